@@ -1,0 +1,43 @@
+// Runs a script or tool of the project on the project's own Node, installing what is missing first.
+// Plain JavaScript without dependencies: it must work on Node 20 in a checkout where nothing is installed yet.
+//
+//   node scripts/run.mjs scripts/demo.ts ARGS…   a file of the project
+//   node scripts/run.mjs vitest run              a tool from node_modules/.bin
+import { spawnSync } from "node:child_process";
+import { existsSync, statSync } from "node:fs";
+import path from "node:path";
+import process from "node:process";
+
+const root = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), "..");
+const installed = path.join(root, "node_modules", ".package-lock.json");
+const lock = path.join(root, "package-lock.json");
+
+if (!existsSync(installed) || statSync(lock).mtimeMs > statSync(installed).mtimeMs) {
+  process.stderr.write("Installing dependencies (npm ci)…\n");
+  const npm = spawnSync("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
+    cwd: root,
+    stdio: ["ignore", "ignore", "inherit"],
+    shell: process.platform === "win32",
+  });
+  if (npm.status !== 0) {
+    process.stderr.write("npm ci failed; see above.\n");
+    process.exit(1);
+  }
+}
+
+const bin = path.join(root, "node_modules", ".bin");
+const node = path.join(root, "node_modules", "node", "bin", process.platform === "win32" ? "node.exe" : "node");
+// HOSTFORM_NODE lets CI run the very same scripts on another Node (the floor, 22.20).
+const runtime = process.env.HOSTFORM_NODE ?? (existsSync(node) ? node : process.execPath);
+const [what, ...rest] = process.argv.slice(2);
+const isFile = /\.[mc]?[jt]s$/.test(what);
+const command = isFile ? path.join(root, what) : path.join(bin, what);
+const result = spawnSync(runtime, [command, ...rest], {
+  cwd: process.env.INIT_CWD && what === "src/cli/main.ts" ? process.env.INIT_CWD : root,
+  stdio: "inherit",
+  env: {
+    ...process.env,
+    PATH: [path.dirname(runtime), bin, process.env.PATH].join(path.delimiter),
+  },
+});
+process.exit(result.status ?? 1);
