@@ -1,0 +1,185 @@
+/**
+ * Every code that a diagnostic of hostform can carry, with what it means and what to do. One table: `docs/errors.md`
+ * is generated from it, and a code that is not here does not compile.
+ */
+export const codes = {
+  // Command line
+  usage: [
+    "The command line could not be understood",
+    "Read the usage line below the message; `hostform help COMMAND` shows every option.",
+  ],
+  internal: [
+    "A defect in hostform itself",
+    "Report it with the command and its output; nothing secret is in the message.",
+  ],
+  interrupted: [
+    "The run was stopped before everything was done",
+    "Run the same command again: it goes on where this one stopped.",
+  ],
+
+  // Declaration
+  "config.missing": [
+    "No declaration was found",
+    "Create `hosting.yaml` with `hostform init`, or name files with `-f` or a folder with `-C`.",
+  ],
+  "config.unreadable": ["A file could not be read", "Check that the path exists and that you may read it."],
+  "config.syntax": ["The YAML cannot be parsed", "Correct the place shown; the caret stands where parsing failed."],
+  "config.structure": ["A section or a value has the wrong form", "Give the form that the message names."],
+  "config.unknown_key": ["A key is not known here", "Remove it or correct its name."],
+  "config.unsupported": [
+    "A part of the declaration is not supported by this version",
+    "Remove it, or use a version that has it.",
+  ],
+  "config.computed": ["An attribute is declared that only the API gives", "Remove it; elsewhere it can be used as `${ADDRESS.ATTRIBUTE}`."],
+  "config.missing_attribute": [
+    "A required attribute is missing",
+    "Add it; the kind's page under docs/kinds describes it.",
+  ],
+  "config.invalid_value": [
+    "The value of an attribute is not allowed",
+    "Give one of the values or the form that the message names.",
+  ],
+  "config.duplicate": ["Something is declared twice", "Remove or rename one of the two."],
+  "config.reference": ["A reference does not lead anywhere", "Correct the address, or declare what it names."],
+  "config.circle": ["References form a circle", "Remove one of the references of the circle."],
+  "config.expression": [
+    "An expression cannot be read or evaluated",
+    "Write `${hosting_service.NAME.id}` or `${env.NAME}`; a literal `${` is written `$${`.",
+  ],
+  "config.environment": ["An environment variable is not set", "Set it, or remove the reference to it."],
+  "config.secret": [
+    "A token is written in the declaration",
+    "Put it in an environment variable or a file of mode 0600 and name that (`token_env`, `token_file`).",
+  ],
+  "config.too_large": [
+    "A file is larger or more deeply nested than is accepted",
+    "Split the declaration into several files.",
+  ],
+
+  // Provider
+  "provider.unknown": [
+    "A resource names a provider that is not declared",
+    "Declare it under `providers`, or correct the name.",
+  ],
+  "provider.token": [
+    "No API token is available",
+    "Set the environment variable that the message names, or `token_file`.",
+  ],
+  "provider.base_url": [
+    "The base URL is missing or not usable",
+    "Set `HOSTING_BASE_URL` or `base_url`; https is required except for loopback addresses.",
+  ],
+  "provider.proxy": ["The proxy setting is not usable", "Correct HTTPS_PROXY or HTTP_PROXY: `http://HOST:PORT`."],
+
+  // API
+  "api.argument": [
+    "A request cannot be made from what was given",
+    "Give what the message names; nothing was sent.",
+  ],
+  "api.unauthenticated": [
+    "The API did not accept the token (401)",
+    "Check the token; create a new one in the dashboard if it was revoked.",
+  ],
+  "api.forbidden": [
+    "The token may not do this (403)",
+    "Use a token with the ability named, and not restricted to other services.",
+  ],
+  "api.not_found": [
+    "The API does not know the object (404)",
+    "Check the id; the object may have been removed elsewhere.",
+  ],
+  "api.conflict": [
+    "The API is still working on the same request (409)",
+    "Run the command again in a minute: the same Idempotency-Key is used, nothing is ordered twice.",
+  ],
+  "api.validation": ["The API refused the values (422)", "Correct the attributes named."],
+  "api.rate_limited": [
+    "The API refused because of too many requests (429)",
+    "Wait a minute, or lower `requests_per_minute` if others use the same token.",
+  ],
+  "api.rejected": ["The API refused the request", "Read the server's words in the message."],
+  "api.server": ["The API failed (5xx)", "Try again later; if it stays, ask the host."],
+  "api.unreachable": ["The API could not be reached", "Check base URL, network and proxy."],
+  "api.timeout": ["The API did not answer in time", "Try again; see `--verbose` for the times of each request."],
+  "api.ambiguous": [
+    "It is not known whether the API carried the request out",
+    "Do what the message says; hostform does not repeat such a request by itself.",
+  ],
+  "api.malformed": [
+    "The API's answer could not be understood",
+    "Check that the base URL is the API's and not a page of a proxy; report the shape if it is.",
+  ],
+  "api.redirect": ["The API answered with a redirect, which is not followed", "Set the base URL to the final address."],
+  "api.too_large": [
+    "The answer or the listing is larger than is accepted",
+    "Narrow the request, or raise the limit if it is right.",
+  ],
+  "api.pagination": [
+    "A listing does not end or repeats itself",
+    "Report it to the host; hostform does not act on half a listing.",
+  ],
+  "api.cancelled": ["The request was cancelled", "Run the command again."],
+
+  // Plan
+  "plan.immutable": ["A change is not possible in place", "Choose one of the ways that the message names."],
+  "plan.prevented": [
+    "Removal is prevented by deletion_policy",
+    "Set `deletion_policy: forget` (or `suspend`) and apply, then remove the block; or `hostform state rm`.",
+  ],
+  "plan.exists": [
+    "An object with the same natural key exists already",
+    "Adopt it with `import: ID` or `hostform import ADDRESS ID`.",
+  ],
+  "plan.gone": [
+    "An object in the state no longer exists",
+    "Remove its block, or order it anew on purpose with `--reorder ADDRESS`.",
+  ],
+  "plan.unknown_status": [
+    "The status of a service is not understood, so it is not acted upon",
+    "Map the word under `providers: … status_words`.",
+  ],
+  "plan.pending": [
+    "An earlier create of this object has no known outcome",
+    "Find out whether it exists; then `hostform import` it, or `hostform state rm` the mark.",
+  ],
+  "plan.expired": ["A grant has expired and is not created again", "Remove it, or give a later `expires_at`."],
+  "plan.catalogue": ["The plan to order is not in the API's list of plans", "Check plan_id with `hostform plans`."],
+  "plan.unmanaged": [
+    "An attribute cannot be compared with the live object",
+    "Nothing to do, unless the value matters; then check it in the dashboard.",
+  ],
+  "plan.address": ["No resource has this address", "Check it with `hostform state list` or `hostform plan`."],
+
+  // Apply
+  "apply.declined": ["The plan was not approved", "Answer `yes`, or pass `--auto-approve`."],
+  "apply.skipped": ["A change was not made because one it depends on failed", "Mend the failure and apply again."],
+  "apply.drifted": ["The live object changed between plan and apply", "Run plan again."],
+  "apply.waiting": ["A queued job is not finished yet", "Run plan later to see whether it is."],
+  "apply.replayed": [
+    "The API answered an order with an object that is known to be gone",
+    "See the message; nothing was ordered.",
+  ],
+
+  // State
+  "state.locked": [
+    "Another process holds the state",
+    "Wait for it (`--lock-timeout 5m`); if it hangs, end it, then `hostform force-unlock`.",
+  ],
+  "state.lost_lock": [
+    "The lock was taken over while this process ran",
+    "Nothing more was written. Run plan to see where things stand.",
+  ],
+  "state.unreadable": ["The state file cannot be read", "Restore it from a backup or from version control."],
+  "state.newer": ["The state was written by a newer format", "Use a version of hostform or Terraform that knows it."],
+  "state.foreign": ["The state is not one that hostform can manage", "Use `--state` to name another file."],
+  "state.conflict": [
+    "The state given is older than, or unrelated to, the one stored",
+    "Pull the current state, redo the change there, push again; `--force` overrides.",
+  ],
+  "state.unwritable": [
+    "The state could not be written",
+    "Check disk space and permissions. The message says what was not recorded.",
+  ],
+} as const satisfies Record<string, readonly [meaning: string, action: string]>;
+
+export type Code = keyof typeof codes;

@@ -1,0 +1,48 @@
+import type { SourceRange } from "./diagnostic.ts";
+import type { AttributePath, JsonObject } from "./value.ts";
+
+/** One declared resource. */
+export interface DesiredResource {
+  readonly address: string;
+  readonly type: string;
+  /** Alias of the provider; `default` when none is named. */
+  readonly provider: string;
+  /** The attributes as declared. Any string may be a template (`${hosting_service.acme.id}`), as in Terraform JSON. */
+  readonly config: JsonObject;
+  /** Resources named by `depends_on`, beside those that templates refer to. */
+  readonly dependsOn: readonly string[];
+  /** Adopt the existing object with this id (`import:`). */
+  readonly importId?: string;
+  /** The place of an attribute (or of the resource, for `[]`) in the declaration. */
+  locate(path: AttributePath): SourceRange | undefined;
+}
+
+/** One account: an API endpoint with a token, and how to read what it says. */
+export interface ProviderConfig {
+  readonly alias: string;
+  /** Falls back to HOSTING_BASE_URL. */
+  readonly baseUrl?: string;
+  /** Environment variable that holds the token; falls back to HOSTING_TOKEN for the default provider. */
+  readonly tokenEnv?: string;
+  /** File that holds the token, relative to the declaration. */
+  readonly tokenFile?: string;
+  /** Requests per minute, at most 60 (§8). */
+  readonly requestsPerMinute?: number;
+  /** Status words of this host -> phase, for words that hostform does not know. */
+  readonly statusWords?: Readonly<Record<string, Phase>>;
+  /** Digits after the decimal point of money amounts, when the user knows the scale. */
+  readonly moneyScale?: number;
+  readonly range?: SourceRange;
+}
+
+/** What a status word means for a service. `unknown` is never acted upon. */
+export type Phase = "pending" | "live" | "suspended" | "gone" | "unknown";
+
+/** A whole declaration, merged from all its files. */
+export interface Desired {
+  readonly project: string;
+  readonly providers: ReadonlyMap<string, ProviderConfig>;
+  readonly resources: readonly DesiredResource[];
+  /** The files it was read from. */
+  readonly files: readonly string[];
+}

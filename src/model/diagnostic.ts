@@ -1,0 +1,37 @@
+import type { Code } from "./codes.ts";
+import type { AttributePath } from "./value.ts";
+
+/** A place in a source file; lines and columns count from 1, the end is exclusive. */
+export interface SourceRange {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly endLine: number;
+  readonly endColumn: number;
+  /** The text of the first line, for the caret. */
+  readonly text?: string;
+}
+
+/** Something a person should know: what is wrong (summary), where and what came (detail), what to do (fix). */
+export interface Diagnostic {
+  readonly severity: "error" | "warning";
+  readonly code: Code;
+  readonly summary: string;
+  readonly detail?: string;
+  readonly fix?: string;
+  /** The resource it is about. */
+  readonly address?: string;
+  /** The attribute of that resource it is about. */
+  readonly attribute?: AttributePath;
+  /** The place in the declaration. */
+  readonly range?: SourceRange;
+}
+
+export function isError(diagnostic: Diagnostic): boolean {
+  return diagnostic.severity === "error";
+}
+
+/** Adds the place in the declaration to a diagnostic that knows only address and attribute. */
+export function located(diagnostic: Diagnostic, range: SourceRange | undefined): Diagnostic {
+  return diagnostic.range !== undefined || range === undefined ? diagnostic : { ...diagnostic, range };
+}

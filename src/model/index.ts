@@ -1,0 +1,17 @@
+/**
+ * The vocabulary of hostform: values, addresses, expressions, desired resources, states, changes, plans, diagnostics.
+ * Plain types and pure functions. In: nothing. Out: what all other folders speak. Must not: import any other folder,
+ * do I/O, read the clock (the one implementation of `Clock` by the system excepted).
+ */
+export * from "./address.ts";
+export * from "./change.ts";
+export * from "./clock.ts";
+export * from "./codes.ts";
+export * from "./desired.ts";
+export * from "./diagnostic.ts";
+export * from "./errors.ts";
+export * from "./expression.ts";
+export * from "./plan.ts";
+export * from "./state.ts";
+export * from "./suggest.ts";
+export * from "./value.ts";

@@ -1,0 +1,97 @@
+import type { Change, Drift } from "./change.ts";
+import type { Diagnostic } from "./diagnostic.ts";
+
+/** The orders of a plan in one currency. Amounts are in the API's own unit. */
+export interface CostLine {
+  readonly currency: string;
+  readonly orders: number;
+  /** Sum of the known list prices; null when none is known. */
+  readonly list: number | null;
+  /** Sum of what will be billed; null when none is known. */
+  readonly billed: number | null;
+  /** How many of the orders have no known price. */
+  readonly unknown: number;
+}
+
+/** What applying costs in API requests. */
+export interface RequestEstimate {
+  /** Requests already made to compute the plan. */
+  readonly read: number;
+  /** Requests that apply will make (polls estimated). */
+  readonly apply: number;
+  /** About how long apply will take, in seconds, within the request budget. */
+  readonly seconds: number;
+}
+
+/** The difference between what is declared and what is: the one product of planning, a plain JSON value. */
+export interface Plan {
+  readonly project: string;
+  readonly lineage: string;
+  /** The serial of the state that the plan was made from. */
+  readonly serial: number;
+  /** ISO 8601, when it was made. */
+  readonly timestamp: string;
+  readonly mode: "apply" | "destroy";
+  /** One entry for every resource that is declared or recorded, no-ops too, in address order. */
+  readonly changes: readonly Change[];
+  readonly drift: readonly Drift[];
+  /** Errors forbid applying; warnings do not. */
+  readonly diagnostics: readonly Diagnostic[];
+  readonly cost: readonly CostLine[];
+  readonly requests: RequestEstimate;
+}
+
+/** What became of one change. */
+export interface Outcome {
+  readonly address: string;
+  readonly result: "done" | "failed" | "skipped" | "not-started";
+  readonly diagnostics: readonly Diagnostic[];
+  /** An invoice that the order raised. */
+  readonly invoice?: Invoice;
+  /** What the resource now waits for: the payment of its invoice, or a queued job. */
+  readonly awaiting?: "payment" | "provisioning" | "job";
+}
+
+/** The invoice of an order (§2). Amounts are in the API's own unit. */
+export interface Invoice {
+  readonly id: string | null;
+  readonly number: string | null;
+  readonly currency: string | null;
+  readonly total: number | null;
+  readonly status: string | null;
+  readonly due_date: string | null;
+}
+
+/** The end of an apply. */
+export interface ApplyResult {
+  readonly outcomes: readonly Outcome[];
+  readonly diagnostics: readonly Diagnostic[];
+  readonly interrupted: boolean;
+  /** API requests made by the apply. */
+  readonly requests: number;
+  readonly seconds: number;
+}
+
+/** What apply tells while it works; the report folder turns these into lines or Terraform's UI messages. */
+export type ApplyEvent =
+  | { readonly type: "start"; readonly address: string; readonly action: Progress; readonly id?: string }
+  | { readonly type: "progress"; readonly address: string; readonly action: Progress; readonly seconds: number }
+  | {
+      readonly type: "complete";
+      readonly address: string;
+      readonly action: Progress;
+      readonly seconds: number;
+      readonly id?: string;
+      readonly outcome: Outcome;
+    }
+  | {
+      readonly type: "errored";
+      readonly address: string;
+      readonly action: Progress;
+      readonly seconds: number;
+      readonly outcome: Outcome;
+    }
+  | { readonly type: "waiting"; readonly addresses: readonly string[]; readonly seconds: number };
+
+/** The verb of a running change. */
+export type Progress = "create" | "update" | "delete" | "forget" | "import";

@@ -1,0 +1,36 @@
+import type { JsonObject } from "./value.ts";
+
+/**
+ * What hostform must remember of a resource beside its attributes. Stored in the instance's `private` field (base64
+ * JSON), the one place in a Terraform state that Terraform keeps for the provider and does not show.
+ */
+export interface PrivateMark {
+  /** How often this declared service was ordered on purpose; part of its Idempotency-Key. Absent means 1. */
+  readonly generation?: number;
+  /** The attributes of the object that this one replaced and that remains to be deleted. */
+  readonly deposed?: JsonObject;
+  /** A create that was begun and whose outcome is not known. */
+  readonly pending?: { readonly since: string; readonly operation: string; readonly idempotencyKey?: string };
+}
+
+/** One resource instance as last recorded. */
+export interface ResourceState {
+  readonly address: string;
+  /** The provider's alias; `default` for the one without an alias. */
+  readonly provider: string;
+  readonly schemaVersion: number;
+  /** Every attribute of the kind, null where there is no value. */
+  readonly attributes: JsonObject;
+  /** Names of attributes whose values are secret. */
+  readonly sensitive: readonly string[];
+  readonly private: PrivateMark;
+  /** Resource addresses that it refers to; decides the order of removal. */
+  readonly dependencies: readonly string[];
+}
+
+/** Everything recorded of a project. `serial` grows with each write, `lineage` never changes. */
+export interface State {
+  readonly lineage: string;
+  readonly serial: number;
+  readonly resources: ReadonlyMap<string, ResourceState>;
+}

@@ -1,0 +1,87 @@
+/** Any JSON value. */
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export type JsonObject = { readonly [key: string]: Json };
+
+/** The one value that stands for "known only after apply". A symbol, so that it can never be mistaken for input. */
+export const UNKNOWN: unique symbol = Symbol.for("hostform.unknown");
+export type Unknown = typeof UNKNOWN;
+
+/** A JSON value in which any part may still be unknown. */
+export type Value = null | boolean | number | string | Unknown | readonly Value[] | ValueObject;
+export type ValueObject = { readonly [key: string]: Value };
+
+/**
+ * Where a JSON value has unknown parts, in the shape Terraform's plan uses for `after_unknown`:
+ * `true` for a wholly unknown value, otherwise an object or list that mirrors the value and holds only what is unknown.
+ */
+export type Mask = boolean | readonly Mask[] | { readonly [key: string]: Mask };
+
+/** A path into the attributes of a resource: `["registrant_contact", "email"]`, `["events", 0]`. */
+export type AttributePath = readonly (string | number)[];
+
+export function isUnknown(value: unknown): value is Unknown {
+  return value === UNKNOWN;
+}
+
+export function isObject(value: unknown): value is { readonly [key: string]: unknown } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** True when any part of the value is unknown. */
+export function hasUnknown(value: Value): boolean {
+  if (value === UNKNOWN) return true;
+  if (Array.isArray(value)) return value.some(hasUnknown);
+  if (isObject(value)) return Object.values(value as ValueObject).some(hasUnknown);
+  return false;
+}
+
+/** Deep equality of plain values; the order of object keys does not matter, unknown equals only unknown. */
+export function equal(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, i) => equal(item, b[i]));
+  if (isObject(a) && isObject(b)) {
+    const keys = Object.keys(a);
+    return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && equal(a[key], b[key]));
+  }
+  return false;
+}
+
+/** Splits a value into its known JSON part (unknown becomes null) and the mask of what is unknown (`false` = nothing). */
+export function split(value: Value): { known: Json; unknown: Mask } {
+  if (value === UNKNOWN) return { known: null, unknown: true };
+  if (Array.isArray(value)) {
+    const parts = value.map(split);
+    const known = parts.map((part) => part.known);
+    return parts.some((part) => part.unknown !== false)
+      ? { known, unknown: parts.map((part) => part.unknown) }
+      : { known, unknown: false };
+  }
+  if (isObject(value)) {
+    const known: Record<string, Json> = {};
+    const unknown: Record<string, Mask> = {};
+    for (const [key, item] of Object.entries(value as ValueObject)) {
+      const part = split(item);
+      known[key] = part.known;
+      if (part.unknown !== false) unknown[key] = part.unknown;
+    }
+    return { known, unknown: Object.keys(unknown).length > 0 ? unknown : false };
+  }
+  return { known: value as Json, unknown: false };
+}
+
+/** The inverse of {@link split}: puts the unknown parts back. */
+export function join(known: Json, unknown: Mask | undefined): Value {
+  if (unknown === true) return UNKNOWN;
+  if (unknown === undefined || unknown === false) return known;
+  if (Array.isArray(known) && Array.isArray(unknown)) return known.map((item, i) => join(item, unknown[i]));
+  if (isObject(known) && isObject(unknown)) {
+    const masks = unknown as { readonly [key: string]: Mask };
+    return Object.fromEntries(Object.entries(known as JsonObject).map(([key, item]) => [key, join(item, masks[key])]));
+  }
+  return known;
+}
+
+/** `registrant_contact.email`, `events[0]` — how a path is shown to people. */
+export function formatPath(path: AttributePath): string {
+  return path.map((part, i) => (typeof part === "number" ? `[${part}]` : i === 0 ? part : `.${part}`)).join("");
+}
