@@ -1,0 +1,110 @@
+import { z } from "zod";
+import { isObject, type Json } from "../model/index.ts";
+
+/** What is to be known of an attribute beside its type. Terraform, YAML, the editor's schema and the docs read it. */
+export interface AttributeMeta {
+  /** One or two sentences, shown in editors and reference pages. */
+  readonly description: string;
+  /**
+   * What a change of a declared attribute means. Absent: the attribute cannot be declared, the API gives it.
+   * `in-place`: requests change it. `replace`: the object is made anew. `immutable`: no call changes it and the object
+   * is not made anew by itself. `recorded`: it concerns hostform alone; only the state changes.
+   */
+  readonly change?: "in-place" | "replace" | "immutable" | "recorded";
+  /** The API (or a default) gives a value when none is declared. */
+  readonly computed?: boolean;
+  /** The value when none is declared. */
+  readonly default?: Json;
+  /** Never shown, in no plan. */
+  readonly sensitive?: boolean;
+  /** Sent, never stored: null in plan and state. */
+  readonly writeOnly?: boolean;
+  /** The API never returns it: the state is the only memory. */
+  readonly unreadable?: boolean;
+  /** A list whose order means nothing. */
+  readonly set?: boolean;
+  /** Equality of a declared and a live value that may be written differently (case of an e-mail address, an instant). */
+  readonly same?: (declared: Json, live: Json) => boolean;
+  /** An example for the reference pages. */
+  readonly example?: Json;
+}
+
+/** Typed by hand: zod's own registry type follows the recursive Json type without end. */
+const registry: {
+  add(type: z.ZodType, meta: AttributeMeta): unknown;
+  get(type: z.ZodType): AttributeMeta | undefined;
+} = z.registry<object>() as never;
+
+/** A zod type with its metadata: the only way in which attributes of kinds are written. */
+export function attribute<T extends z.ZodType>(type: T, meta: AttributeMeta): T {
+  registry.add(type, meta);
+  return type;
+}
+
+/** The metadata of an attribute of a kind. @throws when the attribute was not written with {@link attribute}. */
+export function metaOf(type: z.ZodType): AttributeMeta {
+  const meta = registry.get(type);
+  if (meta === undefined) throw new Error("an attribute without metadata: wrap it in attribute(…)");
+  return meta;
+}
+
+/** An identifier of the API: a string; an integer in YAML becomes one. */
+export const identifier = () =>
+  z.pipe(
+    z.transform((value: unknown) => (Number.isSafeInteger(value) ? String(value) : value)),
+    z.string().min(1),
+  );
+
+/** A free map of strings. Numbers and booleans become strings, lists and objects JSON text, as Terraform would have them. */
+export const freeMap = () =>
+  z.pipe(
+    z.transform((value: unknown) =>
+      isObject(value) ? Object.fromEntries(Object.entries(value).flatMap(textEntry)) : value,
+    ),
+    z.record(z.string(), z.string()),
+  );
+
+const textEntry = ([key, value]: [string, unknown]): [string, unknown][] => {
+  if (value === null || value === undefined) return [];
+  return [[key, typeof value === "object" ? JSON.stringify(value) : String(value)]];
+};
+
+/** The body form of a {@link freeMap}: JSON text of a list or an object is sent as such, everything else as a string. */
+export function freeMapBody(map: Readonly<Record<string, string>>): Record<string, Json> {
+  return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, structured(value)]));
+}
+
+function structured(text: string): Json {
+  if (!/^\s*[[{]/.test(text)) return text;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return text;
+  }
+}
+
+/** Equality of two instants, whatever their notation; a bare date is midnight UTC. */
+export function sameInstant(a: Json, b: Json): boolean {
+  if (a === b) return true;
+  if (typeof a !== "string" || typeof b !== "string") return false;
+  const [left, right] = [Date.parse(a), Date.parse(b)];
+  return !Number.isNaN(left) && left === right;
+}
+
+/** The form in which e-mail addresses and domains are compared; undefined for anything but a string. */
+export function folded(value: unknown): string | undefined {
+  return typeof value === "string" ? value.trim().toLowerCase() : undefined;
+}
+
+/** Equality without regard to case and surrounding blanks (e-mail addresses, domains). */
+export function sameFolded(a: Json, b: Json): boolean {
+  return folded(a) !== undefined && folded(a) === folded(b);
+}
+
+/** Equality of two lists as sets. */
+export function sameSet(a: Json, b: Json): boolean {
+  if (!Array.isArray(a) || !Array.isArray(b)) return false;
+  const left = new Set(a.map((item) => JSON.stringify(item)));
+  const right = new Set(b.map((item) => JSON.stringify(item)));
+  return left.size === right.size && [...left].every((item) => right.has(item));
+}

@@ -1,0 +1,68 @@
+import { z } from "zod";
+import type { AccountRecord } from "../api/index.ts";
+import { attribute } from "./attribute.ts";
+import { CURRENCIES, createdAtAttribute, deletionPolicy, idAttribute } from "./common.ts";
+import type { Kind, Remote } from "./kind.ts";
+
+const text = (description: string, example: string) =>
+  attribute(z.string().min(1).optional(), { description, change: "immutable", example });
+
+const attributes = z.strictObject({
+  id: idAttribute("client account"),
+  name: attribute(z.string().min(1), { description: "Name of the client.", change: "immutable", example: "Acme" }),
+  company_name: text("Registered name of the company.", "Acme LLC"),
+  company_number: text("Registration number of the company.", "405123456"),
+  vat_number: text("VAT number.", "GE405123456"),
+  currency: attribute(z.enum(CURRENCIES).optional(), {
+    description: "Currency that the client is billed in.",
+    change: "immutable",
+    computed: true,
+    example: "GEL",
+  }),
+  deletion_policy: deletionPolicy(),
+  created_at: createdAtAttribute(),
+});
+
+const remote = ({ raw: _raw, ...record }: AccountRecord): Remote => ({
+  id: record.id,
+  phase: "live",
+  attributes: { ...record },
+});
+
+const fields = ["name", "company_name", "company_number", "vat_number", "currency"] as const;
+
+/** Client accounts of an agency on the Manage track. §4 accounts endpoints. */
+export const clientAccount: Kind<"createAccount"> = {
+  type: "hosting_client_account",
+  section: "client_accounts",
+  noun: "client account",
+  summary: "A client account of an agency (Manage track).",
+  description: `A client account owned by the agency. Manage track only; creating one requires the Growth partner tier or above and the
+billing ability.
+
+The API can neither change nor delete an account: a change is an error of the plan that says so, and removing the block
+follows \`deletion_policy\`. An account of the same name that exists already is not created again: adopt it with \`import\`.`,
+  example: `client_accounts:
+  acme:
+    name: Acme
+    company_name: Acme LLC
+    currency: GEL`,
+  attributes,
+  schemaVersion: 0,
+  creation: "listable",
+  removal: "policy",
+  async *list({ client, signal }) {
+    for await (const record of client.accounts.list({ signal })) yield remote(record);
+  },
+  naturalKey: ({ name }) => (typeof name === "string" ? name : undefined),
+  alike: ({ company_number: mine }, { company_number: other }) => mine == null || other == null || mine === other,
+  create: (planned) => ({
+    endpoint: "createAccount",
+    body: Object.fromEntries(fields.flatMap((name) => (planned[name] == null ? [] : [[name, planned[name]]]))),
+  }),
+  created: (answer) => ({
+    id: answer?.id ?? null,
+    attributes: answer === null ? {} : remote(answer).attributes,
+    invoice: null,
+  }),
+};

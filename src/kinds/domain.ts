@@ -1,0 +1,105 @@
+import { z } from "zod";
+import { attribute, folded, freeMap, freeMapBody, sameFolded } from "./attribute.ts";
+import { CURRENCIES, deletionPolicy, domainName, idAttribute } from "./common.ts";
+import { invoiceAttributes, recordedInvoice, reportedInvoice } from "./invoice.ts";
+import type { Kind } from "./kind.ts";
+
+const attributes = z.strictObject({
+  id: idAttribute("registration; the domain itself when the API names none"),
+  domain: attribute(domainName(), {
+    description: "The domain to register.",
+    change: "immutable",
+    same: sameFolded,
+    unreadable: true,
+    example: "acme.example",
+  }),
+  years: attribute(z.number().int().min(1).max(10), {
+    description: "Years to register it for.",
+    change: "immutable",
+    unreadable: true,
+    example: 1,
+  }),
+  currency: attribute(z.enum(CURRENCIES), {
+    description: "Currency of the order and its invoice.",
+    change: "immutable",
+    unreadable: true,
+    example: "USD",
+  }),
+  nameserver_mode: attribute(z.string().min(1), {
+    description: "How name servers are set. The API's words are not published; `default` and `custom` are likely.",
+    change: "immutable",
+    unreadable: true,
+    example: "default",
+  }),
+  registrant_contact: attribute(freeMap(), {
+    description:
+      "Who registers it, sent as it is: the API's field names are not published. Likely: first_name, last_name, email, phone, address, city, postcode, country.",
+    change: "immutable",
+    unreadable: true,
+    example: { first_name: "Ana", last_name: "Acme", email: "ana@acme.example" },
+  }),
+  deletion_policy: deletionPolicy(),
+  status: attribute(z.string(), {
+    description: "Status of the order as it was answered, in the API's own word.",
+    computed: true,
+    unreadable: true,
+  }),
+  ...invoiceAttributes,
+});
+
+/** Domain registrations: paid, and without any read endpoint. §4 POST /domains. */
+export const domain: Kind<"registerDomain"> = {
+  type: "hosting_domain",
+  section: "domains",
+  noun: "domain",
+  summary: "The registration of a domain.",
+  description: `Registers a domain; an invoice is raised at once. The API has no call to list, read, change or delete registrations: the
+state is the only memory of them, drift cannot be seen, a change is an error of the plan that says so, and removing the
+block follows \`deletion_policy\`.
+
+When the answer to a registration is lost it is not known whether the domain was ordered. hostform never sends it again by
+itself: the resource stays marked as pending until you import it or remove the mark (\`hostform state rm\`).`,
+  example: `domains:
+  acme:
+    domain: acme.example
+    years: 1
+    currency: USD
+    nameserver_mode: default
+    registrant_contact:
+      first_name: Ana
+      last_name: Acme
+      email: ana@acme.example
+      phone: "+995 555 000000"
+      address: 1 Rustaveli Ave
+      city: Tbilisi
+      postcode: "0108"
+      country: GE`,
+  attributes,
+  schemaVersion: 0,
+  creation: "blind",
+  removal: "policy",
+  naturalKey: ({ domain: name }) => folded(name),
+  create: ({ domain: name, years, currency, nameserver_mode, registrant_contact }) => ({
+    endpoint: "registerDomain",
+    body: {
+      domain: name ?? null,
+      years: years ?? null,
+      currency: currency ?? null,
+      nameserver_mode: nameserver_mode ?? null,
+      registrant_contact: freeMapBody((registrant_contact ?? {}) as Record<string, string>),
+    },
+  }),
+  created: (answer, planned) => ({
+    id: answer?.id ?? String(planned.domain),
+    attributes: { status: answer?.status ?? null, ...recordedInvoice(answer?.invoice ?? null) },
+    invoice: reportedInvoice(answer?.invoice ?? null),
+  }),
+  quote: (planned) => ({
+    quote: {
+      currency: typeof planned.currency === "string" ? planned.currency : "unknown",
+      list: null,
+      billed: null,
+      unknown: "the API gives no price for domains",
+    },
+  }),
+};

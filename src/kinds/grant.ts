@@ -1,0 +1,116 @@
+import { z } from "zod";
+import type { GrantRecord } from "../api/index.ts";
+import { attribute, folded, identifier, sameFolded, sameInstant } from "./attribute.ts";
+import { createdAtAttribute, idAttribute } from "./common.ts";
+import type { Kind, Remote } from "./kind.ts";
+
+const attributes = z.strictObject({
+  id: idAttribute("grant"),
+  service_id: attribute(identifier(), {
+    description: "The service that is shared. Filled in by itself when the grant stands inside the service's block.",
+    change: "replace",
+    example: "${hosting_service.acme-www.id}",
+  }),
+  email: attribute(z.email("expected an e-mail address"), {
+    description: "Who the service is shared with.",
+    change: "replace",
+    same: sameFolded,
+    example: "dev@acme.example",
+  }),
+  permission: attribute(z.enum(["view", "manage"]), {
+    description: "What they may do: `view` or `manage`.",
+    change: "replace",
+    example: "manage",
+  }),
+  expires_at: attribute(
+    z
+      .string()
+      .refine((text) => !Number.isNaN(Date.parse(text)), "expected a time such as 2027-01-31T00:00:00Z")
+      .optional(),
+    {
+      description: "When the grant ends (ISO 8601). Left out: never. An expired grant is not created again.",
+      change: "replace",
+      same: sameInstant,
+      example: "2027-01-31T00:00:00Z",
+    },
+  ),
+  created_at: createdAtAttribute(),
+});
+
+const remote = (record: GrantRecord, service: string): Remote => ({
+  id: record.id,
+  phase: "live",
+  attributes: {
+    id: record.id,
+    service_id: service,
+    email: record.email,
+    permission: record.permission,
+    expires_at: record.expires_at,
+    created_at: record.created_at,
+  },
+});
+
+/** Grants: a service shared with another user. §2 Service grant, §4 grants endpoints. */
+export const grant: Kind<"createGrant"> = {
+  type: "hosting_grant",
+  section: "grants",
+  noun: "grant",
+  summary: "A service shared with another user.",
+  description: `Shares a service with another user, to view or to manage it. Written inside the service's block, keyed by
+e-mail address; a single word is short for the permission.
+
+The API cannot change a grant: a different permission or end revokes it and grants anew. A grant whose \`expires_at\` has
+passed is left alone, not created in a loop. Removing it revokes it.`,
+  example: `services:
+  acme-www:
+    plan_id: 101
+    currency: USD
+    domain: www.acme.example
+    grants:
+      boss@acme.example: view
+      dev@acme.example:
+        permission: manage
+        expires_at: 2027-01-31T00:00:00Z`,
+  attributes,
+  schemaVersion: 0,
+  nested: {
+    in: "hosting_service",
+    section: "grants",
+    keyAttribute: "email",
+    parentAttribute: "service_id",
+    shorthand: "permission",
+  },
+  creation: "listable",
+  replacement: "delete-first",
+  removal: "delete",
+  parent: "service_id",
+  async *list({ client, signal }, service = "") {
+    for await (const record of client.grants.list(service, { signal })) yield remote(record, service);
+  },
+  naturalKey: ({ email }) => folded(email),
+  alike: (config, live) => config.service_id === live.service_id,
+  lapsed: (config, now) =>
+    typeof config.expires_at === "string" && Date.parse(config.expires_at) <= now
+      ? `it expired at ${config.expires_at}`
+      : undefined,
+  create: ({ service_id, email, permission, expires_at }) => ({
+    endpoint: "createGrant",
+    params: { id: String(service_id) },
+    body: { email: email ?? null, permission: permission ?? null, ...(expires_at != null && { expires_at }) },
+  }),
+  created: (answer, planned) => ({
+    id: answer?.id ?? null,
+    attributes: answer === null ? {} : remote(answer, String(planned.service_id)).attributes,
+    invoice: null,
+  }),
+  remove: ({ service_id, id }) => ({
+    endpoint: "revokeGrant",
+    params: { id: String(service_id), grantId: String(id) },
+  }),
+  parseImportId(text) {
+    const slash = text.indexOf("/");
+    return slash > 0 && slash < text.length - 1
+      ? { parent: text.slice(0, slash), id: text.slice(slash + 1) }
+      : undefined;
+  },
+};

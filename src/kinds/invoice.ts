@@ -1,0 +1,37 @@
+import { z } from "zod";
+import type { InvoiceRecord } from "../api/index.ts";
+import type { Invoice, JsonObject } from "../model/index.ts";
+import { attribute } from "./attribute.ts";
+
+/** The attributes that kinds which are paid for record of the invoice that the order raised (§1). */
+export const invoiceAttributes = {
+  invoice_id: attribute(z.string(), {
+    description: "Id of the invoice that the order raised.",
+    computed: true,
+    unreadable: true,
+  }),
+  invoice_number: attribute(z.string(), {
+    description: "Number of the invoice that the order raised.",
+    computed: true,
+    unreadable: true,
+  }),
+  invoice_total: attribute(z.number(), {
+    description: "Amount billed by that invoice, net of any discount, in the API's own unit.",
+    computed: true,
+    unreadable: true,
+  }),
+};
+
+export function recordedInvoice(invoice: InvoiceRecord | null): JsonObject {
+  return {
+    invoice_id: invoice?.id ?? null,
+    invoice_number: invoice?.invoice_number ?? null,
+    invoice_total: invoice?.total ?? null,
+  };
+}
+
+export function reportedInvoice(invoice: InvoiceRecord | null): Invoice | null {
+  if (invoice === null) return null;
+  const { id, invoice_number: number, currency, total, status, due_date } = invoice;
+  return { id, number, currency, total, status, due_date };
+}

@@ -1,0 +1,151 @@
+import type { z } from "zod";
+import type { Answers, CallOptions, Mutation, MutationName, PlanRecord, Reader } from "../api/index.ts";
+import type { Diagnostic, Invoice, JsonObject, Phase, Quote, ValueObject } from "../model/index.ts";
+import type { AttributeMeta } from "./attribute.ts";
+
+/** How to read what a host says: settings of a provider that kinds need. */
+export interface Settings {
+  /** Lower-cased status word -> phase, beside the words known by themselves. */
+  readonly statusWords: Readonly<Record<string, Phase>>;
+}
+
+/** What a kind is given to read the account with. */
+export interface ReadContext extends CallOptions {
+  readonly client: Reader;
+  readonly settings: Settings;
+}
+
+/** An object of the account as a kind reads it. */
+export interface Remote {
+  readonly id: string;
+  /** Whatever the API tells of the kind's attributes; those it never returns are absent. */
+  readonly attributes: JsonObject;
+  /** `gone` is as good as absent; `unknown` is never acted upon. */
+  readonly phase: Phase;
+}
+
+/** One request of a change, as a value, with what its answer means. */
+export interface Step<E extends MutationName = MutationName> {
+  /** What people read while it runs: "suspending". */
+  readonly name: string;
+  readonly mutation: Mutation<E>;
+  /** The attributes that the answer makes known. */
+  accept(answer: Answers[E]): { readonly attributes: JsonObject; readonly warning?: Diagnostic };
+  /** For queued jobs: whether the object shows that the job is done. Absent: done with the answer. */
+  settled?(remote: Remote): boolean;
+}
+
+/** The object that a create made. `id` null: the answer named none (an empty body); it is looked up by its natural key. */
+export interface Created {
+  readonly id: string | null;
+  readonly attributes: JsonObject;
+  readonly invoice: Invoice | null;
+  /** For kinds with phases: what the new object shows. Default: live. */
+  readonly phase?: Phase;
+  /** A one-time secret that did not come, for example. */
+  readonly warning?: Diagnostic;
+}
+
+/** The class of a create (what may be done when its answer was lost). */
+export type Creation =
+  | "keyed" // the same Idempotency-Key and bytes may be sent again
+  | "listable" // the collection shows whether it happened
+  | "blind"; // nothing shows it: never sent again by itself
+
+/** The policies for removing what has no DELETE. */
+export type RemovalPolicy = "prevent" | "forget" | "suspend";
+
+/**
+ * What every kind states. Kinds are plain objects without state of their own: they turn records into attributes and
+ * attributes into requests; they never send anything that changes something (the lifecycle does, after writing it down).
+ *
+ * The contract: `list` and `get` only read. `create`, `update`, `remove` and `retire` return requests as values and
+ * must be pure: the same attributes give the same bytes. `created` and
+ * `Step.accept` must cope with an empty answer.
+ */
+export interface Kind<E extends MutationName = MutationName> {
+  /** Terraform's resource type: `hosting_service`. */
+  readonly type: string;
+  /** The section of the YAML declaration: `services`. */
+  readonly section: string;
+  /** "service", "webhook": for sentences. */
+  readonly noun: string;
+  /** One sentence for lists of kinds. */
+  readonly summary: string;
+  /** Markdown for the reference page: semantics, what changes in place, what removal means. */
+  readonly description: string;
+  /** A declaration for the reference page: the YAML of one resource of the section. */
+  readonly example: string;
+  /** The attributes; each written with `attribute(…)`. Must contain `id`. */
+  readonly attributes: z.ZodObject;
+  /** Grows when the meaning of recorded attributes changes. */
+  readonly schemaVersion: number;
+  /** For kinds declared inside another kind's block: the section key there, and what the block's key and parent become. */
+  readonly nested?: {
+    readonly in: string;
+    readonly section: string;
+    readonly keyAttribute: string;
+    readonly parentAttribute: string;
+    /** The attribute that a single word in place of a map means. */
+    readonly shorthand?: string;
+  };
+
+  readonly creation: Creation;
+  /** How a replacement is ordered; absent when the kind has no replaceable attribute. */
+  readonly replacement?: "create-first" | "delete-first";
+  /** `delete`: the API removes it. `policy`: it cannot; the attribute deletion_policy decides. */
+  readonly removal: "delete" | "policy";
+  /** The attribute that holds the id of the object whose collection this one is in (grants: `service_id`). */
+  readonly parent?: string;
+
+  /** Rules across attributes. Called with evaluated, possibly unknown values, after each attribute was checked by itself. */
+  check?(config: ValueObject): Diagnostic[];
+  /** A reason not to create (an expired grant), or undefined. */
+  lapsed?(config: ValueObject, now: number): string | undefined;
+
+  /** Lists the collection (of one parent, where the kind has one). Absent: the API has no way to read the kind. */
+  list?(context: ReadContext, parent: string | undefined): AsyncIterable<Remote>;
+  /** Reads one object by id. Absent: only the listing tells. @throws ApiError 404. */
+  get?(context: ReadContext, id: string): Promise<Remote>;
+  /**
+   * What tells the object from others of its collection, from declared or live attributes: two with the same key are
+   * taken for the same thing. Undefined when it cannot be told (yet).
+   */
+  naturalKey(attributes: ValueObject): string | undefined;
+  /** A further condition on two attribute sets with the same natural key. */
+  alike?(config: ValueObject, live: ValueObject): boolean;
+
+  /** The request that creates it. `config` adds write-only values. @param key for `keyed` kinds. */
+  create(planned: JsonObject, key: string | undefined): Mutation<E>;
+  /** What the answer of the create means. */
+  created(answer: Answers[E], planned: JsonObject, settings: Settings): Created;
+  /** For `keyed` kinds: the stable name of the order within the project, when it is not the address. */
+  orderReference?(config: ValueObject): string | undefined;
+
+  /** The requests that turn `prior` into `planned` in place; write-only values stand in `config`. */
+  update?(prior: JsonObject, planned: JsonObject, config: JsonObject): Step[];
+  /** Which in-place attributes cannot be changed yet in this phase (a password before the service exists). */
+  deferred?(phase: Phase): readonly string[];
+  /** Computed attributes whose value is unknown after a change of `attribute`. */
+  affects?(attribute: string): readonly string[];
+  /** The request that removes it. */
+  remove?(attributes: JsonObject): Mutation;
+  /** For deletion_policy `suspend`: the requests before it is forgotten. */
+  retire?(attributes: JsonObject): Step[];
+
+  /** For what is paid: the price of an order, from the API's list of plans. */
+  quote?(planned: ValueObject, plans: readonly PlanRecord[]): { quote: Quote; warning?: Diagnostic };
+  /** Attributes derived from an id given to `import` (grants: `service_id/grant_id`); default: the id alone. */
+  parseImportId?(id: string): { id: string; parent?: string } | undefined;
+}
+
+/** The attributes of a kind with their metadata, in their order. */
+export type AttributeEntry = readonly [name: string, type: z.ZodType, meta: AttributeMeta];
+
+export type Kinds = ReadonlyMap<string, Kind>;
+
+/** Whether a live object is the declared one by natural key (for adoption, and after a lost answer). */
+export function matches(kind: Kind, config: ValueObject, live: ValueObject): boolean {
+  const key = kind.naturalKey(config);
+  return key !== undefined && key === kind.naturalKey(live) && (kind.alike?.(config, live) ?? true);
+}

@@ -1,0 +1,85 @@
+import { z } from "zod";
+import type { MigrationRequestRecord } from "../api/index.ts";
+import { attribute, folded, freeMap, freeMapBody, identifier, sameFolded } from "./attribute.ts";
+import { createdAtAttribute, deletionPolicy, domainName, idAttribute } from "./common.ts";
+import type { Kind, Remote } from "./kind.ts";
+
+const attributes = z.strictObject({
+  id: idAttribute("migration request"),
+  domain: attribute(domainName(), {
+    description: "Domain of the website to move.",
+    change: "immutable",
+    same: sameFolded,
+    example: "www.acme.example",
+  }),
+  order_id: attribute(identifier().optional(), {
+    description: "The service that the website moves to.",
+    change: "immutable",
+    example: "${hosting_service.acme-www.id}",
+  }),
+  questions: attribute(freeMap().optional(), {
+    description:
+      "Source type and scope questions, sent as they are: the API's field names are not published. Lists and objects are kept as JSON text.",
+    change: "immutable",
+    unreadable: true,
+    example: { source: "cpanel" },
+  }),
+  deletion_policy: deletionPolicy(),
+  status: attribute(z.string(), { description: "Status, in the API's own word.", computed: true }),
+  created_at: createdAtAttribute(),
+});
+
+const remote = (record: MigrationRequestRecord): Remote => ({
+  id: record.id,
+  phase: "live",
+  attributes: {
+    id: record.id,
+    domain: record.domain,
+    ...(record.order_id !== null && { order_id: record.order_id }),
+    status: record.status,
+    created_at: record.created_at,
+  },
+});
+
+/** A service id as the body wants it: the specification gives integers for services (§2). */
+const orderId = (id: unknown) => (typeof id === "string" && /^\d{1,15}$/.test(id) ? Number(id) : String(id));
+
+/** Website migration requests. §4 migration-requests endpoints. */
+export const migrationRequest: Kind<"createMigrationRequest"> = {
+  type: "hosting_migration_request",
+  section: "migration_requests",
+  noun: "migration request",
+  summary: "A request to move a website to a service.",
+  description: `Queues the migration of a website. Its credentials and its final submission are given in the dashboard; the API has no
+call for either, nor for changing or deleting a request: a change is an error of the plan that says so, and removing the
+block follows \`deletion_policy\`.`,
+  example: `migration_requests:
+  acme:
+    domain: www.acme.example
+    order_id: \${hosting_service.acme-www.id}
+    questions:
+      source: cpanel`,
+  attributes,
+  schemaVersion: 0,
+  creation: "listable",
+  removal: "policy",
+  async *list({ client, signal }) {
+    for await (const record of client.migrationRequests.list({ signal })) yield remote(record);
+  },
+  get: async ({ client, signal }, id) => remote(await client.migrationRequests.get(id, { signal })),
+  naturalKey: ({ domain }) => folded(domain),
+  alike: ({ order_id: mine }, { order_id: other }) => mine == null || other == null || mine === other,
+  create: ({ domain, order_id, questions }) => ({
+    endpoint: "createMigrationRequest",
+    body: {
+      ...freeMapBody((questions ?? {}) as Record<string, string>),
+      domain: domain ?? null,
+      ...(order_id != null && { order_id: orderId(order_id) }),
+    },
+  }),
+  created: (answer) => ({
+    id: answer?.id ?? null,
+    attributes: answer === null ? {} : remote(answer).attributes,
+    invoice: null,
+  }),
+};

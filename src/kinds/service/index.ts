@@ -1,0 +1,236 @@
+import { z } from "zod";
+import type { ServiceRecord } from "../../api/index.ts";
+import type { Diagnostic, JsonObject, ValueObject } from "../../model/index.ts";
+import { attribute, folded, sameFolded } from "../attribute.ts";
+import { CURRENCIES, createdAtAttribute, deletionPolicy, domainName, idAttribute } from "../common.ts";
+import { invoiceAttributes, recordedInvoice, reportedInvoice } from "../invoice.ts";
+import type { Kind, Remote, Settings, Step } from "../kind.ts";
+import { quoteService } from "./quote.ts";
+import { monthsOf, passwordForm, phaseOf } from "./words.ts";
+
+const attributes = z.strictObject({
+  id: idAttribute("service"),
+  plan_id: attribute(z.number().int().positive(), {
+    description: "The plan to order; see `hostform plans`. Must be an active plan on an active product.",
+    change: "immutable",
+    example: 101,
+  }),
+  currency: attribute(z.enum(CURRENCIES), {
+    description: "Currency of the order and its invoices.",
+    change: "immutable",
+    example: "USD",
+  }),
+  domain: attribute(domainName().optional(), {
+    description: "Domain attached to the service. Required for hosting plans (shared, WordPress), otherwise left out.",
+    change: "immutable",
+    same: sameFolded,
+    example: "www.acme.example",
+  }),
+  term: attribute(z.literal([1, 3, 6, 12, 24, 36]).optional(), {
+    description: "Months paid in advance, at that term's prepay discount.",
+    change: "immutable",
+    computed: true,
+    default: 1,
+    example: 12,
+  }),
+  coupon_code: attribute(z.string().min(1).optional(), {
+    description: "Coupon for this plan and cycle. Only looked at when the service is ordered.",
+    change: "immutable",
+    unreadable: true,
+  }),
+  reference: attribute(z.string().min(1).max(200).optional(), {
+    description:
+      "Stable name of this order within the project, from which its Idempotency-Key is derived. Default: the resource's address.",
+    change: "recorded",
+    unreadable: true,
+  }),
+  suspended: attribute(z.boolean().optional(), {
+    description:
+      "Whether the service is suspended. Not declared means not managed: a host that suspends for non-payment is not fought over.",
+    change: "in-place",
+    computed: true,
+  }),
+  password: attribute(z.string().min(8, "at least 8 characters").optional(), {
+    description:
+      "Control-panel password (shared and WordPress hosting), at least 8 characters. Write-only: sent when `password_version` changes, never stored. Take it from the environment: `${env.ACME_PASSWORD}`.",
+    change: "in-place",
+    sensitive: true,
+    writeOnly: true,
+  }),
+  password_version: attribute(z.number().int().positive().optional(), {
+    description:
+      "Change this number to set the password anew. On Root VPS and Virtual Desktop a password is generated and kept in `generated_password`.",
+    change: "in-place",
+    unreadable: true,
+    example: 1,
+  }),
+  deletion_policy: deletionPolicy("suspend"),
+  plan: attribute(z.string(), { description: "Name of the plan.", computed: true }),
+  product_type: attribute(z.string(), { description: "Kind of product, in the API's own word.", computed: true }),
+  status: attribute(z.string(), { description: "Status, in the API's own word.", computed: true }),
+  provisioning_status: attribute(z.string(), {
+    description: "Provisioning state, in the API's own word.",
+    computed: true,
+  }),
+  billing_cycle: attribute(z.string(), { description: "Billing cycle, in the API's own word.", computed: true }),
+  price: attribute(z.number(), { description: "Undiscounted list price, in the API's own unit.", computed: true }),
+  next_due_date: attribute(z.string(), { description: "When the next invoice is due (YYYY-MM-DD).", computed: true }),
+  created_at: createdAtAttribute(),
+  generated_password: attribute(z.string(), {
+    description:
+      "The password that the API generated when `password_version` was last changed (Root VPS, Virtual Desktop).",
+    computed: true,
+    sensitive: true,
+    unreadable: true,
+  }),
+  ...invoiceAttributes,
+});
+
+const description = `A hosted service. Ordering it raises an invoice at once; it is provisioned when the invoice is paid.
+
+A service can be ordered, suspended and given a password, but neither changed nor deleted by the API. So hostform never
+orders a replacement by itself: a change of \`plan_id\`, \`currency\`, \`domain\`, \`term\` or \`coupon_code\` is an error of the
+plan that names the choices, and removing the block follows \`deletion_policy\`.
+
+An order carries an Idempotency-Key derived from the project and \`reference\` (or the address), so that the same order
+sent twice makes one service. An existing service of the same domain is never ordered again: adopt it with \`import\`.
+
+\`suspended\` and the password wait until the service is live. Status words that hostform does not know are never acted
+upon; map them under \`providers: … status_words\`.`;
+
+const example = `services:
+  acme-www:
+    plan_id: 101
+    currency: USD
+    domain: www.acme.example
+    term: 12
+    deletion_policy: suspend
+    grants:
+      dev@acme.example: manage`;
+
+function remote(record: ServiceRecord, settings: Settings): Remote {
+  const phase = phaseOf(record.status, record.provisioning_status, settings);
+  const observed: Record<string, JsonObject[string]> = {
+    id: record.id,
+    plan: record.plan,
+    product_type: record.product_type,
+    status: record.status,
+    provisioning_status: record.provisioning_status,
+    domain: record.domain,
+    billing_cycle: record.billing_cycle,
+    currency: record.currency,
+    price: record.price,
+    next_due_date: record.next_due_date,
+    created_at: record.created_at,
+  };
+  // §2 shows no plan_id on a service and leaves the billing cycle's words open: told only when they are told.
+  if (record.plan_id !== null) observed.plan_id = record.plan_id;
+  const term = monthsOf(record.billing_cycle);
+  if (term !== undefined) observed.term = term;
+  if (phase !== "unknown") observed.suspended = phase === "suspended";
+  return { id: record.id, attributes: observed, phase };
+}
+
+const orderFields = ["plan_id", "currency", "domain", "coupon_code"] as const;
+
+function passwordStep(prior: JsonObject, planned: JsonObject, config: JsonObject): Step<"resetPassword"> {
+  const form = passwordForm(typeof prior.product_type === "string" ? prior.product_type : null);
+  const given = form === "given" || (form === "unknown" && typeof config.password === "string");
+  return {
+    name: "setting the password",
+    mutation: {
+      endpoint: "resetPassword",
+      params: { id: String(prior.id) },
+      ...(given && { body: { password: config.password ?? null } }),
+    },
+    accept(answer) {
+      const done = { password_version: planned.password_version ?? null };
+      if (given) return { attributes: { ...done, generated_password: null } };
+      const warning: Diagnostic = {
+        severity: "warning",
+        code: "api.malformed",
+        summary: "The API's answer holds no generated password",
+        detail: "The password was reset, but the answer, the only way to learn it, did not contain it.",
+        fix: "Change password_version to generate another.",
+      };
+      return {
+        attributes: { ...done, generated_password: answer.password },
+        ...(answer.password === null && { warning }),
+      };
+    },
+  };
+}
+
+function suspension(prior: JsonObject, suspend: boolean): Step<"suspendService" | "unsuspendService"> {
+  return {
+    name: suspend ? "suspending" : "unsuspending",
+    mutation: { endpoint: suspend ? "suspendService" : "unsuspendService", params: { id: String(prior.id) } },
+    accept: () => ({ attributes: {} }),
+    settled: ({ phase }) => phase === (suspend ? "suspended" : "live"),
+  };
+}
+
+function check(config: ValueObject): Diagnostic[] {
+  if (config.password === undefined || config.password_version !== undefined) return [];
+  return [
+    {
+      severity: "error",
+      code: "config.missing_attribute",
+      summary: "password needs password_version",
+      detail: "The password is never stored, so a change of it cannot be seen.",
+      fix: "Add `password_version: 1`, and raise it each time the password is to be set.",
+      attribute: ["password"],
+    },
+  ];
+}
+
+/** Services: the paid kind. §2 Service, §4 services endpoints. */
+export const service: Kind<"createService"> = {
+  type: "hosting_service",
+  section: "services",
+  noun: "service",
+  summary: "A hosted service: shared or WordPress hosting, Root VPS, Virtual Desktop.",
+  description,
+  example,
+  attributes,
+  schemaVersion: 0,
+  creation: "keyed",
+  removal: "policy",
+  check,
+  async *list({ client, settings, signal }) {
+    for await (const record of client.services.list({ signal })) yield remote(record, settings);
+  },
+  get: async ({ client, settings, signal }, id) => remote(await client.services.get(id, { signal }), settings),
+  naturalKey: ({ domain }) => folded(domain),
+  create: (planned, key) => ({
+    endpoint: "createService",
+    body: {
+      ...Object.fromEntries(orderFields.flatMap((name) => (planned[name] == null ? [] : [[name, planned[name]]]))),
+      ...(planned.term != null && planned.term !== 1 && { term: planned.term }),
+    },
+    ...(key !== undefined && { idempotencyKey: key }),
+  }),
+  created({ service: record, invoice }, _planned, settings) {
+    const { id, attributes: live, phase } = remote(record, settings);
+    return { id, phase, attributes: { ...live, ...recordedInvoice(invoice) }, invoice: reportedInvoice(invoice) };
+  },
+  orderReference: (config) => (typeof config.reference === "string" ? config.reference : undefined),
+  update(prior, planned, config) {
+    const steps: Step[] = [];
+    if (planned.suspended === false && prior.suspended === true) steps.push(suspension(prior, false));
+    if (planned.password_version !== prior.password_version && planned.password_version != null) {
+      steps.push(passwordStep(prior, planned, config));
+    }
+    if (planned.suspended === true && prior.suspended !== true) steps.push(suspension(prior, true));
+    return steps;
+  },
+  deferred: (phase) => (phase === "pending" ? ["suspended", "password_version"] : []),
+  affects: (name) =>
+    name === "suspended"
+      ? ["status", "provisioning_status"]
+      : name === "password_version"
+        ? ["generated_password"]
+        : [],
+  retire: (live) => (live.suspended === true ? [] : [suspension(live, true)]),
+  quote: quoteService,
+};

@@ -1,0 +1,97 @@
+import { z } from "zod";
+import type { WebhookRecord } from "../api/index.ts";
+import { hasUnknown } from "../model/index.ts";
+import { attribute, sameSet } from "./attribute.ts";
+import { createdAtAttribute, idAttribute } from "./common.ts";
+import type { Kind, Remote } from "./kind.ts";
+
+/** §6: the events that can be subscribed to. */
+export const EVENTS = [
+  "service.provisioned",
+  "invoice.paid",
+  "service.suspended",
+  "invoice.created",
+  "service.expiring",
+  "service.terminated",
+  "service.transfer_accepted",
+] as const;
+
+const attributes = z.strictObject({
+  id: idAttribute("subscription"),
+  url: attribute(z.url({ protocol: /^https?$/, error: "expected an http or https URL" }), {
+    description: "Where events are posted to.",
+    change: "replace",
+    example: "https://hooks.acme.example/hosting",
+  }),
+  events: attribute(z.array(z.enum(EVENTS)).min(1, "at least one event"), {
+    description: "Names of the events to deliver; the order means nothing.",
+    change: "replace",
+    set: true,
+    same: sameSet,
+    example: ["service.provisioned", "invoice.paid"],
+  }),
+  secret: attribute(z.string(), {
+    description:
+      "The signing secret. The API tells it once, at registration; it is kept in the state. Null after an import.",
+    computed: true,
+    sensitive: true,
+    unreadable: true,
+  }),
+  created_at: createdAtAttribute(),
+});
+
+const remote = (record: WebhookRecord): Remote => ({
+  id: record.id,
+  phase: "live",
+  attributes: { id: record.id, url: record.url, events: record.events, created_at: record.created_at },
+});
+
+/** Webhook subscriptions. §4 webhooks endpoints, §6 Events. */
+export const webhook: Kind<"createWebhook"> = {
+  type: "hosting_webhook",
+  section: "webhooks",
+  noun: "webhook",
+  summary: "A subscription to events, delivered to a URL.",
+  description: `Delivers events of the account to a URL, signed with a secret of its own (\`X-Service-Signature\`).
+
+The signing secret is returned once, when the subscription is made; hostform keeps it in the state (sensitive, never
+shown in a plan). The API cannot change a subscription: a different URL or set of events makes a new one first, with a new
+secret, and then deletes the old one, so that no event falls between. Importing a subscription cannot recover its secret.`,
+  example: `webhooks:
+  billing:
+    url: https://hooks.acme.example/hosting
+    events: [invoice.created, invoice.paid]`,
+  attributes,
+  schemaVersion: 0,
+  creation: "listable",
+  replacement: "create-first",
+  removal: "delete",
+  async *list({ client, signal }) {
+    for await (const record of client.webhooks.list({ signal })) yield remote(record);
+  },
+  // A URL may have several subscriptions: only the same URL with the same events is the same one.
+  naturalKey: ({ url, events }) =>
+    typeof url === "string" && Array.isArray(events) && !hasUnknown(events)
+      ? [url, ...[...events].sort()].join(" ")
+      : undefined,
+  create: ({ url, events }) => ({ endpoint: "createWebhook", body: { url: url ?? null, events: events ?? null } }),
+  created(answer) {
+    const lost =
+      answer !== null && answer.secret !== null
+        ? undefined
+        : {
+            severity: "warning" as const,
+            code: "api.malformed" as const,
+            summary: "The API's answer holds no signing secret",
+            detail: "The subscription was made, but its secret, which is told only once, did not come.",
+            fix: "Remove the subscription and apply again to get a new one, if the receiver verifies signatures.",
+          };
+    return {
+      id: answer?.id ?? null,
+      attributes: answer === null ? { secret: null } : { ...remote(answer).attributes, secret: answer.secret },
+      invoice: null,
+      ...(lost && { warning: lost }),
+    };
+  },
+  remove: ({ id }) => ({ endpoint: "deleteWebhook", params: { id: String(id) } }),
+};
