@@ -1,0 +1,226 @@
+import type { Writer } from "../api/index.ts";
+import type { Kinds } from "../kinds/kind.ts";
+import { type Account, type Applied, applyChange } from "../lifecycle/index.ts";
+import {
+  type ApplyEvent,
+  type ApplyResult,
+  type Change,
+  type Clock,
+  type Desired,
+  type DesiredResource,
+  type Diagnostic,
+  equal,
+  HostformError,
+  isNoOp,
+  type JsonObject,
+  located,
+  type Outcome,
+  type Plan,
+  type Progress,
+  type ResourceState,
+  type SourceRange,
+  type State,
+  type ValueObject,
+} from "../model/index.ts";
+import { type Environment, resolveConfig, scopeOf } from "./evaluate.ts";
+import { kindOf } from "./observe.ts";
+import { blockersOf } from "./schedule.ts";
+import { JobWatch } from "./wait.ts";
+
+/** Where results are recorded; each call resolves when its content is durable. */
+export interface Recorder {
+  put(resource: ResourceState): Promise<void>;
+  remove(address: string): Promise<void>;
+}
+
+export interface ApplyOptions {
+  readonly plan: Plan;
+  readonly desired: Desired;
+  /** The state that the plan was made from. */
+  readonly state: State;
+  readonly kinds: Kinds;
+  readonly env: Environment;
+  readonly accounts: (alias: string) => { readonly account: Account; readonly writer: Writer };
+  readonly recorder: Recorder;
+  readonly clock: Clock;
+  /** How many changes may be under way at once. */
+  readonly concurrency: number;
+  /** How long queued jobs are waited for, in milliseconds; 0: not at all. */
+  readonly waitMs: number;
+  /** Aborted by the first Ctrl-C: what is under way is finished, nothing new is begun. */
+  readonly stop: AbortSignal;
+  onEvent?(event: ApplyEvent): void;
+  /** API requests made so far, all providers together. */
+  requests(): number;
+}
+
+/**
+ * Applies a plan: changes that do not depend on each other side by side, each after those it refers to; goes on with
+ * unrelated ones after a failure; records every result before the next request of that resource is sent.
+ */
+export async function apply(options: ApplyOptions): Promise<ApplyResult> {
+  return new Run(options).run();
+}
+
+/** One apply under way. */
+class Run {
+  readonly #options: ApplyOptions;
+  readonly #watch: JobWatch;
+  readonly #attributes: Map<string, JsonObject>;
+  readonly #outcomes = new Map<string, Outcome>();
+  readonly #declared: ReadonlyMap<string, DesiredResource>;
+
+  constructor(options: ApplyOptions) {
+    this.#options = options;
+    const { clock, stop, waitMs: timeoutMs, onEvent } = options;
+    const onWaiting = (addresses: readonly string[], seconds: number) =>
+      onEvent?.({ type: "waiting", addresses, seconds });
+    this.#watch = new JobWatch({ clock, stop, timeoutMs, onWaiting });
+    this.#declared = new Map(options.desired.resources.map((resource) => [resource.address, resource]));
+    // What templates refer to: as observed for what stays, as applied for what changes.
+    this.#attributes = new Map([...options.state.resources].map(([address, { attributes }]) => [address, attributes]));
+    for (const change of options.plan.changes)
+      if (change.before !== null) this.#attributes.set(change.address, change.before);
+  }
+
+  async run(): Promise<ApplyResult> {
+    const { plan, clock, stop, requests } = this.#options;
+    const [started, before] = [clock.now(), requests()];
+    await this.#recordObserved();
+    const waiting = new Map(plan.changes.filter((change) => !isNoOp(change)).map((change) => [change.address, change]));
+    const blockers = blockersOf([...waiting.values()]);
+    const running = new Map<string, Promise<void>>();
+    while (waiting.size > 0 || running.size > 0) {
+      for (const [address, change] of waiting) {
+        if (running.size >= this.#options.concurrency || stop.aborted) break;
+        const open = (blockers.get(address) ?? []).filter((other) => waiting.has(other) || running.has(other));
+        if (open.length > 0) continue;
+        waiting.delete(address);
+        running.set(
+          address,
+          this.#attempt(change, blockers.get(address) ?? []).finally(() => running.delete(address)),
+        );
+      }
+      if (running.size === 0) break;
+      await Promise.race(running.values());
+    }
+    for (const address of waiting.keys())
+      this.#outcomes.set(address, { address, result: "not-started", diagnostics: [] });
+    return {
+      outcomes: [...this.#outcomes.values()],
+      diagnostics: [],
+      interrupted: stop.aborted,
+      requests: requests() - before,
+      seconds: (clock.now() - started) / 1000,
+    };
+  }
+
+  /** Records what was observed of resources that do not change, so that the state shows the account as it is. */
+  async #recordObserved(): Promise<void> {
+    const { plan, state, recorder } = this.#options;
+    const stale = plan.changes.flatMap((change) => {
+      const prior = state.resources.get(change.address);
+      const same = prior === undefined || change.before === null || equal(prior.attributes, change.before);
+      return same || !isNoOp(change) ? [] : [{ ...prior, attributes: change.before }];
+    });
+    await Promise.all(stale.map((resource) => recorder.put(resource)));
+  }
+
+  async #attempt(change: Change, blockers: readonly string[]): Promise<void> {
+    const { clock, onEvent } = this.#options;
+    const { address } = change;
+    const failed = blockers.find((other) => this.#outcomes.get(other)?.result !== "done");
+    if (failed !== undefined) {
+      this.#outcomes.set(address, { address, result: "skipped", diagnostics: [skipped(address, failed)] });
+      return;
+    }
+    const action = progressOf(change);
+    const id = change.before?.id;
+    const started = clock.now();
+    onEvent?.({ type: "start", address, action, ...(typeof id === "string" && { id }) });
+    const seconds = () => (clock.now() - started) / 1000;
+    try {
+      const applied = await this.#apply(change);
+      const { attributes, diagnostics, invoice, awaiting } = applied;
+      const outcome: Outcome = {
+        address,
+        result: "done",
+        diagnostics,
+        ...(invoice && { invoice }),
+        ...(awaiting && { awaiting }),
+      };
+      this.#outcomes.set(address, outcome);
+      const newId = attributes?.id;
+      onEvent?.({
+        type: "complete",
+        address,
+        action,
+        seconds: seconds(),
+        outcome,
+        ...(typeof newId === "string" && { id: newId }),
+      });
+    } catch (error) {
+      if (!(error instanceof HostformError)) throw error;
+      const outcome: Outcome = { address, result: "failed", diagnostics: this.#explain(error, address) };
+      this.#outcomes.set(address, outcome);
+      onEvent?.({ type: "errored", address, action, seconds: seconds(), outcome });
+    }
+  }
+
+  async #apply(change: Change): Promise<Applied> {
+    const { kinds, plan, accounts, recorder, clock } = this.#options;
+    const kind = kindOf(change.address, kinds);
+    if (kind === undefined) throw new Error(`no kind for ${change.address}`);
+    const { account, writer } = accounts(change.provider);
+    return applyChange(kind, change, this.#config(change), {
+      account,
+      writer,
+      project: plan.project,
+      now: () => clock.now(),
+      save: async (resource) => {
+        await recorder.put(resource);
+        this.#attributes.set(resource.address, resource.attributes);
+      },
+      drop: (address) => recorder.remove(address),
+      wait: (ofKind, address, id, parent, done) =>
+        this.#watch.wait(account, ofKind, change.provider, { address, id, done }, parent),
+    });
+  }
+
+  /** The declared attributes, with everything they refer to known by now. */
+  #config(change: Change): ValueObject | null {
+    const { kinds, env } = this.#options;
+    const resource = this.#declared.get(change.address);
+    const kind = kindOf(change.address, kinds);
+    if (resource === undefined || kind === undefined || change.config === null) return null;
+    const scope = scopeOf((address) => this.#attributes.get(address), env);
+    const { config, diagnostics } = resolveConfig(kind, resource, scope);
+    if (diagnostics.length > 0) throw new HostformError(diagnostics);
+    return config;
+  }
+
+  /** The diagnostics of a failure, with address and place; field errors of the API point at their attribute. */
+  #explain(error: HostformError, address: string): Diagnostic[] {
+    const resource = this.#declared.get(address);
+    return error.diagnostics.map((diagnostic) => {
+      const range: SourceRange | undefined = resource?.locate(diagnostic.attribute ?? []);
+      return located({ address, ...diagnostic }, range);
+    });
+  }
+}
+
+function skipped(address: string, failed: string): Diagnostic {
+  return {
+    severity: "error",
+    code: "apply.skipped",
+    summary: `${address} was not changed, because ${failed}, which comes before it, was not`,
+    fix: `Mend ${failed} and apply again.`,
+    address,
+  };
+}
+
+function progressOf({ actions, importing }: Change): Progress {
+  if (importing !== undefined && actions[0] === "no-op") return "import";
+  if (actions.length === 2 || actions[0] === "create") return "create";
+  return actions[0] === "no-op" ? "update" : actions[0];
+}

@@ -1,0 +1,53 @@
+import type { Kind } from "../kinds/kind.ts";
+import { validate } from "../lifecycle/index.ts";
+import {
+  type DesiredResource,
+  type Diagnostic,
+  ExpressionError,
+  evaluate,
+  type Json,
+  located,
+  type Scope,
+  UNKNOWN,
+  type Value,
+  type ValueObject,
+} from "../model/index.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A scope in which the resources are those of `lookup`; an address that it does not have is unknown. */
+export function scopeOf(lookup: (address: string) => Value | undefined, env: Environment): Scope {
+  return { resource: (address) => lookup(address) ?? UNKNOWN, env: (name) => env[name] };
+}
+
+/** The declared attributes with their templates evaluated and checked; every diagnostic knows its place. */
+export function resolveConfig(
+  kind: Kind,
+  resource: DesiredResource,
+  scope: Scope,
+): { config: ValueObject; diagnostics: Diagnostic[] } {
+  const evaluated: Record<string, Value> = {};
+  const diagnostics: Diagnostic[] = [];
+  for (const [name, value] of Object.entries(resource.config)) {
+    try {
+      evaluated[name] = evaluate(value as Json, scope);
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error;
+      evaluated[name] = UNKNOWN;
+      const { address } = resource;
+      diagnostics.push({
+        severity: "error",
+        code: "config.expression",
+        summary: `${name}: ${error.message}`,
+        address,
+        attribute: [name],
+      });
+    }
+  }
+  const checked = validate(kind, evaluated, resource.address);
+  diagnostics.push(...checked.diagnostics);
+  return {
+    config: checked.values,
+    diagnostics: diagnostics.map((diagnostic) => located(diagnostic, resource.locate(diagnostic.attribute ?? []))),
+  };
+}

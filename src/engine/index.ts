@@ -1,0 +1,11 @@
+/**
+ * MANY resources: the reconciler's stages, one file each — validate, observe, plan, apply. Data flows one way. In: the desired
+ * state, the recorded state, accounts. Out: a plan (a plain value), then outcomes. Must not: import the API's client,
+ * a concrete kind, files or the terminal; `plan` sends nothing, `observe` can only read.
+ */
+export { type ApplyOptions, apply, type Recorder } from "./apply.ts";
+export type { Environment } from "./evaluate.ts";
+export { type Accounts, type Observed, observe } from "./observe.ts";
+export { type PlanOptions, plan } from "./plan.ts";
+export { narrow } from "./target.ts";
+export { validateDesired } from "./validate.ts";

@@ -1,0 +1,139 @@
+import type { PlanRecord } from "../api/index.ts";
+import type { Kind, Kinds } from "../kinds/kind.ts";
+import { type Account, attributesOf, type Observation, parentOf, type ReadQuery, read } from "../lifecycle/index.ts";
+import {
+  type Desired,
+  type Diagnostic,
+  HostformError,
+  type State,
+  UNKNOWN,
+  type Value,
+  type ValueObject,
+} from "../model/index.ts";
+import { type Environment, resolveConfig, scopeOf } from "./evaluate.ts";
+
+/** What the accounts show of everything that is declared or recorded. */
+export interface Observed {
+  readonly observations: ReadonlyMap<string, Observation>;
+  /** The plans that can be ordered, per provider; only where something is to be ordered. */
+  readonly plans: ReadonlyMap<string, readonly PlanRecord[]>;
+}
+
+/** The accounts by provider alias. @throws HostformError for one that cannot be used (no token, no base URL). */
+export type Accounts = (alias: string) => Account;
+
+export interface ObserveOptions {
+  readonly desired: Desired;
+  readonly state: State;
+  readonly kinds: Kinds;
+  readonly accounts: Accounts;
+  readonly env: Environment;
+  /** Addresses of gone services that may be ordered anew. */
+  readonly reorder: ReadonlySet<string>;
+}
+
+interface Query extends ReadQuery {
+  readonly address: string;
+  readonly provider: string;
+}
+
+/**
+ * Reads the present state of everything that is declared or recorded, and of nothing else. Sends GETs only, lists each
+ * collection at most once, and reads all accounts side by side.
+ * @throws HostformError with everything that could not be read.
+ */
+export async function observe({ desired, state, kinds, accounts, env, reorder }: ObserveOptions): Promise<Observed> {
+  const queries = queriesOf(desired, state, kinds, env);
+  const share = new Map<string, number>();
+  for (const query of queries) share.set(shareOf(query), (share.get(shareOf(query)) ?? 0) + 1);
+
+  const observations = new Map<string, Observation>();
+  const plans = new Map<string, readonly PlanRecord[]>();
+  const reads = queries.map(async (query) => {
+    const alone = share.get(shareOf(query)) === 1;
+    observations.set(query.address, await read(accounts(query.provider), { ...query, alone }));
+  });
+  const priced = new Set(
+    queries.filter((query) => reorder.has(query.address) || mayOrder(query)).map(({ provider }) => provider),
+  );
+  const catalogues = [...priced].map(async (provider) => {
+    plans.set(provider, await accounts(provider).plans());
+  });
+  const failures = (await Promise.allSettled([...reads, ...catalogues])).flatMap((result) =>
+    result.status === "rejected" ? [result.reason as unknown] : [],
+  );
+  if (failures.length > 0) throw merged(failures);
+  return { observations, plans };
+}
+
+const mayOrder = ({ kind, prior, importId, config }: Query) =>
+  kind.creation === "keyed" &&
+  config !== undefined &&
+  (prior === undefined ? importId === undefined : prior.attributes.id === null);
+
+/** Resources that one listing serves have the same share. */
+const shareOf = ({ kind, provider, prior, config }: Query) =>
+  `${provider} ${kind.type} ${parentOf(kind, prior?.attributes ?? config) ?? ""}`;
+
+function queriesOf(desired: Desired, state: State, kinds: Kinds, env: Environment): Query[] {
+  const declared = new Map(desired.resources.map((resource) => [resource.address, resource]));
+  const scope = scopeOf((address): Value | undefined => {
+    const prior = state.resources.get(address);
+    if (prior !== undefined) return prior.attributes;
+    const kind = kindOf(address, kinds);
+    const importId = declared.get(address)?.importId;
+    return kind === undefined || importId === undefined ? UNKNOWN : adopted(kind, importId);
+  }, env);
+  const queries: Query[] = [];
+  const add = (
+    address: string,
+    provider: string,
+    kind: Kind,
+    config: ValueObject | undefined,
+    importId: string | undefined,
+  ) => {
+    const prior = state.resources.get(address);
+    // A pending mark holds no object to read: it is read like something that was never recorded.
+    const recorded = prior?.private.pending === undefined ? prior : undefined;
+    queries.push({
+      address,
+      provider: prior?.provider ?? provider,
+      kind,
+      prior: recorded,
+      config,
+      ...(importId !== undefined && { importId }),
+    });
+  };
+  for (const resource of desired.resources) {
+    const kind = kinds.get(resource.type);
+    if (kind === undefined) continue;
+    add(resource.address, resource.provider, kind, resolveConfig(kind, resource, scope).config, resource.importId);
+  }
+  for (const prior of state.resources.values()) {
+    const kind = declared.has(prior.address) ? undefined : kindOf(prior.address, kinds);
+    if (kind !== undefined) add(prior.address, prior.provider, kind, undefined, undefined);
+  }
+  return queries;
+}
+
+/** The kind of an address. */
+export function kindOf(address: string, kinds: Kinds): Kind | undefined {
+  return kinds.get(address.slice(0, address.indexOf(".")));
+}
+
+/** An object that is about to be adopted: its id is known, nothing else is yet. */
+function adopted(kind: Kind, id: string): ValueObject {
+  return Object.fromEntries(attributesOf(kind).map(([name]) => [name, name === "id" ? id : UNKNOWN]));
+}
+
+/** One error for many failures, each said once. */
+function merged(failures: readonly unknown[]): unknown {
+  const known = failures.filter((failure) => failure instanceof HostformError);
+  const other = failures.find((failure) => !(failure instanceof HostformError));
+  if (other !== undefined) return other;
+  const seen = new Map<string, Diagnostic>();
+  for (const diagnostic of known.flatMap(({ diagnostics }) => diagnostics)) {
+    seen.set(JSON.stringify([diagnostic.code, diagnostic.summary, diagnostic.detail]), diagnostic);
+  }
+  return new HostformError([...seen.values()], { cause: known[0] });
+}

@@ -1,0 +1,171 @@
+import type { Kinds } from "../kinds/kind.ts";
+import {
+  type Observation,
+  type PlanInput,
+  type Planned,
+  planRemoval,
+  planResource,
+  unchanged,
+} from "../lifecycle/index.ts";
+import {
+  type Change,
+  type Desired,
+  type DesiredResource,
+  type Diagnostic,
+  type Drift,
+  equal,
+  type JsonObject,
+  located,
+  type Plan,
+  type State,
+  type Value,
+} from "../model/index.ts";
+import { costOf, estimateRequests } from "./cost.ts";
+import { type Environment, resolveConfig, scopeOf } from "./evaluate.ts";
+import { addressIndex, dependenciesOf, inOrder } from "./graph.ts";
+import { kindOf, type Observed } from "./observe.ts";
+
+/** Everything that a plan is a function of. */
+export interface PlanOptions {
+  readonly desired: Desired;
+  readonly state: State;
+  readonly observed: Observed;
+  readonly kinds: Kinds;
+  readonly env: Environment;
+  readonly mode: "apply" | "destroy";
+  /** Addresses of gone services to order anew on purpose. */
+  readonly reorder: ReadonlySet<string>;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** API requests that were made to observe. */
+  readonly readRequests: number;
+  /** The smallest request budget among the providers in use. */
+  readonly requestsPerMinute?: number;
+}
+
+/**
+ * Computes the plan. Pure: the same input gives the same value, nothing is read or sent.
+ *
+ * 1. Declared resources in the order of their references, so that each sees what those it refers to will be.
+ * 2. Recorded resources that are not declared: removal, by kind and policy.
+ * 3. Drift, cost and requests of the whole.
+ */
+export function plan(options: PlanOptions): Plan {
+  const { desired, state, observed, kinds, mode, now } = options;
+  const diagnostics: Diagnostic[] = [];
+  const changes = new Map<string, Change>();
+
+  if (mode === "apply") planDeclared(options, changes, diagnostics);
+  const dropped = [...state.resources.values()].filter(({ address }) => !changes.has(address));
+  for (const prior of dropped) {
+    const kind = kindOf(prior.address, kinds);
+    const observation = observed.observations.get(prior.address);
+    if (kind === undefined || observation === undefined) continue;
+    const planned = planRemoval({ kind, prior, observed: observation, mode });
+    changes.set(prior.address, planned.change);
+    diagnostics.push(...planned.diagnostics);
+  }
+
+  const sorted = [...changes.values()].sort((a, b) => (a.address < b.address ? -1 : 1));
+  return {
+    project: desired.project,
+    lineage: state.lineage,
+    serial: state.serial,
+    timestamp: new Date(now).toISOString(),
+    mode,
+    changes: sorted,
+    drift: driftOf(state, observed.observations),
+    diagnostics,
+    cost: costOf(sorted),
+    requests: estimateRequests(sorted, options.readRequests, options.requestsPerMinute),
+  };
+}
+
+function planDeclared(options: PlanOptions, changes: Map<string, Change>, diagnostics: Diagnostic[]): void {
+  const { desired, state, observed, kinds, env } = options;
+  const declared = new Map(desired.resources.map((resource) => [resource.address, resource]));
+  const index = addressIndex(declared.keys());
+  const results = new Map<string, Value>();
+  const left = new Set<string>(); // gone and not made anew: nothing that refers to them can be made either
+  const scope = scopeOf((address) => results.get(address) ?? state.resources.get(address)?.attributes, env);
+
+  for (const resource of inOrder(declared, (node) => dependenciesOf(node, index))) {
+    const kind = kinds.get(resource.type);
+    const observation = observed.observations.get(resource.address);
+    if (kind === undefined || observation === undefined) continue;
+    const { config, diagnostics: own } = resolveConfig(kind, resource, scope);
+    diagnostics.push(...own);
+    if (own.some(({ severity }) => severity === "error")) continue;
+    const dependsOn = dependenciesOf(resource, index);
+    const input: PlanInput = {
+      kind,
+      address: resource.address,
+      provider: resource.provider,
+      declared: resource.config,
+      config,
+      prior: state.resources.get(resource.address),
+      observed: observation,
+      ...(resource.importId !== undefined && { importId: resource.importId }),
+      dependsOn,
+      reorder: options.reorder.has(resource.address),
+      plans: observed.plans.get(resource.provider) ?? [],
+      now: options.now,
+    };
+    const planned = planOne(
+      input,
+      dependsOn.find((address) => left.has(address)),
+    );
+    if (planned.change.actions[0] === "no-op" && planned.change.before === null) left.add(resource.address);
+    changes.set(resource.address, planned.change);
+    results.set(resource.address, planned.result);
+    diagnostics.push(...planned.diagnostics.map((diagnostic) => located(diagnostic, placeOf(resource, diagnostic))));
+  }
+}
+
+function planOne(input: PlanInput, missing: string | undefined): Planned {
+  if (missing !== undefined && input.observed.status !== "present") {
+    return unchanged(input, null, [
+      {
+        severity: "warning",
+        code: "apply.skipped",
+        summary: `${input.address} is left alone: ${missing}, which it refers to, is not there`,
+        fix: `Settle ${missing} first.`,
+        address: input.address,
+      },
+    ]);
+  }
+  const recorded = input.prior?.provider;
+  if (recorded !== undefined && recorded !== input.provider)
+    return unchanged(input, present(input.observed), [moved(input, recorded)]);
+  return planResource(input);
+}
+
+const present = (observation: Observation): JsonObject | null =>
+  observation.status === "present" ? observation.attributes : null;
+
+function moved({ address, provider }: PlanInput, recorded: string): Diagnostic {
+  return {
+    severity: "error",
+    code: "plan.immutable",
+    summary: `${address} cannot move from provider ${recorded} to ${provider}`,
+    detail: "The two are different accounts; the API has no call that moves an object from one to the other.",
+    fix: `Put \`provider: ${recorded}\` back, or \`hostform state rm '${address}'\` and import what the other account has.`,
+    address,
+    attribute: ["provider"],
+  };
+}
+
+const placeOf = (resource: DesiredResource, diagnostic: Diagnostic) => resource.locate(diagnostic.attribute ?? []);
+
+/** Differences between what was recorded and what is, whether or not anybody declared them. */
+function driftOf(state: State, observations: ReadonlyMap<string, Observation>): Drift[] {
+  const drift: Drift[] = [];
+  for (const { address, provider, attributes, private: mark } of state.resources.values()) {
+    const observation = observations.get(address);
+    if (observation === undefined || observation.status === "absent" || mark.pending !== undefined) continue;
+    const after = present(observation);
+    if (after !== null && equal(after, attributes)) continue;
+    drift.push({ address, type: address.slice(0, address.indexOf(".")), provider, before: attributes, after });
+  }
+  return drift;
+}

@@ -1,0 +1,102 @@
+import type { Kind, Remote } from "../kinds/kind.ts";
+import type { Account } from "../lifecycle/index.ts";
+import type { Clock } from "../model/index.ts";
+
+interface Waiter {
+  readonly address: string;
+  readonly id: string;
+  readonly done: (remote: Remote) => boolean;
+  readonly deadline: number;
+  resolve(remote: Remote | undefined): void;
+  reject(error: unknown): void;
+}
+
+interface Queue {
+  readonly account: Account;
+  readonly kind: Kind;
+  readonly parent: string | undefined;
+  readonly waiters: Set<Waiter>;
+  running: boolean;
+}
+
+export interface JobWatchOptions {
+  readonly clock: Clock;
+  /** How long a job is waited for, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Aborted: nothing is waited for any longer. */
+  readonly stop: AbortSignal;
+  onWaiting?(addresses: readonly string[], seconds: number): void;
+}
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 10_000;
+
+/**
+ * Waits for queued jobs (§3: suspend and unsuspend are not applied synchronously). All jobs of one collection share one
+ * listing per poll, and the pauses grow, so a hundred suspensions cost no more polls than one.
+ */
+export class JobWatch {
+  readonly #options: JobWatchOptions;
+  readonly #queues = new Map<string, Queue>();
+
+  constructor(options: JobWatchOptions) {
+    this.#options = options;
+  }
+
+  /** @returns the object once `done` says so; undefined when it was not within the time, is gone, or the run was stopped. */
+  wait(
+    account: Account,
+    kind: Kind,
+    alias: string,
+    waiting: Pick<Waiter, "address" | "id" | "done">,
+    parent?: string,
+  ): Promise<Remote | undefined> {
+    const { clock, timeoutMs, stop } = this.#options;
+    if (stop.aborted || timeoutMs <= 0) return Promise.resolve(undefined);
+    const key = `${alias} ${kind.type} ${parent ?? ""}`;
+    const queue = this.#queues.get(key) ?? { account, kind, parent, waiters: new Set(), running: false };
+    this.#queues.set(key, queue);
+    return new Promise((resolve, reject) => {
+      queue.waiters.add({ ...waiting, deadline: clock.now() + timeoutMs, resolve, reject });
+      if (!queue.running) void this.#poll(queue);
+    });
+  }
+
+  async #poll(queue: Queue): Promise<void> {
+    const { clock, stop, onWaiting } = this.#options;
+    const since = clock.now();
+    queue.running = true;
+    for (let pause = FIRST_PAUSE_MS; queue.waiters.size > 0; pause = Math.min(pause * 1.5, LONGEST_PAUSE_MS)) {
+      await clock.sleep(pause, stop).catch(() => undefined);
+      if (stop.aborted) break;
+      onWaiting?.(
+        [...queue.waiters].map(({ address }) => address),
+        (clock.now() - since) / 1000,
+      );
+      try {
+        await this.#look(queue);
+      } catch (error) {
+        for (const waiter of queue.waiters) waiter.reject(error);
+        queue.waiters.clear();
+      }
+    }
+    for (const waiter of queue.waiters) waiter.resolve(undefined);
+    queue.waiters.clear();
+    queue.running = false;
+  }
+
+  async #look({ account, kind, parent, waiters }: Queue): Promise<void> {
+    account.forget(kind, parent);
+    const waiting = [...waiters];
+    const [only] = waiting;
+    const single = waiting.length === 1 && kind.get !== undefined && only !== undefined;
+    const seen = single ? new Map([[only.id, await account.get(kind, only.id)]]) : await account.list(kind, parent);
+    for (const waiter of waiting) {
+      const remote = seen.get(waiter.id);
+      const settled = remote !== undefined && waiter.done(remote);
+      if (!settled && remote?.phase !== "gone" && this.#options.clock.now() < waiter.deadline) continue;
+      waiters.delete(waiter);
+      waiter.resolve(settled ? remote : undefined);
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import type { PlanRecord, Reader } from "../api/index.ts";
+import type { Kind, ReadContext, Remote, Settings } from "../kinds/kind.ts";
+import { ApiError, HostformError } from "../model/index.ts";
+
+/**
+ * One account as it is read: every collection is listed at most once, however many resources ask for it at the same
+ * time, and kept until something changes it. Holds a {@link Reader} only, so nothing can be changed through it.
+ */
+export class Account {
+  readonly #context: ReadContext;
+  readonly #collections = new Map<string, Promise<ReadonlyMap<string, Remote>>>();
+  readonly #confirmed = new Map<string, Promise<ReadonlyMap<string, Remote>>>();
+  #plans: Promise<PlanRecord[]> | undefined;
+
+  constructor(client: Reader, settings: Settings, signal?: AbortSignal) {
+    this.#context = { client, settings, ...(signal && { signal }) };
+  }
+
+  get settings(): Settings {
+    return this.#context.settings;
+  }
+
+  /** The whole collection of a kind (of one parent, for kinds that have one), by id. Empty when the kind cannot be listed. */
+  list(kind: Kind, parent?: string): Promise<ReadonlyMap<string, Remote>> {
+    const key = keyOf(kind, parent);
+    const known = this.#collections.get(key);
+    if (known !== undefined) return known;
+    const listing = collect(kind, this.#context, parent);
+    this.#collections.set(key, listing);
+    // A listing that failed is not kept: the next reader tries again.
+    listing.catch(() => this.#collections.delete(key));
+    return listing;
+  }
+
+  /**
+   * One object by id: from the listing, and when it is missing there confirmed otherwise before it is called absent —
+   * by GET where the API has one, else by a second listing (a page may have shifted while the first was read).
+   * @returns undefined when it certainly does not exist. @throws ApiError for anything but 404.
+   */
+  async find(kind: Kind, id: string, parent?: string): Promise<Remote | undefined> {
+    if (kind.list !== undefined) {
+      const found = (await this.list(kind, parent)).get(id);
+      if (found !== undefined) return found;
+    }
+    if (kind.get !== undefined) return this.get(kind, id);
+    if (kind.list === undefined) return undefined;
+    const key = keyOf(kind, parent);
+    const again = this.#confirmed.get(key) ?? collect(kind, this.#context, parent);
+    this.#confirmed.set(key, again);
+    return (await again).get(id);
+  }
+
+  /** One object by GET. @returns undefined for 404. */
+  async get(kind: Kind, id: string): Promise<Remote | undefined> {
+    if (kind.get === undefined) return undefined;
+    try {
+      return await kind.get(this.#context, id);
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** The plans that can be ordered (§4 GET /plans). */
+  plans(): Promise<PlanRecord[]> {
+    const plans = this.#plans ?? this.#context.client.plans.list(this.#context).all();
+    this.#plans = plans;
+    return plans;
+  }
+
+  /** Must be called when a collection was changed. */
+  forget(kind: Kind, parent?: string): void {
+    const key = keyOf(kind, parent);
+    this.#collections.delete(key);
+    this.#confirmed.delete(key);
+  }
+}
+
+/** True for a 404: the object (or its parent) does not exist. 403 is not a 404. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404;
+}
+
+const keyOf = (kind: Kind, parent: string | undefined) => `${kind.type} ${parent ?? ""}`;
+
+async function collect(
+  kind: Kind,
+  context: ReadContext,
+  parent: string | undefined,
+): Promise<ReadonlyMap<string, Remote>> {
+  const found = new Map<string, Remote>();
+  if (kind.list === undefined) return found;
+  try {
+    for await (const remote of kind.list(context, parent)) found.set(remote.id, remote);
+  } catch (error) {
+    // The collection of a parent that is gone is empty; a flat collection that is not found is an error.
+    if (parent !== undefined && isNotFound(error)) return new Map();
+    throw error instanceof HostformError ? error : new Error(`listing ${kind.type}`, { cause: error });
+  }
+  return found;
+}

@@ -1,0 +1,245 @@
+import type { Created, Kind, Remote, Step } from "../kinds/kind.ts";
+import {
+  type Change,
+  type Diagnostic,
+  fail,
+  hasUnknown,
+  type Invoice,
+  isReplacement,
+  type JsonObject,
+  join,
+  type PrivateMark,
+  type ValueObject,
+} from "../model/index.ts";
+import { isNotFound } from "./account.ts";
+import { attributesOf, refreshed, sensitiveNames } from "./attributes.ts";
+import type { ApplyContext } from "./context.ts";
+import { create } from "./create.ts";
+import { parentOf } from "./read.ts";
+
+/** What came of a change. */
+export interface Applied {
+  /** The attributes afterwards; null when the resource left the state. */
+  readonly attributes: JsonObject | null;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly invoice?: Invoice;
+  readonly awaiting?: "payment" | "provisioning" | "job";
+}
+
+/**
+ * Applies one change. Each request's result is recorded before the next is sent, so a failure in between loses nothing.
+ * @param config the declared attributes, evaluated; write-only values too. Null for removals.
+ * @throws HostformError; what was done until then is recorded.
+ */
+export async function applyChange(
+  kind: Kind,
+  change: Change,
+  config: ValueObject | null,
+  context: ApplyContext,
+): Promise<Applied> {
+  const work = new Work(kind, change, (config ?? {}) as JsonObject, context);
+  if (change.removal !== undefined) return work.remove(change.removal);
+  if (change.actions[0] === "no-op") return work.record();
+  if (isReplacement(change))
+    return change.actions[0] === "create" ? work.replaceCreateFirst() : work.replaceDeleteFirst();
+  return change.actions[0] === "create" ? work.create() : work.update();
+}
+
+/** One change under way: the attributes as they are after the last answer. */
+class Work {
+  readonly #kind: Kind;
+  readonly #change: Change;
+  readonly #config: JsonObject;
+  readonly #context: ApplyContext;
+  readonly #diagnostics: Diagnostic[] = [];
+  #awaiting: Applied["awaiting"];
+  #attributes: JsonObject;
+  #mark: PrivateMark;
+
+  constructor(kind: Kind, change: Change, config: JsonObject, context: ApplyContext) {
+    this.#kind = kind;
+    this.#change = change;
+    this.#config = config;
+    this.#context = context;
+    this.#attributes = change.before ?? {};
+    this.#mark = change.private;
+  }
+
+  /** Only the state changes (an import, or attributes that concern hostform alone). */
+  async record(): Promise<Applied> {
+    this.#attributes = { ...this.#attributes, ...this.#recorded() };
+    await this.#save();
+    return this.#end();
+  }
+
+  async create(): Promise<Applied> {
+    const made = await this.#create();
+    const later = this.#kind.deferred?.(made.phase ?? "live") ?? [];
+    const wanted = this.#desired(later);
+    if (this.#kind.update !== undefined) await this.#steps(this.#kind.update(this.#attributes, wanted, this.#config));
+    if (made.phase === "pending") this.#awaiting ??= made.invoice?.status === "paid" ? "provisioning" : "payment";
+    return { ...this.#end(), ...(made.invoice && { invoice: made.invoice }) };
+  }
+
+  async update(): Promise<Applied> {
+    if (this.#mark.deposed !== undefined) await this.#deleteDeposed(this.#mark.deposed);
+    const wanted = this.#desired(this.#change.deferred);
+    await this.#steps(this.#kind.update?.(this.#attributes, wanted, this.#config) ?? []);
+    this.#attributes = { ...this.#attributes, ...this.#recorded() };
+    await this.#save();
+    return this.#end();
+  }
+
+  async replaceCreateFirst(): Promise<Applied> {
+    const old = this.#attributes;
+    this.#mark = { ...this.#mark, deposed: old };
+    await this.#create();
+    await this.#deleteDeposed(old);
+    return this.#end();
+  }
+
+  async replaceDeleteFirst(): Promise<Applied> {
+    await this.#delete(this.#attributes);
+    await this.#context.drop(this.#change.address);
+    await this.#create();
+    return this.#end();
+  }
+
+  async remove(how: NonNullable<Change["removal"]>): Promise<Applied> {
+    if (how === "suspend") await this.#steps(this.#kind.retire?.(this.#attributes) ?? []);
+    if (how === "delete") {
+      if (this.#mark.deposed !== undefined) await this.#delete(this.#mark.deposed);
+      await this.#delete(this.#attributes);
+    }
+    await this.#context.drop(this.#change.address);
+    return { ...this.#end(), attributes: null };
+  }
+
+  async #create(): Promise<Created> {
+    const planned = this.#planned();
+    const made = await create(this.#kind, this.#change, planned, {
+      ...this.#context,
+      markPending: async (pending) => {
+        this.#attributes = { ...nulls(this.#kind), ...planned };
+        await this.#save({ ...this.#mark, pending });
+      },
+      unmark: () => this.#context.drop(this.#change.address),
+    });
+    this.#attributes = { ...nulls(this.#kind), ...planned, ...keptNotation(this.#kind, planned, made), id: made.id };
+    // Durable before anything else happens: from here on the object is known, whatever fails next.
+    await this.#save();
+    if (made.warning !== undefined) this.#diagnostics.push({ ...made.warning, address: this.#change.address });
+    return made;
+  }
+
+  /** The requests of an in-place change, one after the other; each answer is recorded before the next is sent. */
+  async #steps(steps: readonly Step[]): Promise<void> {
+    const { account, writer } = this.#context;
+    for (const step of steps) {
+      const answer = await writer.perform(step.mutation);
+      account.forget(this.#kind, this.#parent());
+      const { attributes, warning } = step.accept(answer);
+      this.#attributes = { ...this.#attributes, ...attributes };
+      if (warning !== undefined) this.#diagnostics.push({ ...warning, address: this.#change.address });
+      await this.#save();
+      if (step.settled !== undefined) await this.#wait(step.settled.bind(step));
+    }
+  }
+
+  async #wait(done: (remote: Remote) => boolean): Promise<void> {
+    const { address } = this.#change;
+    const remote = await this.#context.wait(this.#kind, address, String(this.#attributes.id), this.#parent(), done);
+    if (remote === undefined) this.#awaiting = "job";
+    else this.#attributes = refreshed(this.#kind, this.#attributes, remote);
+    await this.#save();
+  }
+
+  async #delete(attributes: JsonObject): Promise<void> {
+    if (this.#kind.remove === undefined) fail("internal", `${this.#kind.type} has no request that removes it`);
+    try {
+      await this.#context.writer.perform(this.#kind.remove(attributes));
+    } catch (error) {
+      if (!isNotFound(error)) throw error; // gone already: what was wanted
+    } finally {
+      this.#context.account.forget(this.#kind, this.#parent());
+    }
+  }
+
+  async #deleteDeposed(old: JsonObject): Promise<void> {
+    await this.#delete(old);
+    const { deposed: _, ...rest } = this.#mark;
+    this.#mark = rest;
+    await this.#save();
+  }
+
+  #parent(): string | undefined {
+    return parentOf(this.#kind, this.#attributes);
+  }
+
+  /** The planned attributes with what is known by now: declared values evaluated, the rest as planned or null. */
+  #planned(): JsonObject {
+    const after = join(this.#change.after ?? {}, this.#change.after_unknown) as ValueObject;
+    return Object.fromEntries(
+      attributesOf(this.#kind).map(([name, , meta]) => {
+        const planned = after[name] ?? null;
+        if (!hasUnknown(planned)) return [name, planned];
+        const waits = meta.writeOnly || meta.change === "in-place";
+        return [name, waits ? null : (this.#config[name] ?? null)];
+      }),
+    ) as JsonObject;
+  }
+
+  /** What in-place changes aim at: the declared values, but for those that have to wait. */
+  #desired(later: readonly string[]): JsonObject {
+    const declared = Object.entries(this.#config).filter(([name]) => !later.includes(name));
+    return { ...this.#attributes, ...Object.fromEntries(declared) };
+  }
+
+  /** The planned values of the attributes that only the state knows. */
+  #recorded(): JsonObject {
+    const planned = this.#planned();
+    const names = attributesOf(this.#kind).flatMap(([name, , meta]) =>
+      meta.change === "recorded" ||
+      (meta.change === "immutable" && this.#attributes[name] == null) ||
+      (meta.change === "in-place" && !meta.computed && planned[name] === null)
+        ? [name]
+        : [],
+    );
+    return pick(planned, ...names);
+  }
+
+  async #save(mark: PrivateMark = this.#mark): Promise<void> {
+    const { address, provider, dependsOn } = this.#change;
+    await this.#context.save({
+      address,
+      provider,
+      schemaVersion: this.#kind.schemaVersion,
+      attributes: this.#attributes,
+      sensitive: sensitiveNames(this.#kind),
+      private: mark,
+      dependencies: dependsOn,
+    });
+  }
+
+  #end(): Applied {
+    return {
+      attributes: this.#attributes,
+      diagnostics: this.#diagnostics,
+      ...(this.#awaiting && { awaiting: this.#awaiting }),
+    };
+  }
+}
+
+const pick = (from: JsonObject, ...names: string[]): JsonObject =>
+  Object.fromEntries(names.flatMap((name) => (name in from ? [[name, from[name] ?? null]] : [])));
+
+const nulls = (kind: Kind): JsonObject => Object.fromEntries(attributesOf(kind).map(([name]) => [name, null]));
+
+/** The answer's attributes, in the declared notation where both mean the same. */
+function keptNotation(kind: Kind, planned: JsonObject, made: Created): JsonObject {
+  const live = refreshed(kind, planned, { id: made.id ?? "", attributes: made.attributes, phase: "live" });
+  const once = attributesOf(kind).flatMap(([name, , meta]) =>
+    meta.unreadable && name in made.attributes ? [name] : [],
+  );
+  return { ...live, ...pick(made.attributes, ...once) };
+}

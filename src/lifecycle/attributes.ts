@@ -1,0 +1,44 @@
+import type { z } from "zod";
+import { type AttributeMeta, metaOf } from "../kinds/attribute.ts";
+import type { AttributeEntry, Kind, Remote } from "../kinds/kind.ts";
+import { equal, type Json, type JsonObject, UNKNOWN, type Value } from "../model/index.ts";
+
+const cache = new WeakMap<Kind, readonly AttributeEntry[]>();
+
+/** The attributes of a kind with their metadata, in the order of their definition. */
+export function attributesOf(kind: Kind): readonly AttributeEntry[] {
+  const known = cache.get(kind);
+  if (known !== undefined) return known;
+  const entries = Object.entries(kind.attributes.shape).map(
+    ([name, type]): AttributeEntry => [name, type as z.ZodType, metaOf(type as z.ZodType)],
+  );
+  cache.set(kind, entries);
+  return entries;
+}
+
+/** Names of the attributes whose values are secret. */
+export function sensitiveNames(kind: Kind): string[] {
+  return attributesOf(kind).flatMap(([name, , meta]) => (meta.sensitive ? [name] : []));
+}
+
+/** Equality of two values of an attribute as the API means them. Null equals only null. */
+export function sameValue(meta: AttributeMeta, a: Value, b: Value): boolean {
+  if (equal(a, b)) return true;
+  if (a === null || b === null || a === UNKNOWN || b === UNKNOWN || meta.same === undefined) return false;
+  return meta.same(a as Json, b as Json);
+}
+
+/**
+ * The attributes of a resource as they are now: what the live object tells, else what was recorded. A value that means
+ * the same as the recorded one keeps the recorded notation, so that `2027-01-31` and `2027-01-31T00:00:00Z` do not churn.
+ */
+export function refreshed(kind: Kind, recorded: JsonObject | undefined, remote: Remote): JsonObject {
+  const values: Record<string, Json> = {};
+  for (const [name, , meta] of attributesOf(kind)) {
+    const old = recorded?.[name] ?? null;
+    const told = Object.hasOwn(remote.attributes, name) ? (remote.attributes[name] ?? null) : old;
+    values[name] = meta.writeOnly ? null : meta.unreadable || sameValue(meta, old, told) ? old : told;
+  }
+  values.id = remote.id;
+  return values;
+}

@@ -1,0 +1,25 @@
+import type { Writer } from "../api/index.ts";
+import type { Kind, Remote } from "../kinds/kind.ts";
+import type { ResourceState } from "../model/index.ts";
+import type { Account } from "./account.ts";
+
+/** What applying one change needs of its surroundings. */
+export interface ApplyContext {
+  readonly account: Account;
+  readonly writer: Writer;
+  readonly project: string;
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Records a resource; resolves when it is durable. */
+  save(resource: ResourceState): Promise<void>;
+  /** Takes a resource out of the state; resolves when that is durable. */
+  drop(address: string): Promise<void>;
+  /** Waits until the object shows that a queued job is done. @returns undefined when that was not waited for, or in vain. */
+  wait(
+    kind: Kind,
+    address: string,
+    id: string,
+    parent: string | undefined,
+    done: (remote: Remote) => boolean,
+  ): Promise<Remote | undefined>;
+}

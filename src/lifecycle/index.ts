@@ -1,0 +1,14 @@
+/**
+ * The life of ONE resource: validate, read, plan, apply, remove. Both fronts (our engine and the Terraform provider) go
+ * through here, so that a declaration means the same behind either. In: a kind, attributes, an account. Out: plain
+ * values, and requests sent through the {@link Writer} given. Must not: know of other resources, of files, of wire types.
+ */
+export * from "./account.ts";
+export * from "./apply.ts";
+export * from "./attributes.ts";
+export type { ApplyContext } from "./context.ts";
+export { idempotencyKey } from "./key.ts";
+export * from "./plan.ts";
+export * from "./read.ts";
+export * from "./removal.ts";
+export * from "./validate.ts";

@@ -1,0 +1,15 @@
+import { createHash } from "node:crypto";
+
+/**
+ * The Idempotency-Key of an order (§4): a function of what the order *is*, never of its payload and never random, so
+ * that any run, on any machine, with or without state, sends the same key for the same declared order.
+ * @param name the declared `reference`, or the resource's address.
+ * @param generation 1, and one more each time a service known to be gone is ordered anew on purpose.
+ * @returns 46 characters of `[a-z0-9-]`.
+ */
+export function idempotencyKey(project: string, name: string, generation: number): string {
+  const digest = createHash("sha256")
+    .update(JSON.stringify([project, name, generation]))
+    .digest("hex");
+  return `hostform-1-${digest.slice(0, 35)}`;
+}

@@ -1,0 +1,271 @@
+import type { PlanRecord } from "../api/index.ts";
+import type { AttributeMeta } from "../kinds/attribute.ts";
+import type { Kind } from "../kinds/kind.ts";
+import {
+  type Actions,
+  type Change,
+  type Diagnostic,
+  hasUnknown,
+  isObject,
+  type JsonObject,
+  type PrivateMark,
+  type Quote,
+  type Reason,
+  type ResourceState,
+  split,
+  UNKNOWN,
+  type Value,
+  type ValueObject,
+} from "../model/index.ts";
+import { attributesOf, sameValue, sensitiveNames } from "./attributes.ts";
+import type { Observation } from "./read.ts";
+import { existing, gone, immutable, pending, unknownPhase } from "./refusals.ts";
+
+/** What the plan of one declared resource is made from. */
+export interface PlanInput {
+  readonly kind: Kind;
+  readonly address: string;
+  readonly provider: string;
+  /** As declared, with templates. */
+  readonly declared: JsonObject;
+  /** The same, evaluated and validated; parts may be unknown. */
+  readonly config: ValueObject;
+  readonly prior: ResourceState | undefined;
+  readonly observed: Observation;
+  readonly importId?: string;
+  readonly dependsOn: readonly string[];
+  /** Order a gone service anew on purpose. */
+  readonly reorder: boolean;
+  /** The API's plans, for the price of an order. */
+  readonly plans: readonly PlanRecord[];
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+export interface Planned {
+  readonly change: Change;
+  readonly diagnostics: readonly Diagnostic[];
+  /** The attributes that others may refer to: after the change, with unknown parts. */
+  readonly result: ValueObject;
+}
+
+/**
+ * Plans one declared resource: (declared, recorded, observed) in, a change as a plain value out.
+ *
+ * 1. A create without known outcome, or an expired grant: left alone, with a word.
+ * 2. Recorded, but gone: anew when that costs nothing, on purpose only when it does.
+ * 3. Not recorded, but something with its natural key exists: an error that offers adoption. Else a create.
+ * 4. Present: attribute by attribute, in place, made anew, or refused.
+ */
+export function planResource(input: PlanInput): Planned {
+  const { kind, prior, observed } = input;
+  const lapsed = kind.lapsed?.(input.config, input.now);
+  if (prior?.private.pending !== undefined && kind.creation === "blind")
+    return unchanged(input, prior.attributes, [pending(input)]);
+  if (observed.status === "present") return planPresent(input, observed.attributes, observed.phase, lapsed);
+  if (lapsed !== undefined) {
+    const fix = "Remove it, or give a later `expires_at`.";
+    const summary = `${kind.noun} ${input.address} is not created: ${lapsed}`;
+    return unchanged(input, null, [
+      { severity: "warning", code: "plan.expired", summary, fix, address: input.address },
+    ]);
+  }
+  if (observed.status === "gone") {
+    if (input.importId !== undefined && prior === undefined)
+      return unchanged(input, null, [gone(input, observed.how, "import")]);
+    if (kind.creation !== "listable" && !input.reorder)
+      return unchanged(input, null, [gone(input, observed.how, "paid")]);
+    const generation = kind.creation === "keyed" ? (prior?.private.generation ?? 1) + 1 : undefined;
+    const why = kind.creation === "keyed" ? "reorder" : "gone";
+    return planCreate(
+      input,
+      [{ why, text: `${kind.noun} ${String(prior?.attributes.id)} ${observed.how}` }],
+      generation,
+    );
+  }
+  if (observed.matches.length > 0) return unchanged(input, null, [existing(input, observed.matches)]);
+  return planCreate(input, [{ why: "declared", text: "declared, and not in the state" }], prior?.private.generation);
+}
+
+function planCreate(input: PlanInput, reasons: readonly Reason[], generation: number | undefined): Planned {
+  const { kind, config } = input;
+  const later = kind.deferred?.("pending") ?? [];
+  const after: Record<string, Value> = {};
+  for (const [name, , meta] of attributesOf(kind)) {
+    const value = config[name];
+    if (meta.writeOnly || later.includes(name)) after[name] = meta.computed && !meta.writeOnly ? UNKNOWN : null;
+    else after[name] = value ?? meta.default ?? (givenByApi(meta) ? UNKNOWN : null);
+  }
+  const priced = kind.quote?.(after, input.plans);
+  return finish(input, {
+    actions: ["create"],
+    before: null,
+    after,
+    reasons,
+    deferred: later.filter((name) => config[name] !== undefined && config[name] !== false),
+    mark: generation !== undefined && generation > 1 ? { generation } : {},
+    requests: 1,
+    diagnostics: priced?.warning === undefined ? [] : [{ ...priced.warning, address: input.address }],
+    quote: priced?.quote,
+  });
+}
+
+/** Whether the API may fill in an attribute that was not declared. */
+function givenByApi(meta: AttributeMeta): boolean {
+  return meta.computed === true || (meta.change === "immutable" && !meta.unreadable);
+}
+
+interface Difference {
+  readonly name: string;
+  readonly meta: AttributeMeta;
+  readonly reason: Reason;
+}
+
+function planPresent(
+  input: PlanInput,
+  before: JsonObject,
+  phase: Parameters<NonNullable<Kind["deferred"]>>[0],
+  lapsed: string | undefined,
+): Planned {
+  const { kind, prior } = input;
+  const after: Record<string, Value> = {};
+  const differences: Difference[] = [];
+  for (const [name, , meta] of attributesOf(kind)) {
+    const old = before[name] ?? null;
+    after[name] = desiredValue(input, name, meta, old);
+    if (meta.change !== undefined && !meta.writeOnly && !sameValue(meta, after[name] ?? null, old)) {
+      differences.push({ name, meta, reason: reasonOf(input, name, old) });
+    } else if (!hasUnknown(after[name] ?? null)) after[name] = old;
+  }
+  if (lapsed !== undefined) return unchanged(input, before, []);
+
+  // What cannot be done yet, or must not be done on a word that is not understood, is left as it is.
+  const diagnostics: Diagnostic[] = [];
+  const later = kind.deferred?.(phase) ?? [];
+  const deferred = differences.filter(({ name }) => later.includes(name));
+  const acting = differences.filter(({ meta, name }) => meta.change === "in-place" && !later.includes(name));
+  const untouchable = phase === "unknown" ? acting : [];
+  if (untouchable.length > 0)
+    diagnostics.push(
+      unknownPhase(
+        input,
+        before,
+        untouchable.map(({ name }) => name),
+      ),
+    );
+  const left = new Set([...deferred, ...untouchable].map(({ name }) => name));
+  for (const name of left) after[name] = before[name] ?? null;
+  const active = differences.filter(({ name }) => !left.has(name));
+
+  const refused = active.filter(({ meta, name }) => meta.change === "immutable" && !learned(input, name, before));
+  for (const { name } of refused) diagnostics.push(immutable(input, name, before[name] ?? null, after[name] ?? null));
+
+  const replaced = active.some(({ meta }) => meta.change === "replace");
+  for (const { name } of active) for (const other of kind.affects?.(name) ?? []) after[other] = UNKNOWN;
+  if (replaced) for (const [name, , meta] of attributesOf(kind)) if (meta.change === undefined) after[name] = UNKNOWN;
+
+  const reasons = active.map(({ reason }) => reason);
+  if (prior?.private.deposed !== undefined) {
+    reasons.push({ why: "declared", text: `the ${kind.noun} that it replaced remains to be deleted` });
+  }
+  const importing = prior === undefined && input.importId !== undefined;
+  if (importing) reasons.unshift({ why: "import", text: `adopts the existing ${kind.noun} ${String(before.id)}` });
+  const actions: Actions =
+    reasons.length === (importing ? 1 : 0) || refused.length > 0
+      ? ["no-op"]
+      : !replaced
+        ? ["update"]
+        : kind.replacement === "create-first"
+          ? ["create", "delete"]
+          : ["delete", "create"];
+  const known = split(after).known as JsonObject;
+  const steps = actions[0] === "update" ? (kind.update?.(before, known, known) ?? []).length : 0;
+  const requests = replaced ? 2 : steps + (prior?.private.deposed === undefined ? 0 : 1);
+  return finish(input, {
+    actions,
+    before,
+    after: refused.length > 0 ? before : after,
+    reasons,
+    deferred: deferred.map(({ name }) => name),
+    mark: prior?.private ?? {},
+    requests,
+    diagnostics,
+    importing,
+  });
+}
+
+/** The value that an attribute is to have: declared, by default, or left as it is. */
+function desiredValue(input: PlanInput, name: string, meta: AttributeMeta, old: Value): Value {
+  if (meta.writeOnly) return null;
+  const declared = input.config[name];
+  if (declared !== undefined) return declared;
+  if (meta.change === "recorded") return meta.default ?? null;
+  return meta.change === undefined || meta.computed || meta.change === "immutable" ? old : null;
+}
+
+/** The API does not tell the attribute and nothing was recorded (after an import): the declaration is believed. */
+function learned(input: PlanInput, name: string, before: JsonObject): boolean {
+  return before[name] === null && (input.prior === undefined || input.prior.attributes[name] == null);
+}
+
+function reasonOf({ prior }: PlanInput, name: string, old: Value): Reason {
+  const recorded = prior?.attributes[name] ?? null;
+  const drifted = prior !== undefined && JSON.stringify(recorded) !== JSON.stringify(old);
+  return drifted
+    ? { why: "drift", attribute: name, text: `${name} was changed outside of hostform` }
+    : { why: "declared", attribute: name, text: `${name} differs from the declaration` };
+}
+
+interface Finish {
+  readonly actions: Actions;
+  readonly before: JsonObject | null;
+  readonly after: ValueObject | null;
+  readonly reasons: readonly Reason[];
+  readonly deferred: readonly string[];
+  readonly mark: PrivateMark;
+  readonly requests: number;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly importing?: boolean;
+  readonly quote?: Quote | undefined;
+}
+
+function finish(input: PlanInput, end: Finish): Planned {
+  const { known, unknown } = split(end.after);
+  const change: Change = {
+    address: input.address,
+    type: input.kind.type,
+    provider: input.provider,
+    actions: end.actions,
+    before: end.before,
+    after: isObject(known) ? (known as JsonObject) : null,
+    after_unknown: unknown === false ? {} : unknown,
+    sensitive: sensitiveNames(input.kind),
+    config: input.declared,
+    reasons: end.reasons,
+    deferred: end.deferred,
+    ...(end.importing && { importing: { id: String(end.before?.id) } }),
+    private: end.mark,
+    dependsOn: input.dependsOn,
+    requests: end.requests,
+    ...(end.quote && { quote: end.quote }),
+  };
+  return { change, diagnostics: end.diagnostics, result: end.after ?? {} };
+}
+
+/** Nothing is done; what is known of it stays as it is. */
+export function unchanged(
+  input: PlanInput,
+  attributes: JsonObject | null,
+  diagnostics: readonly Diagnostic[],
+): Planned {
+  return finish(input, {
+    actions: ["no-op"],
+    before: attributes,
+    after: attributes,
+    reasons: [],
+    deferred: [],
+    mark: input.prior?.private ?? {},
+    requests: 0,
+    diagnostics,
+  });
+}

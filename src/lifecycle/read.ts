@@ -1,0 +1,102 @@
+import { type Kind, matches, type Remote } from "../kinds/kind.ts";
+import { hasUnknown, type JsonObject, type Phase, type ResourceState, type ValueObject } from "../model/index.ts";
+import type { Account } from "./account.ts";
+import { refreshed } from "./attributes.ts";
+
+/** What the account shows of one resource. A plain value. */
+export type Observation =
+  /** It exists (or, where the API cannot tell, is taken to). */
+  | { readonly status: "present"; readonly attributes: JsonObject; readonly phase: Phase }
+  /** It was recorded and no longer exists. `how` completes the sentence "service 1001 …". */
+  | { readonly status: "gone"; readonly how: string }
+  /** It was never recorded. `matches`: live objects with its natural key. */
+  | { readonly status: "absent"; readonly matches: readonly Remote[] };
+
+/** What is to be read of one resource. */
+export interface ReadQuery {
+  readonly kind: Kind;
+  readonly prior: ResourceState | undefined;
+  /** The id to adopt, when there is no prior. */
+  readonly importId?: string;
+  /** The declared attributes as far as they are known; undefined when it is not declared. */
+  readonly config: ValueObject | undefined;
+  /** It is the only one of its collection that is asked for: one GET is cheaper than a listing. */
+  readonly alone?: boolean;
+}
+
+/** The id of the parent whose collection the resource is in; undefined when the kind has none or it is not known yet. */
+export function parentOf(kind: Kind, attributes: ValueObject | undefined): string | undefined {
+  if (kind.parent === undefined) return undefined;
+  const value = attributes?.[kind.parent];
+  return value === undefined || value === null || hasUnknown(value) ? undefined : String(value);
+}
+
+/**
+ * Reads one resource. Sends GETs only, and none when the kind cannot be read.
+ * @throws ApiError when the account cannot be read (a 404 of the object itself is an answer, not an error).
+ */
+export async function read(account: Account, query: ReadQuery): Promise<Observation> {
+  const { kind, prior, importId, config, alone } = query;
+  if (prior !== undefined) return readRecorded(account, kind, prior, alone);
+  if (importId !== undefined) return readImported(account, kind, importId, config);
+  const parent = parentOf(kind, config);
+  const unreadable = kind.list === undefined || config === undefined;
+  if (unreadable || (kind.parent !== undefined && parent === undefined)) return { status: "absent", matches: [] };
+  const live = [...(await account.list(kind, parent)).values()].filter(({ phase }) => phase !== "gone");
+  return { status: "absent", matches: live.filter(({ attributes }) => matches(kind, config, attributes)) };
+}
+
+async function readRecorded(account: Account, kind: Kind, prior: ResourceState, alone = false): Promise<Observation> {
+  const taken = { status: "present", attributes: prior.attributes, phase: "live" } as const;
+  if (kind.list === undefined && kind.get === undefined) return taken;
+  const id = prior.attributes.id;
+  if (typeof id !== "string") return { status: "absent", matches: [] };
+  const found =
+    alone && kind.get !== undefined
+      ? await account.get(kind, id)
+      : await account.find(kind, id, parentOf(kind, prior.attributes));
+  return present(kind, prior.attributes, found);
+}
+
+async function readImported(
+  account: Account,
+  kind: Kind,
+  importId: string,
+  config: ValueObject | undefined,
+): Promise<Observation> {
+  const parsed = kind.parseImportId?.(importId) ?? { id: importId };
+  const parent = parsed.parent ?? parentOf(kind, config);
+  if (kind.list === undefined && kind.get === undefined) {
+    // Nothing can confirm it: the declaration is taken at its word.
+    return {
+      status: "present",
+      attributes: refreshed(kind, undefined, { id: parsed.id, attributes: {}, phase: "live" }),
+      phase: "live",
+    };
+  }
+  const found = await account.find(kind, parsed.id, parent);
+  // A grant may be named by its e-mail address instead of its id.
+  const named = found ?? (kind.parent === undefined ? undefined : await findByName(account, kind, parsed.id, parent));
+  return present(kind, undefined, named);
+}
+
+async function findByName(
+  account: Account,
+  kind: Kind,
+  name: string,
+  parent: string | undefined,
+): Promise<Remote | undefined> {
+  const key = kind.nested?.keyAttribute;
+  if (key === undefined) return undefined;
+  const wanted = kind.naturalKey({ [key]: name });
+  return [...(await account.list(kind, parent)).values()].find(
+    ({ attributes }) => kind.naturalKey(attributes) === wanted,
+  );
+}
+
+function present(kind: Kind, recorded: JsonObject | undefined, remote: Remote | undefined): Observation {
+  if (remote === undefined) return { status: "gone", how: "no longer exists" };
+  if (remote.phase === "gone")
+    return { status: "gone", how: `is ${JSON.stringify(remote.attributes.status ?? "gone")}` };
+  return { status: "present", attributes: refreshed(kind, recorded, remote), phase: remote.phase };
+}

@@ -1,0 +1,118 @@
+import type { Kind, RemovalPolicy } from "../kinds/kind.ts";
+import type { Change, Diagnostic, JsonObject, Phase, ResourceState } from "../model/index.ts";
+import { sensitiveNames } from "./attributes.ts";
+import type { Observation } from "./read.ts";
+
+export interface RemovalInput {
+  readonly kind: Kind;
+  readonly prior: ResourceState;
+  readonly observed: Observation;
+  /** `destroy` keeps what may not be removed and says so; otherwise that is an error. */
+  readonly mode: "apply" | "destroy";
+}
+
+/**
+ * Plans the end of a recorded resource that is not declared (any more). What has a DELETE is deleted; for the rest the
+ * recorded deletion_policy decides, so that the protection survives the removal of the block.
+ */
+export function planRemoval({ kind, prior, observed, mode }: RemovalInput): {
+  change: Change;
+  diagnostics: Diagnostic[];
+} {
+  const { address } = prior;
+  const before = observed.status === "present" ? observed.attributes : prior.attributes;
+  const reason = mode === "destroy" ? ("destroy" as const) : ("removed" as const);
+  const text = mode === "destroy" ? "destroy" : "no longer declared";
+  const base = {
+    address,
+    type: kind.type,
+    provider: prior.provider,
+    before,
+    after: null,
+    after_unknown: {},
+    sensitive: sensitiveNames(kind),
+    config: null,
+    deferred: [],
+    private: prior.private,
+    dependsOn: prior.dependencies,
+  };
+  const forget = (why: "gone" | typeof reason, how: string): Change => ({
+    ...base,
+    actions: ["forget"],
+    reasons: [{ why, text: how }],
+    removal: "forget",
+    requests: 0,
+  });
+  const keep = (diagnostic: Diagnostic) => ({
+    change: { ...base, actions: ["no-op"] as const, after: before, reasons: [], requests: 0 },
+    diagnostics: [mode === "destroy" ? { ...diagnostic, severity: "warning" as const } : diagnostic],
+  });
+
+  if (prior.private.pending !== undefined && kind.creation === "blind") return keep(undecided(kind, address));
+  if (observed.status !== "present") {
+    return {
+      change: forget("gone", observed.status === "gone" ? `it ${observed.how}` : "it was never made"),
+      diagnostics: [],
+    };
+  }
+  if (kind.removal === "delete") {
+    const requests = prior.private.deposed === undefined ? 1 : 2;
+    return {
+      change: { ...base, actions: ["delete"], reasons: [{ why: reason, text }], removal: "delete", requests },
+      diagnostics: [],
+    };
+  }
+  const policy = policyOf(prior.attributes);
+  if (policy === "forget") return { change: forget(reason, text), diagnostics: [] };
+  if (policy === "suspend" && kind.retire !== undefined) {
+    if (!actable(observed.phase)) return keep(notSuspendable(kind, address, observed.phase, before));
+    const requests = kind.retire(before).length;
+    return { change: { ...forget(reason, text), removal: "suspend", requests }, diagnostics: [] };
+  }
+  return keep(prevented(kind, prior));
+}
+
+const actable = (phase: Phase) => phase === "live" || phase === "suspended";
+
+function policyOf(attributes: JsonObject): RemovalPolicy {
+  const policy = attributes.deletion_policy;
+  return policy === "forget" || policy === "suspend" ? policy : "prevent";
+}
+
+function prevented(kind: Kind, { address, attributes }: ResourceState): Diagnostic {
+  const more = kind.retire === undefined ? "" : " (or `suspend`)";
+  return {
+    severity: "error",
+    code: "plan.prevented",
+    summary: `${address} (${kind.noun} ${String(attributes.id)}) may not be removed`,
+    detail: `The API cannot delete a ${kind.noun}, and the recorded deletion_policy is "prevent".`,
+    fix: `Put the block back with \`deletion_policy: forget\`${more}, apply, then remove it; or \`hostform state rm '${address}'\` to stop managing it.`,
+    address,
+  };
+}
+
+function notSuspendable(kind: Kind, address: string, phase: Phase, before: JsonObject): Diagnostic {
+  const status = JSON.stringify(before.status);
+  return {
+    severity: "error",
+    code: "plan.prevented",
+    summary: `${address} may not be removed yet: its status is ${status}`,
+    detail:
+      phase === "pending"
+        ? `The recorded deletion_policy is "suspend", and a ${kind.noun} that is not live cannot be suspended.`
+        : `The recorded deletion_policy is "suspend", and hostform does not act on a status that it does not know.`,
+    fix: `Wait until it is live, or \`hostform state rm '${address}'\` to stop managing it.`,
+    address,
+  };
+}
+
+function undecided(kind: Kind, address: string): Diagnostic {
+  return {
+    severity: "error",
+    code: "plan.pending",
+    summary: `It is not known whether ${address} was ordered, so it cannot be removed`,
+    detail: `An earlier run asked for this ${kind.noun} and the answer was lost.`,
+    fix: `Find out (\`hostform invoices\`, the dashboard), then \`hostform state rm '${address}'\`.`,
+    address,
+  };
+}
