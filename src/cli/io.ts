@@ -1,0 +1,69 @@
+import type { Clock } from "../model/index.ts";
+import type { Look } from "../report/index.ts";
+
+/** The outside of a command: streams, environment, signals. Everything that a test wants to replace. */
+export interface Io {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly clock: Clock;
+  /** Writes a result. */
+  out(text: string): void;
+  /** Writes what accompanies it: progress, questions, diagnostics. */
+  err(text: string): void;
+  readonly outIsTerminal: boolean;
+  readonly errIsTerminal: boolean;
+  readonly columns: number | undefined;
+  /** A line typed by the user; undefined at the end of input or when nobody is there to type. */
+  ask(question: string): Promise<string | undefined>;
+  /** All of standard input. */
+  readInput(): Promise<string>;
+  /** Calls back at each Ctrl-C (or SIGTERM); the function returned ends that. */
+  onInterrupt(callback: () => void): () => void;
+}
+
+/** The options that every command has. */
+export interface CommonOptions {
+  /** `-C`: the project's folder, absolute. */
+  readonly dir: string;
+  /** `-f`: the declaration's files, in place of those found in the folder. */
+  readonly files: readonly string[];
+  /** `--state`: the state file, absolute. */
+  readonly state: string;
+  readonly json: boolean;
+  readonly color: boolean;
+  readonly quiet: boolean;
+  readonly verbose: boolean;
+  readonly insecureHttp: boolean;
+  readonly lockTimeoutMs: number;
+}
+
+/** One run of one command. */
+export interface Invocation {
+  readonly io: Io;
+  readonly options: CommonOptions;
+  /** How results look (colours and width of standard output). */
+  readonly outLook: Look;
+  /** How messages look (colours and width of standard error). */
+  readonly errLook: Look;
+}
+
+/** How text on the two streams is to look: NO_COLOR, FORCE_COLOR and `--no-color` honoured, width only on a terminal. */
+export function looksOf(io: Io, color: boolean): Pick<Invocation, "outLook" | "errLook"> {
+  const forced = io.env.FORCE_COLOR !== undefined && io.env.FORCE_COLOR !== "0";
+  const allowed = color && !io.env.NO_COLOR && io.env.TERM !== "dumb";
+  const look = (terminal: boolean): Look => ({
+    color: allowed && (terminal || forced),
+    ...(terminal && io.columns !== undefined && { width: io.columns }),
+  });
+  return { outLook: look(io.outIsTerminal), errLook: look(io.errIsTerminal) };
+}
+
+/** Prints a line for people on standard error, unless `--quiet`. */
+export function say({ io, options }: Invocation, text: string): void {
+  if (!options.quiet) io.err(`${text}\n`);
+}
+
+/** Prints a JSON document on standard output. */
+export function printJson({ io }: Invocation, value: unknown): void {
+  io.out(`${JSON.stringify(value, null, 2)}\n`);
+}

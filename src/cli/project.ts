@@ -1,0 +1,68 @@
+import { readDeclaration, systemFiles } from "../declare/index.ts";
+import { validateDesired } from "../engine/index.ts";
+import { kinds } from "../kinds/index.ts";
+import { type Desired, type Diagnostic, HostformError, isError, type ProviderConfig } from "../model/index.ts";
+import { createFileStore, type StateStore } from "../record/index.ts";
+import type { Invocation } from "./io.ts";
+
+/** A declaration that was read and checked. */
+export interface Project {
+  readonly desired: Desired;
+  /** Warnings; errors are thrown. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Reads and checks the declaration: everything that is wrong with it, in the order of the places. */
+export async function checkProject({
+  options,
+  io,
+}: Invocation): Promise<{ desired?: Desired; diagnostics: readonly Diagnostic[] }> {
+  const { dir, files } = options;
+  const { desired, partial, diagnostics } = await readDeclaration({ dir, files, fs: systemFiles, kinds, env: io.env });
+  const readable = desired ?? partial;
+  const values = readable === undefined ? [] : validateDesired(readable, kinds, io.env);
+  const all = inPlaceOrder([...diagnostics, ...values]);
+  return { diagnostics: all, ...(desired !== undefined && !all.some(isError) && { desired }) };
+}
+
+/** The declaration. @throws HostformError with every mistake in it. */
+export async function loadProject(invocation: Invocation): Promise<Project> {
+  const { desired, diagnostics } = await checkProject(invocation);
+  if (desired === undefined) throw new HostformError(diagnostics);
+  return { desired, diagnostics };
+}
+
+/** The providers that are declared; without any declaration, the default one of the environment. */
+export async function loadProviders(invocation: Invocation): Promise<ReadonlyMap<string, ProviderConfig>> {
+  const { options, io } = invocation;
+  const { desired, partial, diagnostics } = await readDeclaration({
+    dir: options.dir,
+    files: options.files,
+    fs: systemFiles,
+    kinds,
+    env: io.env,
+  });
+  if (desired !== undefined) return desired.providers;
+  // Looking at the account needs only the providers; mistakes elsewhere in the declaration do not matter.
+  const hindering = diagnostics.filter(({ code }) => code.startsWith("provider.") || code === "config.secret");
+  if (partial !== undefined && hindering.length === 0) return partial.providers;
+  if (diagnostics.every(({ code }) => code === "config.missing") && options.files.length === 0) {
+    return new Map([["default", { alias: "default" }]]);
+  }
+  throw new HostformError(diagnostics);
+}
+
+/** The project's state file. */
+export function stateStore({ options, io }: Invocation): StateStore {
+  return createFileStore({ path: options.state, clock: io.clock });
+}
+
+function inPlaceOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const files = [...new Set(diagnostics.map(({ range }) => range?.file ?? ""))];
+  return diagnostics.toSorted(
+    (a, b) =>
+      files.indexOf(a.range?.file ?? "") - files.indexOf(b.range?.file ?? "") ||
+      (a.range?.line ?? 0) - (b.range?.line ?? 0) ||
+      (a.range?.column ?? 0) - (b.range?.column ?? 0),
+  );
+}

@@ -1,0 +1,166 @@
+import { readFile, stat } from "node:fs/promises";
+import { HostingClient, type RequestEvent } from "../api/index.ts";
+import { Account } from "../lifecycle/index.ts";
+import { didYouMean, errnoOf, fail, type ProviderConfig } from "../model/index.ts";
+import { requestEventLine } from "../report/index.ts";
+import { type Invocation, say } from "./io.ts";
+
+/** A provider in use: the account as it is read, and the client that can change it. */
+export interface Provider {
+  readonly alias: string;
+  readonly client: HostingClient;
+  readonly account: Account;
+  readonly config: ProviderConfig;
+}
+
+/** The providers of a declaration; each is opened when it is first asked for. */
+export class Providers {
+  readonly #configs: ReadonlyMap<string, ProviderConfig>;
+  readonly #invocation: Invocation;
+  readonly #signal: AbortSignal;
+  readonly #clients = new Map<string, HostingClient>();
+  readonly #open = new Map<string, Provider>();
+  readonly #tokens = new Map<string, string>();
+
+  constructor(configs: ReadonlyMap<string, ProviderConfig>, invocation: Invocation, signal: AbortSignal) {
+    this.#configs = configs;
+    this.#invocation = invocation;
+    this.#signal = signal;
+  }
+
+  /** Reads the tokens of these providers, so that {@link get} can open them without waiting. */
+  async prepare(aliases: Iterable<string>): Promise<void> {
+    for (const alias of new Set(aliases)) {
+      if (!this.#tokens.has(alias)) this.#tokens.set(alias, await tokenOf(this.#config(alias), this.#invocation));
+    }
+  }
+
+  /** A prepared provider. @throws HostformError for an unknown alias, a missing base URL or token. */
+  get(alias: string): Provider {
+    const known = this.#open.get(alias);
+    if (known !== undefined) return known;
+    const config = this.#config(alias);
+    const token = this.#tokens.get(alias);
+    if (token === undefined) throw new Error(`provider ${alias} was not prepared`);
+    const client = this.#client(config, token);
+    const words = Object.entries(config.statusWords ?? {}).map(
+      ([word, phase]) => [word.trim().toLowerCase(), phase] as const,
+    );
+    const account = new Account(client, { statusWords: Object.fromEntries(words) }, this.#signal);
+    const provider = { alias, client, account, config };
+    this.#open.set(alias, provider);
+    return provider;
+  }
+
+  /** Opens one provider. */
+  async use(alias: string): Promise<Provider> {
+    await this.prepare([alias]);
+    return this.get(alias);
+  }
+
+  /** HTTP requests made so far, by all of them. */
+  get requests(): number {
+    return [...this.#clients.values()].reduce((sum, client) => sum + client.requests, 0);
+  }
+
+  /** The smallest request budget among those in use. */
+  get requestsPerMinute(): number {
+    return Math.min(60, ...[...this.#open.values()].map(({ config }) => config.requestsPerMinute ?? 60));
+  }
+
+  /** Digits after the decimal point of the amounts of a provider, when the user said so. */
+  readonly moneyScale = (_currency: string, alias: string): number | undefined => this.#configs.get(alias)?.moneyScale;
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#clients.values()].map((client) => client.close()));
+  }
+
+  #config(alias: string): ProviderConfig {
+    const config = this.#configs.get(alias);
+    if (config !== undefined) return config;
+    fail(
+      "provider.unknown",
+      `No provider ${JSON.stringify(alias)} is declared.${didYouMean(alias, this.#configs.keys())}`,
+      {
+        fix: "Declare it under `providers`, or use one that is.",
+      },
+    );
+  }
+
+  /** Two aliases with the same address and token are one client: the request budget is the token's. */
+  #client(config: ProviderConfig, token: string): HostingClient {
+    const { options, io } = this.#invocation;
+    const baseUrl = config.baseUrl ?? (io.env.HOSTING_BASE_URL || undefined);
+    if (baseUrl === undefined) {
+      fail("provider.base_url", `No base URL for provider ${config.alias}`, {
+        fix: "Set HOSTING_BASE_URL, or `base_url` under `providers`. To try without an account: `hostform sandbox`.",
+        ...(config.range && { range: config.range }),
+      });
+    }
+    const key = JSON.stringify([baseUrl, token]);
+    const client =
+      this.#clients.get(key) ??
+      new HostingClient({
+        baseUrl,
+        token,
+        clock: io.clock,
+        env: io.env,
+        insecureHttp: options.insecureHttp,
+        requestsPerMinute: config.requestsPerMinute,
+        onRequest: (event) => this.#show(event),
+      });
+    this.#clients.set(key, client);
+    return client;
+  }
+
+  #show(event: RequestEvent): void {
+    if (this.#invocation.options.verbose) say(this.#invocation, requestEventLine(event));
+  }
+}
+
+async function tokenOf(config: ProviderConfig, invocation: Invocation): Promise<string> {
+  const { alias, tokenEnv, tokenFile } = config;
+  const { env } = invocation.io;
+  const place = config.range === undefined ? {} : { range: config.range };
+  if (tokenFile !== undefined) return tokenFromFile(tokenFile, alias, invocation, place);
+  const variable = tokenEnv ?? (alias === "default" ? "HOSTING_TOKEN" : undefined);
+  if (variable === undefined) {
+    fail("provider.token", `Provider ${alias} says nowhere where its token is`, {
+      fix: "Add `token_env: VARIABLE` or `token_file: PATH` to it.",
+      ...place,
+    });
+  }
+  const token = env[variable]?.trim();
+  if (token) return token;
+  fail(
+    "provider.token",
+    `No API token for provider ${alias}: the environment variable ${variable} is ${token === undefined ? "not set" : "empty"}`,
+    {
+      fix: `Create a token in the dashboard (API Tokens) and set it: \`export ${variable}=…\`. To try without an account: \`hostform sandbox\`.`,
+      ...place,
+    },
+  );
+}
+
+async function tokenFromFile(file: string, alias: string, invocation: Invocation, place: object): Promise<string> {
+  try {
+    const { mode } = await stat(file);
+    if (process.platform !== "win32" && (mode & 0o077) !== 0) {
+      say(invocation, `Warning: the token file ${file} can be read by others; \`chmod 600 ${file}\`.`);
+    }
+    const token = (await readFile(file, "utf8")).trim();
+    if (token !== "") return token;
+    fail("provider.token", `The token file of provider ${alias} is empty`, {
+      detail: file,
+      fix: "Write the API token into it.",
+      ...place,
+    });
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    fail("provider.token", `The token file of provider ${alias} cannot be read`, {
+      detail: `${file}: ${errnoOf(error)}`,
+      fix: "Check `token_file`; the path is relative to the declaration.",
+      ...place,
+    });
+  }
+}

@@ -1,0 +1,135 @@
+import { narrow, observe, plan } from "../engine/index.ts";
+import { kinds } from "../kinds/index.ts";
+import { type Desired, type Diagnostic, fail, HostformError, type Plan, type State } from "../model/index.ts";
+import type { OpenState } from "../record/index.ts";
+import { escapeLine } from "../report/index.ts";
+import { type Invocation, say } from "./io.ts";
+import { loadProject, stateStore } from "./project.ts";
+import { Providers } from "./providers.ts";
+
+/** What `plan`, `apply` and `destroy` take. */
+export interface RunOptions {
+  readonly command: "plan" | "apply" | "destroy";
+  readonly mode: "apply" | "destroy";
+  readonly targets: readonly string[];
+  readonly reorder: readonly string[];
+}
+
+/** A plan with everything that is needed to apply it. */
+export interface Run {
+  readonly plan: Plan;
+  /** Narrowed to the targets. */
+  readonly desired: Desired;
+  readonly state: State;
+  readonly store: OpenState;
+  readonly providers: Providers;
+  /** Aborted by the first Ctrl-C. */
+  readonly stop: AbortSignal;
+}
+
+/**
+ * Makes a plan and hands it on, with the state locked meanwhile: declaration -> state -> observe -> plan -> `then`.
+ * Whatever happens, the lock is freed and connections are closed.
+ */
+export async function withPlan<T>(
+  invocation: Invocation,
+  options: RunOptions,
+  then: (run: Run) => Promise<T>,
+): Promise<T> {
+  const project = await loadProject(invocation);
+  const interrupts = interruptSignals(invocation);
+  const providers = new Providers(project.desired.providers, invocation, interrupts.reading);
+  let store: OpenState | undefined;
+  try {
+    store = await stateStore(invocation).open({
+      write: true,
+      command: options.command,
+      timeoutMs: invocation.options.lockTimeoutMs,
+      signal: interrupts.reading,
+    });
+    const made = await makePlan(invocation, options, project.desired, store, providers, interrupts.reading);
+    const warned = { ...made.plan, diagnostics: [...project.diagnostics, ...made.plan.diagnostics] };
+    interrupts.planned();
+    return await then({ ...made, plan: warned, store, providers, stop: interrupts.stop });
+  } finally {
+    interrupts.end();
+    await store?.close();
+    await providers.close();
+  }
+}
+
+async function makePlan(
+  { io }: Invocation,
+  { mode, targets, reorder }: RunOptions,
+  declared: Desired,
+  store: OpenState,
+  providers: Providers,
+  signal: AbortSignal,
+): Promise<Pick<Run, "plan" | "desired" | "state">> {
+  const known = new Set([...declared.resources.map(({ address }) => address), ...store.state.resources.keys()]);
+  const stray = reorder.find((address) => !known.has(address));
+  if (stray !== undefined) fail("plan.address", `No resource ${stray} is declared or recorded (--reorder)`);
+  const wanted = mode === "destroy" ? { ...declared, resources: [] } : declared;
+  const { desired, state } = narrow(wanted, store.state, targets);
+  await providers.prepare([...desired.resources, ...state.resources.values()].map(({ provider }) => provider));
+  const accounts = (alias: string) => providers.get(alias).account;
+  const observed = await observe({ desired, state, kinds, accounts, env: io.env, reorder: new Set(reorder) });
+  signal.throwIfAborted();
+  const made = plan({
+    desired,
+    state,
+    observed,
+    kinds,
+    env: io.env,
+    mode,
+    reorder: new Set(reorder),
+    now: io.clock.now(),
+    readRequests: providers.requests,
+    requestsPerMinute: providers.requestsPerMinute,
+  });
+  return { plan: { ...made, diagnostics: [...made.diagnostics, ...unmanaged(store)] }, desired, state };
+}
+
+function unmanaged({ unmanaged: addresses }: OpenState): Diagnostic[] {
+  if (addresses.length === 0) return [];
+  return [
+    {
+      severity: "warning",
+      code: "state.foreign",
+      summary: `The state holds ${addresses.length} objects that hostform leaves alone`,
+      detail: addresses.slice(0, 5).map(escapeLine).join(", "),
+      fix: "Nothing to do: they are Terraform's, and stay in the file.",
+    },
+  ];
+}
+
+/**
+ * Ctrl-C, in two stages. While reading, the first one ends the run: nothing was begun. Once applying, the first one
+ * stops what has not begun and lets the rest finish; a second one ends the process at once.
+ */
+function interruptSignals(invocation: Invocation) {
+  const reading = new AbortController();
+  const stop = new AbortController();
+  let applying = false;
+  const end = invocation.io.onInterrupt(() => {
+    if (!applying) {
+      const summary = "Interrupted. Nothing was changed.";
+      reading.abort(new HostformError([{ severity: "error", code: "interrupted", summary }]));
+    }
+    if (applying && !stop.signal.aborted) {
+      say(
+        invocation,
+        "\nInterrupted: finishing what is under way and recording it. Press Ctrl-C again to stop at once (what is under way may then not be recorded).",
+      );
+    } else if (stop.signal.aborted) process.exit(1);
+    stop.abort();
+  });
+  return {
+    reading: reading.signal,
+    stop: stop.signal,
+    planned: () => {
+      applying = true;
+    },
+    end,
+  };
+}

@@ -1,0 +1,44 @@
+import { createInterface } from "node:readline/promises";
+import { text } from "node:stream/consumers";
+import { systemClock } from "../model/index.ts";
+import type { Io } from "./io.ts";
+
+/** The real streams, environment and signals of this process. */
+export function systemIo(): Io {
+  const { stdin, stdout, stderr } = process;
+  // A reader that went away (`hostform plan | head`) is not an error of ours.
+  for (const stream of [stdout, stderr]) {
+    stream.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.code !== "EPIPE") throw error;
+    });
+  }
+  return {
+    env: process.env,
+    cwd: process.cwd(),
+    clock: systemClock,
+    out: (chunk) => void stdout.write(chunk),
+    err: (chunk) => void stderr.write(chunk),
+    outIsTerminal: stdout.isTTY === true,
+    errIsTerminal: stderr.isTTY === true,
+    columns: stdout.isTTY ? stdout.columns : stderr.isTTY ? stderr.columns : undefined,
+    ask: async (question) => {
+      if (stdin.isTTY !== true) return undefined;
+      const lines = createInterface({ input: stdin, output: stderr });
+      const closed = new Promise<undefined>((resolve) => lines.once("close", () => resolve(undefined)));
+      try {
+        return await Promise.race([lines.question(question), closed]);
+      } finally {
+        lines.close();
+      }
+    },
+    readInput: () => text(stdin),
+    onInterrupt: (callback) => {
+      process.on("SIGINT", callback);
+      process.on("SIGTERM", callback);
+      return () => {
+        process.off("SIGINT", callback);
+        process.off("SIGTERM", callback);
+      };
+    },
+  };
+}
