@@ -1,0 +1,91 @@
+import { constants } from "node:fs";
+import { open, readdir, readFile, readlink, realpath, rename, stat, unlink } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { errnoOf } from "../model/index.ts";
+
+/**
+ * The operations on files that recording needs, each one step of the operating system, so that a simulated disk (which
+ * keeps only what was synced) can stand in its place. Errors are the system's own (`ENOSPC`, `EACCES`).
+ */
+export interface Disk {
+  /** The path with symbolic links followed; its last part need not exist. */
+  resolve(path: string): Promise<string>;
+  /** The whole content; undefined when there is no such file. */
+  read(path: string): Promise<string | undefined>;
+  /** Creates a file that must not exist yet, readable and writable by its owner alone. */
+  create(path: string): Promise<NewFile>;
+  /** Replaces `to` by `from`, at once for whoever looks. */
+  rename(from: string, to: string): Promise<void>;
+  /** Removes a file; it is no error when there is none. */
+  remove(path: string): Promise<void>;
+  /** The names in a folder. */
+  list(folder: string): Promise<string[]>;
+  /** Makes creations, renames and removals in a folder durable. */
+  syncFolder(folder: string): Promise<void>;
+  /** A text that differs once another file stands at the path, or its content was rewritten; undefined without a file. */
+  identity(path: string): Promise<string | undefined>;
+}
+
+/** A file that was just created. */
+export interface NewFile {
+  write(text: string): Promise<void>;
+  /** Makes the content durable. */
+  sync(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The disk of this machine. */
+export const systemDisk: Disk = {
+  resolve: followLinks,
+  read: (path) => absentAs(undefined, readFile(path, "utf8")),
+  create: async (path) => {
+    const file = await open(path, "wx", 0o600);
+    return {
+      write: (text) => file.writeFile(text, "utf8"),
+      sync: () => file.sync(),
+      close: () => file.close(),
+    };
+  },
+  rename,
+  remove: (path) => absentAs(undefined, unlink(path)),
+  list: (folder) => readdir(folder),
+  syncFolder: async (folder) => {
+    // Windows cannot open a folder, and needs no sync of it.
+    if (process.platform === "win32") return;
+    const handle = await open(folder, constants.O_RDONLY);
+    try {
+      await handle.sync();
+    } catch (error) {
+      // Some network file systems have no such operation; nothing more can be done there.
+      if (errnoOf(error) !== "EINVAL") throw error;
+    } finally {
+      await handle.close();
+    }
+  },
+  identity: async (path) => {
+    const found = await absentAs(undefined, stat(path, { bigint: true }));
+    return found && `${found.dev}:${found.ino}:${found.size}:${found.mtimeNs}`;
+  },
+};
+
+async function followLinks(path: string, depth = 0): Promise<string> {
+  const absolute = resolve(path);
+  try {
+    return await realpath(absolute);
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT" || depth > 40) throw error;
+  }
+  // The file does not exist yet, or is a link that leads to a place where nothing is yet.
+  const place = join(await realpath(dirname(absolute)), basename(absolute));
+  const target = await readlink(place).catch(() => undefined);
+  return target === undefined ? place : followLinks(resolve(dirname(place), target), depth + 1);
+}
+
+async function absentAs<T, A>(absent: A, result: Promise<T>): Promise<T | A> {
+  try {
+    return await result;
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return absent;
+    throw error;
+  }
+}

@@ -1,0 +1,124 @@
+import { basename, dirname, join } from "node:path";
+import type { Diagnostic } from "../model/index.ts";
+import { errnoOf, fail } from "../model/index.ts";
+import type { Disk } from "./disk.ts";
+
+/** The text of one state and how to replace it: a file here, a remote backend elsewhere. One per run. */
+export interface StateText {
+  /** Where it is, for messages. */
+  readonly name: string;
+  /** Removes what writers that were killed left behind. Only for the holder of the lock. */
+  sweep(): Promise<void>;
+  /** Undefined when nothing was ever written. @throws HostformError `state.unreadable`. */
+  read(): Promise<string | undefined>;
+  /**
+   * Replaces the text; durable when it resolves. `verify` is called as late as possible before the old text goes; what
+   * it throws stops the write.
+   * @throws HostformError `state.lost_lock` when another program wrote in between; else the system's own error.
+   */
+  write(text: string, verify: () => void | Promise<void>): Promise<void>;
+}
+
+/**
+ * A state file that is only ever replaced whole. At every moment, power failure included, the path holds the old
+ * content or the new one.
+ * @param path the file, symbolic links followed (`Disk.resolve`), so that a link stays a link.
+ */
+export class StateFile implements StateText {
+  readonly name: string;
+  readonly #disk: Disk;
+  readonly #uuid: () => string;
+  /** What stood at the path when it was last read or written here. */
+  #seen: { readonly identity: string | undefined; readonly text: string | undefined } | undefined;
+  #backedUp = false;
+
+  constructor(path: string, disk: Disk, uuid: () => string) {
+    this.name = path;
+    this.#disk = disk;
+    this.#uuid = uuid;
+  }
+
+  async read(): Promise<string | undefined> {
+    try {
+      const identity = await this.#disk.identity(this.name);
+      const text = await this.#disk.read(this.name);
+      this.#seen = { identity, text };
+      return text;
+    } catch (error) {
+      return fail("state.unreadable", "The state file cannot be read", {
+        detail: `${this.name}: ${error instanceof Error ? error.message : String(error)}`,
+        fix: "Check that it is a file that you may read, or name another with `--state`.",
+      });
+    }
+  }
+
+  async write(text: string, verify: () => void | Promise<void>): Promise<void> {
+    if (this.#seen === undefined) await this.read();
+    if (!this.#backedUp && this.#seen?.text !== undefined) {
+      // As Terraform does: the state before the run, whatever the run writes.
+      await this.#replace(`${this.name}.backup`, this.#seen.text, verify);
+    }
+    this.#backedUp = true;
+    const identity = await this.#replace(this.name, text, async () => {
+      await verify();
+      await this.#refuseForeignWrite();
+    });
+    this.#seen = { identity, text };
+    await this.#disk.syncFolder(dirname(this.name));
+  }
+
+  async sweep(): Promise<void> {
+    const folder = dirname(this.name);
+    const names = await this.#disk.list(folder);
+    const ours = names.filter((name) => name.startsWith(`.${basename(this.name)}.`) && name.endsWith(".tmp"));
+    await Promise.all(ours.map((name) => this.#disk.remove(join(folder, name))));
+  }
+
+  /** Puts a synced file with the text at a path of the folder, which is not synced yet; gives its identity. */
+  async #replace(path: string, text: string, allow: () => void | Promise<void>): Promise<string | undefined> {
+    const temporary = join(dirname(path), `.${basename(this.name)}.${this.#uuid()}.tmp`);
+    try {
+      const file = await this.#disk.create(temporary);
+      try {
+        await file.write(text);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      const identity = await this.#disk.identity(temporary);
+      await allow();
+      await this.#disk.rename(temporary, path);
+      return identity;
+    } catch (error) {
+      await this.#disk.remove(temporary).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async #refuseForeignWrite(): Promise<void> {
+    const identity = await this.#disk.identity(this.name);
+    if (identity === this.#seen?.identity) return;
+    fail("state.lost_lock", "The state file was changed by another program while this process ran", {
+      detail: `${this.name} is not the file that was read or written last.`,
+      fix: "Run plan to see where things stand.",
+    });
+  }
+}
+
+/** A write that the system refused. @param consequence a sentence on what is not recorded now. */
+export function unwritable(name: string, error: unknown, consequence: string): Diagnostic {
+  return {
+    severity: "error",
+    code: "state.unwritable",
+    summary: "The state could not be written",
+    detail: `${name}: ${reasonOf(error)}\n${consequence}`,
+    fix: "Check disk space and permissions. Then run plan: what exists in the account is found there and can be imported.",
+  };
+}
+
+/** The system's code and words for a failed write: `ENOSPC: no space left on device, write`. */
+export function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const code = errnoOf(error);
+  return code === undefined || message.includes(code) ? message : `${code}: ${message}`;
+}

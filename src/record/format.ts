@@ -1,0 +1,190 @@
+import type { ResourceState, State } from "../model/index.ts";
+import { equal, fail, parseAddress } from "../model/index.ts";
+import {
+  addressOf,
+  DEFAULT_REGISTRY,
+  decodeInstance,
+  encodeInstance,
+  formatProvider,
+  isManageable,
+  isTainted,
+  parseProvider,
+} from "./instance.ts";
+import { canonical, order, printJson } from "./json.ts";
+import type { InstanceJson, ResourceJson, StateFileJson } from "./schema.ts";
+import { FORMAT_VERSION, parseStateFile } from "./schema.ts";
+
+/**
+ * A version old enough that every Terraform with format 4 and every OpenTofu accepts the file as not newer than itself.
+ */
+const TERRAFORM_VERSION = "1.5.0";
+
+/** A state together with everything in its file that hostform does not manage. An immutable value. */
+export interface StateDocument {
+  readonly state: State;
+  readonly remainder: Remainder;
+}
+
+/** What survives a rewrite untouched: outputs, check results, other providers' resources, data, modules, deposed objects. */
+export interface Remainder {
+  /** The top-level fields as read, without `resources`. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** Resource entries (or the part of their instances) that hostform cannot manage. */
+  readonly resources: readonly ResourceJson[];
+  /** By address: the entry that each managed resource was read from. It belongs to one object, not to the address. */
+  readonly originals: ReadonlyMap<string, Original>;
+  /** The registry that our provider has in this file: Terraform's, OpenTofu's or a private one. */
+  readonly registry: string;
+}
+
+interface Original {
+  readonly resource: ResourceJson;
+  readonly instance: InstanceJson;
+}
+
+/** The document of a project of which nothing was ever recorded: serial 0, no lineage until the first write. */
+export function emptyDocument(): StateDocument {
+  return {
+    state: { lineage: "", serial: 0, resources: new Map() },
+    remainder: { fields: {}, resources: [], originals: new Map(), registry: DEFAULT_REGISTRY },
+  };
+}
+
+/**
+ * Decodes a state file (format 4), whoever wrote it.
+ * @param source what the text came from, for messages.
+ * @throws HostformError `state.unreadable`, `state.newer`, `state.foreign`; each says what to do.
+ */
+export function decodeState(text: string, source: string): StateDocument {
+  const { resources: entries, ...fields } = parseStateFile(text, source);
+  const found: [string, ResourceState][] = [];
+  const originals = new Map<string, Original>();
+  const rest: ResourceJson[] = [];
+  let registry: string | undefined;
+  for (const resource of entries ?? []) {
+    const unmanaged: InstanceJson[] = [];
+    for (const instance of resource.instances) {
+      if (!isManageable(resource, instance)) {
+        unmanaged.push(instance);
+        continue;
+      }
+      const decoded = decodeInstance(resource, instance, source);
+      if (originals.has(decoded.address)) refuseDuplicate(decoded.address, source);
+      found.push([decoded.address, decoded]);
+      originals.set(decoded.address, { resource, instance });
+      registry ??= parseProvider(resource.provider)?.registry;
+    }
+    if (unmanaged.length > 0 || resource.instances.length === 0) rest.push({ ...resource, instances: unmanaged });
+  }
+  const resources = new Map(found.sort(([a], [b]) => order(a, b)));
+  return {
+    state: { lineage: fields.lineage, serial: fields.serial, resources },
+    remainder: { fields, resources: rest, originals, registry: registry ?? DEFAULT_REGISTRY },
+  };
+}
+
+/** Encodes a document as Terraform would write it. The same document gives the same bytes, in whatever order it grew. */
+export function encodeState({ state, remainder }: StateDocument): string {
+  const {
+    version: _,
+    terraform_version,
+    serial: __,
+    lineage: ___,
+    outputs,
+    check_results,
+    ...others
+  } = remainder.fields;
+  const file: Record<keyof StateFileJson, unknown> = {
+    version: FORMAT_VERSION,
+    terraform_version: terraform_version ?? TERRAFORM_VERSION,
+    serial: state.serial,
+    lineage: state.lineage,
+    outputs: outputs ?? {},
+    resources: encodeResources(state, remainder),
+    check_results: check_results ?? null,
+    ...others,
+  };
+  return printJson(file);
+}
+
+function encodeResources(state: State, remainder: Remainder): ResourceJson[] {
+  const entries = new Map<string, ResourceJson>();
+  const add = (resource: ResourceJson, instances: readonly InstanceJson[]) => {
+    const id = [resource.module ?? "", resource.mode, resource.type, resource.name, resource.provider].join("\n");
+    const entry = entries.get(id) ?? { ...resource, instances: [] };
+    entries.set(id, { ...entry, instances: [...entry.instances, ...instances] });
+  };
+  for (const resource of remainder.resources) add(resource, resource.instances);
+  for (const resource of state.resources.values()) {
+    const original = originalOf(resource, remainder);
+    add(headOf(resource, original, remainder.registry), [encodeInstance(resource, original?.instance)]);
+  }
+  return [...entries.values()]
+    .map((entry) => ({ ...entry, instances: [...entry.instances].sort(byKey) }))
+    .sort(
+      (a, b) =>
+        order(a.module ?? "", b.module ?? "") ||
+        order(a.mode, b.mode) ||
+        order(a.type, b.type) ||
+        order(a.name, b.name) ||
+        order(a.provider, b.provider),
+    );
+}
+
+function headOf(resource: ResourceState, original: Original | undefined, registry: string): ResourceJson {
+  const address = parseAddress(resource.address);
+  if (address === undefined) throw new TypeError(`not an address: ${resource.address}`);
+  const source = original === undefined ? undefined : parseProvider(original.resource.provider);
+  return {
+    ...original?.resource,
+    mode: "managed",
+    type: address.type,
+    name: address.name,
+    provider: formatProvider(source?.registry ?? registry, resource.provider),
+    instances: [],
+  };
+}
+
+/** Terraform's order: no key, numbers, strings; the current object before its deposed ones. */
+function byKey(a: InstanceJson, b: InstanceJson): number {
+  const rank = { undefined: 0, number: 1, string: 2 };
+  const [x, y] = [a.index_key, b.index_key];
+  return (
+    rank[typeof x as keyof typeof rank] - rank[typeof y as keyof typeof rank] ||
+    (typeof x === "number" && typeof y === "number" ? x - y : order(String(x), String(y))) ||
+    order(a.deposed ?? "", b.deposed ?? "")
+  );
+}
+
+/** What was read for the same object; another id at the same address is another object, to which no old mark applies. */
+function originalOf(resource: ResourceState, remainder: Remainder): Original | undefined {
+  const original = remainder.originals.get(resource.address);
+  const id = canonical(original?.instance.attributes?.id ?? null);
+  return original !== undefined && equal(id, resource.attributes.id ?? null) ? original : undefined;
+}
+
+/** Addresses that Terraform marked as damaged ("tainted"), pending creates of hostform left out. */
+export function taintedAddresses({ state, remainder }: StateDocument): string[] {
+  const tainted = (resource: ResourceState) => isTainted(originalOf(resource, remainder)?.instance);
+  return [...state.resources.values()].filter(tainted).map(({ address }) => address);
+}
+
+/** Addresses in the file that hostform keeps but does not manage; deposed objects with their key. */
+export function unmanagedAddresses({ remainder }: StateDocument): string[] {
+  return remainder.resources
+    .flatMap((resource) =>
+      resource.instances.map((instance) => {
+        const address = addressOf(resource, instance);
+        return instance.deposed === undefined ? address : `${address} (deposed object ${instance.deposed})`;
+      }),
+    )
+    .sort(order);
+}
+
+function refuseDuplicate(address: string, source: string): never {
+  fail("state.unreadable", `${address} stands twice in the state in ${source}`, {
+    address,
+    detail: "Two entries for one address: the file was edited by hand or merged by a version control system.",
+    fix: "Remove the one that does not exist (compare the `id` of both with the account), then run plan.",
+  });
+}

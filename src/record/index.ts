@@ -1,0 +1,25 @@
+/**
+ * What hostform remembers of a project: the state file in Terraform's format 4, its lock, its backup. The only writer
+ * of state. In: resources as the engine leaves them, one at a time. Out: a state that is durable when a call resolves,
+ * and every other program's part of the file untouched. Must not: know kinds or the API, decide what happens to a
+ * resource, print.
+ *
+ * A store (`createFileStore`) opens a session (`OpenState`); the session holds the lock and turns each change into a
+ * write. Between the two stand pure parts, usable without any disk: the format (`decodeState`, `encodeState`) and the
+ * revisions of a document (`selectResources`, `moveResources` …). `Disk`, `StateLock` and `StatePlace` are the seams
+ * for a simulated disk and for remote places.
+ */
+export type { Disk, NewFile } from "./disk.ts";
+export { systemDisk } from "./disk.ts";
+export type { StateText } from "./file.ts";
+export { StateFile } from "./file.ts";
+export type { Remainder, StateDocument } from "./format.ts";
+export { decodeState, emptyDocument, encodeState, taintedAddresses, unmanagedAddresses } from "./format.ts";
+export type { Contender, LockHolder } from "./holder.ts";
+export type { HeldLock, LockContext, LockRequest, StateLock } from "./lock.ts";
+export { createFileLock } from "./lock.ts";
+export type { Move } from "./revise.ts";
+export { moveResources, selectResources, withoutResources, withResource } from "./revise.ts";
+export type { OpenState } from "./session.ts";
+export type { FilePlaceOptions, StatePlace, StateStore } from "./store.ts";
+export { createFileStore, createStateStore } from "./store.ts";

@@ -1,0 +1,186 @@
+import { z } from "zod";
+import type { PrivateMark, ResourceState } from "../model/index.ts";
+import { fail, formatAddress, isName, parseAddress, resourceOf } from "../model/index.ts";
+import { canonical, order } from "./json.ts";
+import type { InstanceJson, ResourceJson } from "./schema.ts";
+
+/** The registry under which Terraform looks for a provider that names none. */
+export const DEFAULT_REGISTRY = "registry.terraform.io";
+
+const PROVIDER = /^provider\["([^"/]+)\/hostform\/hosting"\](?:\.([A-Za-z_][A-Za-z0-9_-]*))?$/;
+
+/** The order in which Terraform writes the fields of an instance; others follow it. */
+const FIELDS = [
+  "index_key",
+  "status",
+  "deposed",
+  "schema_version",
+  "attributes",
+  "attributes_flat",
+  "sensitive_attributes",
+  "identity_schema_version",
+  "identity",
+  "private",
+  "dependencies",
+  "create_before_destroy",
+];
+
+/** `provider["registry.terraform.io/hostform/hosting"].beta` -> registry and alias; undefined for other providers. */
+export function parseProvider(text: string): { registry: string; alias: string } | undefined {
+  const match = PROVIDER.exec(text);
+  return match?.[1] === undefined ? undefined : { registry: match[1], alias: match[2] ?? "default" };
+}
+
+/** The inverse of {@link parseProvider}. */
+export function formatProvider(registry: string, alias: string): string {
+  return `provider["${registry}/hostform/hosting"]${alias === "default" ? "" : `.${alias}`}`;
+}
+
+/**
+ * True for an instance that hostform can manage: ours, in the root module, current and with an address. What else the
+ * file holds (other providers, data sources, modules, deposed objects) passes through untouched.
+ */
+export function isManageable(resource: ResourceJson, instance: InstanceJson): boolean {
+  return (
+    resource.module === undefined &&
+    resource.mode === "managed" &&
+    parseProvider(resource.provider) !== undefined &&
+    isName(resource.name) &&
+    parseAddress(`${resource.type}.${resource.name}`) !== undefined &&
+    instance.deposed === undefined &&
+    instance.attributes != null
+  );
+}
+
+/** The address of an instance, `module.m.x.y` and `data.x.y` included. */
+export function addressOf(resource: ResourceJson, instance: InstanceJson): string {
+  const key = instance.index_key;
+  const address = formatAddress({ type: resource.type, name: resource.name, ...(key !== undefined && { key }) });
+  const mode = resource.mode === "data" ? "data." : "";
+  return `${resource.module === undefined ? "" : `${resource.module}.`}${mode}${address}`;
+}
+
+/** Decodes one manageable instance. @throws HostformError `state.unreadable` when its private mark is damaged. */
+export function decodeInstance(resource: ResourceJson, instance: InstanceJson, source: string): ResourceState {
+  const address = addressOf(resource, instance);
+  return normalized({
+    address,
+    provider: parseProvider(resource.provider)?.alias ?? "default",
+    schemaVersion: instance.schema_version,
+    attributes: canonical(instance.attributes) as ResourceState["attributes"],
+    sensitive: sensitiveNames(instance),
+    private: decodePrivate(instance, address, source),
+    dependencies: instance.dependencies ?? [],
+  });
+}
+
+/**
+ * Encodes one instance. `original` is the instance that was read for the same object, if any: what Terraform keeps
+ * there and hostform does not know (identity, taint, create_before_destroy, other private data) is taken over.
+ */
+export function encodeInstance(resource: ResourceState, original: InstanceJson | undefined): InstanceJson {
+  const { address, schemaVersion, attributes, dependencies } = normalized(resource);
+  const key = parseAddress(address)?.key;
+  const mark = encodePrivate(resource, original);
+  const fields: Record<string, unknown> = {
+    ...original,
+    index_key: key,
+    status: resource.private.pending !== undefined || isTainted(original) ? "tainted" : undefined,
+    schema_version: schemaVersion,
+    attributes,
+    sensitive_attributes: encodeSensitive(resource.sensitive, original),
+    private: mark,
+    dependencies: dependencies.length > 0 ? dependencies : undefined,
+  };
+  const rest = Object.keys(fields).filter((name) => !FIELDS.includes(name));
+  const ordered = [...FIELDS, ...rest.sort(order)].filter((name) => fields[name] !== undefined);
+  return Object.fromEntries(ordered.map((name) => [name, fields[name]])) as InstanceJson;
+}
+
+/** True when Terraform (not a pending create of hostform) marked the instance as damaged. */
+export function isTainted(instance: InstanceJson | undefined): boolean {
+  return instance?.status === "tainted" && !("pending" in privateObject(instance));
+}
+
+/** The one form that a resource has on disk: lists sorted, dependencies without instance keys, as Terraform has them. */
+export function normalized(resource: ResourceState): ResourceState {
+  const dependencies = resource.dependencies.map((text) =>
+    parseAddress(text) === undefined ? text : resourceOf(text),
+  );
+  return {
+    ...resource,
+    attributes: canonical(resource.attributes) as ResourceState["attributes"],
+    sensitive: [...new Set(resource.sensitive)].sort(order),
+    private: canonical(resource.private) as PrivateMark,
+    dependencies: [...new Set(dependencies)].sort(order),
+  };
+}
+
+/** The attributes that a sensitive path starts at: a secret anywhere inside an attribute makes all of it secret. */
+function sensitiveNames(instance: InstanceJson | undefined): string[] {
+  const names = (instance?.sensitive_attributes ?? []).map((path) => path[0]?.value);
+  return names.filter((name): name is string => typeof name === "string");
+}
+
+function encodeSensitive(names: readonly string[], original: InstanceJson | undefined): unknown {
+  const sorted = [...new Set(names)].sort(order);
+  const before = [...new Set(sensitiveNames(original))].sort(order);
+  if (original?.sensitive_attributes != null && before.join("\0") === sorted.join("\0")) {
+    return original.sensitive_attributes;
+  }
+  return sorted.map((value) => [{ type: "get_attr", value }]);
+}
+
+/** One entry for each field of the mark: a field that the model gains or loses does not compile until it is here too. */
+const markFields = {
+  generation: z.number().int().min(1).optional(),
+  deposed: z.record(z.string(), z.unknown()).optional(),
+  pending: z
+    .looseObject({ since: z.string(), operation: z.string(), idempotencyKey: z.string().optional() })
+    .optional(),
+} satisfies Record<keyof PrivateMark, z.ZodType>;
+
+const markNames = Object.keys(markFields);
+const privateMark = z.looseObject(markFields);
+
+/**
+ * Reads the private mark. A damaged one is an error rather than an absent one: it may be what keeps a service from
+ * being ordered a second time.
+ */
+function decodePrivate(instance: InstanceJson, address: string, source: string): PrivateMark {
+  if (!instance.private) return {};
+  const value = parsePrivate(instance.private);
+  if (privateMark.safeParse(value).success) {
+    const known = Object.entries(value as object).filter(([name]) => markNames.includes(name));
+    return canonical(Object.fromEntries(known)) as PrivateMark;
+  }
+  return fail("state.unreadable", `The private mark of ${address} in ${source} is damaged`, {
+    address,
+    detail: "The field `private` should be the base64 form of a JSON object that hostform or its provider wrote.",
+    fix: "Restore the state from a backup, or take the resource out with `terraform state rm` and import it again.",
+  });
+}
+
+function encodePrivate(resource: ResourceState, original: InstanceJson | undefined): string | undefined {
+  const before = privateObject(original);
+  const others = Object.entries(before).filter(([name]) => !markNames.includes(name));
+  const after = canonical({ ...Object.fromEntries(others), ...resource.private });
+  const text = JSON.stringify(after);
+  if (text === "{}") return undefined;
+  return original?.private && JSON.stringify(canonical(before)) === text
+    ? original.private
+    : Buffer.from(text, "utf8").toString("base64");
+}
+
+function privateObject(instance: InstanceJson | undefined): Record<string, unknown> {
+  const value = instance?.private ? parsePrivate(instance.private) : undefined;
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}
+
+function parsePrivate(base64: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(base64, "base64").toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}

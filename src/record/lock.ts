@@ -1,0 +1,162 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import type { Clock } from "../model/index.ts";
+import { errnoOf, fail, HostformError } from "../model/index.ts";
+import type { Grip } from "./grip.ts";
+import { takeGrip } from "./grip.ts";
+import type { Contender, LockHolder } from "./holder.ts";
+import { decodeHolder, describeHolder, encodeHolder } from "./holder.ts";
+
+/** What a command asks of the lock. */
+export interface LockRequest {
+  /** The command that asks, for the one that finds the lock taken: `apply`. */
+  readonly command: string;
+  /** How long to wait for the present holder, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A lock that is held. */
+export interface HeldLock {
+  /** @throws HostformError `state.lost_lock` when it was taken over. To be called right before every write. */
+  verify(): void | Promise<void>;
+  /** Never throws; releasing twice is no error. */
+  release(): void | Promise<void>;
+}
+
+/** Mutual exclusion of writers of one state. */
+export interface StateLock {
+  /** @throws HostformError `state.locked` naming the holder; the signal's reason when aborted. */
+  acquire(request: LockRequest): Promise<HeldLock>;
+  /** Frees the lock whoever has it. `alive` says whether it was taken from a living process. */
+  takeOver(): Promise<{ readonly holder: LockHolder | undefined; readonly alive: boolean }>;
+}
+
+/** What the file lock depends on beside the file. */
+export interface LockContext {
+  readonly clock: Clock;
+  /** A fresh UUID at each call. */
+  readonly uuid: () => string;
+  readonly contender: Contender;
+}
+
+/**
+ * Contenders disturb each other for an instant while they try; this long a free lock is tried again before it is
+ * called taken, whatever the timeout.
+ */
+const GRACE_MS = 200;
+const FIRST_POLL_MS = 20;
+const LONGEST_POLL_MS = 1000;
+
+/**
+ * The lock of a state file: `.NAME.lock` beside it, held by the operating system, and `.NAME.lock.info`, a notice that
+ * names the holder and has Terraform's form and place. A notice of Terraform's own is respected.
+ * @param statePath the state file, symbolic links followed.
+ */
+export function createFileLock(statePath: string, { clock, uuid, contender }: LockContext): StateLock {
+  const path = join(dirname(statePath), `.${basename(statePath)}.lock`);
+  const noticePath = `${path}.info`;
+
+  const readNotice = (): LockHolder | undefined => {
+    try {
+      return decodeHolder(readFileSync(noticePath, "utf8"));
+    } catch {
+      return undefined;
+    }
+  };
+
+  const writeNotice = (holder: LockHolder) => {
+    const temporary = `${noticePath}.${holder.id}`;
+    writeFileSync(temporary, encodeHolder(holder, statePath), { mode: 0o600, flag: "wx" });
+    renameSync(temporary, noticePath);
+  };
+
+  const attempt = (command: string): HeldLock | undefined => {
+    const grip = takeGrip(path);
+    if (grip === undefined) return undefined;
+    try {
+      if (readNotice()?.pid === null) {
+        grip.free();
+        return undefined;
+      }
+      const since = new Date(clock.now()).toISOString();
+      const who = `${contender.user}@${contender.host}`;
+      const holder: LockHolder = { id: uuid(), command, who, pid: contender.pid, since };
+      writeNotice(holder);
+      return hold(grip, holder);
+    } catch (error) {
+      grip.free();
+      throw error;
+    }
+  };
+
+  const hold = (grip: Grip, holder: LockHolder): HeldLock => {
+    let released = false;
+    return {
+      verify: () => {
+        const now = readNotice();
+        if (!released && grip.isCurrent() && (now === undefined || now.id === holder.id)) return;
+        fail("state.lost_lock", "The lock on the state was taken over while this process ran", {
+          detail: now && `Now: ${describeHolder(now, clock)}.`,
+          fix: "Run plan to see where things stand.",
+        });
+      },
+      release: () => {
+        if (released) return;
+        released = true;
+        if (readNotice()?.id === holder.id) rmSync(noticePath, { force: true });
+        grip.free();
+      },
+    };
+  };
+
+  return {
+    acquire: async ({ command, timeoutMs, signal }) => {
+      const start = clock.now();
+      for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 2, LONGEST_POLL_MS)) {
+        signal?.throwIfAborted();
+        const held = explained(path, () => attempt(command));
+        if (held !== undefined) return held;
+        const left = start + Math.max(timeoutMs, GRACE_MS) - clock.now();
+        if (left <= 0) return refuse(readNotice(), clock, noticePath);
+        await clock.sleep(Math.min(pause, left), signal);
+      }
+    },
+    takeOver: async () =>
+      explained(path, () => {
+        const holder = readNotice();
+        const grip = takeGrip(path);
+        // The notice first: a new holder may appear the moment the lock file is gone, and its notice must stay.
+        rmSync(noticePath, { force: true });
+        if (grip === undefined) rmSync(path, { force: true });
+        else grip.free();
+        return { holder, alive: grip === undefined };
+      }),
+  };
+}
+
+function refuse(holder: LockHolder | undefined, clock: Clock, noticePath: string): never {
+  if (holder?.pid === null) {
+    fail("state.locked", "Terraform holds the state, or died while it did", {
+      detail: `Held by ${describeHolder(holder, clock)}, according to ${noticePath}.`,
+      fix: "Wait for it (`--lock-timeout 5m`); if no Terraform is running, `hostform force-unlock`.",
+    });
+  }
+  fail("state.locked", "Another process holds the state", {
+    detail: holder ? `Held by ${describeHolder(holder, clock)}.` : "Its holder has not given its name yet.",
+    fix: `Wait for it (\`--lock-timeout 5m\`); if it hangs, end it${holder ? ` (\`kill ${holder.pid}\` on that machine)` : ""}, or \`hostform force-unlock\`.`,
+  });
+}
+
+function explained<T>(path: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    if (error instanceof HostformError) throw error;
+    const missing = errnoOf(error) === "ENOENT";
+    return fail("state.unwritable", missing ? "The folder of the state does not exist" : "The state cannot be locked", {
+      detail: `${path}: ${error instanceof Error ? error.message : String(error)}`,
+      fix: missing ? "Create it, or name another place with `--state`." : "Check that you may write in its folder.",
+    });
+  }
+}

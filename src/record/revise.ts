@@ -1,0 +1,127 @@
+import type { ResourceState, State } from "../model/index.ts";
+import { didYouMean, equal, fail, formatAddress, parseAddress, resourceOf } from "../model/index.ts";
+import type { StateDocument } from "./format.ts";
+import { unmanagedAddresses } from "./format.ts";
+import { normalized } from "./instance.ts";
+import { order } from "./json.ts";
+
+/** The document with a resource added or replaced; the same document when nothing differs. */
+export function withResource(document: StateDocument, resource: ResourceState): StateDocument {
+  const next = normalized(resource);
+  if (parseAddress(next.address) === undefined) throw new TypeError(`not an address: ${next.address}`);
+  const { resources } = document.state;
+  const previous = resources.get(next.address);
+  if (equal(previous, next)) return document;
+  if (previous !== undefined) return withResources(document, new Map(resources).set(next.address, next));
+  return withResources(document, sorted([...resources, [next.address, next]]));
+}
+
+/** The document without some resources; the same document when it has none of them. */
+export function withoutResources(document: StateDocument, addresses: readonly string[]): StateDocument {
+  const gone = addresses.filter((address) => document.state.resources.has(address));
+  if (gone.length === 0) return document;
+  const resources = new Map(document.state.resources);
+  const originals = new Map(document.remainder.originals);
+  for (const address of gone) {
+    resources.delete(address);
+    originals.delete(address);
+  }
+  return { state: { ...document.state, resources }, remainder: { ...document.remainder, originals } };
+}
+
+/**
+ * The resources that an address names: the one with exactly this address, or all instances of the resource when the
+ * address has no key (`hosting_grant.acme` -> every `hosting_grant.acme["…"]`). Never empty.
+ * @throws HostformError `plan.address` when there is none.
+ */
+export function selectResources(state: State, address: string): ResourceState[] {
+  const parsed = parseAddress(address);
+  const wanted = parsed === undefined ? address : formatAddress(parsed);
+  const exact = state.resources.get(wanted);
+  if (exact !== undefined) return [exact];
+  const instances = [...state.resources.values()].filter((resource) => resourceOf(resource.address) === wanted);
+  if (instances.length > 0) return instances;
+  return fail("plan.address", `The state has no resource ${address}.${didYouMean(wanted, state.resources.keys())}`, {
+    fix: "`hostform state list` shows every address.",
+  });
+}
+
+/** A document after a move, and which address became which. */
+export interface Move {
+  readonly document: StateDocument;
+  readonly moved: readonly { readonly from: string; readonly to: string }[];
+}
+
+/**
+ * Moves a resource, or all instances of one, to another address without touching the account. Resources that depend on
+ * a resource whose last instance moved depend on its new name.
+ * @throws HostformError `plan.address` (nothing there), `usage` (impossible or occupied destination).
+ */
+export function moveResources(document: StateDocument, from: string, to: string): Move {
+  const selected = selectResources(document.state, from);
+  const target = parseAddress(to);
+  if (target === undefined) {
+    return fail("usage", `${to} is not an address`, {
+      fix: 'An address looks like `hosting_grant.acme["a@b.example"]`.',
+    });
+  }
+  const whole = selected.length > 1 || resourceOf(from) === from;
+  const moved = selected.map(({ address }) => {
+    const key = target.key ?? (whole ? parseAddress(address)?.key : undefined);
+    return { from: address, to: formatAddress({ ...target, ...(key !== undefined && { key }) }) };
+  });
+  checkMove(document, moved, to);
+  const names = new Map(moved.map((step) => [step.from, step.to]));
+  const rename = (address: string) => names.get(address) ?? address;
+  const resources = [...document.state.resources].map(([address, resource]): [string, ResourceState] => [
+    rename(address),
+    { ...resource, address: rename(address) },
+  ]);
+  const originals = [...document.remainder.originals].map(
+    ([address, original]) => [rename(address), original] as const,
+  );
+  const left = new Set(resources.map(([address]) => resourceOf(address)));
+  const followed = (dependency: string) =>
+    !left.has(dependency) && dependency === resourceOf(from) ? resourceOf(to) : dependency;
+  return {
+    moved,
+    document: {
+      state: { ...document.state, resources: sorted(resources.map(([key, r]) => [key, following(r, followed)])) },
+      remainder: { ...document.remainder, originals: new Map(originals) },
+    },
+  };
+}
+
+function checkMove(document: StateDocument, moved: Move["moved"], to: string): void {
+  const unmanaged = new Set(unmanagedAddresses(document));
+  if (new Set(moved.map((step) => step.to)).size < moved.length) {
+    fail("usage", `${moved.length} instances cannot all move to ${to}`, {
+      fix: "Leave the key out of the destination, or move them one by one.",
+    });
+  }
+  for (const { from, to: target } of moved) {
+    if (parseAddress(from)?.type !== parseAddress(target)?.type) {
+      fail("usage", `${from} cannot become ${target}: the types differ`, { address: from });
+    }
+    if (document.state.resources.has(target) || unmanaged.has(target)) {
+      fail("usage", `${target} exists in the state already`, {
+        address: target,
+        fix: "Move or remove (`hostform state rm`) that one first.",
+      });
+    }
+  }
+}
+
+function following(resource: ResourceState, rename: (dependency: string) => string): ResourceState {
+  return resource.dependencies.every((dependency) => rename(dependency) === dependency)
+    ? resource
+    : normalized({ ...resource, dependencies: resource.dependencies.map(rename) });
+}
+
+function withResources(document: StateDocument, resources: ReadonlyMap<string, ResourceState>): StateDocument {
+  return { ...document, state: { ...document.state, resources } };
+}
+
+function sorted(entries: readonly (readonly [string, ResourceState])[]): Map<string, ResourceState> {
+  return new Map([...entries].sort(([a], [b]) => order(a, b)));
+}

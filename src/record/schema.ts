@@ -1,0 +1,120 @@
+import { z } from "zod";
+import { fail, formatPath } from "../model/index.ts";
+import { parseJson } from "./json.ts";
+
+/** The newest state format that is understood here; Terraform has written it since 0.12. */
+export const FORMAT_VERSION = 4;
+
+const RESTORE =
+  "Restore it from version control or a backup (the file beside it that ends in `.backup` is from before the last run).";
+
+const count = z.number().int().min(0);
+const step = z.looseObject({ type: z.string(), value: z.unknown() });
+
+const instance = z.looseObject({
+  index_key: z.union([z.string(), count]).optional(),
+  status: z.string().optional(),
+  deposed: z.string().optional(),
+  schema_version: count,
+  attributes: z.record(z.string(), z.unknown()).nullish(),
+  sensitive_attributes: z.array(z.array(step)).nullish(),
+  private: z.string().nullish(),
+  dependencies: z.array(z.string()).nullish(),
+});
+
+const resource = z.looseObject({
+  module: z.string().optional(),
+  mode: z.string(),
+  type: z.string(),
+  name: z.string(),
+  provider: z.string(),
+  instances: z.array(instance),
+});
+
+const file = z.looseObject({
+  version: z.literal(FORMAT_VERSION),
+  terraform_version: z.string().optional(),
+  serial: count,
+  lineage: z.string().min(1, "must not be empty"),
+  resources: z.array(resource).nullish(),
+});
+
+/** A state file of format 4 as it stands on disk. Fields that are not named here are there too, untouched. */
+export type StateFileJson = z.infer<typeof file>;
+export type ResourceJson = z.infer<typeof resource>;
+export type InstanceJson = z.infer<typeof instance>;
+
+/**
+ * Parses the text of a state file and checks its form.
+ * @param source what the text came from, for messages: a path, "standard input".
+ * @throws HostformError `state.unreadable` (empty, not JSON, malformed), `state.newer`, `state.foreign`.
+ */
+export function parseStateFile(text: string, source: string): StateFileJson {
+  const json = parseText(text.replace(/^\uFEFF/, ""), source);
+  checkVersion(json, source);
+  const checked = file.safeParse(json);
+  if (!checked.success) {
+    fail("state.unreadable", `The state in ${source} is malformed`, {
+      detail: checked.error.issues
+        .slice(0, 5)
+        .map(({ path, message }) => `${formatPath(path as (string | number)[])}: ${message}`)
+        .join("\n"),
+      fix: RESTORE,
+    });
+  }
+  // The parsed value itself, not zod's copy of it, which would lose a key such as "__proto__".
+  return json as StateFileJson;
+}
+
+function parseText(text: string, source: string): unknown {
+  if (text.trim() === "") {
+    fail("state.unreadable", `The state in ${source} is empty`, {
+      detail: "A state file is never empty: a write was interrupted, or something else emptied the file.",
+      fix: `${RESTORE} Delete the empty file only if nothing was ever applied with it.`,
+    });
+  }
+  try {
+    return parseJson(text);
+  } catch (error) {
+    const conflict = /^(<{7}|>{7}) /m.test(text);
+    return fail("state.unreadable", `The state in ${source} is not JSON`, {
+      detail: conflict
+        ? "It holds the conflict marks of a version control system: two versions of it were merged."
+        : `${placeOf(error)} The file was cut off or changed by something else than Terraform or hostform.`,
+      fix: conflict ? "Take one of the two versions whole, then run plan." : RESTORE,
+    });
+  }
+}
+
+/** Where parsing failed. Only that: the parser's own message quotes the text, and the text holds secrets. */
+function placeOf(error: unknown): string {
+  const place = /\(line (\d+) column (\d+)\)/.exec(error instanceof Error ? error.message : "");
+  return place === null ? "It cannot be parsed." : `It cannot be parsed at line ${place[1]}, column ${place[2]}.`;
+}
+
+function checkVersion(json: unknown, source: string): void {
+  const version = typeof json === "object" && json !== null && "version" in json ? json.version : undefined;
+  if (version === FORMAT_VERSION) return;
+  if (typeof version === "number" && version > FORMAT_VERSION) {
+    fail(
+      "state.newer",
+      `The state in ${source} has format ${version}, hostform knows formats up to ${FORMAT_VERSION}`,
+      {
+        fix: "Use the version of hostform or Terraform that wrote it, or a later one.",
+      },
+    );
+  }
+  const encrypted = typeof json === "object" && json !== null && "encrypted_data" in json;
+  fail("state.foreign", `${source} is not a state that hostform can manage`, {
+    detail: encrypted
+      ? "It was encrypted by another program."
+      : typeof version === "number"
+        ? `It has state format ${version}, which Terraform wrote before version 0.12; format ${FORMAT_VERSION} is needed.`
+        : `It is JSON, but names no state format: \`"version": ${FORMAT_VERSION}\` was expected.`,
+    fix: encrypted
+      ? "Decrypt it with the program that encrypted it, or name another file with `--state`."
+      : typeof version === "number"
+        ? "Upgrade it with Terraform 0.13 or later (`terraform apply -refresh-only`), or name another file with `--state`."
+        : "Name another file with `--state`.",
+  });
+}

@@ -1,0 +1,138 @@
+import { dirname, join } from "node:path";
+import type { Disk } from "../../../src/record/index.ts";
+
+/** What a crash leaves to chance: is unsynced content there, and are unsynced names? */
+export interface Luck {
+  readonly content: "kept" | "lost" | "half";
+  readonly names: "kept" | "lost";
+}
+
+export const everyLuck: readonly Luck[] = (["kept", "lost", "half"] as const).flatMap((content) =>
+  (["kept", "lost"] as const).map((names) => ({ content, names })),
+);
+
+interface Inode {
+  readonly number: number;
+  text: string;
+  synced: string;
+}
+
+/**
+ * A disk in memory that keeps for certain only what was synced: content by `sync`, names by `syncFolder`. It crashes
+ * before its n-th operation, or fails it with an error code.
+ */
+export class FakeDisk implements Disk {
+  names = new Map<string, Inode>();
+  durableNames = new Map<string, Inode>();
+  readonly operations: string[] = [];
+  crashAt = Number.POSITIVE_INFINITY;
+  crashed = false;
+  failures: { operation: string; code: string }[] = [];
+  /** Runs before each operation, for what other programs do in the meantime. */
+  before: (operation: string) => void = () => undefined;
+  #inodes = 0;
+
+  constructor(files: Readonly<Record<string, string>> = {}) {
+    for (const [path, text] of Object.entries(files)) this.put(path, text);
+  }
+
+  /** Another program writes a file, durably. */
+  put(path: string, text: string): void {
+    const inode = { number: ++this.#inodes, text, synced: text };
+    this.names.set(path, inode);
+    this.durableNames.set(path, inode);
+  }
+
+  text(path: string): string | undefined {
+    return this.names.get(path)?.text;
+  }
+
+  /** The disk that is found after a power failure. */
+  afterPowerFailure({ content, names }: Luck): FakeDisk {
+    const survivor = new FakeDisk();
+    for (const [path, inode] of names === "kept" ? this.names : this.durableNames) {
+      const half = inode.text.slice(0, Math.floor(inode.text.length / 2));
+      const unsynced = { kept: inode.text, lost: "", half }[content];
+      survivor.put(path, inode.text === inode.synced ? inode.text : inode.synced || unsynced);
+    }
+    return survivor;
+  }
+
+  resolve = async (path: string) => path;
+
+  read = async (path: string) => {
+    this.#step(`read ${path}`);
+    return this.names.get(path)?.text;
+  };
+
+  create = async (path: string) => {
+    this.#step(`create ${path}`);
+    if (this.names.has(path)) throw failure("EEXIST");
+    const inode: Inode = { number: ++this.#inodes, text: "", synced: "" };
+    this.names.set(path, inode);
+    return {
+      write: async (text: string) => {
+        // A write of this size takes several steps of the system: the crash may come between them.
+        inode.text = text.slice(0, Math.floor(text.length / 2));
+        this.#step(`write ${path}`);
+        inode.text = text;
+      },
+      sync: async () => {
+        this.#step(`sync ${path}`);
+        inode.synced = inode.text;
+      },
+      close: async () => undefined,
+    };
+  };
+
+  rename = async (from: string, to: string) => {
+    this.#step(`rename ${from} ${to}`);
+    const inode = this.names.get(from);
+    if (inode === undefined) throw failure("ENOENT");
+    this.names.delete(from);
+    this.names.set(to, inode);
+  };
+
+  remove = async (path: string) => {
+    this.#step(`remove ${path}`);
+    this.names.delete(path);
+  };
+
+  list = async (folder: string) => {
+    this.#step(`list ${folder}`);
+    const inside = [...this.names.keys()].filter((path) => dirname(path) === folder);
+    return inside.map((path) => path.slice(join(folder, "/").length));
+  };
+
+  syncFolder = async (folder: string) => {
+    this.#step(`syncFolder ${folder}`);
+    this.durableNames = new Map(this.names);
+  };
+
+  identity = async (path: string) => {
+    const inode = this.names.get(path);
+    return inode && `${inode.number}:${inode.text.length}`;
+  };
+
+  #step(operation: string): void {
+    if (this.operations.length >= this.crashAt) {
+      this.crashed = true;
+      throw new Error(`crashed before: ${operation}`);
+    }
+    this.before(operation);
+    this.operations.push(operation);
+    const failing = this.failures.findIndex((each) => operation.startsWith(each.operation));
+    const [failed] = failing < 0 ? [] : this.failures.splice(failing, 1);
+    if (failed !== undefined) throw failure(failed.code);
+  }
+}
+
+export function failure(code: string): Error {
+  return Object.assign(new Error(`${code}: the disk says so`), { code });
+}
+
+/** A lock for tests that are not about locks. */
+export const freeLock = () => ({
+  acquire: async () => ({ verify: () => undefined, release: () => undefined }),
+  takeOver: async () => ({ holder: undefined, alive: false }),
+});

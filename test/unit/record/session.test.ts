@@ -1,0 +1,198 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createFileStore, decodeState } from "../../../src/record/index.ts";
+import { countingUuids, diagnosticOf, resource } from "./builders.ts";
+import { everyLuck, FakeDisk, freeLock } from "./fake-disk.ts";
+
+const path = "/project/hosting.tfstate";
+const request = { command: "apply", timeoutMs: 0 };
+
+const storeOn = (disk: FakeDisk) => createFileStore({ path, disk, uuid: countingUuids(), lock: freeLock });
+const opened = (disk: FakeDisk) => storeOn(disk).open({ ...request, write: true });
+const onDisk = (disk: FakeDisk) => decodeState(disk.text(path) ?? "", path).state;
+const renames = (disk: FakeDisk) =>
+  disk.operations.filter((each) => each.endsWith(` ${path}`) && each.startsWith("rename"));
+
+describe("an open state", () => {
+  test("is empty, and leaves nothing on disk, when nothing is put", async () => {
+    const disk = new FakeDisk();
+    const state = await opened(disk);
+    expect(state.state).toEqual({ lineage: "", serial: 0, resources: new Map() });
+    await state.remove("hosting_service.absent");
+    await state.close();
+    expect(disk.names.size).toBe(0);
+  });
+
+  test("is durable when put resolves; serial grows by one per write, lineage stays", async () => {
+    const disk = new FakeDisk();
+    const state = await opened(disk);
+    const seen = [];
+    for (const id of ["1", "2", "3"]) {
+      await state.put(resource(`hosting_service.s${id}`, id));
+      const found = disk.afterPowerFailure({ content: "lost", names: "lost" });
+      seen.push({ lineage: onDisk(found).lineage, serial: onDisk(found).serial, size: onDisk(found).resources.size });
+    }
+    const { lineage } = state.state;
+    expect(lineage).toMatch(/^uuid-/);
+    expect(seen).toEqual([1, 2, 3].map((n) => ({ lineage, serial: n, size: n })));
+    expect(state.state.serial).toBe(3);
+  });
+
+  test("writes nothing for a put that changes nothing", async () => {
+    const disk = new FakeDisk();
+    const state = await opened(disk);
+    await state.put(resource("hosting_service.a", "1", { attributes: { b: 1, a: [1, { y: 1, x: 2 }] } }));
+    await state.put(resource("hosting_service.a", "1", { attributes: { a: [1, { x: 2, y: 1 }], b: 1 } }));
+    expect([state.state.serial, renames(disk).length]).toEqual([1, 1]);
+  });
+
+  test("changes made side by side share writes, and each is durable when it resolves", async () => {
+    const disk = new FakeDisk();
+    const state = await opened(disk);
+    const addresses = Array.from({ length: 50 }, (_, i) => `hosting_service.s${i}`);
+    await Promise.all(
+      addresses.map(async (address) => {
+        await state.put(resource(address, address));
+        const found = disk.afterPowerFailure({ content: "lost", names: "lost" });
+        expect(onDisk(found).resources.has(address)).toBe(true);
+      }),
+    );
+    expect(onDisk(disk).resources.size).toBe(50);
+    expect(renames(disk).length).toBe(2);
+  });
+
+  test("a put that says the same as one still being written waits for it", async () => {
+    const disk = new FakeDisk();
+    const state = await opened(disk);
+    const first = state.put(resource("hosting_service.a", "1"));
+    await state.put(resource("hosting_service.a", "1"));
+    expect(onDisk(disk.afterPowerFailure({ content: "lost", names: "lost" })).resources.size).toBe(1);
+    await first;
+    expect(renames(disk).length).toBe(1);
+  });
+
+  test("removes and moves durably", async () => {
+    const disk = new FakeDisk();
+    const state = await opened(disk);
+    await state.put(resource("hosting_service.a", "1"));
+    await state.put(resource("hosting_webhook.h", "2"));
+    expect(await state.move("hosting_service.a", "hosting_service.b")).toEqual([
+      { from: "hosting_service.a", to: "hosting_service.b" },
+    ]);
+    expect([...onDisk(disk).resources.keys()]).toEqual(["hosting_service.b", "hosting_webhook.h"]);
+    await state.remove("hosting_service.b", "hosting_webhook.h");
+    expect(onDisk(disk).resources.size).toBe(0);
+    expect(onDisk(disk).serial).toBe(4);
+  });
+
+  test("opened for reading it takes no lock and cannot be changed", async () => {
+    const lock = () => ({ ...freeLock(), acquire: () => Promise.reject(new Error("asked for the lock")) });
+    const store = createFileStore({ path, disk: new FakeDisk(), uuid: countingUuids(), lock });
+    const state = await store.open({ ...request, write: false });
+    await expect(state.put(resource("hosting_service.a", "1"))).rejects.toThrow("reading only");
+    await state.close();
+  });
+
+  test("cannot be changed once closed; closing again is no error", async () => {
+    const state = await opened(new FakeDisk());
+    await state.close();
+    await state.close();
+    await expect(state.put(resource("hosting_service.a", "1"))).rejects.toThrow("closed");
+  });
+});
+
+describe("a power failure in the middle of any history", () => {
+  const address = fc.constantFrom("hosting_service.a", "hosting_service.b", 'hosting_grant.a["x@y"]');
+  const step = fc.record({ address, id: fc.option(fc.constantFrom("1", "2", "3")) });
+  const histories = fc.record({
+    steps: fc.array(step, { maxLength: 6 }),
+    crashAt: fc.nat(40),
+    luck: fc.constantFrom(...everyLuck),
+  });
+
+  test("leaves every change that was reported, and of the one in flight all or nothing", async () => {
+    await fc.assert(
+      fc.asyncProperty(histories, async ({ steps, crashAt, luck }) => {
+        const disk = new FakeDisk();
+        const state = await opened(disk);
+        disk.crashAt = crashAt;
+        const reported = new Map<string, string>();
+        const inFlight = new Map<string, string>();
+        try {
+          for (const { address, id } of steps) {
+            if (id === null) inFlight.delete(address);
+            else inFlight.set(address, id);
+            await (id === null ? state.remove(address) : state.put(resource(address, id)));
+            if (id === null) reported.delete(address);
+            else reported.set(address, id);
+          }
+        } catch (error) {
+          if (!disk.crashed) throw error;
+        }
+        const survivor = disk.afterPowerFailure(luck);
+        const found = (await opened(survivor)).state.resources;
+        const ids = Object.fromEntries([...found].map(([key, { attributes }]) => [key, attributes.id]));
+        expect([Object.fromEntries(reported), Object.fromEntries(inFlight)]).toContainEqual(ids);
+      }),
+    );
+  });
+});
+
+describe("a write that fails", () => {
+  test("says what is not recorded, and the next write records it", async () => {
+    const disk = new FakeDisk();
+    const state = await opened(disk);
+    await state.put(resource("hosting_webhook.old", "7"));
+    disk.failures.push({ operation: "write", code: "ENOSPC" }, { operation: "write", code: "ENOSPC" });
+    await diagnosticOf(() => state.remove("hosting_webhook.old"));
+    const diagnostic = await diagnosticOf(() => state.put(resource("hosting_service.a", "42")));
+    expect(diagnostic).toMatchObject({ code: "state.unwritable", detail: expect.stringContaining("ENOSPC") });
+    expect(diagnostic?.detail).toContain(
+      "Not recorded: hosting_service.a (id 42), the removal of hosting_webhook.old.",
+    );
+    expect([...onDisk(disk).resources.keys()]).toEqual(["hosting_webhook.old"]);
+    await state.put(resource("hosting_service.b", "43"));
+    expect([...onDisk(disk).resources.keys()]).toEqual(["hosting_service.a", "hosting_service.b"]);
+  });
+
+  test("is tried once more on closing", async () => {
+    const disk = new FakeDisk();
+    const state = await opened(disk);
+    disk.failures.push({ operation: "sync", code: "EIO" });
+    await diagnosticOf(() => state.put(resource("hosting_service.a", "42")));
+    await state.close();
+    expect(onDisk(disk).resources.get("hosting_service.a")?.attributes.id).toBe("42");
+  });
+
+  test("does not fail the changes that came after it", async () => {
+    const disk = new FakeDisk();
+    const state = await opened(disk);
+    disk.failures.push({ operation: "sync", code: "EIO" });
+    const results = await Promise.allSettled([
+      state.put(resource("hosting_service.a", "1")),
+      state.put(resource("hosting_service.b", "2")),
+    ]);
+    expect(results.map((each) => each.status)).toEqual(["rejected", "fulfilled"]);
+    expect(onDisk(disk).resources.size).toBe(2);
+  });
+
+  test("a lost lock names what is not recorded, and the lock is released all the same", async () => {
+    const disk = new FakeDisk();
+    let released = 0;
+    const lock = () => ({
+      ...freeLock(),
+      acquire: async () => ({ verify: () => undefined, release: () => void released++ }),
+    });
+    const state = await createFileStore({ path, disk, uuid: countingUuids(), lock }).open({ ...request, write: true });
+    disk.before = (operation) => {
+      if (operation.startsWith("sync ")) disk.put(path, "another program's");
+    };
+    const diagnostic = await diagnosticOf(() => state.put(resource("hosting_service.a", "42")));
+    expect(diagnostic).toMatchObject({
+      code: "state.lost_lock",
+      detail: expect.stringContaining("Not recorded: hosting_service.a (id 42)."),
+    });
+    expect(await diagnosticOf(() => state.close())).toMatchObject({ code: "state.lost_lock" });
+    expect([disk.text(path), released]).toEqual(["another program's", 1]);
+  });
+});
