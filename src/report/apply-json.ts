@@ -1,0 +1,229 @@
+import {
+  type ApplyEvent,
+  type ApplyResult,
+  type Change,
+  type Diagnostic,
+  type Invoice,
+  isNoOp,
+  isReplacement,
+  type Json,
+  type Outcome,
+  type Plan,
+  type Progress,
+  parseAddress,
+} from "../model/index.ts";
+import { type DiagnosticJson, diagnosticJson } from "./diagnostic-json.ts";
+import { formatElapsed } from "./duration.ts";
+import { doneChanges } from "./outcome-text.ts";
+import { type Counts, countChanges } from "./plan-summary.ts";
+import { awaitingText, progressLine } from "./progress.ts";
+
+/** The version of Terraform's machine-readable UI that the messages follow. */
+export const UI_VERSION = "1.2";
+
+/**
+ * One message of Terraform's machine-readable UI, a line of `apply --json`. Readers of Terraform's messages go by
+ * `type` and pass over fields they do not know; ours stand under `hostform`.
+ */
+export interface UiMessage {
+  readonly "@level": "info" | "warn" | "error";
+  readonly "@message": string;
+  readonly "@module": "hostform.ui";
+  /** RFC 3339 with six digits of a second, as Terraform's logger writes it. */
+  readonly "@timestamp": string;
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+/** A resource as Terraform's messages name it. */
+export interface ResourceAddressJson {
+  readonly addr: string;
+  readonly module: "";
+  readonly resource: string;
+  readonly implied_provider: "hosting";
+  readonly resource_type: string;
+  readonly resource_name: string;
+  readonly resource_key: string | number | null;
+}
+
+export interface HookJson {
+  readonly resource: ResourceAddressJson;
+  readonly action: UiAction;
+  readonly id_key?: "id";
+  readonly id_value?: string;
+  readonly elapsed_seconds?: number;
+}
+
+/** Terraform's words in messages: they differ from those of the plan representation ("noop", "remove" for forget). */
+export type UiAction = "noop" | "create" | "update" | "replace" | "delete" | "remove" | "import";
+
+type Level = UiMessage["@level"];
+
+/** @param now milliseconds since the epoch; of this and all other messages. */
+function message(now: number, level: Level, text: string, type: string, fields: object): UiMessage {
+  const timestamp = new Date(now).toISOString().replace("Z", "000Z");
+  return { "@level": level, "@message": text, "@module": "hostform.ui", "@timestamp": timestamp, type, ...fields };
+}
+
+/** The first message of a stream. @param version hostform's own. */
+export function versionMessage(version: string, now: number): UiMessage {
+  return message(now, "info", `hostform ${version}`, "version", { hostform: version, ui: UI_VERSION });
+}
+
+/** What a plan says, before it is applied: drift, one `planned_change` for each change, the summary, diagnostics. */
+export function planMessages(plan: Plan, now: number): UiMessage[] {
+  const changes = plan.changes.filter((change) => !isNoOp(change));
+  return [
+    ...plan.drift.map((drift) => {
+      const action = drift.after === null ? "delete" : "update";
+      const change = { resource: resourceJson(drift.address), action };
+      return message(now, "info", `${drift.address}: Drift detected (${action})`, "resource_drift", { change });
+    }),
+    ...changes.map((change) => plannedChange(change, now)),
+    ...plan.diagnostics.map((diagnostic) => diagnosticMessage(diagnostic, now)),
+    summary("plan", countChanges(changes), now, { cost: plan.cost, requests: plan.requests }),
+  ];
+}
+
+function plannedChange(change: Change, now: number): UiMessage {
+  const action = uiAction(change);
+  const removed = change.reasons.some((reason) => reason.why === "removed");
+  const reason = isReplacement(change)
+    ? "cannot_update"
+    : action === "delete" && removed
+      ? "delete_because_no_resource_config"
+      : undefined;
+  return message(now, "info", `${change.address}: Plan to ${action}`, "planned_change", {
+    change: {
+      resource: resourceJson(change.address),
+      action,
+      ...(reason !== undefined && { reason }),
+      ...(change.importing !== undefined && { importing: { id: change.importing.id } }),
+    },
+    hostform: {
+      provider: change.provider,
+      reasons: change.reasons,
+      ...(change.deferred.length > 0 && { deferred: change.deferred }),
+      ...(change.quote !== undefined && { quote: change.quote }),
+    },
+  });
+}
+
+function uiAction(change: Change): UiAction {
+  if (isReplacement(change)) return "replace";
+  const [action] = change.actions;
+  if (action === "no-op") return change.importing === undefined ? "noop" : "import";
+  return action === "forget" ? "remove" : action;
+}
+
+const EVENT_ACTIONS: Readonly<Record<Progress, UiAction>> = {
+  create: "create",
+  update: "update",
+  delete: "delete",
+  forget: "remove",
+  import: "import",
+};
+
+/** The message of an event of an apply. Waiting for queued jobs, which Terraform does not know, is a `log` message. */
+export function eventMessage(event: ApplyEvent, now: number): UiMessage {
+  const text = progressLine(event, { color: false });
+  if (event.type === "waiting") {
+    return message(now, "info", text, "log", {
+      hostform: { waiting: event.addresses, elapsed_seconds: event.seconds },
+    });
+  }
+  const id = "id" in event ? event.id : undefined;
+  const hook: HookJson = {
+    resource: resourceJson(event.address),
+    action: EVENT_ACTIONS[event.action],
+    ...(id !== undefined && { id_key: "id" as const, id_value: id }),
+    ...("seconds" in event && { elapsed_seconds: event.seconds }),
+  };
+  const extras = event.type === "complete" ? outcomeExtras(event.outcome) : {};
+  return message(now, "info", text, `apply_${event.type}`, { hook, ...extras });
+}
+
+/** The invoice that an order raised, and what the resource waits for (§3). */
+function outcomeExtras(outcome: Outcome): { hostform?: { invoice?: Invoice; awaiting?: string } } {
+  if (awaitingText(outcome) === undefined && outcome.invoice === undefined) return {};
+  return {
+    hostform: {
+      ...(outcome.invoice !== undefined && { invoice: outcome.invoice }),
+      ...(outcome.awaiting !== undefined && { awaiting: outcome.awaiting }),
+    },
+  };
+}
+
+/** @param diagnostic of a plan, an apply or a command. */
+export function diagnosticMessage(diagnostic: Diagnostic, now: number): UiMessage {
+  const error = diagnostic.severity === "error";
+  const text = `${error ? "Error" : "Warning"}: ${diagnostic.summary}`;
+  const fields: { diagnostic: DiagnosticJson } = { diagnostic: diagnosticJson(diagnostic) };
+  return message(now, error ? "error" : "warn", text, "diagnostic", fields);
+}
+
+/** The end of an apply: diagnostics not yet told, then the summary of what was done. */
+export function resultMessages(plan: Plan, result: ApplyResult, now: number): UiMessage[] {
+  const outcomes = result.outcomes.flatMap((outcome) => outcome.diagnostics);
+  const all = new Map(
+    [...outcomes, ...result.diagnostics].map((diagnostic) => [JSON.stringify(diagnostic), diagnostic]),
+  );
+  const by = (kind: Outcome["result"]) =>
+    result.outcomes.flatMap(({ address, result: was }) => (was === kind ? [address] : []));
+  return [
+    ...[...all.values()].map((diagnostic) => diagnosticMessage(diagnostic, now)),
+    summary(plan.mode, countChanges(doneChanges(plan, result)), now, {
+      complete: result.outcomes.every((outcome) => outcome.result === "done") && !result.interrupted,
+      failed: by("failed"),
+      skipped: by("skipped"),
+      not_started: by("not-started"),
+      interrupted: result.interrupted,
+      requests: result.requests,
+      elapsed: formatElapsed(result.seconds),
+    }),
+  ];
+}
+
+/** Outputs, with sensitive values left out. Part of every apply's stream, empty where none are declared. */
+export function outputsMessage(
+  outputs: Readonly<Record<string, { readonly sensitive: boolean; readonly value: Json }>>,
+  now: number,
+): UiMessage {
+  const shown = Object.entries(outputs).map(([name, { sensitive, value }]) => [
+    name,
+    sensitive ? { sensitive } : { sensitive, value },
+  ]);
+  return message(now, "info", `Outputs: ${shown.length}`, "outputs", { outputs: Object.fromEntries(shown) });
+}
+
+/** The sentences are Terraform's to the letter where they apply: tools read them. */
+function summary(
+  operation: "plan" | "apply" | "destroy",
+  counts: Counts,
+  now: number,
+  extras: { readonly complete?: boolean; readonly [field: string]: unknown },
+): UiMessage {
+  const { add, change, destroy, forget } = counts;
+  const imported = counts.import;
+  const lead = extras.complete === false ? "incomplete!" : "complete!";
+  const text = {
+    plan: `Plan: ${imported > 0 ? `${imported} to import, ` : ""}${add} to add, ${change} to change, ${destroy} to destroy.`,
+    apply: `Apply ${lead} Resources: ${imported > 0 ? `${imported} imported, ` : ""}${add} added, ${change} changed, ${destroy} destroyed.`,
+    destroy: `Destroy ${lead} Resources: ${destroy} destroyed.`,
+  }[operation];
+  const changes = { add, change, import: imported, remove: destroy, operation };
+  return message(now, "info", text, "change_summary", { changes, hostform: { forget, ...extras } });
+}
+
+function resourceJson(address: string): ResourceAddressJson {
+  const parsed = parseAddress(address);
+  return {
+    addr: address,
+    module: "",
+    resource: address,
+    implied_provider: "hosting",
+    resource_type: parsed?.type ?? "",
+    resource_name: parsed?.name ?? "",
+    resource_key: parsed?.key ?? null,
+  };
+}

@@ -1,0 +1,87 @@
+import { type Diagnostic, formatPath, isError } from "../model/index.ts";
+import { plural } from "./duration.ts";
+import { escapeLine, escapeText } from "./escape.ts";
+import { snippetLines } from "./snippet.ts";
+import { type Look, type Paint, paint as painter } from "./style.ts";
+import { wrap } from "./width.ts";
+
+/** Prose is not wrapped wider than this, even on wider terminals. */
+const MAX_PROSE = 120;
+/** From this many diagnostics on their number is said at the end. */
+const COUNT_FROM = 3;
+/** Places named for warnings that say the same of several resources. */
+const MAX_PLACES = 5;
+
+/**
+ * Diagnostics for people: summary, place, the source line with a caret, detail, fix. Warnings come first, so that the
+ * errors stand where the eye is; equal warnings are told once, with the places. Ends with a newline, or is empty.
+ */
+export function renderDiagnostics(diagnostics: readonly Diagnostic[], look: Look): string {
+  const paint = painter(look.color);
+  const errors = diagnostics.filter(isError);
+  const warnings = diagnostics.filter((diagnostic) => !isError(diagnostic));
+  const blocks = [
+    ...gather(warnings).map((same) => diagnosticLines(same, look, paint)),
+    ...errors.map((error) => diagnosticLines([error], look, paint)),
+  ];
+  if (diagnostics.length >= COUNT_FROM) blocks.push([countText(errors.length, warnings.length)]);
+  return blocks.map((lines) => `${lines.join("\n")}\n`).join("\n");
+}
+
+/** `2 errors, 1 warning.` */
+function countText(errors: number, warnings: number): string {
+  const parts = [
+    ...(errors > 0 ? [plural(errors, "error")] : []),
+    ...(warnings > 0 ? [plural(warnings, "warning")] : []),
+  ];
+  return `${parts.join(", ")}.`;
+}
+
+/** Groups warnings that differ in nothing but their place. */
+function gather(warnings: readonly Diagnostic[]): (readonly Diagnostic[])[] {
+  const groups = new Map<string, Diagnostic[]>();
+  for (const warning of warnings) {
+    const key = JSON.stringify([warning.code, warning.summary, warning.detail, warning.fix]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [warning]);
+    else group.push(warning);
+  }
+  return [...groups.values()];
+}
+
+/** @param same one diagnostic, or several that differ in their place only; the first one's place is shown in full. */
+function diagnosticLines(same: readonly Diagnostic[], look: Look, paint: Paint): string[] {
+  const [diagnostic] = same;
+  if (diagnostic === undefined) return [];
+  const { severity, code, summary, detail, fix, range } = diagnostic;
+  const label = severity === "error" ? paint.error("Error:") : paint.warning("Warning:");
+  const place = placeText(diagnostic);
+  const snippet = range === undefined ? [] : snippetLines(range, look, paint);
+  const prose = look.width === undefined ? undefined : Math.max(20, Math.min(MAX_PROSE, look.width));
+  const more = same.slice(1);
+  return [
+    `${label} ${paint.bold(escapeLine(summary))} ${paint.dim(`[${code}]`)}`,
+    ...(place === undefined ? [] : [`  ${place}`]),
+    ...more.slice(0, MAX_PLACES - 1).map((other) => `  ${placeText(other) ?? "once more"}`),
+    ...(more.length >= MAX_PLACES ? [`  and in ${plural(more.length - MAX_PLACES + 1, "more place")}`] : []),
+    ...snippet,
+    ...(detail === undefined ? [] : ["", ...wrap(escapeText(detail), prose)]),
+    ...(fix === undefined ? [] : ["", ...fixLines(fix, prose, paint)]),
+  ];
+}
+
+function fixLines(fix: string, width: number | undefined, paint: Paint): string[] {
+  const [first = "", ...rest] = wrap(`Fix: ${escapeText(fix)}`, width);
+  return [`${paint.fix("Fix:")}${first.slice("Fix:".length)}`, ...rest];
+}
+
+/** `on hosting.yaml:12:5 (hosting_service.acme)`, or `in hosting_service.acme.plan_id` where no file is known. */
+function placeText({ range, address, attribute }: Diagnostic): string | undefined {
+  if (range !== undefined) {
+    const where = `on ${escapeLine(range.file)}:${range.line}:${range.column}`;
+    return address === undefined ? where : `${where} (${escapeLine(address)})`;
+  }
+  const path = attribute === undefined || attribute.length === 0 ? undefined : formatPath(attribute);
+  if (address === undefined) return path === undefined ? undefined : escapeLine(`in ${path}`);
+  return escapeLine(path === undefined ? `in ${address}` : `in ${address}, attribute ${path}`);
+}

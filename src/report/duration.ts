@@ -1,0 +1,44 @@
+/** Numbers, times and money in words. */
+
+/** `1 service`, `2 services`, `1,000 services`. @param many the plural, when it is not the singular with an s. */
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${formatNumber(count)} ${count === 1 ? one : many}`;
+}
+
+/** `4,000`: digits in groups, the same in every locale. */
+export function formatNumber(value: number, digits?: number): string {
+  return value.toLocaleString("en-US", {
+    minimumFractionDigits: digits ?? 0,
+    maximumFractionDigits: digits ?? 20,
+  });
+}
+
+/** Seconds as people read them: `under 1 s`, `45 s`, `1 min 5 s`, `2 h 3 min`. */
+export function formatDuration(seconds: number): string {
+  if (seconds > 0 && seconds < 1) return "under 1 s";
+  const whole = Math.max(0, Math.round(seconds));
+  const minutes = Math.floor(whole / 60);
+  if (minutes === 0) return `${whole} s`;
+  if (minutes < 60) return whole % 60 === 0 ? `${minutes} min` : `${minutes} min ${whole % 60} s`;
+  const hours = Math.floor(minutes / 60);
+  return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
+}
+
+/** Seconds as Terraform writes them in progress lines: `0s`, `1m5s`, `1h0m10s`. */
+export function formatElapsed(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  const hours = Math.floor(whole / 3600);
+  const minutes = Math.floor(whole / 60) % 60;
+  if (hours > 0) return `${hours}h${minutes}m${whole % 60}s`;
+  return minutes > 0 ? `${minutes}m${whole % 60}s` : `${whole}s`;
+}
+
+/** An estimate in words that promise no more than an estimate can: `a few seconds`, `about 30 seconds`, `about 2 minutes`. */
+export function formatEstimate(seconds: number): string {
+  if (seconds < 10) return "a few seconds";
+  if (seconds < 50) return `about ${Math.ceil(seconds / 10) * 10} seconds`;
+  const minutes = Math.max(1, Math.round(seconds / 60));
+  if (minutes < 60) return `about ${plural(minutes, "minute")}`;
+  const halves = Math.round(minutes / 30);
+  return `about ${halves % 2 === 0 ? plural(halves / 2, "hour") : `${Math.floor(halves / 2)}½ hours`}`;
+}

@@ -1,0 +1,46 @@
+/**
+ * Plan, progress and outcome for people and for machines. In: the plain values of the model (a plan, events, results,
+ * diagnostics) and records to list, with colour and width as parameters. Out: strings, or objects for JSON. Must not:
+ * write to a stream, read the clock or the environment, or print anything that `escape.ts` has not made safe.
+ */
+
+export {
+  diagnosticMessage,
+  eventMessage,
+  type HookJson,
+  outputsMessage,
+  planMessages,
+  type ResourceAddressJson,
+  resultMessages,
+  UI_VERSION,
+  type UiAction,
+  type UiMessage,
+  versionMessage,
+} from "./apply-json.ts";
+export { type DiagnosticJson, diagnosticJson, type RangeJson, type SnippetJson } from "./diagnostic-json.ts";
+export { renderDiagnostics } from "./diagnostic-text.ts";
+export { formatDuration, formatElapsed, formatEstimate, formatNumber, plural } from "./duration.ts";
+export { escapeLine, escapeText, jsonText, quote } from "./escape.ts";
+export { type Listing, type Listings, renderListing } from "./listings.ts";
+export { formatMoney, type MoneyScale } from "./money.ts";
+export { type OutcomeTextOptions, renderOutcome } from "./outcome-text.ts";
+export {
+  type ChangeJson,
+  type PlanExtrasJson,
+  type PlanJson,
+  type PlanJsonOptions,
+  PROVIDER_NAME,
+  planJson,
+  type ResourceChangeJson,
+  type ResourceExtrasJson,
+  type ResourceJson,
+  type ValuesJson,
+} from "./plan-json.ts";
+export { type Counts, countChanges, moneyLines, requestLine, summaryLine } from "./plan-summary.ts";
+export { type PlanTextOptions, renderPlan } from "./plan-text.ts";
+export type { MaskedObject, MaskJson } from "./plan-values-json.ts";
+export { progressLine } from "./progress.ts";
+export { type RequestEvent, requestEventLine } from "./requests.ts";
+export { advanceStatus, remainingSeconds, renderStatus, type Status, startStatus } from "./status-area.ts";
+export { type Look, type Paint, paint } from "./style.ts";
+export { type Cell, type Column, renderTable, type TableOptions } from "./table.ts";

@@ -1,0 +1,176 @@
+import type { Json } from "../model/index.ts";
+import { formatMoney } from "./money.ts";
+import type { Look } from "./style.ts";
+import { type Column, renderTable } from "./table.ts";
+
+/** What each listing needs to know of a record (§2); the records of the API client have it all. */
+export interface Listings {
+  readonly plans: {
+    readonly plan_id: number | null;
+    readonly name: string | null;
+    readonly product_type: string | null;
+    readonly billing_cycle: string | null;
+    readonly currency: string | null;
+    readonly price: number | null;
+    readonly prices: Readonly<Record<string, number>>;
+    readonly manage_discount_percent: number | null;
+    readonly price_after_discount: number | null;
+  };
+  readonly services: {
+    readonly id: string;
+    readonly plan: string | null;
+    readonly product_type: string | null;
+    readonly status: string | null;
+    readonly provisioning_status: string | null;
+    readonly domain: string | null;
+    readonly billing_cycle: string | null;
+    readonly currency: string | null;
+    readonly price: number | null;
+    readonly next_due_date: string | null;
+  };
+  readonly invoices: {
+    readonly id: string;
+    readonly invoice_number: string | null;
+    readonly status: string | null;
+    readonly currency: string | null;
+    readonly total: number | null;
+    readonly due_date: string | null;
+    readonly paid_at: string | null;
+    readonly order_id: string | null;
+  };
+  readonly grants: {
+    readonly id: string;
+    readonly email: string | null;
+    readonly permission: string | null;
+    readonly expires_at: string | null;
+  };
+  readonly webhooks: { readonly id: string; readonly url: string | null; readonly events: readonly string[] };
+  readonly accounts: {
+    readonly id: string;
+    readonly name: string | null;
+    readonly company_name: string | null;
+    readonly company_number: string | null;
+    readonly vat_number: string | null;
+    readonly currency: string | null;
+    readonly created_at: string | null;
+  };
+  readonly migrations: {
+    readonly id: string;
+    readonly domain: string | null;
+    readonly order_id: string | null;
+    readonly status: string | null;
+    readonly created_at: string | null;
+  };
+  readonly domains: { readonly domain: string; readonly available: boolean | null };
+  readonly state: { readonly address: string; readonly id: Json; readonly provider: string };
+}
+
+export type Listing = keyof Listings;
+
+type Scale = (currency: string) => number | undefined;
+type Columns = { readonly [L in Listing]: (scale: Scale) => readonly Column<Listings[L]>[] };
+
+const COLUMNS: Columns = {
+  plans: (scale) => [
+    { header: "PLAN_ID", cell: (plan) => plan.plan_id, whole: true },
+    { header: "NAME", cell: (plan) => plan.name },
+    { header: "TYPE", cell: (plan) => plan.product_type },
+    { header: "CYCLE", cell: (plan) => plan.billing_cycle },
+    { header: "PRICE", align: "right", cell: (plan) => planPrice(plan, scale) },
+    {
+      header: "DISCOUNT",
+      align: "right",
+      cell: ({ manage_discount_percent: percent }) => (percent === null ? null : `${percent}%`),
+    },
+    { header: "YOU PAY", align: "right", cell: (plan) => money(plan.price_after_discount, plan.currency, scale) },
+  ],
+  services: (scale) => [
+    { header: "ID", cell: (service) => service.id, whole: true },
+    { header: "DOMAIN", cell: (service) => service.domain },
+    { header: "PLAN", cell: (service) => service.plan },
+    { header: "TYPE", cell: (service) => service.product_type },
+    { header: "STATUS", cell: (service) => service.status },
+    { header: "PROVISIONING", cell: (service) => service.provisioning_status },
+    { header: "PRICE", align: "right", cell: ({ price, currency }) => money(price, currency, scale) },
+    { header: "CYCLE", cell: (service) => service.billing_cycle },
+    { header: "NEXT DUE", cell: (service) => service.next_due_date },
+  ],
+  invoices: (scale) => [
+    { header: "ID", cell: (invoice) => invoice.id, whole: true },
+    { header: "NUMBER", cell: (invoice) => invoice.invoice_number, whole: true },
+    { header: "STATUS", cell: (invoice) => invoice.status },
+    { header: "TOTAL", align: "right", cell: ({ total, currency }) => money(total, currency, scale) },
+    { header: "DUE", cell: (invoice) => invoice.due_date },
+    { header: "PAID", cell: (invoice) => invoice.paid_at },
+    { header: "SERVICE", cell: (invoice) => invoice.order_id },
+  ],
+  grants: () => [
+    { header: "ID", cell: (grant) => grant.id, whole: true },
+    { header: "EMAIL", cell: (grant) => grant.email },
+    { header: "PERMISSION", cell: (grant) => grant.permission },
+    { header: "EXPIRES", cell: (grant) => grant.expires_at ?? "never" },
+  ],
+  webhooks: () => [
+    { header: "ID", cell: (webhook) => webhook.id, whole: true },
+    { header: "URL", cell: (webhook) => webhook.url },
+    { header: "EVENTS", cell: (webhook) => webhook.events.join(", ") },
+  ],
+  accounts: () => [
+    { header: "ID", cell: (account) => account.id, whole: true },
+    { header: "NAME", cell: (account) => account.name },
+    { header: "COMPANY", cell: (account) => account.company_name },
+    { header: "NUMBER", cell: (account) => account.company_number },
+    { header: "VAT", cell: (account) => account.vat_number },
+    { header: "CURRENCY", cell: (account) => account.currency },
+    { header: "CREATED", cell: (account) => account.created_at },
+  ],
+  migrations: () => [
+    { header: "ID", cell: (request) => request.id, whole: true },
+    { header: "DOMAIN", cell: (request) => request.domain },
+    { header: "SERVICE", cell: (request) => request.order_id },
+    { header: "STATUS", cell: (request) => request.status },
+    { header: "CREATED", cell: (request) => request.created_at },
+  ],
+  domains: () => [
+    { header: "DOMAIN", cell: (domain) => domain.domain },
+    { header: "AVAILABLE", cell: ({ available }) => (available === null ? "unknown" : available ? "yes" : "no") },
+  ],
+  state: () => [
+    { header: "ADDRESS", cell: (resource) => resource.address, whole: true },
+    { header: "ID", cell: ({ id }) => (typeof id === "object" ? null : id), align: "left" },
+    { header: "ACCOUNT", cell: (resource) => resource.provider },
+  ],
+};
+
+const EMPTY: Readonly<Record<Listing, string>> = {
+  plans: "The API offers no plans to this token.",
+  services: "There are no services in this account.",
+  invoices: "There are no invoices in this account.",
+  grants: "The service is not shared with anybody.",
+  webhooks: "No webhooks are registered.",
+  accounts: "There are no client accounts.",
+  migrations: "There are no migration requests.",
+  domains: "No domain was asked for.",
+  state: "The state holds no resources.",
+};
+
+/** A listing as a table for people, or the sentence for an empty one. Ends with a newline. */
+export function renderListing<L extends Listing>(
+  listing: L,
+  rows: readonly Listings[L][],
+  options: Look & { readonly moneyScale?: Scale },
+): string {
+  const columns: readonly Column<Listings[L]>[] = COLUMNS[listing](options.moneyScale ?? (() => undefined));
+  return renderTable(rows, columns, { ...options, empty: EMPTY[listing] });
+}
+
+function money(amount: number | null, currency: string | null, scale: Scale): string | null {
+  return amount === null ? null : formatMoney(amount, currency, scale(currency ?? ""));
+}
+
+/** The specification shows no price on a plan (§2 Gaps); servers give one, or one for each currency, or none. */
+function planPrice(plan: Listings["plans"], scale: Scale): string | null {
+  if (plan.price !== null) return money(plan.price, plan.currency, scale);
+  const prices = Object.entries(plan.prices).map(([currency, price]) => formatMoney(price, currency, scale(currency)));
+  return prices.length === 0 ? null : prices.join(" / ");
+}

@@ -1,0 +1,170 @@
+import {
+  type Action,
+  type Change,
+  isReplacement,
+  join,
+  parseAddress,
+  type Reason,
+  type Value,
+  type Why,
+} from "../model/index.ts";
+import { plural } from "./duration.ts";
+import { escapeLine, quote } from "./escape.ts";
+import { type Row, rowLines } from "./plan-value.ts";
+import type { Paint } from "./style.ts";
+
+/** More reasons than this are counted, not listed. */
+const MAX_REASONS = 6;
+
+const WHY: Readonly<Record<Why, string>> = {
+  declared: "declared",
+  drift: "changed outside of hostform",
+  import: "import",
+  removed: "no longer declared",
+  destroy: "destroy",
+  reorder: "ordered anew",
+  gone: "no longer exists",
+};
+
+/** One change as Terraform lays it out: comment lines with address and reasons, then the block of attributes. */
+export function changeLines(change: Change, paint: Paint): string[] {
+  return [
+    `  ${paint.bold(`# ${escapeLine(change.address)}`)} ${title(change, paint)}`,
+    ...remarks(change).map((text) => `  ${paint.dim(`# ${escapeLine(text)}`)}`),
+    ...resourceBlock(change.address, symbolOf(change, paint), rowsOf(change), paint),
+  ];
+}
+
+/** A block `~ resource "hosting_service" "acme" { … }`. @param symbol three columns wide, coloured. */
+export function resourceBlock(address: string, symbol: string, rows: readonly Row[], paint: Paint): string[] {
+  const { type, name } = parseAddress(address) ?? { type: "resource", name: address };
+  const head = `${symbol} resource ${quote(type)} ${quote(name)} {`;
+  return [head, ...rowLines(rows, 6, paint), "    }"];
+}
+
+function title(change: Change, paint: Paint): string {
+  const [first, second] = change.actions;
+  if (second !== undefined) return `must be ${paint.removed("replaced")}`;
+  switch (first) {
+    case "create":
+      return "will be created";
+    case "update":
+      return "will be updated in-place";
+    case "delete":
+      return `will be ${paint.removed("destroyed")}`;
+    case "forget":
+      return change.removal === "suspend"
+        ? `will be ${paint.removed("suspended")} and will no longer be managed, but stays in the account`
+        : "will no longer be managed, but stays in the account";
+    case "no-op":
+      return "will be imported";
+  }
+}
+
+function remarks(change: Change): string[] {
+  const lines = change.reasons.slice(0, MAX_REASONS).map(reasonText);
+  const more = change.reasons.length - lines.length;
+  if (more > 0) lines.push(`and ${plural(more, "more reason")}`);
+  if (change.importing !== undefined && change.actions[0] !== "no-op")
+    lines.push(`(imported from ${quote(change.importing.id)})`);
+  if (change.deferred.length > 0) lines.push(deferredText(change));
+  if (change.provider !== "default") lines.push(`(account: provider ${change.provider})`);
+  return lines;
+}
+
+/** `declared: term is 12, was 1`; the attribute is named when the sentence does not name it. */
+function reasonText({ why, attribute, text }: Reason): string {
+  const label = WHY[why];
+  const named = attribute === undefined || text.includes(attribute) ? text : `${attribute}: ${text}`;
+  return text.toLowerCase().includes(label) ? named : `${label}: ${named}`;
+}
+
+/** `suspended waits until the service is live`. */
+export function deferredText(change: Change): string {
+  const names = change.deferred.join(", ");
+  return `${names} ${change.deferred.length === 1 ? "waits" : "wait"} until the service is live`;
+}
+
+/** The sign before `resource`, three columns wide. */
+function symbolOf(change: Change, paint: Paint): string {
+  const [first, second] = change.actions;
+  if (second !== undefined) {
+    const [minus, plus] = [paint.removed("-"), paint.added("+")];
+    return first === "delete" ? `${minus}/${plus}` : `${plus}/${minus}`;
+  }
+  return SYMBOLS[first](paint);
+}
+
+const SYMBOLS: Readonly<Record<Action, (paint: Paint) => string>> = {
+  create: (paint) => `  ${paint.added("+")}`,
+  update: (paint) => `  ${paint.changed("~")}`,
+  delete: (paint) => `  ${paint.removed("-")}`,
+  forget: (paint) => `  ${paint.changed(".")}`,
+  "no-op": () => "   ",
+};
+
+const LEGEND: readonly (readonly [matches: (change: Change) => boolean, text: string])[] = [
+  [(change) => change.actions[0] === "create" && !isReplacement(change), "create"],
+  [(change) => change.actions[0] === "update", "update in-place"],
+  [(change) => change.actions[0] === "delete" && !isReplacement(change), "destroy"],
+  [(change) => change.actions[0] === "delete" && isReplacement(change), "destroy and then create replacement"],
+  [(change) => change.actions[0] === "create" && isReplacement(change), "create replacement and then destroy"],
+  [(change) => change.actions[0] === "forget", "forget: leave the account as it is, remove from the state"],
+];
+
+/** What the signs mean, of those that occur. */
+export function legendLines(changes: readonly Change[], paint: Paint): string[] {
+  return LEGEND.flatMap(([matches, text]) => {
+    const example = changes.find(matches);
+    return example === undefined ? [] : [`${symbolOf(example, paint)} ${text}`];
+  });
+}
+
+/** The attributes of a change, sorted into rows; what the account keeps (forget) shows only what identifies it. */
+function rowsOf(change: Change): Row[] {
+  const { before, after } = change;
+  const kept = change.actions[0] === "forget";
+  const replaced = isReplacement(change);
+  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {}), ...writeOnly(change)]);
+  const planned = after === null ? null : (join(after, change.after_unknown) as { readonly [key: string]: Value });
+  return [...names].map((label): Row => {
+    const old = before?.[label];
+    const now = kept ? old : planned?.[label];
+    const changes = replaced && change.reasons.some((reason) => reason.attribute === label);
+    const row: Row = {
+      label,
+      before: old,
+      after: now,
+      keep: change.importing !== undefined && change.actions[0] === "no-op",
+      ...(changes && { note: "forces replacement" }),
+    };
+    if (!change.sensitive.includes(label)) return row;
+    if (!isWriteOnly(change, label)) return { ...row, instead: "(sensitive value)" };
+    // Its value is in neither side: two different words make it a row that changes.
+    return {
+      ...row,
+      before: before === null ? null : "as it was",
+      after: "as declared",
+      instead: "(write-only attribute)",
+    };
+  });
+}
+
+/** Declared secrets that are sent and never stored (§4 password): neither side of the change holds them. */
+function writeOnly(change: Change): string[] {
+  return change.sensitive.filter((name) => isWriteOnly(change, name));
+}
+
+function isWriteOnly(change: Change, name: string): boolean {
+  const declared = change.config !== null && (change.config[name] ?? null) !== null;
+  const sent = change.actions.includes("create") || change.reasons.some((reason) => reason.attribute === name);
+  const stored = (change.before?.[name] ?? null) !== null || (change.after?.[name] ?? null) !== null;
+  return declared && sent && !stored && !isUnknownAt(change, name);
+}
+
+function isUnknownAt({ after_unknown: mask }: Change, name: string): boolean {
+  if (typeof mask === "boolean") return mask;
+  return (
+    !Array.isArray(mask) && Object.hasOwn(mask, name) && (mask as { readonly [key: string]: unknown })[name] !== false
+  );
+}

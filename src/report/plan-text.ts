@@ -1,0 +1,66 @@
+import { type Change, isError, isNoOp, type Plan } from "../model/index.ts";
+import { renderDiagnostics } from "./diagnostic-text.ts";
+import { plural } from "./duration.ts";
+import { escapeLine } from "./escape.ts";
+import type { MoneyScale } from "./money.ts";
+import { changeLines, deferredText, legendLines } from "./plan-change.ts";
+import { driftLines } from "./plan-drift.ts";
+import { moneyLines, requestLine, summaryLine } from "./plan-summary.ts";
+import { type Look, type Paint, paint as painter } from "./style.ts";
+
+export interface PlanTextOptions extends Look {
+  readonly moneyScale?: MoneyScale;
+  /** False when the caller prints the plan's diagnostics elsewhere. Default: true. */
+  readonly diagnostics?: boolean;
+  /** False leaves out money and request lines (a state refresh, an import). Default: true. */
+  readonly footer?: boolean;
+}
+
+/** Deferred changes of resources that otherwise stay as they are; beyond this many they are counted. */
+const MAX_DEFERRED = 10;
+
+/**
+ * A plan as a Terraform user reads it: drift, changes with their reasons, diagnostics, then the summary, money and
+ * request lines. Ends with a newline.
+ */
+export function renderPlan(plan: Plan, options: PlanTextOptions): string {
+  const paint = painter(options.color);
+  const changes = plan.changes.filter((change) => !isNoOp(change));
+  const lines = [...driftLines(plan, paint), ...actionLines(changes, paint), ...waitingLines(plan, paint)];
+  if (options.diagnostics !== false && plan.diagnostics.length > 0) {
+    lines.push(renderDiagnostics(plan.diagnostics, options));
+  }
+  const errors = plan.diagnostics.filter(isError).length;
+  if (errors === 0 || changes.length > 0) lines.push(paint.bold(summaryLine(plan)));
+  if (errors > 0) lines.push(paint.error(`The plan has ${plural(errors, "error")} and cannot be applied.`));
+  if (options.footer !== false) {
+    if (changes.length > 0) lines.push(...moneyLines(plan, options.moneyScale));
+    lines.push(requestLine(plan));
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function actionLines(changes: readonly Change[], paint: Paint): string[] {
+  if (changes.length === 0) return [];
+  const legend = legendLines(changes, paint);
+  return [
+    ...(legend.length === 0 ? [] : ["The signs in this plan mean:", ...legend, ""]),
+    "hostform will do the following:",
+    "",
+    ...changes.flatMap((change) => [...changeLines(change, paint), ""]),
+  ];
+}
+
+/** What is declared but cannot be done yet, for resources without any other change. */
+function waitingLines(plan: Plan, paint: Paint): string[] {
+  const waiting = plan.changes.filter((change) => isNoOp(change) && change.deferred.length > 0);
+  if (waiting.length === 0) return [];
+  const shown = waiting.slice(0, MAX_DEFERRED);
+  const more = waiting.length - shown.length;
+  return [
+    paint.bold("Declared, but not possible yet:"),
+    ...shown.map((change) => escapeLine(`  ${change.address}: ${deferredText(change)}`)),
+    ...(more > 0 ? [`  and ${more} more`] : []),
+    "",
+  ];
+}

@@ -1,0 +1,229 @@
+import { diffArrays } from "diff";
+import { equal, isObject, UNKNOWN, type Value } from "../model/index.ts";
+import { plural } from "./duration.ts";
+import { escapeLine, quote } from "./escape.ts";
+import type { Paint } from "./style.ts";
+import { pad, widthOf } from "./width.ts";
+
+/** What becomes of one attribute or element: the sign before its line. A space: it stays. */
+export type Mark = "+" | "~" | "-" | " ";
+
+/** One row of a block: an attribute of a resource, or an element of a map, with its value on both sides. */
+export interface Row {
+  readonly label: string;
+  /** Null and undefined both mean that there is no value; a row without any value is left out. */
+  readonly before: Value | undefined;
+  readonly after: Value | undefined;
+  /** Shown in place of the value, on both sides: `(sensitive value)`. */
+  readonly instead?: string;
+  /** Show the row although it is unchanged. */
+  readonly keep?: boolean;
+  /** A remark after the value: `forces replacement`. */
+  readonly note?: string;
+}
+
+/** Attributes that tell people which object is meant; shown even when they do not change. */
+const IDENTIFYING: readonly string[] = ["id", "name", "domain", "email", "url"];
+/** Unchanged neighbours shown around what changed. */
+const ELEMENT_CONTEXT = 1;
+const LINE_CONTEXT = 3;
+/** Beyond so many edits two lists or texts have nothing in common worth showing. */
+const MAX_EDITS = 2000;
+
+/**
+ * The rows of a block in Terraform's layout: sorted and aligned, unchanged ones counted instead of shown.
+ *
+ * @param indent the column of the marks; text begins two columns further.
+ */
+export function rowLines(rows: readonly Row[], indent: number, paint: Paint): string[] {
+  const present = rows.filter((row) => (row.before ?? null) !== null || (row.after ?? null) !== null);
+  const shown = present.filter((row) => row.keep === true || IDENTIFYING.includes(row.label) || markOf(row) !== " ");
+  shown.sort((a, b) => (a.label < b.label ? -1 : a.label > b.label ? 1 : 0));
+  const labels = shown.map((row) => labelText(row.label));
+  const width = Math.max(0, ...labels.map(widthOf));
+  const lines = shown.flatMap((row, i) => rowText(row, pad(labels[i] ?? "", width), indent, paint));
+  const hidden = present.length - shown.length;
+  return hidden === 0 ? lines : [...lines, remark(`${plural(hidden, "unchanged attribute")} hidden`, indent, paint)];
+}
+
+function markedLine(mark: Mark, text: string, indent: number, paint: Paint): string {
+  return `${" ".repeat(indent)}${paintMark(mark, paint)} ${text}`.trimEnd();
+}
+
+function paintMark(mark: Mark, paint: Paint): string {
+  if (mark === "+") return paint.added(mark);
+  if (mark === "-") return paint.removed(mark);
+  return mark === "~" ? paint.changed(mark) : mark;
+}
+
+function remark(text: string, indent: number, paint: Paint): string {
+  return markedLine(" ", paint.dim(`# (${text})`), indent, paint);
+}
+
+function markOf({ before, after }: Row): Mark {
+  if (equal(before ?? null, after ?? null)) return " ";
+  if ((before ?? null) === null) return "+";
+  return (after ?? null) === null ? "-" : "~";
+}
+
+function labelText(label: string): string {
+  return /^[A-Za-z_][A-Za-z0-9_-]*$/.test(label) ? label : quote(label);
+}
+
+function rowText(row: Row, label: string, indent: number, paint: Paint): string[] {
+  const mark = markOf(row);
+  const [first = "", ...rest] =
+    row.instead === undefined ? valueLines(row, mark, indent, paint) : [hiddenValue(row.instead, mark)];
+  const note = row.note === undefined ? "" : ` ${paint.removed(`# ${escapeLine(row.note)}`)}`;
+  return [markedLine(mark, `${label} = ${first}${note}`, indent, paint), ...rest];
+}
+
+function hiddenValue(instead: string, mark: Mark): string {
+  return mark === "-" ? `${instead} -> null` : instead;
+}
+
+function valueLines(row: Row, mark: Mark, indent: number, paint: Paint): string[] {
+  const before = row.before ?? null;
+  const after = row.after ?? null;
+  if (mark === "+" || mark === " ") return whole(after, mark, indent, paint);
+  if (mark === "-") return arrow(whole(before, mark, indent, paint), ["null"]);
+  if (Array.isArray(before) && Array.isArray(after)) return listDiff(before, after, indent, paint);
+  if (isMap(before) && isMap(after)) return mapLines(before, after, indent, paint);
+  if (typeof before === "string" && typeof after === "string" && (isLong(before) || isLong(after))) {
+    return textDiff(before, after, indent, paint);
+  }
+  return arrow(whole(before, "-", indent, paint), whole(after, "+", indent, paint));
+}
+
+/** Joins the lines of two values: `1 -> 2`; the arrow stands on the last line of the first. */
+function arrow(from: readonly string[], to: readonly string[]): string[] {
+  return [...from.slice(0, -1), `${from.at(-1) ?? ""} -> ${to[0] ?? ""}`, ...to.slice(1)];
+}
+
+function isLong(text: string): boolean {
+  return text.includes("\n");
+}
+
+function isMap(value: Value): value is { readonly [key: string]: Value } {
+  return isObject(value);
+}
+
+/** A value that is wholly new, gone or unchanged. The first line has no indentation: it follows `label = `. */
+function whole(value: Value, mark: Mark, indent: number, paint: Paint): string[] {
+  if (value === UNKNOWN) return [paint.dim("(known after apply)")];
+  if (Array.isArray(value)) {
+    if (value.length === 0) return ["[]"];
+    return ["[", ...value.flatMap((item) => element(item, mark, indent + 4, paint)), close("]", indent)];
+  }
+  if (isMap(value)) return mapLines(mark === "+" ? {} : value, mark === "-" ? {} : value, indent, paint, true);
+  if (typeof value === "string" && isLong(value)) {
+    const lines = linesOf(value, value.endsWith("\n")).map((line) =>
+      markedLine(" ", escapeLine(line), indent + 4, paint),
+    );
+    return ["<<-EOT", ...lines, close("EOT", indent)];
+  }
+  return [typeof value === "string" ? quote(value) : String(value)];
+}
+
+function close(bracket: string, indent: number): string {
+  return `${" ".repeat(indent + 2)}${bracket}`;
+}
+
+/** An element of a list, with the comma that ends it. */
+function element(item: Value, mark: Mark, indent: number, paint: Paint): string[] {
+  return listed(whole(item, mark, indent, paint), mark, indent, paint);
+}
+
+function listed([first = "", ...rest]: readonly string[], mark: Mark, indent: number, paint: Paint): string[] {
+  const lines = [markedLine(mark, first, indent, paint), ...rest];
+  return [...lines.slice(0, -1), `${lines.at(-1) ?? ""},`];
+}
+
+type Map = { readonly [key: string]: Value };
+
+function mapLines(before: Map, after: Map, indent: number, paint: Paint, keep = false): string[] {
+  const labels = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const rows = labels.map((label): Row => ({ label, before: own(before, label), after: own(after, label), keep }));
+  const lines = rowLines(rows, indent + 4, paint);
+  return lines.length === 0 ? ["{}"] : ["{", ...lines, close("}", indent)];
+}
+
+function own(map: Map, key: string): Value | undefined {
+  return Object.hasOwn(map, key) ? map[key] : undefined;
+}
+
+function listDiff(before: readonly Value[], after: readonly Value[], indent: number, paint: Paint): string[] {
+  const steps = edits(before, after, (a, b) => equal(a, b));
+  const parts: Part[] = [];
+  for (let i = 0; i < steps.length; i++) {
+    const [step, next] = [steps[i], steps[i + 1]];
+    if (step === undefined) break;
+    if (step.mark === "-" && next?.mark === "+" && arePaired(step.items, next.items)) {
+      // As many objects went as came: most likely the same ones, edited.
+      step.items.forEach((item, n) => {
+        const lines = mapLines(item as Map, next.items[n] as Map, indent + 4, paint);
+        parts.push({ same: false, lines: listed(lines, "~", indent + 4, paint) });
+      });
+      i++;
+      continue;
+    }
+    for (const item of step.items) {
+      parts.push({ same: step.mark === " ", lines: element(item, step.mark, indent + 4, paint) });
+    }
+  }
+  return ["[", ...folded(parts, ELEMENT_CONTEXT, "element", indent + 4, paint), close("]", indent)];
+}
+
+function arePaired(gone: readonly Value[], come: readonly Value[]): boolean {
+  return gone.length === come.length && [...gone, ...come].every((item) => isMap(item) && Object.keys(item).length > 0);
+}
+
+function textDiff(before: string, after: string, indent: number, paint: Paint): string[] {
+  // A final newline that both have is no line of its own; one that only one of them has must be seen as a difference.
+  const ended = before.endsWith("\n") && after.endsWith("\n");
+  const parts = edits(linesOf(before, ended), linesOf(after, ended), (a, b) => a === b).flatMap(({ mark, items }) =>
+    items.map((line) => ({ same: mark === " ", lines: [markedLine(mark, escapeLine(line), indent + 4, paint)] })),
+  );
+  return ["<<-EOT", ...folded(parts, LINE_CONTEXT, "line", indent + 4, paint), close("EOT", indent)];
+}
+
+function linesOf(text: string, ended: boolean): string[] {
+  return (ended ? text.slice(0, -1) : text).split("\n");
+}
+
+interface Step<T> {
+  readonly mark: "+" | "-" | " ";
+  readonly items: readonly T[];
+}
+
+function edits<T>(before: readonly T[], after: readonly T[], same: (a: T, b: T) => boolean): Step<T>[] {
+  const changes = diffArrays([...before], [...after], { comparator: same, maxEditLength: MAX_EDITS });
+  if (changes === undefined) {
+    return [
+      { mark: "-", items: before },
+      { mark: "+", items: after },
+    ];
+  }
+  return changes.map(({ added, removed, value }) => ({ mark: added ? "+" : removed ? "-" : " ", items: value }));
+}
+
+interface Part {
+  readonly same: boolean;
+  readonly lines: readonly string[];
+}
+
+/** Shows what changed with its neighbours; counts the rest. A single hidden part would take as much room as showing it. */
+function folded(parts: readonly Part[], context: number, noun: string, indent: number, paint: Paint): string[] {
+  const near = (index: number) =>
+    parts.slice(Math.max(0, index - context), index + context + 1).some((part) => !part.same);
+  const lines: string[] = [];
+  for (let i = 0; i < parts.length; ) {
+    let end = i;
+    while (end < parts.length && !near(end)) end++;
+    if (end - i > 1) lines.push(remark(`${plural(end - i, `unchanged ${noun}`)} hidden`, indent, paint));
+    else lines.push(...parts.slice(i, end).flatMap((part) => part.lines));
+    if (end < parts.length) lines.push(...(parts[end]?.lines ?? []));
+    i = end + 1;
+  }
+  return lines;
+}

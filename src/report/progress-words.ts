@@ -1,0 +1,19 @@
+import type { Progress } from "../model/index.ts";
+
+/** How Terraform words the progress of an action; `forget` and `import` in the same manner. */
+export interface Words {
+  /** "Creating": the line when it starts. */
+  readonly start: string;
+  /** "creating": after "Still". */
+  readonly still: string;
+  /** "Creation": before "complete after" and "errored after". */
+  readonly noun: string;
+}
+
+export const WORDS: Readonly<Record<Progress, Words>> = {
+  create: { start: "Creating", still: "creating", noun: "Creation" },
+  update: { start: "Modifying", still: "modifying", noun: "Modifications" },
+  delete: { start: "Destroying", still: "destroying", noun: "Destruction" },
+  forget: { start: "Removing from the state", still: "removing from the state", noun: "Removal from the state" },
+  import: { start: "Importing", still: "importing", noun: "Import" },
+};

@@ -1,0 +1,63 @@
+import type { ApplyEvent, Outcome } from "../model/index.ts";
+import { formatElapsed, plural } from "./duration.ts";
+import { escapeLine } from "./escape.ts";
+import { WORDS } from "./progress-words.ts";
+import { paint as painter } from "./style.ts";
+
+/** Addresses named in a line about several resources. */
+const MAX_NAMED = 3;
+
+/** One line for an event of an apply, worded as Terraform words it: `hosting_service.acme: Creating...` */
+export function progressLine(event: ApplyEvent, { color }: { readonly color: boolean }): string {
+  const paint = painter(color);
+  if (event.type === "waiting") {
+    return `Still waiting for ${plural(event.addresses.length, "queued job")}: ${nameSome(event.addresses)} [${formatElapsed(event.seconds)} elapsed]`;
+  }
+  const { start, still, noun } = WORDS[event.action];
+  const address = paint.bold(`${escapeLine(event.address)}:`);
+  switch (event.type) {
+    case "start":
+      return `${address} ${start}...${idText(event.id)}`;
+    case "progress":
+      return `${address} Still ${still}... [${formatElapsed(event.seconds)} elapsed]`;
+    case "complete": {
+      const after = `${noun} complete after ${formatElapsed(event.seconds)}${idText(event.id)}`;
+      const awaiting = awaitingText(event.outcome);
+      return `${address} ${paint.good(after)}${awaiting === undefined ? "" : `; ${awaiting}`}`;
+    }
+    case "errored": {
+      const [cause] = event.outcome.diagnostics;
+      const why = cause === undefined ? "" : `: ${escapeLine(cause.summary)}`;
+      return `${address} ${paint.error(`${noun} errored after ${formatElapsed(event.seconds)}`)}${why}`;
+    }
+  }
+}
+
+function idText(id: string | undefined): string {
+  return id === undefined ? "" : ` [id=${escapeLine(id)}]`;
+}
+
+/** `a, b, c and 4 more`, escaped. */
+export function nameSome(addresses: readonly string[]): string {
+  const more = addresses.length - MAX_NAMED;
+  if (more <= 0) return addresses.map(escapeLine).join(", ");
+  return `${addresses.slice(0, MAX_NAMED).map(escapeLine).join(", ")} and ${more} more`;
+}
+
+/** What a change that was made now waits for: `waits for payment of invoice INV-2026-000123` (§3: provisioned once paid). */
+export function awaitingText({ awaiting, invoice }: Outcome): string | undefined {
+  switch (awaiting) {
+    case undefined:
+      return undefined;
+    case "payment": {
+      const name = invoice?.number ?? invoice?.id ?? undefined;
+      return name === undefined
+        ? "waits for payment of its invoice"
+        : `waits for payment of invoice ${escapeLine(name)}`;
+    }
+    case "provisioning":
+      return "waits to be provisioned";
+    case "job":
+      return "waits for its queued job";
+  }
+}

@@ -1,0 +1,44 @@
+import { styleText } from "node:util";
+
+/** How text is to look; decided once by the caller, who knows the stream. */
+export interface Look {
+  /** Whether to use ANSI colours. */
+  readonly color: boolean;
+  /** Columns of the terminal; absent when the output is not one, and then nothing is wrapped or cut. */
+  readonly width?: number;
+}
+
+/** Colours by meaning. Each takes text that is already escaped. */
+export interface Paint {
+  readonly bold: Stroke;
+  readonly dim: Stroke;
+  readonly added: Stroke;
+  readonly changed: Stroke;
+  readonly removed: Stroke;
+  readonly error: Stroke;
+  readonly warning: Stroke;
+  readonly good: Stroke;
+  readonly fix: Stroke;
+}
+
+type Stroke = (text: string) => string;
+type Format = Parameters<typeof styleText>[0];
+
+/** The only place where colours are made. `validateStream: false`: NO_COLOR and the like were the caller's to judge. */
+export function paint(color: boolean): Paint {
+  const stroke =
+    (format: Format): Stroke =>
+    (text) =>
+      color && text !== "" ? styleText(format, text, { validateStream: false }) : text;
+  return {
+    bold: stroke("bold"),
+    dim: stroke("dim"),
+    added: stroke("green"),
+    changed: stroke("yellow"),
+    removed: stroke("red"),
+    error: stroke(["bold", "red"]),
+    warning: stroke(["bold", "yellow"]),
+    good: stroke(["bold", "green"]),
+    fix: stroke("cyan"),
+  };
+}

@@ -1,0 +1,161 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Diagnostic } from "../../../src/model/index.ts";
+import { diagnosticJson, renderDiagnostics } from "../../../src/report/index.ts";
+import { snippetLines } from "../../../src/report/snippet.ts";
+import { paint } from "../../../src/report/style.ts";
+import { widthOf } from "../../../src/report/width.ts";
+import { at, diagnostic } from "./builders.ts";
+
+const golden = (name: string) => `../../golden/report/${name}.txt`;
+
+const located = diagnostic({
+  detail:
+    "term is 5. The API sells services for 1, 3, 6, 12, 24 or 36 months, and each term has a prepay discount of its own.",
+  fix: "Give one of 1, 3, 6, 12, 24, 36.",
+  address: "hosting_service.acme",
+  attribute: ["term"],
+  range: at("    term: 5", "5"),
+});
+
+const warning = (address: string): Diagnostic => ({
+  severity: "warning",
+  code: "plan.unmanaged",
+  summary: "coupon_code cannot be compared",
+  detail: "The API does not tell which coupon an order had.",
+  address,
+});
+
+const cases: readonly { name: string; why: string; diagnostics: readonly Diagnostic[]; width?: number }[] = [
+  { name: "diagnostic-located", why: "place, caret, wrapped prose, fix", diagnostics: [located], width: 72 },
+  {
+    name: "diagnostic-bare",
+    why: "without a place there is none to show; without a width nothing is wrapped",
+    diagnostics: [
+      diagnostic({
+        code: "api.unreachable",
+        summary: "The API at https://api.example could not be reached",
+        detail: `connect ECONNREFUSED 127.0.0.1:9. ${"Long sentences stay on one line when piped. ".repeat(3)}`.trim(),
+      }),
+    ],
+  },
+  {
+    name: "diagnostic-many",
+    why: "equal warnings are told once and stand before the errors; the number is said at the end",
+    diagnostics: [
+      located,
+      ...["a", "b", "c", "d", "e", "f", "g"].map((name) => warning(`hosting_service.${name}`)),
+      diagnostic({
+        code: "config.unknown_key",
+        summary: "`plan` is not known here",
+        range: at("    plan: 101", "plan", 9),
+      }),
+      diagnostic({ summary: "no place", address: "hosting_domain.x", attribute: ["registrant_contact", "email"] }),
+    ],
+    width: 80,
+  },
+];
+
+describe("renderDiagnostics", () => {
+  it.each(cases)("$name: $why", async ({ name, diagnostics, width }) => {
+    const text = renderDiagnostics(diagnostics, { color: false, ...(width !== undefined && { width }) });
+    await expect(text).toMatchFileSnapshot(golden(name));
+  });
+
+  it("is empty when there is nothing to say", () => expect(renderDiagnostics([], { color: false })).toBe(""));
+
+  it("keeps warnings apart that say different things", () => {
+    const two = [warning("a.b"), { ...warning("a.c"), detail: "Something else." }];
+    expect(renderDiagnostics(two, { color: false }).match(/Warning:/g)).toHaveLength(2);
+  });
+});
+
+describe("snippetLines", () => {
+  const draw = (text: string, marked: string, width?: number) =>
+    snippetLines(at(text, marked), { color: false, ...(width !== undefined && { width }) }, paint(false));
+
+  it("puts the caret under the marked part after tabs, which are expanded", () => {
+    expect(draw("\tterm:\t5", "5")).toEqual(["  12 |     term:   5", "     |             ^"]);
+  });
+
+  it("measures wide characters, in front of the caret and under it", () => {
+    expect(draw("  name: 日本 x", "x")).toEqual(["  12 |   name: 日本 x", "     |              ^"]);
+    expect(draw("  名前: 1", "名前")).toEqual(["  12 |   名前: 1", "     |   ^^^^"]);
+  });
+
+  it("cuts a long line so that the marked part stays in view", () => {
+    const [source = "", caret = ""] = draw(`${"a: 1, ".repeat(40)}HERE${", b: 2".repeat(40)}`, "HERE", 60);
+    expect(source.length).toBeLessThanOrEqual(60);
+    expect(source.slice(caret.indexOf("^"))).toMatch(/^HERE/);
+    expect(source).toMatch(/\| ….*….?$/);
+  });
+
+  it("cuts only behind when the marked part stands in front", () => {
+    const [source = ""] = draw(`key: ${"v".repeat(300)}`, "key", 60);
+    expect(source).toMatch(/\| key: v+…$/);
+  });
+
+  it("underlines to the end of the line when the range goes on, and one column when it is empty", () => {
+    const range = { ...at("  a: [1,", "[1,"), endLine: 14, endColumn: 2 };
+    expect(snippetLines(range, { color: false }, paint(false))[1]).toBe("     |      ^^^");
+    expect(snippetLines({ ...range, endLine: 12, endColumn: range.column }, { color: false }, paint(false))[1]).toBe(
+      "     |      ^",
+    );
+  });
+
+  it("has nothing to draw when the line is not known", () => {
+    expect(
+      snippetLines({ file: "x", line: 1, column: 1, endLine: 1, endColumn: 2 }, { color: false }, paint(false)),
+    ).toEqual([]);
+  });
+
+  it("fits the width and keeps a caret, whatever the line and the columns", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: "grapheme", maxLength: 120 }),
+        fc.nat(200),
+        fc.nat(200),
+        fc.integer({ min: 30, max: 90 }),
+        (text, column, length, width) => {
+          const range = { file: "f", line: 3, column: column + 1, endLine: 3, endColumn: column + 1 + length, text };
+          const [source = "", caret = ""] = snippetLines(range, { color: false, width }, paint(false));
+          expect(widthOf(source)).toBeLessThanOrEqual(width);
+          expect(widthOf(caret)).toBeLessThanOrEqual(width + 1);
+          expect(caret).toContain("^");
+        },
+      ),
+    );
+  });
+});
+
+describe("diagnosticJson", () => {
+  it("has Terraform's fields, with place and snippet, and ours", () => {
+    expect(diagnosticJson(located)).toEqual({
+      severity: "error",
+      code: "config.invalid_value",
+      summary: "term is not one of the allowed terms",
+      detail: located.detail,
+      fix: located.fix,
+      address: "hosting_service.acme",
+      attribute: "term",
+      range: { filename: "hosting.yaml", start: { line: 12, column: 11 }, end: { line: 12, column: 12 } },
+      snippet: {
+        context: null,
+        code: "    term: 5",
+        start_line: 12,
+        highlight_start_offset: 10,
+        highlight_end_offset: 11,
+        values: [],
+      },
+    });
+  });
+
+  it("leaves out what is not known, except detail, which readers of Terraform's expect", () => {
+    expect(diagnosticJson(diagnostic({ attribute: [] }))).toEqual({
+      severity: "error",
+      code: "config.invalid_value",
+      summary: "term is not one of the allowed terms",
+      detail: "",
+    });
+  });
+});

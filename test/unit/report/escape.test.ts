@@ -1,0 +1,192 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { ApplyEvent } from "../../../src/model/index.ts";
+import {
+  advanceStatus,
+  escapeLine,
+  escapeText,
+  jsonText,
+  planJson,
+  progressLine,
+  quote,
+  renderDiagnostics,
+  renderListing,
+  renderOutcome,
+  renderPlan,
+  renderStatus,
+  requestEventLine,
+  startStatus,
+} from "../../../src/report/index.ts";
+import { at, change, diagnostic, drift, invoice, outcome, plan, reason, result } from "./builders.ts";
+
+/** Everything that acts on a terminal or is drawn as nothing, written out by number: not the expression under test. */
+function dangerous(text: string, allowed = ""): string[] {
+  return [...text].filter((character) => {
+    if (allowed.includes(character)) return false;
+    const code = character.codePointAt(0) ?? 0;
+    return (
+      code < 0x20 ||
+      (code >= 0x7f && code <= 0x9f) ||
+      [0xad, 0x61c, 0x180e, 0xfeff].includes(code) ||
+      (code >= 0x200b && code <= 0x200f) ||
+      (code >= 0x2028 && code <= 0x202e) ||
+      (code >= 0x2060 && code <= 0x206f) ||
+      (code >= 0xd800 && code <= 0xdfff) ||
+      (code >= 0xe0000 && code <= 0xe0fff)
+    );
+  });
+}
+
+/** Any text, with many more of the dangerous characters than chance would give. */
+const hostile = fc.string({
+  unit: fc.oneof(
+    fc.string({ unit: "binary", minLength: 1, maxLength: 1 }),
+    fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)),
+    fc.constantFrom(
+      "\u001b[2J",
+      "\u001b]8;;http://x\u0007",
+      "\u009b31m",
+      "\u202e",
+      "\u2066",
+      "\u200b",
+      "\ufeff",
+      "\u007f",
+      "\r",
+      "\n",
+      "\t",
+      "\u{e0041}",
+    ),
+  ),
+});
+
+describe("escaping", () => {
+  it("lets no control, bidirectional or zero-width character through on a line", () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        expect(dangerous(escapeLine(text))).toEqual([]);
+        expect(dangerous(quote(text))).toEqual([]);
+      }),
+    );
+  });
+
+  it("lets newline and tab through where several lines are allowed, and nothing else", () => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        expect(dangerous(escapeText(text), "\n\t")).toEqual([]);
+      }),
+    );
+  });
+
+  it("leaves what people write in their languages as it is", () => {
+    for (const text of ["Ana Kapanadze", "ანა", "日本語 ドメイン", "naïve café", "🚀", "שלום", "a\u00a0b"]) {
+      expect(escapeLine(text)).toBe(text);
+    }
+  });
+
+  it.each([
+    ["\u001b[2J", "\\u001b[2J", "an escape sequence is shown"],
+    ["a\nb\tc", "a\\nb\\tc", "a line stays one line"],
+    ["pay\u202egpj.exe", "pay\\u202egpj.exe", "a reversed name is shown as it is stored"],
+    ["\u{e0041}", "\\u{e0041}", "a tag character outside the basic plane"],
+    ["\ud800", "\\ud800", "half of a surrogate pair"],
+  ])("%j becomes %s: %s", (text, shown) => expect(escapeLine(text)).toBe(shown));
+
+  it("quotes so that a backslash cannot pass for an escape", () => {
+    expect(quote('a\\u001b"\u001b')).toBe('"a\\\\u001b\\"\\u001b"');
+  });
+
+  it("makes CRLF a newline in text of several lines", () => expect(escapeText("a\r\nb\rc")).toBe("a\nb\\u000dc"));
+});
+
+describe("jsonText", () => {
+  it("is safe on a terminal and means the same", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), hostile, (value, text) => {
+        const document = [value, { [text]: text.toWellFormed() }];
+        const printed = jsonText(document, 2);
+        expect(dangerous(printed, "\n")).toEqual([]);
+        expect(JSON.parse(printed)).toEqual(JSON.parse(JSON.stringify(document)));
+      }),
+    );
+  });
+
+  it("writes one line for NDJSON and null for nothing", () => {
+    expect(jsonText({ a: ["\n"] })).toBe('{"a":["\\n"]}');
+    expect(jsonText(undefined)).toBe("null");
+  });
+});
+
+describe("everything printed", () => {
+  const event = (address: string, text: string): ApplyEvent => ({
+    type: "complete",
+    address,
+    action: "create",
+    seconds: 1,
+    id: text,
+    outcome: outcome(address, { awaiting: "payment", invoice: invoice({ number: text }) }),
+  });
+
+  // One test over all renderers: a new field that is printed without escaping shows here.
+  it("holds no dangerous character, whatever stands in any field", () => {
+    fc.assert(
+      fc.property(hostile, fc.boolean(), (text, long) => {
+        const more = { width: long ? 60 : 20, color: false };
+        const bad = diagnostic({
+          summary: text,
+          detail: text,
+          fix: text,
+          address: text,
+          range: { ...at(`key: ${text.replaceAll("\n", "")}`, "key"), file: text },
+        });
+        const skipped = outcome(text, { result: "skipped", diagnostics: [{ ...bad, code: "apply.skipped" }] });
+        const planned = plan(
+          [
+            change({
+              address: `hosting_service.${text}`,
+              provider: text,
+              actions: ["update"],
+              before: { [text]: text, same: text, text: `a\n${text}`, list: [text, { id: text }] },
+              after: { [text]: `${text}x`, same: text, text: `b\n${text}`, list: [{ id: `${text}y` }, text] },
+              config: { [text]: text },
+              reasons: [reason("drift", text, text)],
+              deferred: [text],
+              quote: { currency: text, list: 1, billed: null, unknown: text },
+            }),
+            change({ address: text, deferred: [text] }),
+          ],
+          {
+            drift: [drift({ [text]: "moved" }, { address: `hosting_service.${text}` })],
+            cost: [{ currency: text, orders: 2, list: 1, billed: null, unknown: 1 }],
+            diagnostics: [bad, { ...bad, severity: "warning" }],
+          },
+        );
+        const ended = result([
+          outcome(text, { awaiting: "payment", invoice: invoice({ number: text, status: text, currency: text }) }),
+          skipped,
+        ]);
+        const outputs = [
+          renderPlan(planned, more),
+          renderDiagnostics([bad, bad, bad], more),
+          renderOutcome(planned, ended, more),
+          progressLine(event(text, text), more),
+          renderStatus(
+            advanceStatus(startStatus(planned, 0), { type: "start", address: text, action: "update" }, 0),
+            0,
+            more,
+          ),
+          renderStatus(
+            advanceStatus(startStatus(planned, 0), { type: "waiting", addresses: [text], seconds: 1 }, 0),
+            0,
+            more,
+          ),
+          progressLine({ type: "waiting", addresses: [text, text, text, text], seconds: 1 }, more),
+          requestEventLine({ method: text, path: text, error: text, ms: 1, attempt: 1 }),
+          renderListing("webhooks", [{ id: text, url: text, events: [text] }], more),
+          jsonText(planJson(planned), 2),
+        ];
+        for (const output of outputs) expect(dangerous(output, "\n\t")).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});

@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import { countChanges, moneyLines, requestLine, summaryLine } from "../../../src/report/index.ts";
+import { change, cost, order, plan } from "./builders.ts";
+
+describe("summaryLine", () => {
+  it("counts a replacement as added and as destroyed, an import beside what it changes", () => {
+    const changes = [
+      order(),
+      change({ actions: ["delete", "create"] }),
+      change({ actions: ["create", "delete"] }),
+      change({ actions: ["update"], importing: { id: "1" } }),
+      change({ actions: ["forget"] }),
+      change(),
+    ];
+    expect(countChanges(changes)).toEqual({ add: 3, change: 1, destroy: 2, import: 1, forget: 1 });
+    expect(summaryLine(plan(changes))).toBe("Plan: 1 to import, 3 to add, 1 to change, 2 to destroy, 1 to forget.");
+  });
+
+  it("is Terraform's sentence where nothing of ours is to be said", () => {
+    expect(summaryLine(plan([order()]))).toBe("Plan: 1 to add, 0 to change, 0 to destroy.");
+    expect(summaryLine(plan([change()]))).toBe("No changes. Your account matches the declaration.");
+  });
+});
+
+describe("moneyLines", () => {
+  const unknown = (text: string) => order({ quote: { currency: "USD", list: null, billed: null, unknown: text } });
+  const cases: readonly (readonly [string, ReturnType<typeof plan>, string])[] = [
+    ["no orders", plan([change()]), "Orders: none."],
+    [
+      "a discount",
+      plan([order(), order()], { cost: [cost({ orders: 2, list: 4000, billed: 3600 })] }),
+      "Orders: 2 services, list price 4,000 USD, billed 3,600 USD after discount",
+    ],
+    [
+      "no discount",
+      plan([order()], { cost: [cost({ billed: 2000 })] }),
+      "Orders: 1 service, list price 2,000 USD, billed 2,000 USD",
+    ],
+    [
+      "a missing price is not a discount",
+      plan([order(), unknown("the effect of the coupon is known only from the invoice")], {
+        cost: [cost({ orders: 2, list: 4000, unknown: 1 })],
+      }),
+      "Orders: 2 services, list price 4,000 USD, billed 1,800 USD; 1 of them is not counted, its price is unknown: the effect of the coupon is known only from the invoice",
+    ],
+    [
+      "several reasons are not told one by one",
+      plan([order(), unknown("a"), unknown("b")], { cost: [cost({ orders: 3, unknown: 2 })] }),
+      "Orders: 3 services, list price 2,000 USD, billed 1,800 USD; 2 of them are not counted, their price is unknown: the API's list does not tell it",
+    ],
+    [
+      "list price known, the bill not",
+      plan([order({ quote: { currency: "USD", list: 2000, billed: null, unknown: "the coupon" } })], {
+        cost: [cost({ billed: null, unknown: 1 })],
+      }),
+      "Orders: 1 service, list price 2,000 USD, billed unknown: the coupon",
+    ],
+    [
+      "different things",
+      plan([order(), order({ address: "hosting_domain.d", type: "hosting_domain" })], { cost: [cost({ orders: 2 })] }),
+      "Orders: 2 orders, list price 2,000 USD, billed 1,800 USD after discount",
+    ],
+  ];
+  it.each(cases)("%s", (_why, planned, line) => expect(moneyLines(planned)).toEqual([line]));
+
+  it("scales amounts only where all accounts that order in the currency state the same scale", () => {
+    const planned = plan([order(), order({ provider: "beta" })], { cost: [cost({ orders: 2 })] });
+    expect(moneyLines(planned, () => 2)[0]).toContain("list price 20.00 USD");
+    expect(moneyLines(planned, (_, provider) => (provider === "beta" ? 2 : undefined))[0]).toContain(
+      "list price 2,000 USD",
+    );
+  });
+});
+
+describe("requestLine", () => {
+  it("says what reading took and what applying will take", () => {
+    expect(requestLine(plan([], { requests: { read: 1, apply: 37, seconds: 64 } }))).toBe(
+      "Applying takes 37 requests, about 1 minute. Reading took 1 request.",
+    );
+    expect(requestLine(plan())).toBe("Reading took 4 requests.");
+  });
+});

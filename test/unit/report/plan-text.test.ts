@@ -1,0 +1,61 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Change } from "../../../src/model/index.ts";
+import { renderPlan } from "../../../src/report/index.ts";
+import { change, diagnostic, drift, order, plan } from "./builders.ts";
+import { planCases } from "./plan-cases.ts";
+
+// Golden files: `vitest run test/unit/report -u` writes them anew; read the difference before committing it.
+const golden = (name: string) => `../../golden/report/${name}.txt`;
+
+describe("renderPlan", () => {
+  it.each(planCases)("$name: $why", async ({ name, plan: planned, options }) => {
+    await expect(renderPlan(planned, { color: false, ...options })).toMatchFileSnapshot(golden(name));
+  });
+
+  it("colours nothing but signs, headings and notes: without its colours the text is the same", () => {
+    for (const { plan: planned, options } of planCases) {
+      const coloured = renderPlan(planned, { ...options, color: true });
+      expect(coloured).toContain("\u001b[");
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences that colours are made of
+      expect(coloured.replace(/\u001b\[[\d;]*m/g, "")).toBe(renderPlan(planned, { ...options, color: false }));
+    }
+  });
+
+  it("can leave diagnostics and footer to the caller", () => {
+    const refused = plan([order()], { diagnostics: [diagnostic()] });
+    const text = renderPlan(refused, { color: false, diagnostics: false, footer: false });
+    expect(text).not.toContain("not one of the allowed terms");
+    expect(text).not.toContain("request");
+    expect(text).toContain("The plan has 1 error and cannot be applied.");
+  });
+
+  it("hides all values of a drifted object whose secrets it cannot know", () => {
+    const text = renderPlan(plan([], { drift: [drift(null, { before: { id: "1", secret: "whsec_x" } })] }), {
+      color: false,
+    });
+    expect(text).toContain("(sensitive value)");
+    expect(text).not.toContain("whsec_x");
+  });
+
+  it("never shows a sensitive value, recorded, planned, drifted or declared", () => {
+    const values = fc.dictionary(fc.constantFrom("a", "b", "c"), fc.constantFrom("plain", "SECRET", "SECRET\n2"));
+    const actions = fc.constantFrom<Change["actions"]>(
+      ["create"],
+      ["update"],
+      ["delete"],
+      ["delete", "create"],
+      ["forget"],
+    );
+    fc.assert(
+      fc.property(values, values, actions, fc.boolean(), (before, after, action, removed) => {
+        const all = [...Object.entries(before), ...Object.entries(after)];
+        const sensitive = [...new Set([...all.flatMap(([name, value]) => (value === "plain" ? [] : [name])), "d"])];
+        const planned = plan([change({ actions: action, before, after, sensitive, config: { d: "SECRET" } })], {
+          drift: [drift(removed ? null : {}, { before, ...(!removed && { after }) })],
+        });
+        expect(renderPlan(planned, { color: false })).not.toContain("SECRET");
+      }),
+    );
+  });
+});
