@@ -1,0 +1,54 @@
+import { ExpressionError, isTemplate, parseTemplate, type Reference } from "../model/index.ts";
+import type { Mistakes, Remark } from "./mistakes.ts";
+import type { Span } from "./source.ts";
+import { type Leaf, templateSpans } from "./tree.ts";
+
+/** The environment by name; undefined when a variable is not set. */
+export type Environment = (name: string) => string | undefined;
+
+/** A reference to a resource, with the place of its `${…}`. */
+export interface PlacedReference {
+  readonly reference: Reference & { to: "resource" };
+  readonly span: Span;
+}
+
+/**
+ * The references of one string to resources; undefined when its template cannot be read or evaluated, which is reported at its
+ * column. Variables of the environment are checked here (not set is a mistake, empty is not), references to
+ * resources by who knows the resources.
+ */
+export function readTemplate(
+  leaf: Leaf,
+  env: Environment,
+  mistakes: Mistakes,
+  remark: Remark = {},
+): readonly PlacedReference[] | undefined {
+  const text = leaf.value;
+  if (typeof text !== "string" || !isTemplate(text)) return [];
+  const spanAt = templateSpans(leaf);
+  const found: PlacedReference[] = [];
+  let unset = false;
+  try {
+    for (const part of parseTemplate(text)) {
+      if (typeof part === "string") continue;
+      const span = spanAt(part.offset);
+      if (part.to === "resource") found.push({ reference: part, span });
+      else if (env(part.name) === undefined) {
+        unset = true;
+        mistakes.add(span, "config.environment", `The environment variable ${part.name} is not set`, remark);
+      }
+    }
+    return unset ? undefined : found;
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    mistakes.add(spanAt(error.offset), "config.expression", sentence(error.message), {
+      fix: "Write `${hosting_service.NAME.id}` or `${env.NAME}`; a literal `${` is written `$${`.",
+      ...remark,
+    });
+    return undefined;
+  }
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,153 @@
+import { describe, expect, it } from "vitest";
+import { declare, declareFiles, told } from "./fakes.ts";
+
+/** The config of the only webhook of a file, whose labels hold whatever YAML is tried. */
+function labels(yaml: string): unknown {
+  const { desired, diagnostics } = declare(`webhooks:\n  a:\n    labels: ${yaml}\n`);
+  expect(told(diagnostics)).toEqual([]);
+  return desired?.resources[0]?.config.labels;
+}
+
+describe("scalars", () => {
+  it.each([
+    ["a date stays the text that the API takes", "2027-01-31", "2027-01-31"],
+    ["YAML 1.2: these words are no booleans", "[yes, no, on, off]", ["yes", "no", "on", "off"]],
+    ["booleans and null", "[true, false, null, ~]", [true, false, null, null]],
+    ["numbers", "[1, -2, 1.5, 1e3, 0x10]", [1, -2, 1.5, 1000, 16]],
+    ["the last safe integer is a number", "9007199254740991", 9007199254740991],
+    ["an id beyond 2^53 keeps its digits", "9007199254740993", "9007199254740993"],
+    ["a negative one too", "-9007199254740993", "-9007199254740993"],
+    ["a postcode keeps its zeros", "00123", "00123"],
+    ["a phone number keeps its plus", "+995322123456", "+995322123456"],
+    ["a quoted number is text", '"12"', "12"],
+    ["the core tags", "[!!str 5, !!int 5]", ["5", 5]],
+    ["a sign of the zodiac", '"♈ \\u2648"', "♈ ♈"],
+  ])("%s", (_, yaml, value) => {
+    expect(labels(`{k: ${yaml}}`)).toEqual({ k: value });
+  });
+
+  it("of keys are texts as they are written", () => {
+    expect(labels("{1: a, true: b, 007: c, 'x y': d, \"<<\": e}")).toEqual({
+      1: "a",
+      true: "b",
+      "007": "c",
+      "x y": "d",
+      "<<": "e",
+    });
+  });
+});
+
+describe("aliases and merges", () => {
+  const base = "x-a: &a {one: 1, two: 2}\nx-b: &b {two: 3, three: 3}\nx-key: &key k\n";
+  const merged = (yaml: string) => {
+    const { desired, diagnostics } = declare(`${base}webhooks:\n  w:\n    labels: ${yaml}\n`);
+    expect(told(diagnostics)).toEqual([]);
+    return desired?.resources[0]?.config.labels;
+  };
+
+  it.each([
+    ["an alias of a map", "*a", { one: 1, two: 2 }],
+    ["an alias as a value", "{x: *a}", { x: { one: 1, two: 2 } }],
+    ["an alias as a key", "{*key : 1}", { k: 1 }],
+    ["a merge", "{<<: *a}", { one: 1, two: 2 }],
+    ["what the map has itself stays, also when it comes later", "{<<: *a, two: own}", { one: 1, two: "own" }],
+    ["of a list of merges the first wins", "{<<: [*a, *b]}", { one: 1, two: 2, three: 3 }],
+    ["of several merge keys the first wins", "{<<: *b, <<: *a}", { one: 1, two: 3, three: 3 }],
+    ["a merge of a map in place", "{<<: {x: 1}}", { x: 1 }],
+    ["a merge of what was merged", "{x: &c {<<: *a}, y: {<<: *c}}", { x: { one: 1, two: 2 }, y: { one: 1, two: 2 } }],
+    ["an anchor given anew counts from there", "{x: &a 1, y: *a}", { x: 1, y: 1 }],
+  ])("%s", (_, yaml, value) => {
+    expect(merged(yaml)).toEqual(value);
+  });
+
+  it.each([
+    [
+      "an alias without an anchor",
+      "x-c: *nobody",
+      "2:6 config.structure: There is no anchor &nobody before this alias",
+    ],
+    [
+      "an anchor of another document",
+      "x-c: &c 1\n---\nx-d: *c",
+      "4:6 config.structure: There is no anchor &c before this alias",
+    ],
+    [
+      "an alias inside its own anchor",
+      "x-c: &c {d: *c}",
+      "2:13 config.structure: The alias *c stands inside what it repeats",
+    ],
+    [
+      "a merge of a text",
+      "x-c: {<<: text}",
+      "2:11 config.structure: A merge key (<<) takes a map, an alias of one, or a list of them",
+    ],
+    [
+      "a merge of nothing",
+      "x-c: {<<: }",
+      "2:11 config.structure: A merge key (<<) takes a map, an alias of one, or a list of them",
+    ],
+    ["a map as a key", "x-c: {{a: 1}: 2}", "2:7 config.structure: A key has to be a word or a text"],
+  ])("%s is a mistake", (_, yaml, expected) => {
+    expect(told(declare(`${yaml}\n`).diagnostics)).toEqual([expected]);
+  });
+});
+
+describe("refused by size", () => {
+  const laughs = "bcdefghi"
+    .split("")
+    .map((name, i) => `x-${name}: &${name} [${Array(9).fill(`*${"abcdefgh"[i]}`).join(", ")}]`)
+    .join("\n");
+  const wide = Array.from({ length: 1000 }, (_, i) => `k${i}: 1`).join(", ");
+
+  it.each([
+    ["a billion laughs", `x-a: &a [ha]\n${laughs}\n`, "has more than 250000 values when its aliases are written out"],
+    [
+      "merges that copy a wide map",
+      `x-a: &a {${wide}}\nx-b: [${Array(400).fill("{<<: *a}").join(", ")}]\n`,
+      "has more than 250000 values when its merges are written out",
+    ],
+    ["brackets", `x-a: ${"[".repeat(100_000)}`, "is nested more than 50 levels deep"],
+    ["dashes", `x-a:\n  ${"- ".repeat(100_000)}`, "is nested more than 50 levels deep"],
+    [
+      "levels through aliases",
+      Array.from({ length: 60 }, (_, i) => `x-${i}: &a${i} [${i > 0 ? `*a${i - 1}` : ""}]`).join("\n"),
+      "is nested more than 50 levels deep",
+    ],
+    ["documents", "---\n".repeat(2000), "has more than 1000 documents"],
+    ["signs", `x-a: [${"1,".repeat(300_000)}]`, "has more than 500000 words and signs"],
+    ["anchors", "&a ".repeat(20_000), "has more than 10000 anchors and tags"],
+    ["characters", `x-a: ${"a".repeat(1024 * 1024)}`, "is larger than 1 MiB"],
+  ])("%s", (_, text, summary) => {
+    const { desired, diagnostics } = declare(text);
+    expect(desired).toBeUndefined();
+    expect(diagnostics.map(({ code, summary }) => [code, summary])).toEqual([
+      ["config.too_large", `hosting.yaml ${summary}`],
+    ]);
+  });
+
+  it("but forty levels and many aliases of small things are fine", () => {
+    const deep = `${"[".repeat(40)}${"]".repeat(40)}`;
+    const { diagnostics } = declare(`x-a: ${deep}\nx-b: &b {c: 1}\nx-d: [${Array(1000).fill("*b").join(", ")}]\n`);
+    expect(told(diagnostics)).toEqual([]);
+  });
+});
+
+describe("notations of a file", () => {
+  const text = "project: p\nservices:\n  a: {domian: 1}\n";
+
+  it.each([
+    ["a byte order mark", `\uFEFF${text}`],
+    ["Windows line ends", text.replaceAll("\n", "\r\n")],
+    ["both", `\uFEFF${text.replaceAll("\n", "\r\n")}`],
+  ])("%s does not move the columns", (_, text) => {
+    const { diagnostics } = declareFiles({ "hosting.yaml": text });
+    expect(diagnostics.map(({ range }) => range)).toEqual([
+      { file: "hosting.yaml", line: 3, column: 7, endLine: 3, endColumn: 13, text: "  a: {domian: 1}" },
+    ]);
+  });
+
+  it("a line too long to show comes without its text", () => {
+    const { diagnostics } = declare(`services: {a: {domian: ${"x".repeat(2000)}}}\n`);
+    expect(diagnostics[0]?.range).toEqual({ file: "hosting.yaml", line: 2, column: 16, endLine: 2, endColumn: 22 });
+  });
+});
