@@ -1,4 +1,5 @@
-import { readDeclaration, systemFiles } from "../declare/index.ts";
+import path from "node:path";
+import { type ReadOptions, readDeclaration, systemFiles } from "../declare/index.ts";
 import { validateDesired } from "../engine/index.ts";
 import { kinds } from "../kinds/index.ts";
 import { type Desired, type Diagnostic, HostformError, isError, type ProviderConfig } from "../model/index.ts";
@@ -13,14 +14,12 @@ export interface Project {
 }
 
 /** Reads and checks the declaration: everything that is wrong with it, in the order of the places. */
-export async function checkProject({
-  options,
-  io,
-}: Invocation): Promise<{ desired?: Desired; diagnostics: readonly Diagnostic[] }> {
-  const { dir, files } = options;
-  const { desired, partial, diagnostics } = await readDeclaration({ dir, files, fs: systemFiles, kinds, env: io.env });
+export async function checkProject(
+  invocation: Invocation,
+): Promise<{ desired?: Desired; diagnostics: readonly Diagnostic[] }> {
+  const { desired, partial, diagnostics } = await readDeclaration(sourceOf(invocation));
   const readable = desired ?? partial;
-  const values = readable === undefined ? [] : validateDesired(readable, kinds, io.env);
+  const values = readable === undefined ? [] : validateDesired(readable, kinds, invocation.io.env);
   const all = inPlaceOrder([...diagnostics, ...values]);
   return { diagnostics: all, ...(desired !== undefined && !all.some(isError) && { desired }) };
 }
@@ -34,14 +33,8 @@ export async function loadProject(invocation: Invocation): Promise<Project> {
 
 /** The providers that are declared; without any declaration, the default one of the environment. */
 export async function loadProviders(invocation: Invocation): Promise<ReadonlyMap<string, ProviderConfig>> {
-  const { options, io } = invocation;
-  const { desired, partial, diagnostics } = await readDeclaration({
-    dir: options.dir,
-    files: options.files,
-    fs: systemFiles,
-    kinds,
-    env: io.env,
-  });
+  const { options } = invocation;
+  const { desired, partial, diagnostics } = await readDeclaration(sourceOf(invocation));
   if (desired !== undefined) return desired.providers;
   // Looking at the account needs only the providers; mistakes elsewhere in the declaration do not matter.
   const hindering = diagnostics.filter(({ code }) => code.startsWith("provider.") || code === "config.secret");
@@ -50,6 +43,19 @@ export async function loadProviders(invocation: Invocation): Promise<ReadonlyMap
     return new Map([["default", { alias: "default" }]]);
   }
   throw new HostformError(diagnostics);
+}
+
+/** Where the declaration is read; paths are shown relative to the working folder. */
+function sourceOf({ options, io }: Invocation): ReadOptions {
+  const near = (file: string) => path.relative(io.cwd, file) || ".";
+  const far = (file: string) => path.resolve(io.cwd, file);
+  return {
+    dir: near(options.dir),
+    files: options.files.map((file) => path.relative(options.dir, file)),
+    fs: { list: (folder) => systemFiles.list(far(folder)), read: (file, limit) => systemFiles.read(far(file), limit) },
+    kinds,
+    env: io.env,
+  };
 }
 
 /** The project's state file. */

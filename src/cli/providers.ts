@@ -1,4 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
+import path from "node:path";
 import { HostingClient, type RequestEvent } from "../api/index.ts";
 import { Account } from "../lifecycle/index.ts";
 import { didYouMean, errnoOf, fail, type ProviderConfig } from "../model/index.ts";
@@ -122,7 +123,8 @@ async function tokenOf(config: ProviderConfig, invocation: Invocation): Promise<
   const { alias, tokenEnv, tokenFile } = config;
   const { env } = invocation.io;
   const place = config.range === undefined ? {} : { range: config.range };
-  if (tokenFile !== undefined) return tokenFromFile(tokenFile, alias, invocation, place);
+  if (tokenFile !== undefined)
+    return tokenFromFile(path.resolve(invocation.io.cwd, tokenFile), alias, invocation, place);
   const variable = tokenEnv ?? (alias === "default" ? "HOSTING_TOKEN" : undefined);
   if (variable === undefined) {
     fail("provider.token", `Provider ${alias} says nowhere where its token is`, {

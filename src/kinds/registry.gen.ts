@@ -7,7 +7,7 @@ import { migrationRequest } from "./migration-request.ts";
 import { service } from "./service/index.ts";
 import { webhook } from "./webhook.ts";
 
-const all: readonly Kind[] = [service, grant, webhook, clientAccount, migrationRequest, domain];
+const all: readonly Kind[] = [clientAccount, domain, grant, migrationRequest, service, webhook];
 
 /** Every kind by its type. */
 export const kinds: Kinds = new Map(all.map((kind) => [kind.type, kind]));

@@ -1,53 +1,18 @@
-import type { PlanRecord } from "../api/index.ts";
 import type { AttributeMeta } from "../kinds/attribute.ts";
 import type { Kind } from "../kinds/kind.ts";
 import {
   type Actions,
-  type Change,
   type Diagnostic,
   hasUnknown,
-  isObject,
   type JsonObject,
-  type PrivateMark,
-  type Quote,
   type Reason,
-  type ResourceState,
   split,
   UNKNOWN,
   type Value,
-  type ValueObject,
 } from "../model/index.ts";
-import { attributesOf, sameValue, sensitiveNames } from "./attributes.ts";
-import type { Observation } from "./read.ts";
+import { attributesOf, sameValue } from "./attributes.ts";
+import { finish, type PlanInput, type Planned, unchanged } from "./planned.ts";
 import { existing, gone, immutable, pending, unknownPhase } from "./refusals.ts";
-
-/** What the plan of one declared resource is made from. */
-export interface PlanInput {
-  readonly kind: Kind;
-  readonly address: string;
-  readonly provider: string;
-  /** As declared, with templates. */
-  readonly declared: JsonObject;
-  /** The same, evaluated and validated; parts may be unknown. */
-  readonly config: ValueObject;
-  readonly prior: ResourceState | undefined;
-  readonly observed: Observation;
-  readonly importId?: string;
-  readonly dependsOn: readonly string[];
-  /** Order a gone service anew on purpose. */
-  readonly reorder: boolean;
-  /** The API's plans, for the price of an order. */
-  readonly plans: readonly PlanRecord[];
-  /** Milliseconds since the epoch. */
-  readonly now: number;
-}
-
-export interface Planned {
-  readonly change: Change;
-  readonly diagnostics: readonly Diagnostic[];
-  /** The attributes that others may refer to: after the change, with unknown parts. */
-  readonly result: ValueObject;
-}
 
 /**
  * Plans one declared resource: (declared, recorded, observed) in, a change as a plain value out.
@@ -73,6 +38,7 @@ export function planResource(input: PlanInput): Planned {
   if (observed.status === "gone") {
     if (input.importId !== undefined && prior === undefined)
       return unchanged(input, null, [gone(input, observed.how, "import")]);
+    if (observed.matches.length > 0) return unchanged(input, null, [existing(input, observed.matches)]);
     if (kind.creation !== "listable" && !input.reorder)
       return unchanged(input, null, [gone(input, observed.how, "paid")]);
     const generation = kind.creation === "keyed" ? (prior?.private.generation ?? 1) + 1 : undefined;
@@ -94,7 +60,7 @@ function planCreate(input: PlanInput, reasons: readonly Reason[], generation: nu
   for (const [name, , meta] of attributesOf(kind)) {
     const value = config[name];
     if (meta.writeOnly || later.includes(name)) after[name] = meta.computed && !meta.writeOnly ? UNKNOWN : null;
-    else after[name] = value ?? meta.default ?? (givenByApi(meta) ? UNKNOWN : null);
+    else after[name] = value ?? meta.default ?? (meta.computed ? UNKNOWN : null);
   }
   const priced = kind.quote?.(after, input.plans);
   return finish(input, {
@@ -108,11 +74,6 @@ function planCreate(input: PlanInput, reasons: readonly Reason[], generation: nu
     diagnostics: priced?.warning === undefined ? [] : [{ ...priced.warning, address: input.address }],
     quote: priced?.quote,
   });
-}
-
-/** Whether the API may fill in an attribute that was not declared. */
-function givenByApi(meta: AttributeMeta): boolean {
-  return meta.computed === true || (meta.change === "immutable" && !meta.unreadable);
 }
 
 interface Difference {
@@ -214,58 +175,4 @@ function reasonOf({ prior }: PlanInput, name: string, old: Value): Reason {
   return drifted
     ? { why: "drift", attribute: name, text: `${name} was changed outside of hostform` }
     : { why: "declared", attribute: name, text: `${name} differs from the declaration` };
-}
-
-interface Finish {
-  readonly actions: Actions;
-  readonly before: JsonObject | null;
-  readonly after: ValueObject | null;
-  readonly reasons: readonly Reason[];
-  readonly deferred: readonly string[];
-  readonly mark: PrivateMark;
-  readonly requests: number;
-  readonly diagnostics: readonly Diagnostic[];
-  readonly importing?: boolean;
-  readonly quote?: Quote | undefined;
-}
-
-function finish(input: PlanInput, end: Finish): Planned {
-  const { known, unknown } = split(end.after);
-  const change: Change = {
-    address: input.address,
-    type: input.kind.type,
-    provider: input.provider,
-    actions: end.actions,
-    before: end.before,
-    after: isObject(known) ? (known as JsonObject) : null,
-    after_unknown: unknown === false ? {} : unknown,
-    sensitive: sensitiveNames(input.kind),
-    config: input.declared,
-    reasons: end.reasons,
-    deferred: end.deferred,
-    ...(end.importing && { importing: { id: String(end.before?.id) } }),
-    private: end.mark,
-    dependsOn: input.dependsOn,
-    requests: end.requests,
-    ...(end.quote && { quote: end.quote }),
-  };
-  return { change, diagnostics: end.diagnostics, result: end.after ?? {} };
-}
-
-/** Nothing is done; what is known of it stays as it is. */
-export function unchanged(
-  input: PlanInput,
-  attributes: JsonObject | null,
-  diagnostics: readonly Diagnostic[],
-): Planned {
-  return finish(input, {
-    actions: ["no-op"],
-    before: attributes,
-    after: attributes,
-    reasons: [],
-    deferred: [],
-    mark: input.prior?.private ?? {},
-    requests: 0,
-    diagnostics,
-  });
 }

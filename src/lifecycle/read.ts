@@ -7,8 +7,8 @@ import { refreshed } from "./attributes.ts";
 export type Observation =
   /** It exists (or, where the API cannot tell, is taken to). */
   | { readonly status: "present"; readonly attributes: JsonObject; readonly phase: Phase }
-  /** It was recorded and no longer exists. `how` completes the sentence "service 1001 …". */
-  | { readonly status: "gone"; readonly how: string }
+  /** It was recorded (or named for adoption) and no longer exists. `how` completes the sentence "service 1001 …". */
+  | { readonly status: "gone"; readonly how: string; readonly matches: readonly Remote[] }
   /** It was never recorded. `matches`: live objects with its natural key. */
   | { readonly status: "absent"; readonly matches: readonly Remote[] };
 
@@ -37,13 +37,22 @@ export function parentOf(kind: Kind, attributes: ValueObject | undefined): strin
  */
 export async function read(account: Account, query: ReadQuery): Promise<Observation> {
   const { kind, prior, importId, config, alone } = query;
-  if (prior !== undefined) return readRecorded(account, kind, prior, alone);
+  if (prior !== undefined) {
+    const recorded = await readRecorded(account, kind, prior, alone);
+    // Somebody may have made it anew by hand: what has its natural key is not made a second time.
+    return recorded.status === "gone" ? { ...recorded, matches: await alike(account, kind, config) } : recorded;
+  }
   if (importId !== undefined) return readImported(account, kind, importId, config);
+  return { status: "absent", matches: await alike(account, kind, config) };
+}
+
+/** Live objects with the natural key of the declaration; none when that or the collection is not known. */
+async function alike(account: Account, kind: Kind, config: ValueObject | undefined): Promise<Remote[]> {
   const parent = parentOf(kind, config);
   const unreadable = kind.list === undefined || config === undefined;
-  if (unreadable || (kind.parent !== undefined && parent === undefined)) return { status: "absent", matches: [] };
-  const live = [...(await account.list(kind, parent)).values()].filter(({ phase }) => phase !== "gone");
-  return { status: "absent", matches: live.filter(({ attributes }) => matches(kind, config, attributes)) };
+  if (unreadable || (kind.parent !== undefined && parent === undefined)) return [];
+  const all = [...(await account.list(kind, parent)).values()];
+  return all.filter(({ phase, attributes }) => phase !== "gone" && matches(kind, config, attributes));
 }
 
 async function readRecorded(account: Account, kind: Kind, prior: ResourceState, alone = false): Promise<Observation> {
@@ -95,8 +104,8 @@ async function findByName(
 }
 
 function present(kind: Kind, recorded: JsonObject | undefined, remote: Remote | undefined): Observation {
-  if (remote === undefined) return { status: "gone", how: "no longer exists" };
+  if (remote === undefined) return { status: "gone", how: "no longer exists", matches: [] };
   if (remote.phase === "gone")
-    return { status: "gone", how: `is ${JSON.stringify(remote.attributes.status ?? "gone")}` };
+    return { status: "gone", how: `is ${JSON.stringify(remote.attributes.status ?? "gone")}`, matches: [] };
   return { status: "present", attributes: refreshed(kind, recorded, remote), phase: remote.phase };
 }

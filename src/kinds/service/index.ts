@@ -23,6 +23,7 @@ const attributes = z.strictObject({
   domain: attribute(domainName().optional(), {
     description: "Domain attached to the service. Required for hosting plans (shared, WordPress), otherwise left out.",
     change: "immutable",
+    computed: true,
     same: sameFolded,
     example: "www.acme.example",
   }),

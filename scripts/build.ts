@@ -1,0 +1,41 @@
+// Makes `dist/`: the bundled command line and libraries, and their type declarations.
+import { spawnSync } from "node:child_process";
+import { chmod, rm } from "node:fs/promises";
+import path from "node:path";
+import process from "node:process";
+import { build } from "esbuild";
+
+const root = path.resolve(import.meta.dirname, "..");
+const dist = path.join(root, "dist");
+
+await rm(dist, { recursive: true, force: true });
+await build({
+  absWorkingDir: root,
+  entryPoints: { hostform: "src/cli/main.ts", client: "src/api/index.ts" },
+  outdir: "dist",
+  bundle: true,
+  // What a command does not need is in a chunk of its own and not loaded.
+  splitting: true,
+  chunkNames: "chunks/[name]-[hash]",
+  format: "esm",
+  platform: "node",
+  target: "node22.20",
+  legalComments: "none",
+  // CommonJS dependencies in an ES module need a `require`.
+  banner: {
+    js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+  },
+  logLevel: "warning",
+});
+await chmod(path.join(dist, "hostform.js"), 0o755);
+
+const types = spawnSync(
+  process.execPath,
+  [path.join(root, "node_modules/.bin/tsc"), "-p", path.join(root, "tsconfig.types.json")],
+  {
+    cwd: root,
+    stdio: "inherit",
+  },
+);
+if (types.status !== 0) process.exit(1);
+console.log("Built dist/.");

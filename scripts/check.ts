@@ -1,0 +1,25 @@
+// Everything that can be said of the sources without running them: types, lint, generated files. (The import table is a test.)
+import { spawnSync } from "node:child_process";
+import path from "node:path";
+import process from "node:process";
+
+const root = path.resolve(import.meta.dirname, "..");
+const bin = (name: string) => path.join(root, "node_modules/.bin", name);
+
+const steps: readonly (readonly [what: string, script: string, ...args: string[]])[] = [
+  ["types", bin("tsc"), "-p", root],
+  ["lint", bin("biome"), "check", "--error-on-warnings"],
+  ["import table", bin("vitest"), "run", "test/house", "--reporter=dot"],
+  ["generated files", path.join(root, "scripts/generate.ts"), "--check"],
+];
+
+for (const [what, script, ...args] of steps) {
+  const started = performance.now();
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script, ...args], { cwd: root, encoding: "utf8" });
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  console.log(`${status === 0 ? "ok    " : "FAILED"} ${what} (${seconds} s)`);
+  if (status !== 0) {
+    console.log(`${stdout}${stderr}`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,130 @@
+// `npm run demo`: the main job on the embedded sandbox, with its limit of 60 requests a minute on. Each step runs the real
+// command line and is checked; the demo fails when something is not as it says.
+import { spawn } from "node:child_process";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { styleText } from "node:util";
+import { startSandbox } from "../src/sandbox/index.ts";
+
+const root = path.resolve(import.meta.dirname, "..");
+const color = process.stdout.isTTY === true && !process.env.NO_COLOR;
+const bold = (text: string) => (color ? styleText("bold", text, { validateStream: false }) : text);
+const dim = (text: string) => (color ? styleText("dim", text, { validateStream: false }) : text);
+
+const sandbox = await startSandbox();
+const folder = await mkdtemp(path.join(tmpdir(), "hostform-demo-"));
+const file = path.join(folder, "hosting.yaml");
+const { control } = sandbox;
+
+let step = 0;
+const tell = (text: string) => console.log(`\n${bold(`${++step}. ${text}`)}`);
+const check = (truth: boolean, what: string) => {
+  if (!truth) throw new Error(`expected: ${what}`);
+};
+
+/** Runs `hostform ARGS` in the demo's folder and shows what it prints. @returns the output. */
+async function hostform(...args: string[]): Promise<string> {
+  console.log(dim(`$ hostform ${args.join(" ")}`));
+  const child = spawn(process.execPath, [path.join(root, "src/cli/main.ts"), ...args], {
+    cwd: folder,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      ...process.env,
+      HOSTING_BASE_URL: sandbox.url,
+      HOSTING_TOKEN: sandbox.tokens.agency,
+      ...(color && { FORCE_COLOR: "1" }),
+    },
+  });
+  let output = "";
+  let begun = args[0] !== "apply";
+  const show = (chunk: Buffer) => {
+    output += chunk.toString();
+    if (begun) process.stdout.write(chunk);
+    // apply prints its plan first; the demo has shown it, or shows what came of it.
+    const summary = begun ? -1 : output.indexOf("Plan: ");
+    if (summary < 0) return;
+    begun = true;
+    process.stdout.write(output.slice(summary));
+  };
+  child.stdout.on("data", show);
+  child.stderr.on("data", show);
+  const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
+  check(code === 0, `\`hostform ${args.join(" ")}\` to end with exit 0, not ${code}`);
+  return output;
+}
+
+async function edit(from: string, to: string): Promise<void> {
+  const text = await readFile(file, "utf8");
+  check(text.includes(from), `the declaration to contain ${JSON.stringify(from)}`);
+  await writeFile(file, text.replace(from, to));
+  for (const line of from.split("\n"))
+    if (line !== "" && !to.includes(line)) console.log(dim(`  hosting.yaml: - ${line}`));
+  for (const line of to.split("\n"))
+    if (line !== "" && !from.includes(line)) console.log(dim(`  hosting.yaml: + ${line}`));
+}
+
+/** The services of the agency, the account that the demo works in. */
+const services = () => control.state().services.filter(({ customer_id }) => customer_id === 1);
+const status = () => services().find(({ domain }) => domain === "www.acme.example")?.status;
+
+try {
+  await cp(path.join(root, "examples/quickstart"), folder, { recursive: true });
+  console.log(`A sandbox of the Hosting Automation API runs on ${sandbox.url}, with 60 requests a minute per token.`);
+  console.log(dim(await readFile(file, "utf8")));
+
+  tell("What is declared, and does not exist yet");
+  await hostform("plan");
+
+  tell("Apply: services are ordered, each with an invoice");
+  check((await hostform("apply", "--auto-approve")).includes("Invoices raised"), "invoices");
+  check(services().length === 2, "two services ordered");
+
+  tell("A plan right after: nothing to do, although the services still wait for payment");
+  check((await hostform("plan")).includes("No changes"), "no changes");
+
+  tell("The invoices are paid in the dashboard; the services go live");
+  for (const invoice of control.state().invoices) if (invoice.status === "unpaid") control.payInvoice(invoice.id);
+  for (const service of services()) control.provisionService(service.id);
+  check(status() === "active", "the service to be active");
+  console.log("  paid and provisioned");
+
+  tell("Somebody deletes the webhook in the dashboard: drift, shown and repaired");
+  for (const webhook of control.state().webhooks) control.remove("webhooks", webhook.id);
+  await hostform("plan");
+  await hostform("apply", "--auto-approve");
+  check(control.state().webhooks.length === 1, "the webhook to be back");
+
+  tell("A client does not pay: suspend (a queued job, waited for)");
+  await edit("    domain: www.acme.example\n", "    domain: www.acme.example\n    suspended: true\n");
+  await hostform("apply", "--auto-approve");
+  check(status() === "suspended", "the service to be suspended");
+
+  tell("… and pays: unsuspend");
+  await edit("suspended: true", "suspended: false");
+  await hostform("apply", "--auto-approve");
+  check(status() === "active", "the service to be active");
+
+  tell("The developer leaves: the grant is revoked");
+  await edit("    grants:\n      dev@acme.example: manage\n", "");
+  await hostform("apply", "--auto-approve");
+  check(control.state().grants.length === 0, "no grant to be left");
+
+  tell("Nothing is left to do");
+  check((await hostform("plan")).includes("No changes"), "no changes");
+
+  const sent = control.requests();
+  const refused = sent.filter((request) => request.status === 429).length;
+  const orders = sent.filter(({ method, path: to }) => method === "POST" && to === "/api/v1/services").length;
+  check(refused === 0 && orders === 2, "two orders and no refused request");
+  console.log(
+    `\n${bold("Done.")} ${sent.length} API requests, ${orders} orders, none refused for going over the limit.`,
+  );
+} catch (error) {
+  console.error(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = 1;
+} finally {
+  await sandbox.close();
+  await rm(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,101 @@
+import type { PlanRecord } from "../api/index.ts";
+import type { Kind } from "../kinds/kind.ts";
+import {
+  type Actions,
+  type Change,
+  type Diagnostic,
+  isObject,
+  type JsonObject,
+  type PrivateMark,
+  type Quote,
+  type Reason,
+  type ResourceState,
+  split,
+  type ValueObject,
+} from "../model/index.ts";
+import { sensitiveNames } from "./attributes.ts";
+import type { Observation } from "./read.ts";
+
+/** What the plan of one declared resource is made from. */
+export interface PlanInput {
+  readonly kind: Kind;
+  readonly address: string;
+  readonly provider: string;
+  /** As declared, with templates. */
+  readonly declared: JsonObject;
+  /** The same, evaluated and validated; parts may be unknown. */
+  readonly config: ValueObject;
+  readonly prior: ResourceState | undefined;
+  readonly observed: Observation;
+  readonly importId?: string;
+  readonly dependsOn: readonly string[];
+  /** Order a gone service anew on purpose. */
+  readonly reorder: boolean;
+  /** The API's plans, for the price of an order. */
+  readonly plans: readonly PlanRecord[];
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+export interface Planned {
+  readonly change: Change;
+  readonly diagnostics: readonly Diagnostic[];
+  /** The attributes that others may refer to: after the change, with unknown parts. */
+  readonly result: ValueObject;
+}
+
+/** The parts of a change that its plan decides. */
+export interface Finish {
+  readonly actions: Actions;
+  readonly before: JsonObject | null;
+  readonly after: ValueObject | null;
+  readonly reasons: readonly Reason[];
+  readonly deferred: readonly string[];
+  readonly mark: PrivateMark;
+  readonly requests: number;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly importing?: boolean;
+  readonly quote?: Quote | undefined;
+}
+
+/** Puts a change together. */
+export function finish(input: PlanInput, end: Finish): Planned {
+  const { known, unknown } = split(end.after);
+  const change: Change = {
+    address: input.address,
+    type: input.kind.type,
+    provider: input.provider,
+    actions: end.actions,
+    before: end.before,
+    after: isObject(known) ? (known as JsonObject) : null,
+    after_unknown: unknown === false ? {} : unknown,
+    sensitive: sensitiveNames(input.kind),
+    config: input.declared,
+    reasons: end.reasons,
+    deferred: end.deferred,
+    ...(end.importing && { importing: { id: String(end.before?.id) } }),
+    private: end.mark,
+    dependsOn: input.dependsOn,
+    requests: end.requests,
+    ...(end.quote && { quote: end.quote }),
+  };
+  return { change, diagnostics: end.diagnostics, result: end.after ?? {} };
+}
+
+/** Nothing is done; what is known of it stays as it is. */
+export function unchanged(
+  input: PlanInput,
+  attributes: JsonObject | null,
+  diagnostics: readonly Diagnostic[],
+): Planned {
+  return finish(input, {
+    actions: ["no-op"],
+    before: attributes,
+    after: attributes,
+    reasons: [],
+    deferred: [],
+    mark: input.prior?.private ?? {},
+    requests: 0,
+    diagnostics,
+  });
+}
