@@ -1,0 +1,205 @@
+/**
+ * The API port: one pipeline for every request under /api/v1, in this order — log, token, rate limit, route, fault
+ * (`before`), ability, body, Idempotency-Key, the endpoint inside a transaction, shape, fault (`after`, `mid-body`).
+ */
+import type { HttpBindings } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { type Context, Hono } from "hono";
+import { customerOf, findToken, requireAbility, unauthenticated } from "./access.ts";
+import type { Call, Endpoint } from "./endpoint.ts";
+import type { Fault } from "./faults.ts";
+import { keptAnswer, keyOf, reserve } from "./idempotency.ts";
+import type { RequestEntry } from "./journal.ts";
+import { settle } from "./lifecycle.ts";
+import { rateHeaders, tooManyRequests } from "./rate.ts";
+import type { Token } from "./records.ts";
+import { Refusal } from "./refusal.ts";
+import { objectOf, type RequestBody, readBody } from "./request-body.ts";
+import { ENDPOINTS } from "./routes/index.ts";
+import { shape, unshape } from "./shape.ts";
+import { cut, cutMidBody, type Outgoing } from "./wire.ts";
+import type { World } from "./world.ts";
+
+type Env = { Bindings: HttpBindings };
+
+const PREFIX = "/api/v1";
+
+/** The app of the API port. */
+export function apiApp(world: World): Hono<Env> {
+  const app = new Hono<Env>();
+  for (const [path, endpoints] of byPath()) {
+    app.all(`${PREFIX}${path}`, (c) => serve(world, c, endpoints));
+  }
+  app.get("/panel/sign-on/:value", (c) => signOn(world, c));
+  app.notFound((c) => serve(world, c, []));
+  // What `serve` does not answer itself is a request that broke off while it was being read.
+  app.onError((error, c) => c.json({ message: `The request could not be read: ${error.message}` }, 400));
+  return app;
+}
+
+function byPath(): Map<string, Endpoint[]> {
+  const paths = new Map<string, Endpoint[]>();
+  for (const endpoint of ENDPOINTS) paths.set(endpoint.path, [...(paths.get(endpoint.path) ?? []), endpoint]);
+  return paths;
+}
+
+/** Answers one request, with whatever fault strikes it. `endpoints` are those at its path. */
+async function serve(world: World, c: Context<Env>, endpoints: readonly Endpoint[]): Promise<Response> {
+  const url = new URL(c.req.url);
+  const token = findToken(world.store, c.req.header("authorization"));
+  const body = await readBody(c.req.raw);
+  const entry = world.journal.begin({
+    at: world.clock.instant(),
+    method: c.req.method,
+    path: url.pathname,
+    query: c.req.queries(),
+    token: token?.name ?? null,
+    idempotency_key: c.req.header("idempotency-key") ?? null,
+    body: body.value,
+  });
+  const headers: Record<string, string> = {};
+  let struck: Fault | undefined;
+  let answer: Outgoing;
+  try {
+    if (token !== undefined) takeFromBudget(world, token, headers);
+    const endpoint = route(c, url, endpoints);
+    if (token === undefined) throw unauthenticated();
+    struck = world.faults.strike(c.req.method, url.pathname);
+    if (struck?.phase === "before") {
+      const early = await strikeBefore(world, struck);
+      if (early !== undefined) return send(c, entry, { ...early, headers }, struck);
+    }
+    answer = { ...(await answerCall(world, c, url, endpoint, token, body)), headers };
+  } catch (error) {
+    answer = refusal(error, headers);
+  }
+  if (struck?.phase === "after" || struck?.phase === "mid-body") {
+    if (struck.delayMs !== undefined) await world.settings.sleep(struck.delayMs);
+    if (struck.status !== undefined || struck.body !== undefined) {
+      answer = { ...replaced(struck, struck.status ?? answer.status), headers: answer.headers };
+    }
+  }
+  return send(c, entry, answer, struck);
+}
+
+/** Counts the request against its token's window and notes the headers that every answer carries. */
+function takeFromBudget(world: World, token: Token, headers: Record<string, string>): void {
+  const { profile } = world.settings;
+  const state = world.rate.take(token.id, world.clock.now());
+  Object.assign(headers, rateHeaders(state, profile));
+  if (state?.exceeded) throw tooManyRequests(state, world.clock.now(), profile);
+}
+
+/** The endpoint for the method, or 404 or 405. */
+function route(c: Context, url: URL, endpoints: readonly Endpoint[]): Endpoint {
+  if (endpoints.length === 0) throw new Refusal(404, `There is nothing at ${url.pathname}.`);
+  const endpoint = endpoints.find((one) => one.method === c.req.method);
+  if (endpoint !== undefined) return endpoint;
+  const allowed = endpoints.map((one) => one.method).join(", ");
+  throw new Refusal(405, `The ${c.req.method} method is not supported here. Supported: ${allowed}.`, {
+    headers: { Allow: allowed },
+  });
+}
+
+type Bare = Omit<Outgoing, "headers">;
+
+async function answerCall(
+  world: World,
+  c: Context,
+  url: URL,
+  endpoint: Endpoint,
+  token: Token,
+  body: RequestBody,
+): Promise<Bare> {
+  const { store, settings } = world;
+  requireAbility(store, token, endpoint.ability);
+  const customer = customerOf(store, token);
+  const run = (key?: string): Bare =>
+    store.transaction(() => {
+      settle(world);
+      const call: Call = {
+        world,
+        token,
+        customer,
+        params: c.req.param() as Record<string, string>,
+        query: c.req.queries(),
+        body: endpoint.method === "POST" ? unshape(objectOf(body), settings.profile) : {},
+      };
+      const reply = endpoint.answer(call);
+      const { status, body: wire } = shape(reply, settings.profile, url);
+      const text = wire === undefined ? undefined : JSON.stringify(wire);
+      if (key !== undefined && text !== undefined && reply.form === "ordered") {
+        store.table("kept_answers").put({ id: key, status, body: text, kept_at: world.clock.instant() });
+      }
+      return { status, body: text };
+    });
+  if (!endpoint.keyed) return run();
+
+  const key = keyOf(customer.id, c.req.header("idempotency-key"));
+  const free = reserve(world.inFlight, key);
+  try {
+    const kept = keptAnswer(world, key);
+    if (kept !== undefined) return { status: kept.status, body: kept.body };
+    if (settings.processingMs > 0) await settings.sleep(settings.processingMs);
+    return run(key);
+  } finally {
+    free();
+  }
+}
+
+/** The answer of a fault that strikes before anything happens, or undefined when it only delays. A cut needs none: `send` sees to it. */
+async function strikeBefore(world: World, fault: Fault): Promise<Bare | undefined> {
+  if (fault.delayMs !== undefined) await world.settings.sleep(fault.delayMs);
+  if (fault.drop) return { status: 0, body: undefined };
+  const onlyDelay = fault.delayMs !== undefined && fault.status === undefined && fault.body === undefined;
+  return onlyDelay ? undefined : replaced(fault, fault.status ?? 500);
+}
+
+/** The answer that a fault puts in place of the real one. */
+function replaced(fault: Fault, status: number): Bare {
+  if (typeof fault.body === "string") return { status, body: fault.body };
+  if (status === 204 || status === 304) return { status, body: undefined };
+  return { status, body: JSON.stringify(fault.body ?? { message: "Server Error" }) };
+}
+
+function refusal(error: unknown, headers: Record<string, string>): Outgoing {
+  if (error instanceof Refusal) {
+    return { status: error.status, body: JSON.stringify(error.body), headers: { ...headers, ...error.headers } };
+  }
+  // A mistake in the sandbox itself: told apart from the refusals, since it is never the caller's.
+  const why = error instanceof Error ? error.message : String(error);
+  return { status: 500, body: JSON.stringify({ message: `The sandbox failed: ${why}` }), headers };
+}
+
+function send(c: Context<Env>, entry: RequestEntry, answer: Outgoing, fault: Fault | undefined): Response {
+  const headers: Record<string, string> = { ...answer.headers };
+  if (answer.body !== undefined) headers["Content-Type"] = "application/json";
+  for (const [name, value] of Object.entries(fault?.headers ?? {})) {
+    for (const known of Object.keys(headers)) if (known.toLowerCase() === name.toLowerCase()) delete headers[known];
+    if (value !== null) headers[name] = value;
+  }
+  entry.fault = fault?.id ?? null;
+  if (fault?.drop) {
+    cut(c.env.outgoing);
+    return RESPONSE_ALREADY_SENT;
+  }
+  entry.status = answer.status;
+  if (fault?.phase === "mid-body") {
+    cutMidBody(c.env.outgoing, { ...answer, headers });
+    return RESPONSE_ALREADY_SENT;
+  }
+  return new Response(answer.body ?? null, { status: answer.status, headers });
+}
+
+/** The page that a one-time sign-on URL leads to: it works once. */
+function signOn(world: World, c: Context<Env>): Response {
+  const value = c.req.param("value");
+  return world.store.transaction(() => {
+    const signOns = world.store.table("sign_ons");
+    const found = signOns.find((one) => one.value === value);
+    if (found === undefined) return c.text("There is no such sign-on.", 404);
+    if (found.used_at !== null) return c.text("This sign-on has been used already.", 410);
+    signOns.update(found.id, { used_at: world.clock.instant() });
+    return c.text(`Signed in to the control panel of service ${found.service_id}.`);
+  });
+}

@@ -1,0 +1,179 @@
+/** Records made by the control, without the API: no token, no rate limit, and only the rules that keep the data sound. */
+
+import { TERM_MONTHS } from "../money.ts";
+import {
+  ABILITIES,
+  type Ability,
+  type Account,
+  type Collections,
+  type Coupon,
+  type Customer,
+  type Grant,
+  type MigrationRequest,
+  PRODUCT_TYPES,
+  type ProductType,
+  type Token,
+  type Webhook,
+} from "../records.ts";
+import { notFound, Refusal } from "../refusal.ts";
+import { readAccount } from "../rules/account.ts";
+import { findGrant, readGrant } from "../rules/grant.ts";
+import { readMigrationRequest } from "../rules/migration-request.ts";
+import { readWebhook } from "../rules/webhook.ts";
+import { nextSecret } from "../secrets.ts";
+import { AGENCY_ID } from "../seed.ts";
+import type { World } from "../world.ts";
+import type { OpenCollection } from "./collections.ts";
+
+/** The customer account that a record is made for: its name or id; default "agency". */
+export interface ForAccount {
+  account?: string | number;
+}
+
+/** What can be created, and from which fields. */
+export interface NewRecord {
+  grants: Pick<Grant, "service_id" | "email" | "permission"> & { expires_at?: string | null };
+  webhooks: Pick<Webhook, "url" | "events"> & ForAccount;
+  accounts: Partial<Omit<Account, "id" | "created_at" | "customer_id">> & { name: string } & ForAccount;
+  migration_requests: { domain: string; order_id?: number | null; [answer: string]: unknown } & ForAccount;
+  tokens: { name: string; abilities: Ability[]; service_ids?: number[] | null } & ForAccount;
+  /** Default: valid for every product and term. */
+  coupons: { code: string; percent: number; product_types?: ProductType[]; terms?: number[] };
+}
+
+type Maker<K extends keyof NewRecord> = (world: World, fields: NewRecord[K]) => Collections[K];
+
+const MAKERS: { [K in keyof NewRecord]: Maker<K> } = {
+  grants: makeGrant,
+  webhooks: makeWebhook,
+  accounts: makeAccount,
+  migration_requests: makeMigrationRequest,
+  tokens: makeToken,
+  coupons: makeCoupon,
+};
+
+/** Adds a record to one of the collections that allow it. */
+export function createRecord<K extends keyof NewRecord>(
+  world: World,
+  collection: K,
+  fields: NewRecord[K],
+): Collections[K] {
+  return structuredClone(MAKERS[collection](world, fields));
+}
+
+/** The collection of that name if records can be added to it, or 405. */
+export function creatable(collection: OpenCollection): keyof NewRecord {
+  if (Object.hasOwn(MAKERS, collection)) return collection as keyof NewRecord;
+  throw new Refusal(
+    405,
+    `Records of ${collection} cannot be added; those of services, ${Object.keys(MAKERS).join(", ")} can.`,
+  );
+}
+
+function nextId(world: World, sequence: string, start: number): number {
+  return world.store.next(sequence, start);
+}
+
+/** The customer account by name or id. */
+export function customerBy(world: World, account: string | number = AGENCY_ID): Customer {
+  const found = world.store.table("customers").find((one) => one.id === account || one.name === account);
+  if (found === undefined) throw notFound("customer account", account);
+  return found;
+}
+
+function makeGrant(world: World, fields: NewRecord["grants"]): Grant {
+  const { store, clock } = world;
+  if (store.table("services").get(fields.service_id) === undefined) throw notFound("service", fields.service_id);
+  const wanted = readGrant(store, fields.service_id, { ...fields }, clock.now());
+  const expired = findGrant(store, fields.service_id, wanted.email);
+  if (expired !== undefined) store.table("grants").remove(expired.id);
+  const id = nextId(world, "grants", 301);
+  return store.table("grants").put({ id, service_id: fields.service_id, ...wanted, created_at: clock.instant() });
+}
+
+function makeWebhook(world: World, { account, ...fields }: NewRecord["webhooks"]): Webhook {
+  const { store, clock, settings } = world;
+  return store.table("webhooks").put({
+    id: nextId(world, "webhooks", 201),
+    customer_id: customerBy(world, account).id,
+    ...readWebhook({ ...fields }),
+    secret: `whsec_${nextSecret(store, settings.seed, "webhook").slice(0, 40)}`,
+    created_at: clock.instant(),
+  });
+}
+
+function makeAccount(world: World, { account, ...fields }: NewRecord["accounts"]): Account {
+  return world.store.table("accounts").put({
+    id: nextId(world, "accounts", 401),
+    customer_id: customerBy(world, account).id,
+    ...readAccount({ ...fields }),
+    created_at: world.clock.instant(),
+  });
+}
+
+function makeMigrationRequest(world: World, { account, ...fields }: NewRecord["migration_requests"]): MigrationRequest {
+  const { store, clock } = world;
+  const wanted = readMigrationRequest(fields, (orderId) =>
+    store.table("services").get(orderId) === undefined ? `There is no service ${orderId}.` : undefined,
+  );
+  return store.table("migration_requests").put({
+    id: nextId(world, "migration_requests", 501),
+    customer_id: customerBy(world, account).id,
+    ...wanted,
+    status: "draft",
+    created_at: clock.instant(),
+  });
+}
+
+/** A token of the first user of the account. Its abilities are a subset of that user's permissions (§5.3). */
+function makeToken(world: World, fields: NewRecord["tokens"]): Token {
+  const { store, settings } = world;
+  const owner = customerBy(world, fields.account);
+  const user = store.table("users").find((one) => one.customer_id === owner.id);
+  if (user === undefined) throw new Refusal(422, `The customer account ${owner.name} has no user to issue a token.`);
+  const { name, abilities, service_ids = null } = fields;
+  if (typeof name !== "string" || !/^[a-z0-9-]{1,60}$/.test(name)) {
+    throw new Refusal(422, "The name of a token is made of small letters, digits and hyphens.");
+  }
+  if (!Array.isArray(abilities) || abilities.length === 0) {
+    throw new Refusal(422, `A token has one or more abilities of ${ABILITIES.join(", ")}.`);
+  }
+  for (const ability of abilities) {
+    if (!user.permissions.includes(ability)) {
+      throw new Refusal(422, `The user ${user.name} does not have the "${ability}" permission and cannot pass it on.`);
+    }
+  }
+  for (const id of service_ids ?? []) {
+    if (store.table("services").get(id)?.customer_id !== owner.id) {
+      throw new Refusal(422, `Service ${id} is not a service of the customer account ${owner.name}.`);
+    }
+  }
+  return store.table("tokens").put({
+    id: nextId(world, "tokens", 1),
+    customer_id: owner.id,
+    user_id: user.id,
+    name,
+    value: `sandbox-${name}-token-${nextSecret(store, settings.seed, "token").slice(0, 6)}`,
+    abilities: [...abilities],
+    service_ids: service_ids === null ? null : [...service_ids],
+  });
+}
+
+function makeCoupon(world: World, fields: NewRecord["coupons"]): Coupon {
+  const { code, percent, product_types = [...PRODUCT_TYPES], terms = [...TERM_MONTHS] } = fields;
+  const sound =
+    typeof code === "string" &&
+    code !== "" &&
+    typeof percent === "number" &&
+    percent >= 0 &&
+    percent <= 100 &&
+    Array.isArray(product_types) &&
+    product_types.every((type) => PRODUCT_TYPES.includes(type)) &&
+    Array.isArray(terms) &&
+    terms.every((term) => TERM_MONTHS.includes(term));
+  if (!sound) {
+    throw new Refusal(422, "A coupon has a code, a percent from 0 to 100, and lists of product_types and terms.");
+  }
+  const id = nextId(world, "coupons", 101);
+  return world.store.table("coupons").put({ id, code, percent, product_types, terms, active: true });
+}

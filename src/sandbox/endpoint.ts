@@ -1,0 +1,63 @@
+/** What a route is: method, path, ability, and a function from a call to a reply. */
+import type { Ability, Customer, Token } from "./records.ts";
+import { invalid, Refusal } from "./refusal.ts";
+import type { Reply, Sent } from "./reply.ts";
+import type { Body } from "./rules/fields.ts";
+import type { World } from "./world.ts";
+
+/** A request that has passed authentication, the rate limit and the ability check. */
+export interface Call {
+  world: World;
+  token: Token;
+  customer: Customer;
+  params: Readonly<Record<string, string>>;
+  query: Readonly<Record<string, string[]>>;
+  body: Body;
+}
+
+export interface Endpoint {
+  method: "GET" | "POST" | "DELETE";
+  /** Below /api/v1, with `:name` for one segment. */
+  path: string;
+  ability: Ability;
+  /** Needs an Idempotency-Key (§4: service creation only). */
+  keyed?: boolean;
+  /** Runs inside a transaction, so it is synchronous; throws a Refusal for anything but success. */
+  answer(call: Call): Reply;
+}
+
+/** The id in the path. An id that is not a whole number belongs to nothing: 404. */
+export function idParam(call: Call, name: string, what: string): number {
+  const text = call.params[name] ?? "";
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new Refusal(404, `There is no ${what} ${text}.`);
+  return Number(text);
+}
+
+const LARGEST_PAGE = 100;
+
+/**
+ * One page of the records, newest (highest id) first. §4 Pagination: page and per_page; default 25, for plans 50, maximum
+ * 100. What happens beyond the maximum is not specified: it is clamped. Numbers below 1 and other texts are refused.
+ */
+export function page<T extends { id: number }>(
+  call: Call,
+  name: string,
+  records: readonly T[],
+  sent: (record: T) => Sent,
+  defaultSize = 25,
+): Reply {
+  const errors: Record<string, string[]> = {};
+  const read = (parameter: string, fallback: number): number => {
+    const text = call.query[parameter]?.at(-1);
+    if (text === undefined || text === "") return fallback;
+    if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+    errors[parameter] = [`The ${parameter.replace("_", " ")} field must be an integer of at least 1.`];
+    return fallback;
+  };
+  const number = read("page", 1);
+  const perPage = Math.min(read("per_page", defaultSize), LARGEST_PAGE);
+  if (Object.keys(errors).length > 0) throw invalid(errors);
+  const start = (number - 1) * perPage;
+  const items = [...records].sort((a, b) => b.id - a.id).slice(start, start + perPage);
+  return { form: "page", name, items: items.map(sent), page: number, perPage, total: records.length };
+}

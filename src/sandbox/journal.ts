@@ -1,0 +1,45 @@
+/** The log of the API requests received, for tests and people to look at. Never holds a token, only its name. */
+
+export interface RequestEntry {
+  id: number;
+  /** ISO 8601, by the sandbox's clock. */
+  at: string;
+  method: string;
+  path: string;
+  query: Record<string, string[]>;
+  /** Name of the token, or null when none or an unknown one was sent. */
+  token: string | null;
+  idempotency_key: string | null;
+  /** The JSON value sent, the text when it was not JSON, or null. */
+  body: unknown;
+  /** Status of the answer; null while it is being worked on, and when the connection was cut before any answer. */
+  status: number | null;
+  /** Id of the fault that struck, or null. */
+  fault: number | null;
+}
+
+/** Older entries are dropped, so that a sandbox left running does not grow without end. */
+const KEPT_ENTRIES = 10_000;
+
+export class Journal {
+  #entries: RequestEntry[] = [];
+  #last = 0;
+
+  /** Adds an entry; what is not known yet is filled in later. */
+  begin(entry: Omit<RequestEntry, "id" | "status" | "fault">): RequestEntry {
+    this.#last += 1;
+    const begun = { id: this.#last, ...entry, status: null, fault: null };
+    this.#entries.push(begun);
+    if (this.#entries.length > KEPT_ENTRIES * 2) this.#entries = this.#entries.slice(-KEPT_ENTRIES);
+    return begun;
+  }
+
+  /** Copies of the entries kept, oldest first. */
+  entries(): RequestEntry[] {
+    return structuredClone(this.#entries.slice(-KEPT_ENTRIES));
+  }
+
+  clear(): void {
+    this.#entries = [];
+  }
+}

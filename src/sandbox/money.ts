@@ -1,0 +1,53 @@
+/**
+ * Prices. Amounts are integers in minor units. The price of an order is always the undiscounted list price, the
+ * invoice's total is net of everything (§1, §4). Discounts multiply; the product is rounded once, half up.
+ */
+
+/** The terms that can be ordered, in months, with their prepay discount in percent (§4; the percentages are invented). */
+export const TERMS: Readonly<Record<number, number>> = { 1: 0, 3: 3, 6: 5, 12: 10, 24: 15, 36: 20 };
+
+export const TERM_MONTHS: readonly number[] = Object.keys(TERMS).map(Number);
+
+const CYCLES: Readonly<Record<number, string>> = {
+  1: "monthly",
+  3: "quarterly",
+  6: "semiannually",
+  12: "annually",
+  24: "biennially",
+  36: "triennially",
+};
+
+/** The word for a term, e.g. "monthly" (§2 gives that one only). */
+export function billingCycle(term: number): string {
+  return CYCLES[term] ?? `${term} months`;
+}
+
+/** The amount less each of the percentages, one after the other. */
+export function discounted(amount: number, ...percents: readonly number[]): number {
+  let numerator = BigInt(amount);
+  let denominator = 1n;
+  for (const percent of percents) {
+    // In hundredths of a percent, so that a discount like 12.5 stays exact.
+    numerator *= BigInt(Math.round((100 - percent) * 100));
+    denominator *= 10_000n;
+  }
+  return Number((2n * numerator + denominator) / (2n * denominator));
+}
+
+/** The amount billed for an order: list price less the term's prepay discount, the Manage discount and the coupon. */
+export function amountBilled(price: number, term: number, managePercent: number, couponPercent: number): number {
+  return discounted(price, TERMS[term] ?? 0, managePercent, couponPercent);
+}
+
+const YEARLY_DOMAIN_PRICES: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  ge: { GEL: 3_500, USD: 1_300, EUR: 1_200 },
+  com: { GEL: 4_000, USD: 1_500, EUR: 1_400 },
+};
+const OTHER_DOMAIN_PRICE: Readonly<Record<string, number>> = { GEL: 5_400, USD: 2_000, EUR: 1_800 };
+
+/** List price of a domain for a number of years. */
+export function domainPrice(domain: string, currency: string, years: number): number {
+  const ending = domain.slice(domain.lastIndexOf(".") + 1);
+  const yearly = (YEARLY_DOMAIN_PRICES[ending] ?? OTHER_DOMAIN_PRICE)[currency] ?? 0;
+  return yearly * years;
+}

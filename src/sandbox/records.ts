@@ -1,0 +1,259 @@
+/**
+ * The records that the sandbox keeps, in their internal form: integers for ids and money (minor units), ISO 8601 UTC
+ * strings for instants, `YYYY-MM-DD` for dates. What of them is sent, and in which form, is decided in `shape.ts` alone.
+ */
+
+export const PRODUCT_TYPES = ["shared", "wordpress", "vps", "virtual_desktop"] as const;
+export type ProductType = (typeof PRODUCT_TYPES)[number];
+
+/** "GEL, USD or EUR" (§2 Service, §4 POST /services). */
+export const CURRENCIES = ["GEL", "USD", "EUR"] as const;
+export type Currency = (typeof CURRENCIES)[number];
+
+/** §5, the ability table. */
+export const ABILITIES = ["view", "technical", "billing"] as const;
+export type Ability = (typeof ABILITIES)[number];
+
+/** §6, the event table. */
+export const EVENTS = [
+  "service.provisioned",
+  "invoice.paid",
+  "service.suspended",
+  "invoice.created",
+  "service.expiring",
+  "service.terminated",
+  "service.transfer_accepted",
+] as const;
+export type EventName = (typeof EVENTS)[number];
+
+/** Partner tiers, lowest first. The specification names only Growth "or above" (§4); its neighbours are invented. */
+export const TIERS = ["starter", "growth", "scale"] as const;
+export type Tier = (typeof TIERS)[number];
+
+export type ServiceStatus = "pending" | "active" | "suspended" | "terminated" | "cancelled" | "fraud";
+export type ProvisioningStatus = "pending" | "provisioning" | "provisioned" | "failed";
+export type InvoiceStatus = "unpaid" | "paid" | "cancelled" | "refunded";
+
+/** A customer account: what a token belongs to (§5.2). On the Manage track it is an agency. */
+export interface Customer {
+  id: number;
+  name: string;
+  track: "standard" | "manage";
+  tier: Tier | null;
+}
+
+/** The person who issued tokens. A token never has more access than its issuing user (§5.2). */
+export interface User {
+  id: number;
+  customer_id: number;
+  name: string;
+  permissions: Ability[];
+}
+
+export interface Token {
+  id: number;
+  customer_id: number;
+  user_id: number;
+  name: string;
+  value: string;
+  abilities: Ability[];
+  /** The services that the token is restricted to; null = all of the account (§5.2). */
+  service_ids: number[] | null;
+}
+
+export interface Product {
+  id: number;
+  name: string;
+  product_type: ProductType;
+  active: boolean;
+}
+
+export interface Plan {
+  id: number;
+  product_id: number;
+  name: string;
+  product_type: ProductType;
+  /** The currency of the price that the plan list shows. */
+  currency: Currency;
+  /** Monthly list price, per currency in which the plan can be ordered. */
+  prices: Partial<Record<Currency, number>>;
+  manage_discount_percent: number;
+  active: boolean;
+}
+
+export interface Coupon {
+  id: number;
+  code: string;
+  percent: number;
+  product_types: ProductType[];
+  terms: number[];
+  active: boolean;
+}
+
+export interface Service {
+  id: number;
+  customer_id: number;
+  plan_id: number;
+  plan: string;
+  product_type: ProductType;
+  status: ServiceStatus;
+  domain: string | null;
+  term: number;
+  coupon_code: string | null;
+  currency: Currency;
+  price: number;
+  next_due_date: string;
+  provisioning_status: ProvisioningStatus;
+  created_at: string;
+}
+
+export interface Invoice {
+  id: number;
+  customer_id: number;
+  /** A service or a domain order: both take their ids from one sequence. */
+  order_id: number;
+  invoice_number: string;
+  status: InvoiceStatus;
+  currency: Currency;
+  subtotal: number;
+  total: number;
+  due_date: string;
+  paid_at: string | null;
+  created_at: string;
+}
+
+export interface Grant {
+  id: number;
+  service_id: number;
+  email: string;
+  permission: "view" | "manage";
+  expires_at: string | null;
+  created_at: string;
+}
+
+export interface Webhook {
+  id: number;
+  customer_id: number;
+  url: string;
+  events: EventName[];
+  secret: string;
+  created_at: string;
+}
+
+/** A client account owned by an agency (Manage track). */
+export interface Account {
+  id: number;
+  customer_id: number;
+  name: string;
+  company_name: string | null;
+  company_number: string | null;
+  vat_number: string | null;
+  currency: Currency | null;
+  created_at: string;
+}
+
+export interface MigrationRequest {
+  id: number;
+  customer_id: number;
+  domain: string;
+  order_id: number | null;
+  status: string;
+  /** Source type and scope questions: their names are not specified, so whatever was sent is kept. */
+  answers: Record<string, unknown>;
+  created_at: string;
+}
+
+export interface DomainOrder {
+  id: number;
+  customer_id: number;
+  domain: string;
+  years: number;
+  currency: Currency;
+  price: number;
+  nameserver_mode: "default" | "custom";
+  registrant_contact: Record<string, string | null>;
+  status: ServiceStatus;
+  created_at: string;
+}
+
+/** A queued background job. Jobs run in order of `due_at`, then id, when somebody looks (see `lifecycle.ts`). */
+export interface Job {
+  id: number;
+  kind: "suspend" | "unsuspend" | "provision" | "register";
+  order_id: number;
+  due_at: string;
+}
+
+/** A one-time sign-on into a service's control panel. */
+export interface SignOn {
+  id: number;
+  service_id: number;
+  value: string;
+  used_at: string | null;
+  created_at: string;
+}
+
+/** The answer kept under an Idempotency-Key; the id is `<customer id>:<key>`. */
+export interface KeptAnswer {
+  id: string;
+  status: number;
+  body: string;
+  kept_at: string;
+}
+
+/** A named number: sequences, and the offset of the clock. */
+export interface Counter {
+  id: string;
+  value: number;
+}
+
+/** A named text: the seed that the data was made from. */
+export interface Setting {
+  id: string;
+  value: string;
+}
+
+/** Every collection, by name. The control API speaks of them by these names too. */
+export interface Collections {
+  customers: Customer;
+  users: User;
+  tokens: Token;
+  products: Product;
+  plans: Plan;
+  coupons: Coupon;
+  services: Service;
+  invoices: Invoice;
+  grants: Grant;
+  webhooks: Webhook;
+  accounts: Account;
+  migration_requests: MigrationRequest;
+  domains: DomainOrder;
+  jobs: Job;
+  sign_ons: SignOn;
+  kept_answers: KeptAnswer;
+  counters: Counter;
+  settings: Setting;
+}
+
+export type CollectionName = keyof Collections;
+
+export const COLLECTION_NAMES = [
+  "customers",
+  "users",
+  "tokens",
+  "products",
+  "plans",
+  "coupons",
+  "services",
+  "invoices",
+  "grants",
+  "webhooks",
+  "accounts",
+  "migration_requests",
+  "domains",
+  "jobs",
+  "sign_ons",
+  "kept_answers",
+  "counters",
+  "settings",
+] as const satisfies readonly CollectionName[];

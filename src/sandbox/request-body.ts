@@ -1,0 +1,53 @@
+/** Reads the body of a request on either port: bounded, as JSON. What is wrong with it is kept until somebody needs the body. */
+import { Refusal } from "./refusal.ts";
+
+const LARGEST_BODY = 1_048_576;
+/** Deeper values overflow the stack of whatever walks them later; no field of the specification nests deeper than two. */
+const DEEPEST_BODY = 64;
+
+export interface RequestBody {
+  /** The JSON value; the text when it is not JSON; null when there is none. */
+  value: unknown;
+  problem: Refusal | undefined;
+}
+
+/** Reads at most 1 MiB; what lies beyond is not kept in memory. */
+export async function readBody(request: Request): Promise<RequestBody> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    size += chunk.length;
+    if (size > LARGEST_BODY) {
+      return { value: null, problem: new Refusal(413, `The request body is larger than ${LARGEST_BODY} bytes.`) };
+    }
+    chunks.push(chunk);
+  }
+  const text = Buffer.concat(chunks).toString("utf8");
+  if (text.trim() === "") return { value: null, problem: undefined };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return { value: text, problem: new Refusal(400, "The request body is not valid JSON.") };
+  }
+  if (!tooDeep(value, DEEPEST_BODY)) return { value, problem: undefined };
+  return { value: null, problem: new Refusal(400, "The request body is nested too deeply.") };
+}
+
+function tooDeep(value: unknown, left: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return left === 0 || Object.values(value).some((inner) => tooDeep(inner, left - 1));
+}
+
+/**
+ * The JSON object of a request; no body at all counts as an empty one.
+ * @throws Refusal 400 for anything else, 413 for a body that was too large.
+ */
+export function objectOf({ value, problem }: RequestBody): Record<string, unknown> {
+  if (problem !== undefined) throw problem;
+  if (value === null) return {};
+  if (typeof value !== "object" || Array.isArray(value)) {
+    throw new Refusal(400, "The request body must be a JSON object.");
+  }
+  return value as Record<string, unknown>;
+}

@@ -1,0 +1,28 @@
+/** Invoices of the token's account. */
+import { accessInvoice, covers } from "../access.ts";
+import { type Endpoint, idParam, page } from "../endpoint.ts";
+import type { Invoice } from "../records.ts";
+import type { Sent } from "../reply.ts";
+
+const sent = (record: Invoice): Sent => ({ kind: "invoice", record });
+
+export const invoiceEndpoints: readonly Endpoint[] = [
+  {
+    method: "GET",
+    path: "/invoices",
+    ability: "billing",
+    answer: (call) => {
+      const own = (one: Invoice): boolean => one.customer_id === call.customer.id && covers(call.token, one.order_id);
+      return page(call, "invoices", call.world.store.table("invoices").filter(own), sent);
+    },
+  },
+  {
+    method: "GET",
+    path: "/invoices/:id",
+    ability: "billing",
+    answer: (call) => {
+      const record = accessInvoice(call.world.store, call.token, idParam(call, "id", "invoice"));
+      return { form: "one", status: 200, item: sent(record) };
+    },
+  },
+];

@@ -1,0 +1,135 @@
+/**
+ * Reads the fields of a request body, collecting every mistake by its dotted path before anything is refused (§7: 422
+ * `{message, errors}`). A field that is wrong or missing is read as undefined; `complete` then refuses the whole body.
+ */
+import type { FieldErrors } from "../refusal.ts";
+import { invalid } from "../refusal.ts";
+
+export type Body = Readonly<Record<string, unknown>>;
+
+interface Rule {
+  required?: boolean;
+}
+
+export class Fields {
+  readonly #body: Body;
+  readonly #errors: FieldErrors;
+  readonly #prefix: string;
+
+  constructor(body: Body, prefix = "", errors: FieldErrors = {}) {
+    this.#body = body;
+    this.#prefix = prefix;
+    this.#errors = errors;
+  }
+
+  refuse(name: string, message: string): void {
+    const path = this.#prefix + name;
+    this.#errors[path] = [...(this.#errors[path] ?? []), message];
+  }
+
+  /**
+   * The values that were read, once all fields have been looked at. None is undefined: a required field that is missing
+   * is a mistake.
+   * @throws Refusal 422 with every mistake.
+   */
+  complete<T extends Readonly<Record<string, unknown>>>(values: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+    if (Object.keys(this.#errors).length > 0) throw invalid(this.#errors);
+    return values as { [K in keyof T]: Exclude<T[K], undefined> };
+  }
+
+  /** Whether the field is there at all; null and a blank text count as not given. */
+  given(name: string): boolean {
+    const value = this.#body[name];
+    return value !== undefined && value !== null && !(typeof value === "string" && value.trim() === "");
+  }
+
+  raw(name: string): unknown {
+    return this.#body[name];
+  }
+
+  string(name: string, rule: Rule & { max?: number } = {}): string | undefined {
+    const value = this.#present(name, rule);
+    if (value === undefined) return undefined;
+    const label = this.#label(name);
+    if (typeof value !== "string") return this.#wrong(name, `The ${label} field must be a string.`);
+    const max = rule.max ?? 255;
+    if (value.length > max) {
+      return this.#wrong(name, `The ${label} field must not be greater than ${max} characters.`);
+    }
+    return value.trim();
+  }
+
+  integer(
+    name: string,
+    rule: Rule & { min?: number; max?: number; oneOf?: readonly number[] } = {},
+  ): number | undefined {
+    const value = this.#present(name, rule);
+    if (value === undefined) return undefined;
+    const label = this.#label(name);
+    if (typeof value !== "number" || !Number.isSafeInteger(value)) {
+      return this.#wrong(name, `The ${label} field must be an integer.`);
+    }
+    if (rule.oneOf !== undefined && !rule.oneOf.includes(value)) {
+      return this.#wrong(name, `The ${label} field must be one of ${rule.oneOf.join(", ")}.`);
+    }
+    const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = rule;
+    if (value < min || value > max) {
+      return this.#wrong(name, `The ${label} field must be between ${min} and ${max}.`);
+    }
+    return value;
+  }
+
+  oneOf<T extends string>(name: string, values: readonly T[], rule: Rule = {}): T | undefined {
+    const value = this.string(name, rule);
+    if (value === undefined) return undefined;
+    const found = values.find((one) => one === value);
+    return found ?? this.#wrong(name, `The ${this.#label(name)} field must be one of ${values.join(", ")}.`);
+  }
+
+  /** A text that the test recognises; `form` says what it must be, as in "a valid domain name". */
+  matching(name: string, test: (value: string) => boolean, form: string, rule: Rule = {}): string | undefined {
+    const value = this.string(name, { ...rule, max: 2048 });
+    if (value === undefined || test(value)) return value;
+    return this.#wrong(name, `The ${this.#label(name)} field must be ${form}.`);
+  }
+
+  /** An instant in the future, as the store keeps it. */
+  futureInstant(name: string, now: number): string | undefined {
+    const value = this.string(name);
+    if (value === undefined) return undefined;
+    const label = this.#label(name);
+    const at = INSTANT.test(value) ? Date.parse(value) : Number.NaN;
+    if (Number.isNaN(at)) {
+      return this.#wrong(name, `The ${label} field must be an ISO 8601 timestamp, such as 2027-01-31T12:00:00+00:00.`);
+    }
+    if (at <= now) return this.#wrong(name, `The ${label} field must be a time in the future.`);
+    return new Date(at).toISOString();
+  }
+
+  /** The fields of an object inside the body. */
+  object(name: string, rule: Rule = {}): Fields | undefined {
+    const value = this.#present(name, rule);
+    if (value === undefined) return undefined;
+    if (typeof value !== "object" || Array.isArray(value)) {
+      return this.#wrong(name, `The ${this.#label(name)} field must be an object.`);
+    }
+    return new Fields(value as Body, `${this.#prefix}${name}.`, this.#errors);
+  }
+
+  #present(name: string, rule: Rule): NonNullable<unknown> | undefined {
+    if (this.given(name)) return this.#body[name] ?? undefined;
+    return rule.required ? this.#wrong(name, `The ${this.#label(name)} field is required.`) : undefined;
+  }
+
+  #wrong(name: string, message: string): undefined {
+    this.refuse(name, message);
+    return undefined;
+  }
+
+  #label(name: string): string {
+    return (this.#prefix + name).replaceAll("_", " ");
+  }
+}
+
+/** With seconds and an offset, with a Z, or a bare date (midnight UTC): what a timestamp "with UTC offset" (§2) plausibly comes as. */
+const INSTANT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;

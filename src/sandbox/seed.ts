@@ -1,0 +1,203 @@
+/** The data that a sandbox starts with. It follows from the seed and the clock alone. */
+import { addMonths, DAY_MS, dateOf } from "./clock.ts";
+import { amountBilled } from "./money.ts";
+import { ABILITIES, type Ability, type Currency, type Customer, type Plan, type ProductType } from "./records.ts";
+import { derive } from "./secrets.ts";
+import type { Store } from "./store.ts";
+import type { World } from "./world.ts";
+
+const SEED = "seed";
+
+/** The customer accounts, by the names that the control API knows them by. */
+export const AGENCY_ID = 1;
+export const CUSTOMER_ID = 2;
+
+interface Catalogued {
+  id: number;
+  product: ProductType;
+  name: string;
+  currency: Currency;
+  /** Monthly list price in minor units; a currency that is absent is not offered. */
+  prices: Plan["prices"];
+  discount: number;
+  active?: boolean;
+}
+
+const CATALOGUE: readonly Catalogued[] = [
+  {
+    id: 11,
+    product: "shared",
+    name: "Shared Start",
+    currency: "USD",
+    prices: { GEL: 1300, USD: 500, EUR: 450 },
+    discount: 10,
+  },
+  {
+    id: 12,
+    product: "shared",
+    name: "Shared Plus",
+    currency: "USD",
+    prices: { GEL: 2400, USD: 900, EUR: 820 },
+    discount: 15,
+  },
+  { id: 13, product: "shared", name: "Shared Pro", currency: "GEL", prices: { GEL: 4300, USD: 1600 }, discount: 20 },
+  {
+    id: 14,
+    product: "shared",
+    name: "Shared Legacy",
+    currency: "USD",
+    prices: { USD: 300 },
+    discount: 0,
+    active: false,
+  },
+  {
+    id: 21,
+    product: "wordpress",
+    name: "WordPress One",
+    currency: "USD",
+    prices: { GEL: 2100, USD: 800, EUR: 720 },
+    discount: 10,
+  },
+  {
+    id: 22,
+    product: "wordpress",
+    name: "WordPress Business",
+    currency: "EUR",
+    prices: { GEL: 5200, USD: 1950, EUR: 1800 },
+    discount: 20,
+  },
+  { id: 31, product: "vps", name: "VPS 1", currency: "USD", prices: { GEL: 3200, USD: 1200, EUR: 1100 }, discount: 5 },
+  { id: 32, product: "vps", name: "VPS 2", currency: "USD", prices: { GEL: 6400, USD: 2400, EUR: 2200 }, discount: 7 },
+  { id: 33, product: "vps", name: "VPS 4", currency: "EUR", prices: { USD: 4700, EUR: 4400 }, discount: 10 },
+  {
+    id: 41,
+    product: "virtual_desktop",
+    name: "Desktop Office",
+    currency: "GEL",
+    prices: { GEL: 6500, USD: 2500, EUR: 2300 },
+    discount: 0,
+  },
+  {
+    id: 42,
+    product: "virtual_desktop",
+    name: "Desktop Studio",
+    currency: "USD",
+    prices: { GEL: 13_200, USD: 4900, EUR: 4500 },
+    discount: 5,
+  },
+  // An active plan of a product that is not: it cannot be ordered either (§4 plan_id).
+  { id: 51, product: "vps", name: "Storage VPS", currency: "USD", prices: { USD: 2000 }, discount: 0 },
+];
+
+const PRODUCTS: readonly { id: number; name: string; product_type: ProductType; active: boolean }[] = [
+  { id: 1, name: "Shared hosting", product_type: "shared", active: true },
+  { id: 2, name: "WordPress hosting", product_type: "wordpress", active: true },
+  { id: 3, name: "Root VPS", product_type: "vps", active: true },
+  { id: 4, name: "Virtual Desktop", product_type: "virtual_desktop", active: true },
+  { id: 5, name: "Storage VPS", product_type: "vps", active: false },
+];
+
+/** The seed that a store was filled from, or undefined for an empty one. */
+export function seedOf(store: Store): string | undefined {
+  return store.table("settings").get(SEED)?.value;
+}
+
+/** Fills an empty store (inside a transaction). */
+export function plant(world: World): void {
+  const { store, settings } = world;
+  store.table("settings").put({ id: SEED, value: settings.seed });
+  for (const product of PRODUCTS) store.table("products").put(product);
+  for (const { product, discount, active = true, ...plan } of CATALOGUE) {
+    store.table("plans").put({
+      ...plan,
+      // The last plan alone hangs on the product that is withdrawn.
+      product_id: plan.id === 51 ? 5 : (PRODUCTS.find((one) => one.product_type === product)?.id ?? 1),
+      product_type: product,
+      manage_discount_percent: discount,
+      active,
+    });
+  }
+  plantCoupons(store);
+  const agency = store.table("customers").put({ id: AGENCY_ID, name: "agency", track: "manage", tier: "growth" });
+  const customer = store.table("customers").put({ id: CUSTOMER_ID, name: "customer", track: "standard", tier: null });
+  plantToken(world, 1, agency, "agency", ABILITIES);
+  plantToken(world, 2, customer, "customer", ABILITIES);
+  plantToken(world, 3, agency, "viewer", ["view"]);
+  plantService(world, customer, 12, "customer-one.example", 3);
+  plantService(world, customer, 31, null, 1);
+}
+
+function plantCoupons(store: Store): void {
+  const coupons = store.table("coupons");
+  coupons.put({ id: 1, code: "WELCOME10", percent: 10, product_types: ["shared"], terms: [1], active: true });
+  const everything: ProductType[] = ["shared", "wordpress", "vps", "virtual_desktop"];
+  coupons.put({ id: 2, code: "YEAR20", percent: 20, product_types: everything, terms: [12, 24, 36], active: true });
+  coupons.put({ id: 3, code: "BYGONE50", percent: 50, product_types: everything, terms: [1], active: false });
+}
+
+function plantToken(world: World, id: number, customer: Customer, name: string, abilities: readonly Ability[]): void {
+  const { store, settings } = world;
+  store.table("users").put({ id, customer_id: customer.id, name, permissions: [...abilities] });
+  store.table("tokens").put({
+    id,
+    customer_id: customer.id,
+    user_id: id,
+    name,
+    value: `sandbox-${name}-token-${derive(settings.seed, `token:${name}`).slice(0, 6)}`,
+    abilities: [...abilities],
+    service_ids: null,
+  });
+  for (const sequence of ["users", "tokens"]) store.table("counters").put({ id: sequence, value: id });
+}
+
+/** A service that has run for some months, with its last invoice paid. */
+function plantService(world: World, customer: Customer, planId: number, domain: string | null, months: number): void {
+  const plan = world.store.table("plans").get(planId);
+  if (plan === undefined) throw new Error(`The catalogue has no plan ${planId}.`);
+  const ordered = addMonths(world.clock.now(), -months) + DAY_MS;
+  plantOrder(world, { customer, plan, domain, ordered });
+}
+
+/** An active service with a paid invoice, as if it had been ordered then. Used by the control API too, in bulk. */
+export function plantOrder(
+  world: World,
+  order: { customer: Customer; plan: Plan; domain: string | null; ordered: number },
+): number {
+  const { store, clock } = world;
+  const { customer, plan, domain } = order;
+  const price = plan.prices[plan.currency] ?? 0;
+  const at = new Date(order.ordered).toISOString();
+  let due = addMonths(order.ordered, 1);
+  for (let month = 2; due <= clock.now(); month += 1) due = addMonths(order.ordered, month);
+  const service = store.table("services").put({
+    id: store.next("orders", 1001),
+    customer_id: customer.id,
+    plan_id: plan.id,
+    plan: plan.name,
+    product_type: plan.product_type,
+    status: "active",
+    domain,
+    term: 1,
+    coupon_code: null,
+    currency: plan.currency,
+    price,
+    next_due_date: dateOf(due),
+    provisioning_status: "provisioned",
+    created_at: at,
+  });
+  const year = new Date(order.ordered).getUTCFullYear();
+  store.table("invoices").put({
+    id: store.next("invoices", 5001),
+    customer_id: customer.id,
+    order_id: service.id,
+    invoice_number: `INV-${year}-${String(store.next(`invoice_number:${year}`)).padStart(6, "0")}`,
+    status: "paid",
+    currency: plan.currency,
+    subtotal: price,
+    total: amountBilled(price, 1, customer.track === "manage" ? plan.manage_discount_percent : 0, 0),
+    due_date: at.slice(0, 10),
+    paid_at: at,
+    created_at: at,
+  });
+  return service.id;
+}

@@ -1,0 +1,169 @@
+/**
+ * The store: one table of JSON records per collection, in memory, with transactions that undo what they changed when
+ * they throw. A `Persistence` (see `store-sqlite.ts`) may stand behind it; a transaction is written there before it
+ * returns, so that an answer leaves only after its effects are durable.
+ */
+import { COLLECTION_NAMES, type CollectionName, type Collections } from "./records.ts";
+
+export type RecordId = number | string;
+
+/** One changed record; `row` null means removed. */
+export interface RowChange {
+  collection: CollectionName;
+  id: RecordId;
+  row: { id: RecordId } | null;
+}
+
+/** Where committed transactions are kept. `write` is atomic: all of the changes or none. */
+export interface Persistence {
+  load(): Iterable<{ collection: string; row: { id: RecordId } }>;
+  write(changes: readonly RowChange[]): void;
+  close(): void;
+}
+
+type Note = (id: RecordId, before: { id: RecordId } | undefined) => void;
+
+/** The records of one collection, in order of their creation. Records are never mutated in place: `update` replaces them. */
+export class Table<T extends { id: RecordId }> {
+  readonly #rows = new Map<RecordId, T>();
+  readonly #note: Note;
+
+  constructor(note: Note) {
+    this.#note = note;
+  }
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  get(id: RecordId): T | undefined {
+    return this.#rows.get(id);
+  }
+
+  /** All records, oldest first. */
+  all(): T[] {
+    return [...this.#rows.values()];
+  }
+
+  find(test: (row: T) => boolean): T | undefined {
+    for (const row of this.#rows.values()) if (test(row)) return row;
+    return undefined;
+  }
+
+  filter(test: (row: T) => boolean): T[] {
+    const found: T[] = [];
+    for (const row of this.#rows.values()) if (test(row)) found.push(row);
+    return found;
+  }
+
+  /** Adds the record, or replaces the one with its id. */
+  put(row: T): T {
+    this.#note(row.id, this.#rows.get(row.id));
+    this.#rows.set(row.id, row);
+    return row;
+  }
+
+  /** Replaces some fields of a record that exists. Throws when it does not: callers look first. */
+  update(id: RecordId, change: Partial<T>): T {
+    const before = this.#rows.get(id);
+    if (before === undefined) throw new Error(`There is no record ${id} to update.`);
+    return this.put({ ...before, ...change });
+  }
+
+  remove(id: RecordId): void {
+    const before = this.#rows.get(id);
+    if (before === undefined) return;
+    this.#note(id, before);
+    this.#rows.delete(id);
+  }
+
+  /** Puts a record back as it was, without noting it: the undoing of a transaction, and the loading of a file. */
+  restore(id: RecordId, row: T | undefined): void {
+    if (row === undefined) this.#rows.delete(id);
+    else this.#rows.set(id, row);
+  }
+}
+
+type Tables = { [K in CollectionName]: Table<Collections[K]> };
+
+export class Store {
+  readonly #tables: Tables;
+  readonly #persistence: Persistence | undefined;
+  #undo: { collection: CollectionName; id: RecordId; before: { id: RecordId } | undefined }[] = [];
+  #open = false;
+
+  constructor(persistence?: Persistence) {
+    this.#persistence = persistence;
+    const tables: Partial<Record<CollectionName, unknown>> = {};
+    for (const collection of COLLECTION_NAMES) {
+      tables[collection] = new Table((id, before) => this.#note(collection, id, before));
+    }
+    this.#tables = tables as Tables;
+    for (const { collection, row } of persistence?.load() ?? []) {
+      if (collection in this.#tables) this.#untyped(collection as CollectionName).restore(row.id, row);
+    }
+  }
+
+  table<K extends CollectionName>(collection: K): Tables[K] {
+    return this.#tables[collection];
+  }
+
+  /** The next number of a sequence; the first one is `start`. */
+  next(sequence: string, start = 1): number {
+    const value = (this.table("counters").get(sequence)?.value ?? start - 1) + 1;
+    this.table("counters").put({ id: sequence, value });
+    return value;
+  }
+
+  /**
+   * Runs the work, then writes what it changed. If the work or the writing throws, everything is as before.
+   * The work is synchronous, so that two requests can never be half-way through one another.
+   */
+  transaction<T>(work: () => T): T {
+    if (this.#open) throw new Error("Transactions do not nest.");
+    this.#open = true;
+    this.#undo = [];
+    try {
+      const result = work();
+      this.#write();
+      return result;
+    } catch (error) {
+      // Newest change first: a record changed twice goes back through its first state.
+      for (const { collection, id, before } of this.#undo.reverse()) this.#untyped(collection).restore(id, before);
+      throw error;
+    } finally {
+      this.#undo = [];
+      this.#open = false;
+    }
+  }
+
+  /** Removes every record of every collection (inside a transaction). */
+  clear(): void {
+    for (const collection of COLLECTION_NAMES) {
+      const table = this.#untyped(collection);
+      for (const row of table.all()) table.remove(row.id);
+    }
+  }
+
+  close(): void {
+    this.#persistence?.close();
+  }
+
+  #note(collection: CollectionName, id: RecordId, before: { id: RecordId } | undefined): void {
+    if (!this.#open) throw new Error("Records change inside a transaction only.");
+    this.#undo.push({ collection, id, before });
+  }
+
+  #write(): void {
+    if (this.#persistence === undefined || this.#undo.length === 0) return;
+    const touched = new Map<string, RowChange>();
+    for (const { collection, id } of this.#undo) {
+      touched.set(`${collection}\0${id}`, { collection, id, row: this.#untyped(collection).get(id) ?? null });
+    }
+    this.#persistence.write([...touched.values()]);
+  }
+
+  #untyped(collection: CollectionName): Table<{ id: RecordId }> {
+    return this.#tables[collection] as unknown as Table<{ id: RecordId }>;
+  }
+}

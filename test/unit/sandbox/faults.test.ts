@@ -1,0 +1,188 @@
+import { connect } from "node:net";
+import { describe, expect, test } from "vitest";
+import { Faults } from "../../../src/sandbox/faults.ts";
+import { ORDER, start } from "./harness.ts";
+
+const agencyServices = (running: Awaited<ReturnType<typeof start>>): number =>
+  running.sandbox.control.list("services").filter((one) => one.customer_id === 1).length;
+
+describe("phases", () => {
+  test("before: the answer is the fault's, and nothing is committed", async () => {
+    const running = await start();
+    running.sandbox.control.addFault({
+      method: "POST",
+      path: "/services",
+      phase: "before",
+      status: 503,
+      body: { message: "Down" },
+    });
+    const answer = await running.send("POST", "/services", { key: "k", body: ORDER });
+    expect(answer).toMatchObject({ status: 503, body: { message: "Down" } });
+    expect(agencyServices(running)).toBe(0);
+    expect((await running.send("POST", "/services", { key: "k", body: ORDER })).status).toBe(201);
+  });
+
+  test("before, without more: a plain 500", async () => {
+    const { send, sandbox } = await start();
+    sandbox.control.addFault({ path: "/plans", phase: "before" });
+    expect(await send("GET", "/plans")).toMatchObject({ status: 500, body: { message: "Server Error" } });
+  });
+
+  test("before, dropped: no answer and nothing committed", async () => {
+    const running = await start();
+    running.sandbox.control.addFault({ path: "/services", phase: "before", drop: true });
+    await expect(running.send("POST", "/services", { key: "k", body: ORDER })).rejects.toThrow("fetch failed");
+    expect(agencyServices(running)).toBe(0);
+    expect(running.sandbox.control.requests()).toMatchObject([{ status: null, fault: 1 }]);
+  });
+
+  test("after, dropped: the order is committed though its answer is lost, and the key replays it", async () => {
+    const running = await start();
+    running.sandbox.control.addFault({ path: "/services", phase: "after", drop: true });
+    await expect(running.send("POST", "/services", { key: "k", body: ORDER })).rejects.toThrow("fetch failed");
+    expect(agencyServices(running)).toBe(1);
+    expect((await running.send("POST", "/services", { key: "k", body: ORDER })).status).toBe(201);
+    expect(agencyServices(running)).toBe(1);
+  });
+
+  test("after, replaced: committed, answered with an HTML page", async () => {
+    const running = await start();
+    const page = "<html>Bad Gateway</html>";
+    running.sandbox.control.addFault({
+      path: "/services",
+      phase: "after",
+      status: 502,
+      body: page,
+      headers: { "Content-Type": "text/html" },
+    });
+    const answer = await running.send("POST", "/services", { key: "k", body: ORDER });
+    expect([answer.status, answer.text, answer.headers.get("content-type")]).toEqual([502, page, "text/html"]);
+    expect(agencyServices(running)).toBe(1);
+  });
+
+  test("mid-body: committed, the headers promise all and half of the body comes", async () => {
+    const running = await start();
+    running.sandbox.control.addFault({ path: "/services", phase: "mid-body" });
+    const answer = fetch(`${running.sandbox.url}/api/v1/services`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${running.sandbox.tokens.agency}`, "idempotency-key": "k" },
+      body: JSON.stringify(ORDER),
+    });
+    const { status, headers, body } = await answer;
+    expect(status).toBe(201);
+    const promised = Number(headers.get("content-length"));
+    let got = 0;
+    await expect(
+      (async () => {
+        for await (const chunk of body ?? []) got += chunk.length;
+      })(),
+    ).rejects.toThrow();
+    expect(got).toBe(Math.floor(promised / 2));
+    expect(agencyServices(running)).toBe(1);
+  });
+
+  test("mid-body of an answer without a body: the connection is cut, the deed is done", async () => {
+    const { send, sandbox } = await start({ profile: { bodies: "empty204" } });
+    const { id } = sandbox.control.create("webhooks", { url: "https://x.example/", events: ["invoice.paid"] });
+    sandbox.control.addFault({ method: "DELETE", path: "/webhooks/:id", phase: "mid-body" });
+    await send("DELETE", `/webhooks/${id}`).catch(() => undefined);
+    expect(sandbox.control.list("webhooks")).toEqual([]);
+    expect((await send("GET", "/webhooks")).status).toBe(200);
+  });
+
+  test("delayMs alone only delays", async () => {
+    const waits: number[] = [];
+    const sleep = async (ms: number): Promise<void> => void waits.push(ms);
+    const { send, sandbox } = await start({ sleep });
+    for (const phase of ["before", "after"] as const) sandbox.control.addFault({ path: "/plans", phase, delayMs: 250 });
+    expect((await send("GET", "/plans")).status).toBe(200);
+    expect(waits).toEqual([250]);
+    expect((await send("GET", "/plans")).status).toBe(200);
+    expect(waits).toEqual([250, 250]);
+    expect((await send("GET", "/plans")).status).toBe(200);
+    expect(waits).toEqual([250, 250]);
+  });
+
+  test("headers are added, replaced and taken away", async () => {
+    const { send, sandbox } = await start({ rateLimit: 60 });
+    sandbox.control.addFault({
+      path: "/plans",
+      phase: "after",
+      headers: { "x-ratelimit-remaining": "7", "X-RateLimit-Limit": null, "X-New": "yes" },
+    });
+    const { headers } = await send("GET", "/plans");
+    expect([headers.get("x-ratelimit-remaining"), headers.get("x-ratelimit-limit"), headers.get("x-new")]).toEqual([
+      "7",
+      null,
+      "yes",
+    ]);
+  });
+});
+
+describe("which requests a fault strikes", () => {
+  test("from the nth match on, so many times", () => {
+    const faults = new Faults();
+    faults.add({ method: "post", path: "/services/:id/suspend", nth: 2, times: 2, phase: "before" });
+    const struck = [1, 2, 3, 4].map((id) => faults.strike("POST", `/api/v1/services/${id}/suspend`)?.id);
+    expect(struck).toEqual([undefined, 1, 1, undefined]);
+    expect(faults.list()).toMatchObject([{ seen: 4, fired: 2 }]);
+  });
+
+  test.each([
+    ["/services", "GET", "/api/v1/services", true],
+    ["/api/v1/services", "GET", "/api/v1/services", true],
+    ["/services", "GET", "/api/v1/services/1", false],
+    ["/services/:id", "GET", "/api/v1/services/1", true],
+    ["/services/:id", "GET", "/api/v1/services", false],
+    ["/services/*", "GET", "/api/v1/services/1/grants", true],
+    ["/*", "GET", "/api/v1/plans", true],
+    ["/services/1", "GET", "/api/v1/services/2", false],
+  ])("%s against %s %s: %s", (path, method, actual, expected) => {
+    const faults = new Faults();
+    faults.add({ path, phase: "before" });
+    expect(faults.strike(method, actual) !== undefined).toBe(expected);
+  });
+
+  test("several wait in line: each request is struck by one of them", () => {
+    const faults = new Faults();
+    faults.add({ path: "/plans", phase: "before", nth: 2 });
+    faults.add({ path: "/plans", phase: "after" });
+    faults.add({ path: "/plans", phase: "mid-body" });
+    const struck = [1, 2, 3, 4].map(() => faults.strike("GET", "/api/v1/plans")?.id);
+    expect(struck).toEqual([2, 1, 3, undefined]);
+  });
+
+  test("requests over the limit do not count: they never came as far", async () => {
+    const { send, sandbox } = await start({ rateLimit: 1 });
+    sandbox.control.addFault({ path: "/plans", phase: "before", nth: 2 });
+    await send("GET", "/plans");
+    expect((await send("GET", "/plans")).status).toBe(429);
+    expect(sandbox.control.faults()).toMatchObject([{ seen: 1, fired: 0 }]);
+  });
+
+  test.each([
+    [{ path: "services", phase: "before" }, "pattern"],
+    [{ path: "/services", phase: "during" }, "before, after, mid-body"],
+    [{ path: "/services", phase: "before", nth: 0 }, "nth"],
+    [{ path: "/services", phase: "before", times: 1.5 }, "times"],
+    [{ path: "/services", phase: "before", status: 99 }, "status"],
+    [{ path: "/services", phase: "before", delayMs: -1 }, "delayMs"],
+    [{ path: "/services", phase: "before", headers: [] }, "headers"],
+    [{ path: "/services", phase: "before", drop: "yes" }, "drop"],
+    [{ path: "/services", phase: "before", method: 1 }, "method"],
+    [{ path: "/services", phase: "before", staus: 500 }, 'no field "staus"'],
+  ])("%j is refused", (fault, hint) => {
+    expect(() => new Faults().add(fault as never)).toThrow(hint);
+  });
+});
+
+test("a client that goes away in the middle of its request does no harm", async () => {
+  const { send, sandbox } = await start();
+  const { port } = new URL(sandbox.url);
+  const socket = connect(Number(port), "127.0.0.1");
+  await new Promise((resolve) => socket.once("connect", resolve));
+  const head = `POST /api/v1/accounts HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${sandbox.tokens.agency}\r\n`;
+  await new Promise((resolve) => socket.write(`${head}Content-Length: 100\r\n\r\n{"name":`, resolve));
+  socket.destroy();
+  expect((await send("GET", "/accounts")).body.data).toEqual([]);
+});

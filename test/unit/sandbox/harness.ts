@@ -1,0 +1,72 @@
+/** Starts sandboxes on a clock that only the test moves, and speaks to them over HTTP. */
+import { afterEach } from "vitest";
+import { type Sandbox, type SandboxOptions, startSandbox } from "../../../src/sandbox/index.ts";
+
+export const START = Date.parse("2026-11-21T10:00:00Z");
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  text: string;
+  // Bodies of every shape are looked into; a wrong guess fails the assertion that follows.
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  body: any;
+}
+
+export interface Sending {
+  body?: unknown;
+  /** Sent as it is instead of a JSON body. */
+  raw?: string;
+  headers?: Record<string, string>;
+  token?: string | null;
+  key?: string;
+}
+
+export interface Running {
+  sandbox: Sandbox;
+  /** Sends a request to /api/v1 with the agency's token unless another (or null for none) is given. */
+  send(method: string, path: string, sending?: Sending): Promise<Answer>;
+}
+
+const open: Sandbox[] = [];
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((sandbox) => sandbox.close()));
+});
+
+/** A sandbox that is closed after the test, without rate limit unless the options set one. */
+export async function start(options: SandboxOptions = {}): Promise<Running> {
+  const sandbox = await startSandbox({ clock: { now: () => START }, rateLimit: 0, ...options });
+  open.push(sandbox);
+  return { sandbox, send: (method, path, sending) => send(sandbox, method, path, sending) };
+}
+
+async function send(sandbox: Sandbox, method: string, path: string, sending: Sending = {}): Promise<Answer> {
+  const { token = sandbox.tokens.agency, key, raw, body } = sending;
+  const headers: Record<string, string> = { accept: "application/json", ...sending.headers };
+  if (token !== null) headers.authorization = `Bearer ${token}`;
+  if (key !== undefined) headers["idempotency-key"] = key;
+  const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+  if (payload !== undefined) headers["content-type"] = "application/json";
+  const response = await fetch(`${sandbox.url}/api/v1${path}`, { method, headers, body: payload ?? null });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: parsed(text) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The least that orders a shared hosting service. */
+export const ORDER = { plan_id: 11, currency: "USD", domain: "acme.example" };
+
+/** An active service of the agency: its id. */
+export function activeService({ sandbox }: Running, seed: { plan_id?: number; account?: string } = {}): number {
+  const [service] = sandbox.control.seedServices(seed);
+  if (service === undefined) throw new Error("Nothing was seeded.");
+  return service.id;
+}

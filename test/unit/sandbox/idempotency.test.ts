@@ -1,0 +1,111 @@
+import { describe, expect, test } from "vitest";
+import { ORDER, start } from "./harness.ts";
+
+/** A wait that lasts until the test ends it. */
+function gate(): { sleep: () => Promise<void>; entered: Promise<void>; open: () => void } {
+  const entry = Promise.withResolvers<void>();
+  const exit = Promise.withResolvers<void>();
+  const sleep = (): Promise<void> => {
+    entry.resolve();
+    return exit.promise;
+  };
+  return { sleep, entered: entry.promise, open: exit.resolve };
+}
+
+describe("Idempotency-Key (§4, §7)", () => {
+  test.each([
+    ["missing", undefined],
+    ["blank", "   "],
+    ["too long", "k".repeat(256)],
+  ])("400 when it is %s, before the body is looked at", async (_, key) => {
+    const { send, sandbox } = await start();
+    const answer = await send("POST", "/services", { body: {}, ...(key === undefined ? {} : { key }) });
+    expect(answer.status).toBe(400);
+    expect(answer.body.message).toContain("Idempotency-Key");
+    expect(sandbox.control.list("services")).toHaveLength(2);
+  });
+
+  test("a repetition gets the original status and bytes, and no second service", async () => {
+    const { send, sandbox } = await start();
+    const first = await send("POST", "/services", { key: "k", body: ORDER });
+    sandbox.control.payInvoice(first.body.data.invoice.id);
+    sandbox.control.advanceClock({ hours: 1 });
+    const again = await send("POST", "/services", { key: "k", body: ORDER });
+    expect([again.status, again.text]).toEqual([first.status, first.text]);
+    expect((await send("GET", "/services")).body.meta.total).toBe(1);
+  });
+
+  test("so does one with another body, valid or not: the specification does not compare", async () => {
+    const { send } = await start();
+    const first = await send("POST", "/services", { key: "k", body: ORDER });
+    for (const sending of [{ body: { ...ORDER, domain: "other.example" } }, { body: {} }, { raw: "{" }]) {
+      expect((await send("POST", "/services", { key: "k", ...sending })).text).toBe(first.text);
+    }
+  });
+
+  test("a service deleted meanwhile is still answered with: the answer is kept, not the service", async () => {
+    const { send, sandbox } = await start();
+    const first = await send("POST", "/services", { key: "k", body: ORDER });
+    sandbox.control.remove("services", first.body.data.id);
+    const again = await send("POST", "/services", { key: "k", body: ORDER });
+    expect(again.text).toBe(first.text);
+    expect((await send("GET", `/services/${first.body.data.id}`)).status).toBe(404);
+  });
+
+  test("keys belong to the account: shared by its tokens, apart from those of others", async () => {
+    const { send, sandbox } = await start();
+    const abilities = ["technical" as const];
+    const second = sandbox.control.create("tokens", { name: "second", abilities }).value;
+    const first = await send("POST", "/services", { key: "k", body: ORDER });
+    expect((await send("POST", "/services", { key: "k", body: ORDER, token: second })).text).toBe(first.text);
+    const other = await send("POST", "/services", { key: "k", body: ORDER, token: sandbox.tokens.customer });
+    expect(other.status).toBe(201);
+    expect(other.body.data.id).not.toBe(first.body.data.id);
+  });
+
+  test("a refused order leaves its key free for the corrected one", async () => {
+    const { send } = await start();
+    expect((await send("POST", "/services", { key: "k", body: { ...ORDER, term: 2 } })).status).toBe(422);
+    expect((await send("POST", "/services", { key: "k", body: ORDER })).status).toBe(201);
+  });
+
+  test("a key is forgotten after the retention, and then orders anew", async () => {
+    const { send, sandbox } = await start({ idempotencyRetentionSeconds: 600 });
+    const first = await send("POST", "/services", { key: "k", body: ORDER });
+    sandbox.control.advanceClock({ seconds: 599 });
+    expect((await send("POST", "/services", { key: "k", body: ORDER })).text).toBe(first.text);
+    sandbox.control.advanceClock({ seconds: 1 });
+    const anew = await send("POST", "/services", { key: "k", body: ORDER });
+    expect(anew.body.data.id).not.toBe(first.body.data.id);
+  });
+
+  test("409 while the first request is in flight; the other keys go on; then the replay", async () => {
+    const { sleep, entered, open } = gate();
+    const { send } = await start({ processingMs: 5000, sleep });
+    const first = send("POST", "/services", { key: "k", body: ORDER });
+    await entered;
+    const concurrent = await send("POST", "/services", { key: "k", body: ORDER });
+    expect(concurrent).toMatchObject({ status: 409, body: { message: expect.any(String) } });
+    const other = send("POST", "/services", { key: "other", body: ORDER });
+    open();
+    expect((await first).status).toBe(201);
+    expect((await other).status).toBe(201);
+    expect((await send("POST", "/services", { key: "k", body: ORDER })).text).toBe((await first).text);
+  });
+
+  test("without processingMs nothing waits", async () => {
+    const sleep = (): Promise<void> => Promise.reject(new Error("waited"));
+    const { send } = await start({ sleep });
+    expect((await send("POST", "/services", { key: "k", body: ORDER })).status).toBe(201);
+  });
+
+  test("20 requests at once with one key make one service", async () => {
+    const { send, sandbox } = await start();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => send("POST", "/services", { key: "k", body: ORDER })),
+    );
+    expect(answers.every(({ status }) => status === 201 || status === 409)).toBe(true);
+    expect(new Set(answers.filter(({ status }) => status === 201).map(({ text }) => text)).size).toBe(1);
+    expect(sandbox.control.list("services").filter((one) => one.customer_id === 1)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,183 @@
+import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { SandboxOptionError, type SandboxOptions, startSandbox } from "../../../src/sandbox/index.ts";
+import { ORDER, START, start } from "./harness.ts";
+
+let folder: string;
+let data: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "sandbox-"));
+  data = join(folder, "sandbox.db");
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("a data file", () => {
+  test("goes on where the last sandbox stopped: records, keys, queue, clock, tokens, secrets", async () => {
+    const first = await start({ data, seed: "one" });
+    const ordered = await first.send("POST", "/services", { key: "k", body: ORDER });
+    const hook = { body: { url: "https://x.example/", events: ["invoice.paid"] } };
+    const secret = (await first.send("POST", "/webhooks", hook)).body.data.secret;
+    first.sandbox.control.advanceClock({ hours: 2 });
+    first.sandbox.control.payInvoice(ordered.body.data.invoice.id);
+    const before = first.sandbox.control.state();
+    await first.sandbox.close();
+
+    const second = await start({ data });
+    expect(second.sandbox.control.state()).toEqual(before);
+    expect(second.sandbox.tokens).toEqual(first.sandbox.tokens);
+    expect((await second.send("POST", "/services", { key: "k", body: ORDER })).text).toBe(ordered.text);
+    second.sandbox.control.advanceClock({ seconds: 1 });
+    expect(second.sandbox.control.get("services", ordered.body.data.id).status).toBe("active");
+    // Secrets go on as if there had been no restart: they follow from the seed in the file.
+    const uninterrupted = await start({ seed: "one" });
+    expect((await uninterrupted.send("POST", "/webhooks", hook)).body.data.secret).toBe(secret);
+    const expected = (await uninterrupted.send("POST", "/webhooks", hook)).body.data.secret;
+    expect((await second.send("POST", "/webhooks", hook)).body.data.secret).toBe(expected);
+    const next = await second.send("POST", "/services", { key: "k2", body: ORDER });
+    expect(next.body.data.id).toBe(ordered.body.data.id + 1);
+  });
+
+  test("deletions and resets are kept too", async () => {
+    const first = await start({ data });
+    first.sandbox.control.remove("services", 1001);
+    await first.sandbox.close();
+    const second = await start({ data });
+    expect(second.sandbox.control.list("services").map((one) => one.id)).toEqual([1002]);
+    second.sandbox.control.reset();
+    await second.sandbox.close();
+    const third = await start({ data });
+    expect(third.sandbox.control.list("services").map((one) => one.id)).toEqual([1001, 1002]);
+  });
+
+  test("holds an order before its answer leaves: a process that dies right after has lost nothing", async () => {
+    const first = await start({ data });
+    const ordered = await first.send("POST", "/services", { key: "k", body: ORDER });
+    // What is on disk at this moment, with the first sandbox still holding the file open, is what a kill would leave.
+    const left = join(folder, "left.db");
+    for (const suffix of ["", "-wal"]) if (existsSync(data + suffix)) copyFileSync(data + suffix, left + suffix);
+    const second = await start({ data: left });
+    expect((await second.send("POST", "/services", { key: "k", body: ORDER })).text).toBe(ordered.text);
+    expect(second.sandbox.control.list("services")).toEqual(first.sandbox.control.list("services"));
+  });
+
+  test("a refused request leaves no trace in it", async () => {
+    const first = await start({ data });
+    const before = first.sandbox.control.state();
+    expect((await first.send("POST", "/services", { key: "k", body: { ...ORDER, term: 2 } })).status).toBe(422);
+    await first.sandbox.close();
+    expect((await start({ data })).sandbox.control.state()).toEqual(before);
+  });
+
+  const unusable: { why: string; prepare: () => Promise<SandboxOptions>; hint: string }[] = [
+    {
+      why: "it was made from another seed",
+      prepare: async () => {
+        await (await start({ data, seed: "one" })).sandbox.close();
+        return { data, seed: "two" };
+      },
+      hint: 'from the seed "one", not "two"',
+    },
+    {
+      why: "another sandbox holds it",
+      prepare: async () => {
+        await start({ data });
+        return { data };
+      },
+      hint: "locked",
+    },
+    {
+      why: "it is no database",
+      prepare: async () => {
+        writeFileSync(data, "project: acme\n".repeat(100));
+        return { data };
+      },
+      hint: "not a database",
+    },
+    { why: "its folder is missing", prepare: async () => ({ data: join(data, "x", "y.db") }), hint: "unable to open" },
+  ];
+  test.each(unusable)("is refused with a sentence when $why", async ({ prepare, hint }) => {
+    const options = await prepare();
+    const failure = await start(options).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(SandboxOptionError);
+    expect((failure as Error).message).toContain(hint);
+  });
+});
+
+describe("the seed", () => {
+  async function play(seed: string): Promise<unknown> {
+    const running = await start({ seed });
+    const { send, sandbox } = running;
+    const [vps] = sandbox.control.seedServices({ plan_id: 31 });
+    const texts: string[] = [];
+    for (const [method, path, body] of [
+      ["POST", "/services", ORDER],
+      ["POST", "/webhooks", { url: "https://x.example/", events: ["invoice.paid"] }],
+      ["POST", `/services/${vps?.id}/password`, undefined],
+      ["GET", `/services/${vps?.id}/panel-sso`, undefined],
+    ] as const) {
+      texts.push((await send(method, path, { key: "k", body })).text.replaceAll(sandbox.url, "URL"));
+    }
+    return { texts, tokens: sandbox.tokens, state: sandbox.control.state() };
+  }
+
+  test("the same one gives the same data, tokens and secrets", async () => {
+    expect(await play("a")).toEqual(await play("a"));
+  });
+
+  test("another one gives other tokens and secrets", async () => {
+    const [a, b] = [JSON.stringify(await play("a")), JSON.stringify(await play("b"))];
+    for (const pattern of [/sandbox-agency-token-\w+/, /whsec_\w+/, /sign-on\/\w+/]) {
+      expect(a.match(pattern)?.[0]).toEqual(expect.any(String));
+      expect(a.match(pattern)?.[0]).not.toBe(b.match(pattern)?.[0]);
+    }
+  });
+
+  test("plants an agency without services and a customer with two, both paid and due in the future", async () => {
+    const { send, sandbox } = await start();
+    expect((await send("GET", "/services")).body.data).toEqual([]);
+    const { data } = (await send("GET", "/services", { token: sandbox.tokens.customer })).body;
+    expect(data).toHaveLength(2);
+    for (const service of data) expect(Date.parse(service.next_due_date)).toBeGreaterThan(START);
+    const invoices = (await send("GET", "/invoices", { token: sandbox.tokens.customer })).body.data;
+    expect(invoices.map((one: { status: string }) => one.status)).toEqual(["paid", "paid"]);
+  });
+});
+
+describe("startSandbox", () => {
+  test("needs no options: memory, the system's clock, 60 requests a minute", async () => {
+    const before = Date.now();
+    const sandbox = await startSandbox();
+    const { now } = sandbox.control.state();
+    const headers = { authorization: `Bearer ${sandbox.tokens.viewer}` };
+    const answer = await fetch(`${sandbox.url}/api/v1/plans`, { headers });
+    await sandbox.close();
+    expect(Date.parse(now)).toBeGreaterThanOrEqual(before);
+    expect(Date.parse(now)).toBeLessThanOrEqual(Date.now());
+    expect(answer.headers.get("x-ratelimit-remaining")).toBe("59");
+    for (const url of [sandbox.url, sandbox.controlUrl]) expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
+  });
+
+  test.each([
+    [{ rateLimit: -1 }, "rateLimit"],
+    [{ jobSeconds: 0.5 }, "jobSeconds"],
+    [{ port: Number.NaN }, "port"],
+  ])("refuses %j", async (options, hint) => {
+    await expect(start(options)).rejects.toThrow(hint);
+  });
+
+  test("says when a port is in use", async () => {
+    const { sandbox } = await start();
+    const port = Number(new URL(sandbox.url).port);
+    await expect(start({ port })).rejects.toThrow(`port ${port}: it is in use`);
+  });
+
+  test("frees both ports on close", async () => {
+    const { sandbox } = await start();
+    await sandbox.close();
+    const [port, controlPort] = [sandbox.url, sandbox.controlUrl].map((url) => Number(new URL(url).port));
+    const again = await start({ port: port ?? 0, controlPort: controlPort ?? 0 });
+    expect(again.sandbox.url).toBe(sandbox.url);
+  });
+});

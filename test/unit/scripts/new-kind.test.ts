@@ -1,0 +1,84 @@
+import { cp, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { jsonSchema } from "../../../scripts/generate/json-schema.ts";
+import { kindPages } from "../../../scripts/generate/kind-pages.ts";
+import { registry } from "../../../scripts/generate/registry.ts";
+import { kindFile, namesOf } from "../../../scripts/new-kind/template.ts";
+import type { Kinds } from "../../../src/kinds/index.ts";
+
+const root = path.resolve(import.meta.dirname, "../../..");
+
+describe("namesOf", () => {
+  it.each([
+    [
+      "mail-box",
+      { file: "mail-box", variable: "mailBox", type: "hosting_mail_box", section: "mail_boxes", noun: "mail box" },
+    ],
+    ["policy", { file: "policy", variable: "policy", type: "hosting_policy", section: "policies", noun: "policy" }],
+    ["key", { file: "key", variable: "key", type: "hosting_key", section: "keys", noun: "key" }],
+  ])("%s", (name, names) => expect(namesOf(name)).toEqual(names));
+
+  it.each(["", "MailBox", "mail_box", "-a", "a-", "a--b", "1a", "../a"])("refuses %j", (name) => {
+    expect(namesOf(name)).toBeUndefined();
+  });
+});
+
+describe("a kind from the template", () => {
+  let copy = "";
+  beforeAll(async () => {
+    copy = await mkdtemp(path.join(tmpdir(), "hostform-kind-"));
+    await cp(path.join(root, "src"), path.join(copy, "src"), { recursive: true });
+    await cp(path.join(root, "package.json"), path.join(copy, "package.json"));
+    await symlink(path.join(root, "node_modules"), path.join(copy, "node_modules"));
+  });
+  afterAll(() => rm(copy, { recursive: true, force: true }));
+
+  it("is picked up by the registry, the schema and the pages", async () => {
+    const names = namesOf("mail-box");
+    if (names === undefined) throw new Error("no names");
+    await writeFile(path.join(copy, "src/kinds/mail-box.ts"), kindFile(names));
+    const text = await registry(path.join(copy, "src/kinds"));
+    expect(text).toContain('import { mailBox } from "./mail-box.ts";');
+    await writeFile(path.join(copy, "src/kinds/registry.gen.ts"), text);
+    const { kinds } = (await import(path.join(copy, "src/kinds/index.ts"))) as { kinds: Kinds };
+    expect([...kinds.keys()]).toContain("hosting_mail_box");
+    const module = (await import(
+      path.join(copy, "src/lifecycle/index.ts")
+    )) as typeof import("../../../src/lifecycle/index.ts");
+    const kind = kinds.get("hosting_mail_box");
+    if (kind === undefined) throw new Error("no kind");
+    expect(module.attributesOf(kind).map(([name]) => name)).toEqual(["id", "name", "deletion_policy", "created_at"]);
+    expect(() => kind.create({}, undefined)).toThrow("which request creates it");
+  });
+
+  it("refuses a file that exports no kind, and says which", async () => {
+    await writeFile(path.join(copy, "src/kinds/stray.ts"), "export const stray = 1;\n");
+    await expect(registry(path.join(copy, "src/kinds"))).rejects.toThrow("src/kinds/stray.ts exports 0 kinds");
+    await rm(path.join(copy, "src/kinds/stray.ts"));
+  });
+});
+
+describe("what is generated from the kinds", () => {
+  it("describes every attribute that can be declared, in the editor's schema and on the pages", async () => {
+    const { kinds } = await import("../../../src/kinds/index.ts");
+    const { attributesOf } = await import("../../../src/lifecycle/index.ts");
+    const schema = JSON.parse(jsonSchema(kinds));
+    const pages = new Map(kindPages(kinds));
+    for (const kind of kinds.values()) {
+      const service = schema.properties.services.additionalProperties.properties;
+      const block = kind.nested
+        ? service.grants.additionalProperties.anyOf[1]
+        : schema.properties[kind.section].additionalProperties;
+      for (const [name, , meta] of attributesOf(kind)) {
+        expect(pages.get(`${kind.type}.md`)).toContain(`\`${name}\``);
+        const implied = name === kind.nested?.keyAttribute || name === kind.nested?.parentAttribute;
+        const property = block.properties[name];
+        if (meta.change === undefined || implied) expect(property, `${kind.type}.${name}`).toBeUndefined();
+        else expect(property.description, `${kind.type}.${name}`).toBe(meta.description);
+      }
+    }
+    expect(schema.properties.services.additionalProperties.required).toEqual(["plan_id", "currency"]);
+  });
+});
