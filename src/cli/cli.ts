@@ -1,6 +1,6 @@
 import { CommanderError } from "commander";
 import { HostformError } from "../model/index.ts";
-import { diagnosticJson, renderDiagnostics } from "../report/index.ts";
+import { diagnosticJson, jsonText, renderDiagnostics } from "../report/index.ts";
 import { type Io, looksOf } from "./io.ts";
 import { buildProgram } from "./program.ts";
 
@@ -11,17 +11,38 @@ import { buildProgram } from "./program.ts";
  */
 export async function runCli(args: readonly string[], io: Io): Promise<number> {
   let code = 0;
-  const program = buildProgram(io, (exit) => {
+  const own = ownArguments(args);
+  const json = own.includes("--json");
+  const program = buildProgram(io, { usageErrors: !json }, (exit) => {
     code = exit;
   });
+  if (args.length === 0) {
+    program.outputHelp();
+    return 0;
+  }
   try {
     await program.parseAsync(args, { from: "user" });
     return code;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1;
-    report(error, args, io);
+    if (error instanceof CommanderError) {
+      if (error.exitCode === 0) return 0;
+      if (json) report(usage(error), own, io);
+      return 1;
+    }
+    report(error, own, io);
     return 1;
   }
+}
+
+/** The arguments that are hostform's: what follows `--` is another command's line. */
+function ownArguments(args: readonly string[]): readonly string[] {
+  const end = args.indexOf("--");
+  return end < 0 ? args : args.slice(0, end);
+}
+
+function usage({ message, code }: CommanderError): HostformError {
+  const summary = code === "commander.help" ? "No command was given" : message.replace(/^error: /, "");
+  return new HostformError([{ severity: "error", code: "usage", summary, fix: "See `hostform help`." }]);
 }
 
 /** Says what went wrong: to people on standard error, to programs (`--json`) on standard output. */
@@ -29,7 +50,7 @@ function report(error: unknown, args: readonly string[], io: Io): void {
   const known = error instanceof HostformError;
   const diagnostics = known ? error.diagnostics : [defect(error)];
   if (args.includes("--json")) {
-    io.out(`${JSON.stringify({ errored: true, diagnostics: diagnostics.map(diagnosticJson) })}\n`);
+    io.out(`${jsonText({ errored: true, diagnostics: diagnostics.map(diagnosticJson) })}\n`);
   } else {
     io.err(renderDiagnostics(diagnostics, looksOf(io, !args.includes("--no-color")).errLook));
   }

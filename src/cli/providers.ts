@@ -108,14 +108,15 @@ export class Providers {
         env: io.env,
         insecureHttp: options.insecureHttp,
         requestsPerMinute: config.requestsPerMinute,
-        onRequest: (event) => this.#show(event),
+        onRequest: (event) => this.#show(event, config.requestsPerMinute ?? 60),
       });
     this.#clients.set(key, client);
     return client;
   }
 
-  #show(event: RequestEvent): void {
-    if (this.#invocation.options.verbose) say(this.#invocation, requestEventLine(event));
+  #show({ left, ...event }: RequestEvent, budget: number): void {
+    if (!this.#invocation.options.verbose) return;
+    say(this.#invocation, requestEventLine({ ...event, budgetLeft: left, budget }));
   }
 }
 

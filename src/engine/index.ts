@@ -4,7 +4,7 @@
  * a concrete kind, files or the terminal; `plan` sends nothing, `observe` can only read.
  */
 export { type ApplyOptions, apply, type Recorder } from "./apply.ts";
-export type { Environment } from "./evaluate.ts";
+export { type Environment, resolveConfig, scopeOf } from "./evaluate.ts";
 export { type Accounts, type Observed, observe } from "./observe.ts";
 export { type PlanOptions, plan } from "./plan.ts";
 export { narrow } from "./target.ts";

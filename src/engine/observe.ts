@@ -131,9 +131,15 @@ function merged(failures: readonly unknown[]): unknown {
   const known = failures.filter((failure) => failure instanceof HostformError);
   const other = failures.find((failure) => !(failure instanceof HostformError));
   if (other !== undefined) return other;
-  const seen = new Map<string, Diagnostic>();
-  for (const diagnostic of known.flatMap(({ diagnostics }) => diagnostics)) {
-    seen.set(JSON.stringify([diagnostic.code, diagnostic.summary, diagnostic.detail]), diagnostic);
-  }
-  return new HostformError([...seen.values()], { cause: known[0] });
+  const same = Map.groupBy(
+    known.flatMap(({ diagnostics }) => diagnostics),
+    ({ code, summary }) => `${code} ${summary}`,
+  );
+  const told = [...same.values()].flatMap(([first, ...rest]): Diagnostic[] => {
+    if (first === undefined) return [];
+    const others = new Set([first, ...rest].map(({ detail }) => detail)).size - 1;
+    const more = others === 1 ? "\nThe same for one other request." : `\nThe same for ${others} other requests.`;
+    return [others === 0 ? first : { ...first, detail: `${first.detail ?? ""}${more}`.trim() }];
+  });
+  return new HostformError(told, { cause: known[0] });
 }

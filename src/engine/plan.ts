@@ -56,7 +56,8 @@ export function plan(options: PlanOptions): Plan {
   const changes = new Map<string, Change>();
 
   if (mode === "apply") planDeclared(options, changes, diagnostics);
-  const dropped = [...state.resources.values()].filter(({ address }) => !changes.has(address));
+  const declared = new Set(desired.resources.map(({ address }) => address));
+  const dropped = [...state.resources.values()].filter(({ address }) => mode === "destroy" || !declared.has(address));
   for (const prior of dropped) {
     const kind = kindOf(prior.address, kinds);
     const observation = observed.observations.get(prior.address);
@@ -115,9 +116,10 @@ function planDeclared(options: PlanOptions, changes: Map<string, Change>, diagno
       input,
       dependsOn.find((address) => left.has(address)),
     );
+    // What is not there has no attributes to refer to but the recorded ones.
     if (planned.change.actions[0] === "no-op" && planned.change.before === null) left.add(resource.address);
+    else results.set(resource.address, planned.result);
     changes.set(resource.address, planned.change);
-    results.set(resource.address, planned.result);
     diagnostics.push(...planned.diagnostics.map((diagnostic) => located(diagnostic, placeOf(resource, diagnostic))));
   }
 }

@@ -26,7 +26,7 @@ export function requestEventLine(event: RequestEvent): string {
   const result = event.status === undefined ? `failed (${event.error ?? "no answer"})` : String(event.status);
   const notes = [
     ...(event.attempt > 1 ? [`attempt ${event.attempt}`] : []),
-    ...(event.waitedMs !== undefined && event.waitedMs >= 1 ? [`waited ${milliseconds(event.waitedMs)}`] : []),
+    ...(event.waitedMs !== undefined && event.waitedMs >= 100 ? [`waited ${milliseconds(event.waitedMs)}`] : []),
     ...(event.budgetLeft === undefined ? [] : [budgetText(event.budgetLeft, event.budget)]),
   ];
   const line = `${event.method} ${event.path} → ${result} in ${milliseconds(event.ms)}`;

@@ -4,6 +4,7 @@ import { kinds } from "../../kinds/index.ts";
 import { type ApplyResult, fail, HostformError, isError } from "../../model/index.ts";
 import {
   eventMessage,
+  jsonText,
   planMessages,
   renderOutcome,
   renderPlan,
@@ -41,7 +42,7 @@ export async function runApply(
   const options: RunOptions = { command, mode: command, targets: flags.target ?? [], reorder: flags.reorder ?? [] };
   return withPlan(invocation, options, async (run) => {
     const emit = (messages: readonly object[]) =>
-      invocation.io.out(messages.map((message) => `${JSON.stringify(message)}\n`).join(""));
+      invocation.io.out(messages.map((message) => `${jsonText(message)}\n`).join(""));
     const now = () => invocation.io.clock.now();
     if (json) emit([versionMessage(VERSION, now()), ...planMessages(run.plan, now())]);
     else invocation.io.out(renderPlan(run.plan, { ...invocation.outLook, moneyScale: run.providers.moneyScale }));
