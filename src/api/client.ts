@@ -1,0 +1,185 @@
+import type { Dispatcher } from "undici";
+import type { JsonObject } from "../model/index.ts";
+import { readAnswer } from "./answers.ts";
+import { buildChain } from "./chain.ts";
+import { checkDomains, checkDomainsByPost } from "./domain-check.ts";
+import type { EndpointName, Mutation, MutationName } from "./endpoints.ts";
+import type { Answer, Handler } from "./exchange.ts";
+import {
+  accountForm,
+  type Form,
+  grantForm,
+  invoiceForm,
+  migrationRequestForm,
+  planForm,
+  serviceForm,
+  webhookForm,
+} from "./forms.ts";
+import { Limiter } from "./limiter.ts";
+import { createListing } from "./listing.ts";
+import { formOf, malformed } from "./malformed.ts";
+import { type ClientOptions, resolveOptions } from "./options.ts";
+import { connectionPool } from "./proxy.ts";
+import type { Answers } from "./records.ts";
+import { createRedact } from "./redact.ts";
+import { buildRequest, type RequestParts } from "./request.ts";
+import type { CallOptions, Listing, Reader, Writer } from "./surface.ts";
+import { findText, takeOne } from "./unwrap.ts";
+
+/** A connection attempt gives up before the whole request does, so that it is known not to have been sent. */
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/**
+ * A client for all 24 endpoints of the Hosting Automation API. Every method rejects with an ApiError, whose `reached`
+ * says whether the request may have been carried out. Keeps to the rate limit, retries what may be retried, pages lazily.
+ *
+ * ```ts
+ * const client = new HostingClient({ baseUrl: "https://api.example.com", token });
+ * for await (const service of client.services.list()) use(service.domain);
+ * ```
+ */
+export class HostingClient implements Reader, Writer {
+  readonly #chain: Handler<Answer>;
+  readonly #ownPool: Dispatcher | undefined;
+  readonly #pageSize: number;
+  readonly #maxPages: number;
+  #requests = 0;
+
+  constructor(options: ClientOptions) {
+    const resolved = resolveOptions(options);
+    const { baseUrl, env, timeoutMs, token, onRequest } = resolved;
+    const dispatcher = resolved.dispatcher ?? connectionPool(baseUrl, env, Math.min(CONNECT_TIMEOUT_MS, timeoutMs));
+    this.#ownPool = resolved.dispatcher === undefined ? dispatcher : undefined;
+    this.#pageSize = resolved.pageSize;
+    this.#maxPages = resolved.maxPages;
+    this.#chain = buildChain({
+      ...resolved,
+      dispatcher,
+      limiter: new Limiter(resolved),
+      redact: createRedact(token),
+      onRequest: (event) => {
+        this.#requests += 1;
+        onRequest?.(event);
+      },
+    });
+  }
+
+  /** HTTP requests made so far, each attempt counted. */
+  get requests(): number {
+    return this.#requests;
+  }
+
+  /** Closes the client's own connections; a dispatcher that was given stays open. */
+  async close(): Promise<void> {
+    await this.#ownPool?.close();
+  }
+
+  /** Sends a request that changes something and reads its answer (§4). */
+  async perform<E extends MutationName>(mutation: Mutation<E>, { signal }: CallOptions = {}): Promise<Answers[E]> {
+    const { endpoint, params, body, idempotencyKey } = mutation;
+    return readAnswer(endpoint, await this.#call(endpoint, { params, body, idempotencyKey, signal }));
+  }
+
+  readonly plans = {
+    list: (options?: CallOptions) => this.#list("listPlans", planForm, options),
+  };
+
+  readonly services = {
+    list: (options?: CallOptions) => this.#list("listServices", serviceForm, options),
+    get: (id: string, options?: CallOptions) => this.#get("getService", serviceForm, id, options),
+    /** Orders a service: an invoice is raised at once. The same key with the same body never orders twice. */
+    create: (body: JsonObject, options: CallOptions & { readonly idempotencyKey: string }) =>
+      // Callers without types may have left the options out: that is a missing key, not a crash.
+      this.perform({ endpoint: "createService", body, idempotencyKey: options?.idempotencyKey }, options),
+    /** Queues a suspension; look at the service to see it done. */
+    suspend: (id: string, options?: CallOptions) =>
+      this.perform({ endpoint: "suspendService", params: { id } }, options),
+    unsuspend: (id: string, options?: CallOptions) =>
+      this.perform({ endpoint: "unsuspendService", params: { id } }, options),
+    /** Sets the password (shared and WordPress hosting), or without one has it generated (Root VPS, Virtual Desktop). */
+    resetPassword: (id: string, { password, ...options }: CallOptions & { readonly password?: string } = {}) =>
+      this.perform(
+        { endpoint: "resetPassword", params: { id }, ...(password !== undefined && { body: { password } }) },
+        options,
+      ),
+    /** A one-time sign-on URL for the control panel. Not part of `Reader`: each call makes a credential. */
+    panelSso: async (id: string, { signal }: CallOptions = {}): Promise<{ readonly url: string }> => {
+      const json = await this.#call("panelSso", { params: { id }, signal });
+      const url = findText(json, ["url", "sso_url", "login_url"], ["sso", "panel_sso"]);
+      if (url === null) throw malformed("panelSso", { expected: 'an object with "url"', came: formOf(json) });
+      return { url };
+    },
+  };
+
+  readonly grants = {
+    list: (serviceId: string, options?: CallOptions) => this.#list("listGrants", grantForm, options, { id: serviceId }),
+    create: (serviceId: string, body: JsonObject, options?: CallOptions) =>
+      this.perform({ endpoint: "createGrant", params: { id: serviceId }, body }, options),
+    revoke: (serviceId: string, grantId: string, options?: CallOptions) =>
+      this.perform({ endpoint: "revokeGrant", params: { id: serviceId, grantId } }, options),
+  };
+
+  readonly invoices = {
+    list: (options?: CallOptions) => this.#list("listInvoices", invoiceForm, options),
+    get: (id: string, options?: CallOptions) => this.#get("getInvoice", invoiceForm, id, options),
+  };
+
+  readonly webhooks = {
+    list: (options?: CallOptions) => this.#list("listWebhooks", webhookForm, options),
+    /** The answer holds the signing secret, which is shown this once. */
+    create: (body: JsonObject, options?: CallOptions) => this.perform({ endpoint: "createWebhook", body }, options),
+    delete: (id: string, options?: CallOptions) => this.perform({ endpoint: "deleteWebhook", params: { id } }, options),
+  };
+
+  readonly domains = {
+    check: (names: readonly string[], { signal }: CallOptions = {}) =>
+      checkDomains((endpoint, parts) => this.#call(endpoint, parts), names, signal),
+    checkByPost: (names: readonly string[], { signal }: CallOptions = {}) =>
+      checkDomainsByPost((endpoint, parts) => this.#call(endpoint, parts), names, signal),
+    /** Registers a domain: an invoice is raised at once. Never repeated when its answer was lost. */
+    register: (body: JsonObject, options?: CallOptions) => this.perform({ endpoint: "registerDomain", body }, options),
+  };
+
+  readonly accounts = {
+    list: (options?: CallOptions) => this.#list("listAccounts", accountForm, options),
+    create: (body: JsonObject, options?: CallOptions) => this.perform({ endpoint: "createAccount", body }, options),
+  };
+
+  readonly migrationRequests = {
+    list: (options?: CallOptions) => this.#list("listMigrationRequests", migrationRequestForm, options),
+    get: (id: string, options?: CallOptions) => this.#get("getMigrationRequest", migrationRequestForm, id, options),
+    create: (body: JsonObject, options?: CallOptions) =>
+      this.perform({ endpoint: "createMigrationRequest", body }, options),
+  };
+
+  async #call(endpoint: EndpointName, parts: RequestParts): Promise<unknown> {
+    return (await this.#chain(buildRequest(endpoint, parts))).json;
+  }
+
+  async #get<T>(endpoint: EndpointName, form: Form<T>, id: string, { signal }: CallOptions = {}): Promise<T> {
+    return takeOne(endpoint, form, await this.#call(endpoint, { params: { id }, signal }));
+  }
+
+  #list<T extends { readonly id: string }>(
+    endpoint: EndpointName,
+    form: Form<T>,
+    { signal }: CallOptions = {},
+    params?: Readonly<Record<string, string>>,
+  ): Listing<T> {
+    const size = String(this.#pageSize);
+    return createListing({
+      endpoint,
+      form,
+      maxPages: this.#maxPages,
+      fetchPage: (page) =>
+        this.#call(endpoint, {
+          params,
+          signal,
+          query: [
+            ["page", String(page)],
+            ["per_page", size],
+          ],
+        }),
+    });
+  }
+}

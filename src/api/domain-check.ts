@@ -1,0 +1,101 @@
+import { ApiError, isObject, type JsonObject } from "../model/index.ts";
+import type { EndpointName } from "./endpoints.ts";
+import { refuseArgument } from "./failure.ts";
+import type { DomainAvailability } from "./records.ts";
+import type { RequestParts } from "./request.ts";
+
+/** Sends a request and gives the JSON of its answer. */
+export type Call = (endpoint: EndpointName, parts: RequestParts) => Promise<unknown>;
+
+/** Names in one request: keeps the address well below 8,000 characters. */
+const NAMES_PER_REQUEST = 25;
+
+/** Answers that mean "not in this form", upon which the other form is tried. */
+const WRONG_FORM = new Set([400, 404, 405, 422]);
+
+/**
+ * Availability of domains (§4; parameters and result are not shown). Asks for many at once (`?domains[]=`), and singly
+ * (`?domain=`) where the server refuses that. Advisory: an answer that is not understood is `available: null`.
+ */
+export async function checkDomains(
+  call: Call,
+  names: readonly string[],
+  signal?: AbortSignal,
+): Promise<DomainAvailability[]> {
+  const asked = validNames("checkDomains", names);
+  const found: DomainAvailability[] = [];
+  for (let from = 0; from < asked.length; from += NAMES_PER_REQUEST) {
+    const some = asked.slice(from, from + NAMES_PER_REQUEST);
+    try {
+      const json = await call("checkDomains", { query: some.map((name) => ["domains[]", name] as const), signal });
+      found.push(...readAvailability(json, some));
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status === undefined || !WRONG_FORM.has(error.status)) throw error;
+      for (const name of some) {
+        found.push(...readAvailability(await call("checkDomains", { query: [["domain", name]], signal }), [name]));
+      }
+    }
+  }
+  return found;
+}
+
+/** The POST form of the same endpoint (§4), for servers that take no query. Not used when planning, which only GETs. */
+export async function checkDomainsByPost(
+  call: Call,
+  names: readonly string[],
+  signal?: AbortSignal,
+): Promise<DomainAvailability[]> {
+  const asked = validNames("checkDomainsByPost", names);
+  if (asked.length === 0) return [];
+  return readAvailability(await call("checkDomainsByPost", { body: { domains: asked }, signal }), asked);
+}
+
+function validNames(endpoint: EndpointName, names: readonly string[]): string[] {
+  const bad = names.find((name) => !/^[^\s/?#@:]+\.[^\s/?#@:]+$/.test(name.trim()));
+  if (bad !== undefined) {
+    refuseArgument(endpoint, `${JSON.stringify(bad)} is not a domain name`, "Give names such as acme.example.");
+  }
+  return [...new Set(names.map(folded))];
+}
+
+const folded = (name: string) => name.trim().toLowerCase().replace(/\.$/, "");
+
+/** Accepts a list of results, a map from name to result, or one result; wrapped in `data`, `domains` or `results`. */
+function readAvailability(json: unknown, asked: readonly string[]): DomainAvailability[] {
+  const results = new Map<string, unknown>();
+  const collect = (value: unknown, depth: number): void => {
+    if (Array.isArray(value)) {
+      for (const item of value) collect(item, depth + 1);
+    } else if (isObject(value) && depth < 5) {
+      const name = value.domain ?? value.name;
+      if (typeof name === "string") results.set(folded(name), value);
+      else
+        for (const [key, item] of Object.entries(value)) {
+          if (asked.includes(folded(key))) results.set(folded(key), item);
+          else collect(item, depth + 1);
+        }
+    }
+  };
+  collect(json, 0);
+  const [alone] = asked;
+  if (results.size === 0 && asked.length === 1 && alone !== undefined && isObject(json)) {
+    results.set(alone, isObject(json.data) ? json.data : json);
+  }
+  return asked.map((domain) => {
+    const result = results.get(domain);
+    return { domain, available: availabilityOf(result), raw: isObject(result) ? (result as JsonObject) : {} };
+  });
+}
+
+const FREE = new Set(["available", "free", "unregistered"]);
+const TAKEN = new Set(["unavailable", "taken", "registered", "not_available", "not available", "reserved"]);
+
+function availabilityOf(result: unknown): boolean | null {
+  const told = isObject(result)
+    ? (result.available ?? result.is_available ?? result.isAvailable ?? result.status)
+    : result;
+  if (typeof told === "boolean") return told;
+  if (told === 1 || told === 0) return told === 1;
+  const word = typeof told === "string" ? told.trim().toLowerCase() : "";
+  return FREE.has(word) ? true : TAKEN.has(word) ? false : null;
+}

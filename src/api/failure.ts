@@ -1,0 +1,78 @@
+import { ApiError, type Code, type Reached } from "../model/index.ts";
+import { describeEndpoint, type EndpointName, endpoints, type Repeat } from "./endpoints.ts";
+
+/** What follows from not knowing, by the class of the request. A GET may fail as it likes. */
+const DOUBT: Readonly<Record<Repeat, string | undefined>> = {
+  safe: undefined,
+  keyed: "It is not known whether the API carried the request out; the same Idempotency-Key may be sent again.",
+  idempotent: "It is not known whether the API carried the request out; it may be sent again.",
+  once: "It is not known whether the API carried the request out; look before it is sent again.",
+};
+
+interface FailureDetails {
+  readonly code: Code;
+  readonly summary: string;
+  readonly reached: Reached;
+  readonly status?: number | undefined;
+  readonly serverMessage?: string | undefined;
+  readonly fieldErrors?: Readonly<Record<string, readonly string[]>>;
+  readonly detail?: string | undefined;
+  readonly fix?: string | undefined;
+  /** Whether the same request may well succeed a little later. Whether it may be sent again is another question. */
+  readonly transient?: boolean;
+  /** How long the server asked to wait, in ms. */
+  readonly waitMs?: number | undefined;
+}
+
+/** One attempt that failed: the error that callers get, with what the retry handler needs to decide. */
+export class FailedAttempt extends ApiError {
+  readonly transient: boolean;
+  readonly waitMs: number | undefined;
+  readonly #endpoint: EndpointName;
+  readonly #details: FailureDetails;
+
+  constructor(endpoint: EndpointName, details: FailureDetails, options?: ErrorOptions) {
+    const doubt = details.reached === "maybe" ? DOUBT[endpoints[endpoint].repeat] : undefined;
+    super(
+      {
+        ...details,
+        endpoint: describeEndpoint(endpoint),
+        detail: [details.detail, doubt].filter(Boolean).join(" ") || undefined,
+      },
+      options,
+    );
+    this.transient = details.transient ?? false;
+    this.waitMs = details.waitMs;
+    this.#endpoint = endpoint;
+    this.#details = details;
+  }
+
+  /** The same failure after `attempts` attempts, of which (`doubtful`) an earlier one may have been carried out. */
+  after(attempts: number, doubtful: boolean): FailedAttempt {
+    if (attempts < 2) return this;
+    const details = this.#details;
+    return new FailedAttempt(
+      this.#endpoint,
+      {
+        ...details,
+        reached: doubtful ? "maybe" : details.reached,
+        detail: [details.detail, `This was attempt ${attempts}.`].filter(Boolean).join(" "),
+      },
+      { cause: this.cause },
+    );
+  }
+}
+
+/** The request was aborted by its caller. */
+export function cancelled(endpoint: EndpointName, reached: Reached): FailedAttempt {
+  return new FailedAttempt(endpoint, {
+    code: "api.cancelled",
+    summary: `${describeEndpoint(endpoint)} was cancelled`,
+    reached,
+  });
+}
+
+/** Refuses to make a request from what the caller gave; nothing was sent. */
+export function refuseArgument(endpoint: EndpointName, summary: string, fix?: string): never {
+  throw new FailedAttempt(endpoint, { code: "api.argument", summary, reached: "no", detail: "Nothing was sent.", fix });
+}

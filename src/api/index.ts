@@ -1,0 +1,24 @@
+/**
+ * The client of the Hosting Automation API, published as `hostform/client`. In: a base URL, a token, and for tests a
+ * clock, randomness and a dispatcher. Out: the records of §2 in one shape whatever the server's variant, and typed errors
+ * that say whether a request may have been carried out. Must not: know kinds, plans or state; guess where the answer is
+ * unclear; follow redirects or addresses from the server; let the token into any text.
+ */
+export { ApiError, type Clock, type Reached } from "../model/index.ts";
+export { HostingClient } from "./client.ts";
+export {
+  type Ability,
+  describeEndpoint,
+  type Endpoint,
+  type EndpointName,
+  endpoints,
+  type Mutation,
+  type MutationName,
+  type Repeat,
+} from "./endpoints.ts";
+export { type Ledger, MemoryLedger, WINDOW_MS } from "./ledger.ts";
+export type { RequestEvent } from "./observe.ts";
+export type { ClientOptions } from "./options.ts";
+export type * from "./records.ts";
+export type { CallOptions, Listing, Reader, Writer } from "./surface.ts";
+export { VERSION } from "./version.ts";

@@ -1,0 +1,94 @@
+import type { Clock } from "../model/index.ts";
+import { endpoints, type Repeat } from "./endpoints.ts";
+import type { Answer, Handler } from "./exchange.ts";
+import { cancelled, FailedAttempt } from "./failure.ts";
+import { LONGEST_WAIT_MS } from "./limiter.ts";
+
+export interface RetryOptions {
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** Attempts that may fail before giving up. Refusals by the rate limit and keys in flight are counted on their own. */
+  readonly maxAttempts: number;
+}
+
+const FIRST_BACKOFF_MS = 500;
+const LONGEST_BACKOFF_MS = 20_000;
+/** The waits of one call together; those for its turn within the rate limit are not counted. */
+const LONGEST_WAITS_MS = 300_000;
+const MOST_REFUSALS = 8;
+const MOST_CONFLICTS = 8;
+
+/** What a DELETE means when an earlier attempt, whose answer was lost, has already done it. */
+const DONE_BEFORE: Answer = { status: 204, json: undefined };
+
+interface Tally {
+  failures: number;
+  refusals: number;
+  conflicts: number;
+}
+
+/**
+ * Repeats what may be repeated (see `Repeat` in endpoints.ts), with exponential backoff and full jitter:
+ *
+ * | failure | safe, keyed, idempotent | once |
+ * | --- | --- | --- |
+ * | never reached the server (lookup, connect) | again | again |
+ * | 429 | again, after the limiter's pause | again |
+ * | 409 with a key (§7): the first is still in progress | again, same key and bytes | — |
+ * | lost, cut or unreadable answer, timeout, 408, 5xx | again | reported: it may have been carried out |
+ * | any other answer | reported | reported |
+ *
+ * What is reported after an ambiguous attempt says `reached: "maybe"`, whatever the last attempt met.
+ */
+export function retry(options: RetryOptions, next: Handler<Answer>): Handler<Answer> {
+  const { clock } = options;
+  return async (request) => {
+    const { repeat } = endpoints[request.endpoint];
+    let waited = 0;
+    const tally: Tally = { failures: 0, refusals: 0, conflicts: 0 };
+    let doubtful = false;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await next({ ...request, attempt });
+      } catch (error) {
+        if (!(error instanceof FailedAttempt)) throw error;
+        if (repeat === "idempotent" && doubtful && error.status === 404) return DONE_BEFORE;
+        const delay = delayBefore(error, repeat, tally, options);
+        if (delay === undefined || waited + delay > LONGEST_WAITS_MS) throw error.after(attempt, doubtful);
+        waited += delay;
+        doubtful ||= error.reached === "maybe" && repeat !== "safe";
+        try {
+          await clock.sleep(delay, request.signal);
+        } catch {
+          throw cancelled(request.endpoint, doubtful ? "maybe" : "no");
+        }
+      }
+    }
+  };
+}
+
+/** How long to wait before the next attempt, in ms; undefined when there is to be none. */
+function delayBefore(error: FailedAttempt, repeat: Repeat, tally: Tally, options: RetryOptions): number | undefined {
+  if (!error.transient) return undefined;
+  if (error.status === 429) {
+    tally.refusals += 1;
+    // The limiter makes everyone wait, this call included.
+    return tally.refusals < MOST_REFUSALS ? 0 : undefined;
+  }
+  if (error.status === 409) {
+    tally.conflicts += 1;
+    if (tally.conflicts >= MOST_CONFLICTS) return undefined;
+    return bounded(error.waitMs ?? Math.min(LONGEST_BACKOFF_MS, 1_000 * 2 ** (tally.conflicts - 1)));
+  }
+  if (repeat === "once" && error.reached !== "no") return undefined;
+  tally.failures += 1;
+  if (tally.failures >= options.maxAttempts) return undefined;
+  const ceiling = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (tally.failures - 1));
+  const jittered = Math.ceil(ceiling * options.random());
+  return bounded(Math.max(jittered, error.waitMs ?? 0));
+}
+
+/** A server that asks for a longer wait is reported rather than waited for. */
+function bounded(delay: number): number | undefined {
+  return delay <= LONGEST_WAIT_MS ? delay : undefined;
+}

@@ -1,0 +1,72 @@
+import type { Clock } from "../model/index.ts";
+import { describeEndpoint, type EndpointName, endpoints } from "./endpoints.ts";
+import type { Answer, ApiRequest, Handler, Reply } from "./exchange.ts";
+import { FailedAttempt } from "./failure.ts";
+import { parseJson } from "./json.ts";
+import { malformed } from "./malformed.ts";
+import type { Redact } from "./redact.ts";
+import { refusal } from "./refuse.ts";
+import { htmlPage } from "./server-words.ts";
+
+/**
+ * How much of a 2xx answer is needed. `ignored`: the status says it all (gap: the bodies of suspend and unsuspend are
+ * not shown). `optional`: an empty answer is accepted, a broken one is not. Everything else is `required`.
+ */
+const BODIES: Partial<Record<EndpointName, "ignored" | "optional">> = {
+  suspendService: "ignored",
+  unsuspendService: "ignored",
+  revokeGrant: "ignored",
+  deleteWebhook: "ignored",
+  resetPassword: "optional",
+  createGrant: "optional",
+  createWebhook: "optional",
+  registerDomain: "optional",
+  createAccount: "optional",
+  createMigrationRequest: "optional",
+};
+
+/** Words of pages that mean "later" although their status says otherwise. */
+const THROTTLED = /too many requests|rate limit|slow down|try again later|temporarily unavailable/i;
+
+/** Turns replies into answers: errors for anything but 2xx, parsed JSON for 2xx. */
+export function understand(options: { redact: Redact; clock: Clock }, next: Handler<Reply>): Handler<Answer> {
+  return async (request) => {
+    const reply = await next(request);
+    if (reply.status < 200 || reply.status > 299) throw refusal(request, reply, options);
+    return { status: reply.status, json: read(request, reply, options.redact) };
+  };
+}
+
+function read(request: ApiRequest, reply: Reply, redact: Redact): unknown {
+  const { endpoint } = request;
+  const need = BODIES[endpoint] ?? "required";
+  const came = (what: string, transient: boolean) =>
+    malformed(endpoint, { came: what, transient, status: reply.status });
+  const text = reply.text.trim();
+
+  // A page of a proxy with status 200: the request may not even have reached the API.
+  const page = htmlPage(text, reply.headers["content-type"]);
+  if (page !== undefined) throw came(redact(page, request.secrets), THROTTLED.test(text));
+  if (need === "ignored") return undefined;
+  if (reply.cut === "too_large") {
+    throw new FailedAttempt(endpoint, {
+      code: "api.too_large",
+      summary: `The answer to ${describeEndpoint(endpoint)} is larger than is accepted`,
+      reached: endpoints[endpoint].repeat === "safe" ? "answered" : "maybe",
+      status: reply.status,
+      fix: "Narrow the request, or raise the limit if it is right.",
+    });
+  }
+  if (reply.cut !== undefined) throw came("an answer that was cut off", true);
+  if (text === "") {
+    if (need === "optional") return undefined;
+    throw came("an empty answer", true);
+  }
+  const encoding = reply.headers["content-encoding"];
+  if (encoding !== undefined && encoding !== "identity")
+    throw came("a compressed answer, which was not asked for", false);
+  const json = parseJson(text);
+  // The text itself is not shown: it may be the rest of an answer with a secret in it.
+  if (json === undefined) throw came("text that is not JSON, or only a part of it", true);
+  return json.value;
+}

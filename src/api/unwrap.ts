@@ -1,0 +1,57 @@
+import { isObject } from "../model/index.ts";
+import type { EndpointName } from "./endpoints.ts";
+import { type Form, hasId, readRecord } from "./forms.ts";
+import { formOf, malformed } from "./malformed.ts";
+
+type Object = { readonly [key: string]: unknown };
+
+/**
+ * Where a record may stand in an answer, likeliest first: under its name inside `data`, under `data` (§2), under its
+ * name, or bare.
+ */
+function places(json: unknown, names: readonly string[]): Object[] {
+  if (!isObject(json)) return [];
+  const inside = isObject(json.data) ? names.map((name) => (json.data as Object)[name]) : [];
+  const candidates = [...inside, json.data, ...names.map((name) => json[name]), json];
+  return candidates
+    .map((value) => (isObject(value) && isObject(value.data) && value !== json ? value.data : value))
+    .filter(isObject);
+}
+
+/** The record in an answer, found by structure (gap: several response shapes are not shown); undefined when there is none. */
+export function findOne<T>(form: Form<T>, json: unknown): T | undefined {
+  const found = places(json, form.one).find((value) => hasId(form, value));
+  const read = found === undefined ? undefined : readRecord(form, found);
+  return read !== undefined && "record" in read ? read.record : undefined;
+}
+
+/** The record in an answer that must hold one. Throws api.malformed. */
+export function takeOne<T>(endpoint: EndpointName, form: Form<T>, json: unknown): T {
+  const found = findOne(form, json);
+  if (found === undefined) throw malformed(endpoint, { expected: `${form.noun} with an id`, came: formOf(json) });
+  return found;
+}
+
+/** The record under one of its names anywhere an answer may put it beside another; undefined when there is none. */
+export function findBeside<T>(form: Form<T>, json: unknown, beside: readonly string[]): T | undefined {
+  for (const place of places(json, beside)) {
+    for (const name of form.one) {
+      const held = place[name];
+      const value = isObject(held) && isObject(held.data) ? held.data : held;
+      const read = readRecord(form, value);
+      if ("record" in read) return read.record;
+    }
+  }
+  return undefined;
+}
+
+/** A text under one of the names, in `data`, in a named object or at the top; null when there is none. */
+export function findText(json: unknown, names: readonly string[], wrappers: readonly string[] = []): string | null {
+  for (const place of [...places(json, wrappers), ...(isObject(json) ? [json] : [])]) {
+    for (const name of names) {
+      const value = place[name];
+      if (typeof value === "string" && value !== "") return value;
+    }
+  }
+  return null;
+}

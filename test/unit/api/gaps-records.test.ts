@@ -1,0 +1,205 @@
+import { describe, expect, it } from "vitest";
+import { api, failureOf, invoice, service, setUp, useNock } from "./support.ts";
+
+/** What the specification leaves open about all records but services: each plausible filling gives the same record. */
+useNock();
+
+const get = (path: string, body: unknown, status = 200) => api().get(path).reply(status, JSON.stringify(body));
+const post = (path: string, body: unknown, status = 201) =>
+  api()
+    .post(path)
+    .reply(status, body === "" ? "" : JSON.stringify(body));
+
+describe("grants", () => {
+  const grants: object[] = [
+    { id: 4, email: "Dev@acme.example", permission: "manage", expires_at: null },
+    { id: "4", email: "Dev@acme.example", permission: "manage", expires_at: "" },
+    { grant_id: 4, email: "Dev@acme.example", permission: "manage" },
+    { id: 4, user: { id: 9, email: "Dev@acme.example" }, permission: "manage" },
+  ];
+  for (const grant of grants) {
+    it(JSON.stringify(grant), async () => {
+      get("/services/7/grants?page=1&per_page=100", { data: [grant], meta: { last_page: 1 } });
+      post("/services/7/grants", { data: grant });
+      const { client } = setUp();
+      const record = { id: "4", email: "Dev@acme.example", permission: "manage", expires_at: null };
+      expect(await client.grants.list("7").all()).toMatchObject([record]);
+      expect(await client.grants.create("7", { email: "Dev@acme.example", permission: "manage" })).toMatchObject(
+        record,
+      );
+    });
+  }
+});
+
+describe("webhooks", () => {
+  const hook = { id: "wh_1", url: "https://acme.example/hook", events: ["invoice.paid"] };
+  const shapes: unknown[] = [
+    { data: { ...hook, secret: "whsec-1" } },
+    { data: hook, secret: "whsec-1" },
+    { ...hook, signing_secret: "whsec-1" },
+    { webhook: hook, signing_secret: "whsec-1" },
+    { data: { webhook: hook, secret: "whsec-1" } },
+    { data: { ...hook, id: undefined, uuid: "wh_1", events: [{ name: "invoice.paid" }], secret: "whsec-1" } },
+    { subscription: { ...hook, events: "invoice.paid", webhook_secret: "whsec-1" } },
+  ];
+  for (const shape of shapes) {
+    it(JSON.stringify(shape), async () => {
+      post("/webhooks", shape);
+      expect(await setUp().client.webhooks.create({})).toMatchObject({
+        id: "wh_1",
+        url: hook.url,
+        events: ["invoice.paid"],
+        secret: "whsec-1",
+      });
+    });
+  }
+
+  it("a secret that did not come is null", async () => {
+    post("/webhooks", { data: hook });
+    expect(await setUp().client.webhooks.create({})).toMatchObject({ id: "wh_1", secret: null });
+  });
+});
+
+describe("creations that may answer nothing usable", () => {
+  for (const [status, body] of [
+    [204, ""],
+    [201, ""],
+    [201, '{"message":"Created"}'],
+    [200, "[]"],
+    [201, '{"data":null}'],
+  ] as const) {
+    it(`${status} ${body}`, async () => {
+      for (const path of ["/services/7/grants", "/webhooks", "/accounts", "/migration-requests"])
+        api().post(path).reply(status, body);
+      const { client } = setUp();
+      expect(await client.grants.create("7", {})).toBeNull();
+      expect(await client.webhooks.create({})).toBeNull();
+      expect(await client.accounts.create({})).toBeNull();
+      expect(await client.migrationRequests.create({})).toBeNull();
+    });
+  }
+});
+
+describe("the domain check", () => {
+  const answers: unknown[] = [
+    {
+      data: [
+        { domain: "a.example", available: true },
+        { domain: "b.example", available: false },
+      ],
+    },
+    [
+      { name: "A.example", is_available: true },
+      { name: "b.example", is_available: false },
+    ],
+    { data: { "a.example": true, "b.example": false } },
+    { "a.example": { available: true }, "b.example": { status: "Taken" } },
+    {
+      domains: [
+        { domain: "a.example", status: "available" },
+        { domain: "b.example", status: "registered" },
+      ],
+    },
+    { results: { "a.example": "free", "b.example": 0 } },
+  ];
+  for (const answer of answers) {
+    it(JSON.stringify(answer), async () => {
+      get("/domains/check?domains%5B%5D=a.example&domains%5B%5D=b.example", answer);
+      const found = await setUp().client.domains.check(["A.example", "b.example."]);
+      expect(found.map(({ domain, available }) => [domain, available])).toEqual([
+        ["a.example", true],
+        ["b.example", false],
+      ]);
+    });
+  }
+
+  for (const status of [400, 404, 405, 422]) {
+    it(`asks singly when many at once are refused with ${status}, with GETs only`, async () => {
+      get("/domains/check?domains%5B%5D=a.example&domains%5B%5D=b.example", { message: "no" }, status);
+      get("/domains/check?domain=a.example", { data: { available: true } });
+      get("/domains/check?domain=b.example", { domain: "b.example", available: false });
+      const found = await setUp().client.domains.check(["a.example", "b.example"]);
+      expect(found.map(({ available }) => available)).toEqual([true, false]);
+    });
+  }
+
+  it("an answer that is not understood is null, and so is a name that is missing", async () => {
+    get("/domains/check?domains%5B%5D=a.example&domains%5B%5D=b.example", {
+      data: [{ domain: "a.example", status: "premium" }],
+    });
+    const found = await setUp().client.domains.check(["a.example", "b.example"]);
+    expect(found.map(({ available }) => available)).toEqual([null, null]);
+  });
+
+  it("other failures are not taken for the wrong form", async () => {
+    get("/domains/check?domains%5B%5D=a.example", {}, 403);
+    expect(await failureOf(setUp().client.domains.check(["a.example"]))).toMatchObject({ status: 403 });
+  });
+
+  it("by POST, for those who ask for it", async () => {
+    api()
+      .post("/domains/check", { domains: ["a.example"] })
+      .reply(200, { data: { "a.example": true } });
+    expect(await setUp().client.domains.checkByPost(["a.example"])).toMatchObject([{ available: true }]);
+  });
+});
+
+describe("domain registration", () => {
+  const contact = { domain: "acme.example", years: 1, registrant_contact: { email: "a@acme.example" } };
+  const shapes: [body: unknown, id: string | null, number: string | null][] = [
+    [{ data: { id: 12, domain: "acme.example", status: "pending", invoice: invoice() } }, "12", "INV-2026-0031"],
+    [{ data: { order: { id: 12, status: "pending" }, invoice: invoice() } }, "12", "INV-2026-0031"],
+    [{ order: { id: "12", status: "pending" }, invoice: { data: invoice() } }, "12", "INV-2026-0031"],
+    [{ data: { invoice: invoice() } }, null, "INV-2026-0031"],
+    [{ message: "Ordered" }, null, null],
+  ];
+  for (const [body, id, number] of shapes) {
+    it(JSON.stringify(body).slice(0, 60), async () => {
+      api().post("/domains", contact).reply(201, JSON.stringify(body));
+      const order = await setUp().client.domains.register(contact);
+      expect(order).toMatchObject({ id });
+      expect(order?.invoice?.invoice_number ?? null).toBe(number);
+    });
+  }
+
+  it("an empty answer is null", async () => {
+    post("/domains", "", 202);
+    expect(await setUp().client.domains.register(contact)).toBeNull();
+  });
+});
+
+describe("client accounts and migration requests: ids are opaque", () => {
+  it("a UUID", async () => {
+    get("/accounts?page=1&per_page=100", [{ id: "0b1d-77", name: "Acme", vat_number: 123 }]);
+    get("/accounts?page=2&per_page=100", []);
+    expect(await setUp().client.accounts.list().all()).toMatchObject([
+      { id: "0b1d-77", name: "Acme", vat_number: "123" },
+    ]);
+  });
+
+  it("an integer beyond what JavaScript can count keeps its digits", async () => {
+    api().get("/migration-requests/9007199254740993").reply(200, '{"data":{"id":9007199254740993,"order_id":7}}');
+    const found = await setUp().client.migrationRequests.get("9007199254740993");
+    expect(found).toMatchObject({ id: "9007199254740993", order_id: "7" });
+  });
+
+  for (const body of [
+    { data: { id: 2, domain: "a.example", order_id: 7, status: "draft" } },
+    { migration_request: { id: 2, domain: { name: "a.example" }, order: { id: 7 }, status: "draft" } },
+  ]) {
+    it(JSON.stringify(body), async () => {
+      post("/migration-requests", body);
+      const made = await setUp().client.migrationRequests.create({ domain: "a.example" });
+      expect(made).toMatchObject({ id: "2", domain: "a.example", order_id: "7", status: "draft" });
+    });
+  }
+});
+
+describe("timestamps are handed out as they came", () => {
+  for (const created_at of ["2026-11-21T10:00:00+00:00", "2026-11-21T10:00:00.123456Z", "2026-11-21"]) {
+    it(created_at, async () => {
+      get("/services/7", { data: service({ created_at }) });
+      expect((await setUp().client.services.get("7")).created_at).toBe(created_at);
+    });
+  }
+});

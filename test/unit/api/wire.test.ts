@@ -1,0 +1,271 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Agent } from "undici";
+import { afterEach, describe, expect, it } from "vitest";
+import { failureOf, service, setUp, TIME_LIMIT, TOKEN, textOf, useRealNetwork } from "./support.ts";
+
+/** What only a real connection shows: cut bodies, resets, sizes, time limits, proxies. Loopback only. */
+const servers: { close(callback?: () => void): unknown; closeAllConnections?(): void }[] = [];
+
+// Hooks run last first: the clients are closed before the servers.
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections?.();
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+  }
+});
+
+useRealNetwork();
+
+type Script = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A server that treats the first request as the first script says, and so on; the last one stays. */
+async function serve(...scripts: Script[]): Promise<{ url: string; server: Server; seen: IncomingMessage[] }> {
+  const seen: IncomingMessage[] = [];
+  const server = createServer((request, response) => {
+    const script = scripts[Math.min(seen.length, scripts.length - 1)];
+    seen.push(request);
+    request.resume().on("end", () => script?.(request, response));
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, seen };
+}
+
+const body = JSON.stringify({ data: service() });
+const whole: Script = (_, response) => response.writeHead(200, { "content-type": "application/json" }).end(body);
+const cutByLength: Script = (_, response) => {
+  response.writeHead(200, { "content-length": body.length });
+  response.write(body.slice(0, 20), () => response.destroy());
+};
+const cutInChunks: Script = (_, response) => {
+  response.writeHead(200);
+  response.write(body.slice(0, 20), () => response.destroy());
+};
+const closedProperly: Script = (_, response) => response.writeHead(200).end(body.slice(0, 20));
+const reset: Script = (request) => request.socket.resetAndDestroy();
+const silent: Script = () => {};
+const halfway: Script = (_, response) => {
+  response.writeHead(200);
+  response.write(body.slice(0, 20));
+};
+
+const order = { plan_id: 1, currency: "USD" };
+
+describe("broken answers", () => {
+  const table: [why: string, script: Script][] = [
+    ["shorter than its Content-Length", cutByLength],
+    ["cut between chunks", cutInChunks],
+    ["ended properly, but only a part", closedProperly],
+    ["a reset instead of an answer", reset],
+  ];
+  for (const [why, script] of table) {
+    it(`${why}: a GET is repeated`, async () => {
+      const { url } = await serve(script, whole);
+      const { client } = setUp({ baseUrl: url });
+      expect((await client.services.get("7")).id).toBe("7");
+      expect(client.requests).toBe(2);
+    });
+
+    it(`${why}: an order is repeated with the same key and bytes`, async () => {
+      const { url, seen } = await serve(script, whole);
+      await setUp({ baseUrl: url }).client.services.create(order, { idempotencyKey: "k-1" });
+      expect(seen.map(({ headers }) => [headers["idempotency-key"], headers["content-length"]])).toEqual([
+        ["k-1", String(JSON.stringify(order).length)],
+        ["k-1", String(JSON.stringify(order).length)],
+      ]);
+    });
+
+    it(`${why}: a grant is not created again; it may have been`, async () => {
+      const { url, seen } = await serve(script);
+      const error = await failureOf(setUp({ baseUrl: url }).client.grants.create("7", { email: "a@b.example" }));
+      expect(error).toMatchObject({ reached: "maybe" });
+      expect(textOf(error)).toContain("not known whether the API carried the request out");
+      expect(seen.length).toBe(1);
+    });
+  }
+
+  it("a cut body does not hide a clear refusal", async () => {
+    const { url } = await serve((_, response) => {
+      response.writeHead(403);
+      response.write('{"mess', () => response.destroy());
+    });
+    const error = await failureOf(setUp({ baseUrl: url }).client.grants.create("7", {}));
+    expect(error).toMatchObject({ status: 403, reached: "answered" });
+  });
+
+  it("a suspension whose status came is queued, even if its body was cut", async () => {
+    const { url } = await serve(cutInChunks);
+    await expect(setUp({ baseUrl: url }).client.services.suspend("7")).resolves.toBeNull();
+  });
+});
+
+describe("time limits run on the injected clock", () => {
+  for (const [why, script] of [
+    ["no answer", silent],
+    ["half an answer", halfway],
+  ] as const) {
+    it(`${why}: repeated for a GET`, async () => {
+      let advance = () => {};
+      const { url } = await serve((request, response) => {
+        script(request, response);
+        setImmediate(() => advance());
+      }, whole);
+      const { client, clock } = setUp({ baseUrl: url });
+      advance = () => clock.advance(TIME_LIMIT);
+      expect((await client.services.get("7")).id).toBe("7");
+      expect(client.requests).toBe(2);
+    });
+  }
+
+  it("an order without an answer is api.timeout and may have been carried out", async () => {
+    let advance = () => {};
+    const { url } = await serve((_request, _response) => setImmediate(() => advance()));
+    const { client, clock } = setUp({ baseUrl: url, maxAttempts: 1 });
+    advance = () => clock.advance(TIME_LIMIT);
+    const error = await failureOf(client.services.create(order, { idempotencyKey: "k" }));
+    expect(error).toMatchObject({ reached: "maybe", diagnostics: [{ code: "api.timeout" }] });
+  });
+
+  it("a request under way can be cancelled", async () => {
+    const gate = new AbortController();
+    const { url } = await serve(() => gate.abort());
+    const error = await failureOf(setUp({ baseUrl: url }).client.services.suspend("7", { signal: gate.signal }));
+    expect(error).toMatchObject({ reached: "maybe", diagnostics: [{ code: "api.cancelled" }] });
+  });
+});
+
+describe("size", () => {
+  const declared: Script = (_, response) =>
+    response.writeHead(200, { "content-length": 5_000_000 }).end("x".repeat(5_000_000));
+  const undeclared: Script = (_, response) => {
+    response.writeHead(200);
+    response.end("x".repeat(5_000_000));
+  };
+  for (const [why, script] of [
+    ["declared by Content-Length", declared],
+    ["found while reading", undeclared],
+  ] as const) {
+    it(`too large an answer, ${why}, is refused and not asked for again`, async () => {
+      const { url, seen } = await serve(script);
+      const error = await failureOf(setUp({ baseUrl: url, maxResponseBytes: 1_000 }).client.services.get("7"));
+      expect(error).toMatchObject({ status: 200, diagnostics: [{ code: "api.too_large" }] });
+      expect(seen.length).toBe(1);
+    });
+  }
+
+  it("too large an answer is refused before its body comes", async () => {
+    const { url } = await serve((_, response) =>
+      response.writeHead(200, { "content-length": 5_000_000 }).flushHeaders(),
+    );
+    const error = await failureOf(setUp({ baseUrl: url, maxResponseBytes: 1_000 }).client.services.get("7"));
+    expect(error).toMatchObject({ diagnostics: [{ code: "api.too_large" }] });
+  });
+
+  it("an answer of just the accepted size passes", async () => {
+    const { url } = await serve(whole);
+    expect((await setUp({ baseUrl: url, maxResponseBytes: body.length }).client.services.get("7")).id).toBe("7");
+  });
+});
+
+describe("headers (§4, §5.1)", () => {
+  it("are on every request; Content-Type only with a body", async () => {
+    const { url, seen } = await serve(whole);
+    const { client } = setUp({ baseUrl: url });
+    await client.services.get("7");
+    await client.services.suspend("7");
+    await client.services.create(order, { idempotencyKey: "k" });
+    for (const { headers } of seen) {
+      expect(headers).toMatchObject({ accept: "application/json", authorization: `Bearer ${TOKEN}` });
+      expect(headers["user-agent"]).toMatch(/^hostform\/\d/);
+    }
+    expect(seen.map(({ headers }) => headers["content-type"])).toEqual([undefined, undefined, "application/json"]);
+  });
+});
+
+describe("connections", () => {
+  it("a refused connection was certainly not sent", async () => {
+    const { url, server } = await serve(whole);
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+    const error = await failureOf(setUp({ baseUrl: url }).client.services.suspend("7"));
+    expect(error).toMatchObject({ reached: "no", diagnostics: [{ code: "api.unreachable" }] });
+    expect(textOf(error)).toContain("connection refused (ECONNREFUSED)");
+    expect(textOf(error)).toContain("attempt 4");
+  });
+
+  it("https to a server that speaks http was certainly not sent", async () => {
+    const { url } = await serve(whole);
+    const error = await failureOf(setUp({ baseUrl: url.replace("http:", "https:") }).client.services.suspend("7"));
+    expect(error).toMatchObject({ reached: "no", diagnostics: [{ code: "api.unreachable" }] });
+  });
+
+  it("a dispatcher that was given is used, and left open", async () => {
+    const { url } = await serve(whole);
+    const dispatcher = new Agent();
+    const { client } = setUp({ baseUrl: url, dispatcher });
+    await client.services.get("7");
+    await client.close();
+    expect(dispatcher.closed).toBe(false);
+    await dispatcher.close();
+  });
+});
+
+describe("proxies", () => {
+  /** A proxy that answers forwarded requests itself and opens tunnels to nowhere but `target`. */
+  async function proxy(options: { forward?: Script; connect?: string } = {}) {
+    const { url, server, seen } = await serve(options.forward ?? whole);
+    const tunnels: string[] = [];
+    server.on("connect", (request, socket) => {
+      tunnels.push(request.url ?? "");
+      socket.end(options.connect ?? "HTTP/1.1 502 Bad Gateway\r\n\r\n");
+    });
+    return { url, seen, tunnels };
+  }
+
+  it("HTTP_PROXY carries plain http, with or without its own http://", async () => {
+    const { url, seen } = await proxy();
+    const bare = { HTTP_PROXY: url.replace("http://", "") };
+    await setUp({ baseUrl: "http://api.hosting.example", insecureHttp: true, env: bare }).client.services.get("7");
+    const { client } = setUp({ baseUrl: "http://api.hosting.example", insecureHttp: true, env: { HTTP_PROXY: url } });
+    expect((await client.services.get("7")).id).toBe("7");
+    expect(seen[0]?.url).toBe("http://api.hosting.example/api/v1/services/7");
+  });
+
+  const refusals: [connect: string | undefined, says: string][] = [
+    [undefined, "the proxy refused the connection (502)"],
+    ["HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", "the proxy asks for a user name and password (407)"],
+  ];
+  for (const [connect, says] of refusals) {
+    it(`HTTPS_PROXY is asked for a tunnel; ${says}: nothing was sent`, async () => {
+      const { url, tunnels } = await proxy(connect === undefined ? {} : { connect });
+      const secret = url.replace("http://", "http://me:proxy-pass@");
+      const { client } = setUp({ env: { https_proxy: secret }, maxAttempts: 1 });
+      const error = await failureOf(client.services.suspend("7"));
+      expect(error).toMatchObject({ reached: "no", diagnostics: [{ code: "api.unreachable" }] });
+      expect(textOf(error)).toContain(says);
+      expect(textOf(error)).not.toContain("proxy-pass");
+      expect(tunnels).toEqual(["api.hosting.example:443"]);
+    });
+  }
+
+  it("loopback is never proxied: plain http must not leave the machine", async () => {
+    const forwarded = await proxy();
+    const { url, seen } = await serve(whole);
+    await setUp({ baseUrl: url, env: { HTTP_PROXY: forwarded.url } }).client.services.get("7");
+    expect([seen.length, forwarded.seen.length]).toEqual([1, 0]);
+  });
+
+  it("NO_PROXY exempts a host", async () => {
+    const forwarded = await proxy();
+    const env = { HTTP_PROXY: forwarded.url, NO_PROXY: "hosting.invalid" };
+    const { client } = setUp({ baseUrl: "http://api.hosting.invalid", insecureHttp: true, env, maxAttempts: 1 });
+    expect(await failureOf(client.services.suspend("7"))).toMatchObject({ reached: "no" });
+    expect(forwarded.seen.length).toBe(0);
+  });
+
+  it("a proxy address that is none is refused without repeating it", () => {
+    const make = () => setUp({ env: { HTTPS_PROXY: "http://me:proxy-pass@:::" } });
+    expect(make).toThrow(/address of the proxy/);
+    expect(make).not.toThrow(/proxy-pass/);
+  });
+});
