@@ -41,7 +41,8 @@ function ownArguments(args: readonly string[]): readonly string[] {
 }
 
 function usage({ message, code }: CommanderError): HostformError {
-  const summary = code === "commander.help" ? "No command was given" : message.replace(/^error: /, "");
+  const summary =
+    code === "commander.help" ? "No command was given" : message.replace(/^error: /, "").replaceAll("\n", " ");
   return new HostformError([{ severity: "error", code: "usage", summary, fix: "See `hostform help`." }]);
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from "../model/index.ts";
-import type { Look } from "../report/index.ts";
+import { jsonText, type Look } from "../report/index.ts";
 
 /** The outside of a command: streams, environment, signals. Everything that a test wants to replace. */
 export interface Io {
@@ -13,12 +13,22 @@ export interface Io {
   readonly outIsTerminal: boolean;
   readonly errIsTerminal: boolean;
   readonly columns: number | undefined;
-  /** A line typed by the user; undefined at the end of input or when nobody is there to type. */
+  /**
+   * A line typed by the user; undefined at the end of input or when nobody is there to type.
+   * @throws HostformError `interrupted` for Ctrl-C.
+   */
   ask(question: string): Promise<string | undefined>;
   /** All of standard input. */
   readInput(): Promise<string>;
   /** Calls back at each Ctrl-C (or SIGTERM); the function returned ends that. */
   onInterrupt(callback: () => void): () => void;
+  /**
+   * Runs a command with this process's streams, hands signals on to it, and waits for its end.
+   * @returns its exit code; 128+n when signal n ended it. @throws HostformError when it cannot be started.
+   */
+  run(command: string, args: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<number>;
+  /** Opens an address in the user's browser. @throws HostformError when there is none. */
+  browse(url: string): Promise<void>;
 }
 
 /** The options that every command has. */
@@ -65,5 +75,5 @@ export function say({ io, options }: Invocation, text: string): void {
 
 /** Prints a JSON document on standard output. */
 export function printJson({ io }: Invocation, value: unknown): void {
-  io.out(`${JSON.stringify(value, null, 2)}\n`);
+  io.out(`${jsonText(value, 2)}\n`);
 }

@@ -21,27 +21,30 @@ export function port(text: string): number {
 
 export { collect };
 
+/** The heading of the options that work everywhere. */
+export const COMMON_OPTIONS = "Common options:";
+
 /** Adds the options that work everywhere, before and after the command's name. */
 export function addCommonOptions(command: Command): Command {
   return command
-    .addOption(new Option("-C, --chdir <dir>", "work in another folder").helpGroup("Common options:"))
+    .addOption(new Option("-C, --chdir <dir>", "work in another folder").helpGroup(COMMON_OPTIONS))
     .addOption(
       new Option("-f, --file <file>", "declaration to read, in place of hosting.yaml (repeatable)")
         .argParser(collect)
-        .helpGroup("Common options:"),
+        .helpGroup(COMMON_OPTIONS),
     )
-    .addOption(new Option("--state <file>", "state file (default: hosting.tfstate)").helpGroup("Common options:"))
-    .addOption(new Option("--json", "machine-readable output").helpGroup("Common options:"))
-    .addOption(new Option("--no-color", "no colours").helpGroup("Common options:"))
-    .addOption(new Option("--quiet", "results and errors only").helpGroup("Common options:"))
-    .addOption(new Option("--verbose", "show each API request").helpGroup("Common options:"))
+    .addOption(new Option("--state <file>", "state file (default: hosting.tfstate)").helpGroup(COMMON_OPTIONS))
+    .addOption(new Option("--json", "machine-readable output").helpGroup(COMMON_OPTIONS))
+    .addOption(new Option("--no-color", "no colours").helpGroup(COMMON_OPTIONS))
+    .addOption(new Option("--quiet", "results and errors only").helpGroup(COMMON_OPTIONS))
+    .addOption(new Option("--verbose", "show each API request").helpGroup(COMMON_OPTIONS))
     .addOption(
       new Option("--lock-timeout <time>", "wait for a locked state, e.g. 30s, 5m")
         .argParser(duration)
-        .helpGroup("Common options:"),
+        .helpGroup(COMMON_OPTIONS),
     )
     .addOption(
-      new Option("--insecure-http", "allow plain http to addresses other than loopback").helpGroup("Common options:"),
+      new Option("--insecure-http", "allow plain http to addresses other than loopback").helpGroup(COMMON_OPTIONS),
     );
 }
 

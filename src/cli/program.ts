@@ -1,46 +1,44 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { Command, Help, type Option } from "commander";
 import { VERSION } from "../api/version.ts";
-import type { Invocation, Io } from "./io.ts";
-import { addCommonOptions, collect, duration, invocationOf } from "./options.ts";
+import type { Io } from "./io.ts";
+import { addCommonOptions, COMMON_OPTIONS, invocationOf } from "./options.ts";
+import { registerLooking } from "./register/looking.ts";
+import { registerMain } from "./register/main.ts";
+import { registerOnce } from "./register/once.ts";
+import { registerSetup } from "./register/setup.ts";
+import { registerState } from "./register/state.ts";
+import { examples, type Registration } from "./registration.ts";
 
-/** Registers commands on a program; one function for each group of commands. */
-export interface Registration {
-  readonly program: Command;
-  /**
-   * Adds a command with the common options. Its module is loaded when the command runs, so that starting stays quick.
-   * @param syntax `import <address> <id>`
-   */
-  command(syntax: string, summary: string, group: string): Command;
-  /** The action of a command: gets the invocation, arguments and options; its number is the exit code. */
-  action<A extends unknown[], F>(
-    run: (invocation: Invocation, flags: F, ...args: A) => Promise<number>,
-  ): (...args: unknown[]) => Promise<void>;
+export interface ProgramOptions {
+  /** Whether usage errors are printed for people; otherwise the CommanderError thrown has to do. */
+  readonly usageErrors: boolean;
 }
 
-const wholeNumber = (text: string): number => {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1 || value > 100)
-    throw new InvalidArgumentError("expected a whole number from 1 to 100");
-  return value;
-};
-
-const MAIN = "Main commands:";
-
 /** Builds the command line. `finish` gets the exit code of the command that ran. */
-export function buildProgram(io: Io, finish: (code: number) => void): Command {
+export function buildProgram(io: Io, { usageErrors }: ProgramOptions, finish: (code: number) => void): Command {
   const program = addCommonOptions(new Command("hostform"))
+    .usage("COMMAND [options]")
     .description("Declares web-hosting accounts in YAML, shows what differs, and makes it so.")
     .version(`hostform ${VERSION}`, "-V, --version", "print the version")
-    .helpCommand("help [command]", "show help for a command")
     .showHelpAfterError("(add --help for usage)")
     .enablePositionalOptions(false)
     .exitOverride()
-    .configureOutput({ writeOut: (text) => io.out(text), writeErr: (text) => io.err(text) });
+    .configureHelp({ groupItems: commonOptionsLast, subcommandTerm: nameAndArguments })
+    .configureOutput({
+      writeOut: (text) => io.out(text),
+      writeErr: (text) => {
+        if (usageErrors) io.err(text);
+      },
+      // The shape of the text must not follow the terminal of whoever runs the tests.
+      getOutHelpWidth: () => io.columns ?? 100,
+      getErrHelpWidth: () => io.columns ?? 100,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    });
   const registration: Registration = {
     program,
-    command(syntax, summary, group) {
-      const command = program.command(syntax).description(summary).helpGroup(group);
-      return addCommonOptions(command);
+    command(name, summary, group, parent = program) {
+      return addCommonOptions(parent.command(name).description(summary).helpGroup(group));
     },
     action(run) {
       return async (...args) => {
@@ -51,48 +49,41 @@ export function buildProgram(io: Io, finish: (code: number) => void): Command {
     },
   };
   registerMain(registration);
+  registerState(registration);
+  registerLooking(registration);
+  registerOnce(registration);
+  registerSetup(registration);
+  program.addHelpCommand(
+    new Command("help").argument("[command]").description("show help for a command").helpGroup("Sandbox and setup:"),
+  );
+  examples(program, [
+    ["hostform init", "start a project in this folder"],
+    ["hostform plan", "show what would change; changes nothing"],
+    ["hostform apply", "show it, ask, and do it"],
+    ["hostform sandbox -- hostform plan", "try it without an account"],
+  ]);
   return program;
 }
 
-function registerMain({ command, action }: Registration): void {
-  const targets = (to: Command) =>
-    to
-      .addOption(
-        new Option("--target <address>", "only this resource and what it depends on (repeatable)").argParser(collect),
-      )
-      .addOption(
-        new Option("--reorder <address>", "order a service that is gone anew, on purpose (repeatable)").argParser(
-          collect,
-        ),
-      );
-  const applying = (to: Command) =>
-    targets(to)
-      .option("--auto-approve", "do not ask")
-      .option("--no-wait", "do not wait for queued jobs")
-      .addOption(
-        new Option("--wait-timeout <time>", "how long to wait for queued jobs (default: 5m)").argParser(duration),
-      )
-      .addOption(new Option("--parallelism <n>", "changes under way at once (default: 10)").argParser(wholeNumber));
-
-  command("validate", "check the declaration, without any request", MAIN).action(
-    action(async (invocation) => (await import("./commands/validate.ts")).runValidate(invocation)),
-  );
-  targets(command("plan", "show what would change", MAIN))
-    .option("--destroy", "plan the removal of everything")
-    .option("--detailed-exitcode", "exit with 2 when there are changes")
-    .action(
-      action(async (invocation, flags: object) => (await import("./commands/plan.ts")).runPlan(invocation, flags)),
-    );
-  applying(command("apply", "make the account match the declaration", MAIN)).action(
-    action(async (invocation, flags: object) =>
-      (await import("./commands/apply.ts")).runApply(invocation, "apply", flags),
-    ),
-  );
-  applying(command("destroy", "remove what is managed, as far as deletion_policy allows", MAIN)).action(
-    action(async (invocation, flags: object) =>
-      (await import("./commands/apply.ts")).runApply(invocation, "destroy", flags),
-    ),
-  );
+/** A command's own options come first in its help; those that every command has come last. */
+function commonOptionsLast<T extends Command | Option>(
+  this: Help,
+  ...args: [T[], T[], (item: T) => string]
+): Map<string, T[]> {
+  const groups = Help.prototype.groupItems.apply(this, args as never) as Map<string, T[]>;
+  const common = groups.get(COMMON_OPTIONS);
+  if (common !== undefined) {
+    groups.delete(COMMON_OPTIONS);
+    groups.set(COMMON_OPTIONS, common);
+  }
+  return groups;
 }
 
-export { CommanderError };
+/** A command in a list of commands: its name and arguments, without the `[options]` that all of them have. */
+function nameAndArguments(command: Command): string {
+  const words = command.registeredArguments.map((argument) => {
+    const name = `${argument.name()}${argument.variadic ? "..." : ""}`;
+    return argument.required ? `<${name}>` : `[${name}]`;
+  });
+  return [command.name(), ...words].join(" ");
+}

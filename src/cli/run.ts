@@ -73,7 +73,13 @@ async function makePlan(
   const { desired, state } = narrow(wanted, store.state, targets);
   await providers.prepare([...desired.resources, ...state.resources.values()].map(({ provider }) => provider));
   const accounts = (alias: string) => providers.get(alias).account;
-  const observed = await observe({ desired, state, kinds, accounts, env: io.env, reorder: new Set(reorder) });
+  const observed = await observe({ desired, state, kinds, accounts, env: io.env, reorder: new Set(reorder) }).catch(
+    (error: unknown) => {
+      // Interrupted: every request says that it was cancelled, and none of them why.
+      signal.throwIfAborted();
+      throw error;
+    },
+  );
   signal.throwIfAborted();
   const made = plan({
     desired,

@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
-import { systemClock } from "../model/index.ts";
+import { HostformError, systemClock } from "../model/index.ts";
+import { browse, runCommand } from "./child-process.ts";
 import type { Io } from "./io.ts";
 
 /** The real streams, environment and signals of this process. */
@@ -24,7 +25,10 @@ export function systemIo(): Io {
     ask: async (question) => {
       if (stdin.isTTY !== true) return undefined;
       const lines = createInterface({ input: stdin, output: stderr });
-      const closed = new Promise<undefined>((resolve) => lines.once("close", () => resolve(undefined)));
+      const closed = new Promise<undefined>((resolve, reject) => {
+        lines.once("SIGINT", () => reject(interruptedQuestion()));
+        lines.once("close", () => resolve(undefined));
+      });
       try {
         return await Promise.race([lines.question(question), closed]);
       } finally {
@@ -40,5 +44,12 @@ export function systemIo(): Io {
         process.off("SIGTERM", callback);
       };
     },
+    run: runCommand,
+    browse,
   };
+}
+
+/** A terminal that is being read from hands Ctrl-C to its reader: no signal comes, and the question has to end. */
+function interruptedQuestion(): HostformError {
+  return new HostformError([{ severity: "error", code: "interrupted", summary: "Interrupted. Nothing was changed." }]);
 }

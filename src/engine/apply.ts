@@ -69,6 +69,8 @@ class Run {
   readonly #attributes: Map<string, JsonObject>;
   readonly #outcomes = new Map<string, Outcome>();
   readonly #declared: ReadonlyMap<string, DesiredResource>;
+  /** A mistake of ours. It ends the run, but not before what is under way is finished and recorded. */
+  #defect: { readonly error: unknown } | undefined;
 
   constructor(options: ApplyOptions) {
     this.#options = options;
@@ -92,7 +94,7 @@ class Run {
     const running = new Map<string, Promise<void>>();
     while (waiting.size > 0 || running.size > 0) {
       for (const [address, change] of waiting) {
-        if (running.size >= this.#options.concurrency || stop.aborted) break;
+        if (running.size >= this.#options.concurrency || stop.aborted || this.#defect !== undefined) break;
         const open = (blockers.get(address) ?? []).filter((other) => waiting.has(other) || running.has(other));
         if (open.length > 0) continue;
         waiting.delete(address);
@@ -104,6 +106,7 @@ class Run {
       if (running.size === 0) break;
       await Promise.race(running.values());
     }
+    if (this.#defect !== undefined) throw this.#defect.error;
     for (const address of waiting.keys())
       this.#outcomes.set(address, { address, result: "not-started", diagnostics: [] });
     return {
@@ -160,7 +163,10 @@ class Run {
         ...(typeof newId === "string" && { id: newId }),
       });
     } catch (error) {
-      if (!(error instanceof HostformError)) throw error;
+      if (!(error instanceof HostformError)) {
+        this.#defect ??= { error };
+        return;
+      }
       const outcome: Outcome = { address, result: "failed", diagnostics: this.#explain(error, address) };
       this.#outcomes.set(address, outcome);
       onEvent?.({ type: "errored", address, action, seconds: seconds(), outcome });

@@ -93,8 +93,8 @@ function queriesOf(desired: Desired, state: State, kinds: Kinds, env: Environmen
     importId: string | undefined,
   ) => {
     const prior = state.resources.get(address);
-    // A pending mark holds no object to read: it is read like something that was never recorded.
-    const recorded = prior?.private.pending === undefined ? prior : undefined;
+    // A mark of an order without known outcome names no object: it is read like something that was never recorded.
+    const recorded = typeof prior?.attributes.id === "string" ? prior : undefined;
     queries.push({
       address,
       provider: prior?.provider ?? provider,

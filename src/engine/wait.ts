@@ -92,9 +92,11 @@ export class JobWatch {
     const single = waiting.length === 1 && kind.get !== undefined && only !== undefined;
     const seen = single ? new Map([[only.id, await account.get(kind, only.id)]]) : await account.list(kind, parent);
     for (const waiter of waiting) {
-      const remote = seen.get(waiter.id);
+      // A page may have shifted while the list was read: what is missing there is confirmed before it counts as gone.
+      const remote = seen.get(waiter.id) ?? (single ? undefined : await account.get(kind, waiter.id));
+      const gone = remote === undefined ? kind.get !== undefined : remote.phase === "gone";
       const settled = remote !== undefined && waiter.done(remote);
-      if (!settled && remote?.phase !== "gone" && this.#options.clock.now() < waiter.deadline) continue;
+      if (!settled && !gone && this.#options.clock.now() < waiter.deadline) continue;
       waiters.delete(waiter);
       waiter.resolve(settled ? remote : undefined);
     }

@@ -74,6 +74,7 @@ class Work {
 
   async create(): Promise<Applied> {
     const made = await this.#create();
+    await this.#deleteDeposed();
     const later = this.#kind.deferred?.(made.phase ?? "live") ?? [];
     const wanted = this.#desired(later);
     if (this.#kind.update !== undefined) await this.#steps(this.#kind.update(this.#attributes, wanted, this.#config));
@@ -82,7 +83,7 @@ class Work {
   }
 
   async update(): Promise<Applied> {
-    if (this.#mark.deposed !== undefined) await this.#deleteDeposed(this.#mark.deposed);
+    await this.#deleteDeposed();
     const wanted = this.#desired(this.#change.deferred);
     await this.#steps(this.#kind.update?.(this.#attributes, wanted, this.#config) ?? []);
     this.#attributes = { ...this.#attributes, ...this.#recorded() };
@@ -91,10 +92,11 @@ class Work {
   }
 
   async replaceCreateFirst(): Promise<Applied> {
-    const old = this.#attributes;
-    this.#mark = { ...this.#mark, deposed: old };
+    // There is room for one: what an earlier replacement left behind goes before it is forgotten.
+    await this.#deleteDeposed();
+    this.#mark = { ...this.#mark, deposed: this.#attributes };
     await this.#create();
-    await this.#deleteDeposed(old);
+    await this.#deleteDeposed();
     return this.#end();
   }
 
@@ -123,7 +125,8 @@ class Work {
         this.#attributes = { ...nulls(this.#kind), ...planned };
         await this.#save({ ...this.#mark, pending });
       },
-      unmark: () => this.#context.drop(this.#change.address),
+      // A generation outlives a refused order: the next one must not repeat the key of the service that is gone.
+      unmark: () => (this.#mark.generation === undefined ? this.#context.drop(this.#change.address) : this.#save()),
     });
     this.#attributes = { ...nulls(this.#kind), ...planned, ...keptNotation(this.#kind, planned, made), id: made.id };
     // Durable before anything else happens: from here on the object is known, whatever fails next.
@@ -134,10 +137,9 @@ class Work {
 
   /** The requests of an in-place change, one after the other; each answer is recorded before the next is sent. */
   async #steps(steps: readonly Step[]): Promise<void> {
-    const { account, writer } = this.#context;
+    const { writer } = this.#context;
     for (const step of steps) {
       const answer = await writer.perform(step.mutation);
-      account.forget(this.#kind, this.#parent());
       const { attributes, warning } = step.accept(answer);
       this.#attributes = { ...this.#attributes, ...attributes };
       if (warning !== undefined) this.#diagnostics.push({ ...warning, address: this.#change.address });
@@ -160,14 +162,14 @@ class Work {
       await this.#context.writer.perform(this.#kind.remove(attributes));
     } catch (error) {
       if (!isNotFound(error)) throw error; // gone already: what was wanted
-    } finally {
-      this.#context.account.forget(this.#kind, this.#parent());
     }
   }
 
-  async #deleteDeposed(old: JsonObject): Promise<void> {
-    await this.#delete(old);
-    const { deposed: _, ...rest } = this.#mark;
+  /** Deletes the object that this one replaced, if it is still there. */
+  async #deleteDeposed(): Promise<void> {
+    const { deposed, ...rest } = this.#mark;
+    if (deposed === undefined) return;
+    await this.#delete(deposed);
     this.#mark = rest;
     await this.#save();
   }

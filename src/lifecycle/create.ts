@@ -15,7 +15,7 @@ import { idempotencyKey } from "./key.ts";
 import { parentOf } from "./read.ts";
 
 export interface CreateContext extends Pick<ApplyContext, "account" | "writer" | "project" | "now"> {
-  /** Records durably that a create without read endpoint was begun. */
+  /** Records durably that an order was begun. */
   markPending(pending: NonNullable<PrivateMark["pending"]>): Promise<void>;
   unmark(): Promise<void>;
 }
@@ -42,20 +42,16 @@ export async function create(
   }
 }
 
-async function createKeyed(
-  kind: Kind,
-  change: Change,
-  planned: JsonObject,
-  { account, writer, project }: CreateContext,
-): Promise<Created> {
+async function createKeyed(kind: Kind, change: Change, planned: JsonObject, context: CreateContext): Promise<Created> {
+  const { account, writer, project } = context;
   const before = await account.list(kind);
   const name = kind.orderReference?.(planned) ?? change.address;
   const key = idempotencyKey(project, name, change.private.generation ?? 1);
-  const answer = await writer.perform(kind.create(planned, key));
-  account.forget(kind);
+  const answer = await marked(kind.create(planned, key), context, (mutation) => perform(writer, mutation));
   const made = kind.created(answer, planned, account.settings);
   const earlier = made.id === null ? undefined : before.get(made.id);
   if (earlier?.phase === "gone") {
+    await context.unmark();
     fail("apply.replayed", `The order of ${change.address} was answered with ${kind.noun} ${made.id}, which is gone`, {
       detail: "The API still remembers this order's Idempotency-Key and repeated its old answer: nothing was ordered.",
       fix: `Order it anew on purpose with \`--reorder '${change.address}'\`, or declare another \`reference\`.`,
@@ -97,7 +93,6 @@ async function createListable(
   for (let attempt = 1; ; attempt++) {
     try {
       const answer = await perform(writer, mutation);
-      account.forget(kind, parent);
       const made = kind.created(answer, planned, account.settings);
       return made.id !== null ? made : ((await lookUp()) ?? absent(kind, change));
     } catch (error) {
@@ -110,15 +105,13 @@ async function createListable(
 }
 
 async function createBlind(kind: Kind, change: Change, planned: JsonObject, context: CreateContext): Promise<Created> {
-  const mutation = kind.create(planned, undefined);
-  await context.markPending({ since: new Date(context.now()).toISOString(), operation: mutation.endpoint });
   try {
-    return kind.created(await perform(context.writer, mutation), planned, context.account.settings);
+    const answer = await marked(kind.create(planned, undefined), context, (mutation) =>
+      perform(context.writer, mutation),
+    );
+    return kind.created(answer, planned, context.account.settings);
   } catch (error) {
-    if (error instanceof ApiError && error.reached !== "maybe") {
-      await context.unmark();
-      throw error;
-    }
+    if (error instanceof ApiError && error.reached !== "maybe") throw error;
     const causes = error instanceof HostformError ? error.diagnostics : [];
     throw new HostformError(
       [
@@ -134,6 +127,26 @@ async function createBlind(kind: Kind, change: Change, planned: JsonObject, cont
       ],
       { cause: error },
     );
+  }
+}
+
+/**
+ * Sends a request that costs money: that it was begun is on disk before it leaves, and is taken back only when it
+ * certainly was not carried out. What succeeds is recorded by the caller, which overwrites the mark.
+ */
+async function marked<T>(
+  mutation: Mutation,
+  context: CreateContext,
+  send: (mutation: Mutation) => Promise<T>,
+): Promise<T> {
+  const { endpoint: operation, idempotencyKey: key } = mutation;
+  const since = new Date(context.now()).toISOString();
+  await context.markPending({ since, operation, ...(key !== undefined && { idempotencyKey: key }) });
+  try {
+    return await send(mutation);
+  } catch (error) {
+    if (error instanceof ApiError && error.reached !== "maybe") await context.unmark();
+    throw error;
   }
 }
 

@@ -6,6 +6,7 @@ import {
   hasUnknown,
   type JsonObject,
   type Reason,
+  type ResourceState,
   split,
   UNKNOWN,
   type Value,
@@ -25,8 +26,10 @@ import { existing, gone, immutable, pending, unknownPhase } from "./refusals.ts"
 export function planResource(input: PlanInput): Planned {
   const { kind, prior, observed } = input;
   const lapsed = kind.lapsed?.(input.config, input.now);
-  if (prior?.private.pending !== undefined && kind.creation === "blind")
-    return unchanged(input, prior.attributes, [pending(input)]);
+  if (prior?.private.pending !== undefined)
+    return input.importId === undefined
+      ? planPending(input, prior, prior.private.pending.since)
+      : planFound(input, prior);
   if (observed.status === "present") return planPresent(input, observed.attributes, observed.phase, lapsed);
   if (lapsed !== undefined) {
     const fix = "Remove it, or give a later `expires_at`.";
@@ -53,6 +56,37 @@ export function planResource(input: PlanInput): Planned {
   return planCreate(input, [{ why: "declared", text: "declared, and not in the state" }], prior?.private.generation);
 }
 
+/** The user has found the object of a pending order and names it (`import`): it is adopted like any other. */
+function planFound(input: PlanInput, { private: { pending: _, ...mark } }: ResourceState): Planned {
+  const planned = planResource({ ...input, prior: undefined });
+  return { ...planned, change: { ...planned.change, private: mark } };
+}
+
+/** How long the API is trusted to remember an Idempotency-Key (§8: the retention is not specified). */
+const KEY_TRUSTED_MS = 600_000;
+
+/**
+ * An order whose answer was lost. With a key it is sent again, as it was sent then: while the key is young, or when
+ * nothing in the account looks like it. Otherwise it is left alone, and the user decides.
+ */
+function planPending(input: PlanInput, prior: ResourceState, since: string): Planned {
+  const { kind, observed, now } = input;
+  if (kind.creation !== "keyed") return unchanged(input, prior.attributes, [pending(input)]);
+  const old = now - Date.parse(since) > KEY_TRUSTED_MS;
+  const twins = observed.status === "absent" ? observed.matches : [];
+  if (old && twins.length > 0) return unchanged(input, null, [existing(input, twins)]);
+  if (old && kind.naturalKey(prior.attributes) === undefined) return unchanged(input, null, [pending(input)]);
+  const config: Record<string, Value> = { ...input.config };
+  for (const [name, , { change }] of attributesOf(kind)) {
+    if (change !== "immutable" && name !== "reference") continue;
+    delete config[name];
+    const sent = prior.attributes[name];
+    if (sent !== undefined && sent !== null) config[name] = sent;
+  }
+  const text = `the answer to the order of ${since} was lost: the same order is sent again with the same key`;
+  return planCreate({ ...input, config }, [{ why: "declared", text }], prior.private.generation);
+}
+
 function planCreate(input: PlanInput, reasons: readonly Reason[], generation: number | undefined): Planned {
   const { kind, config } = input;
   const later = kind.deferred?.("pending") ?? [];
@@ -63,14 +97,15 @@ function planCreate(input: PlanInput, reasons: readonly Reason[], generation: nu
     else after[name] = value ?? meta.default ?? (meta.computed ? UNKNOWN : null);
   }
   const priced = kind.quote?.(after, input.plans);
+  const deposed = input.prior?.private.deposed;
   return finish(input, {
     actions: ["create"],
     before: null,
     after,
     reasons,
     deferred: later.filter((name) => config[name] !== undefined && config[name] !== false),
-    mark: generation !== undefined && generation > 1 ? { generation } : {},
-    requests: 1,
+    mark: { ...(generation !== undefined && generation > 1 && { generation }), ...(deposed && { deposed }) },
+    requests: deposed === undefined ? 1 : 2,
     diagnostics: priced?.warning === undefined ? [] : [{ ...priced.warning, address: input.address }],
     quote: priced?.quote,
   });
@@ -141,7 +176,7 @@ function planPresent(
           : ["delete", "create"];
   const known = split(after).known as JsonObject;
   const steps = actions[0] === "update" ? (kind.update?.(before, known, known) ?? []).length : 0;
-  const requests = replaced ? 2 : steps + (prior?.private.deposed === undefined ? 0 : 1);
+  const requests = (replaced ? 2 : steps) + (prior?.private.deposed === undefined ? 0 : 1);
   return finish(input, {
     actions,
     before,

@@ -13,7 +13,7 @@ import {
   split,
   type ValueObject,
 } from "../model/index.ts";
-import { sensitiveNames } from "./attributes.ts";
+import { attributesOf, sensitiveNames } from "./attributes.ts";
 import type { Observation } from "./read.ts";
 
 /** What the plan of one declared resource is made from. */
@@ -70,7 +70,7 @@ export function finish(input: PlanInput, end: Finish): Planned {
     after: isObject(known) ? (known as JsonObject) : null,
     after_unknown: unknown === false ? {} : unknown,
     sensitive: sensitiveNames(input.kind),
-    config: input.declared,
+    config: withoutSecrets(input),
     reasons: end.reasons,
     deferred: end.deferred,
     ...(end.importing && { importing: { id: String(end.before?.id) } }),
@@ -98,4 +98,12 @@ export function unchanged(
     requests: 0,
     diagnostics,
   });
+}
+
+/** A plan is shown, stored and handed on: a write-only value never stands in it, even when the declaration spells it out. */
+function withoutSecrets({ kind, declared }: PlanInput): JsonObject {
+  const secret = new Set(attributesOf(kind).flatMap(([name, , meta]) => (meta.writeOnly ? [name] : [])));
+  return Object.fromEntries(
+    Object.entries(declared).map(([name, value]) => [name, secret.has(name) && value !== null ? true : value]),
+  );
 }

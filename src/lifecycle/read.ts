@@ -42,7 +42,7 @@ export async function read(account: Account, query: ReadQuery): Promise<Observat
     // Somebody may have made it anew by hand: what has its natural key is not made a second time.
     return recorded.status === "gone" ? { ...recorded, matches: await alike(account, kind, config) } : recorded;
   }
-  if (importId !== undefined) return readImported(account, kind, importId, config);
+  if (importId !== undefined) return readImported(account, kind, importId, config, alone);
   return { status: "absent", matches: await alike(account, kind, config) };
 }
 
@@ -60,11 +60,19 @@ async function readRecorded(account: Account, kind: Kind, prior: ResourceState, 
   if (kind.list === undefined && kind.get === undefined) return taken;
   const id = prior.attributes.id;
   if (typeof id !== "string") return { status: "absent", matches: [] };
-  const found =
-    alone && kind.get !== undefined
-      ? await account.get(kind, id)
-      : await account.find(kind, id, parentOf(kind, prior.attributes));
+  const found = await one(account, kind, id, parentOf(kind, prior.attributes), alone);
   return present(kind, prior.attributes, found);
+}
+
+/** One object by id: by GET when nothing else needs the listing, else from the listing. */
+function one(
+  account: Account,
+  kind: Kind,
+  id: string,
+  parent: string | undefined,
+  alone: boolean,
+): Promise<Remote | undefined> {
+  return alone && kind.get !== undefined ? account.get(kind, id) : account.find(kind, id, parent);
 }
 
 async function readImported(
@@ -72,6 +80,7 @@ async function readImported(
   kind: Kind,
   importId: string,
   config: ValueObject | undefined,
+  alone = false,
 ): Promise<Observation> {
   const parsed = kind.parseImportId?.(importId) ?? { id: importId };
   const parent = parsed.parent ?? parentOf(kind, config);
@@ -83,7 +92,7 @@ async function readImported(
       phase: "live",
     };
   }
-  const found = await account.find(kind, parsed.id, parent);
+  const found = await one(account, kind, parsed.id, parent, alone);
   // A grant may be named by its e-mail address instead of its id.
   const named = found ?? (kind.parent === undefined ? undefined : await findByName(account, kind, parsed.id, parent));
   return present(kind, undefined, named);
@@ -104,7 +113,8 @@ async function findByName(
 }
 
 function present(kind: Kind, recorded: JsonObject | undefined, remote: Remote | undefined): Observation {
-  if (remote === undefined) return { status: "gone", how: "no longer exists", matches: [] };
+  const missing = recorded === undefined ? "does not exist" : "no longer exists";
+  if (remote === undefined) return { status: "gone", how: missing, matches: [] };
   if (remote.phase === "gone")
     return { status: "gone", how: `is ${JSON.stringify(remote.attributes.status ?? "gone")}`, matches: [] };
   return { status: "present", attributes: refreshed(kind, recorded, remote), phase: remote.phase };

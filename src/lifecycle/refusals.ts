@@ -50,7 +50,7 @@ export function gone({ kind, address, prior, importId }: Subject, how: string, c
   const id = String(prior?.attributes.id ?? importId);
   const common = { address, code: "plan.gone" as const };
   if (case_ === "import") {
-    const summary = `${address} cannot be adopted: ${kind.noun} ${id} ${how.replace("no longer exists", "does not exist")}`;
+    const summary = `${address} cannot be adopted: ${kind.noun} ${id} ${how}`;
     return {
       ...common,
       severity: "error",
@@ -69,11 +69,13 @@ export function gone({ kind, address, prior, importId }: Subject, how: string, c
 }
 
 export function pending({ kind, address }: Subject): Diagnostic {
+  const unseen =
+    kind.list === undefined ? "The API has no call that shows it" : `Nothing tells it from other ${kind.noun}s`;
   return {
     severity: "warning",
     code: "plan.pending",
     summary: `It is not known whether ${address} was ordered`,
-    detail: `An earlier run asked for this ${kind.noun} and the answer was lost. The API has no call that shows it, so it is not asked for again.`,
+    detail: `An earlier run asked for this ${kind.noun} and the answer was lost. ${unseen}, so it is not asked for again.`,
     fix: `Look for its invoice (\`hostform invoices\`) or in the dashboard. If it was ordered: \`hostform import '${address}' ID\`. If not: \`hostform state rm '${address}'\`, and apply again.`,
     address,
   };

@@ -48,13 +48,14 @@ export function planRemoval({ kind, prior, observed, mode }: RemovalInput): {
     diagnostics: [mode === "destroy" ? { ...diagnostic, severity: "warning" as const } : diagnostic],
   });
 
-  if (prior.private.pending !== undefined && kind.creation === "blind") return keep(undecided(kind, address));
-  if (observed.status !== "present") {
+  if (prior.private.pending !== undefined) return keep(undecided(kind, address));
+  if (observed.status !== "present" && prior.private.deposed === undefined) {
     return {
       change: forget("gone", observed.status === "gone" ? `it ${observed.how}` : "it was never made"),
       diagnostics: [],
     };
   }
+  // Also when it is gone itself, but the one that it replaced remains: what is gone already is no error of a DELETE.
   if (kind.removal === "delete") {
     const requests = prior.private.deposed === undefined ? 1 : 2;
     return {
@@ -65,7 +66,8 @@ export function planRemoval({ kind, prior, observed, mode }: RemovalInput): {
   const policy = policyOf(prior.attributes);
   if (policy === "forget") return { change: forget(reason, text), diagnostics: [] };
   if (policy === "suspend" && kind.retire !== undefined) {
-    if (!actable(observed.phase)) return keep(notSuspendable(kind, address, observed.phase, before));
+    const phase = observed.status === "present" ? observed.phase : "gone";
+    if (!actable(phase)) return keep(notSuspendable(kind, address, phase, before));
     const requests = kind.retire(before).length;
     return { change: { ...forget(reason, text), removal: "suspend", requests }, diagnostics: [] };
   }

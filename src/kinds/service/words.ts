@@ -51,7 +51,8 @@ const words = (text: string) =>
 /** The phase of a status word. Words of the user's own (`status_words`) come first. Conflicting or unknown words: unknown. */
 export function phaseOfWord(word: string | null, settings: Settings): Phase {
   if (word === null) return "unknown";
-  const own = settings.statusWords[word.trim().toLowerCase()];
+  const key = word.trim().toLowerCase();
+  const own = Object.hasOwn(settings.statusWords, key) ? settings.statusWords[key] : undefined;
   if (own !== undefined) return own;
   const telling = words(word).filter((part) => !NOISE.has(part));
   const phases = new Set(telling.map((part) => (Object.hasOwn(PHASES, part) ? PHASES[part] : undefined)));

@@ -1,0 +1,61 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { constants } from "node:os";
+import { errnoOf, fail } from "../model/index.ts";
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/**
+ * Runs a command with this process's streams and waits for its end. A terminal sends Ctrl-C to both of us, so it is
+ * handed on only where there is no terminal; SIGTERM and SIGHUP always are.
+ * @returns its exit code; 128+n when signal n ended it. @throws HostformError `usage` when it cannot be started.
+ */
+export async function runCommand(
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<number> {
+  const child = spawn(command, [...args], { stdio: "inherit", env: { ...env } });
+  const terminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY;
+  const handlers = SIGNALS.map((signal) => {
+    const handler = () => {
+      if (signal !== "SIGINT" || !terminal) child.kill(signal);
+    };
+    process.on(signal, handler);
+    return () => process.off(signal, handler);
+  });
+  try {
+    return await ended(child);
+  } catch (error) {
+    const reason = errnoOf(error) === "ENOENT" ? "there is no such command" : (errnoOf(error) ?? String(error));
+    return fail("usage", `${JSON.stringify(command)} cannot be run: ${reason}`, {
+      fix: "Give a command that is on the PATH, after `--`.",
+    });
+  } finally {
+    for (const off of handlers) off();
+  }
+}
+
+/** Opens an address in the user's browser. The address is one argument of a program, never part of a shell's line. */
+export async function browse(url: string): Promise<void> {
+  const [command, ...args] =
+    process.platform === "darwin"
+      ? (["open"] as const)
+      : process.platform === "win32"
+        ? (["rundll32", "url.dll,FileProtocolHandler"] as const)
+        : (["xdg-open"] as const);
+  const fix = "Leave `--open` out to have the URL printed.";
+  try {
+    const code = await ended(spawn(command, [...args, url], { stdio: "ignore" }));
+    if (code !== 0) fail("usage", `The browser could not be opened: ${command} ended with ${code}`, { fix });
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    fail("usage", `The browser could not be opened: ${command}: ${errnoOf(error)}`, { fix });
+  }
+}
+
+function ended(child: ChildProcess): Promise<number> {
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code, signal) => resolve(code ?? 128 + (signal === null ? 0 : constants.signals[signal])));
+  });
+}

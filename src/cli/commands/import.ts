@@ -1,0 +1,203 @@
+import { plan, resolveConfig, scopeOf } from "../../engine/index.ts";
+import { type Kind, kinds } from "../../kinds/index.ts";
+import { attributesOf, type Observation, parentOf, read, sensitiveNames } from "../../lifecycle/index.ts";
+import {
+  type Change,
+  type Desired,
+  type DesiredResource,
+  didYouMean,
+  fail,
+  formatAddress,
+  HostformError,
+  hasUnknown,
+  isError,
+  type Json,
+  type JsonObject,
+  parseAddress,
+  type ResourceState,
+  type State,
+  type ValueObject,
+} from "../../model/index.ts";
+import { escapeLine } from "../../report/index.ts";
+import { type Invocation, printJson, say } from "../io.ts";
+import { loadProject } from "../project.ts";
+import { Providers } from "../providers.ts";
+import { withState } from "../recorded.ts";
+
+/**
+ * `hostform import ADDRESS ID`: adopts an existing object into the state. Sends GETs only.
+ *
+ * 1. The address must be declared and not recorded yet (the mark of a create without known outcome is replaced).
+ * 2. The object is read; what the API never tells of it is taken from the declaration.
+ * 3. It is recorded, and what the next plan will show is said.
+ */
+export async function runImport(invocation: Invocation, text: string, id: string): Promise<number> {
+  const { desired } = await loadProject(invocation);
+  const { resource, kind } = declaredAt(desired, text);
+  return withState(invocation, "import", async (store, signal) => {
+    checkFree(store.state, resource, kind, id);
+    const config = configOf(invocation, resource, kind, store.state);
+    checkParent(kind, resource, config, id);
+    const providers = new Providers(desired.providers, invocation, signal);
+    try {
+      const { account } = await providers.use(resource.provider);
+      const observed = await read(account, { kind, prior: undefined, importId: id, config, alone: true });
+      if (observed.status !== "present") {
+        const how = observed.status === "gone" ? observed.how : "was not found";
+        fail("api.not_found", `Nothing was imported: ${kind.noun} ${id} ${how}`, {
+          fix: "Check the id, and that the token belongs to the right account.",
+          address: resource.address,
+        });
+      }
+      const attributes = adopted(kind, observed.attributes, config);
+      const next = (state: State) =>
+        planOf(invocation, { ...desired, resources: desired.resources.map(importing(resource, id)) }, state, {
+          address: resource.address,
+          observed: { ...observed, attributes },
+        });
+      const record: ResourceState = {
+        address: resource.address,
+        provider: resource.provider,
+        schemaVersion: kind.schemaVersion,
+        attributes,
+        sensitive: sensitiveNames(kind),
+        private: {},
+        dependencies: next(withoutAddress(store.state, resource.address)).dependsOn,
+      };
+      checkUnique(store.state, record);
+      await store.put(record);
+      announce(invocation, kind, record, next(store.state));
+      return 0;
+    } finally {
+      await providers.close();
+    }
+  });
+}
+
+function declaredAt(desired: Desired, text: string): { resource: DesiredResource; kind: Kind } {
+  const parsed = parseAddress(text);
+  const address = parsed === undefined ? text : formatAddress(parsed);
+  const resource = desired.resources.find((one) => one.address === address);
+  const kind = kinds.get(resource?.type ?? "");
+  if (resource !== undefined && kind !== undefined) return { resource, kind };
+  const known = desired.resources.map((one) => one.address);
+  fail("plan.address", `No resource ${text} is declared.${didYouMean(address, known)}`, {
+    fix: "Declare it first: importing needs to know what the object is to be.",
+  });
+}
+
+function checkFree(state: State, { address }: DesiredResource, kind: Kind, id: string): void {
+  const prior = state.resources.get(address);
+  if (prior === undefined || prior.private.pending !== undefined) return;
+  fail("usage", `${address} is in the state already, as ${kind.noun} ${String(prior.attributes.id)}`, {
+    fix:
+      prior.attributes.id === id
+        ? "Nothing to do."
+        : `To have ${id} in its place: \`hostform state rm '${address}'\` first.`,
+    address,
+  });
+}
+
+/** One object managed at two addresses would be changed to and fro. */
+function checkUnique({ resources }: State, { address, provider, attributes }: ResourceState): void {
+  const type = parseAddress(address)?.type;
+  const twin = [...resources.values()].find(
+    (other) =>
+      other.address !== address &&
+      parseAddress(other.address)?.type === type &&
+      other.provider === provider &&
+      other.attributes.id === attributes.id &&
+      other.attributes.service_id === attributes.service_id,
+  );
+  if (twin === undefined) return;
+  fail("usage", `Nothing was imported: ${String(attributes.id)} is in the state already, as ${twin.address}`, {
+    fix: `To rename it: \`hostform state mv '${twin.address}' '${address}'\`.`,
+    address,
+  });
+}
+
+function configOf({ io }: Invocation, resource: DesiredResource, kind: Kind, state: State): ValueObject {
+  const scope = scopeOf((address) => state.resources.get(address)?.attributes, io.env);
+  const { config, diagnostics } = resolveConfig(kind, resource, scope);
+  if (diagnostics.some(isError)) throw new HostformError(diagnostics);
+  return config;
+}
+
+/** A grant is found in the collection of its service, which must be known, and be the declared one. */
+function checkParent(kind: Kind, { address }: DesiredResource, config: ValueObject, id: string): void {
+  if (kind.parent === undefined) return;
+  const declared = parentOf(kind, config);
+  const given = kind.parseImportId?.(id)?.parent;
+  if (declared === undefined && given === undefined) {
+    fail("usage", `${kind.parent} of ${address} is not known yet`, {
+      fix: `Import what it refers to first, or give ${kind.parent.toUpperCase()}/${id}.`,
+      address,
+    });
+  }
+  if (declared !== undefined && given !== undefined && declared !== given) {
+    fail("usage", `${address} is declared with ${kind.parent} ${declared}, not ${given}`, {
+      fix: `Give the id alone, or ${declared}/ID.`,
+      address,
+    });
+  }
+}
+
+/** What the API told; what it never tells, and what concerns hostform alone, as declared. */
+function adopted(kind: Kind, told: JsonObject, config: ValueObject): JsonObject {
+  const attributes: Record<string, Json> = { ...told };
+  for (const [name, , { change, ...meta }] of attributesOf(kind)) {
+    const declared = config[name] ?? meta.default ?? null;
+    // The rest (a password, a permission) is changed by requests: the next plan shows it.
+    const believed = change === "recorded" || change === "immutable";
+    if (believed && (told[name] ?? null) === null && !hasUnknown(declared)) attributes[name] = declared as Json;
+  }
+  return attributes;
+}
+
+const importing = (wanted: DesiredResource, importId: string) => (resource: DesiredResource) =>
+  resource.address === wanted.address ? { ...resource, importId } : resource;
+
+function withoutAddress(state: State, address: string): State {
+  return { ...state, resources: new Map([...state.resources].filter(([other]) => other !== address)) };
+}
+
+/** The change of one resource that a plan would hold. Pure: what was observed of it is all that it needs. */
+function planOf(
+  { io }: Invocation,
+  desired: Desired,
+  state: State,
+  { address, observed }: { address: string; observed: Observation },
+): Change {
+  const { changes, diagnostics } = plan({
+    desired,
+    state,
+    observed: { observations: new Map([[address, observed]]), plans: new Map() },
+    kinds,
+    env: io.env,
+    mode: "apply",
+    reorder: new Set(),
+    now: io.clock.now(),
+    readRequests: 0,
+  });
+  const change = changes.find((one) => one.address === address);
+  if (change === undefined) throw new HostformError(diagnostics);
+  return change;
+}
+
+function announce(invocation: Invocation, kind: Kind, { address, attributes }: ResourceState, change: Change): void {
+  const differing = change.reasons.flatMap(({ attribute }) => attribute ?? []);
+  if (invocation.options.json) {
+    printJson(invocation, { address, id: attributes.id ?? null, differences: differing });
+    return;
+  }
+  invocation.io.out(`Imported ${escapeLine(address)}: ${kind.noun} ${escapeLine(String(attributes.id))}\n`);
+  if (kind.list === undefined && kind.get === undefined) {
+    say(invocation, `The API has no call that shows a ${kind.noun}: the id and the declaration were believed.`);
+  }
+  say(
+    invocation,
+    differing.length === 0
+      ? "It matches the declaration."
+      : `It differs from the declaration in ${differing.join(", ")}: see \`hostform plan\`.`,
+  );
+}

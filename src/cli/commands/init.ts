@@ -1,0 +1,122 @@
+import { access, readFile, rename, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { parseDeclaration } from "../../declare/index.ts";
+import { kinds } from "../../kinds/index.ts";
+import { errnoOf, fail, HostformError, isError } from "../../model/index.ts";
+import { escapeLine } from "../../report/index.ts";
+import { type Invocation, printJson, say } from "../io.ts";
+import { gitignoreWith, starter } from "./init-files.ts";
+
+export interface InitFlags {
+  readonly project?: string;
+  readonly baseUrl?: string;
+  readonly tokenEnv?: string;
+  readonly force?: boolean;
+}
+
+const DECLARATION = "hosting.yaml";
+const SCHEMA = "node_modules/hostform/schemas/hosting.schema.json";
+
+/** `hostform init`: writes a commented hosting.yaml and the lines of .gitignore that keep secrets out of Git. */
+export async function runInit(invocation: Invocation, flags: InitFlags): Promise<number> {
+  const { dir } = invocation.options;
+  const file = path.join(dir, DECLARATION);
+  const before = await exists(file);
+  if (before && !flags.force) {
+    fail("usage", `There is a ${DECLARATION} already`, {
+      detail: file,
+      fix: "Edit that one, or pass --force: it is then kept under another name.",
+    });
+  }
+  const answers = await ask(invocation, flags);
+  const local = await exists(path.join(dir, SCHEMA));
+  const text = starter({ ...answers, kinds: [...kinds.values()], ...(local && { localSchema: `./${SCHEMA}` }) });
+  checkText(invocation, text);
+
+  const written: string[] = [];
+  const kept = before ? await setAside(file) : undefined;
+  await write(file, text);
+  written.push(DECLARATION);
+  const ignoring = path.join(dir, ".gitignore");
+  const ignored = (await exists(ignoring)) ? await readFile(ignoring, "utf8") : "";
+  const extended = gitignoreWith(ignored);
+  if (extended !== ignored) {
+    await writeFile(ignoring, extended);
+    written.push(".gitignore");
+  }
+  if (invocation.options.json) {
+    printJson(invocation, { project: answers.project, written, ...(kept !== undefined && { kept }) });
+    return 0;
+  }
+  invocation.io.out(written.map((name) => `Wrote ${name}\n`).join(""));
+  if (kept !== undefined) say(invocation, `The ${DECLARATION} that was there is now ${escapeLine(kept)}.`);
+  const variable = answers.tokenEnv ?? "HOSTING_TOKEN";
+  say(
+    invocation,
+    `Next: set ${variable} to an API token, uncomment what you need in ${DECLARATION}, then run \`hostform plan\`.`,
+  );
+  return 0;
+}
+
+/** What the flags leave open is asked for when somebody is there, and otherwise left at its default. */
+async function ask({ io, options }: Invocation, flags: InitFlags) {
+  const decided = flags.project !== undefined || options.json;
+  const question = async (text: string, fallback: string) => {
+    const answer = decided ? "" : await io.ask(`${text}${fallback === "" ? "" : ` [${fallback}]`}: `);
+    return answer?.trim() || fallback;
+  };
+  const project = flags.project ?? (await question("Name of the project", nameFrom(options.dir)));
+  const baseUrl = flags.baseUrl ?? (await question("Address of the API (empty: from HOSTING_BASE_URL)", ""));
+  const tokenEnv = flags.tokenEnv ?? (await question("Environment variable with the API token", "HOSTING_TOKEN"));
+  return {
+    project,
+    ...(baseUrl !== "" && { baseUrl }),
+    ...(tokenEnv !== "HOSTING_TOKEN" && { tokenEnv }),
+  };
+}
+
+/** A project name out of a folder's. */
+function nameFrom(dir: string): string {
+  const name = path
+    .basename(dir)
+    .replace(/[^A-Za-z0-9_-]+/g, "-")
+    .replace(/^[^A-Za-z]+|-+$/g, "");
+  return name === "" ? "hosting" : name;
+}
+
+/** Answers that would not make a valid declaration are refused before anything is written, by the rules of the declaration. */
+function checkText({ io }: Invocation, text: string): void {
+  const { diagnostics } = parseDeclaration([{ path: DECLARATION, text }], { kinds, env: io.env });
+  const errors = diagnostics.filter(isError).map(({ range: _, ...diagnostic }) => diagnostic);
+  if (errors.length > 0) throw new HostformError(errors);
+}
+
+/** Renames a file to the first free of NAME.bak, NAME.bak-2 …; nothing is ever overwritten. @returns the new name. */
+async function setAside(file: string): Promise<string> {
+  for (let count = 1; ; count++) {
+    const name = `${path.basename(file)}.bak${count === 1 ? "" : `-${count}`}`;
+    const target = path.join(path.dirname(file), name);
+    if (await exists(target)) continue;
+    await rename(file, target);
+    return name;
+  }
+}
+
+async function write(file: string, text: string): Promise<void> {
+  try {
+    await writeFile(file, text, { flag: "wx" });
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    fail("usage", `${path.basename(file)} cannot be written: ${errnoOf(error)}`, {
+      detail: file,
+      fix: "Check that the folder exists and that you may write there, or name another with `-C`.",
+    });
+  }
+}
+
+async function exists(file: string): Promise<boolean> {
+  return access(file).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,116 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import type { HostingClient } from "../../api/index.ts";
+import { passwordForm } from "../../kinds/service/words.ts";
+import { errnoOf, fail } from "../../model/index.ts";
+import { escapeLine } from "../../report/index.ts";
+import { type ProviderFlags, withProvider } from "../account.ts";
+import { type Invocation, printJson, say } from "../io.ts";
+import { serviceTarget } from "../service-target.ts";
+
+export interface PasswordFlags extends ProviderFlags {
+  readonly passwordEnv?: string;
+  readonly passwordFile?: string;
+  readonly passwordStdin?: boolean;
+  readonly generate?: boolean;
+}
+
+/** §8: passwords of shared and WordPress hosting. */
+const SHORTEST = 8;
+const SOURCES = "--password-env NAME, --password-file FILE or --password-stdin";
+
+/**
+ * `hostform password ADDRESS`: sets the control-panel password now (§4 POST /services/{id}/password). Shared and
+ * WordPress hosting take one; for Root VPS and Virtual Desktop the API makes one, which is printed and nothing else.
+ */
+export async function runPassword(invocation: Invocation, flags: PasswordFlags, target: string): Promise<number> {
+  const { io, options } = invocation;
+  const given = await givenPassword(invocation, flags);
+  const { id, alias, productType } = await serviceTarget(invocation, target, flags.provider);
+  const { password } = await withProvider(invocation, alias, async ({ client }, signal) => {
+    const type = productType ?? (await client.services.get(id, { signal })).product_type;
+    checkForm(type, given);
+    if (given === undefined && !flags.generate && passwordForm(type) === "unknown") undecided(type);
+    return reset(client, id, given, signal);
+  });
+  if (given !== undefined) {
+    if (options.json) printJson(invocation, { service_id: id, generated: false });
+    say(invocation, `The password of service ${id} was set.`);
+  } else {
+    if (password === null) {
+      fail("api.malformed", `The password of service ${id} was reset, but the answer does not hold the new one`, {
+        detail: "The answer is the only way to learn a generated password.",
+        fix: "Run the command again to have another one generated, or use the dashboard.",
+      });
+    }
+    if (options.json) printJson(invocation, { service_id: id, generated: true, password });
+    // A pipe gets it as it is; a terminal could be steered by what it holds.
+    else io.out(`${io.outIsTerminal ? escapeLine(password) : password}\n`);
+    say(invocation, `The API has set this password for service ${id}. It is shown this once.`);
+  }
+  say(invocation, "A password_version in the declaration is not touched: apply sets a password when it changes.");
+  return 0;
+}
+
+function reset(client: HostingClient, id: string, password: string | undefined, signal: AbortSignal) {
+  return client.services.resetPassword(id, { signal, ...(password !== undefined && { password }) });
+}
+
+function checkForm(productType: string | null, given: string | undefined): void {
+  const form = passwordForm(productType);
+  if (form === "given" && given === undefined) {
+    fail("usage", `A service of type ${productType} needs a password that you give`, {
+      detail: "The API generates passwords for Root VPS and Virtual Desktop only.",
+      fix: `Pass ${SOURCES}.`,
+    });
+  }
+  if (form === "generated" && given !== undefined) {
+    fail("usage", `The API generates the password of a service of type ${productType}; none can be given`, {
+      fix: "Leave the password out.",
+    });
+  }
+}
+
+function undecided(productType: string | null): never {
+  fail("usage", `It is not known how services of type ${productType ?? "(none told)"} get their password`, {
+    fix: `Pass ${SOURCES}, or --generate to have the API make one.`,
+  });
+}
+
+/** The password that the flags lead to; it never stands on the command line, where other users can see it. */
+async function givenPassword({ io }: Invocation, flags: PasswordFlags): Promise<string | undefined> {
+  const { passwordEnv, passwordFile, passwordStdin, generate } = flags;
+  if ([passwordEnv, passwordFile, passwordStdin, generate].filter((flag) => flag !== undefined).length > 1) {
+    fail("usage", "The password can come from one place only", { fix: `Pass one of ${SOURCES} and --generate.` });
+  }
+  const [text, place] =
+    passwordEnv !== undefined
+      ? [io.env[passwordEnv] ?? unset(passwordEnv), `the environment variable ${passwordEnv}`]
+      : passwordFile !== undefined
+        ? [await readText(path.resolve(io.cwd, passwordFile)), passwordFile]
+        : passwordStdin
+          ? [await io.readInput(), "standard input"]
+          : [undefined, ""];
+  if (text === undefined) return undefined;
+  const password = text.replace(/\r?\n$/, "");
+  if (/[\r\n]/.test(password)) {
+    fail("usage", `The password has more than one line (${place})`, { fix: "Give the password and nothing else." });
+  }
+  if ([...password].length < SHORTEST) {
+    fail("usage", `The password is too short (${place})`, { fix: `Give at least ${SHORTEST} characters.` });
+  }
+  return password;
+}
+
+function unset(name: string): never {
+  fail("usage", `The environment variable ${name} is not set`, { fix: "Set it to the password, and export it." });
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    fail("usage", `The password file cannot be read: ${errnoOf(error)}`, { detail: file });
+  }
+}

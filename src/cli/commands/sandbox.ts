@@ -1,0 +1,97 @@
+import path from "node:path";
+import { fail } from "../../model/index.ts";
+import { type Invocation, printJson, say } from "../io.ts";
+
+/** The sandbox is loaded when it runs; only its types are needed before. */
+type Sandbox = import("../../sandbox/index.ts").Sandbox;
+
+export interface SandboxFlags {
+  readonly port?: number;
+  readonly controlPort?: number;
+  readonly seed?: string;
+  readonly data?: string;
+  readonly profile?: string;
+  readonly rateLimit?: number;
+  readonly autoPay?: boolean;
+  readonly token?: keyof Sandbox["tokens"];
+}
+
+/**
+ * `hostform sandbox`: runs an implementation of the API on this machine until Ctrl-C and prints what to export. With
+ * `-- COMMAND`: only while that command runs, whose exit code becomes ours.
+ */
+export async function runSandbox(
+  invocation: Invocation,
+  flags: SandboxFlags,
+  words: readonly string[],
+): Promise<number> {
+  const { io } = invocation;
+  const sandbox = await start(invocation, flags);
+  const exported = {
+    HOSTING_BASE_URL: sandbox.url,
+    HOSTING_TOKEN: sandbox.tokens[flags.token ?? "agency"],
+    HOSTING_SANDBOX_CONTROL_URL: sandbox.controlUrl,
+  };
+  try {
+    const [command, ...args] = words;
+    if (command !== undefined) return await io.run(command, args, { ...io.env, ...exported });
+    const stopped = interrupted(invocation);
+    announce(invocation, sandbox, flags, exported);
+    await stopped;
+    say(invocation, "\nThe sandbox has stopped.");
+    return 0;
+  } finally {
+    await sandbox.close();
+  }
+}
+
+async function start({ io }: Invocation, flags: SandboxFlags): Promise<Sandbox> {
+  const { startSandbox, parseProfile, SandboxOptionError } = await import("../../sandbox/index.ts");
+  const { profile, data, token: _, ...options } = flags;
+  try {
+    return await startSandbox({
+      ...options,
+      ...(data !== undefined && { data: path.resolve(io.cwd, data) }),
+      ...(profile !== undefined && { profile: parseProfile(profile) }),
+    });
+  } catch (error) {
+    if (error instanceof SandboxOptionError) fail("usage", error.message);
+    throw error;
+  }
+}
+
+function interrupted({ io }: Invocation): Promise<void> {
+  return new Promise((resolve) => {
+    const end = io.onInterrupt(() => {
+      end();
+      resolve();
+    });
+  });
+}
+
+/** The tokens are shown: they open nothing but this sandbox. */
+function announce(
+  invocation: Invocation,
+  { url, controlUrl, tokens }: Sandbox,
+  flags: SandboxFlags,
+  exported: Readonly<Record<string, string>>,
+): void {
+  if (invocation.options.json) {
+    printJson(invocation, { base_url: url, control_url: controlUrl, tokens, export: exported });
+  } else {
+    const lines = Object.entries(exported).map(([name, value]) => `export ${name}=${value}\n`);
+    invocation.io.out(lines.join(""));
+  }
+  say(
+    invocation,
+    [
+      `The sandbox answers at ${url} until Ctrl-C; paste the lines above into another terminal.`,
+      `Its data is ${flags.data === undefined ? "in memory, and gone with it" : `kept in ${flags.data}`}.`,
+      "Tokens:",
+      `  agency    ${tokens.agency}  Manage track, Growth tier, all abilities`,
+      `  customer  ${tokens.customer}  an ordinary account, all abilities`,
+      `  viewer    ${tokens.viewer}  the agency's account, view only`,
+      `Control API (pay invoices, make drift, inject faults): ${controlUrl}`,
+    ].join("\n"),
+  );
+}

@@ -1,0 +1,88 @@
+import { type Command, Option } from "commander";
+import { collect, duration } from "../options.ts";
+import { examples, type Registration, wholeNumber } from "../registration.ts";
+
+const GROUP = "Main commands:";
+
+/** validate, plan, apply, destroy, import: from a declaration to an account that matches it. */
+export function registerMain({ command, action }: Registration): void {
+  examples(
+    command("validate", "check the declaration, without any request", GROUP).action(
+      action(async (invocation) => (await import("../commands/validate.ts")).runValidate(invocation)),
+    ),
+    [
+      ["hostform validate", "every mistake at its line"],
+      ["hostform validate --json -C clients/acme", "the same for a program"],
+    ],
+  );
+  examples(
+    withTargets(command("plan", "show what would change", GROUP))
+      .option("--destroy", "plan the removal of everything")
+      .option("--detailed-exitcode", "exit with 2 when there are changes")
+      .action(
+        action(async (invocation, flags: object) => (await import("../commands/plan.ts")).runPlan(invocation, flags)),
+      ),
+    [
+      ["hostform plan", "what differs from the declaration"],
+      ["hostform plan --target hosting_service.acme-www", "one resource and what it depends on"],
+      ["hostform plan --json", "Terraform's plan representation"],
+    ],
+  );
+  examples(
+    applying(command("apply", "make the account match the declaration", GROUP)).action(
+      action(async (invocation, flags: object) =>
+        (await import("../commands/apply.ts")).runApply(invocation, "apply", flags),
+      ),
+    ),
+    [
+      ["hostform apply", "plan, ask, do"],
+      ["hostform apply --auto-approve --json", "for CI: events, one JSON document per line"],
+    ],
+  );
+  examples(
+    applying(command("destroy", "remove what is managed, as far as deletion_policy allows", GROUP)).action(
+      action(async (invocation, flags: object) =>
+        (await import("../commands/apply.ts")).runApply(invocation, "destroy", flags),
+      ),
+    ),
+    [["hostform destroy --target hosting_webhook.billing", "remove one webhook"]],
+  );
+  examples(
+    command("import", "adopt an existing object into the state", GROUP)
+      .argument("<address>", "the resource that declares it")
+      .argument("<id>", "its id; for a grant its id or e-mail, or SERVICE_ID/GRANT_ID")
+      .action(
+        action(async (invocation, _flags: object, address: string, id: string) =>
+          (await import("../commands/import.ts")).runImport(invocation, address, id),
+        ),
+      ),
+    [
+      ["hostform import hosting_service.acme-www 1001", "an existing service"],
+      [`hostform import 'hosting_grant.acme-www["dev@acme.example"]' dev@acme.example`, "a grant, by its e-mail"],
+    ],
+  );
+}
+
+function withTargets(command: Command): Command {
+  return command
+    .addOption(
+      new Option("--target <address>", "only this resource and what it depends on (repeatable)").argParser(collect),
+    )
+    .addOption(
+      new Option("--reorder <address>", "order a service that is gone anew, on purpose (repeatable)").argParser(
+        collect,
+      ),
+    );
+}
+
+function applying(command: Command): Command {
+  return withTargets(command)
+    .option("--auto-approve", "do not ask")
+    .option("--no-wait", "do not wait for queued jobs")
+    .addOption(
+      new Option("--wait-timeout <time>", "how long to wait for queued jobs (default: 5m)").argParser(duration),
+    )
+    .addOption(
+      new Option("--parallelism <n>", "changes under way at once (default: 10)").argParser(wholeNumber(1, 100)),
+    );
+}

@@ -1,0 +1,69 @@
+import { Argument, Option } from "commander";
+import { port } from "../options.ts";
+import { examples, type Registration, wholeNumber } from "../registration.ts";
+
+const GROUP = "Sandbox and setup:";
+const ANY_SIZE = 1_000_000;
+
+/** init, sandbox, completion, version. */
+export function registerSetup({ program, command, action }: Registration): void {
+  examples(
+    command("init", "start a project: hosting.yaml and .gitignore", GROUP)
+      .option("--project <name>", "name of the project (default: that of the folder)")
+      .option("--base-url <url>", "address of the API (default: HOSTING_BASE_URL when it runs)")
+      .option("--token-env <name>", "environment variable with the API token (default: HOSTING_TOKEN)")
+      .option("--force", "also when there is a hosting.yaml: it is kept under another name")
+      .action(
+        action(async (invocation, flags: object) => (await import("../commands/init.ts")).runInit(invocation, flags)),
+      ),
+    [
+      ["hostform init", "asks"],
+      ["hostform init --project acme --base-url https://api.acme.example", "does not ask"],
+    ],
+  );
+  examples(
+    command("sandbox", "run an implementation of the API on this machine, to try things", GROUP)
+      .argument("[command...]", "after --: run this with the sandbox's address and token, then stop")
+      .addOption(new Option("--port <n>", "port of the API (default: any free one)").argParser(port))
+      .addOption(new Option("--control-port <n>", "port of the control API (default: any free one)").argParser(port))
+      .option("--seed <text>", "makes the data, tokens and secrets")
+      .option("--data <file>", "keep everything in this SQLite file (default: in memory)")
+      .option("--profile <k=v,...>", "how the specification's gaps are filled, e.g. status=capitalised,ids=string")
+      .addOption(
+        new Option("--rate-limit <n>", "requests a minute per token, 0 for no limit (default: 60)").argParser(
+          wholeNumber(0, ANY_SIZE),
+        ),
+      )
+      .option("--auto-pay", "invoices are paid as they are raised")
+      .addOption(
+        new Option("--token <who>", "whose token to export")
+          .choices(["agency", "customer", "viewer"])
+          .default("agency"),
+      )
+      .action(
+        action(async (invocation, flags: object, words: string[]) =>
+          (await import("../commands/sandbox.ts")).runSandbox(invocation, flags, words),
+        ),
+      ),
+    [
+      ["hostform sandbox --port 8080", "runs until Ctrl-C; prints what to export"],
+      ["hostform sandbox --auto-pay -- hostform apply", "one command against a fresh sandbox"],
+    ],
+  );
+  examples(
+    command("completion", "print a completion script for a shell", GROUP)
+      .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish"]))
+      .action(
+        action(async (invocation, _flags: object, shell: "bash" | "zsh" | "fish") =>
+          (await import("../commands/completion/index.ts")).runCompletion(invocation, program, shell),
+        ),
+      ),
+    [
+      [`eval "$(hostform completion bash)"`, "in ~/.bashrc"],
+      ["hostform completion fish > ~/.config/fish/completions/hostform.fish", "for fish"],
+    ],
+  );
+  command("version", "print the version", GROUP).action(
+    action(async (invocation) => (await import("../commands/version.ts")).runVersion(invocation)),
+  );
+}

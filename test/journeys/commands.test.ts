@@ -1,0 +1,135 @@
+/** The real CLI as a process of its own: streams, signals and exit codes that a test in process cannot show. */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+
+const MAIN = path.resolve(import.meta.dirname, "../../src/cli/main.ts");
+const ends: (() => Promise<unknown> | unknown)[] = [];
+
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+async function folder(): Promise<string> {
+  const dir = await mkdtemp(path.join(tmpdir(), "hostform-journey-"));
+  ends.push(() => rm(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+/** The environment without anything of the person who runs the tests. */
+const environment = { PATH: process.env.PATH, NO_COLOR: "1" };
+
+function hostform(dir: string, args: readonly string[], env: object = {}) {
+  return spawnSync(process.execPath, [MAIN, ...args], {
+    cwd: dir,
+    env: { ...environment, ...env },
+    encoding: "utf8",
+    input: "",
+  });
+}
+
+function start(
+  dir: string,
+  args: readonly string[],
+): { child: ChildProcess; line: Promise<string>; end: Promise<number> } {
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd: dir,
+    env: environment,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  ends.push(() => child.kill("SIGKILL"));
+  const line = new Promise<string>((resolve, reject) => {
+    let text = "";
+    child.stdout?.on("data", (chunk) => {
+      text += chunk;
+      if (text.includes("\n")) resolve(text);
+    });
+    child.once("close", () => reject(new Error(`ended without a line: ${text}`)));
+  });
+  const end = new Promise<number>((resolve) => child.once("close", (code) => resolve(code ?? -1)));
+  return { child, line, end };
+}
+
+/** A command line, after `sandbox --`, that runs hostform itself. */
+const inSandbox = (...args: readonly string[]) => ["sandbox", "--auto-pay", "--", process.execPath, MAIN, ...args];
+
+describe("a first project", () => {
+  it("init, validate, plan, look around: nothing is needed but a folder", async () => {
+    const dir = await folder();
+    expect(hostform(dir, ["init", "--project", "acme"])).toMatchObject({ status: 0 });
+    expect(hostform(dir, ["validate"])).toMatchObject({ status: 0, stderr: "" });
+    await writeFile(
+      path.join(dir, "acme.hosting.yaml"),
+      "services:\n  www: {plan_id: 11, currency: USD, domain: www.acme.example}\n",
+    );
+    const planned = hostform(dir, inSandbox("plan", "--detailed-exitcode"));
+    expect(planned.stderr).toBe("");
+    expect(planned.stdout).toContain("hosting_service.www");
+    expect(planned.status, "the exit code of the command is the sandbox's").toBe(2);
+    const plans = hostform(dir, inSandbox("plans", "--json"));
+    expect(JSON.parse(plans.stdout).length).toBeGreaterThan(5);
+  });
+
+  it("without a terminal nobody is asked and nothing is applied", async () => {
+    const dir = await folder();
+    await writeFile(path.join(dir, "hosting.yaml"), "project: acme\nservices:\n  vps: {plan_id: 31, currency: USD}\n");
+    const applied = hostform(dir, inSandbox("apply"));
+    expect(applied.status).toBe(1);
+    expect(applied.stderr).toContain("--auto-approve");
+  });
+});
+
+describe("sandbox", () => {
+  it.each([
+    ["an exit code", "process.exit(7)", 7],
+    ["a signal as 128+n", "process.kill(process.pid, 'SIGKILL')", 137],
+  ])("passes on %s", async (_, script, status) => {
+    expect(hostform(await folder(), ["sandbox", "--", process.execPath, "-e", script])).toMatchObject({ status });
+  });
+
+  it("says when there is no such command", async () => {
+    const { status, stderr } = hostform(await folder(), ["sandbox", "--", "no-such-command-here"]);
+    expect(status).toBe(1);
+    expect(stderr).toContain('"no-such-command-here" cannot be run: there is no such command');
+  });
+
+  it.each(["SIGINT", "SIGTERM"] as const)("ends with 0 at %s when it runs by itself", async (signal) => {
+    const { child, line, end } = start(await folder(), ["sandbox"]);
+    expect(await line).toMatch(/^export HOSTING_BASE_URL=http:\/\/127\.0\.0\.1:\d+\n/);
+    child.kill(signal);
+    expect(await end).toBe(0);
+  });
+
+  it.each(["SIGINT", "SIGTERM"] as const)(
+    "hands %s on to its command, and lets it end in its own way",
+    async (signal) => {
+      const script = `process.on("${signal}", () => process.exit(5)); setInterval(() => {}, 1000); console.log("ready")`;
+      const { child, line, end } = start(await folder(), ["sandbox", "--", process.execPath, "-e", script]);
+      expect(await line).toBe("ready\n");
+      child.kill(signal);
+      expect(await end).toBe(5);
+    },
+  );
+});
+
+describe.skipIf(process.platform !== "linux")("sso --open", () => {
+  it("gives the URL to the browser as one argument", async () => {
+    const dir = await folder();
+    await writeFile(path.join(dir, "xdg-open"), `#!/bin/sh\nprintf '%s|' "$#" "$1" > ${dir}/opened\n`);
+    await chmod(path.join(dir, "xdg-open"), 0o755);
+    const env = { PATH: `${dir}:${process.env.PATH}` };
+    const shown = hostform(
+      dir,
+      ["sandbox", "--token", "customer", "--", process.execPath, MAIN, "services", "--json"],
+      env,
+    );
+    const [{ id }] = JSON.parse(shown.stdout);
+    const command = [process.execPath, MAIN, "sso", id, "--open"];
+    const done = hostform(dir, ["sandbox", "--token", "customer", "--", ...command], env);
+    expect(done).toMatchObject({ status: 0, stdout: "" });
+    const opened = spawnSync("cat", [path.join(dir, "opened")], { encoding: "utf8" }).stdout;
+    expect(opened).toMatch(/^1\|https?:\/\/[^|]+\|$/);
+  });
+});

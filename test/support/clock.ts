@@ -1,0 +1,46 @@
+import type { Clock } from "../../src/model/index.ts";
+
+/** Where time stands at the start of every test. */
+export const START = Date.parse("2026-11-21T10:00:00Z");
+
+/**
+ * The longest that the client waits for one answer. The sandbox always answers, so a sleep of just this length is the
+ * client's watchdog, which is not to bark: it ends only by its signal.
+ */
+const WATCHDOG_MS = 30_000;
+
+/** A clock whose sleeps are over at the next turn of the event loop, and have moved the time on by then. */
+export interface TestClock extends Clock {
+  advance(ms: number): void;
+  /** Milliseconds slept through so far. */
+  readonly slept: number;
+}
+
+export function testClock(start = START): TestClock {
+  let now = start;
+  let slept = 0;
+  return {
+    now: () => now,
+    advance: (ms) => {
+      now += ms;
+    },
+    get slept() {
+      return slept;
+    },
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason);
+        const until = now + ms;
+        const stop = () => reject(signal?.reason);
+        signal?.addEventListener("abort", stop, { once: true });
+        if (ms === WATCHDOG_MS) return;
+        setImmediate(() => {
+          signal?.removeEventListener("abort", stop);
+          // Sleeps side by side overlap: together they take as long as the longest.
+          slept += Math.max(0, until - now);
+          now = Math.max(now, until);
+          resolve();
+        });
+      }),
+  };
+}

@@ -1,0 +1,88 @@
+import type { Io } from "../../src/cli/io.ts";
+import { type Clock, systemClock } from "../../src/model/index.ts";
+
+/** What a test says about the outside of a command; the rest is quiet: no terminal, nobody to answer, no input. */
+export interface FakeIoParts {
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly cwd?: string;
+  readonly clock?: Clock;
+  readonly terminal?: boolean;
+  readonly columns?: number;
+  /** What the user types, one line for each question. */
+  readonly answers?: readonly string[];
+  /** Standard input. */
+  readonly input?: string;
+  /** Exit code of commands that are run. */
+  readonly exitCode?: number;
+  /** Called with each command that is run. */
+  onRun?(command: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<void> | void;
+}
+
+/** An `Io` that keeps what is written and answers as told. */
+export interface FakeIo extends Io {
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+  /** Questions that were asked. */
+  readonly questions: readonly string[];
+  /** Commands that were run, and addresses that were opened. */
+  readonly ran: readonly (readonly string[])[];
+  readonly browsed: readonly string[];
+  /** What a Ctrl-C does. */
+  interrupt(): void;
+  /** Resolves when somebody listens for Ctrl-C. */
+  readonly listening: Promise<void>;
+}
+
+export function fakeIo(parts: FakeIoParts = {}): FakeIo {
+  let [out, err] = ["", ""];
+  const answers = [...(parts.answers ?? [])];
+  const questions: string[] = [];
+  const ran: string[][] = [];
+  const browsed: string[] = [];
+  const callbacks = new Set<() => void>();
+  let listened = () => {};
+  const listening = new Promise<void>((resolve) => {
+    listened = resolve;
+  });
+  return {
+    env: parts.env ?? {},
+    cwd: parts.cwd ?? "/nowhere",
+    clock: parts.clock ?? systemClock,
+    out: (text) => {
+      out += text;
+    },
+    err: (text) => {
+      err += text;
+    },
+    outIsTerminal: parts.terminal ?? false,
+    errIsTerminal: parts.terminal ?? false,
+    columns: parts.columns,
+    ask: async (question) => {
+      questions.push(question);
+      return answers.shift();
+    },
+    readInput: async () => parts.input ?? "",
+    onInterrupt: (callback) => {
+      callbacks.add(callback);
+      listened();
+      return () => callbacks.delete(callback);
+    },
+    run: async (command, args, env) => {
+      ran.push([command, ...args]);
+      await parts.onRun?.([command, ...args], env);
+      return parts.exitCode ?? 0;
+    },
+    browse: async (url) => {
+      browsed.push(url);
+    },
+    stdout: () => out,
+    stderr: () => err,
+    questions,
+    ran,
+    browsed,
+    interrupt: () => {
+      for (const callback of callbacks) callback();
+    },
+    listening,
+  };
+}

@@ -1,0 +1,229 @@
+/**
+ * A project in a folder of its own, with a sandbox as its host and a clock that only sleeps move: what conformance tests
+ * and journeys work on. Everything is closed and removed after the test.
+ */
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, expect } from "vitest";
+import { runCli } from "../../src/cli/cli.ts";
+import { type Invocation, type Io, looksOf } from "../../src/cli/io.ts";
+import { type RunOptions, withPlan } from "../../src/cli/run.ts";
+import type { Change, Plan, ResourceState, State } from "../../src/model/index.ts";
+import { decodeState } from "../../src/record/index.ts";
+import { type RequestEntry, type Sandbox, type SandboxOptions, startSandbox } from "../../src/sandbox/index.ts";
+import { type TestClock, testClock } from "./clock.ts";
+
+/** What a command did. */
+export interface Ran {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  /** Both streams, for what must stand in neither. */
+  readonly text: string;
+}
+
+export interface ProjectOptions {
+  /** Of the sandbox. The rate limit is off unless it is set here. */
+  readonly sandbox?: SandboxOptions;
+  /** The declaration: YAML, or a document that is written as JSON, which is YAML too. */
+  readonly declare?: string | object;
+  readonly token?: keyof Sandbox["tokens"];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const open: Project[] = [];
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((project) => project.close()));
+});
+
+/** Starts a project. Invoices pay themselves and orders are provisioned at once, unless the options say otherwise. */
+export async function startProject(options: ProjectOptions = {}): Promise<Project> {
+  const clock = testClock();
+  let project: Project | undefined;
+  const sandbox = await startSandbox({
+    clock,
+    sleep: async () => project?.onDelay(),
+    rateLimit: 0,
+    autoPay: true,
+    provisioningSeconds: 0,
+    ...options.sandbox,
+  });
+  const dir = await mkdtemp(path.join(tmpdir(), "hostform-test-"));
+  project = new Project(dir, sandbox, clock, {
+    HOSTING_BASE_URL: sandbox.url,
+    HOSTING_TOKEN: sandbox.tokens[options.token ?? "agency"],
+    ...options.env,
+  });
+  open.push(project);
+  if (options.declare !== undefined) await project.declare(options.declare);
+  return project;
+}
+
+export class Project {
+  readonly dir: string;
+  readonly sandbox: Sandbox;
+  readonly clock: TestClock;
+  /** The environment of the commands; tests may change it. */
+  readonly env: Record<string, string | undefined>;
+  /** What the user types when asked; called with the question. */
+  answer: (question: string) => string | undefined = () => undefined;
+  /** Called when the sandbox is about to wait, as a fault with `delayMs` makes it. */
+  onDelay: () => void = () => undefined;
+  readonly #interrupts = new Set<() => void>();
+
+  constructor(dir: string, sandbox: Sandbox, clock: TestClock, env: Record<string, string | undefined>) {
+    this.dir = dir;
+    this.sandbox = sandbox;
+    this.clock = clock;
+    this.env = env;
+  }
+
+  get control(): Sandbox["control"] {
+    return this.sandbox.control;
+  }
+
+  get statePath(): string {
+    return path.join(this.dir, "hosting.tfstate");
+  }
+
+  /** Writes the declaration. */
+  async declare(document: string | object, file = "hosting.yaml"): Promise<void> {
+    const text = typeof document === "string" ? document : JSON.stringify(document, null, 2);
+    await writeFile(path.join(this.dir, file), text);
+  }
+
+  /** Runs a command line in the project's folder. */
+  async run(...args: string[]): Promise<Ran> {
+    const [out, err]: [string[], string[]] = [[], []];
+    const code = await runCli(args, this.#io(out, err));
+    return { code, out: out.join(""), err: err.join(""), text: [...out, ...err].join("") };
+  }
+
+  /** `hostform apply --auto-approve`; fails the test unless it ends well. */
+  async apply(...args: string[]): Promise<Ran> {
+    const ran = await this.run("apply", "--auto-approve", ...args);
+    expect(ran.code, ran.text).toBe(0);
+    return ran;
+  }
+
+  /** Makes a plan, and sees to it that nothing but GETs was sent and the state stayed as it was. */
+  async plan(options: Partial<RunOptions> = {}): Promise<Plan> {
+    const [stored, before] = [await this.stateText(), this.control.requests().length];
+    const io = this.#io([], []);
+    const invocation: Invocation = {
+      io,
+      options: {
+        dir: this.dir,
+        files: [],
+        state: this.statePath,
+        json: false,
+        color: false,
+        quiet: true,
+        verbose: false,
+        insecureHttp: false,
+        lockTimeoutMs: 0,
+      },
+      ...looksOf(io, false),
+    };
+    const wanted: RunOptions = { command: "plan", mode: "apply", targets: [], reorder: [], ...options };
+    const plan = await withPlan(invocation, wanted, async (run) => run.plan);
+    const sent = this.control.requests().slice(before);
+    expect(sent.filter(({ method }) => method !== "GET")).toEqual([]);
+    expect(await this.stateText()).toBe(stored);
+    return plan;
+  }
+
+  /** The planned change of one address. */
+  async changeOf(address: string, options: Partial<RunOptions> = {}): Promise<Change> {
+    const { changes, diagnostics } = await this.plan(options);
+    const change = changes.find((candidate) => candidate.address === address);
+    if (change === undefined) throw new Error(`no change of ${address}: ${JSON.stringify(diagnostics)}`);
+    return change;
+  }
+
+  /** Fails unless there is nothing to do and nothing to say. */
+  async expectNoChanges(): Promise<void> {
+    const { changes, diagnostics, drift } = await this.plan();
+    const doing = changes.filter(({ actions, importing }) => actions[0] !== "no-op" || importing !== undefined);
+    expect({ doing, diagnostics, drift }).toEqual({ doing: [], diagnostics: [], drift: [] });
+  }
+
+  async stateText(): Promise<string | undefined> {
+    return existsSync(this.statePath) ? readFile(this.statePath, "utf8") : undefined;
+  }
+
+  async state(): Promise<State> {
+    const text = await this.stateText();
+    if (text === undefined) throw new Error("there is no state file");
+    return decodeState(text, "the state").state;
+  }
+
+  /** What is recorded of one address; undefined when nothing is. */
+  async recorded(address: string): Promise<ResourceState | undefined> {
+    return (await this.stateText()) === undefined ? undefined : (await this.state()).resources.get(address);
+  }
+
+  /** Loses the state file. */
+  async loseState(): Promise<void> {
+    await rm(this.statePath, { force: true });
+  }
+
+  async restoreState(text: string | undefined): Promise<void> {
+    if (text === undefined) await this.loseState();
+    else await writeFile(this.statePath, text);
+  }
+
+  /** `GET /services` for each request that the sandbox got since the last look; the log starts anew. */
+  sent(): string[] {
+    const entries = this.control.requests();
+    this.control.clearRequests();
+    return entries.map(line);
+  }
+
+  /** The same, without the GETs. */
+  changesSent(): string[] {
+    return this.sent().filter((text) => !text.startsWith("GET"));
+  }
+
+  /** Presses Ctrl-C. */
+  interrupt(): void {
+    for (const callback of this.#interrupts) callback();
+  }
+
+  async close(): Promise<void> {
+    await this.sandbox.close();
+    await rm(this.dir, { recursive: true, force: true });
+  }
+
+  #io(out: string[], err: string[]): Io {
+    return {
+      env: this.env,
+      cwd: this.dir,
+      clock: this.clock,
+      out: (text) => void out.push(text),
+      err: (text) => void err.push(text),
+      outIsTerminal: false,
+      errIsTerminal: false,
+      columns: undefined,
+      ask: async (question) => this.answer(question),
+      readInput: async () => "",
+      onInterrupt: (callback) => {
+        this.#interrupts.add(callback);
+        return () => this.#interrupts.delete(callback);
+      },
+      run: async (command) => {
+        throw new Error(`a test must not start ${command}`);
+      },
+      browse: async (url) => {
+        throw new Error(`a test must not open ${url}`);
+      },
+    };
+  }
+}
+
+function line({ method, path: url }: RequestEntry): string {
+  return `${method} ${url.replace(/^\/api\/v1/, "")}`;
+}

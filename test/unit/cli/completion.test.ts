@@ -1,0 +1,85 @@
+import { spawnSync } from "node:child_process";
+import { mkdir, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { folder, runIn } from "./harness.ts";
+
+const scriptOf = async (shell: string) => (await runIn(await folder(), ["completion", shell])).stdout;
+const has = (shell: string) => spawnSync(shell, ["--version"]).error === undefined;
+
+describe("completion", () => {
+  it.each(["bash", "zsh", "fish"])("%s: knows commands, parts, options and choices", async (shell) => {
+    const script = await scriptOf(shell);
+    for (const word of ["force-unlock", "state list", "auto-approve", "detailed-exitcode", "viewer"]) {
+      expect(script).toContain(word);
+    }
+  });
+
+  it.skipIf(!has("bash"))("bash: the script parses", async () => {
+    expect(spawnSync("bash", ["-n"], { input: await scriptOf("bash") })).toMatchObject({ status: 0 });
+  });
+
+  it.skipIf(!has("zsh"))("zsh: the script parses", async () => {
+    expect(spawnSync("zsh", ["-n"], { input: await scriptOf("zsh") })).toMatchObject({ status: 0 });
+  });
+
+  it.skipIf(!has("fish"))("fish: the script parses", async () => {
+    expect(spawnSync("fish", ["--no-execute"], { input: await scriptOf("fish") })).toMatchObject({ status: 0 });
+  });
+
+  it("refuses another shell", async () => {
+    expect((await runIn(await folder(), ["completion", "tcsh"])).code).toBe(1);
+  });
+
+  describe.skipIf(!has("bash"))("in bash", () => {
+    const HARMFUL = 'hosting_grant.www["$(touch harmed)`touch harmed`@x.example"]';
+
+    /** What bash offers for the last of these words, with a `hostform` that prints these addresses. */
+    async function offered(words: readonly string[], addresses: readonly string[] = []) {
+      const dir = await folder();
+      await mkdir(path.join(dir, "bin"));
+      const listing = addresses.map((address) => `${address}\n`).join("");
+      await writeFile(path.join(dir, "addresses"), listing);
+      const fake = path.join(dir, "bin/hostform");
+      await writeFile(fake, `#!/bin/sh\n[ "$1 $2" = "state list" ] && cat ${dir}/addresses\n`, { mode: 0o755 });
+      const given = words.map((word) => `'${word}'`).join(" ");
+      const input = `${await scriptOf("bash")}
+COMP_WORDS=(hostform ${given}); COMP_CWORD=${words.length}; _hostform; printf '%s\\n' "\${COMPREPLY[@]}"`;
+      const { stdout, stderr } = spawnSync("bash", {
+        input,
+        cwd: dir,
+        env: { PATH: `${path.join(dir, "bin")}:${process.env.PATH}` },
+        encoding: "utf8",
+      });
+      expect(stderr).toBe("");
+      expect(spawnSync("ls", [dir], { encoding: "utf8" }).stdout, "nothing in an address is run").not.toContain(
+        "harmed",
+      );
+      return stdout.split("\n").filter((line) => line !== "");
+    }
+
+    it.each([
+      ["commands", ["pla"], ["plan", "plans"]],
+      ["parts of a command", ["state", "p"], ["pull", "push"]],
+      ["options", ["apply", "--auto"], ["--auto-approve"]],
+      ["what follows an option with a value", ["-C", "state", "pla"], ["plan", "plans"]],
+      ["choices of an option", ["sandbox", "--token", "v"], ["viewer"]],
+      ["choices of an argument", ["completion", "f"], ["fish"]],
+      ["files", ["state", "push", "addr"], ["addresses"]],
+      ["folders", ["-C", "b"], ["bin"]],
+    ])("offers %s", async (_, words, expected) => {
+      expect(await offered(words)).toEqual(expected);
+    });
+
+    it("offers addresses from the state, quoted, without running what is in them", async () => {
+      const addresses = ["hosting_service.www", HARMFUL];
+      expect(await offered(["sso", "hosting_s"], addresses)).toEqual(["hosting_service.www"]);
+      expect(await offered(["plan", "--target", "hosting_s"], addresses)).toEqual(["hosting_service.www"]);
+      const [grant] = await offered(["state", "rm", "hosting_g"], addresses);
+      expect(await offered(["state", "rm", "hosting_grant.www\\["], addresses), "quoted as bash has it").toEqual([
+        grant,
+      ]);
+      expect(spawnSync("bash", ["-c", `printf %s ${grant}`], { encoding: "utf8" }).stdout).toBe(HARMFUL);
+    });
+  });
+});

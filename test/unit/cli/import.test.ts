@@ -1,0 +1,150 @@
+import { describe, expect, it } from "vitest";
+import { createFileStore } from "../../../src/record/index.ts";
+import { project, projectWithService } from "./harness.ts";
+
+const DOMAIN = `project: test
+domains:
+  acme:
+    domain: acme.example
+    years: 1
+    currency: USD
+    nameserver_mode: default
+    registrant_contact:
+      email: ana@acme.example
+`;
+
+const WWW = "hosting_service.www";
+
+describe("import", () => {
+  it("adopts a service with GETs only, after which the plan is empty", async () => {
+    const made = await projectWithService();
+    made.sandbox.control.clearRequests();
+
+    const imported = await made.run(["import", WWW, made.id]);
+    expect(imported).toMatchObject({ code: 0, stdout: `Imported ${WWW}: service ${made.id}\n` });
+    expect(imported.stderr).toContain("It matches the declaration.");
+    expect(new Set(made.sandbox.control.requests().map(({ method }) => method))).toEqual(new Set(["GET"]));
+
+    const planned = await made.run(["plan", "--detailed-exitcode"]);
+    expect(planned.stdout).toMatch(/no changes/i);
+    expect(planned.code).toBe(0);
+  });
+
+  it("takes from the declaration what the API never tells: policy, reference, coupon", async () => {
+    const made = await projectWithService("    coupon_code: WELCOME10\n    reference: main\n");
+    expect((await made.run(["import", WWW, made.id])).code).toBe(0);
+    const shown = await made.run(["state", "show", WWW, "--json"]);
+    expect(shown.json().attributes).toMatchObject({
+      deletion_policy: "forget",
+      reference: "main",
+      coupon_code: "WELCOME10",
+    });
+    expect((await made.run(["plan", "--detailed-exitcode"])).code).toBe(0);
+  });
+
+  it("says what differs, and leaves it to the next plan", async () => {
+    const made = await projectWithService("    suspended: true\n");
+    const { code, json } = await made.run(["import", WWW, made.id, "--json"]);
+    expect(code).toBe(0);
+    expect(json()).toEqual({ address: WWW, id: made.id, differences: ["suspended"] });
+    expect((await made.run(["plan", "--detailed-exitcode"])).code).toBe(2);
+  });
+
+  it("adopts a grant by e-mail address once its service is known", async () => {
+    const made = await projectWithService("    grants:\n      dev@acme.example: manage\n");
+    const grant = made.sandbox.control.create("grants", {
+      service_id: Number(made.id),
+      email: "dev@acme.example",
+      permission: "manage",
+    });
+    const address = 'hosting_grant.www["dev@acme.example"]';
+
+    const early = await made.run(["import", address, "dev@acme.example"]);
+    expect(early.code).toBe(1);
+    expect(early.stderr).toContain("SERVICE_ID/dev@acme.example");
+
+    expect((await made.run(["import", WWW, made.id])).code).toBe(0);
+    const wrongParent = await made.run(["import", address, `${Number(made.id) + 1}/${grant.id}`]);
+    expect(wrongParent.code).toBe(1);
+    expect(wrongParent.stderr).toContain(`is declared with service_id ${made.id}`);
+
+    expect((await made.run(["import", address, "dev@acme.example"])).code).toBe(0);
+    expect((await made.run(["plan", "--detailed-exitcode"])).code).toBe(0);
+    const state = JSON.parse(await made.read("hosting.tfstate"));
+    const recorded = state.resources.find(({ type }: { type: string }) => type === "hosting_grant");
+    expect(recorded.instances[0].dependencies).toEqual([WWW]);
+  });
+
+  it("adopts a domain, which the API cannot show, on the declaration's word", async () => {
+    const made = await project(DOMAIN);
+    const { code, stderr } = await made.run(["import", "hosting_domain.acme", "77"]);
+    expect(code).toBe(0);
+    expect(stderr).toContain("were believed");
+    expect((await made.run(["plan", "--detailed-exitcode"])).code).toBe(0);
+  });
+
+  it("puts the object in the place of a create without known outcome", async () => {
+    const made = await project(DOMAIN);
+    const store = await createFileStore({ path: `${made.dir}/hosting.tfstate` }).open({
+      write: true,
+      command: "apply",
+      timeoutMs: 0,
+    });
+    await store.put({
+      address: "hosting_domain.acme",
+      provider: "default",
+      schemaVersion: 0,
+      attributes: { id: null },
+      sensitive: [],
+      private: { pending: { since: "2026-11-21T10:00:00Z", operation: "registerDomain" } },
+      dependencies: [],
+    });
+    await store.close();
+    expect((await made.run(["state", "show", "hosting_domain.acme"])).stdout).toContain("pending since");
+
+    expect((await made.run(["import", "hosting_domain.acme", "77"])).code).toBe(0);
+    const shown = (await made.run(["state", "show", "hosting_domain.acme", "--json"])).json();
+    expect(shown).toMatchObject({ attributes: { id: "77", domain: "acme.example" } });
+    expect(shown).not.toHaveProperty("pending");
+  });
+
+  it.each([
+    [
+      "an address that is not declared",
+      "hosting_service.ww",
+      "No resource hosting_service.ww is declared. Did you mean",
+    ],
+    ["no address at all", "www", "No resource www is declared"],
+  ])("refuses %s", async (_, address, message) => {
+    const made = await projectWithService();
+    const { code, stdout, stderr } = await made.run(["import", address, made.id]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain(message);
+    await expect(made.read("hosting.tfstate"), "no state was written").rejects.toThrow();
+  });
+
+  it("refuses an id that does not exist, and writes no state", async () => {
+    const made = await projectWithService();
+    const { code, stderr } = await made.run(["import", WWW, "999999"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("service 999999 does not exist");
+    await expect(made.read("hosting.tfstate")).rejects.toThrow();
+  });
+
+  it("refuses an address that is recorded, and an object that is recorded elsewhere", async () => {
+    const made = await projectWithService();
+    await made.run(["import", WWW, made.id]);
+    const before = await made.read("hosting.tfstate");
+
+    const again = await made.run(["import", WWW, made.id]);
+    expect(again.code).toBe(1);
+    expect(again.stderr).toContain("is in the state already");
+
+    const text = await made.read("hosting.yaml");
+    await made.write("hosting.yaml", `${text}  other:\n    plan_id: 31\n    currency: USD\n`);
+    const twin = await made.run(["import", "hosting_service.other", made.id]);
+    expect(twin.code).toBe(1);
+    expect(twin.stderr).toContain(`hostform state mv '${WWW}' 'hosting_service.other'`);
+    expect(await made.read("hosting.tfstate")).toBe(before);
+  });
+});

@@ -1,0 +1,115 @@
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { gitignoreWith, starter } from "../../../src/cli/commands/init-files.ts";
+import { kinds } from "../../../src/kinds/index.ts";
+import { folder, runIn } from "./harness.ts";
+
+const read = (dir: string, name: string) => readFile(path.join(dir, name), "utf8");
+
+describe("init", () => {
+  it("writes a declaration that validates, and a .gitignore", async () => {
+    const dir = await folder();
+    const { code, stdout } = await runIn(dir, ["init", "--project", "acme"]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "Wrote hosting.yaml\nWrote .gitignore\n" });
+    const [first] = (await read(dir, "hosting.yaml")).split("\n");
+    expect(first).toMatch(/^# yaml-language-server: \$schema=https:\/\//);
+    expect(await read(dir, ".gitignore")).toContain("\nhosting.tfstate*\n");
+    const validated = await runIn(dir, ["validate", "--json"]);
+    expect(validated.json()).toMatchObject({ valid: true, warning_count: 0 });
+  });
+
+  it("holds an example of each kind that validates once the comments are removed", async () => {
+    const dir = await folder();
+    const text = starter({ project: "acme", baseUrl: "https://api.acme.example", kinds: [...kinds.values()] });
+    const prose = /^# (?=[A-Z]|yaml-language-server)/;
+    const bare = text
+      .split("\n")
+      .map((line) => (prose.test(line) ? line : line.replace(/^# ?/, "")))
+      .join("\n");
+    await writeFile(path.join(dir, "hosting.yaml"), bare);
+    const { stdout, stderr } = await runIn(dir, ["validate"]);
+    expect(stderr).toBe("");
+    // A resource for each kind at least; nested ones stand in the example of their parent.
+    expect(Number(/(\d+) resources/.exec(stdout)?.[1])).toBeGreaterThanOrEqual(kinds.size);
+    for (const { section } of kinds.values()) expect(bare).toContain(`${section}:\n`);
+  });
+
+  it("points at the schema in the project when the package is installed there", async () => {
+    const dir = await folder();
+    const schemas = path.join(dir, "node_modules/hostform/schemas");
+    await mkdir(schemas, { recursive: true });
+    await writeFile(path.join(schemas, "hosting.schema.json"), "{}");
+    await runIn(dir, ["init", "--project", "acme"]);
+    expect(await read(dir, "hosting.yaml")).toMatch(
+      /^# yaml-language-server: \$schema=\.\/node_modules\/hostform\/schemas\/hosting\.schema\.json\n/,
+    );
+  });
+
+  it("asks when somebody is there, and takes defaults for empty answers", async () => {
+    const dir = await folder();
+    const { code, io } = await runIn(dir, ["init"], { answers: ["acme", "https://api.acme.example", ""] });
+    expect(code).toBe(0);
+    expect(io.questions).toHaveLength(3);
+    const text = await read(dir, "hosting.yaml");
+    expect(text).toContain("\nproject: acme\n");
+    expect(text).toContain("\n    base_url: https://api.acme.example\n");
+    expect(text).not.toMatch(/^ +token_env/m);
+  });
+
+  it("takes the folder's name when nobody is there", async () => {
+    const dir = path.join(await folder(), "Ana's shop");
+    await mkdir(dir);
+    expect((await runIn(dir, ["init"])).code).toBe(0);
+    expect(await read(dir, "hosting.yaml")).toContain("\nproject: Ana-s-shop\n");
+  });
+
+  it("never overwrites: refused, and with --force the old one is kept", async () => {
+    const dir = await folder();
+    await writeFile(path.join(dir, "hosting.yaml"), "project: mine\n");
+    const refused = await runIn(dir, ["init", "--project", "acme"]);
+    expect(refused.code).toBe(1);
+    expect(await readdir(dir)).toEqual(["hosting.yaml"]);
+    expect(await read(dir, "hosting.yaml")).toBe("project: mine\n");
+
+    const forced = await runIn(dir, ["init", "--project", "acme", "--force", "--json"]);
+    expect(forced.json()).toEqual({
+      project: "acme",
+      written: ["hosting.yaml", ".gitignore"],
+      kept: "hosting.yaml.bak",
+    });
+    expect(await read(dir, "hosting.yaml.bak")).toBe("project: mine\n");
+    expect((await runIn(dir, ["init", "--project", "acme", "--force", "--json"])).json()).toMatchObject({
+      written: ["hosting.yaml"],
+      kept: "hosting.yaml.bak-2",
+    });
+  });
+
+  it.each([
+    ["a project that is no name", ["--project", "a b"]],
+    ["an address that is none", ["--project", "a", "--base-url", "api.acme.example"]],
+    ["a token in place of its variable", ["--project", "a", "--token-env", "9|Zk4vJqX0pLw8s7d6f5g4h3j2k1"]],
+  ])("refuses %s, and writes nothing", async (_, flags) => {
+    const dir = await folder();
+    const { code, stdout, stderr } = await runIn(dir, ["init", ...flags]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain("Error");
+    expect(stderr).not.toContain("Zk4vJqX0pLw8s7d6f5g4h3j2k1");
+    expect(await readdir(dir)).toEqual([]);
+  });
+
+  it("refuses a folder that is not there", async () => {
+    const { code, stderr } = await runIn(await folder(), ["init", "--project", "a", "-C", "none"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain("cannot be written: ENOENT");
+  });
+});
+
+describe("gitignoreWith", () => {
+  it("adds what is missing, keeps the rest, and does so once", () => {
+    const once = gitignoreWith("node_modules/\n*.token");
+    expect(once.startsWith("node_modules/\n*.token\n\n")).toBe(true);
+    expect(once.match(/\*\.token/g)).toHaveLength(1);
+    expect(gitignoreWith(once)).toBe(once);
+  });
+});

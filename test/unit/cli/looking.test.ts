@@ -1,0 +1,137 @@
+import { describe, expect, it } from "vitest";
+import { runCli } from "../../../src/cli/cli.ts";
+import { fakeIo } from "../../support/io.ts";
+import { project, projectWithService } from "./harness.ts";
+
+describe("listings", () => {
+  it.each([
+    ["plans", /^PLAN_ID +NAME/, "plan_id"],
+    ["services", /^ID +DOMAIN/, "domain"],
+    ["invoices", /^ID +NUMBER/, "invoice_number"],
+    ["webhooks", /^ID +URL/, "url"],
+    ["accounts", /^ID +NAME/, "name"],
+    ["migrations", /^ID +DOMAIN/, "status"],
+  ])("%s: a table for people, an array of records with --json, GETs only", async (name, header, field) => {
+    const made = await project();
+    const { control } = made.sandbox;
+    control.seedServices();
+    control.create("webhooks", { url: "https://hooks.acme.example/x", events: ["invoice.paid"] });
+    control.create("accounts", { name: "Acme" });
+    control.create("migration_requests", { domain: "acme.example" });
+
+    const text = await made.run([name]);
+    expect(text).toMatchObject({ code: 0, stderr: "" });
+    expect(text.stdout).toMatch(header);
+    const { code, json } = await made.run([name, "--json"]);
+    expect(code).toBe(0);
+    expect(json()[0]).toHaveProperty(field);
+    expect(json()[0]).not.toHaveProperty("raw");
+    expect(control.requests().every(({ method }) => method === "GET")).toBe(true);
+  });
+
+  it("end at Ctrl-C in the middle of a request, and say so", async () => {
+    let press = () => {};
+    const sleep = async () => press();
+    const made = await project(undefined, { sleep });
+    made.sandbox.control.addFault({ path: "/services", phase: "before", delayMs: 1, drop: true });
+    const io = fakeIo({
+      cwd: made.dir,
+      env: { HOSTING_BASE_URL: made.sandbox.url, HOSTING_TOKEN: made.sandbox.tokens.agency },
+    });
+    press = io.interrupt;
+    expect(await runCli(["services", "--json"], io)).toBe(1);
+    expect(JSON.parse(io.stdout()).diagnostics).toMatchObject([{ code: "interrupted" }]);
+  });
+
+  it("say so when there is nothing", async () => {
+    const made = await project();
+    expect((await made.run(["webhooks"])).stdout).toBe("No webhooks are registered.\n");
+    expect((await made.run(["webhooks", "--json"])).json()).toEqual([]);
+  });
+
+  it("work without any declaration, from the environment alone", async () => {
+    const made = await project();
+    const { code, json } = await made.run(["plans", "--json", "-C", "/"]);
+    expect(code).toBe(0);
+    expect(json().length).toBeGreaterThan(5);
+  });
+
+  it("scale money where the user knows the scale", async () => {
+    const made = await project("project: test\nproviders:\n  default:\n    money_scale: 2\n");
+    made.sandbox.control.seedServices();
+    expect((await made.run(["services"])).stdout).toContain("5.00 USD");
+  });
+
+  it.each(["services", "invoices", "migrations"])("%s ID: one in full", async (name) => {
+    const made = await project();
+    made.sandbox.control.seedServices();
+    made.sandbox.control.create("migration_requests", { domain: "acme.example" });
+    const [first] = (await made.run([name, "--json"])).json();
+    const one = await made.run([name, first.id]);
+    expect(one.stdout).toMatch(/^FIELD +VALUE\nid +/);
+    expect((await made.run([name, first.id, "--json"])).json()).toEqual([first]);
+    const none = await made.run([name, "999999"]);
+    expect(none).toMatchObject({ code: 1, stdout: "" });
+    expect(none.stderr).toContain("404");
+  });
+
+  it("--provider takes another account of the declaration, and an unknown one is refused", async () => {
+    const made = await project("project: test\nproviders:\n  beta:\n    token_env: BETA_TOKEN\n");
+    const env = { HOSTING_BASE_URL: made.sandbox.url, BETA_TOKEN: made.sandbox.tokens.customer };
+    const beta = await made.run(["services", "--provider", "beta", "--json"], { env });
+    expect(beta.json().map(({ domain }: { domain: string }) => domain)).toContain("customer-one.example");
+    const unknown = await made.run(["services", "--provider", "bta"], { env });
+    expect(unknown.code).toBe(1);
+    expect(unknown.stderr).toContain('Did you mean "beta"?');
+  });
+});
+
+describe("grants", () => {
+  it("takes an id, or an address that the state knows", async () => {
+    const made = await projectWithService();
+    made.sandbox.control.create("grants", {
+      service_id: Number(made.id),
+      email: "dev@acme.example",
+      permission: "view",
+    });
+    expect((await made.run(["grants", made.id])).stdout).toMatch(/dev@acme\.example +view +never/);
+    await made.run(["import", "hosting_service.www", made.id]);
+    const byAddress = await made.run(["grants", "hosting_service.www", "--json"]);
+    expect(byAddress.json()).toMatchObject([{ email: "dev@acme.example", permission: "view" }]);
+  });
+
+  it.each([
+    ["an unknown address", "hosting_service.ww", 'Did you mean "hosting_service.www"?'],
+    ["an address of another kind", "hosting_webhook.x", "is not a service"],
+    ["a name without its type", "www", "is the name of a service, not its id"],
+    ["something else", "a b", "neither the id nor the address"],
+    ["a path in place of an id", "../invoices", "neither the id nor the address"],
+    ["an id that does not exist", "999999", "404"],
+  ])("refuses %s", async (_, service, message) => {
+    const made = await projectWithService();
+    await made.run(["import", "hosting_service.www", made.id]);
+    const { code, stdout, stderr } = await made.run(["grants", service]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain(message);
+  });
+});
+
+describe("domains check", () => {
+  it("asks for many at once", async () => {
+    const made = await project();
+    const { code, json } = await made.run(["domains", "check", "acme-free.example", "customer-one.example", "--json"]);
+    expect(code).toBe(0);
+    expect(json()).toEqual([
+      { domain: "acme-free.example", available: true },
+      { domain: "customer-one.example", available: expect.any(Boolean) },
+    ]);
+    expect((await made.run(["domains", "check", "acme-free.example"])).stdout).toContain("yes");
+  });
+
+  it("refuses what is no domain name before asking", async () => {
+    const made = await project();
+    expect((await made.run(["domains", "check", "acme"])).code).toBe(1);
+    expect((await made.run(["domains", "check"])).code).toBe(1);
+    expect(made.sandbox.control.requests()).toEqual([]);
+  });
+});

@@ -1,0 +1,140 @@
+import { describe, expect, it } from "vitest";
+import { answering, type Project, project, projectWithService } from "./harness.ts";
+
+const PASSWORD = "correct horse battery";
+
+/** A project whose account has a VPS: its id. */
+async function withVps(): Promise<Project & { readonly vps: string }> {
+  const made = await project();
+  const [service] = made.sandbox.control.seedServices({ plan_id: 31 });
+  return { ...made, vps: String(service?.id) };
+}
+
+const posts = (made: Project) => made.sandbox.control.requests().filter(({ method }) => method === "POST");
+
+describe("password", () => {
+  it.each([
+    ["the environment", ["--password-env", "PW"], { PW: PASSWORD }, ""],
+    ["a file, without its last line break", ["--password-file", "pw.token"], {}, ""],
+    ["standard input", ["--password-stdin"], {}, `${PASSWORD}\r\n`],
+  ])("is set from %s", async (_, flags, more, input) => {
+    const made = await projectWithService();
+    await made.write("pw.token", `${PASSWORD}\n`);
+    const env = { HOSTING_BASE_URL: made.sandbox.url, HOSTING_TOKEN: made.sandbox.tokens.agency, ...more };
+    const { code, stdout, stderr } = await made.run(["password", made.id, ...flags], { env, input });
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
+    expect(stderr).toContain(`The password of service ${made.id} was set.`);
+    expect(stderr).toContain("password_version");
+    expect(stderr).not.toContain(PASSWORD);
+    expect(posts(made)).toHaveLength(1);
+    expect(posts(made)[0]?.body).toEqual({ password: PASSWORD });
+  });
+
+  it("takes an address of the state, without asking for the type of product again", async () => {
+    const made = await projectWithService();
+    await made.run(["import", "hosting_service.www", made.id]);
+    made.sandbox.control.clearRequests();
+    const done = await made.run(["password", "hosting_service.www", "--password-stdin", "--json"], { input: PASSWORD });
+    expect(done.json()).toEqual({ service_id: made.id, generated: false });
+    expect(made.sandbox.control.requests()).toHaveLength(1);
+  });
+
+  it("is generated for a VPS, and is all that is on standard output", async () => {
+    const made = await withVps();
+    const { code, stdout, stderr } = await made.run(["password", made.vps]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^\S{8,}\n$/);
+    expect(stderr).not.toContain(stdout.trim());
+    const json = await made.run(["password", made.vps, "--json", "--quiet"]);
+    expect(json.json()).toEqual({ service_id: made.vps, generated: true, password: expect.any(String) });
+    expect(json.stderr).toBe("");
+  });
+
+  it.each([
+    ["no password for shared hosting", [], "needs a password that you give"],
+    ["--generate for shared hosting", ["--generate"], "needs a password that you give"],
+    ["two sources", ["--password-env", "PW", "--password-stdin"], "one place only"],
+    ["a variable that is not set", ["--password-env", "NONE"], "NONE is not set"],
+    ["a file that is not there", ["--password-file", "none"], "ENOENT"],
+    ["a short one", ["--password-stdin"], "too short"],
+    ["several lines", ["--password-env", "LINES"], "more than one line"],
+  ])("is refused with %s, and nothing is sent", async (_, flags, message) => {
+    const made = await projectWithService();
+    const env = {
+      HOSTING_BASE_URL: made.sandbox.url,
+      HOSTING_TOKEN: made.sandbox.tokens.agency,
+      PW: PASSWORD,
+      LINES: "one line\nanother line",
+    };
+    const { code, stdout, stderr } = await made.run(["password", made.id, ...flags], { env, input: "seven77\n" });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain(message);
+    expect(posts(made)).toEqual([]);
+  });
+
+  it("is refused when the API generates it", async () => {
+    const made = await withVps();
+    const { code, stderr } = await made.run(["password", made.vps, "--password-stdin"], { input: PASSWORD });
+    expect(code).toBe(1);
+    expect(stderr).toContain("none can be given");
+    expect(posts(made)).toEqual([]);
+  });
+
+  it("is an error when the answer does not hold what was generated", async () => {
+    const made = await withVps();
+    const env = {
+      HOSTING_BASE_URL: await answering(200, "application/json", '{"data":{"id":1,"product_type":"vps"}}'),
+      HOSTING_TOKEN: made.sandbox.tokens.agency,
+    };
+    const { code, stdout, stderr } = await made.run(["password", "1"], { env });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain("was reset, but the answer does not hold the new one");
+  });
+
+  it("asks for a decision when the product type is not known", async () => {
+    const made = await withVps();
+    made.sandbox.control.change("services", Number(made.vps), { product_type: "mainframe" as never });
+    const open = await made.run(["password", made.vps]);
+    expect(open.code).toBe(1);
+    expect(open.stderr).toContain("--generate");
+    expect(posts(made)).toEqual([]);
+  });
+});
+
+describe("sso", () => {
+  it("prints the URL and nothing else on standard output", async () => {
+    const made = await projectWithService();
+    const { code, stdout, stderr } = await made.run(["sso", made.id]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(URL.canParse(stdout.trim())).toBe(true);
+    expect(stdout.split("\n")).toHaveLength(2);
+    const json = await made.run(["sso", made.id, "--json"]);
+    expect(json.json()).toEqual({ service_id: made.id, url: expect.stringContaining("://") });
+  });
+
+  it("--open opens it and does not print it", async () => {
+    const made = await projectWithService();
+    await made.run(["import", "hosting_service.www", made.id]);
+    const { code, stdout, stderr, io } = await made.run(["sso", "hosting_service.www", "--open"]);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
+    expect(io.browsed).toHaveLength(1);
+    expect(stderr).not.toContain(io.browsed[0]);
+  });
+
+  it.each(["file:///etc/passwd", "javascript:alert(1)", "-h"])("neither opens nor prints %s", async (url) => {
+    const made = await project();
+    const env = {
+      HOSTING_BASE_URL: await answering(200, "application/json", JSON.stringify({ data: { url } })),
+      HOSTING_TOKEN: made.sandbox.tokens.agency,
+    };
+    const { code, stdout, stderr, io } = await made.run(["sso", "1", "--open"], { env });
+    expect({ code, stdout, browsed: io.browsed }).toEqual({ code: 1, stdout: "", browsed: [] });
+    expect(stderr).not.toContain(url === "-h" ? "\n-h" : url);
+    expect((await made.run(["sso", "1"], { env })).stdout).toBe("");
+  });
+
+  it("is refused for a service that does not exist", async () => {
+    const made = await projectWithService();
+    expect(await made.run(["sso", "999999", "--open"])).toMatchObject({ code: 1, stdout: "", io: { browsed: [] } });
+  });
+});

@@ -1,0 +1,303 @@
+/** A create in all its ways of going wrong: how often it is sent, what is recorded, what is said. */
+import { describe, expect, it } from "vitest";
+import type { Mutation } from "../../../src/api/index.ts";
+import { type ApplyContext, applyChange, idempotencyKey } from "../../../src/lifecycle/index.ts";
+import {
+  type Change,
+  HostformError,
+  type JsonObject,
+  type Reached,
+  type ResourceState,
+  type ValueObject,
+} from "../../../src/model/index.ts";
+import { START } from "../../support/clock.ts";
+import {
+  complete,
+  type FakeAccount,
+  failure,
+  fakeAccount,
+  fakeWriter,
+  kindOf,
+  liveGrant,
+  liveService,
+  liveWebhook,
+  remote,
+} from "../../support/subjects.ts";
+
+const ORDER = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
+const HOOK = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
+const GRANT = { service_id: "1001", email: "dev@acme.example", permission: "view" };
+const DOMAIN = {
+  domain: "acme.example",
+  years: 1,
+  currency: "USD",
+  nameserver_mode: "default",
+  registrant_contact: {},
+};
+
+/** Applies the creation of one resource against a fake account; says what was sent, recorded, and how it ended. */
+async function run(
+  type: string,
+  config: JsonObject,
+  answer: (mutation: Mutation, nth: number, fake: FakeAccount) => unknown,
+  over: Partial<Change> & { readonly live?: readonly JsonObject[]; readonly phase?: "gone" | "live" } = {},
+) {
+  const { live = [], phase = "live", ...changed } = over;
+  const kind = kindOf(type);
+  const fake = fakeAccount(kind, ...live.map((attributes) => remote(attributes, phase)));
+  const writer = fakeWriter((mutation, nth) => answer(mutation, nth, fake));
+  const records: (ResourceState | "dropped")[] = [];
+  const context: ApplyContext = {
+    account: fake.account,
+    writer,
+    project: "acme",
+    now: () => START,
+    save: async (resource) => void records.push(structuredClone(resource)),
+    drop: async () => void records.push("dropped"),
+    wait: async () => undefined,
+  };
+  const change: Change = {
+    address: `${type}.acme`,
+    type,
+    provider: "default",
+    actions: ["create"],
+    before: null,
+    after: complete(kind, config),
+    after_unknown: {},
+    sensitive: [],
+    config,
+    reasons: [],
+    deferred: [],
+    private: {},
+    dependsOn: [],
+    requests: 1,
+    ...changed,
+  };
+  const outcome = await applyChange(fake.kind, change, config as ValueObject, context).catch((error: unknown) => {
+    if (error instanceof HostformError) return { codes: error.diagnostics.map(({ code }) => code) };
+    throw error;
+  });
+  const last = records.at(-1);
+  return {
+    ...outcome,
+    sent: writer.sent.length,
+    mutations: writer.sent,
+    records,
+    id: last === undefined || last === "dropped" ? undefined : last.attributes.id,
+    pending: last === undefined || last === "dropped" ? undefined : last.private.pending,
+    asked: fake.asked,
+  };
+}
+
+const grantRecord = { ...liveGrant, raw: {} };
+const hookRecord = { ...liveWebhook, raw: {}, secret: "whsec_1" };
+const serviceRecord = { ...liveService, plan_id: null, raw: {} };
+const ordered = (id = "1001") => ({ service: { ...serviceRecord, id }, invoice: null });
+
+/** Fails with this reach the first `times`; after that (or `made` beforehand) the object is there. */
+const failing =
+  (reached: Reached, times: number, made: boolean, record: JsonObject) =>
+  (_: Mutation, nth: number, fake: FakeAccount) => {
+    if (nth > times) {
+      fake.objects.set(String(record.id), remote(record));
+      return record;
+    }
+    if (made) fake.objects.set(String(record.id), remote(record));
+    throw failure(reached);
+  };
+
+describe("a listable create", () => {
+  it.each([
+    ["never left: reported, sent once", "no", 9, false, { sent: 1, id: undefined, codes: ["api.server"] }],
+    ["was refused: reported, sent once", "answered", 9, false, { sent: 1, id: undefined, codes: ["api.server"] }],
+    ["may have been carried out, and was: adopted", "maybe", 1, true, { sent: 1, id: "201" }],
+    ["may have been carried out, and was not: sent again", "maybe", 1, false, { sent: 2, id: "201" }],
+    [
+      "may have been carried out twice, and was not: given up",
+      "maybe",
+      9,
+      false,
+      { sent: 2, id: undefined, codes: ["api.server"] },
+    ],
+  ] as const)(
+    "that %s",
+    async (_, reached, times, made, {
+      codes,
+      ...expected
+    }: { sent: number; id: string | undefined; codes?: readonly string[] }) => {
+      const result = await run("hosting_webhook", HOOK, failing(reached, times, made, hookRecord));
+      expect(result).toMatchObject(expected);
+      expect("codes" in result ? result.codes : undefined).toEqual(codes);
+      expect(result.pending).toBeUndefined();
+    },
+  );
+
+  it("answered without a body is found in the list", async () => {
+    const result = await run("hosting_webhook", HOOK, (_, __, fake) => {
+      fake.objects.set("201", remote(liveWebhook));
+      return null;
+    });
+    expect(result).toMatchObject({ sent: 1, id: "201" });
+    expect("diagnostics" in result && result.diagnostics.map(({ code }) => code)).toEqual(["api.malformed"]);
+  });
+
+  it("answered without a body and not in the list is an error, not a second try", async () => {
+    expect(await run("hosting_webhook", HOOK, () => null)).toMatchObject({
+      sent: 1,
+      codes: ["api.malformed"],
+      id: undefined,
+    });
+  });
+
+  it("never takes for its own what was there before", async () => {
+    const older = { ...liveWebhook, id: "150" };
+    const result = await run("hosting_webhook", HOOK, failing("maybe", 1, false, hookRecord), { live: [older] });
+    expect(result).toMatchObject({ sent: 2, id: "201" });
+  });
+
+  it("never takes for its own what is something else", async () => {
+    const result = await run("hosting_webhook", HOOK, (_, nth, fake) => {
+      fake.objects.set("202", remote({ ...liveWebhook, id: "202", url: "https://other.example" }));
+      if (nth === 1) throw failure("maybe");
+      return hookRecord;
+    });
+    expect(result).toMatchObject({ sent: 2, id: "201" });
+  });
+
+  it("that could be either of two stops and asks", async () => {
+    const result = await run("hosting_webhook", HOOK, (_, __, fake) => {
+      for (const id of ["201", "202"]) fake.objects.set(id, remote({ ...liveWebhook, id }));
+      throw failure("maybe");
+    });
+    expect(result).toMatchObject({ sent: 1, codes: ["api.ambiguous"], id: undefined });
+  });
+
+  it("of a new parent does not list what cannot be there yet", async () => {
+    const result = await run("hosting_grant", GRANT, () => grantRecord, { after_unknown: { service_id: true } });
+    expect(result).toMatchObject({ sent: 1, id: "301", asked: [] });
+  });
+});
+
+describe("a keyed create", () => {
+  it("sends the key of the order, and records the id", async () => {
+    const result = await run("hosting_service", ORDER, () => ordered());
+    expect(result).toMatchObject({ sent: 1, id: "1001" });
+    expect(result.mutations[0]?.idempotencyKey).toBe(idempotencyKey("acme", "hosting_service.acme", 1));
+  });
+
+  it.each([
+    ["a reference", { ...ORDER, reference: "main" }, {}, idempotencyKey("acme", "main", 1)],
+    ["the third generation", ORDER, { generation: 3 }, idempotencyKey("acme", "hosting_service.acme", 3)],
+  ])("of %s has its own", async (_, config, mark, key) => {
+    const { mutations } = await run("hosting_service", config, () => ordered(), { private: mark });
+    expect(mutations[0]?.idempotencyKey).toBe(key);
+  });
+
+  it.each([
+    ["no", "dropped", undefined],
+    ["answered", "dropped", undefined],
+    ["maybe", expect.objectContaining({ address: "hosting_service.acme" }), "createService"],
+  ] as const)(
+    "that failed (%s) is not sent again here: the mark made before it says what is known",
+    async (reached, last, operation) => {
+      const result = await run("hosting_service", ORDER, () => {
+        throw failure(reached);
+      });
+      expect(result).toMatchObject({ sent: 1, codes: ["api.server"] });
+      expect(result.records[0]).toMatchObject({
+        private: { pending: { idempotencyKey: idempotencyKey("acme", "hosting_service.acme", 1) } },
+        attributes: { id: null, plan_id: ORDER.plan_id },
+      });
+      expect(result.records.at(-1)).toEqual(last);
+      expect(result.pending?.operation).toBe(operation);
+    },
+  );
+
+  it("refused in a later generation keeps the generation, so that the key of the gone service is not repeated", async () => {
+    const result = await run(
+      "hosting_service",
+      ORDER,
+      () => {
+        throw failure("answered");
+      },
+      { private: { generation: 2 } },
+    );
+    expect(result.records.at(-1)).toMatchObject({ private: { generation: 2 }, attributes: { id: null } });
+    expect(result.pending).toBeUndefined();
+  });
+
+  it("answered with a service that was there before adopts it, and says that nothing was ordered", async () => {
+    const result = await run("hosting_service", ORDER, () => ordered(), { live: [liveService] });
+    expect(result).toMatchObject({ sent: 1, id: "1001" });
+    expect("diagnostics" in result && result.diagnostics).toEqual([
+      expect.objectContaining({ code: "apply.replayed", address: "hosting_service.acme" }),
+    ]);
+  });
+
+  it("answered with a service that is gone records nothing and names the way", async () => {
+    const result = await run("hosting_service", ORDER, () => ordered(), { live: [liveService], phase: "gone" });
+    expect(result).toMatchObject({ sent: 1, codes: ["apply.replayed"] });
+    expect(result.records.at(-1)).toBe("dropped");
+  });
+
+  it("records the order before the password is set: a failure there loses nothing", async () => {
+    const config = { ...ORDER, password: "long enough", password_version: 1 };
+    const result = await run(
+      "hosting_service",
+      config,
+      ({ endpoint }) => {
+        if (endpoint === "createService") return ordered();
+        throw failure("answered");
+      },
+      { after: complete(kindOf("hosting_service"), ORDER) },
+    );
+    expect(result).toMatchObject({ sent: 2, id: "1001", codes: ["api.server"] });
+    expect(JSON.stringify(result.records)).not.toContain("long enough");
+  });
+});
+
+describe("a blind create", () => {
+  it("is marked as pending before it is sent, and no longer when it was answered", async () => {
+    let marked: unknown;
+    const result = await run("hosting_domain", DOMAIN, () => {
+      marked = true;
+      return { id: "1003", status: "pending", invoice: null, raw: {} };
+    });
+    expect(marked).toBe(true);
+    expect(result.records.map((record) => record !== "dropped" && record.private.pending !== undefined)).toEqual([
+      true,
+      false,
+    ]);
+    expect(result).toMatchObject({ sent: 1, id: "1003" });
+  });
+
+  it.each([
+    ["no", "the mark goes"],
+    ["answered", "the mark goes"],
+  ] as const)("that certainly did not happen (%s): %s", async (reached, _what) => {
+    const result = await run("hosting_domain", DOMAIN, () => {
+      throw failure(reached);
+    });
+    expect(result.records.at(-1)).toBe("dropped");
+    expect(result).toMatchObject({ sent: 1, codes: ["api.server"] });
+  });
+
+  it("that may have happened stays marked, is sent once, and says what to do", async () => {
+    const result = await run("hosting_domain", DOMAIN, () => {
+      throw failure("maybe");
+    });
+    expect(result).toMatchObject({
+      sent: 1,
+      codes: ["api.server", "plan.pending"],
+      pending: { since: new Date(START).toISOString(), operation: "registerDomain" },
+    });
+  });
+
+  it("answered without a body is known by its name", async () => {
+    expect(await run("hosting_domain", DOMAIN, () => null)).toMatchObject({
+      sent: 1,
+      id: "acme.example",
+      pending: undefined,
+    });
+  });
+});

@@ -1,0 +1,571 @@
+import { describe, expect, it } from "vitest";
+import { type Observation, type PlanInput, planResource, validate } from "../../../src/lifecycle/index.ts";
+import {
+  isError,
+  type JsonObject,
+  type PrivateMark,
+  split,
+  UNKNOWN,
+  type ValueObject,
+} from "../../../src/model/index.ts";
+import { START } from "../../support/clock.ts";
+import { complete, kindOf, liveGrant, liveService, liveWebhook, recorded, remote } from "../../support/subjects.ts";
+
+interface Case {
+  readonly why: string;
+  readonly type?: string;
+  readonly config: ValueObject;
+  /** The recorded attributes; absent: not recorded. */
+  readonly prior?: JsonObject;
+  readonly mark?: PrivateMark;
+  /** What is there: attributes over those recorded, or another observation. */
+  readonly live?: JsonObject | Observation;
+  readonly phase?: "pending" | "live" | "suspended" | "gone" | "unknown";
+  readonly importId?: string;
+  readonly reorder?: boolean;
+  readonly actions: readonly string[];
+  /** `why attribute` of each reason. */
+  readonly reasons?: readonly string[];
+  readonly deferred?: readonly string[];
+  /** `severity code` of each diagnostic. */
+  readonly says?: readonly string[];
+  readonly requests?: number;
+  /** Attributes afterwards, as far as they matter. */
+  readonly after?: JsonObject | null;
+}
+
+const GONE: Observation = { status: "gone", how: "no longer exists", matches: [] };
+const ABSENT: Observation = { status: "absent", matches: [] };
+const order: ValueObject = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
+const service = { ...liveService, plan_id: 11, deletion_policy: "prevent" };
+const grant: ValueObject = { service_id: "1001", email: "dev@acme.example", permission: "view" };
+const hook: ValueObject = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
+
+const cases: readonly Case[] = [
+  // Not recorded.
+  { why: "new is created", config: order, live: ABSENT, actions: ["create"], reasons: ["declared"], requests: 1 },
+  {
+    why: "new with what must wait until it is live",
+    config: { ...order, suspended: true, password: "long enough", password_version: 1 },
+    live: ABSENT,
+    actions: ["create"],
+    deferred: ["suspended", "password_version"],
+  },
+  {
+    why: "new and not suspended: there is nothing to wait for",
+    config: { ...order, suspended: false },
+    live: ABSENT,
+    actions: ["create"],
+    deferred: [],
+  },
+  {
+    why: "there already: adoption is offered, nothing is bought",
+    config: order,
+    live: { status: "absent", matches: [remote(liveService)] },
+    actions: ["no-op"],
+    says: ["error plan.exists"],
+  },
+  {
+    why: "there already, twice",
+    config: order,
+    live: { status: "absent", matches: [remote(liveService), remote({ ...liveService, id: "1002" })] },
+    actions: ["no-op"],
+    says: ["error plan.exists"],
+  },
+  {
+    why: "adopted: only the state changes",
+    config: order,
+    importId: "1001",
+    live: { ...liveService },
+    actions: ["update"],
+    reasons: ["import", "declared plan_id", "declared deletion_policy"],
+    requests: 0,
+  },
+  {
+    why: "adopted and changed in the same run",
+    config: { ...order, suspended: true },
+    importId: "1001",
+    live: { ...service },
+    actions: ["update"],
+    reasons: ["import", "declared suspended"],
+    requests: 1,
+  },
+  {
+    why: "adopted although it is another: refused like any immutable change",
+    config: { ...order, currency: "EUR" },
+    importId: "1001",
+    live: service,
+    actions: ["no-op"],
+    says: ["error plan.immutable"],
+  },
+  {
+    why: "an id to adopt that does not exist",
+    config: order,
+    importId: "9",
+    live: GONE,
+    actions: ["no-op"],
+    says: ["error plan.gone"],
+  },
+
+  // Recorded and there.
+  { why: "as declared", config: order, prior: service, actions: ["no-op"], reasons: [] },
+  {
+    why: "domains in another case",
+    config: { ...order, domain: "WWW.Acme.example" },
+    prior: service,
+    actions: ["no-op"],
+  },
+  {
+    why: "suspended by somebody, not declared: not fought over",
+    config: order,
+    prior: service,
+    live: { suspended: true, status: "suspended" },
+    phase: "suspended",
+    actions: ["no-op"],
+    after: { suspended: true },
+  },
+  {
+    why: "suspended by somebody, declared false",
+    config: { ...order, suspended: false },
+    prior: service,
+    live: { suspended: true },
+    phase: "suspended",
+    actions: ["update"],
+    reasons: ["drift suspended"],
+    requests: 1,
+    after: { suspended: false, status: null },
+  },
+  {
+    why: "to be suspended",
+    config: { ...order, suspended: true },
+    prior: service,
+    actions: ["update"],
+    reasons: ["declared suspended"],
+    requests: 1,
+  },
+  {
+    why: "to be suspended before it is live: waits",
+    config: { ...order, suspended: true },
+    prior: { ...service, status: "pending" },
+    phase: "pending",
+    actions: ["no-op"],
+    deferred: ["suspended"],
+  },
+  {
+    why: "to be suspended, status not understood: left alone",
+    config: { ...order, suspended: true },
+    prior: { ...service, status: "odd" },
+    phase: "unknown",
+    actions: ["no-op"],
+    says: ["warning plan.unknown_status"],
+  },
+  {
+    why: "status not understood, nothing to do: nothing to say",
+    config: order,
+    prior: { ...service, status: "odd" },
+    phase: "unknown",
+    actions: ["no-op"],
+    says: [],
+  },
+  {
+    why: "a new password version",
+    config: { ...order, password: "long enough", password_version: 2 },
+    prior: { ...service, password_version: 1 },
+    actions: ["update"],
+    reasons: ["declared password_version"],
+    requests: 1,
+    after: { password: null, generated_password: null },
+  },
+  {
+    why: "another password, same version: a change that cannot be seen",
+    config: { ...order, password: "another one", password_version: 1 },
+    prior: { ...service, password_version: 1 },
+    actions: ["no-op"],
+  },
+  {
+    why: "password and suspension together: two requests",
+    config: { ...order, suspended: true, password: "long enough", password_version: 1 },
+    prior: service,
+    actions: ["update"],
+    requests: 2,
+  },
+  {
+    why: "only hostform's own attribute",
+    config: { ...order, deletion_policy: "forget" },
+    prior: service,
+    actions: ["update"],
+    reasons: ["declared deletion_policy"],
+    requests: 0,
+  },
+  {
+    why: "its policy taken out of the declaration: back to the default",
+    config: order,
+    prior: { ...service, deletion_policy: "forget" },
+    actions: ["update"],
+    after: { deletion_policy: "prevent" },
+  },
+  {
+    why: "another plan",
+    config: { ...order, plan_id: 12 },
+    prior: service,
+    actions: ["no-op"],
+    says: ["error plan.immutable"],
+    after: { plan_id: 11 },
+  },
+  {
+    why: "two immutable changes are both told",
+    config: { ...order, plan_id: 12, currency: "EUR" },
+    prior: service,
+    actions: ["no-op"],
+    says: ["error plan.immutable", "error plan.immutable"],
+  },
+  {
+    why: "an immutable change stops the others of that resource",
+    config: { ...order, plan_id: 12, suspended: true },
+    prior: service,
+    actions: ["no-op"],
+    says: ["error plan.immutable"],
+    after: { suspended: false },
+  },
+  {
+    why: "an immutable attribute taken out of the declaration stays",
+    config: { plan_id: 11, currency: "USD" },
+    prior: service,
+    actions: ["no-op"],
+    after: { domain: "www.acme.example" },
+  },
+  {
+    why: "what the API does not tell and nobody recorded is believed",
+    config: { ...order, coupon_code: "TEN" },
+    prior: service,
+    actions: ["update"],
+    requests: 0,
+    after: { coupon_code: "TEN" },
+  },
+
+  // Recorded and gone.
+  {
+    why: "a service that is gone is not bought again",
+    config: order,
+    prior: service,
+    live: GONE,
+    actions: ["no-op"],
+    says: ["warning plan.gone"],
+    after: null,
+  },
+  {
+    why: "nor on purpose, when another of its domain is there: that one is offered",
+    config: order,
+    prior: service,
+    live: { ...GONE, matches: [remote({ ...liveService, id: "1002" })] },
+    reorder: true,
+    actions: ["no-op"],
+    says: ["error plan.exists"],
+  },
+  {
+    why: "unless on purpose",
+    config: order,
+    prior: service,
+    live: GONE,
+    reorder: true,
+    actions: ["create"],
+    reasons: ["reorder"],
+  },
+  {
+    why: "a grant that is gone is made anew",
+    type: "hosting_grant",
+    config: grant,
+    prior: liveGrant,
+    live: GONE,
+    actions: ["create"],
+    reasons: ["gone"],
+  },
+
+  // Replacements.
+  {
+    why: "another permission: revoked first",
+    type: "hosting_grant",
+    config: { ...grant, permission: "manage" },
+    prior: liveGrant,
+    actions: ["delete", "create"],
+    reasons: ["declared permission"],
+    requests: 2,
+    after: { id: null, created_at: null },
+  },
+  {
+    why: "a permission changed elsewhere",
+    type: "hosting_grant",
+    config: grant,
+    prior: liveGrant,
+    live: { permission: "manage" },
+    actions: ["delete", "create"],
+    reasons: ["drift permission"],
+  },
+  {
+    why: "an end taken out of the declaration",
+    type: "hosting_grant",
+    config: grant,
+    prior: { ...liveGrant, expires_at: "2027-01-31" },
+    actions: ["delete", "create"],
+    reasons: ["declared expires_at"],
+  },
+  {
+    why: "the same end in another notation",
+    type: "hosting_grant",
+    config: { ...grant, expires_at: "2027-01-31" },
+    prior: { ...liveGrant, expires_at: "2027-01-31T00:00:00+00:00" },
+    actions: ["no-op"],
+  },
+  {
+    why: "its service is made anew: where it goes is not known yet",
+    type: "hosting_grant",
+    config: { ...grant, service_id: UNKNOWN },
+    prior: liveGrant,
+    actions: ["delete", "create"],
+    reasons: ["declared service_id"],
+    after: { service_id: null },
+  },
+  {
+    why: "other events: new one first",
+    type: "hosting_webhook",
+    config: { ...hook, events: ["invoice.created"] },
+    prior: liveWebhook,
+    actions: ["create", "delete"],
+    requests: 2,
+    after: { secret: null },
+  },
+  {
+    why: "the same events in another order",
+    type: "hosting_webhook",
+    config: { ...hook, events: ["invoice.created", "invoice.paid"] },
+    prior: { ...liveWebhook, events: ["invoice.paid", "invoice.created"] },
+    actions: ["no-op"],
+  },
+  {
+    why: "the one that it replaced remains",
+    type: "hosting_webhook",
+    config: hook,
+    prior: liveWebhook,
+    mark: { deposed: { id: "200" } },
+    actions: ["update"],
+    requests: 1,
+  },
+  {
+    why: "and it is replaced once more",
+    type: "hosting_webhook",
+    config: { ...hook, url: "https://two.acme.example" },
+    prior: liveWebhook,
+    mark: { deposed: { id: "200" } },
+    actions: ["create", "delete"],
+    requests: 3,
+  },
+
+  // Expired.
+  {
+    why: "expired before it was made",
+    type: "hosting_grant",
+    config: { ...grant, expires_at: "2026-11-21T09:59:59Z" },
+    live: ABSENT,
+    actions: ["no-op"],
+    says: ["warning plan.expired"],
+    after: null,
+  },
+  {
+    why: "expired at this very moment",
+    type: "hosting_grant",
+    config: { ...grant, expires_at: "2026-11-21T10:00:00Z" },
+    live: ABSENT,
+    actions: ["no-op"],
+    says: ["warning plan.expired"],
+  },
+  {
+    why: "expires in a second",
+    type: "hosting_grant",
+    config: { ...grant, expires_at: "2026-11-21T10:00:01Z" },
+    live: ABSENT,
+    actions: ["create"],
+  },
+  {
+    why: "expired and gone",
+    type: "hosting_grant",
+    config: { ...grant, expires_at: "2026-01-01" },
+    prior: { ...liveGrant, expires_at: "2026-01-01" },
+    live: GONE,
+    actions: ["no-op"],
+    says: ["warning plan.expired"],
+  },
+  {
+    why: "expired and still listed, with another permission: left alone",
+    type: "hosting_grant",
+    config: { ...grant, permission: "manage", expires_at: "2026-01-01" },
+    prior: { ...liveGrant, expires_at: "2026-01-01" },
+    actions: ["no-op"],
+    says: [],
+  },
+
+  // Pending.
+  {
+    why: "an order without known outcome, young: sent again, as it was",
+    config: { ...order, currency: "EUR" },
+    prior: { plan_id: 11, currency: "USD", domain: "www.acme.example" },
+    mark: { pending: { since: "2026-11-21T09:55:00Z", operation: "createService", idempotencyKey: "k" } },
+    live: ABSENT,
+    actions: ["create"],
+    after: { currency: "USD" },
+  },
+  {
+    why: "an order without known outcome that the user has found: adopted, never sent again",
+    config: order,
+    prior: { plan_id: 11, currency: "USD", domain: "www.acme.example" },
+    mark: { pending: { since: "2026-11-21T09:55:00Z", operation: "createService", idempotencyKey: "k" } },
+    importId: "1001",
+    live: { ...liveService },
+    actions: ["update"],
+    reasons: ["import", "declared plan_id", "declared deletion_policy"],
+    requests: 0,
+  },
+  {
+    why: "a registration without known outcome is not asked for again",
+    type: "hosting_domain",
+    config: { domain: "acme.example" },
+    prior: { domain: "acme.example" },
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "registerDomain" } },
+    live: ABSENT,
+    actions: ["no-op"],
+    says: ["warning plan.pending"],
+  },
+  {
+    why: "an order without answer, a minute ago: the same order goes again, whatever is declared by now",
+    config: { ...order, plan_id: 12 },
+    prior: { ...order, id: null },
+    mark: { pending: { since: "2026-11-21T09:59:00Z", operation: "createService" } },
+    live: { status: "absent", matches: [remote(liveService)] },
+    actions: ["create"],
+    reasons: ["declared"],
+    after: { plan_id: 11, domain: "www.acme.example" },
+  },
+  {
+    why: "an order without answer, an hour ago, and its domain is there: adoption is offered",
+    config: order,
+    prior: { ...order, id: null },
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createService" } },
+    live: { status: "absent", matches: [remote(liveService)] },
+    actions: ["no-op"],
+    says: ["error plan.exists"],
+  },
+  {
+    why: "an order without answer, an hour ago, and its domain is not there: it goes again",
+    config: order,
+    prior: { ...order, id: null },
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createService" } },
+    live: ABSENT,
+    actions: ["create"],
+  },
+  {
+    why: "an order without answer, an hour ago, that nothing tells from others: left alone",
+    config: { plan_id: 31, currency: "USD" },
+    prior: { plan_id: 31, currency: "USD", id: null },
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createService" } },
+    live: ABSENT,
+    actions: ["no-op"],
+    says: ["warning plan.pending"],
+  },
+];
+
+function inputOf({
+  type = "hosting_service",
+  config,
+  prior,
+  mark = {},
+  live,
+  phase = "live",
+  importId,
+  reorder = false,
+}: Case): PlanInput {
+  const kind = kindOf(type);
+  const address = `${type}.acme`;
+  const observed: Observation =
+    live !== undefined && "status" in live && ["present", "gone", "absent"].includes(String(live.status))
+      ? (live as Observation)
+      : { status: "present", attributes: complete(kind, { ...prior, ...(live as JsonObject) }), phase };
+  return {
+    kind,
+    address,
+    provider: "default",
+    declared: split(config).known as JsonObject,
+    config: validate(kind, config, address).values,
+    prior: prior === undefined ? undefined : recorded(address, prior, { private: mark }),
+    observed,
+    ...(importId !== undefined && { importId }),
+    dependsOn: [],
+    reorder,
+    plans: [],
+    now: START,
+  };
+}
+
+describe("the plan of a resource", () => {
+  it.each(cases)("$why", (one) => {
+    const { change, diagnostics } = planResource(inputOf(one));
+    expect(change.actions).toEqual(one.actions);
+    if (one.reasons !== undefined) {
+      expect(change.reasons.map(({ why, attribute }) => [why, attribute].filter(Boolean).join(" "))).toEqual(
+        one.reasons,
+      );
+    }
+    if (one.deferred !== undefined) expect(change.deferred).toEqual(one.deferred);
+    expect(diagnostics.map(({ severity, code }) => `${severity} ${code}`)).toEqual(one.says ?? []);
+    if (one.requests !== undefined) expect(change.requests).toBe(one.requests);
+    if (one.after === null) expect(change.after).toBeNull();
+    else if (one.after !== undefined) expect(change.after).toMatchObject(one.after);
+  });
+
+  it("is plain JSON, and the same each time", () => {
+    for (const one of cases) {
+      const { change } = planResource(inputOf(one));
+      expect(JSON.parse(JSON.stringify(change))).toEqual(change);
+      expect(planResource(inputOf(one)).change).toEqual(change);
+    }
+  });
+
+  it("refuses with ways out: every error names something to do, and where", () => {
+    for (const one of cases) {
+      for (const diagnostic of planResource(inputOf(one)).diagnostics.filter(isError)) {
+        expect(diagnostic.fix, one.why).toMatch(/`|put|Correct/);
+        expect(diagnostic.address, one.why).toMatch(/\.acme$/);
+      }
+    }
+  });
+
+  it("never shows a write-only value", () => {
+    const password = "a very secret word";
+    for (const prior of [undefined, service]) {
+      const one: Case = {
+        why: "",
+        config: { ...order, password, password_version: 1 },
+        ...(prior && { prior }),
+        ...(!prior && { live: ABSENT }),
+        actions: [],
+      };
+      const { change, result } = planResource({ ...inputOf(one), declared: { password } });
+      expect(JSON.stringify([change, result])).not.toContain(password);
+    }
+  });
+
+  it("gives what others may refer to, with the parts that are not known yet", () => {
+    const { result } = planResource(inputOf({ why: "", config: order, live: ABSENT, actions: [] }));
+    expect(result).toMatchObject({
+      id: UNKNOWN,
+      domain: "www.acme.example",
+      term: 1,
+      status: UNKNOWN,
+      coupon_code: null,
+    });
+  });
+
+  it("orders a gone service anew under the next generation", () => {
+    const one: Case = { why: "", config: order, prior: service, live: GONE, reorder: true, actions: [] };
+    expect(planResource(inputOf(one)).change.private).toEqual({ generation: 2 });
+    expect(planResource(inputOf({ ...one, mark: { generation: 2 } })).change.private).toEqual({ generation: 3 });
+  });
+});

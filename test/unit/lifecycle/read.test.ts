@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import { read } from "../../../src/lifecycle/index.ts";
+import { failure, fakeAccount, kindOf, liveGrant, liveService, recorded, remote } from "../../support/subjects.ts";
+
+const service = kindOf("hosting_service");
+const grant = kindOf("hosting_grant");
+const prior = recorded("hosting_service.acme", liveService);
+
+describe("reading", () => {
+  it("many of one collection lists it once", async () => {
+    const { account, kind, asked } = fakeAccount(service, remote(liveService), remote({ ...liveService, id: "1002" }));
+    const reads = ["1001", "1002", "1001"].map((id) =>
+      read(account, { kind, prior: recorded("hosting_service.acme", { ...liveService, id }), config: undefined }),
+    );
+    expect((await Promise.all(reads)).map(({ status }) => status)).toEqual(["present", "present", "present"]);
+    expect(asked).toEqual(["list"]);
+  });
+
+  it("one alone gets it by its id", async () => {
+    const { account, kind, asked } = fakeAccount(service, remote(liveService));
+    expect(await read(account, { kind, prior, config: undefined, alone: true })).toMatchObject({ status: "present" });
+    expect(asked).toEqual(["get 1001"]);
+  });
+
+  it("believes no list that something is gone before it was confirmed", async () => {
+    const { account, kind, asked, objects } = fakeAccount(service);
+    objects.set("1001", remote(liveService));
+    const shifted = { ...kind, async *list() {} };
+    expect(await read(account, { kind: shifted, prior, config: undefined })).toMatchObject({ status: "present" });
+    expect(asked).toEqual(["get 1001"]);
+  });
+
+  it("confirms by a second list where there is no GET", async () => {
+    const { account, kind, asked } = fakeAccount(grant);
+    const old = recorded("hosting_grant.acme", liveGrant);
+    const observed = await Promise.all([1, 2].map(() => read(account, { kind, prior: old, config: undefined })));
+    expect(observed.map(({ status }) => status)).toEqual(["gone", "gone"]);
+    expect(asked).toEqual(["list 1001", "list 1001"]);
+  });
+
+  it("takes a 403 for what it is: an error, never gone", async () => {
+    const { account, kind } = fakeAccount(service);
+    const refused = {
+      ...kind,
+      get: async () => {
+        throw failure("answered", 403);
+      },
+    };
+    await expect(read(account, { kind: refused, prior, config: undefined })).rejects.toMatchObject({ status: 403 });
+  });
+
+  it("takes a terminated one for gone, and says with which word", async () => {
+    const { account, kind } = fakeAccount(service, remote({ ...liveService, status: "Terminated" }, "gone"));
+    expect(await read(account, { kind, prior, config: undefined })).toMatchObject({
+      status: "gone",
+      how: 'is "Terminated"',
+    });
+  });
+
+  it("finds what has the natural key of something that was never recorded, gone ones excepted", async () => {
+    const { account, kind } = fakeAccount(
+      service,
+      remote({ ...liveService, id: "1", domain: "WWW.acme.example" }),
+      remote({ ...liveService, id: "2" }, "gone"),
+      remote({ ...liveService, id: "3", domain: "other.example" }),
+    );
+    const observed = await read(account, { kind, prior: undefined, config: { domain: "www.acme.example" } });
+    expect(observed).toMatchObject({ status: "absent", matches: [{ id: "1" }] });
+  });
+
+  it("lists nothing of a parent that does not exist yet", async () => {
+    const { account, kind, asked } = fakeAccount(grant);
+    expect(await read(account, { kind, prior: undefined, config: { email: "dev@acme.example" } })).toEqual({
+      status: "absent",
+      matches: [],
+    });
+    expect(asked).toEqual([]);
+  });
+
+  it.each(["1001/301", "1001/Dev@Acme.example"])("finds a grant to adopt by %s", async (importId) => {
+    const { account, kind } = fakeAccount(grant, remote(liveGrant));
+    expect(await read(account, { kind, prior: undefined, importId, config: undefined })).toMatchObject({
+      status: "present",
+      attributes: { id: "301" },
+    });
+  });
+
+  it("tries a listing that failed again", async () => {
+    const { account, kind } = fakeAccount(service, remote(liveService));
+    let calls = 0;
+    const flaky = {
+      ...kind,
+      async *list() {
+        calls += 1;
+        if (calls === 1) throw failure("no");
+        yield remote(liveService);
+      },
+    };
+    await expect(account.list(flaky)).rejects.toThrow();
+    expect([...(await account.list(flaky)).keys()]).toEqual(["1001"]);
+  });
+});

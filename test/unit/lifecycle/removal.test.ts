@@ -1,0 +1,161 @@
+import { describe, expect, it } from "vitest";
+import { type Observation, planRemoval } from "../../../src/lifecycle/index.ts";
+import type { Json, JsonObject, Phase, PrivateMark } from "../../../src/model/index.ts";
+import { complete, kindOf, liveGrant, liveService, recorded } from "../../support/subjects.ts";
+
+const GONE: Observation = { status: "gone", how: "no longer exists", matches: [] };
+const PENDING: PrivateMark = { pending: { since: "2026-11-21T09:00:00Z", operation: "registerDomain" } };
+
+interface Case {
+  readonly why: string;
+  readonly type?: string;
+  readonly policy?: Json;
+  readonly phase?: Phase;
+  readonly suspended?: boolean;
+  readonly observed?: Observation;
+  readonly mark?: PrivateMark;
+  readonly mode?: "apply" | "destroy";
+  readonly actions: readonly string[];
+  readonly removal?: string;
+  readonly requests: number;
+  readonly says?: readonly string[];
+}
+
+const cases: readonly Case[] = [
+  {
+    why: "without a policy it is prevented",
+    policy: null,
+    actions: ["no-op"],
+    requests: 0,
+    says: ["error plan.prevented"],
+  },
+  { why: "prevent", policy: "prevent", actions: ["no-op"], requests: 0, says: ["error plan.prevented"] },
+  {
+    why: "a policy that nobody knows is the safe one",
+    policy: "delete",
+    actions: ["no-op"],
+    requests: 0,
+    says: ["error plan.prevented"],
+  },
+  {
+    why: "destroy keeps it and says so",
+    policy: "prevent",
+    mode: "destroy",
+    actions: ["no-op"],
+    requests: 0,
+    says: ["warning plan.prevented"],
+  },
+  { why: "forget", policy: "forget", actions: ["forget"], removal: "forget", requests: 0 },
+  { why: "suspend a live one", policy: "suspend", actions: ["forget"], removal: "suspend", requests: 1 },
+  {
+    why: "suspend a suspended one: nothing to send",
+    policy: "suspend",
+    phase: "suspended",
+    suspended: true,
+    actions: ["forget"],
+    removal: "suspend",
+    requests: 0,
+  },
+  {
+    why: "suspend a pending one: not yet",
+    policy: "suspend",
+    phase: "pending",
+    actions: ["no-op"],
+    requests: 0,
+    says: ["error plan.prevented"],
+  },
+  {
+    why: "suspend one whose status is not understood: no",
+    policy: "suspend",
+    phase: "unknown",
+    actions: ["no-op"],
+    requests: 0,
+    says: ["error plan.prevented"],
+  },
+  {
+    why: "gone already, whatever the policy",
+    policy: "prevent",
+    observed: GONE,
+    actions: ["forget"],
+    removal: "forget",
+    requests: 0,
+  },
+  { why: "a grant is deleted", type: "hosting_grant", actions: ["delete"], removal: "delete", requests: 1 },
+  {
+    why: "a grant is deleted by destroy",
+    type: "hosting_grant",
+    mode: "destroy",
+    actions: ["delete"],
+    removal: "delete",
+    requests: 1,
+  },
+  {
+    why: "a grant that is gone leaves the state",
+    type: "hosting_grant",
+    observed: GONE,
+    actions: ["forget"],
+    removal: "forget",
+    requests: 0,
+  },
+  {
+    why: "with the one that it replaced",
+    type: "hosting_webhook",
+    mark: { deposed: { id: "200" } },
+    actions: ["delete"],
+    removal: "delete",
+    requests: 2,
+  },
+  {
+    why: "gone, but the one that it replaced remains",
+    type: "hosting_webhook",
+    mark: { deposed: { id: "200" } },
+    observed: GONE,
+    actions: ["delete"],
+    removal: "delete",
+    requests: 2,
+  },
+  {
+    why: "a registration without known outcome is not forgotten",
+    type: "hosting_domain",
+    policy: "forget",
+    mark: PENDING,
+    actions: ["no-op"],
+    requests: 0,
+    says: ["error plan.pending"],
+  },
+  {
+    why: "not by destroy either",
+    type: "hosting_domain",
+    policy: "forget",
+    mark: PENDING,
+    mode: "destroy",
+    actions: ["no-op"],
+    requests: 0,
+    says: ["warning plan.pending"],
+  },
+];
+
+const LIVE: Readonly<Record<string, JsonObject>> = { hosting_service: liveService, hosting_grant: liveGrant };
+
+describe("the removal of a resource", () => {
+  it.each(cases)("$why", ({ type = "hosting_service", policy, phase = "live", mode = "apply", mark = {}, ...one }) => {
+    const kind = kindOf(type);
+    const attributes = {
+      ...complete(kind, LIVE[type] ?? { id: "1" }),
+      ...(policy !== undefined && { deletion_policy: policy }),
+      ...(one.suspended !== undefined && { suspended: one.suspended }),
+    };
+    const prior = recorded(`${type}.acme`, attributes, { private: mark });
+    const observed = one.observed ?? ({ status: "present", attributes, phase } as const);
+    const { change, diagnostics } = planRemoval({ kind, prior, observed, mode });
+    expect(change.actions).toEqual(one.actions);
+    expect(change.removal).toBe(one.removal);
+    expect(change.requests).toBe(one.requests);
+    expect(diagnostics.map(({ severity, code }) => `${severity} ${code}`)).toEqual(one.says ?? []);
+    expect(JSON.parse(JSON.stringify(change))).toEqual(change);
+    for (const { fix, address } of diagnostics) {
+      expect(fix).toContain("hostform state rm");
+      expect(address).toBe(prior.address);
+    }
+  });
+});
