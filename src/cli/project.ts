@@ -20,7 +20,10 @@ export async function checkProject(
   const { desired, partial, diagnostics } = await readDeclaration(sourceOf(invocation));
   const readable = desired ?? partial;
   const values = readable === undefined ? [] : validateDesired(readable, kinds, invocation.io.env);
-  const all = inPlaceOrder([...diagnostics, ...values]);
+  // A template that the declaration itself has refused cannot be evaluated either: once is enough.
+  const refused = new Set(diagnostics.map(placeOf));
+  const news = values.filter((value) => value.code !== "config.expression" || !refused.has(placeOf(value)));
+  const all = inPlaceOrder([...diagnostics, ...news]);
   return { diagnostics: all, ...(desired !== undefined && !all.some(isError) && { desired }) };
 }
 
@@ -62,6 +65,8 @@ function sourceOf({ options, io }: Invocation): ReadOptions {
 export function stateStore({ options, io }: Invocation): StateStore {
   return createFileStore({ path: options.state, clock: io.clock });
 }
+
+const placeOf = ({ range }: Diagnostic) => `${range?.file}:${range?.line}:${range?.column}`;
 
 function inPlaceOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const files = [...new Set(diagnostics.map(({ range }) => range?.file ?? ""))];

@@ -23,6 +23,7 @@ import {
 import { costOf, estimateRequests } from "./cost.ts";
 import { type Environment, resolveConfig, scopeOf } from "./evaluate.ts";
 import { addressIndex, dependenciesOf, inOrder } from "./graph.ts";
+import { holdersOf, identityOf, sharedObjects } from "./identity.ts";
 import { kindOf, type Observed } from "./observe.ts";
 
 /** Everything that a plan is a function of. */
@@ -68,6 +69,9 @@ export function plan(options: PlanOptions): Plan {
   }
 
   const sorted = [...changes.values()].sort((a, b) => (a.address < b.address ? -1 : 1));
+  const places = new Map(desired.resources.map((resource) => [resource.address, resource]));
+  for (const diagnostic of sharedObjects(sorted, kinds))
+    diagnostics.push(located(diagnostic, places.get(diagnostic.address ?? "")?.locate([])));
   return {
     project: desired.project,
     lineage: state.lineage,
@@ -86,6 +90,7 @@ function planDeclared(options: PlanOptions, changes: Map<string, Change>, diagno
   const { desired, state, observed, kinds, env } = options;
   const declared = new Map(desired.resources.map((resource) => [resource.address, resource]));
   const index = addressIndex(declared.keys());
+  const holders = holdersOf(state, kinds);
   const results = new Map<string, Value>();
   const left = new Set<string>(); // gone and not made anew: nothing that refers to them can be made either
   const scope = scopeOf((address) => results.get(address) ?? state.resources.get(address)?.attributes, env);
@@ -108,6 +113,7 @@ function planDeclared(options: PlanOptions, changes: Map<string, Change>, diagno
       observed: observation,
       ...(resource.importId !== undefined && { importId: resource.importId }),
       dependsOn,
+      holder: ({ id, attributes }) => holders.get(identityOf(resource.provider, kind, { ...attributes, id }) ?? ""),
       reorder: options.reorder.has(resource.address),
       plans: observed.plans.get(resource.provider) ?? [],
       now: options.now,

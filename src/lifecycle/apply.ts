@@ -75,10 +75,12 @@ class Work {
   async create(): Promise<Applied> {
     const made = await this.#create();
     await this.#deleteDeposed();
-    const later = this.#kind.deferred?.(made.phase ?? "live") ?? [];
+    // A status that is not understood is never acted upon: what has to wait for a live object waits.
+    const { phase = "live" } = made;
+    const later = this.#kind.deferred?.(phase === "unknown" ? "pending" : phase) ?? [];
     const wanted = this.#desired(later);
     if (this.#kind.update !== undefined) await this.#steps(this.#kind.update(this.#attributes, wanted, this.#config));
-    if (made.phase === "pending") this.#awaiting ??= made.invoice?.status === "paid" ? "provisioning" : "payment";
+    if (made.phase === "pending") this.#awaiting ??= made.invoice?.paid ? "provisioning" : "payment";
     return { ...this.#end(), ...(made.invoice && { invoice: made.invoice }) };
   }
 

@@ -34,11 +34,21 @@ export function sameValue(meta: AttributeMeta, a: Value, b: Value): boolean {
  */
 export function refreshed(kind: Kind, recorded: JsonObject | undefined, remote: Remote): JsonObject {
   const values: Record<string, Json> = {};
-  for (const [name, , meta] of attributesOf(kind)) {
+  for (const [name, type, meta] of attributesOf(kind)) {
     const old = recorded?.[name] ?? null;
     const told = Object.hasOwn(remote.attributes, name) ? (remote.attributes[name] ?? null) : old;
-    values[name] = meta.writeOnly ? null : meta.unreadable || sameValue(meta, old, told) ? old : told;
+    const silent = meta.unreadable || (isEmpty(told) && !isOptional(type, meta));
+    values[name] = meta.writeOnly ? null : silent || sameValue(meta, old, told) ? old : told;
   }
   values.id = remote.id;
   return values;
 }
+
+/**
+ * A server that says nothing of what no object can be without (which fields records have is not specified, §2) has left
+ * it out rather than changed it.
+ */
+const isEmpty = (told: Json) => told === null || (Array.isArray(told) && told.length === 0);
+
+const isOptional = (type: z.ZodType, meta: AttributeMeta) =>
+  meta.change === undefined || type.safeParse(undefined).success;

@@ -1,5 +1,5 @@
 import type { PlanRecord } from "../api/index.ts";
-import type { Kind } from "../kinds/kind.ts";
+import type { Kind, Remote } from "../kinds/kind.ts";
 import {
   type Actions,
   type Change,
@@ -29,6 +29,8 @@ export interface PlanInput {
   readonly observed: Observation;
   readonly importId?: string;
   readonly dependsOn: readonly string[];
+  /** The address under which a live object is recorded already, for whoever knows of other resources. */
+  holder?(remote: Remote): string | undefined;
   /** Order a gone service anew on purpose. */
   readonly reorder: boolean;
   /** The API's plans, for the price of an order. */

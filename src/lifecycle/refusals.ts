@@ -7,6 +7,7 @@ interface Subject {
   readonly address: string;
   readonly prior?: { readonly attributes: JsonObject } | undefined;
   readonly importId?: string;
+  holder?(remote: Remote): string | undefined;
 }
 
 const shown = (value: Value) => (value === UNKNOWN ? "(known after apply)" : JSON.stringify(value));
@@ -29,10 +30,21 @@ export function immutable({ kind, address }: Subject, name: string, before: Valu
   };
 }
 
-export function existing({ kind, address }: Subject, matches: readonly Remote[]): Diagnostic {
+export function existing({ kind, address, holder }: Subject, matches: readonly Remote[]): Diagnostic {
   const ids = matches.map(({ id }) => id);
   const [id = ""] = ids;
   const full = kind.parent === undefined ? id : `${String(matches[0]?.attributes[kind.parent])}/${id}`;
+  const known = matches.length === 1 && matches[0] !== undefined ? holder?.(matches[0]) : undefined;
+  if (known !== undefined) {
+    return {
+      severity: "error",
+      code: "plan.exists",
+      summary: `${address} exists already as ${kind.noun} ${id}, which is ${known}`,
+      detail: "An object can be managed under one address only.",
+      fix: `If it was renamed: \`hostform state mv '${known}' '${address}'\`. If there are to be two, declare something else.`,
+      address,
+    };
+  }
   return {
     severity: "error",
     code: "plan.exists",

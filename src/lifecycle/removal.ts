@@ -71,7 +71,7 @@ export function planRemoval({ kind, prior, observed, mode }: RemovalInput): {
     const requests = kind.retire(before).length;
     return { change: { ...forget(reason, text), removal: "suspend", requests }, diagnostics: [] };
   }
-  return keep(prevented(kind, prior));
+  return keep(mode === "destroy" ? kept(kind, address) : prevented(kind, prior));
 }
 
 const actable = (phase: Phase) => phase === "live" || phase === "suspended";
@@ -89,6 +89,18 @@ function prevented(kind: Kind, { address, attributes }: ResourceState): Diagnost
     summary: `${address} (${kind.noun} ${String(attributes.id)}) may not be removed`,
     detail: `The API cannot delete a ${kind.noun}, and the recorded deletion_policy is "prevent".`,
     fix: `Put the block back with \`deletion_policy: forget\`${more}, apply, then remove it; or \`hostform state rm '${address}'\` to stop managing it.`,
+    address,
+  };
+}
+
+/** The same words for every resource of the kind, so that many of them make one message. */
+function kept(kind: Kind, address: string): Diagnostic {
+  const more = kind.retire === undefined ? "" : " (or `suspend`)";
+  return {
+    severity: "error",
+    code: "plan.prevented",
+    summary: `A ${kind.noun} stays: the API cannot delete it, and its recorded deletion_policy is "prevent"`,
+    fix: `To let go of it, declare \`deletion_policy: forget\`${more}, apply, then destroy; or \`hostform state rm ADDRESS\`.`,
     address,
   };
 }

@@ -52,11 +52,17 @@ function invalid(address: string, name: string, value: Value | undefined, issue:
   return {
     severity: "error",
     code: "config.invalid_value",
-    summary: `${path.join(".")}: ${issue.message.replace(/^Invalid (input|option): /, "")}`,
+    summary: `${path.join(".")}: ${sentence(issue)}`,
     ...(value !== undefined && { detail: `The value is ${shown(value, issue.path)}.` }),
     address,
     attribute: path,
   };
+}
+
+/** Zod's words, without their label; alternatives as a list. */
+function sentence({ code, message }: z.core.$ZodIssue): string {
+  const words = message.replace(/^Invalid (input|option): /, "");
+  return code === "invalid_value" ? words.replaceAll("|", ", ") : words;
 }
 
 /** The value at fault, for the message; long ones are cut. */

@@ -41,7 +41,7 @@ export interface Change {
   readonly after_unknown: Mask;
   /** Names of attributes whose values are never shown. */
   readonly sensitive: readonly string[];
-  /** The attributes as declared, templates not evaluated; null when not declared. */
+  /** The attributes as declared, templates not evaluated; of a write-only one only that it is (`true`). Null when not declared. */
   readonly config: JsonObject | null;
   readonly reasons: readonly Reason[];
   /** In-place changes that are declared but wait until the service is live. */

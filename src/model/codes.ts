@@ -30,7 +30,10 @@ export const codes = {
     "A part of the declaration is not supported by this version",
     "Remove it, or use a version that has it.",
   ],
-  "config.computed": ["An attribute is declared that only the API gives", "Remove it; elsewhere it can be used as `${ADDRESS.ATTRIBUTE}`."],
+  "config.computed": [
+    "An attribute is declared that only the API gives",
+    "Remove it; elsewhere it can be used as `${ADDRESS.ATTRIBUTE}`.",
+  ],
   "config.missing_attribute": [
     "A required attribute is missing",
     "Add it; the kind's page under docs/kinds describes it.",
@@ -72,10 +75,7 @@ export const codes = {
   "provider.proxy": ["The proxy setting is not usable", "Correct HTTPS_PROXY or HTTP_PROXY: `http://HOST:PORT`."],
 
   // API
-  "api.argument": [
-    "A request cannot be made from what was given",
-    "Give what the message names; nothing was sent.",
-  ],
+  "api.argument": ["A request cannot be made from what was given", "Give what the message names; nothing was sent."],
   "api.unauthenticated": [
     "The API did not accept the token (401)",
     "Check the token; create a new one in the dashboard if it was revoked.",

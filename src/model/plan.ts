@@ -60,6 +60,8 @@ export interface Invoice {
   readonly total: number | null;
   readonly status: string | null;
   readonly due_date: string | null;
+  /** Whether it is known to be paid. */
+  readonly paid?: boolean;
 }
 
 /** The end of an apply. */

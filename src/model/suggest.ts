@@ -1,6 +1,7 @@
 /** The candidate that `word` most probably was meant to be, or undefined when none is near. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  const limit = Math.max(1, Math.floor(word.length / 3));
+  // Of an address only the name counts: all services begin alike, and that makes none of them nearer.
+  const limit = Math.max(1, Math.floor((word.length - word.lastIndexOf(".") - 1) / 3));
   let best: string | undefined;
   let bestDistance = limit + 1;
   for (const candidate of candidates) {

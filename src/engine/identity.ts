@@ -1,0 +1,56 @@
+import type { Kind, Kinds } from "../kinds/kind.ts";
+import { parentOf } from "../lifecycle/index.ts";
+import { type Change, type Diagnostic, type JsonObject, parseAddress, type State } from "../model/index.ts";
+
+/** What makes two resources the same object of an account: its id in its collection. Undefined while there is no id. */
+export function identityOf(provider: string, kind: Kind, attributes: JsonObject): string | undefined {
+  const { id } = attributes;
+  return typeof id === "string"
+    ? JSON.stringify([provider, kind.type, parentOf(kind, attributes) ?? null, id])
+    : undefined;
+}
+
+/** Identity -> address of everything that is recorded. */
+export function holdersOf(state: State, kinds: Kinds): Map<string, string> {
+  const holders = new Map<string, string>();
+  for (const { address, provider, attributes } of state.resources.values()) {
+    const kind = kinds.get(parseAddress(address)?.type ?? "");
+    const identity = kind && identityOf(provider, kind, attributes);
+    if (identity !== undefined) holders.set(identity, address);
+  }
+  return holders;
+}
+
+/**
+ * Refuses plans in which two addresses stand for one object: removing one would take away the other's, and each would
+ * undo what the other declares.
+ */
+export function sharedObjects(changes: readonly Change[], kinds: Kinds): Diagnostic[] {
+  const held = new Map<string, Change>();
+  const diagnostics: Diagnostic[] = [];
+  for (const change of changes.toSorted((a, b) => Number(isAdoption(a)) - Number(isAdoption(b)))) {
+    const kind = kinds.get(change.type);
+    const identity = kind && change.before && identityOf(change.provider, kind, change.before);
+    if (!identity) continue;
+    const other = held.get(identity);
+    if (other === undefined) held.set(identity, change);
+    else if (!isForgotten(change) && !isForgotten(other)) diagnostics.push(shared(change, other, kind.noun));
+  }
+  return diagnostics;
+}
+
+const isAdoption = ({ importing }: Change) => importing !== undefined;
+
+/** It leaves the state and nothing is sent: nobody's object is touched. */
+const isForgotten = ({ removal }: Change) => removal === "forget";
+
+function shared({ address, before }: Change, { address: other }: Change, noun: string): Diagnostic {
+  return {
+    severity: "error",
+    code: "config.duplicate",
+    summary: `${address} and ${other} are the same ${noun} ${String(before?.id)}`,
+    detail: "An object can be managed under one address only.",
+    fix: `Keep one of the two. If it was renamed: \`hostform state mv '${other}' '${address}'\`, without \`import\`.`,
+    address,
+  };
+}
