@@ -28,6 +28,29 @@ describe("what is recorded, refreshed by what is live", () => {
     expect(refreshed(service, ordered, remote(liveService))).toMatchObject({ invoice_id: "5001", plan_id: 11 });
   });
 
+  it.each([
+    ["hosting_grant", { ...liveGrant }, "permission", null],
+    ["hosting_grant", { ...liveGrant }, "email", null],
+    ["hosting_webhook", { ...liveWebhook }, "events", []],
+    ["hosting_webhook", { ...liveWebhook }, "url", null],
+    ["hosting_service", { ...liveService }, "currency", null],
+  ])(
+    "of a %s with %j keeps %s, without which there is none, when the server says %j",
+    (type, attributes, name, told) => {
+      const recorded = complete(kindOf(type), attributes);
+      expect(refreshed(kindOf(type), recorded, remote({ ...attributes, [name]: told }))).toEqual(recorded);
+    },
+  );
+
+  it("believes the server that there is none of what there may be none of", () => {
+    const told = refreshed(
+      service,
+      complete(service, liveService),
+      remote({ ...liveService, domain: null, status: null }),
+    );
+    expect(told).toMatchObject({ domain: null, status: null });
+  });
+
   it("never holds what is write-only", () => {
     const recorded = complete(service, { ...liveService, password: "left by an older version" });
     expect(

@@ -240,6 +240,16 @@ describe("a keyed create", () => {
     expect(result.records.at(-1)).toBe("dropped");
   });
 
+  it.each([
+    ["odd", []],
+    ["pending", []],
+    ["active", ["suspendService"]],
+  ])("whose status is %j goes on with %j", async (status, expected) => {
+    const answer = { service: { ...serviceRecord, status }, invoice: null };
+    const result = await run("hosting_service", { ...ORDER, suspended: true }, () => answer);
+    expect(result.mutations.slice(1).map(({ endpoint }) => endpoint)).toEqual(expected);
+  });
+
   it("records the order before the password is set: a failure there loses nothing", async () => {
     const config = { ...ORDER, password: "long enough", password_version: 1 };
     const result = await run(

@@ -421,7 +421,7 @@ const cases: readonly Case[] = [
     importId: "1001",
     live: { ...liveService },
     actions: ["update"],
-    reasons: ["import", "declared plan_id", "declared deletion_policy"],
+    reasons: ["import", "declared deletion_policy"],
     requests: 0,
   },
   {

@@ -1,0 +1,414 @@
+/**
+ * What every kind must do, whatever it is: the same suite for all kinds of the registry. A kind that was just made is
+ * picked up by itself and fails here until test/conformance/samples has a declaration of it.
+ */
+import { describe, expect, it } from "vitest";
+import { type Kind, kinds } from "../../src/kinds/index.ts";
+import { attributesOf, sameValue } from "../../src/lifecycle/index.ts";
+import { isError, type JsonObject } from "../../src/model/index.ts";
+import type { FaultRequest } from "../../src/sandbox/index.ts";
+import { type Project, startProject } from "../support/project.ts";
+import { documentOf, type Sample, sampleOf } from "./sample.ts";
+
+/** A project with the sample's surroundings applied, the sample itself not yet declared. */
+async function surroundings(kind: Kind): Promise<{ project: Project; sample: Sample }> {
+  const sample = await sampleOf(kind);
+  const project = await startProject();
+  sample.prepare?.(project.control);
+  await project.declare(documentOf(kind, sample, null));
+  await project.apply();
+  project.sent();
+  return { project, sample };
+}
+
+/** A project in which the sample was created. @param extra attributes beside the sample's own. */
+async function created(kind: Kind, extra: JsonObject = {}) {
+  const { project, sample } = await surroundings(kind);
+  const before = new Set(idsOf(project, sample));
+  const declare = (attributes: JsonObject | null) => project.declare(documentOf(kind, sample, attributes));
+  const attributes = { ...sample.attributes, ...extra };
+  await declare(attributes);
+  await project.apply();
+  const made = idsOf(project, sample).filter((id) => !before.has(id));
+  const [id] = made;
+  if (id === undefined || made.length > 1) throw new Error(`expected one new object, found ${made.length}`);
+  project.sent();
+  const count = () => idsOf(project, sample).length - before.size;
+  return { project, sample, attributes, id, declare, count };
+}
+
+const idsOf = ({ control }: Project, { collection }: Sample): number[] =>
+  control.list(collection).map((record) => record.id);
+
+/** Declarable attributes by what a change of them means. */
+const changeable = (kind: Kind, how: "in-place" | "replace" | "immutable") =>
+  attributesOf(kind).flatMap(([name, , meta]) => (meta.change === how ? [name] : []));
+
+/** Attributes that hostform fills in itself: the key of a nested block and the reference to its parent. */
+const implied = ({ nested }: Kind): string[] =>
+  nested === undefined ? [] : [nested.keyAttribute, nested.parentAttribute];
+
+const importIdOf = async (project: Project, kind: Kind, address: string): Promise<string> => {
+  const attributes = (await project.recorded(address))?.attributes ?? {};
+  return kind.parent === undefined ? String(attributes.id) : `${attributes[kind.parent]}/${attributes.id}`;
+};
+
+const posts = (sent: readonly string[]) => sent.filter((line) => line.startsWith("POST"));
+
+/** How the answer of a create may be lost, and whether the server has carried it out by then. */
+const losses: readonly { loss: string; fault: Omit<FaultRequest, "path" | "method">; done: boolean }[] = [
+  {
+    loss: "the connection is cut before the server does anything",
+    fault: { phase: "before", drop: true },
+    done: false,
+  },
+  { loss: "the server fails before it does anything", fault: { phase: "before", status: 500 }, done: false },
+  { loss: "the connection is cut after the commit", fault: { phase: "after", drop: true }, done: true },
+  { loss: "the answer breaks off in mid-body", fault: { phase: "mid-body" }, done: true },
+  { loss: "the server fails after the commit", fault: { phase: "after", status: 500 }, done: true },
+  {
+    loss: "a proxy answers HTML after the commit",
+    fault: { phase: "after", status: 502, body: "<html></html>" },
+    done: true,
+  },
+  { loss: "the answer is empty", fault: { phase: "after", status: 204 }, done: true },
+];
+
+describe.each([...kinds.values()])("$type", (kind) => {
+  it("has a sample that changes every attribute which can be declared", async () => {
+    const { others, attributes, together } = await sampleOf(kind);
+    const all = [...changeable(kind, "in-place"), ...changeable(kind, "replace"), ...changeable(kind, "immutable")];
+    const expected = all.filter((name) => !implied(kind).includes(name)).sort();
+    expect(Object.keys(others).sort()).toEqual(expected);
+    for (const name of expected) expect(others[name], name).not.toEqual(attributes[name]);
+    for (const name of Object.keys(together ?? {})) expect(expected).toContain(name);
+  });
+
+  it("is created once; after that there is nothing to do", async () => {
+    const { project, sample, id, count } = await created(kind);
+    const recorded = await project.recorded(sample.address);
+    expect(Object.keys(recorded?.attributes ?? {}).sort()).toEqual(Object.keys(kind.attributes.shape).sort());
+    if (kind.list !== undefined) expect(recorded?.attributes.id).toBe(String(id));
+    await project.expectNoChanges();
+    await project.expectNoChanges();
+
+    const state = await project.stateText();
+    project.sent();
+    await project.apply();
+    expect(project.changesSent()).toEqual([]);
+    expect(await project.stateText()).toBe(state);
+    expect(count()).toBe(1);
+  });
+
+  it("records null for what is write-only, and marks what is secret", async () => {
+    const sample = await sampleOf(kind);
+    const secret = attributesOf(kind).flatMap(([name, , meta]) => (meta.writeOnly ? [name] : []));
+    const extra = Object.assign(
+      {},
+      ...secret.map((name) => ({ [name]: sample.others[name], ...sample.together?.[name] })),
+    );
+    const { project } = await created(kind, extra);
+    const recorded = await project.recorded(sample.address);
+    for (const [name, , meta] of attributesOf(kind)) {
+      if (meta.writeOnly) expect(recorded?.attributes[name]).toBeNull();
+      expect(recorded?.sensitive.includes(name)).toBe(meta.sensitive ?? false);
+    }
+    for (const name of secret) expect(await project.stateText()).not.toContain(String(sample.others[name]));
+    await project.expectNoChanges();
+  });
+
+  it("shows no secret, in whatever form", async () => {
+    const { project, sample, declare, attributes } = await created(kind);
+    const texts: string[] = [];
+    const look = async () => {
+      for (const args of [["plan"], ["plan", "--json"], ["apply", "--auto-approve", "--json"]]) {
+        texts.push((await project.run(...args)).text);
+      }
+    };
+    const recorded: JsonObject[] = [(await project.recorded(sample.address))?.attributes ?? {}];
+    await look();
+    // A change of whatever can be changed, so that both its sides are shown.
+    for (const name of [...changeable(kind, "in-place"), ...changeable(kind, "replace")]) {
+      if (!(name in sample.others)) continue;
+      await declare({ ...attributes, ...sample.together?.[name], [name]: sample.others[name] ?? null });
+      await look();
+      recorded.push((await project.recorded(sample.address))?.attributes ?? {});
+    }
+    const secrets = attributesOf(kind).flatMap(([name, , meta]) => (meta.sensitive ? [name] : []));
+    const values = [...recorded, sample.others].flatMap((from) => secrets.map((name) => from[name]));
+    for (const value of values) {
+      if (typeof value === "string") for (const text of texts) expect(text).not.toContain(value);
+    }
+  });
+
+  for (const name of changeable(kind, "in-place")) {
+    it(`changes ${name} in place`, async () => {
+      const { project, sample, attributes, declare, id } = await created(kind);
+      const { [name]: other = null } = sample.others;
+      const more = { ...sample.together?.[name], [name]: other };
+      await declare({ ...attributes, ...more });
+      const change = await project.changeOf(sample.address);
+      expect(change.actions).toEqual(["update"]);
+      project.sent();
+      await project.apply();
+      expect(project.changesSent().length).toBe(change.requests);
+      expect(idsOf(project, sample)).toContain(id);
+      await project.expectNoChanges();
+    });
+  }
+
+  for (const name of changeable(kind, "replace").filter((one) => !implied(kind).includes(one))) {
+    it(`is made anew when ${name} changes, ${kind.replacement}`, async () => {
+      const { project, sample, attributes, declare, id, count } = await created(kind);
+      await declare({ ...attributes, [name]: sample.others[name] ?? null });
+      const first = kind.replacement === "create-first";
+      const change = await project.changeOf(sample.address);
+      expect(change.actions).toEqual(first ? ["create", "delete"] : ["delete", "create"]);
+      project.sent();
+      await project.apply();
+      const methods = project.changesSent().map((line) => line.split(" ")[0]);
+      expect(methods).toEqual(first ? ["POST", "DELETE"] : ["DELETE", "POST"]);
+      expect(idsOf(project, sample)).not.toContain(id);
+      expect(count()).toBe(1);
+      await project.expectNoChanges();
+    });
+  }
+
+  for (const name of changeable(kind, "immutable")) {
+    it(`refuses another ${name}, naming the ways, and sends nothing`, async () => {
+      const { project, sample, attributes, declare } = await created(kind);
+      const state = await project.stateText();
+      await declare({ ...attributes, [name]: sample.others[name] ?? null });
+      const ran = await project.run("apply", "--auto-approve");
+      expect(ran.code).toBe(1);
+      const { diagnostics, changes } = await project.plan();
+      const [refusal] = diagnostics.filter(isError);
+      expect(refusal).toMatchObject({ code: "plan.immutable", address: sample.address, attribute: [name] });
+      expect(refusal?.range?.file).toContain("hosting.yaml");
+      expect(refusal?.fix).toMatch(/put .* back .*or declare/s);
+      expect(changes.every(({ actions }) => actions[0] === "no-op")).toBe(true);
+      expect(project.changesSent()).toEqual([]);
+      expect(await project.stateText()).toBe(state);
+    });
+  }
+
+  it("notices what was changed elsewhere, and repairs it or says that it cannot", async () => {
+    const { project, sample, id, attributes, declare } = await created(kind);
+    const { drift } = sample;
+    if (drift === undefined) {
+      // Only what cannot be read at all may do without.
+      expect(kind.list ?? kind.get).toBeUndefined();
+      return;
+    }
+    const meta = attributesOf(kind).find(([name]) => name === drift.attribute)?.[2];
+    const before = (await project.recorded(sample.address))?.attributes[drift.attribute] ?? null;
+    await declare({ ...attributes, [drift.attribute]: before });
+    await project.expectNoChanges();
+    project.control.change(sample.collection, id, drift.fields);
+    const plan = await project.plan();
+    expect(plan.drift.map(({ address }) => address)).toEqual([sample.address]);
+    if (meta?.change === "immutable") {
+      expect(plan.diagnostics.filter(isError).map(({ code }) => code)).toEqual(["plan.immutable"]);
+      return;
+    }
+    const change = plan.changes.find(({ address }) => address === sample.address);
+    expect(change?.reasons).toEqual([expect.objectContaining({ why: "drift", attribute: drift.attribute })]);
+    await project.apply();
+    expect((await project.recorded(sample.address))?.attributes[drift.attribute]).toEqual(before);
+    await project.expectNoChanges();
+  });
+
+  it("that was removed elsewhere is made anew only where that costs nothing", async () => {
+    const { project, sample, id, count } = await created(kind);
+    project.control.remove(sample.collection, id);
+    const change = await project.changeOf(sample.address);
+    const unreadable = kind.list === undefined && kind.get === undefined;
+    expect(change.actions).toEqual([kind.creation === "listable" ? "create" : "no-op"]);
+    project.sent();
+    await project.apply();
+    expect(count()).toBe(kind.creation === "listable" ? 1 : 0);
+    const { diagnostics } = await project.plan();
+    const said = kind.creation === "listable" || unreadable ? [] : ["plan.gone"];
+    expect(diagnostics.map(({ code }) => code)).toEqual(said);
+  });
+
+  it("is adopted by its id, and is then as if it had been created", async () => {
+    const { project, sample, attributes, declare, count } = await created(kind);
+    const importId = await importIdOf(project, kind, sample.address);
+    const created_ = await project.recorded(sample.address);
+    await project.loseState();
+    await declare({ ...attributes, import: importId });
+    const change = await project.changeOf(sample.address);
+    expect(change.importing).toEqual({ id: importId.split("/").at(-1) });
+    expect(change.actions[0]).toMatch(/^(no-op|update)$/);
+    project.sent();
+    await project.apply();
+    expect(project.changesSent()).toEqual([]);
+    expect(count()).toBe(1);
+    await project.expectNoChanges();
+    await declare(attributes);
+    await project.expectNoChanges();
+    const adopted = await project.recorded(sample.address);
+    for (const [name, , meta] of attributesOf(kind)) {
+      if (meta.change === undefined && meta.unreadable) continue; // told once, at creation
+      const [now = null, then = null] = [adopted?.attributes[name], created_?.attributes[name]];
+      expect(sameValue(meta, now, then), `${name}: ${JSON.stringify([now, then])}`).toBe(true);
+    }
+  });
+
+  it("is not adopted by an id that does not exist", async () => {
+    const { project, sample, attributes, declare, id } = await created(kind);
+    if (kind.list === undefined) return; // nothing can confirm it: the declaration is taken at its word
+    const importId = (await importIdOf(project, kind, sample.address)).replace(String(id), "999999");
+    await project.loseState();
+    await declare({ ...attributes, import: importId });
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code).toBe(1);
+    const { diagnostics } = await project.plan();
+    expect(diagnostics).toContainEqual(
+      expect.objectContaining({ code: "plan.gone", severity: "error", address: sample.address, attribute: ["import"] }),
+    );
+    expect(project.changesSent()).toEqual([]);
+  });
+
+  it("that exists already is not created again: the plan offers to adopt it", async () => {
+    const { project, sample, count } = await created(kind);
+    if (kind.list === undefined) return;
+    const importId = await importIdOf(project, kind, sample.address);
+    await project.loseState();
+    await project.declare(documentOf(kind, sample, null));
+    await project.apply();
+    await project.declare(documentOf(kind, sample, sample.attributes));
+    project.sent();
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code).toBe(1);
+    expect(project.changesSent()).toEqual([]);
+    expect(count()).toBe(1);
+    const { diagnostics } = await project.plan();
+    const [refusal] = diagnostics.filter(isError);
+    expect(refusal).toMatchObject({ code: "plan.exists", address: sample.address });
+    expect(refusal?.fix).toContain(`hostform import '${sample.address}' ${importId}`);
+  });
+
+  for (const { loss, fault, done } of losses) {
+    it(`ends as one object when ${loss}`, async () => {
+      const { project, sample } = await surroundings(kind);
+      const before = idsOf(project, sample).length;
+      project.control.addFault({ method: "POST", path: sample.createPath, ...fault });
+      await project.declare(documentOf(kind, sample, sample.attributes));
+      await project.run("apply", "--auto-approve");
+      expect(project.control.faults().map(({ fired }) => fired)).toEqual([1]);
+      const count = () => idsOf(project, sample).length - before;
+      if (kind.creation === "blind" && fault.status !== 204) {
+        // Nothing shows whether it was made: it stays marked, and no later run sends it again.
+        expect((await project.recorded(sample.address))?.private.pending).toBeDefined();
+        project.sent();
+        await project.apply();
+        expect(project.changesSent()).toEqual([]);
+        expect(count()).toBe(done ? 1 : 0);
+        expect((await project.plan()).diagnostics.map(({ code }) => code)).toEqual(["plan.pending"]);
+        return;
+      }
+      await project.apply();
+      expect(count()).toBe(1);
+      await project.expectNoChanges();
+      expect((await project.recorded(sample.address))?.private).toEqual({});
+    });
+  }
+
+  it("is not made twice when the run dies before it records the answer", async () => {
+    const { project, sample } = await surroundings(kind);
+    const state = await project.stateText();
+    await project.declare(documentOf(kind, sample, sample.attributes));
+    const before = idsOf(project, sample).length;
+    await project.apply();
+    await project.restoreState(state);
+    project.sent();
+    await project.run("apply", "--auto-approve");
+    // Without any way to read it, a state from before the intent cannot know: the server's own check is all there is.
+    if (kind.creation !== "blind") expect(posts(project.sent())).toEqual([]);
+    expect(idsOf(project, sample).length - before).toBe(1);
+  });
+
+  if (kind.removal === "delete") {
+    it("is deleted when its block is removed, and that it is gone already is fine", async () => {
+      const { project, sample, declare, count } = await created(kind);
+      await declare(null);
+      project.control.addFault({ method: "DELETE", path: "/*", phase: "after", drop: true });
+      await project.apply();
+      expect(project.control.faults().map(({ fired }) => fired)).toEqual([1]);
+      expect(count()).toBe(0);
+      expect(await project.recorded(sample.address)).toBeUndefined();
+      await project.expectNoChanges();
+    });
+
+    it("is deleted although somebody else did so between plan and apply", async () => {
+      const { project, sample, declare, id } = await created(kind);
+      await declare(null);
+      project.answer = () => {
+        project.control.remove(sample.collection, id);
+        return "yes";
+      };
+      expect((await project.run("apply")).code).toBe(0);
+      expect(await project.recorded(sample.address)).toBeUndefined();
+    });
+
+    it("is deleted by destroy", async () => {
+      const { project, sample, count } = await created(kind);
+      await project.run("destroy", "--auto-approve");
+      expect(count()).toBe(0);
+      expect(await project.recorded(sample.address)).toBeUndefined();
+    });
+  } else {
+    it("may not be removed while its recorded deletion_policy prevents it", async () => {
+      const { project, sample, declare, count } = await created(kind);
+      await declare(null);
+      expect((await project.run("apply", "--auto-approve")).code).toBe(1);
+      const { diagnostics } = await project.plan();
+      const [refusal] = diagnostics.filter(isError);
+      expect(refusal).toMatchObject({ code: "plan.prevented", address: sample.address });
+      expect(refusal?.fix).toContain("deletion_policy: forget");
+      expect(refusal?.fix).toContain(`hostform state rm '${sample.address}'`);
+      expect(project.changesSent()).toEqual([]);
+      expect(await project.recorded(sample.address)).toBeDefined();
+      expect(count()).toBe(1);
+    });
+
+    it("is kept by destroy, with a word, while its deletion_policy prevents it", async () => {
+      const { project, sample } = await created(kind);
+      const ran = await project.run("destroy", "--auto-approve");
+      expect(ran.code).toBe(0);
+      expect(project.changesSent()).toEqual([]);
+      expect(await project.recorded(sample.address)).toBeDefined();
+      expect(ran.text).toContain(sample.address);
+    });
+
+    const policies = kind.retire === undefined ? (["forget"] as const) : (["forget", "suspend"] as const);
+    for (const policy of policies) {
+      it(`leaves the state by deletion_policy ${policy}, which holds when the block is gone`, async () => {
+        const { project, sample, attributes, declare, count } = await created(kind);
+        await declare({ ...attributes, deletion_policy: policy });
+        await project.apply();
+        expect(project.changesSent()).toEqual([]);
+        expect((await project.recorded(sample.address))?.attributes.deletion_policy).toBe(policy);
+        await declare(null);
+        expect((await project.changeOf(sample.address)).actions).toEqual(["forget"]);
+        await project.apply();
+        expect(project.changesSent().length).toBe(policy === "suspend" ? 1 : 0);
+        expect(await project.recorded(sample.address)).toBeUndefined();
+        expect(count()).toBe(1);
+        await project.expectNoChanges();
+      });
+    }
+  }
+});
+
+describe("a kind that was just made", () => {
+  it("is told in a sentence what it lacks here", async () => {
+    const [kind] = kinds.values();
+    if (kind === undefined) throw new Error("no kinds");
+    await expect(sampleOf({ ...kind, type: "hosting_novelty" })).rejects.toThrow(
+      "The kind hosting_novelty has no sample: write test/conformance/samples/hosting_novelty.ts",
+    );
+  });
+});

@@ -1,0 +1,43 @@
+import type { Kind } from "../../src/kinds/index.ts";
+import type { JsonObject } from "../../src/model/index.ts";
+import type { OpenCollection, Sandbox } from "../../src/sandbox/index.ts";
+
+/** What the conformance suite has to know of a kind: one declaration of it, and how its objects look from the other side. */
+export interface Sample {
+  /** The address of the sample. */
+  readonly address: string;
+  /** Where the sandbox keeps the objects. */
+  readonly collection: OpenCollection;
+  /** The request that creates one, as a pattern for faults: "/webhooks". */
+  readonly createPath: string;
+  /** The declared attributes. */
+  readonly attributes: JsonObject;
+  /** Another valid value for each attribute that can be declared, save those that concern hostform alone. */
+  readonly others: JsonObject;
+  /** For others that can only be told after this is declared too: `password` needs `password_version`. */
+  readonly together?: Readonly<Record<string, JsonObject>>;
+  /** A change behind hostform's back, in the sandbox's own form, and the attribute that it strikes. Absent: not readable. */
+  readonly drift?: { readonly attribute: string; readonly fields: JsonObject };
+  /** The whole declaration with this block for the sample; null leaves it out. Default: the block in the kind's section. */
+  document?(block: JsonObject | null): object;
+  /** Puts objects into the sandbox that the declaration refers to. */
+  prepare?(control: Sandbox["control"]): void;
+}
+
+/** The declaration of a sample. */
+export function documentOf(kind: Kind, sample: Sample, block: JsonObject | null): object {
+  if (sample.document !== undefined) return { project: "conformance", ...sample.document(block) };
+  return { project: "conformance", ...(block !== null && { [kind.section]: { sample: block } }) };
+}
+
+/** The sample of a kind. @throws with a sentence for whoever has just made a kind and no sample of it. */
+export async function sampleOf(kind: Kind): Promise<Sample> {
+  const name = `./samples/${kind.type}.ts`;
+  const found = (await import(/* @vite-ignore */ name).catch((error: Error) => {
+    throw new Error(
+      `The kind ${kind.type} has no sample: write test/conformance/samples/${kind.type}.ts, which exports one as \`sample\`.`,
+      { cause: error },
+    );
+  })) as { sample: Sample };
+  return found.sample;
+}

@@ -1,0 +1,20 @@
+import type { Sample } from "../sample.ts";
+
+export const sample: Sample = {
+  address: "hosting_service.sample",
+  collection: "services",
+  createPath: "/services",
+  attributes: { plan_id: 11, currency: "USD", domain: "www.sample.example", term: 12, coupon_code: "YEAR20" },
+  others: {
+    plan_id: 12,
+    currency: "EUR",
+    domain: "other.sample.example",
+    term: 24,
+    coupon_code: "WELCOME10",
+    suspended: true,
+    password: "correct horse battery",
+    password_version: 1,
+  },
+  together: { password: { password_version: 1 }, password_version: { password: "correct horse battery" } },
+  drift: { attribute: "suspended", fields: { status: "suspended" } },
+};

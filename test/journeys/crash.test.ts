@@ -1,0 +1,163 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { isError } from "../../src/model/index.ts";
+import { type Project, startProject } from "../support/project.ts";
+
+const WWW = "hosting_service.www";
+const www = (more: object = {}) => ({
+  project: "crash",
+  services: { www: { plan_id: 11, currency: "USD", domain: "www.acme.example", ...more } },
+});
+const box = { project: "crash", services: { www: { plan_id: 31, currency: "USD" } } };
+const LATER = { hours: 1 };
+
+/**
+ * A project whose run died while it waited for the answer to its order: the disk is as it was at that moment.
+ * @param happened whether the server has carried the order out.
+ */
+async function died(declare: object, happened: boolean): Promise<Project> {
+  const project = await startProject({ declare });
+  let onDisk: string | undefined;
+  project.onDelay = () => {
+    onDisk = readFileSync(project.statePath, "utf8");
+  };
+  const fault = happened ? ({ phase: "after" } as const) : ({ phase: "before", status: 403 } as const);
+  project.control.addFault({ method: "POST", path: "/services", delayMs: 1, ...fault });
+  await project.run("apply", "--auto-approve");
+  await project.restoreState(onDisk);
+  project.control.clearFaults();
+  expect(orders(project)).toHaveLength(happened ? 1 : 0);
+  expect((await project.recorded(WWW))?.private.pending).toMatchObject({ operation: "createService" });
+  return project;
+}
+
+const orders = ({ control }: Project) => control.list("services").filter(({ customer_id }) => customer_id === 1);
+const keys = ({ control }: Project) =>
+  control.requests().flatMap(({ idempotency_key: key, body }) => (key === null ? [] : [JSON.stringify([key, body])]));
+
+describe("a run that dies in mid-order", () => {
+  it("has its intent on disk before the order leaves, with the key", async () => {
+    const project = await died(www(), true);
+    const [sent] = keys(project);
+    expect(sent).toContain(String((await project.recorded(WWW))?.private.pending?.idempotencyKey));
+  });
+
+  it.each([true, false])("(carried out: %s) sends the same bytes under the same key soon after", async (happened) => {
+    const project = await died(www({ coupon_code: "WELCOME10" }), happened);
+    await project.apply();
+    const [first, second, ...more] = keys(project);
+    expect(second).toBe(first);
+    expect(more).toEqual([]);
+    expect(orders(project)).toHaveLength(1);
+    expect((await project.recorded(WWW))?.private).toEqual({});
+    await project.expectNoChanges();
+  });
+
+  it("sends the order as it was, even if the declaration was edited since", async () => {
+    const project = await died(www(), true);
+    await project.declare(www({ term: 12 }));
+    await project.run("apply", "--auto-approve");
+    const sent = keys(project);
+    expect(new Set(sent).size).toBe(1);
+    expect(orders(project)).toHaveLength(1);
+    const { diagnostics } = await project.plan();
+    expect(diagnostics.filter(isError).map(({ code }) => code)).toEqual(["plan.immutable"]);
+  });
+
+  it("trusts no old key: it looks first, and offers the service that is there", async () => {
+    const project = await died(www(), true);
+    project.control.advanceClock(LATER);
+    project.clock.advance(3_600_000);
+    project.sent();
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code).toBe(1);
+    expect(ran.text).toContain("1003");
+    expect(project.changesSent()).toEqual([]);
+    await project.declare(www({ import: "1003" }));
+    await project.apply();
+    expect(project.changesSent()).toEqual([]);
+    expect(await project.recorded(WWW)).toMatchObject({ attributes: { id: "1003" }, private: {} });
+    await project.declare(www());
+    await project.expectNoChanges();
+  });
+
+  it("orders when much later nothing of the kind is there", async () => {
+    const project = await died(www(), false);
+    project.clock.advance(3_600_000);
+    await project.apply();
+    expect(orders(project)).toHaveLength(1);
+    await project.expectNoChanges();
+  });
+
+  it.each([true, false])(
+    "(carried out: %s) asks, much later, when nothing tells one service from another",
+    async (happened) => {
+      const project = await died(box, happened);
+      project.clock.advance(3_600_000);
+      project.sent();
+      await project.run("apply", "--auto-approve");
+      expect(project.changesSent()).toEqual([]);
+      expect((await project.plan()).diagnostics.map(({ code }) => code)).toEqual(["plan.pending"]);
+      expect((await project.recorded(WWW))?.private.pending).toBeDefined();
+    },
+  );
+
+  it("soon after keeps one order of what nothing tells from another", async () => {
+    const project = await died(box, true);
+    await project.apply();
+    expect(orders(project)).toHaveLength(1);
+    await project.expectNoChanges();
+  });
+
+  it.each(["plan", "destroy"])(
+    "and is not declared any more: %s does not forget that it may have been bought",
+    async (command) => {
+      const project = await died(www(), true);
+      if (command === "plan") await project.declare({ project: "crash" });
+      const ran = await project.run(command === "plan" ? "apply" : "destroy", "--auto-approve");
+      expect(ran.text).toContain(WWW);
+      expect((await project.recorded(WWW))?.private.pending).toBeDefined();
+    },
+  );
+});
+
+describe("a registration whose answer was lost", () => {
+  const domain = (more: object = {}) => ({
+    project: "crash",
+    domains: {
+      acme: {
+        domain: "acme.example",
+        years: 1,
+        currency: "USD",
+        nameserver_mode: "default",
+        registrant_contact: {
+          first_name: "Ana",
+          last_name: "Acme",
+          email: "ana@acme.example",
+          phone: "+995 555 000000",
+          address: "1 Rustaveli Ave",
+          city: "Tbilisi",
+          postcode: "0108",
+          country: "GE",
+        },
+        ...more,
+      },
+    },
+  });
+
+  it("is settled by naming its id", async () => {
+    const project = await startProject({ declare: domain() });
+    project.control.addFault({ method: "POST", path: "/domains", phase: "after", drop: true });
+    expect((await project.run("apply", "--auto-approve")).code).toBe(1);
+    const [order] = project.control.list("domains");
+    await project.declare(domain({ import: String(order?.id) }));
+    project.sent();
+    await project.apply();
+    expect(project.changesSent()).toEqual([]);
+    expect(await project.recorded("hosting_domain.acme")).toMatchObject({
+      attributes: { id: String(order?.id), domain: "acme.example", years: 1 },
+      private: {},
+    });
+    await project.expectNoChanges();
+  });
+});

@@ -1,0 +1,173 @@
+import { describe, expect, it } from "vitest";
+import { isError } from "../../src/model/index.ts";
+import { startProject } from "../support/project.ts";
+
+const service = (name: string, more: object = {}) => ({
+  plan_id: 11,
+  currency: "USD",
+  domain: `${name}.acme.example`,
+  ...more,
+});
+
+describe("a token that is restricted to other services", () => {
+  it("makes nothing look gone: the plan is refused and the state stays", async () => {
+    const project = await startProject({
+      declare: {
+        project: "edges",
+        services: { a: service("a"), b: service("b", { grants: { "x@acme.example": "view" } }) },
+      },
+    });
+    await project.apply("--parallelism", "1");
+    const state = await project.stateText();
+    const [{ id } = { id: 0 }] = project.control.list("services").filter(({ domain }) => domain === "a.acme.example");
+    const token = project.control.create("tokens", {
+      name: "only-a",
+      abilities: ["view", "technical"],
+      service_ids: [id],
+    });
+    project.env.HOSTING_TOKEN = token.value;
+    project.sent();
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code).toBe(1);
+    expect(ran.err).toMatch(/403/);
+    expect(ran.err).toMatch(/restriction/);
+    expect(project.changesSent()).toEqual([]);
+    expect(await project.stateText()).toBe(state);
+  });
+});
+
+describe("an account that is not on the Manage track", () => {
+  it("is told so when client accounts are declared", async () => {
+    const project = await startProject({
+      token: "customer",
+      declare: { project: "edges", client_accounts: { acme: { name: "Acme" } } },
+    });
+    const ran = await project.run("plan");
+    expect(ran.code).toBe(1);
+    expect(ran.err).toMatch(/Manage track/);
+  });
+
+  it("manages services as well as any, at list price", async () => {
+    const project = await startProject({
+      token: "customer",
+      declare: { project: "edges", services: { a: service("a") } },
+    });
+    expect((await project.plan()).cost).toEqual([{ currency: "USD", orders: 1, list: 500, billed: 500, unknown: 0 }]);
+    await project.apply();
+    await project.expectNoChanges();
+  });
+});
+
+describe("an existing grant with another permission", () => {
+  it("is offered for adoption, and then made what is declared", async () => {
+    const declare = (more: object) => ({
+      project: "edges",
+      services: {
+        a: service("site", {
+          domain: "site-00001.example",
+          import: "1003",
+          grants: { "x@acme.example": { permission: "manage", ...more } },
+        }),
+      },
+    });
+    const project = await startProject();
+    project.control.seedServices();
+    project.control.create("grants", { service_id: 1003, email: "X@acme.example", permission: "view" });
+    await project.declare(declare({}));
+    const { diagnostics } = await project.plan();
+    expect(diagnostics.filter(isError).map(({ code, fix }) => [code, fix?.includes("1003/301")])).toEqual([
+      ["plan.exists", true],
+    ]);
+    await project.declare(declare({ import: "1003/301" }));
+    await project.apply();
+    expect(project.control.list("grants").map(({ permission }) => permission)).toEqual(["manage"]);
+    await project.expectNoChanges();
+  });
+});
+
+describe("destroy", () => {
+  it("revokes grants before it suspends their service, and keeps what is prevented", async () => {
+    const project = await startProject({
+      declare: {
+        project: "edges",
+        services: {
+          a: service("a", { deletion_policy: "suspend", grants: { "x@acme.example": "view" } }),
+          b: service("b"),
+        },
+      },
+    });
+    await project.apply("--parallelism", "1");
+    project.sent();
+    const ran = await project.run("destroy", "--auto-approve");
+    expect(ran.code).toBe(0);
+    expect(project.changesSent()).toEqual(["DELETE /services/1003/grants/301", "POST /services/1003/suspend"]);
+    expect([...(await project.state()).resources.keys()]).toEqual(["hosting_service.b"]);
+  });
+});
+
+describe("--target", () => {
+  it("does the one named with what it refers to, and leaves the rest of the state alone", async () => {
+    const project = await startProject({
+      declare: {
+        project: "edges",
+        services: { a: service("a", { grants: { "x@acme.example": "view" } }), b: service("b") },
+        webhooks: { old: { url: "https://old.acme.example", events: ["invoice.paid"] } },
+      },
+    });
+    await project.apply("--target", 'hosting_grant.a["x@acme.example"]');
+    expect([...(await project.state()).resources.keys()].sort()).toEqual([
+      'hosting_grant.a["x@acme.example"]',
+      "hosting_service.a",
+    ]);
+    await project.declare({ project: "edges", services: { b: service("b") } });
+    await project.apply("--target", "hosting_service.b");
+    expect((await project.state()).resources.size).toBe(3);
+  });
+});
+
+describe("one object under two addresses", () => {
+  const box = { plan_id: 31, currency: "USD" };
+
+  it("is refused when both adopt it", async () => {
+    const project = await startProject({
+      declare: { project: "edges", services: { a: { ...box, import: "1003" }, b: { ...box, import: "1003" } } },
+    });
+    project.control.seedServices({ plan_id: 31 });
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code).toBe(1);
+    expect(ran.text).toContain("hosting_service.a");
+    expect(ran.text).toContain("hosting_service.b");
+  });
+
+  it("is refused when it is recorded under another one", async () => {
+    const project = await startProject({ declare: { project: "edges", services: { a: { ...box, import: "1003" } } } });
+    project.control.seedServices({ plan_id: 31 });
+    await project.apply();
+    await project.declare({ project: "edges", services: { a: box, b: { ...box, import: "1003" } } });
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code).toBe(1);
+    expect(await project.recorded("hosting_service.b")).toBeUndefined();
+  });
+
+  it("may be adopted by one while the other lets it go", async () => {
+    const free = { ...box, deletion_policy: "forget" };
+    const project = await startProject({ declare: { project: "edges", services: { a: free } } });
+    await project.apply();
+    await project.declare({ project: "edges", services: { b: { ...free, import: "1003" } } });
+    await project.apply();
+    expect([...(await project.state()).resources.keys()]).toEqual(["hosting_service.b"]);
+    expect(project.control.list("services").filter(({ customer_id }) => customer_id === 1)).toHaveLength(1);
+  });
+
+  it("that was renamed in the declaration is not offered for adoption, but for `state mv`", async () => {
+    const project = await startProject({
+      declare: { project: "edges", services: { a: service("a", { deletion_policy: "forget" }) } },
+    });
+    await project.apply();
+    await project.declare({ project: "edges", services: { renamed: service("a", { deletion_policy: "forget" }) } });
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code).toBe(1);
+    expect(ran.text).toContain("hostform state mv 'hosting_service.a' 'hosting_service.renamed'");
+    expect(await project.recorded("hosting_service.a")).toBeDefined();
+  });
+});

@@ -1,0 +1,177 @@
+import { describe, expect, it } from "vitest";
+import { startProject } from "../support/project.ts";
+
+const HOOK = "hosting_webhook.billing";
+const hook = (url: string) => ({ project: "failures", webhooks: { billing: { url, events: ["invoice.paid"] } } });
+
+describe("a replacement that fails half-way", () => {
+  it("(new one first) remembers the old one and deletes it in the next run", async () => {
+    const project = await startProject({ declare: hook("https://old.acme.example") });
+    await project.apply();
+    await project.declare(hook("https://new.acme.example"));
+    project.control.addFault({ method: "DELETE", path: "/webhooks/:id", phase: "before", status: 403 });
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code).toBe(1);
+    expect(project.control.list("webhooks").map(({ url }) => url)).toEqual([
+      "https://old.acme.example",
+      "https://new.acme.example",
+    ]);
+    expect(await project.recorded(HOOK)).toMatchObject({
+      attributes: { id: "202" },
+      private: { deposed: { id: "201" } },
+    });
+
+    const change = await project.changeOf(HOOK);
+    expect(change).toMatchObject({ actions: ["update"], requests: 1 });
+    project.sent();
+    await project.apply();
+    expect(project.changesSent()).toEqual(["DELETE /webhooks/201"]);
+    expect((await project.recorded(HOOK))?.private).toEqual({});
+    await project.expectNoChanges();
+  });
+
+  it("(new one first) changed once more meanwhile leaves neither of the two behind", async () => {
+    const project = await startProject({ declare: hook("https://old.acme.example") });
+    await project.apply();
+    await project.declare(hook("https://new.acme.example"));
+    project.control.addFault({ method: "DELETE", path: "/webhooks/:id", phase: "before", status: 403 });
+    await project.run("apply", "--auto-approve");
+    await project.declare(hook("https://newest.acme.example"));
+    await project.apply();
+    await project.apply();
+    expect(project.control.list("webhooks").map(({ url }) => url)).toEqual(["https://newest.acme.example"]);
+    await project.expectNoChanges();
+  });
+
+  it("(new one first) and is not declared any more deletes both", async () => {
+    const project = await startProject({ declare: hook("https://old.acme.example") });
+    await project.apply();
+    await project.declare(hook("https://new.acme.example"));
+    project.control.addFault({ method: "DELETE", path: "/webhooks/:id", phase: "before", status: 403 });
+    await project.run("apply", "--auto-approve");
+    await project.declare({ project: "failures" });
+    await project.apply();
+    expect(project.control.list("webhooks")).toEqual([]);
+    await project.expectNoChanges();
+  });
+
+  it("(new one first) and is declared as it was before still ends as one", async () => {
+    const project = await startProject({ declare: hook("https://old.acme.example") });
+    await project.apply();
+    await project.declare(hook("https://new.acme.example"));
+    project.control.addFault({ method: "POST", path: "/webhooks", phase: "before", status: 403 });
+    expect((await project.run("apply", "--auto-approve")).code).toBe(1);
+    expect(await project.recorded(HOOK)).toMatchObject({ attributes: { id: "201" }, private: {} });
+    await project.declare(hook("https://old.acme.example"));
+    await project.expectNoChanges();
+    expect(project.control.list("webhooks")).toHaveLength(1);
+  });
+
+  it("(old one first) creates the new one in the next run", async () => {
+    const shared = (permission: string) => ({
+      project: "failures",
+      services: {
+        www: { plan_id: 11, currency: "USD", domain: "www.acme.example", grants: { "dev@acme.example": permission } },
+      },
+    });
+    const project = await startProject({ declare: shared("view") });
+    await project.apply();
+    await project.declare(shared("manage"));
+    project.control.addFault({ method: "POST", path: "/services/:id/grants", phase: "before", status: 403 });
+    expect((await project.run("apply", "--auto-approve")).code).toBe(1);
+    await project.apply();
+    expect(project.control.list("grants").map(({ permission }) => permission)).toEqual(["manage"]);
+    await project.expectNoChanges();
+  });
+});
+
+describe("a failure", () => {
+  it("of one order skips what refers to it and goes on with the rest", async () => {
+    const project = await startProject({
+      declare: {
+        project: "failures",
+        services: {
+          bad: { plan_id: 14, currency: "USD", domain: "bad.acme.example", grants: { "dev@acme.example": "view" } },
+          good: { plan_id: 11, currency: "USD", domain: "good.acme.example", grants: { "dev@acme.example": "view" } },
+        },
+      },
+    });
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code).toBe(1);
+    expect(ran.out).toContain('hosting_grant.bad["dev@acme.example"]');
+    expect([...(await project.state()).resources.keys()].sort()).toEqual([
+      'hosting_grant.good["dev@acme.example"]',
+      "hosting_service.good",
+    ]);
+    // The server's words about a field stand at that field's line.
+    expect(ran.text).toContain("active plan");
+  });
+
+  it("after the order of a service does not order it again: the password is set in the next run", async () => {
+    const declare = {
+      project: "failures",
+      services: {
+        www: {
+          plan_id: 11,
+          currency: "USD",
+          domain: "www.acme.example",
+          password: "correct horse battery",
+          password_version: 1,
+        },
+      },
+    };
+    const project = await startProject({ declare });
+    project.control.addFault({ method: "POST", path: "/services/:id/password", phase: "before", status: 500 });
+    expect((await project.run("apply", "--auto-approve")).code).toBe(1);
+    expect(await project.recorded("hosting_service.www")).toMatchObject({ attributes: { id: "1003" } });
+    project.sent();
+    await project.apply();
+    expect(project.changesSent()).toEqual(["POST /services/1003/password"]);
+    await project.expectNoChanges();
+  });
+
+  it("of a suspension whose answer is lost repairs itself", async () => {
+    const www = (suspended: boolean) => ({
+      project: "failures",
+      services: { www: { plan_id: 11, currency: "USD", domain: "www.acme.example", suspended } },
+    });
+    const project = await startProject({ declare: www(false) });
+    await project.apply();
+    await project.declare(www(true));
+    project.control.addFault({ method: "POST", path: "/services/:id/suspend", phase: "after", drop: true });
+    await project.run("apply", "--auto-approve");
+    project.clock.advance(10_000);
+    await project.apply();
+    expect(project.control.get("services", 1003).status).toBe("suspended");
+    await project.expectNoChanges();
+  });
+
+  it("of the same order in two places at once is one order", async () => {
+    const declare = { project: "failures", services: { box: { plan_id: 31, currency: "USD" } } };
+    const project = await startProject({ declare, sandbox: { processingMs: 5 } });
+    const other = await startProject({ declare, env: { ...(project.env as Record<string, string>) } });
+    const codes = await Promise.all([project, other].map((one) => one.run("apply", "--auto-approve")));
+    expect(codes.map(({ code, text }) => (code === 0 ? "" : text))).toEqual(["", ""]);
+    expect(project.control.list("services").filter(({ customer_id }) => customer_id === 1)).toHaveLength(1);
+    await project.expectNoChanges();
+    await other.expectNoChanges();
+  });
+});
+
+describe("what a replacement left behind", () => {
+  it("is deleted too when the new one was removed elsewhere", async () => {
+    for (const declared of [hook("https://new.acme.example"), { project: "failures" }]) {
+      const project = await startProject({ declare: hook("https://old.acme.example") });
+      await project.apply();
+      await project.declare(hook("https://new.acme.example"));
+      project.control.addFault({ method: "DELETE", path: "/webhooks/:id", phase: "before", status: 403 });
+      await project.run("apply", "--auto-approve");
+      project.control.remove("webhooks", 202);
+      await project.declare(declared);
+      await project.apply();
+      const left = "webhooks" in declared ? ["https://new.acme.example"] : [];
+      expect(project.control.list("webhooks").map(({ url }) => url)).toEqual(left);
+      await project.expectNoChanges();
+    }
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, it } from "vitest";
+import { type Project, startProject } from "../support/project.ts";
+
+const names = Array.from({ length: 6 }, (_, at) => `s${at}`);
+
+const declaration = {
+  project: "interrupted",
+  services: Object.fromEntries(
+    names.map((name) => [name, { plan_id: 11, currency: "USD", domain: `${name}.acme.example` }]),
+  ),
+};
+
+const orders = ({ control }: Project) => control.list("services").filter(({ customer_id }) => customer_id === 1);
+
+/** Presses Ctrl-C when the sandbox works on the nth request of this method. */
+function interruptAt(project: Project, method: string, nth: number): void {
+  let seen = 0;
+  project.control.addFault({ method, path: "/services", phase: "before", delayMs: 1, times: 100 });
+  project.onDelay = () => {
+    seen += 1;
+    if (seen === nth) project.interrupt();
+  };
+}
+
+describe("Ctrl-C", () => {
+  it("during an apply finishes what is under way, records it, and says what was not done", async () => {
+    const project = await startProject({ declare: declaration });
+    interruptAt(project, "POST", 2);
+    const ran = await project.run("apply", "--auto-approve", "--parallelism", "2");
+    expect(ran.code).toBe(1);
+    expect(ran.err).toContain("Interrupted");
+
+    const recorded = [...(await project.state()).resources.values()].map(({ attributes }) => attributes.id).sort();
+    const ordered = orders(project).map(({ id }) => String(id));
+    expect(recorded).toEqual(ordered.sort());
+    expect(ordered.length).toBeGreaterThanOrEqual(2);
+    expect(ordered.length).toBeLessThan(names.length);
+    const undone = names.filter((name) => !orders(project).some(({ domain }) => domain?.startsWith(`${name}.`)));
+    for (const name of undone) expect(ran.out).toContain(`hosting_service.${name}`);
+    expect(ran.out).toMatch(/not (started|done)/i);
+
+    project.control.clearFaults();
+    await project.apply();
+    expect(
+      orders(project)
+        .map(({ domain }) => domain)
+        .sort(),
+    ).toEqual(names.map((name) => `${name}.acme.example`));
+    await project.expectNoChanges();
+  });
+
+  it("while reading ends the run at once; nothing was begun", async () => {
+    const project = await startProject({ declare: declaration });
+    interruptAt(project, "GET", 1);
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code).toBe(1);
+    expect(ran.err).toContain("Interrupted. Nothing was changed.");
+    expect(ran.err).not.toContain("not foreseen");
+    expect(project.changesSent()).toEqual([]);
+    expect(await project.stateText()).toBeUndefined();
+    project.control.clearFaults();
+    await project.apply();
+  });
+
+  it("while a queued job is waited for leaves it in the queue", async () => {
+    const project = await startProject({
+      declare: { project: "one", services: { www: { plan_id: 11, currency: "USD", domain: "www.acme.example" } } },
+      sandbox: { jobSeconds: 600 },
+    });
+    await project.apply();
+    await project.declare({
+      project: "one",
+      services: { www: { plan_id: 11, currency: "USD", domain: "www.acme.example", suspended: true } },
+    });
+    project.control.clearRequests();
+    project.control.addFault({ method: "GET", path: "/services/:id", nth: 3, phase: "before", delayMs: 1 });
+    project.onDelay = () => project.interrupt();
+    const ran = await project.run("apply", "--auto-approve");
+    expect(project.changesSent()).toEqual(["POST /services/1003/suspend"]);
+    expect(project.clock.slept).toBeLessThan(60_000);
+    expect(ran.text).not.toContain("not foreseen");
+    project.control.advanceClock({ minutes: 20 });
+    expect((await project.plan()).changes.map(({ actions }) => actions)).toEqual([["no-op"]]);
+  });
+});

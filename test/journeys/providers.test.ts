@@ -1,0 +1,85 @@
+import { describe, expect, it } from "vitest";
+import { startSandbox } from "../../src/sandbox/index.ts";
+import { startProject } from "../support/project.ts";
+
+/** The tokens with which each request came: the log names them. */
+const tokensOf = (requests: readonly { token: string | null; method: string }[], method?: string) => [
+  ...new Set(requests.filter((entry) => method === undefined || entry.method === method).map(({ token }) => token)),
+];
+
+const TWO = (beta: object) => ({
+  project: "two",
+  providers: { default: {}, beta },
+  services: {
+    mine: { plan_id: 11, currency: "USD", domain: "mine.example" },
+    theirs: {
+      plan_id: 11,
+      currency: "USD",
+      domain: "theirs.example",
+      provider: "beta",
+      grants: { "dev@acme.example": "view" },
+    },
+  },
+});
+
+describe("two accounts in one project", () => {
+  it("on one host each use their own token", async () => {
+    const project = await startProject({ declare: TWO({ token_env: "BETA_TOKEN" }) });
+    project.env.BETA_TOKEN = project.sandbox.tokens.customer;
+    await project.apply();
+    const requests = project.control.requests();
+    expect(tokensOf(requests).sort()).toEqual(["agency", "customer"]);
+    const orders = project.control.list("services").filter(({ domain }) => /^(mine|theirs)\./.test(domain ?? ""));
+    expect(orders.map(({ domain, customer_id }) => [domain, customer_id]).sort()).toEqual([
+      ["mine.example", 1],
+      ["theirs.example", 2],
+    ]);
+    expect(project.control.requests().find(({ path }) => path.endsWith("/grants"))?.token).toBe("customer");
+    await project.expectNoChanges();
+    expect((await project.recorded("hosting_service.theirs"))?.provider).toBe("beta");
+  });
+
+  it("on two hosts each have a budget of their own", async () => {
+    const project = await startProject({ sandbox: { rateLimit: 4 } });
+    const other = await startSandbox({ clock: project.clock, rateLimit: 4, autoPay: true, provisioningSeconds: 0 });
+    try {
+      project.env.BETA_TOKEN = other.tokens.agency;
+      await project.declare(TWO({ base_url: other.url, token_env: "BETA_TOKEN" }));
+      await project.apply();
+      expect(project.control.list("services").map(({ domain }) => domain)).toContain("mine.example");
+      expect(other.control.list("services").map(({ domain }) => domain)).toContain("theirs.example");
+      expect(other.control.list("services").map(({ domain }) => domain)).not.toContain("mine.example");
+      const sent = [project, other].map(({ control }) => control.requests().length);
+      expect(Math.max(...sent)).toBeLessThanOrEqual(4);
+      // Together more than one budget would have let through at once, and nobody had to wait.
+      expect(sent.reduce((sum, count) => sum + count)).toBeGreaterThan(4);
+      expect(project.clock.slept).toBe(0);
+      await project.expectNoChanges();
+    } finally {
+      await other.close();
+    }
+  });
+
+  it("cannot hand a resource from one to the other", async () => {
+    const project = await startProject({ declare: TWO({ token_env: "BETA_TOKEN" }) });
+    project.env.BETA_TOKEN = project.sandbox.tokens.customer;
+    await project.apply();
+    project.sent();
+    const moved = TWO({ token_env: "BETA_TOKEN" });
+    moved.services.theirs.provider = "default";
+    await project.declare(moved);
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code).toBe(1);
+    expect(ran.text).toContain("hosting_service.theirs cannot move from provider beta to default");
+    expect(project.changesSent()).toEqual([]);
+  });
+
+  it("of which one has no token stop before anything is sent", async () => {
+    const project = await startProject({ declare: TWO({ token_env: "BETA_TOKEN" }) });
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code).toBe(1);
+    expect(ran.err).toContain("BETA_TOKEN is not set");
+    expect(ran.err).toMatch(/hosting\.yaml:\d+:\d+/);
+    expect(project.sent()).toEqual([]);
+  });
+});

@@ -1,0 +1,64 @@
+import { describe, expect, it } from "vitest";
+import { type Project, startProject } from "../support/project.ts";
+
+const SERVICES = 1000;
+const SHARED = 20;
+
+/** A thousand services, all in the account, the declaration and the state; on the first twenty a grant each if wanted. */
+async function agency(withGrants: boolean): Promise<Project> {
+  const project = await startProject();
+  const services = project.control.seedServices({ count: SERVICES });
+  const declared = (adopt: boolean) => ({
+    project: "agency",
+    services: Object.fromEntries(
+      services.map(({ id, domain }, at) => {
+        const { id: grant } =
+          withGrants && at < SHARED && adopt
+            ? project.control.create("grants", { service_id: id, email: "dev@acme.example", permission: "view" })
+            : { id: undefined };
+        return [
+          `site-${at}`,
+          {
+            plan_id: 11,
+            currency: "USD",
+            domain,
+            ...(adopt && { import: String(id) }),
+            ...(withGrants &&
+              at < SHARED && {
+                grants: { "dev@acme.example": { permission: "view", ...(adopt && { import: `${id}/${grant}` }) } },
+              }),
+          },
+        ];
+      }),
+    ),
+  });
+  await project.declare(declared(true));
+  await project.apply("--parallelism", "100");
+  await project.declare(declared(false));
+  project.sent();
+  return project;
+}
+
+describe("a thousand services", () => {
+  it("are planned with at most 11 GETs", async () => {
+    const project = await agency(false);
+    await project.expectNoChanges();
+    const sent = project.sent();
+    expect(sent.length).toBeLessThanOrEqual(11);
+    expect(new Set(sent)).toEqual(new Set(["GET /services"]));
+  });
+
+  it("are planned with at most 31 GETs when twenty of them have a grant", async () => {
+    const project = await agency(true);
+    await project.expectNoChanges();
+    const sent = project.sent();
+    expect(sent.length).toBeLessThanOrEqual(31);
+    expect(sent.filter((line) => line.endsWith("/grants"))).toHaveLength(SHARED);
+  });
+
+  it("are read one by one when only a few are wanted", async () => {
+    const project = await agency(false);
+    await project.plan({ targets: ["hosting_service.site-7"] });
+    expect(project.sent()).toHaveLength(1);
+  });
+});

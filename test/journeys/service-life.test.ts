@@ -1,0 +1,274 @@
+import { describe, expect, it } from "vitest";
+import { type Project, startProject } from "../support/project.ts";
+
+const WWW = "hosting_service.www";
+
+/** A shared service with more attributes. */
+const www = (more: object = {}) => ({
+  project: "life",
+  services: { www: { plan_id: 11, currency: "USD", domain: "www.acme.example", ...more } },
+});
+
+/** The orders of the agency, oldest first. */
+const orders = ({ control }: Project) => control.list("services").filter(({ customer_id }) => customer_id === 1);
+
+async function unpaid(declare: object): Promise<Project> {
+  const project = await startProject({ declare, sandbox: { autoPay: false, provisioningSeconds: 60 } });
+  const ran = await project.apply();
+  const [invoice] = project.control.list("invoices").filter(({ status }) => status === "unpaid");
+  expect(ran.out).toContain(invoice?.invoice_number);
+  return project;
+}
+
+function pay({ control }: Project): void {
+  for (const { id } of control.list("invoices")) control.payInvoice(id);
+}
+
+const statusOf = async (project: Project) => (await project.recorded(WWW))?.attributes;
+
+describe("a service that is not paid yet", () => {
+  it("is no failure: it waits, pending, provisioning, live, and there is never anything to do", async () => {
+    const project = await unpaid(www());
+    expect(await statusOf(project)).toMatchObject({ status: "pending", suspended: false });
+    await project.expectNoChanges();
+    pay(project);
+    expect((await project.plan()).changes.map(({ actions }) => actions[0])).toEqual(["no-op"]);
+    project.clock.advance(61_000);
+    expect((await project.plan()).drift).toHaveLength(1);
+    await project.apply();
+    expect(await statusOf(project)).toMatchObject({ status: "active", suspended: false });
+    await project.expectNoChanges();
+    expect(orders(project)).toHaveLength(1);
+  });
+
+  it("is suspended and given its password when it is live, not before", async () => {
+    const project = await unpaid(www({ suspended: true, password: "correct horse battery", password_version: 1 }));
+    expect(project.changesSent()).toEqual(["POST /services"]);
+    expect((await project.changeOf(WWW)).deferred).toEqual(["suspended", "password_version"]);
+    pay(project);
+    project.clock.advance(61_000);
+    await project.apply();
+    expect(project.changesSent()).toEqual(["POST /services/1003/password", "POST /services/1003/suspend"]);
+    expect(await statusOf(project)).toMatchObject({ status: "suspended", suspended: true, password: null });
+    await project.expectNoChanges();
+    expect(await project.stateText()).not.toContain("correct horse battery");
+  });
+});
+
+describe("suspended", () => {
+  it("that is not declared is not fought over", async () => {
+    const project = await startProject({ declare: www() });
+    await project.apply();
+    project.sent();
+    project.control.change("services", 1003, { status: "suspended" });
+    const plan = await project.plan();
+    expect(plan.changes.map(({ actions }) => actions)).toEqual([["no-op"]]);
+    await project.apply();
+    expect(project.changesSent()).toEqual([]);
+    expect(await statusOf(project)).toMatchObject({ suspended: true });
+    await project.expectNoChanges();
+  });
+
+  it("declared false on a suspended service is an unsuspend, never a purchase", async () => {
+    const project = await startProject({ declare: www({ suspended: false }) });
+    await project.apply();
+    project.control.change("services", 1003, { status: "suspended" });
+    project.sent();
+    const change = await project.changeOf(WWW);
+    expect(change).toMatchObject({ actions: ["update"], reasons: [{ why: "drift", attribute: "suspended" }] });
+    expect(change.quote).toBeUndefined();
+    await project.apply();
+    expect(project.changesSent()).toEqual(["POST /services/1003/unsuspend"]);
+    await project.expectNoChanges();
+  });
+
+  it("is not acted upon when the status word is not understood", async () => {
+    const project = await startProject({ declare: www({ suspended: true }) });
+    await project.apply();
+    // The sandbox has no such word; the host that has it is one that hostform does not know.
+    project.control.change("services", 1003, { status: "fraud" });
+    project.sent();
+    const ran = await project.apply();
+    expect(project.changesSent()).toEqual([]);
+    expect((await project.plan()).diagnostics).toEqual([]);
+    await project.declare(www({ suspended: false }));
+    const { diagnostics, changes } = await project.plan();
+    expect(diagnostics).toEqual([expect.objectContaining({ code: "plan.unknown_status", severity: "warning" })]);
+    expect(changes.map(({ actions }) => actions)).toEqual([["no-op"]]);
+    expect(ran.code).toBe(0);
+  });
+
+  it("is acted upon when the user says what the word means", async () => {
+    const project = await startProject({ declare: www() });
+    await project.apply();
+    project.control.change("services", 1003, { status: "fraud" });
+    await project.declare({ ...www(), providers: { default: { status_words: { Fraud: "gone" } } } });
+    expect((await project.plan()).diagnostics.map(({ code }) => code)).toEqual(["plan.gone"]);
+  });
+
+  it("waits for fifty jobs with one listing for all of them", async () => {
+    const project = await startProject({ sandbox: { jobSeconds: 20 } });
+    const seeded = project.control.seedServices({ count: 50 });
+    const declare = (suspended: boolean, adopt: boolean) =>
+      project.declare({
+        project: "many",
+        services: Object.fromEntries(
+          seeded.map(({ id, domain }) => [
+            `s${id}`,
+            { plan_id: 11, currency: "USD", domain, suspended, ...(adopt && { import: String(id) }) },
+          ]),
+        ),
+      });
+    await declare(false, true);
+    await project.apply();
+    await declare(true, false);
+    project.sent();
+    await project.apply("--parallelism", "50");
+    const sent = project.sent();
+    expect(sent.filter((line) => line.startsWith("POST"))).toHaveLength(50);
+    const gets = sent.filter((line) => line.startsWith("GET"));
+    expect(new Set(gets)).toEqual(new Set(["GET /services"]));
+    expect(gets.length).toBeLessThan(15);
+    await project.expectNoChanges();
+  });
+
+  it("is left in the queue with --no-wait", async () => {
+    const project = await startProject({ declare: www(), sandbox: { jobSeconds: 60 } });
+    await project.apply();
+    await project.declare(www({ suspended: true }));
+    project.sent();
+    const ran = await project.apply("--no-wait");
+    expect(project.sent().filter((line) => line !== "GET /services/1003")).toEqual(["POST /services/1003/suspend"]);
+    expect(ran.out).toMatch(/queue|job|wait/i);
+    project.clock.advance(61_000);
+    expect((await project.plan()).changes.map(({ actions }) => actions)).toEqual([["no-op"]]);
+  });
+});
+
+describe("a password", () => {
+  it("is set anew when its version grows, and never shown", async () => {
+    const project = await startProject({
+      declare: www({ password: "${env.ACME_PASSWORD}", password_version: 1 }),
+      env: { ACME_PASSWORD: "first secret word" },
+    });
+    const first = await project.apply();
+    expect(project.changesSent()).toEqual(["POST /services", "POST /services/1003/password"]);
+    project.env.ACME_PASSWORD = "second secret word";
+    await project.expectNoChanges();
+    await project.declare(www({ password: "${env.ACME_PASSWORD}", password_version: 2 }));
+    project.sent();
+    const json = await project.run("plan", "--json");
+    const second = await project.apply();
+    expect(project.control.requests().find(({ path }) => path.endsWith("/password"))?.body).toEqual({
+      password: "second secret word",
+    });
+    for (const text of [first.text, json.text, second.text, await project.stateText()]) {
+      expect(text).not.toMatch(/secret word/);
+    }
+    await project.expectNoChanges();
+  });
+
+  it("of a VPS is generated, kept in the state as sensitive, and never shown", async () => {
+    const declare = (version: number) => ({
+      project: "life",
+      services: { box: { plan_id: 31, currency: "USD", password_version: version } },
+    });
+    const project = await startProject({ declare: declare(1) });
+    const texts: (string | undefined)[] = [(await project.apply()).text];
+    const first = await project.recorded("hosting_service.box");
+    const generated = String(first?.attributes.generated_password);
+    expect(generated).toMatch(/^\S{8,}$/);
+    expect(first?.sensitive).toContain("generated_password");
+    await project.declare(declare(2));
+    texts.push((await project.run("plan", "--json")).text, (await project.run("plan")).text);
+    texts.push((await project.apply("--json")).text);
+    const second = String((await project.recorded("hosting_service.box"))?.attributes.generated_password);
+    expect(second).not.toBe(generated);
+    for (const text of texts) {
+      expect(text).not.toContain(generated);
+      expect(text).not.toContain(second);
+    }
+    await project.expectNoChanges();
+  });
+});
+
+describe("a service that is gone", () => {
+  it.each([
+    ["removed", (project: Project) => project.control.remove("services", 1003)],
+    ["terminated", (project: Project) => void project.control.change("services", 1003, { status: "terminated" })],
+  ])("(%s) is not ordered again by itself; --reorder orders it with a new key", async (_, goes) => {
+    const project = await startProject({ declare: www({ grants: { "dev@acme.example": "view" } }) });
+    await project.apply();
+    goes(project);
+    project.sent();
+    const ran = await project.apply();
+    expect(ran.text).toContain(`--reorder '${WWW}'`);
+    expect(project.changesSent()).toEqual([]);
+    const plan = await project.plan({ reorder: [WWW] });
+    expect(plan.changes.find(({ address }) => address === WWW)).toMatchObject({
+      actions: ["create"],
+      reasons: [{ why: "reorder" }],
+      private: { generation: 2 },
+    });
+    await project.apply("--reorder", WWW);
+    const [first, second, ...more] = project.control
+      .requests()
+      .filter(({ idempotency_key }) => idempotency_key !== null)
+      .map(({ idempotency_key }) => idempotency_key);
+    expect([second, ...more]).toEqual([undefined]);
+    expect(first).toMatch(/^hostform-1-/);
+    expect(await project.recorded(WWW)).toMatchObject({ attributes: { status: "active" }, private: { generation: 2 } });
+    await project.expectNoChanges();
+    expect(project.control.list("grants")).toHaveLength(1);
+  });
+
+  it("leaves the state when its block is removed too", async () => {
+    const project = await startProject({ declare: www() });
+    await project.apply();
+    project.control.remove("services", 1003);
+    await project.declare({ project: "life" });
+    expect((await project.changeOf(WWW)).reasons).toEqual([expect.objectContaining({ why: "gone" })]);
+    await project.apply();
+    expect(await project.recorded(WWW)).toBeUndefined();
+  });
+});
+
+describe("a state that was lost", () => {
+  it("does not order a service of the same domain again", async () => {
+    const project = await startProject({ declare: www({ domain: "WWW.Acme.example" }) });
+    await project.apply();
+    await project.loseState();
+    project.sent();
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code).toBe(1);
+    expect(ran.text).toContain(`hostform import '${WWW}' 1003`);
+    expect(project.changesSent()).toEqual([]);
+    expect(orders(project)).toHaveLength(1);
+  });
+
+  it("does not order a service without a domain again: the same key is answered with the same service", async () => {
+    const box = { project: "life", services: { box: { plan_id: 31, currency: "USD" } } };
+    const project = await startProject({ declare: box });
+    await project.apply();
+    await project.loseState();
+    const ran = await project.apply();
+    expect(ran.text).toContain("had been ordered before: adopted service 1003");
+    expect(orders(project)).toHaveLength(1);
+    await project.expectNoChanges();
+  });
+
+  it("orders again under the same key as on any other machine", async () => {
+    const project = await startProject({ declare: www({ reference: "acme-main-site" }) });
+    await project.apply();
+    const key = () => project.control.requests().find(({ idempotency_key }) => idempotency_key)?.idempotency_key;
+    const first = key();
+    project.control.remove("services", 1003);
+    await project.loseState();
+    project.sent();
+    const ran = await project.run("apply", "--auto-approve");
+    expect(key()).toBe(first);
+    // The server repeats its answer, whose service is not in the list any more.
+    expect(orders(project)).toHaveLength(0);
+    expect(ran.text).toMatch(/1003/);
+  });
+});

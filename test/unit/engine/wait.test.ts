@@ -1,0 +1,121 @@
+import { describe, expect, it } from "vitest";
+import { JobWatch } from "../../../src/engine/wait.ts";
+import type { Kind, Remote } from "../../../src/kinds/kind.ts";
+import { testClock } from "../../support/clock.ts";
+import { failure, fakeAccount, kindOf, liveService, notFound, remote } from "../../support/subjects.ts";
+
+const suspended = ({ phase }: Remote) => phase === "suspended";
+
+/** Services whose suspensions are done some time after they were asked for. */
+function watched(count: number, doneAfterMs: number, timeoutMs = 300_000) {
+  const clock = testClock();
+  const stop = new AbortController();
+  const start = clock.now();
+  const fake = fakeAccount(
+    kindOf("hosting_service"),
+    ...Array.from({ length: count }, (_, at) => remote({ ...liveService, id: String(at) })),
+  );
+  const settle = (object: Remote): Remote => ({
+    ...object,
+    phase: clock.now() - start >= doneAfterMs ? "suspended" : object.phase,
+  });
+  const kind: Kind = {
+    ...fake.kind,
+    async *list(context, parent) {
+      for await (const object of fake.kind.list?.(context, parent) ?? []) yield settle(object);
+    },
+    get: async (context, id) => {
+      const found = await fake.kind.get?.(context, id);
+      if (found === undefined) throw notFound();
+      return settle(found);
+    },
+  };
+  const waits: number[] = [];
+  const watch = new JobWatch({
+    clock,
+    timeoutMs,
+    stop: stop.signal,
+    onWaiting: (addresses) => waits.push(addresses.length),
+  });
+  const wait = (id: string) => watch.wait(fake.account, kind, "default", { address: `a.${id}`, id, done: suspended });
+  return { clock, stop, start, wait, waits, asked: fake.asked, objects: fake.objects, kind };
+}
+
+const ids = (count: number) => Array.from({ length: count }, (_, at) => String(at));
+
+describe("waiting for queued jobs", () => {
+  it("costs a hundred jobs no more than one: a listing per poll", async () => {
+    const { wait, asked, waits } = watched(100, 10_000);
+    const results = await Promise.all(ids(100).map(wait));
+    expect(results.every((found) => found?.phase === "suspended")).toBe(true);
+    expect(new Set(asked)).toEqual(new Set(["list"]));
+    expect(asked.length).toBeLessThan(10);
+    expect(asked.length).toBe(waits.length);
+    expect(waits[0]).toBe(100);
+  });
+
+  it("looks at a single one by itself", async () => {
+    const { wait, asked } = watched(3, 2_000);
+    expect((await wait("1"))?.id).toBe("1");
+    expect(new Set(asked)).toEqual(new Set(["get 1"]));
+  });
+
+  it("lets pauses grow, but not beyond ten seconds", async () => {
+    const { wait, asked, clock, start } = watched(1, 60_000);
+    await wait("0");
+    expect(asked.length).toBeLessThan(20);
+    expect(clock.now() - start).toBeLessThan(60_000 + 10_000);
+  });
+
+  it("ends at its deadline, with nothing", async () => {
+    const { wait, clock, start } = watched(2, Number.POSITIVE_INFINITY, 20_000);
+    expect(await Promise.all([wait("0"), wait("1")])).toEqual([undefined, undefined]);
+    expect(clock.now() - start).toBeLessThan(20_000 + 10_000);
+  });
+
+  it("ends at once when the run is stopped, and before it begins", async () => {
+    const { wait, stop, asked } = watched(1, Number.POSITIVE_INFINITY);
+    const waiting = wait("0");
+    stop.abort();
+    expect(await waiting).toBeUndefined();
+    expect(await wait("0")).toBeUndefined();
+    expect(asked).toEqual([]);
+  });
+
+  it("of no time does not look at all", async () => {
+    const { wait, asked } = watched(1, 0, 0);
+    expect(await wait("0")).toBeUndefined();
+    expect(asked).toEqual([]);
+  });
+
+  it.each([1, 3])("ends when the object is gone, without waiting for the deadline (%i)", async (count) => {
+    const { wait, objects, clock, start } = watched(count, Number.POSITIVE_INFINITY);
+    objects.clear();
+    expect(await Promise.all(ids(count).map(wait))).toEqual(ids(count).map(() => undefined));
+    expect(clock.now() - start).toBeLessThan(10_000);
+  });
+
+  it("fails for all who wait when the account cannot be read, and can be tried again", async () => {
+    const { wait, kind } = watched(2, 0);
+    const list = kind.list;
+    (kind as { list: unknown }).list = () => {
+      throw failure("no");
+    };
+    const results = await Promise.allSettled([wait("0"), wait("1")]);
+    expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    (kind as { list: unknown }).list = list;
+    expect((await Promise.all([wait("0"), wait("1")])).map((found) => found?.phase)).toEqual([
+      "suspended",
+      "suspended",
+    ]);
+  });
+
+  it("takes on whoever comes later", async () => {
+    const { wait, asked } = watched(2, 4_000);
+    const first = wait("0");
+    await new Promise(setImmediate);
+    const second = wait("1");
+    expect((await Promise.all([first, second])).map((found) => found?.phase)).toEqual(["suspended", "suspended"]);
+    expect(asked.length).toBeLessThan(8);
+  });
+});

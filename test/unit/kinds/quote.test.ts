@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import type { PlanRecord } from "../../../src/api/index.ts";
+import { quoteService } from "../../../src/kinds/service/quote.ts";
+import { UNKNOWN, type ValueObject } from "../../../src/model/index.ts";
+
+const plan = (over: Partial<PlanRecord> = {}): PlanRecord => ({
+  id: "11",
+  raw: {},
+  plan_id: 11,
+  name: "Shared Start",
+  product_type: "shared",
+  currency: "USD",
+  price: 500,
+  prices: {},
+  billing_cycle: "monthly",
+  manage_discount_percent: null,
+  price_after_discount: null,
+  ...over,
+});
+
+const order = { plan_id: 11, currency: "USD", term: 1 };
+
+describe("the price of an order", () => {
+  it.each([
+    ["is the plan's", order, [plan()], { list: 500, billed: 500 }],
+    [
+      "is what the agency pays",
+      order,
+      [plan({ manage_discount_percent: 10, price_after_discount: 450 })],
+      { list: 500, billed: 450 },
+    ],
+    [
+      "is the list price at a discount of nothing",
+      order,
+      [plan({ manage_discount_percent: 0 })],
+      { list: 500, billed: 500 },
+    ],
+    [
+      "is not computed from a percentage",
+      order,
+      [plan({ manage_discount_percent: 10 })],
+      { list: 500, billed: null, unknown: "the list has no discounted price in this currency" },
+    ],
+    [
+      "is that of another currency where the list has it",
+      { ...order, currency: "GEL" },
+      [plan({ prices: { GEL: 1300 } })],
+      { list: 1300, billed: 1300 },
+    ],
+    [
+      "in another currency does not take the discounted price of this one",
+      { ...order, currency: "GEL" },
+      [plan({ prices: { GEL: 1300 }, manage_discount_percent: 10, price_after_discount: 450 })],
+      { list: 1300, billed: null, unknown: "the list has no discounted price in this currency" },
+    ],
+    [
+      "is unknown in a currency that the list does not have",
+      { ...order, currency: "EUR" },
+      [plan()],
+      { list: null, billed: null, unknown: "the list has no price in EUR" },
+    ],
+    ["is that of a plan without a currency", order, [plan({ currency: null })], { list: 500, billed: 500 }],
+    ["of zero is a price", order, [plan({ price: 0 })], { list: 0, billed: 0 }],
+    [
+      "is unknown for another term: prepay discounts are not published",
+      { ...order, term: 12 },
+      [plan()],
+      { list: null, billed: null, unknown: "the list has no price for a term of 12 months" },
+    ],
+    [
+      "is known for the plan's own cycle",
+      { ...order, term: 12 },
+      [plan({ billing_cycle: "annually" })],
+      { list: 500, billed: 500 },
+    ],
+    [
+      "is unknown for a month of a yearly plan",
+      order,
+      [plan({ billing_cycle: "annually" })],
+      { list: null, billed: null, unknown: "the list has no price for a term of 1 months" },
+    ],
+    [
+      "is that of a month when the cycle is not understood",
+      order,
+      [plan({ billing_cycle: "recurring" })],
+      { list: 500, billed: 500 },
+    ],
+    [
+      "has a list price, and with a coupon no more than that",
+      { ...order, coupon_code: "TEN" },
+      [plan()],
+      { list: 500, billed: null, unknown: "the effect of the coupon is known only from the invoice" },
+    ],
+    [
+      "is unknown without prices",
+      order,
+      [plan({ price: null })],
+      { list: null, billed: null, unknown: "the list has no price in USD" },
+    ],
+    [
+      "is unknown before the plan is known",
+      { ...order, plan_id: UNKNOWN },
+      [plan()],
+      { list: null, billed: null, unknown: "the plan is known only after apply" },
+    ],
+    [
+      "is unknown where the list is empty",
+      order,
+      [],
+      { list: null, billed: null, unknown: "plan 11 is not in the list of plans" },
+    ],
+  ])("%s", (_, planned, plans, expected) => {
+    expect(quoteService(planned as ValueObject, plans)).toEqual({ quote: { currency: planned.currency, ...expected } });
+  });
+
+  it("of a plan that is not offered comes with a warning at plan_id", () => {
+    expect(quoteService({ ...order, plan_id: 99 }, [plan()])).toEqual({
+      quote: { currency: "USD", list: null, billed: null, unknown: "plan 99 is not in the list of plans" },
+      warning: expect.objectContaining({ severity: "warning", code: "plan.catalogue", attribute: ["plan_id"] }),
+    });
+  });
+});

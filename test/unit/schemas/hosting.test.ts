@@ -1,0 +1,71 @@
+import { globSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { Ajv } from "ajv";
+import { describe, expect, it } from "vitest";
+import { parseAllDocuments } from "yaml";
+import { kinds } from "../../../src/kinds/index.ts";
+
+const root = path.resolve(import.meta.dirname, "../../..");
+const schema = JSON.parse(readFileSync(path.join(root, "schemas/hosting.schema.json"), "utf8"));
+// Formats are hints for editors; the declaration is checked by hostform itself.
+const validate = new Ajv({ strict: true, allowUnionTypes: true, validateFormats: false, allErrors: true }).compile(
+  schema,
+);
+
+/** What an editor would underline: `path message`. */
+function mistakes(yaml: string): string[] {
+  const found = parseAllDocuments(yaml, { merge: true }).flatMap((document) => {
+    validate(document.toJS());
+    return validate.errors ?? [];
+  });
+  return found.map(({ instancePath, message }) => `${instancePath} ${message}`);
+}
+
+const service = (more: string) => `project: p\nservices:\n  a:\n    plan_id: 11\n    currency: USD\n${more}`;
+
+describe("the editor's schema", () => {
+  it.each(globSync("examples/**/*.yaml", { cwd: root }))("accepts %s", (file) => {
+    expect(mistakes(readFileSync(path.join(root, file), "utf8"))).toEqual([]);
+  });
+
+  it.each([...kinds.values()].map((kind) => [kind.type, kind.example]))("accepts the example of %s", (_, example) => {
+    expect(mistakes(`project: p\n${example}`)).toEqual([]);
+  });
+
+  it.each([
+    ["an expression in place of a number", service("    term: ${env.TERM}\n")],
+    ["a word for a grant", service("    grants:\n      a@b.example: view\n")],
+    ["an id as a number", "project: p\nmigration_requests:\n  m:\n    domain: a.example\n    order_id: 12\n"],
+    [
+      "structured answers",
+      "project: p\nmigration_requests:\n  m:\n    domain: a.example\n    questions: {mail: [a, b], n: 3}\n",
+    ],
+    ["empty sections and anchors", "project: p\nservices:\nx-base: &b {a: 1}\n"],
+    ["several providers", "project: p\nproviders:\n  default:\n  beta: {token_env: B, requests_per_minute: 30}\n"],
+  ])("accepts %s", (_, yaml) => expect(mistakes(yaml)).toEqual([]));
+
+  it.each([
+    ["a misspelt attribute", service("    terms: 3\n"), "/services/a must NOT have additional properties"],
+    [
+      "a missing attribute",
+      "project: p\nservices:\n  a:\n    currency: USD\n",
+      "/services/a must have required property 'plan_id'",
+    ],
+    [
+      "a term that is not sold",
+      service("    term: 5\n"),
+      "/services/a/term must be equal to one of the allowed values",
+    ],
+    [
+      "a token",
+      "project: p\nproviders:\n  default: {token: abc}\n",
+      "/providers/default must NOT have additional properties",
+    ],
+    ["an unknown section", "project: p\nservice: {}\n", " must NOT have additional properties"],
+    [
+      "too many requests",
+      "project: p\nproviders:\n  beta: {requests_per_minute: 90}\n",
+      "/providers/beta/requests_per_minute must be <= 60",
+    ],
+  ])("underlines %s", (_, yaml, mistake) => expect(mistakes(yaml)).toContain(mistake));
+});
