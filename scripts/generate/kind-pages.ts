@@ -13,7 +13,7 @@ const CHANGES: Readonly<Record<NonNullable<AttributeMeta["change"]>, string>> = 
 
 /** The pages under `docs/kinds`: file name -> text. */
 export function kindPages(kinds: Kinds): [string, string][] {
-  const pages = [...kinds.values()].map((kind): [string, string] => [`${kind.type}.md`, page(kind)]);
+  const pages = [...kinds.values()].map((kind): [string, string] => [`${kind.type}.md`, page(kind, kinds)]);
   return [["README.md", overview(kinds)], ...pages];
 }
 
@@ -38,7 +38,13 @@ an existing object to adopt).
 `;
 }
 
-function page(kind: Kind): string {
+/** The example, after those of the kinds that it refers to: a reader can take it as it is. */
+function exampleOf(kind: Kind, kinds: Kinds): string {
+  const referred = [...kind.example.matchAll(/\$\{(\w+)\./g)].flatMap(([, type = ""]) => kinds.get(type) ?? []);
+  return [...new Set(referred), kind].map(({ example }) => example).join("\n\n");
+}
+
+function page(kind: Kind, kinds: Kinds): string {
   const declared = attributesOf(kind).filter(([, , meta]) => meta.change !== undefined);
   const given = attributesOf(kind).filter(([, , meta]) => meta.change === undefined);
   return `${MARK}
@@ -52,7 +58,7 @@ ${kind.description}
 \`\`\`yaml
 project: acme
 
-${kind.example}
+${exampleOf(kind, kinds)}
 \`\`\`
 
 ## Attributes to declare
@@ -73,8 +79,14 @@ ${given.map(([name, type, meta]) => `| \`${name}\` | ${typeName(type)} | ${cell(
 | --- | --- |
 | create | ${CREATION[kind.creation]} |
 | removal | ${kind.removal === "delete" ? "deleted through the API" : "the API cannot delete it: `deletion_policy` decides"} |
-| import | \`hostform import '${kind.type}.NAME${kind.nested ? '["KEY"]' : ""}' ${kind.parent ? "PARENT/ID" : "ID"}\` |
+| import | ${importLine(kind)} |
 `;
+}
+
+function importLine({ type, nested, parent }: Kind): string {
+  if (nested === undefined) return `\`hostform import ${type}.NAME ID\``;
+  const line = `\`hostform import '${type}.NAME["KEY"]' KEY\``;
+  return `${line}; in place of the last KEY also the id${parent === undefined ? "" : ` or \`${parent.toUpperCase()}/ID\``}`;
 }
 
 const CREATION: Readonly<Record<Kind["creation"], string>> = {

@@ -1,0 +1,99 @@
+// `npm run bench`: figures of the main job on this machine, against the embedded sandbox without its rate limit. Not a test.
+import { spawnSync } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { startSandbox } from "../src/sandbox/index.ts";
+
+const root = path.resolve(import.meta.dirname, "..");
+const cli = path.join(root, "dist/hostform.js");
+const RUNS = 5;
+
+spawnSync(process.execPath, [path.join(root, "scripts/build.ts")], { cwd: root, stdio: "inherit" });
+const sandbox = await startSandbox({ rateLimit: 0, autoPay: true, provisioningSeconds: 0 });
+const folder = await mkdtemp(path.join(tmpdir(), "hostform-bench-"));
+
+interface Figure {
+  readonly wallMs: number;
+  readonly cpuMs: number;
+  readonly memoryMb: number;
+  readonly requests: number;
+}
+
+/** Runs the bundled command and measures the whole process, by way of a child that reports its own usage. */
+async function measure(args: readonly string[]): Promise<Figure> {
+  sandbox.control.clearRequests();
+  const report = `process.on("exit", () => { const u = process.resourceUsage(); process._rawDebug("\\u0001" + JSON.stringify([u.userCPUTime + u.systemCPUTime, u.maxRSS])); });`;
+  const preload = path.join(folder, "report.cjs");
+  await writeFile(preload, report);
+  const started = performance.now();
+  const child = spawnAsync([`--require=${preload}`, cli, ...args]);
+  const { code, stderr } = await child;
+  const wallMs = performance.now() - started;
+  if (code !== 0) throw new Error(`hostform ${args.join(" ")} ended with ${code}:\n${stderr}`);
+  const [cpu, memory] = JSON.parse(stderr.slice(stderr.lastIndexOf("\u0001") + 1)) as [number, number];
+  return { wallMs, cpuMs: cpu / 1000, memoryMb: memory / 1024, requests: sandbox.control.requests().length };
+}
+
+async function spawnAsync(args: readonly string[]): Promise<{ code: number | null; stderr: string }> {
+  const { spawn } = await import("node:child_process");
+  const child = spawn(process.execPath, args, {
+    cwd: folder,
+    stdio: ["ignore", "ignore", "pipe"],
+    env: { ...process.env, HOSTING_BASE_URL: sandbox.url, HOSTING_TOKEN: sandbox.tokens.agency },
+  });
+  let stderr = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    stderr += chunk.toString();
+  });
+  return new Promise((resolve) => child.on("close", (code) => resolve({ code, stderr })));
+}
+
+const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+
+async function row(what: string, args: readonly string[], runs = RUNS): Promise<void> {
+  const figures: Figure[] = [];
+  for (let i = 0; i < runs; i++) figures.push(await measure(args));
+  const of = (pick: (figure: Figure) => number) => Math.round(median(figures.map(pick)));
+  console.log(
+    [
+      what.padEnd(44),
+      `${of((f) => f.wallMs)} ms`.padStart(10),
+      `${of((f) => f.cpuMs)} ms`.padStart(10),
+      `${of((f) => f.memoryMb)} MB`.padStart(8),
+      String(of((f) => f.requests)).padStart(9),
+    ].join(" "),
+  );
+}
+
+const declare = (count: number) =>
+  writeFile(
+    path.join(folder, "hosting.yaml"),
+    [
+      "project: bench",
+      "services:",
+      ...Array.from(
+        { length: count },
+        (_, i) => `  s${i}: { plan_id: 11, currency: USD, domain: s${i}.bench.example }`,
+      ),
+    ].join("\n"),
+  );
+
+try {
+  console.log(`Node ${process.version}, median of ${RUNS} runs (apply: one run)\n`);
+  console.log(
+    [" ".repeat(44), "wall".padStart(10), "CPU".padStart(10), "memory".padStart(8), "requests".padStart(9)].join(" "),
+  );
+  await row("hostform --version", ["--version"]);
+  for (const count of [100, 1000]) {
+    await declare(count);
+    await row(`validate, ${count} services`, ["validate"]);
+    await row(`plan of ${count} new services`, ["plan"]);
+    await row(`apply of ${count === 100 ? 100 : 900} new services`, ["apply", "--auto-approve", "--quiet"], 1);
+    await row(`plan without changes, ${count} services`, ["plan"]);
+  }
+} finally {
+  await sandbox.close();
+  await rm(folder, { recursive: true, force: true });
+}
