@@ -1,0 +1,52 @@
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { parseDeclaration } from "../../src/declare/index.ts";
+import { validateDesired } from "../../src/engine/index.ts";
+import { kinds } from "../../src/kinds/index.ts";
+import { type Diagnostic, isError, isObject, type Json } from "../../src/model/index.ts";
+import { type Block, pages } from "./markdown.ts";
+
+const KEYS = ["project", "provider", "providers", ...[...kinds.values()].map(({ section }) => section)];
+
+/** True for YAML that is meant for hostform, and not for a CI system. */
+function isDeclaration({ lang, text }: Block): boolean {
+  if (lang !== "yaml") return false;
+  const value = parse(text, { merge: true }) as Json;
+  return isObject(value) && Object.keys(value).some((key) => KEYS.includes(key));
+}
+
+const found = pages().flatMap(({ file, blocks }) =>
+  blocks.filter(isDeclaration).map((block) => ({ place: `${file}:${block.line}`, block })),
+);
+
+/** Everything that is wrong with a declaration; every variable of the environment is set. */
+function mistakesOf(text: string): Diagnostic[] {
+  const env = new Proxy<Record<string, string>>(
+    {},
+    { get: () => "https://api.example", getOwnPropertyDescriptor: set },
+  );
+  const { desired, partial, diagnostics } = parseDeclaration([{ path: "hosting.yaml", text }], { kinds, env });
+  const readable = desired ?? partial;
+  return [...diagnostics, ...(readable === undefined ? [] : validateDesired(readable, kinds, env))].filter(isError);
+}
+
+const set = () => ({ value: "https://api.example", enumerable: true, configurable: true });
+
+describe("the declarations of the pages", () => {
+  it.each(found.filter(({ block }) => !block.directives.has("not valid")))("$place is valid", ({ block }) => {
+    expect(mistakesOf(block.text).map(({ summary }) => summary)).toEqual([]);
+  });
+
+  it.each(found.filter(({ block }) => block.directives.has("not valid")))("$place has mistakes", ({ block }) => {
+    expect(mistakesOf(block.text)).not.toEqual([]);
+  });
+
+  it("are told from the YAML of CI systems", () => {
+    const files = new Set(found.map(({ place }) => place.split(":")[0]));
+    expect(files).toContain("docs/kinds/hosting_service.md");
+    expect(files).toContain("docs/yaml.md");
+    const block = { lang: "yaml", line: 1, end: 2, directives: new Map<string, string>() };
+    expect(isDeclaration({ ...block, text: "jobs: {a: {services: {}}}" })).toBe(false);
+    expect(isDeclaration({ ...block, text: "services: {}" })).toBe(true);
+  });
+});

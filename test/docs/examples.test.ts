@@ -1,0 +1,25 @@
+import { copyFile, readdir } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { startProject } from "../support/project.ts";
+import { root } from "./markdown.ts";
+
+const folder = path.join(root, "examples");
+const examples = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isDirectory());
+
+describe("the examples", () => {
+  it.each(examples.map(({ name }) => name))("%s is valid, can be applied, and is then as declared", async (name) => {
+    const project = await startProject();
+    project.env.OWN_HOSTING_TOKEN = project.sandbox.tokens.customer;
+    const files = (await readdir(path.join(folder, name))).filter((file) => file.endsWith(".yaml"));
+    expect(files).not.toEqual([]);
+    for (const file of files) await copyFile(path.join(folder, name, file), path.join(project.dir, file));
+
+    const validated = await project.run("validate");
+    expect(validated.code, validated.text).toBe(0);
+    const planned = await project.run("plan", "--detailed-exitcode");
+    expect(planned.code, planned.text).toBe(2);
+    await project.apply();
+    await project.expectNoChanges();
+  });
+});

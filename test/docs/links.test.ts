@@ -1,0 +1,86 @@
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { type Page, pages, prose, readPage, root } from "./markdown.ts";
+
+const all = pages();
+
+/** The anchors that a page's headings make, as GitHub makes them. */
+function anchors(page: Page): Set<string> {
+  const headings = [...prose(page).matchAll(/^#{1,6}\s+(.+)$/gm)].map(([, text = ""]) => text);
+  return new Set(
+    headings.map((text) =>
+      text
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+        .trim()
+        .replace(/\s/g, "-"),
+    ),
+  );
+}
+
+/** The links of a page that lead into the project. */
+function links(page: Page): string[] {
+  return [...prose(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, to = ""]) => to).filter((to) => !/^https?:/.test(to));
+}
+
+function target(page: Page, link: string): { file: string; anchor: string | undefined } {
+  const [to = "", anchor] = link.split("#");
+  return { file: to === "" ? page.file : path.posix.join(path.posix.dirname(page.file), to), anchor };
+}
+
+/** What is wrong with a link; undefined when it leads somewhere. */
+function broken(page: Page, link: string): string | undefined {
+  const { file, anchor } = target(page, link);
+  if (!existsSync(path.join(root, file))) return `${link}: there is no ${file}`;
+  if (anchor === undefined) return undefined;
+  const there = readPage(file, readFileSync(path.join(root, file), "utf8"));
+  return anchors(there).has(anchor) ? undefined : `${link}: ${file} has no such heading`;
+}
+
+describe("the pages hang together", () => {
+  it.each(all)("the links of $file lead somewhere", (page) => {
+    expect(links(page).flatMap((link) => broken(page, link) ?? [])).toEqual([]);
+  });
+
+  it("finds links that lead nowhere", () => {
+    const page = readPage("docs/made-up.md", "[a](nowhere.md) [b](yaml.md#nowhere) [c](yaml.md#providers)");
+    expect(links(page).flatMap((link) => broken(page, link) ?? [])).toHaveLength(2);
+  });
+
+  it("every page can be reached from the README", () => {
+    const byFile = new Map(all.map((page) => [page.file, page]));
+    const reached = new Set<string>();
+    const open = ["README.md"];
+    for (let file = open.pop(); file !== undefined; file = open.pop()) {
+      const page = byFile.get(file);
+      if (page === undefined || reached.has(file)) continue;
+      reached.add(file);
+      open.push(...links(page).map((link) => target(page, link).file));
+    }
+    expect([...byFile.keys()].filter((file) => !reached.has(file))).toEqual([]);
+  });
+
+  it("paths of the project that are named exist", () => {
+    const named = all.flatMap((page) =>
+      [...prose(page).matchAll(/`((?:src|test|scripts|schemas|docs|examples|\.ci)\/[\w./-]*)`/g)].map(
+        ([, file = ""]) => [page.file, file] as const,
+      ),
+    );
+    expect(named.length).toBeGreaterThan(20);
+    expect(named.filter(([, file]) => !/[A-Z]{4}/.test(file) && !existsSync(path.join(root, file)))).toEqual([]);
+  });
+
+  it("scripts that are named exist", () => {
+    const { scripts } = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8")) as { scripts: object };
+    const named = all.flatMap(({ text }) => [...text.matchAll(/npm run ([a-z:]+)/g)].map(([, name = ""]) => name));
+    expect(named.length).toBeGreaterThan(5);
+    expect(named.filter((name) => !(name in scripts))).toEqual([]);
+  });
+
+  it("the README names the two commands of a fresh clone", () => {
+    const readme = all.find(({ file }) => file === "README.md");
+    expect(readme?.text).toContain("npm run demo\n");
+    expect(readme?.text).toContain("npm test\n");
+  });
+});

@@ -1,0 +1,75 @@
+import { globSync, readFileSync } from "node:fs";
+import path from "node:path";
+
+export const root = path.resolve(import.meta.dirname, "../..");
+
+/** What HTML comments on the lines before a block say of it: `<!-- exit: 1 -->`, `<!-- not run: reason -->`. */
+export type Directives = ReadonlyMap<string, string>;
+
+/** A fenced block of a page. */
+export interface Block {
+  readonly lang: string;
+  /** Without the fences, ending in a line break unless it is empty. */
+  readonly text: string;
+  /** The line of the opening fence, from 1. */
+  readonly line: number;
+  /** The line of the closing fence. */
+  readonly end: number;
+  readonly directives: Directives;
+}
+
+export interface Page {
+  /** Relative to the project: `docs/yaml.md`. */
+  readonly file: string;
+  readonly text: string;
+  readonly blocks: readonly Block[];
+}
+
+/** The pages that people read, and that are written by hand or generated. */
+export function pages(): Page[] {
+  const folders = globSync("{docs,examples}/**/*.md", { cwd: root }).toSorted();
+  const files = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", ...folders];
+  return files.map((file) => readPage(file, readFileSync(path.join(root, file), "utf8")));
+}
+
+/** Takes a page apart. @throws for a fence that is never closed, or is indented (it would be passed over). */
+export function readPage(file: string, text: string): Page {
+  const blocks: Block[] = [];
+  const lines = text.split("\n");
+  for (let at = 0; at < lines.length; at++) {
+    const opening = /^(\s*)(`{3,}|~{3,})\s*(\S*)/.exec(lines[at] ?? "");
+    if (opening === null) continue;
+    const [, indent = "", fence = "", lang = ""] = opening;
+    if (indent !== "") throw new Error(`${file}:${at + 1}: an indented block is not looked at; begin it at the margin`);
+    const end = lines.indexOf(fence, at + 1);
+    if (end < 0) throw new Error(`${file}:${at + 1}: the block is not closed`);
+    const body = lines.slice(at + 1, end).map((line) => `${line}\n`);
+    blocks.push({
+      lang,
+      text: body.join(""),
+      line: at + 1,
+      end: end + 1,
+      directives: directivesOf(lines.slice(0, at)),
+    });
+    at = end;
+  }
+  return { file, text, blocks };
+}
+
+/** The comments on the lines before a block. */
+function directivesOf(before: readonly string[]): Directives {
+  const directives = new Map<string, string>();
+  for (const line of before.toReversed()) {
+    const comment = /^<!--\s*([a-z ]+):\s*(.+?)\s*-->$/.exec(line);
+    if (comment === null) break;
+    directives.set(comment[1] ?? "", comment[2] ?? "");
+  }
+  return directives;
+}
+
+/** The text without its blocks and HTML comments: what is prose, tables and links. */
+export function prose({ text, blocks }: Page): string {
+  const lines = text.split("\n");
+  for (const { line, end } of blocks) lines.fill("", line - 1, end);
+  return lines.join("\n").replace(/<!--[\s\S]*?-->/g, "");
+}

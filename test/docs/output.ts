@@ -1,0 +1,66 @@
+/**
+ * Compares the output that a page shows with the real one. What cannot be the same twice (dates, ids, durations) is
+ * made the same on both sides, and a line that is only `…` stands for any lines.
+ */
+
+const zeros = (text: string) => text.replace(/\d/g, "0");
+
+/** A line that apply prints as things happen; side by side changes come in any order. */
+const PROGRESS = /^\S+(?: ?\[[^\]]*\])?: (?:Creat|Modif|Destr|Forg|Import|Still|Adopt)/;
+
+const RULES: readonly (readonly [RegExp, (text: string) => string])[] = [
+  [/\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?)?/g, zeros],
+  [/\bINV-\d+-\d+/g, zeros],
+  [/\[id=\d+\]/g, zeros],
+  [/\bid\s+= "\d+"/g, zeros],
+  [/127\.0\.0\.1:\d+/g, () => "127.0.0.1:PORT"],
+  [/\bafter \d+m?s\b/g, () => "after 0s"],
+  [/\b\d+ requests? in (?:under 1|\d+) s\b/g, () => "N requests in N s"],
+  [/\b\d+ ms\b/g, () => "N ms"],
+  [/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, () => "UUID"],
+  [/Node \d+\.\d+\.\d+, \w+-\w+/g, () => "Node VERSION, PLATFORM"],
+];
+
+/** The lines of an output, with what differs from run to run made the same. */
+export function steadyLines(text: string): string[] {
+  const lines = RULES.reduce((result, [pattern, replace]) => result.replace(pattern, replace), text)
+    .split("\n")
+    .map((line) => line.trimEnd());
+  while (lines.at(-1) === "") lines.pop();
+  return sortRuns(lines);
+}
+
+function sortRuns(lines: readonly string[]): string[] {
+  const sorted: string[] = [];
+  let run: string[] = [];
+  for (const line of [...lines, undefined]) {
+    if (line !== undefined && PROGRESS.test(line)) run.push(line);
+    else {
+      sorted.push(...run.toSorted(), ...(line === undefined ? [] : [line]));
+      run = [];
+    }
+  }
+  return sorted;
+}
+
+const isGap = (line: string) => line.trim() === "…";
+
+/** Whether the shown output is the real one. */
+export function agrees(shown: string, real: string): boolean {
+  return matches(steadyLines(shown), steadyLines(real));
+}
+
+function matches(shown: readonly string[], real: readonly string[]): boolean {
+  const [first] = shown;
+  if (first === undefined) return real.length === 0;
+  if (isGap(first)) {
+    for (let skip = 0; skip <= real.length; skip++) if (matches(shown.slice(1), real.slice(skip))) return true;
+    return false;
+  }
+  return real[0] === first && matches(shown.slice(1), real.slice(1));
+}
+
+/** Whether lines of the shown output were left out on purpose. */
+export function hasGaps(shown: string): boolean {
+  return shown.split("\n").some(isGap);
+}

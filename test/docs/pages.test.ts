@@ -1,0 +1,98 @@
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { type Block, type Page, pages, readPage, root } from "./markdown.ts";
+import { agrees, hasGaps, steadyLines } from "./output.ts";
+import { isRun, type Run, runPage } from "./shell.ts";
+
+/** `UPDATE_DOCS=1 npm test -- test/docs/pages.test.ts` writes the real output into the pages. */
+const UPDATE = process.env.UPDATE_DOCS === "1";
+
+/** A `sh` block with what came of it, and the `text` block that shows its output: the next one before another `sh` block. */
+interface Checked extends Run {
+  readonly block: Block;
+  readonly expected: number;
+  readonly shown: Block | undefined;
+}
+
+/** @param runs of the blocks of the page that are run, in their order. */
+function together({ blocks }: Page, runs: readonly Run[]): Checked[] {
+  return blocks.filter(isRun).map((block, index) => {
+    const next = blocks.slice(blocks.indexOf(block) + 1).find(({ lang }) => lang === "text" || lang === "sh");
+    const run = runs[index] ?? { code: undefined, output: "" };
+    const expected = Number(block.directives.get("exit") ?? 0);
+    return { ...run, block, expected, shown: next?.lang === "text" ? next : undefined };
+  });
+}
+
+/** What a page promises and does not keep; one sentence each. */
+function mistakes(page: Page, runs: readonly Run[]): string[] {
+  return together(page, runs).flatMap(({ block, code, expected, output, shown }) => {
+    const where = `${page.file}:${block.line}`;
+    if (code !== expected) return [`${where}: ended with ${code ?? "a failure"} in place of ${expected}:\n${output}`];
+    if (shown === undefined || agrees(shown.text, output)) return [];
+    return [`${where}: prints\n${steadyLines(output).join("\n")}\nbut the page shows\n${shown.text}`];
+  });
+}
+
+/** The page with the real output in its `text` blocks. Those with gaps stay: only a person knows what to leave out. */
+function updated(page: Page, runs: readonly Run[]): string {
+  const lines = page.text.split("\n");
+  for (const { code, expected, output, shown } of together(page, runs).toReversed()) {
+    if (code !== expected || shown === undefined || hasGaps(shown.text) || agrees(shown.text, output)) continue;
+    lines.splice(shown.line, shown.end - shown.line - 1, ...output.trimEnd().split("\n"));
+  }
+  return lines.join("\n");
+}
+
+describe("the commands of the pages do what the pages say", { timeout: 90_000 }, () => {
+  it.concurrent.for(pages().filter(({ blocks }) => blocks.some(isRun)))("$file", async (page, { expect }) => {
+    const runs = await runPage(page);
+    const text = UPDATE ? updated(page, runs) : page.text;
+    if (text !== page.text) writeFileSync(path.join(root, page.file), text);
+    expect(mistakes(readPage(page.file, text), runs)).toEqual([]);
+  });
+});
+
+describe("the check itself", () => {
+  const check = async (body: string) => {
+    const page = readPage("test.md", body);
+    return mistakes(page, await runPage(page));
+  };
+
+  it("accepts what is as it is shown", async () => {
+    const body =
+      "```sh\nhostform version\necho a; echo b; echo c\n```\n```text\nhostform 0.1.0 (Node 1.2.3, mars-x64)\n…\nc\n```\n";
+    expect(await check(body)).toEqual([]);
+  });
+
+  it.each([
+    ["another output", "```sh\necho one\n```\n```text\ntwo\n```\n", /prints\none\nbut the page shows\ntwo/],
+    ["a failure", "```sh\nfalse\ntrue\n```\n", /ended with a failure in place of 0/],
+    [
+      "an exit code that is not the one announced",
+      "<!-- exit: 2 -->\n```sh\nhostform plan\n```\n",
+      /ended with 1 in place of 2/,
+    ],
+    ["a block after a failure", "```sh\nfalse\n```\n```sh\ntrue\n```\n", /test.md:4: ended with a failure/],
+  ])("refuses %s", async (_, body, words) => {
+    expect((await check(body)).join("\n")).toMatch(words);
+  });
+
+  it("keeps amounts and numbers apart, and dates, ids and durations not", () => {
+    expect(agrees("billed 450 USD", "billed 451 USD")).toBe(false);
+    expect(agrees("a: Creating...\nb: Creating...", "b: Creating...\na: Creating...")).toBe(true);
+    expect(agrees("3 requests in 2 s. [id=1003] 2026-11-28", "4 requests in under 1 s. [id=1004] 2027-01-02")).toBe(
+      true,
+    );
+    expect(agrees("one\n…\nfour", "one\ntwo\nthree\nfour")).toBe(true);
+    expect(agrees("one\n…\nfive", "one\ntwo\nthree\nfour")).toBe(false);
+  });
+
+  it("has few blocks that are not run, each with a reason", () => {
+    const skipped = pages().flatMap(({ blocks }) =>
+      blocks.filter(({ lang, directives }) => lang === "sh" && directives.has("not run")),
+    );
+    expect(skipped.length).toBeLessThan(15);
+  });
+});

@@ -1,0 +1,124 @@
+import { spawn } from "node:child_process";
+import { chmod, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { startSandbox } from "../../src/sandbox/index.ts";
+import { type Block, type Page, root } from "./markdown.ts";
+
+/** How long the blocks of one page may take. */
+const PAGE_MS = 80_000;
+/** The folder that pages show in place of the temporary one. */
+const SHOWN_FOLDER = "/home/nino/acme";
+
+/** What came of a `sh` block. */
+export interface Run {
+  /** Undefined: it was not reached, because an earlier one (or itself) failed. */
+  readonly code: number | undefined;
+  /** Both streams, as the terminal would show them. */
+  readonly output: string;
+}
+
+/** True for a block that is executed. */
+export const isRun = ({ lang, directives }: Block) => lang === "sh" && !directives.has("not run");
+
+/**
+ * Runs a page as a reader would who types everything in order, in one shell and an empty folder: `sh` blocks are
+ * executed, blocks with `<!-- file: NAME -->` are written to that file. HOSTING_BASE_URL, HOSTING_TOKEN (the agency's),
+ * OWN_HOSTING_TOKEN (the customer's) and HOSTING_SANDBOX_CONTROL_URL lead to a sandbox of the page's own, without rate limit.
+ * @returns what came of the blocks that are run, in their order.
+ */
+export async function runPage({ blocks }: Page): Promise<Run[]> {
+  const base = await realpath(await mkdtemp(path.join(tmpdir(), "hostform-docs-")));
+  const [bin, out, project] = ["bin", "out", "home/acme"].map((name) => path.join(base, name)) as [
+    string,
+    string,
+    string,
+  ];
+  const sandbox = await startSandbox({ rateLimit: 0, jobSeconds: 0, provisioningSeconds: 0 });
+  try {
+    for (const folder of [bin, out, project]) await mkdir(folder, { recursive: true });
+    await writeWrapper(bin);
+    await linkPackage(project);
+    await writeFile(path.join(base, "page.sh"), await script(blocks, out));
+    await runScript(path.join(base, "page.sh"), project, {
+      PATH: [bin, path.dirname(process.execPath), process.env.PATH].join(path.delimiter),
+      HOME: path.join(base, "home"),
+      HOSTING_BASE_URL: sandbox.url,
+      HOSTING_TOKEN: sandbox.tokens.agency,
+      OWN_HOSTING_TOKEN: sandbox.tokens.customer,
+      HOSTING_SANDBOX_CONTROL_URL: sandbox.controlUrl,
+      // Node 22 says that running TypeScript is experimental.
+      NODE_OPTIONS: "--disable-warning=ExperimentalWarning",
+      // Half of the time of a hundred starts is the compiler's.
+      NODE_COMPILE_CACHE: path.join(root, "node_modules/.cache/hostform-docs"),
+      NO_COLOR: "1",
+      TZ: "UTC",
+      LC_ALL: "C.UTF-8",
+    });
+    const runs: Run[] = [];
+    for (const [index, block] of blocks.entries()) {
+      if (!isRun(block)) continue;
+      const code = await readFile(path.join(out, `${index}.code`), "utf8").catch(() => undefined);
+      const output = await readFile(path.join(out, `${index}.out`), "utf8").catch(() => "");
+      const shown = output.replaceAll(project, SHOWN_FOLDER).replaceAll(sandbox.controlUrl, "http://127.0.0.1:8081");
+      const settled = shown.replaceAll(sandbox.url, "http://127.0.0.1:8080");
+      runs.push({ code: code === undefined ? undefined : Number(code), output: settled });
+    }
+    return runs;
+  } finally {
+    await sandbox.close();
+    await rm(base, { recursive: true, force: true });
+  }
+}
+
+async function writeWrapper(bin: string): Promise<void> {
+  const file = path.join(bin, "hostform");
+  await writeFile(file, `#!/bin/sh\nexec "${process.execPath}" "${path.join(root, "src/cli/main.ts")}" "$@"\n`);
+  await chmod(file, 0o755);
+}
+
+/** Makes `import … from "hostform/client"` work in the folder, on the sources. */
+async function linkPackage(project: string): Promise<void> {
+  const folder = path.join(project, "node_modules/hostform");
+  await mkdir(folder, { recursive: true });
+  const exported = { "./client": "./src/api/index.ts" };
+  await writeFile(path.join(folder, "package.json"), JSON.stringify({ type: "module", exports: exported }));
+  await symlink(path.join(root, "src"), path.join(folder, "src"));
+}
+
+/** One shell for the whole page, so that `cd`, `export` and background processes last. Stops at the first failure. */
+async function script(blocks: readonly Block[], out: string): Promise<string> {
+  const parts = ["exec </dev/null"];
+  for (const [index, block] of blocks.entries()) {
+    const file = block.directives.get("file");
+    if (file !== undefined) {
+      await writeFile(path.join(out, `${index}.file`), block.text);
+      parts.push(`cp "${out}/${index}.file" "${file}"`);
+    } else if (isRun(block)) {
+      const strict = block.directives.has("exit") ? "set +e" : "set -e";
+      parts.push(strict, `{\n${block.text}} >"${out}/${index}.out" 2>&1`, `echo $? >"${out}/${index}.code"`);
+    }
+  }
+  return `${parts.join("\n")}\n`;
+}
+
+/** Runs a script in a process group of its own, and ends what it left running. */
+function runScript(file: string, cwd: string, env: Record<string, string>): Promise<void> {
+  const child = spawn("bash", [file], { cwd, env, detached: true, stdio: "ignore" });
+  const end = () => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, "SIGTERM");
+    } catch {
+      // Nothing was left running.
+    }
+  };
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(end, PAGE_MS);
+    child.once("error", reject);
+    child.once("exit", () => {
+      clearTimeout(timer);
+      end();
+      resolve();
+    });
+  });
+}
