@@ -3,16 +3,15 @@ import {
   type Change,
   type Diagnostic,
   fail,
-  hasUnknown,
   type Invoice,
   isReplacement,
   type JsonObject,
-  join,
   type PrivateMark,
   type ValueObject,
 } from "../model/index.ts";
 import { isNotFound } from "./account.ts";
-import { attributesOf, refreshed, sensitiveNames } from "./attributes.ts";
+import { createdAttributes, inPlaceAims, plannedAttributes, recordedOnly, without } from "./aims.ts";
+import { refreshed, sensitiveNames } from "./attributes.ts";
 import type { ApplyContext } from "./context.ts";
 import { create } from "./create.ts";
 import { parentOf } from "./read.ts";
@@ -67,7 +66,10 @@ class Work {
 
   /** Only the state changes (an import, or attributes that concern hostform alone). */
   async record(): Promise<Applied> {
-    this.#attributes = { ...this.#attributes, ...this.#recorded() };
+    this.#attributes = {
+      ...this.#attributes,
+      ...recordedOnly(this.#kind, this.#change, this.#config, this.#attributes),
+    };
     await this.#save();
     return this.#end();
   }
@@ -78,7 +80,7 @@ class Work {
     // A status that is not understood is never acted upon: what has to wait for a live object waits.
     const { phase = "live" } = made;
     const later = this.#kind.deferred?.(phase === "unknown" ? "pending" : phase) ?? [];
-    const wanted = this.#desired(later);
+    const wanted = { ...this.#attributes, ...without(this.#config, later) };
     if (this.#kind.update !== undefined) await this.#steps(this.#kind.update(this.#attributes, wanted, this.#config));
     if (made.phase === "pending") this.#awaiting ??= made.invoice?.paid ? "provisioning" : "payment";
     return { ...this.#end(), ...(made.invoice && { invoice: made.invoice }) };
@@ -86,9 +88,17 @@ class Work {
 
   async update(): Promise<Applied> {
     await this.#deleteDeposed();
-    const wanted = this.#desired(this.#change.deferred);
-    await this.#steps(this.#kind.update?.(this.#attributes, wanted, this.#config) ?? []);
-    this.#attributes = { ...this.#attributes, ...this.#recorded() };
+    await this.#steps(
+      this.#kind.update?.(
+        this.#attributes,
+        inPlaceAims(this.#kind, this.#change, this.#config, this.#attributes),
+        this.#config,
+      ) ?? [],
+    );
+    this.#attributes = {
+      ...this.#attributes,
+      ...recordedOnly(this.#kind, this.#change, this.#config, this.#attributes),
+    };
     await this.#save();
     return this.#end();
   }
@@ -120,17 +130,17 @@ class Work {
   }
 
   async #create(): Promise<Created> {
-    const planned = this.#planned();
+    const planned = plannedAttributes(this.#kind, this.#change, this.#config);
     const made = await create(this.#kind, this.#change, planned, {
       ...this.#context,
       markPending: async (pending) => {
-        this.#attributes = { ...nulls(this.#kind), ...planned };
+        this.#attributes = planned;
         await this.#save({ ...this.#mark, pending });
       },
       // A generation outlives a refused order: the next one must not repeat the key of the service that is gone.
       unmark: () => (this.#mark.generation === undefined ? this.#context.drop(this.#change.address) : this.#save()),
     });
-    this.#attributes = { ...nulls(this.#kind), ...planned, ...keptNotation(this.#kind, planned, made), id: made.id };
+    this.#attributes = createdAttributes(this.#kind, planned, made);
     // Durable before anything else happens: from here on the object is known, whatever fails next.
     await this.#save();
     if (made.warning !== undefined) this.#diagnostics.push({ ...made.warning, address: this.#change.address });
@@ -180,38 +190,6 @@ class Work {
     return parentOf(this.#kind, this.#attributes);
   }
 
-  /** The planned attributes with what is known by now: declared values evaluated, the rest as planned or null. */
-  #planned(): JsonObject {
-    const after = join(this.#change.after ?? {}, this.#change.after_unknown) as ValueObject;
-    return Object.fromEntries(
-      attributesOf(this.#kind).map(([name, , meta]) => {
-        const planned = after[name] ?? null;
-        if (!hasUnknown(planned)) return [name, planned];
-        const waits = meta.writeOnly || meta.change === "in-place";
-        return [name, waits ? null : (this.#config[name] ?? null)];
-      }),
-    ) as JsonObject;
-  }
-
-  /** What in-place changes aim at: the declared values, but for those that have to wait. */
-  #desired(later: readonly string[]): JsonObject {
-    const declared = Object.entries(this.#config).filter(([name]) => !later.includes(name));
-    return { ...this.#attributes, ...Object.fromEntries(declared) };
-  }
-
-  /** The planned values of the attributes that only the state knows. */
-  #recorded(): JsonObject {
-    const planned = this.#planned();
-    const names = attributesOf(this.#kind).flatMap(([name, , meta]) =>
-      meta.change === "recorded" ||
-      (meta.change === "immutable" && this.#attributes[name] == null) ||
-      (meta.change === "in-place" && !meta.computed && planned[name] === null)
-        ? [name]
-        : [],
-    );
-    return pick(planned, ...names);
-  }
-
   async #save(mark: PrivateMark = this.#mark): Promise<void> {
     const { address, provider, dependsOn } = this.#change;
     await this.#context.save({
@@ -232,18 +210,4 @@ class Work {
       ...(this.#awaiting && { awaiting: this.#awaiting }),
     };
   }
-}
-
-const pick = (from: JsonObject, ...names: string[]): JsonObject =>
-  Object.fromEntries(names.flatMap((name) => (name in from ? [[name, from[name] ?? null]] : [])));
-
-const nulls = (kind: Kind): JsonObject => Object.fromEntries(attributesOf(kind).map(([name]) => [name, null]));
-
-/** The answer's attributes, in the declared notation where both mean the same. */
-function keptNotation(kind: Kind, planned: JsonObject, made: Created): JsonObject {
-  const live = refreshed(kind, planned, { id: made.id ?? "", attributes: made.attributes, phase: "live" });
-  const once = attributesOf(kind).flatMap(([name, , meta]) =>
-    meta.unreadable && name in made.attributes ? [name] : [],
-  );
-  return { ...live, ...pick(made.attributes, ...once) };
 }

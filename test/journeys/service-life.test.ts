@@ -96,6 +96,11 @@ describe("suspended", () => {
     expect(diagnostics).toEqual([expect.objectContaining({ code: "plan.unknown_status", severity: "warning" })]);
     expect(changes.map(({ actions }) => actions)).toEqual([["no-op"]]);
     expect(ran.code).toBe(0);
+    // Nor is it acted upon along with a change that concerns hostform alone.
+    await project.declare(www({ suspended: false, deletion_policy: "forget" }));
+    await project.apply();
+    expect(project.changesSent()).toEqual([]);
+    expect((await project.recorded("hosting_service.www"))?.attributes).toMatchObject({ deletion_policy: "forget" });
   });
 
   it("is acted upon when the user says what the word means", async () => {
