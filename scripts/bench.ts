@@ -67,18 +67,15 @@ async function row(what: string, args: readonly string[], runs = RUNS): Promise<
   );
 }
 
-const declare = (count: number) =>
-  writeFile(
-    path.join(folder, "hosting.yaml"),
-    [
-      "project: bench",
-      "services:",
-      ...Array.from(
-        { length: count },
-        (_, i) => `  s${i}: { plan_id: 11, currency: USD, domain: s${i}.bench.example }`,
-      ),
-    ].join("\n"),
-  );
+/** Services `from` to `to`; `ids` adopts existing ones. */
+const declare = (from: number, to: number, ids: readonly number[] = []) => {
+  const lines = Array.from({ length: to - from }, (_, i) => {
+    const adopted = ids[i] === undefined ? "" : `, import: ${ids[i]}`;
+    return `  s${from + i}: { plan_id: 11, currency: USD, domain: s${from + i}.bench.example${adopted} }`;
+  });
+  return writeFile(path.join(folder, "hosting.yaml"), ["project: bench", "services:", ...lines].join("\n"));
+};
+const forgetState = () => rm(path.join(folder, "hosting.tfstate"), { force: true });
 
 try {
   console.log(`Node ${process.version}, median of ${RUNS} runs (apply: one run)\n`);
@@ -86,11 +83,23 @@ try {
     [" ".repeat(44), "wall".padStart(10), "CPU".padStart(10), "memory".padStart(8), "requests".padStart(9)].join(" "),
   );
   await row("hostform --version", ["--version"]);
+  await declare(0, 50);
+  await row("plan of 50 new services", ["plan"]);
+  await row("apply of 50 new services", ["apply", "--auto-approve", "--quiet"], 1);
   for (const count of [100, 1000]) {
-    await declare(count);
+    sandbox.control.reset();
+    await forgetState();
+    const seeded = sandbox.control.seedServices({ count, plan_id: 11 });
+    for (const [i, { id }] of seeded.entries())
+      sandbox.control.change("services", id, { domain: `s${i}.bench.example` });
+    await declare(
+      0,
+      count,
+      seeded.map(({ id }) => id),
+    );
     await row(`validate, ${count} services`, ["validate"]);
-    await row(`plan of ${count} new services`, ["plan"]);
-    await row(`apply of ${count === 100 ? 100 : 900} new services`, ["apply", "--auto-approve", "--quiet"], 1);
+    await row(`plan that adopts ${count} services`, ["plan"]);
+    await row(`apply that adopts ${count} services`, ["apply", "--auto-approve", "--quiet"], 1);
     await row(`plan without changes, ${count} services`, ["plan"]);
   }
 } finally {

@@ -26,7 +26,11 @@ export function refusal(
   const serverMessage = words.message === undefined ? undefined : redact(words.message, secrets);
   const fieldErrors = reply.status === 422 ? fieldErrorsOf(words.json, (text) => redact(text, secrets)) : {};
   const said = serverMessage === undefined ? redact(words.form ?? "", secrets) : `The server says: ${serverMessage}`;
-  const fields = Object.entries(fieldErrors).map(([field, messages]) => `${field}: ${messages.join(" ")}`);
+  // The message often repeats the first field's; once is enough.
+  const fields = Object.entries(fieldErrors).flatMap(([field, messages]) => {
+    const news = messages.filter((message) => message !== serverMessage);
+    return news.length === 0 ? [] : [`${field}: ${news.join(" ")}`];
+  });
   return new FailedAttempt(endpoint, {
     code: verdict.code,
     summary: verdict.summary,

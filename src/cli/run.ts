@@ -101,7 +101,7 @@ function unmanaged({ unmanaged: addresses }: OpenState): Diagnostic[] {
   return [
     {
       severity: "warning",
-      code: "state.foreign",
+      code: "state.unmanaged",
       summary: `The state holds ${addresses.length} objects that hostform leaves alone`,
       detail: addresses.slice(0, 5).map(escapeLine).join(", "),
       fix: "Nothing to do: they are Terraform's, and stay in the file.",

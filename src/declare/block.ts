@@ -76,7 +76,10 @@ export function readBody({ address, kind, keySpan, body, reserved, sections }: B
         detail: `It can have ${known.join(", ")}.`,
       });
     } else if (isGiven(kind, key)) {
-      mistakes.add(entry.keySpan, "config.computed", `"${key}" is given by the API and cannot be declared`, {
+      // `plan: 11` was meant to be `plan_id`.
+      const near = declarable(kind).find((name) => name.startsWith(`${key}_`));
+      const summary = `"${key}" is given by the API and cannot be declared.${didYouMean(near)}`;
+      mistakes.add(entry.keySpan, "config.computed", summary.replace(/\.$/, ""), {
         address,
         fix: `Remove it; elsewhere it can be used as \`\${${address}.${key}}\`.`,
       });

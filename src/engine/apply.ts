@@ -1,6 +1,6 @@
 import type { Writer } from "../api/index.ts";
 import type { Kinds } from "../kinds/kind.ts";
-import { type Account, type Applied, applyChange } from "../lifecycle/index.ts";
+import { type Account, type Applied, applyChange, explain } from "../lifecycle/index.ts";
 import {
   type ApplyEvent,
   type ApplyResult,
@@ -18,7 +18,6 @@ import {
   type Plan,
   type Progress,
   type ResourceState,
-  type SourceRange,
   type State,
   type ValueObject,
 } from "../model/index.ts";
@@ -167,7 +166,7 @@ class Run {
         this.#defect ??= { error };
         return;
       }
-      const outcome: Outcome = { address, result: "failed", diagnostics: this.#explain(error, address) };
+      const outcome: Outcome = { address, result: "failed", diagnostics: this.#explain(error, change) };
       this.#outcomes.set(address, outcome);
       onEvent?.({ type: "errored", address, action, seconds: seconds(), outcome });
     }
@@ -205,13 +204,12 @@ class Run {
     return config;
   }
 
-  /** The diagnostics of a failure, with address and place; field errors of the API point at their attribute. */
-  #explain(error: HostformError, address: string): Diagnostic[] {
+  /** The diagnostics of a failure, each at the place in the declaration that it is about. */
+  #explain(error: HostformError, { address, config }: Change): Diagnostic[] {
     const resource = this.#declared.get(address);
-    return error.diagnostics.map((diagnostic) => {
-      const range: SourceRange | undefined = resource?.locate(diagnostic.attribute ?? []);
-      return located({ address, ...diagnostic }, range);
-    });
+    const kind = kindOf(address, this.#options.kinds);
+    const explained = kind === undefined ? error.diagnostics : explain(kind, address, config ?? {}, error);
+    return explained.map((diagnostic) => located(diagnostic, resource?.locate(diagnostic.attribute ?? [])));
   }
 }
 

@@ -7,6 +7,7 @@ export * from "./account.ts";
 export * from "./apply.ts";
 export * from "./attributes.ts";
 export type { ApplyContext } from "./context.ts";
+export { explain } from "./explain.ts";
 export { idempotencyKey } from "./key.ts";
 export { planResource } from "./plan.ts";
 export { type PlanInput, type Planned, unchanged } from "./planned.ts";

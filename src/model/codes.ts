@@ -172,6 +172,10 @@ export const codes = {
   "state.unreadable": ["The state file cannot be read", "Restore it from a backup or from version control."],
   "state.newer": ["The state was written by a newer format", "Use a version of hostform or Terraform that knows it."],
   "state.foreign": ["The state is not one that hostform can manage", "Use `--state` to name another file."],
+  "state.unmanaged": [
+    "The state holds objects of another program",
+    "Nothing to do: hostform leaves them alone and keeps them in the file.",
+  ],
   "state.conflict": [
     "The state given is older than, or unrelated to, the one stored",
     "Pull the current state, redo the change there, push again; `--force` overrides.",

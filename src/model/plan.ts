@@ -32,7 +32,7 @@ export interface Plan {
   /** ISO 8601, when it was made. */
   readonly timestamp: string;
   readonly mode: "apply" | "destroy";
-  /** One entry for every resource that is declared or recorded, no-ops too, in address order. */
+  /** One entry for every resource that is declared or recorded and could be planned, no-ops too, in address order. */
   readonly changes: readonly Change[];
   readonly drift: readonly Drift[];
   /** Errors forbid applying; warnings do not. */

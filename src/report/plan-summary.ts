@@ -32,7 +32,9 @@ export function summaryLine(plan: Plan): string {
   if (plan.changes.every(isNoOp)) {
     return plan.mode === "destroy"
       ? "No changes. Nothing that hostform manages is left to destroy."
-      : "No changes. Your account matches the declaration.";
+      : plan.diagnostics.length + plan.changes.flatMap(({ deferred }) => deferred).length > 0
+        ? "No changes can be made now; see above."
+        : "No changes. Your account matches the declaration.";
   }
   return planCounts(countChanges(plan.changes));
 }

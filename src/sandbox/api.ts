@@ -57,7 +57,8 @@ async function serve(world: World, c: Context<Env>, endpoints: readonly Endpoint
     idempotency_key: c.req.header("idempotency-key") ?? null,
     body: body.value,
   });
-  const headers: Record<string, string> = {};
+  // The server's time is the sandbox's, which a test may have moved: clients reckon Retry-After dates by it.
+  const headers: Record<string, string> = { Date: new Date(world.clock.now()).toUTCString() };
   let struck: Fault | undefined;
   let answer: Outgoing;
   try {

@@ -53,7 +53,7 @@ export async function runInit(invocation: Invocation, flags: InitFlags): Promise
   const variable = answers.tokenEnv ?? "HOSTING_TOKEN";
   say(
     invocation,
-    `Next: set ${variable} to an API token, uncomment what you need in ${DECLARATION}, then run \`hostform plan\`.`,
+    `Next: ${invocation.io.env[variable] ? "" : `set ${variable} to an API token, `}uncomment what you need in ${DECLARATION}, then run \`hostform plan\`.`,
   );
   return 0;
 }
