@@ -30,6 +30,7 @@ export type { SandboxOptions } from "./options.ts";
 export { PROFILE_SWITCHES, type Profile, type ProfileSwitch, parseProfile } from "./profile.ts";
 export type * from "./records.ts";
 export { Refusal } from "./refusal.ts";
+export type { CollectionName, Collections } from "./tables.ts";
 
 export interface Sandbox {
   /** Base URL of the API, without /api/v1. */

@@ -3,7 +3,7 @@
  * they throw. A `Persistence` (see `store-sqlite.ts`) may stand behind it; a transaction is written there before it
  * returns, so that an answer leaves only after its effects are durable.
  */
-import { COLLECTION_NAMES, type CollectionName, type Collections } from "./records.ts";
+import { COLLECTION_NAMES, type CollectionName, type Collections } from "./tables.ts";
 
 export type RecordId = number | string;
 

@@ -1,26 +1,8 @@
 /** Which collections the control may touch, and how records change and go. */
-import type { CollectionName, Collections } from "../records.ts";
+
 import { notFound, Refusal } from "../refusal.ts";
 import type { Store, Table } from "../store.ts";
-
-/** The collections with a meaning of their own; counters, settings and kept answers are the sandbox's bookkeeping. */
-export const OPEN_COLLECTIONS = [
-  "customers",
-  "users",
-  "tokens",
-  "products",
-  "plans",
-  "coupons",
-  "services",
-  "invoices",
-  "grants",
-  "webhooks",
-  "accounts",
-  "migration_requests",
-  "domains",
-  "jobs",
-  "sign_ons",
-] as const satisfies readonly CollectionName[];
+import { type Collections, OPEN_COLLECTIONS } from "../tables.ts";
 
 export type OpenCollection = (typeof OPEN_COLLECTIONS)[number];
 

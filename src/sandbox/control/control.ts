@@ -6,11 +6,12 @@ import { DAY_MS } from "../clock.ts";
 import type { Fault, FaultRequest } from "../faults.ts";
 import type { RequestEntry } from "../journal.ts";
 import { payInvoice, provisionNow, settle } from "../lifecycle.ts";
-import type { Collections, Invoice, Service } from "../records.ts";
+import type { Invoice, Service } from "../records.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import { plant } from "../seed.ts";
+import { type Collections, OPEN_COLLECTIONS } from "../tables.ts";
 import type { World } from "../world.ts";
-import { changeRecord, OPEN_COLLECTIONS, type OpenCollection, openTable, removeRecord } from "./collections.ts";
+import { changeRecord, type OpenCollection, openTable, removeRecord } from "./collections.ts";
 import { createRecord, type NewRecord } from "./create.ts";
 import { type ServiceSeed, seedServices } from "./seed-services.ts";
 

@@ -5,7 +5,6 @@ import {
   ABILITIES,
   type Ability,
   type Account,
-  type Collections,
   type Coupon,
   type Customer,
   type Grant,
@@ -22,6 +21,7 @@ import { readMigrationRequest } from "../rules/migration-request.ts";
 import { readWebhook } from "../rules/webhook.ts";
 import { nextSecret } from "../secrets.ts";
 import { AGENCY_ID } from "../seed.ts";
+import type { Collections } from "../tables.ts";
 import type { World } from "../world.ts";
 import type { OpenCollection } from "./collections.ts";
 
