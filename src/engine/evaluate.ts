@@ -7,6 +7,7 @@ import {
   evaluate,
   type Json,
   located,
+  referencesIn,
   type Scope,
   UNKNOWN,
   type Value,
@@ -45,9 +46,17 @@ export function resolveConfig(
     }
   }
   const checked = validate(kind, evaluated, resource.address);
-  diagnostics.push(...checked.diagnostics);
+  diagnostics.push(...checked.diagnostics.map((diagnostic) => discreet(diagnostic, resource)));
   return {
     config: checked.values,
     diagnostics: diagnostics.map((diagnostic) => located(diagnostic, resource.locate(diagnostic.attribute ?? []))),
   };
+}
+
+/** A value that came out of an expression may be a secret: the message names the expression instead. */
+function discreet(diagnostic: Diagnostic, { config }: DesiredResource): Diagnostic {
+  const declared = config[String(diagnostic.attribute?.[0])];
+  const [from] = declared === undefined ? [] : referencesIn(declared);
+  if (from === undefined || diagnostic.code !== "config.invalid_value") return diagnostic;
+  return { ...diagnostic, detail: `The value comes from \${${from.reference.text}}.` };
 }

@@ -5,6 +5,7 @@
  */
 export { type ApplyOptions, apply, type Recorder } from "./apply.ts";
 export { type Environment, resolveConfig, scopeOf } from "./evaluate.ts";
+export { holdersOf, identityOf } from "./identity.ts";
 export { type Accounts, type Observed, observe } from "./observe.ts";
 export { type PlanOptions, plan } from "./plan.ts";
 export { narrow } from "./target.ts";

@@ -5,6 +5,7 @@ import {
   type Planned,
   planRemoval,
   planResource,
+  sensitiveNames,
   unchanged,
 } from "../lifecycle/index.ts";
 import {
@@ -17,6 +18,7 @@ import {
   type JsonObject,
   located,
   type Plan,
+  referencesIn,
   type State,
   type Value,
 } from "../model/index.ts";
@@ -113,6 +115,7 @@ function planDeclared(options: PlanOptions, changes: Map<string, Change>, diagno
       observed: observation,
       ...(resource.importId !== undefined && { importId: resource.importId }),
       dependsOn,
+      secretByReference: secretsIn(resource, kinds),
       holder: ({ id, attributes }) => holders.get(identityOf(resource.provider, kind, { ...attributes, id }) ?? ""),
       reorder: options.reorder.has(resource.address),
       plans: observed.plans.get(resource.provider) ?? [],
@@ -128,6 +131,16 @@ function planDeclared(options: PlanOptions, changes: Map<string, Change>, diagno
     changes.set(resource.address, planned.change);
     diagnostics.push(...planned.diagnostics.map((diagnostic) => located(diagnostic, placeOf(resource, diagnostic))));
   }
+}
+
+/** Attributes into which a secret of another resource flows (`${hosting_webhook.billing.secret}`): as secret as that. */
+function secretsIn(resource: DesiredResource, kinds: Kinds): string[] {
+  const found = referencesIn(resource.config).flatMap(({ reference, path: [name] }) => {
+    if (reference.to !== "resource" || typeof name !== "string") return [];
+    const kind = kindOf(reference.address, kinds);
+    return kind !== undefined && sensitiveNames(kind).includes(String(reference.path[0])) ? [name] : [];
+  });
+  return [...new Set(found)];
 }
 
 function planOne(input: PlanInput, missing: string | undefined): Planned {

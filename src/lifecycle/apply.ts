@@ -11,7 +11,7 @@ import {
 } from "../model/index.ts";
 import { isNotFound } from "./account.ts";
 import { createdAttributes, inPlaceAims, plannedAttributes, recordedOnly, without } from "./aims.ts";
-import { refreshed, sensitiveNames } from "./attributes.ts";
+import { refreshed } from "./attributes.ts";
 import type { ApplyContext } from "./context.ts";
 import { create } from "./create.ts";
 import { parentOf } from "./read.ts";
@@ -197,7 +197,7 @@ class Work {
       provider,
       schemaVersion: this.#kind.schemaVersion,
       attributes: this.#attributes,
-      sensitive: sensitiveNames(this.#kind),
+      sensitive: this.#change.sensitive,
       private: mark,
       dependencies: dependsOn,
     });

@@ -12,7 +12,7 @@ import {
   type Value,
 } from "../model/index.ts";
 import { attributesOf, sameValue } from "./attributes.ts";
-import { finish, type PlanInput, type Planned, unchanged } from "./planned.ts";
+import { finish, type PlanInput, type Planned, secretNames, unchanged } from "./planned.ts";
 import { existing, gone, immutable, pending, unknownPhase } from "./refusals.ts";
 
 /**
@@ -154,7 +154,13 @@ function planPresent(
   const active = differences.filter(({ name }) => !left.has(name));
 
   const refused = active.filter(({ meta, name }) => meta.change === "immutable" && !learned(input, name, before));
-  for (const { name } of refused) diagnostics.push(immutable(input, name, before[name] ?? null, after[name] ?? null));
+  const secrets = secretNames(input);
+  for (const { name } of refused) {
+    const [is, becomes]: Value[] = [before[name] ?? null, after[name] ?? null];
+    diagnostics.push(
+      immutable(input, name, { before: is ?? null, after: becomes ?? null, secret: secrets.includes(name) }),
+    );
+  }
 
   const replaced = active.some(({ meta }) => meta.change === "replace");
   for (const { name } of active) for (const other of kind.affects?.(name) ?? []) after[other] = UNKNOWN;

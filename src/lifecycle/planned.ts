@@ -29,6 +29,8 @@ export interface PlanInput {
   readonly observed: Observation;
   readonly importId?: string;
   readonly dependsOn: readonly string[];
+  /** Attributes that are secret because a secret of another resource flows into them. */
+  readonly secretByReference?: readonly string[];
   /** The address under which a live object is recorded already, for whoever knows of other resources. */
   holder?(remote: Remote): string | undefined;
   /** Order a gone service anew on purpose. */
@@ -60,6 +62,15 @@ export interface Finish {
   readonly quote?: Quote | undefined;
 }
 
+/** The attributes whose values are never shown: secret by kind, by what flows into them, or by what was recorded. */
+export function secretNames({
+  kind,
+  prior,
+  secretByReference = [],
+}: Pick<PlanInput, "kind" | "prior" | "secretByReference">): string[] {
+  return [...new Set([...sensitiveNames(kind), ...secretByReference, ...(prior?.sensitive ?? [])])];
+}
+
 /** Puts a change together. */
 export function finish(input: PlanInput, end: Finish): Planned {
   const { known, unknown } = split(end.after);
@@ -71,7 +82,7 @@ export function finish(input: PlanInput, end: Finish): Planned {
     before: end.before,
     after: isObject(known) ? (known as JsonObject) : null,
     after_unknown: unknown === false ? {} : unknown,
-    sensitive: sensitiveNames(input.kind),
+    sensitive: secretNames(input),
     config: withoutSecrets(input),
     reasons: end.reasons,
     deferred: end.deferred,

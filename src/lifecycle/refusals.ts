@@ -12,7 +12,12 @@ interface Subject {
 
 const shown = (value: Value) => (value === UNKNOWN ? "(known after apply)" : JSON.stringify(value));
 
-export function immutable({ kind, address }: Subject, name: string, before: Value, after: Value): Diagnostic {
+export function immutable(
+  { kind, address }: Subject,
+  name: string,
+  { before, after, secret }: { before: Value; after: Value; secret: boolean },
+): Diagnostic {
+  const [is, becomes] = secret ? ["(a secret)", "another"] : [shown(before), shown(after)];
   const paid = kind.quote !== undefined;
   const anew = paid
     ? "declare the other one under a new name (a new order, with its own invoice)"
@@ -21,10 +26,10 @@ export function immutable({ kind, address }: Subject, name: string, before: Valu
     severity: "error",
     code: "plan.immutable",
     summary: `${name} of ${address} cannot be changed`,
-    detail: `It is ${shown(before)} and would become ${shown(after)}. The API has no call that changes the ${name} of a ${kind.noun}${
+    detail: `It is ${is} and would become ${becomes}. The API has no call that changes the ${name} of a ${kind.noun}${
       paid ? ", and hostform never orders a replacement by itself" : ""
     }.`,
-    fix: `Either put ${shown(before)} back into the declaration, or ${anew} and remove this block (deletion_policy says what that means).`,
+    fix: `Either put ${is} back into the declaration, or ${anew} and remove this block (deletion_policy says what that means).`,
     address,
     attribute: [name],
   };

@@ -1,6 +1,6 @@
 import type { Kind, RemovalPolicy } from "../kinds/kind.ts";
 import type { Change, Diagnostic, JsonObject, Phase, ResourceState } from "../model/index.ts";
-import { sensitiveNames } from "./attributes.ts";
+import { secretNames } from "./planned.ts";
 import type { Observation } from "./read.ts";
 
 export interface RemovalInput {
@@ -30,7 +30,7 @@ export function planRemoval({ kind, prior, observed, mode }: RemovalInput): {
     before,
     after: null,
     after_unknown: {},
-    sensitive: sensitiveNames(kind),
+    sensitive: secretNames({ kind, prior }),
     config: null,
     deferred: [],
     private: prior.private,

@@ -1,6 +1,6 @@
-import { plan, resolveConfig, scopeOf } from "../../engine/index.ts";
+import { holdersOf, identityOf, plan, resolveConfig, scopeOf } from "../../engine/index.ts";
 import { type Kind, kinds } from "../../kinds/index.ts";
-import { attributesOf, type Observation, parentOf, read, sensitiveNames } from "../../lifecycle/index.ts";
+import { adoptedAttributes, type Observation, parentOf, read, sensitiveNames } from "../../lifecycle/index.ts";
 import {
   type Change,
   type Desired,
@@ -9,10 +9,7 @@ import {
   fail,
   formatAddress,
   HostformError,
-  hasUnknown,
   isError,
-  type Json,
-  type JsonObject,
   parseAddress,
   type ResourceState,
   type State,
@@ -49,7 +46,7 @@ export async function runImport(invocation: Invocation, text: string, id: string
           address: resource.address,
         });
       }
-      const attributes = adopted(kind, observed.attributes, config);
+      const attributes = adoptedAttributes(kind, observed.attributes, config);
       const next = (state: State) =>
         planOf(invocation, { ...desired, resources: desired.resources.map(importing(resource, id)) }, state, {
           address: resource.address,
@@ -64,7 +61,7 @@ export async function runImport(invocation: Invocation, text: string, id: string
         private: {},
         dependencies: next(withoutAddress(store.state, resource.address)).dependsOn,
       };
-      checkUnique(store.state, record);
+      checkUnique(store.state, kind, record);
       await store.put(record);
       announce(invocation, kind, record, next(store.state));
       return 0;
@@ -99,19 +96,11 @@ function checkFree(state: State, { address }: DesiredResource, kind: Kind, id: s
 }
 
 /** One object managed at two addresses would be changed to and fro. */
-function checkUnique({ resources }: State, { address, provider, attributes }: ResourceState): void {
-  const type = parseAddress(address)?.type;
-  const twin = [...resources.values()].find(
-    (other) =>
-      other.address !== address &&
-      parseAddress(other.address)?.type === type &&
-      other.provider === provider &&
-      other.attributes.id === attributes.id &&
-      other.attributes.service_id === attributes.service_id,
-  );
-  if (twin === undefined) return;
-  fail("usage", `Nothing was imported: ${String(attributes.id)} is in the state already, as ${twin.address}`, {
-    fix: `To rename it: \`hostform state mv '${twin.address}' '${address}'\`.`,
+function checkUnique(state: State, kind: Kind, { address, provider, attributes }: ResourceState): void {
+  const holder = holdersOf(state, kinds).get(identityOf(provider, kind, attributes) ?? "");
+  if (holder === undefined || holder === address) return;
+  fail("usage", `Nothing was imported: ${String(attributes.id)} is in the state already, as ${holder}`, {
+    fix: `To rename it: \`hostform state mv '${holder}' '${address}'\`.`,
     address,
   });
 }
@@ -140,18 +129,6 @@ function checkParent(kind: Kind, { address }: DesiredResource, config: ValueObje
       address,
     });
   }
-}
-
-/** What the API told; what it never tells, and what concerns hostform alone, as declared. */
-function adopted(kind: Kind, told: JsonObject, config: ValueObject): JsonObject {
-  const attributes: Record<string, Json> = { ...told };
-  for (const [name, , { change, ...meta }] of attributesOf(kind)) {
-    const declared = config[name] ?? meta.default ?? null;
-    // The rest (a password, a permission) is changed by requests: the next plan shows it.
-    const believed = change === "recorded" || change === "immutable";
-    if (believed && (told[name] ?? null) === null && !hasUnknown(declared)) attributes[name] = declared as Json;
-  }
-  return attributes;
 }
 
 const importing = (wanted: DesiredResource, importId: string) => (resource: DesiredResource) =>
