@@ -102,8 +102,7 @@ describe("however the server fills the gaps of the specification", () => {
     await project.expectNoChanges();
   });
 
-  // Not "date": a pause until a date is reckoned from the answer's Date header, which Node writes by the real clock.
-  const refusals = (["seconds", "none"] as const).flatMap((retry_after) =>
+  const refusals = PROFILE_SWITCHES.retry_after.flatMap((retry_after) =>
     PROFILE_SWITCHES.rate_headers.map((rate_headers) => ({ retry_after, rate_headers })),
   );
   it.each(refusals)(
