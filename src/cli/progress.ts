@@ -4,14 +4,17 @@ import type { Invocation } from "./io.ts";
 
 const REPAINT_MS = 100;
 const STILL_EVERY_MS = 10_000;
+const INTERRUPTED =
+  "\nInterrupted: finishing what is under way and recording it. Ctrl-C again stops at once; what is under way may then not be recorded.";
 
 /**
  * Shows the progress of an apply on standard error: a line per event, and on a terminal below them a status area that is
- * repainted in place; elsewhere a line every ten seconds for what takes long.
+ * repainted in place; elsewhere a line every ten seconds for what takes long. Says what a first Ctrl-C (`stop`) means.
  */
 export async function showProgress<T>(
   invocation: Invocation,
   plan: Plan,
+  stop: AbortSignal,
   work: (onEvent: (event: ApplyEvent) => void) => Promise<T>,
 ): Promise<T> {
   const { io, options, errLook } = invocation;
@@ -28,12 +31,19 @@ export async function showProgress<T>(
     if (event.type !== "waiting") line(event);
     area?.paint(status);
   };
+  const stopping = () => {
+    area?.erase();
+    io.err(`${INTERRUPTED}\n`);
+    area?.paint(status);
+  };
+  stop.addEventListener("abort", stopping, { once: true });
   const tick = live ? () => area?.paint(status) : () => stillLines(status, io.clock.now(), line);
   const timer = setInterval(tick, live ? REPAINT_MS : STILL_EVERY_MS);
   try {
     return await work(onEvent);
   } finally {
     clearInterval(timer);
+    stop.removeEventListener("abort", stopping);
     area?.erase();
   }
 }

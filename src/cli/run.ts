@@ -3,7 +3,7 @@ import { kinds } from "../kinds/index.ts";
 import { type Desired, type Diagnostic, fail, HostformError, type Plan, type State } from "../model/index.ts";
 import type { OpenState } from "../record/index.ts";
 import { escapeLine } from "../report/index.ts";
-import { type Invocation, say } from "./io.ts";
+import type { Invocation } from "./io.ts";
 import { loadProject, stateStore } from "./project.ts";
 import { Providers } from "./providers.ts";
 
@@ -122,12 +122,8 @@ function interruptSignals(invocation: Invocation) {
       const summary = "Interrupted. Nothing was changed.";
       reading.abort(new HostformError([{ severity: "error", code: "interrupted", summary }]));
     }
-    if (applying && !stop.signal.aborted) {
-      say(
-        invocation,
-        "\nInterrupted: finishing what is under way and recording it. Press Ctrl-C again to stop at once (what is under way may then not be recorded).",
-      );
-    } else if (stop.signal.aborted) process.exit(1);
+    // A second one ends the process at once.
+    if (stop.signal.aborted) process.exit(1);
     stop.abort();
   });
   return {

@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import type { CommonOptions, Invocation } from "../../../src/cli/io.ts";
+import { showProgress } from "../../../src/cli/progress.ts";
+import type { ApplyEvent, Outcome } from "../../../src/model/index.ts";
+import { testClock } from "../../support/clock.ts";
+import { type FakeIo, fakeIo } from "../../support/io.ts";
+import { order, plan } from "../report/builders.ts";
+
+const OPTIONS: CommonOptions = {
+  dir: "/nowhere",
+  files: [],
+  state: "/nowhere/hosting.tfstate",
+  json: false,
+  color: false,
+  quiet: false,
+  verbose: false,
+  insecureHttp: false,
+  lockTimeoutMs: 0,
+};
+
+function invocation(parts: {
+  terminal: boolean;
+  quiet?: boolean;
+  env?: Record<string, string>;
+}): Invocation & { io: FakeIo } {
+  const { terminal, quiet = false, env = {} } = parts;
+  const io = fakeIo({ terminal, columns: 80, clock: testClock(), env });
+  const look = { color: false, ...(terminal && { width: 80 }) };
+  return { io, options: { ...OPTIONS, quiet }, outLook: look, errLook: look };
+}
+
+/** What a terminal shows after all that: lines go up by `ESC[nA` and the rest is cleared by `ESC[J`. */
+function screen(text: string): string[] {
+  const lines: string[] = [""];
+  const esc = String.fromCharCode(27);
+  for (const part of text.split(new RegExp(`(${esc}\\[\\d+A${esc}\\[J|\n)`))) {
+    const up = new RegExp(`^${esc}\\[(\\d+)A`).exec(part);
+    if (up !== null) lines.splice(lines.length - 1 - Number(up[1]), lines.length, "");
+    else if (part === "\n") lines.push("");
+    else lines[lines.length - 1] += part;
+  }
+  return lines;
+}
+
+const ADDRESS = "hosting_service.acme";
+const start: ApplyEvent = { type: "start", address: ADDRESS, action: "create" };
+const outcome: Outcome = { address: ADDRESS, result: "done", diagnostics: [] };
+const complete: ApplyEvent = { type: "complete", address: ADDRESS, action: "create", seconds: 1, id: "1", outcome };
+const one = plan([order({ address: ADDRESS })]);
+
+describe("progress", () => {
+  it("on a terminal keeps its lines above the status area, and leaves nothing of that behind", async () => {
+    const made = invocation({ terminal: true });
+    await showProgress(made, one, new AbortController().signal, async (onEvent) => {
+      onEvent(start);
+      expect(screen(made.io.stderr()).join("\n")).toMatch(/Creating\.\.\.\n.*Creating\.\.\. \[0s\]\n0 of 1 done/);
+      onEvent(complete);
+    });
+    expect(screen(made.io.stderr())).toEqual([
+      expect.stringContaining(`${ADDRESS}: Creating...`),
+      expect.stringContaining(`${ADDRESS}: Creation complete after 1s [id=1]`),
+      "",
+    ]);
+  });
+
+  it("says what Ctrl-C means, and no repainting takes that away", async () => {
+    const made = invocation({ terminal: true });
+    const stop = new AbortController();
+    await showProgress(made, one, stop.signal, async (onEvent) => {
+      onEvent(start);
+      stop.abort();
+      onEvent({ type: "waiting", addresses: [ADDRESS], seconds: 1 });
+      onEvent(complete);
+    });
+    expect(screen(made.io.stderr()).join("\n")).toContain("Interrupted: finishing what is under way");
+  });
+
+  it.each([
+    ["no terminal", { terminal: false }],
+    ["CI", { terminal: true, env: { CI: "true" } }],
+  ])("is plain lines with %s", async (_, parts) => {
+    const made = invocation(parts);
+    await showProgress(made, one, new AbortController().signal, async (onEvent) => {
+      onEvent(start);
+      onEvent(complete);
+    });
+    expect(made.io.stderr().split("\n")).toHaveLength(3);
+    expect(made.io.stderr()).not.toContain("\u001b");
+  });
+
+  it("is nothing with --quiet", async () => {
+    const made = invocation({ terminal: true, quiet: true });
+    await showProgress(made, one, new AbortController().signal, async (onEvent) => {
+      onEvent(start);
+      onEvent(complete);
+    });
+    expect(made.io.stderr()).toBe("");
+  });
+});
