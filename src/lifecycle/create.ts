@@ -64,7 +64,8 @@ async function createKeyed(kind: Kind, change: Change, planned: JsonObject, cont
     code: "apply.replayed",
     summary: `${change.address} had been ordered before: adopted ${kind.noun} ${made.id}, nothing new was ordered`,
   };
-  return { ...made, phase: earlier.phase, warning };
+  // A replay repeats the answer of then; the list shows the service of now.
+  return { ...made, attributes: { ...made.attributes, ...earlier.attributes }, phase: earlier.phase, warning };
 }
 
 async function createListable(

@@ -53,6 +53,15 @@ describe("a run that dies in mid-order", () => {
     await project.expectNoChanges();
   });
 
+  it("records the service as it is by now, not as the repeated answer tells it", async () => {
+    const project = await died(www(), true);
+    const [{ id } = { id: 0 }] = orders(project);
+    project.control.change("services", id, { status: "suspended" });
+    await project.apply();
+    expect((await project.recorded(WWW))?.attributes).toMatchObject({ status: "suspended", suspended: true });
+    await project.expectNoChanges();
+  });
+
   it("sends the order as it was, even if the declaration was edited since", async () => {
     const project = await died(www(), true);
     await project.declare(www({ term: 12 }));
