@@ -9,10 +9,12 @@ if (!/^[1-9]\d{0,5}$/.test(courses)) {
   console.error("Usage: npm run test:long [COURSES], a whole number.");
   process.exit(1);
 }
+const seed = String(Date.now() % 2 ** 31);
+console.log(`Seed ${process.env.HOSTFORM_SEED ?? seed}; HOSTFORM_SEED repeats it.`);
 const vitest = path.join(root, "node_modules/.bin/vitest");
 const { status } = spawnSync(process.execPath, [vitest, "run", "test/journeys/any-course.test.ts"], {
   cwd: root,
   stdio: "inherit",
-  env: { ...process.env, HOSTFORM_COURSES: courses },
+  env: { HOSTFORM_SEED: seed, ...process.env, HOSTFORM_COURSES: courses },
 });
 process.exitCode = status ?? 1;

@@ -2,9 +2,10 @@
  * Whatever happens in whatever order (edits, applies, lost answers, failures, changes elsewhere), nothing is ordered or
  * made twice, and as soon as nothing goes wrong any more one apply makes the account as declared.
  */
-import fc from "fast-check";
+
 import { describe, expect, it } from "vitest";
 import type { FaultRequest } from "../../src/sandbox/index.ts";
+import fc from "../support/fc.ts";
 import { type Project, startProject } from "../support/project.ts";
 
 const NAMES = ["a", "b"] as const;

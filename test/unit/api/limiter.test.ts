@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MemoryLedger } from "../../../src/api/index.ts";
 import { Limiter, PauseTooLong } from "../../../src/api/limiter.ts";
+import fc from "../../support/fc.ts";
 import { FakeClock } from "./support.ts";
 
 function limiterOf(requestsPerMinute: number, clock = new FakeClock(), ledger = new MemoryLedger()) {

@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { serviceForm } from "../../../src/api/forms.ts";
 import { createListing } from "../../../src/api/listing.ts";
+import fc from "../../support/fc.ts";
 import { api, failureOf, setUp, useNock } from "./support.ts";
 
 useNock();

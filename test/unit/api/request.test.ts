@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { normalizeBaseUrl } from "../../../src/api/base-url.ts";
 import { endpoints, HostingClient, VERSION } from "../../../src/api/index.ts";
 import { buildRequest } from "../../../src/api/request.ts";
 import { HostformError } from "../../../src/model/index.ts";
+import fc from "../../support/fc.ts";
 import { api, failureOf, service, setUp, useNock } from "./support.ts";
 
 useNock();

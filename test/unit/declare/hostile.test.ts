@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import fc from "../../support/fc.ts";
 import { declare, declareFiles } from "./fakes.ts";
 
 /** Texts made of what means something to YAML or to a declaration, so that many of them go deep before they fail. */

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { circles } from "../../../src/declare/circles.ts";
+import fc from "../../support/fc.ts";
 import { declare, told } from "./fakes.ts";
 
 const service = (domain: string) => `services:\n  a:\n    domain: ${domain}\n  b: {grants: {x@b.example: view}}\n`;

@@ -1,9 +1,9 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { addressIndex, dependenciesOf, inOrder } from "../../../src/engine/graph.ts";
 import { blockersOf } from "../../../src/engine/schedule.ts";
 import { narrow } from "../../../src/engine/target.ts";
 import type { Actions, Change } from "../../../src/model/index.ts";
+import fc from "../../support/fc.ts";
 import { declared, desiredOf, recorded, stateOf } from "../../support/subjects.ts";
 
 const WWW = "hosting_service.www";

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import {
@@ -13,6 +12,7 @@ import {
   sameSet,
 } from "../../../src/kinds/index.ts";
 import { attributesOf } from "../../../src/lifecycle/index.ts";
+import fc from "../../support/fc.ts";
 
 describe("sameInstant", () => {
   it.each([

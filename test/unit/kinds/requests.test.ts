@@ -1,9 +1,10 @@
 /** What each kind sends, literally: a changed byte here is a changed request to somebody's account. */
-import fc from "fast-check";
+
 import { describe, expect, it } from "vitest";
 import { kinds, matches } from "../../../src/kinds/index.ts";
 import type { Kind } from "../../../src/kinds/kind.ts";
 import { type JsonObject, UNKNOWN } from "../../../src/model/index.ts";
+import fc from "../../support/fc.ts";
 
 const kindOf = (type: string): Kind => {
   const kind = kinds.get(type);

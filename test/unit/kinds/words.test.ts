@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { monthsOf, passwordForm, phaseOf, phaseOfWord } from "../../../src/kinds/service/words.ts";
+import fc from "../../support/fc.ts";
 
 const plain = { statusWords: {} };
 

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { idempotencyKey } from "../../../src/lifecycle/index.ts";
+import fc from "../../support/fc.ts";
 
 describe("the Idempotency-Key of an order", () => {
   // Never change these values: a key that is computed differently orders, and bills, everything in flight once more.

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Address, formatAddress, isName, parseAddress, resourceOf } from "../../../src/model/index.ts";
+import fc from "../../support/fc.ts";
 
 const name = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_-]{0,20}$/);
 const address: fc.Arbitrary<Address> = fc.record(

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   ExpressionError,
@@ -9,6 +8,7 @@ import {
   UNKNOWN,
   type Value,
 } from "../../../src/model/index.ts";
+import fc from "../../support/fc.ts";
 
 const resources: Readonly<Record<string, Value>> = {
   "hosting_service.acme": { id: "1001", price: 500, suspended: false, coupon_code: null, later: UNKNOWN },

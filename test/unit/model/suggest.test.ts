@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { didYouMean, nearest } from "../../../src/model/index.ts";
+import fc from "../../support/fc.ts";
 
 const NAMES = ["plan_id", "currency", "domain", "term", "deletion_policy"];
 

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { equal, formatPath, hasUnknown, join, split, UNKNOWN, type Value } from "../../../src/model/index.ts";
+import fc from "../../support/fc.ts";
 
 /** Any value, with unknown parts anywhere. Keys of objects are ordinary words: attribute names and map keys. */
 const { value } = fc.letrec<{ value: Value }>((tie) => ({

@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { formatAddress, type JsonObject, type ResourceState, type State } from "../../../src/model/index.ts";
 import {
@@ -11,6 +10,7 @@ import {
   withoutResources,
   withResource,
 } from "../../../src/record/index.ts";
+import fc from "../../support/fc.ts";
 import { entry, file, instance, resource } from "./builders.ts";
 
 /** Written by Terraform 1.11, with our provider's resources added in the form that Terraform gives them. */

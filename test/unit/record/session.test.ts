@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createFileStore, decodeState } from "../../../src/record/index.ts";
+import fc from "../../support/fc.ts";
 import { countingUuids, diagnosticOf, resource } from "./builders.ts";
 import { everyLuck, FakeDisk, freeLock } from "./fake-disk.ts";
 

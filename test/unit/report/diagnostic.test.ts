@@ -1,10 +1,10 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Diagnostic } from "../../../src/model/index.ts";
 import { diagnosticJson, renderDiagnostics } from "../../../src/report/index.ts";
 import { snippetLines } from "../../../src/report/snippet.ts";
 import { paint } from "../../../src/report/style.ts";
 import { widthOf } from "../../../src/report/width.ts";
+import fc from "../../support/fc.ts";
 import { at, diagnostic } from "./builders.ts";
 
 const golden = (name: string) => `../../golden/report/${name}.txt`;

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { ApplyEvent } from "../../../src/model/index.ts";
 import {
@@ -17,6 +16,7 @@ import {
   requestEventLine,
   startStatus,
 } from "../../../src/report/index.ts";
+import fc from "../../support/fc.ts";
 import { at, change, diagnostic, drift, invoice, outcome, plan, reason, result } from "./builders.ts";
 
 /** Everything that acts on a terminal or is drawn as nothing, written out by number: not the expression under test. */

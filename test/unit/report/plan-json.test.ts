@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/model/index.ts";
 import { planJson } from "../../../src/report/index.ts";
+import fc from "../../support/fc.ts";
 import { change, cost, diagnostic, drift, liveService, order, plan, reason, update } from "./builders.ts";
 
 const dev = 'hosting_grant.acme["dev@acme.example"]';

@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Change } from "../../../src/model/index.ts";
 import { renderPlan } from "../../../src/report/index.ts";
+import fc from "../../support/fc.ts";
 import { change, diagnostic, drift, order, plan } from "./builders.ts";
 import { planCases } from "./plan-cases.ts";
 

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   type Column,
@@ -9,6 +8,7 @@ import {
   requestEventLine,
 } from "../../../src/report/index.ts";
 import { cut, pad, widthOf, wrap } from "../../../src/report/width.ts";
+import fc from "../../support/fc.ts";
 
 interface Row {
   readonly id: number | null;

@@ -1,8 +1,8 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { addMonths, dateOf } from "../../../src/sandbox/clock.ts";
 import { amountBilled, billingCycle, discounted, TERM_MONTHS } from "../../../src/sandbox/money.ts";
 import { isCountry, isDomainName, isEmail, isPhone, isWebUrl } from "../../../src/sandbox/rules/syntax.ts";
+import fc from "../../support/fc.ts";
 
 const amount = fc.integer({ min: 0, max: 1_000_000_000 });
 const percent = fc.integer({ min: 0, max: 100 });
