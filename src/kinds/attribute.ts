@@ -1,3 +1,4 @@
+import { domainToASCII } from "node:url";
 import { z } from "zod";
 import { isObject, type Json } from "../model/index.ts";
 
@@ -83,20 +84,48 @@ function structured(text: string): Json {
   }
 }
 
-/** Equality of two instants, whatever their notation; a bare date is midnight UTC. */
+/**
+ * Equality of two instants, whatever their notation. A bare date is midnight UTC; of a server that tells the date alone,
+ * any time of that day (UTC) is the same, or what it cannot say would look changed for ever.
+ */
 export function sameInstant(a: Json, b: Json): boolean {
   if (a === b) return true;
   if (typeof a !== "string" || typeof b !== "string") return false;
   const [left, right] = [Date.parse(a), Date.parse(b)];
-  return !Number.isNaN(left) && left === right;
+  if (Number.isNaN(left) || Number.isNaN(right)) return false;
+  const dateAlone = BARE_DATE.test(a) || BARE_DATE.test(b);
+  return dateAlone ? Math.floor(left / DAY_MS) === Math.floor(right / DAY_MS) : left === right;
 }
 
-/** The form in which e-mail addresses and domains are compared; undefined for anything but a string. */
+const BARE_DATE = /^\d{4}-\d\d-\d\d$/;
+const DAY_MS = 86_400_000;
+
+/** The form in which domains are compared: lower case, without the root's dot, international names in their ASCII form. */
+export function foldedDomain(value: unknown): string | undefined {
+  const text = folded(value)?.replace(/\.$/, "");
+  return text === undefined ? undefined : domainToASCII(text) || text;
+}
+
+export function sameDomain(a: Json, b: Json): boolean {
+  return foldedDomain(a) !== undefined && foldedDomain(a) === foldedDomain(b);
+}
+
+/** The form in which addresses are compared: as every URL parser writes it (`https://a.example` has the path `/`). */
+export function normalUrl(value: unknown): string | undefined {
+  if (typeof value !== "string") return undefined;
+  return URL.canParse(value) ? new URL(value).href : value;
+}
+
+export function sameUrl(a: Json, b: Json): boolean {
+  return normalUrl(a) !== undefined && normalUrl(a) === normalUrl(b);
+}
+
+/** The form in which e-mail addresses are compared; undefined for anything but a string. */
 export function folded(value: unknown): string | undefined {
   return typeof value === "string" ? value.trim().toLowerCase() : undefined;
 }
 
-/** Equality without regard to case and surrounding blanks (e-mail addresses, domains). */
+/** Equality without regard to case and surrounding blanks (e-mail addresses, words of a fixed set). */
 export function sameFolded(a: Json, b: Json): boolean {
   return folded(a) !== undefined && folded(a) === folded(b);
 }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { AccountRecord } from "../api/index.ts";
-import { attribute } from "./attribute.ts";
+import { attribute, sameFolded } from "./attribute.ts";
 import { CURRENCIES, createdAtAttribute, deletionPolicy, idAttribute } from "./common.ts";
 import type { Kind, Remote } from "./kind.ts";
 
@@ -16,6 +16,7 @@ const attributes = z.strictObject({
   currency: attribute(z.enum(CURRENCIES).optional(), {
     description: "Currency that the client is billed in.",
     change: "immutable",
+    same: sameFolded,
     computed: true,
     example: "GEL",
   }),

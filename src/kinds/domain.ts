@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { attribute, folded, freeMap, freeMapBody, sameFolded } from "./attribute.ts";
+import { attribute, foldedDomain, freeMap, freeMapBody, sameDomain } from "./attribute.ts";
 import { CURRENCIES, deletionPolicy, domainName, idAttribute } from "./common.ts";
 import { invoiceAttributes, recordedInvoice, reportedInvoice } from "./invoice.ts";
 import type { Kind } from "./kind.ts";
@@ -9,7 +9,7 @@ const attributes = z.strictObject({
   domain: attribute(domainName(), {
     description: "The domain to register.",
     change: "immutable",
-    same: sameFolded,
+    same: sameDomain,
     unreadable: true,
     example: "acme.example",
   }),
@@ -78,7 +78,7 @@ itself: the resource stays marked as pending until you import it or remove the m
   schemaVersion: 0,
   creation: "blind",
   removal: "policy",
-  naturalKey: ({ domain: name }) => folded(name),
+  naturalKey: ({ domain: name }) => foldedDomain(name),
   create: ({ domain: name, years, currency, nameserver_mode, registrant_contact }) => ({
     endpoint: "registerDomain",
     body: {

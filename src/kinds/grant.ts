@@ -20,6 +20,7 @@ const attributes = z.strictObject({
   permission: attribute(z.enum(["view", "manage"]), {
     description: "What they may do: `view` or `manage`.",
     change: "replace",
+    same: sameFolded,
     example: "manage",
   }),
   expires_at: attribute(

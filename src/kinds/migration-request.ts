@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { MigrationRequestRecord } from "../api/index.ts";
-import { attribute, folded, freeMap, freeMapBody, identifier, sameFolded } from "./attribute.ts";
+import { attribute, foldedDomain, freeMap, freeMapBody, identifier, sameDomain } from "./attribute.ts";
 import { createdAtAttribute, deletionPolicy, domainName, idAttribute } from "./common.ts";
 import type { Kind, Remote } from "./kind.ts";
 
@@ -9,7 +9,7 @@ const attributes = z.strictObject({
   domain: attribute(domainName(), {
     description: "Domain of the website to move.",
     change: "immutable",
-    same: sameFolded,
+    same: sameDomain,
     example: "www.acme.example",
   }),
   order_id: attribute(identifier().optional(), {
@@ -67,7 +67,7 @@ block follows \`deletion_policy\`.`,
     for await (const record of client.migrationRequests.list({ signal })) yield remote(record);
   },
   get: async ({ client, signal }, id) => remote(await client.migrationRequests.get(id, { signal })),
-  naturalKey: ({ domain }) => folded(domain),
+  naturalKey: ({ domain }) => foldedDomain(domain),
   alike: ({ order_id: mine }, { order_id: other }) => mine == null || other == null || mine === other,
   create: ({ domain, order_id, questions }) => ({
     endpoint: "createMigrationRequest",

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { WebhookRecord } from "../api/index.ts";
 import { hasUnknown } from "../model/index.ts";
-import { attribute, sameSet } from "./attribute.ts";
+import { attribute, normalUrl, sameSet, sameUrl } from "./attribute.ts";
 import { createdAtAttribute, idAttribute } from "./common.ts";
 import type { Kind, Remote } from "./kind.ts";
 
@@ -21,6 +21,7 @@ const attributes = z.strictObject({
   url: attribute(z.url({ protocol: /^https?$/, error: "expected an http or https URL" }), {
     description: "Where events are posted to.",
     change: "replace",
+    same: sameUrl,
     example: "https://hooks.acme.example/hosting",
   }),
   events: attribute(z.array(z.enum(EVENTS)).min(1, "at least one event"), {
@@ -72,7 +73,7 @@ secret, and then deletes the old one, so that no event falls between. Importing 
   // A URL may have several subscriptions: only the same URL with the same events is the same one.
   naturalKey: ({ url, events }) =>
     typeof url === "string" && Array.isArray(events) && !hasUnknown(events)
-      ? [url, ...[...events].sort()].join(" ")
+      ? [normalUrl(url), ...[...events].sort()].join(" ")
       : undefined,
   create: ({ url, events }) => ({ endpoint: "createWebhook", body: { url: url ?? null, events: events ?? null } }),
   created(answer) {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { ServiceRecord } from "../../api/index.ts";
 import type { Diagnostic, JsonObject, ValueObject } from "../../model/index.ts";
-import { attribute, folded, sameFolded } from "../attribute.ts";
+import { attribute, foldedDomain, sameDomain, sameFolded } from "../attribute.ts";
 import { CURRENCIES, createdAtAttribute, deletionPolicy, domainName, idAttribute } from "../common.ts";
 import { invoiceAttributes, recordedInvoice, reportedInvoice } from "../invoice.ts";
 import type { Kind, Remote, Settings, Step } from "../kind.ts";
@@ -18,13 +18,14 @@ const attributes = z.strictObject({
   currency: attribute(z.enum(CURRENCIES), {
     description: "Currency of the order and its invoices.",
     change: "immutable",
+    same: sameFolded,
     example: "USD",
   }),
   domain: attribute(domainName().optional(), {
     description: "Domain attached to the service. Required for hosting plans (shared, WordPress), otherwise left out.",
     change: "immutable",
     computed: true,
-    same: sameFolded,
+    same: sameDomain,
     example: "www.acme.example",
   }),
   term: attribute(z.literal([1, 3, 6, 12, 24, 36]).optional(), {
@@ -202,7 +203,7 @@ export const service: Kind<"createService"> = {
     for await (const record of client.services.list({ signal })) yield remote(record, settings);
   },
   get: async ({ client, settings, signal }, id) => remote(await client.services.get(id, { signal }), settings),
-  naturalKey: ({ domain }) => folded(domain),
+  naturalKey: ({ domain }) => foldedDomain(domain),
   create: (planned, key) => ({
     endpoint: "createService",
     body: {

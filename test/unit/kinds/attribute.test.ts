@@ -7,9 +7,11 @@ import {
   identifier,
   kinds,
   metaOf,
+  sameDomain,
   sameFolded,
   sameInstant,
   sameSet,
+  sameUrl,
 } from "../../../src/kinds/index.ts";
 import { attributesOf } from "../../../src/lifecycle/index.ts";
 import fc from "../../support/fc.ts";
@@ -20,6 +22,10 @@ describe("sameInstant", () => {
     ["2027-01-31T00:00:00Z", "2027-01-31T00:00:00.000000Z", true, "microseconds"],
     ["2027-01-31T04:00:00+04:00", "2027-01-31T00:00:00+00:00", true, "another offset"],
     ["2027-01-31", "2027-02-01", false, "another day"],
+    ["2027-01-31T18:30:00Z", "2027-01-31", true, "a server that tells the day alone"],
+    ["2027-01-31T18:30:00Z", "2027-02-01", false, "the day after"],
+    ["2027-01-31T02:00:00+04:00", "2027-01-30", true, "the day in UTC"],
+    ["2027-01-31T18:30:00Z", "2027-01-31T18:31:00Z", false, "a minute later"],
     ["never", "never", true, "the same text, even if it is no time"],
     ["never", "always", false, "no times at all"],
     [null, "2027-01-31", false, "none and one"],
@@ -48,6 +54,34 @@ describe("sameFolded", () => {
         expect(folded(folded(a))).toBe(folded(a));
       }),
     );
+  });
+});
+
+describe("sameDomain", () => {
+  it.each([
+    ["WWW.acme.example", "www.acme.example", true, "case"],
+    ["www.acme.example.", "www.acme.example", true, "the root's dot"],
+    ["b\u00fccher.example", "xn--bcher-kva.example", true, "the ASCII form of an international name"],
+    ["www.acme.example", "acme.example", false, "another name"],
+    ["not a domain", "not a domain", true, "what is no domain is compared as it is"],
+    [null, null, false, "nothing"],
+  ])("of %j and %j is %j: %s", (a, b, expected, _why) => {
+    expect(sameDomain(a, b)).toBe(expected);
+    expect(sameDomain(b, a)).toBe(expected);
+  });
+});
+
+describe("sameUrl", () => {
+  it.each([
+    ["https://a.example", "https://a.example/", true, "a path that is added"],
+    ["HTTPS://A.example:443/x", "https://a.example/x", true, "case and the default port"],
+    ["https://a.example/x", "https://a.example/X", false, "another path"],
+    ["https://a.example/x", "https://a.example/x/", false, "a slash inside a path means something"],
+    ["no url", "no url", true, "what is no URL is compared as it is"],
+    [null, null, false, "nothing"],
+  ])("of %j and %j is %j: %s", (a, b, expected, _why) => {
+    expect(sameUrl(a, b)).toBe(expected);
+    expect(sameUrl(b, a)).toBe(expected);
   });
 });
 
