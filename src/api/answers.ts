@@ -4,6 +4,24 @@ import { accountForm, grantForm, invoiceForm, migrationRequestForm, serviceForm,
 import type { Answers } from "./records.ts";
 import { findBeside, findOne, findText, takeOne } from "./unwrap.ts";
 
+type Fields = { readonly [key: string]: unknown };
+
+/** An invoice in the place of an order (§2 Invoice): its id is not that of what was ordered. */
+const isInvoice = (value: Fields) => "invoice_number" in value || ("order_id" in value && "total" in value);
+
+/** An object that is the order itself, not an invoice of it nor an envelope that merely names it. */
+const isOrder = (value: Fields) =>
+  !isInvoice(value) &&
+  (["status", "plan", "domain", "product_type"].some((name) => name in value) ||
+    !("order_id" in value || "service_id" in value));
+
+/** The order that an invoice or an envelope names: `order_id` (§2), `service_id`. */
+function namedOrder(json: unknown): unknown {
+  const found = [json, ...(isObject(json) ? Object.values(json) : [])].filter(isObject);
+  const named = found.map((value) => value.service_id ?? value.order_id).find((id) => id !== undefined && id !== null);
+  return named === undefined ? json : { id: named };
+}
+
 type Reading = { readonly [E in MutationName]: (json: unknown) => Answers[E] };
 
 const DOMAIN_ORDER = ["order", "service", "domain", "registration"];
@@ -13,10 +31,11 @@ const DOMAIN_ORDER = ["order", "service", "domain", "registration"];
  * found by structure, an answer without a usable one is null. Only an order must name its service (api.malformed).
  */
 const reading: Reading = {
-  createService: (json) => ({
-    service: takeOne("createService", serviceForm, json),
-    invoice: findBeside(invoiceForm, json, serviceForm.one) ?? null,
-  }),
+  createService: (json) => {
+    const order = findOne(serviceForm, json, isOrder);
+    const invoice = findBeside(invoiceForm, json, serviceForm.one) ?? findOne(invoiceForm, json, isInvoice) ?? null;
+    return { service: order ?? takeOne("createService", serviceForm, namedOrder(json)), invoice };
+  },
   suspendService: () => null,
   unsuspendService: () => null,
   resetPassword: (json) => ({
@@ -27,16 +46,19 @@ const reading: Reading = {
   createWebhook: (json) => {
     const record = findOne(webhookForm, json);
     const secret = findText(json, ["secret", "signing_secret", "signingSecret", "webhook_secret"], webhookForm.one);
-    return record === undefined ? null : { ...record, secret };
+    if (record !== undefined) return { ...record, secret };
+    // The secret is told only this once: it is kept even when the answer names no id.
+    return secret === null ? null : { id: null, url: null, events: [], created_at: null, raw: {}, secret };
   },
   deleteWebhook: () => null,
   registerDomain: (json) => {
     if (!isObject(json)) return null;
-    const order = findOne({ ...serviceForm, one: DOMAIN_ORDER }, json);
+    const order =
+      findOne({ ...serviceForm, one: DOMAIN_ORDER }, json, isOrder) ?? findOne(serviceForm, namedOrder(json));
     return {
       id: order?.id ?? null,
       status: order?.status ?? null,
-      invoice: findBeside(invoiceForm, json, DOMAIN_ORDER) ?? null,
+      invoice: findBeside(invoiceForm, json, DOMAIN_ORDER) ?? findOne(invoiceForm, json, isInvoice) ?? null,
       raw: (order?.raw ?? (isObject(json.data) ? json.data : json)) as JsonObject,
     };
   },

@@ -104,7 +104,7 @@ export interface Answers {
   resetPassword: { readonly password: string | null };
   createGrant: GrantRecord | null;
   revokeGrant: null;
-  createWebhook: (WebhookRecord & { readonly secret: string | null }) | null;
+  createWebhook: (Omit<WebhookRecord, "id"> & { readonly id: string | null; readonly secret: string | null }) | null;
   deleteWebhook: null;
   registerDomain: DomainOrder | null;
   createAccount: AccountRecord | null;

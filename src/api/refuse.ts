@@ -64,6 +64,13 @@ function judge({ endpoint }: ApiRequest, { status, headers }: Reply): Verdict {
       fix: `Use a token that has the ability "${ability}", belongs to this account and is not restricted to other services.`,
     };
   }
+  if ((status === 404 || status === 410) && /html/i.test(headers["content-type"] ?? "")) {
+    return {
+      code: "api.malformed",
+      summary: `A page answered in place of the API (${status})`,
+      fix: "Check that the base URL is the API's address, and that no proxy stands in for it.",
+    };
+  }
   if (status === 404 || status === 410) {
     return path.includes("{")
       ? {
@@ -88,7 +95,7 @@ function judge({ endpoint }: ApiRequest, { status, headers }: Reply): Verdict {
     return {
       code: "api.validation",
       summary: `The API refused the values of ${what} (422)`,
-      fix: "Correct the values named.",
+      fix: "Correct the values named; if none is, the object is not in a state that allows it (a service that is not paid yet).",
     };
   }
   if (status === 429) {
@@ -113,6 +120,8 @@ function judge({ endpoint }: ApiRequest, { status, headers }: Reply): Verdict {
       code: "api.redirect",
       summary: `The API answered with a redirect (${status})${destination(headers.location)}, which is not followed`,
       fix: "Set the base URL to the final address.",
+      // "See other" is a common answer to what has been carried out.
+      ...(repeat !== "safe" && (status === 302 || status === 303) && { reached: "maybe" as const }),
     };
   }
   if (status >= 500) return again("api.server", `The API failed (${status})`);

@@ -19,8 +19,8 @@ function places(json: unknown, names: readonly string[]): Object[] {
 }
 
 /** The record in an answer, found by structure (gap: several response shapes are not shown); undefined when there is none. */
-export function findOne<T>(form: Form<T>, json: unknown): T | undefined {
-  const found = places(json, form.one).find((value) => hasId(form, value));
+export function findOne<T>(form: Form<T>, json: unknown, fits: (value: Object) => boolean = () => true): T | undefined {
+  const found = places(json, form.one).find((value) => hasId(form, value) && fits(value));
   const read = found === undefined ? undefined : readRecord(form, found);
   return read !== undefined && "record" in read ? read.record : undefined;
 }

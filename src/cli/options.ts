@@ -2,7 +2,13 @@ import path from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type CommonOptions, type Invocation, type Io, looksOf } from "./io.ts";
 
-const collect = (value: string, earlier: readonly string[] = []): readonly string[] => [...earlier, value];
+const collect = (value: string, earlier: readonly string[] = []): readonly string[] => [...earlier, given(value)];
+
+/** An empty value is a variable that was not set: working in the wrong place would be worse than an error. */
+function given(value: string): string {
+  if (value === "") throw new InvalidArgumentError("it is empty; is a variable unset?");
+  return value;
+}
 
 /** `90`, `90s`, `5m`, `1h` -> milliseconds. */
 export function duration(text: string): number {
@@ -27,13 +33,15 @@ export const COMMON_OPTIONS = "Common options:";
 /** Adds the options that work everywhere, before and after the command's name. */
 export function addCommonOptions(command: Command): Command {
   return command
-    .addOption(new Option("-C, --chdir <dir>", "work in another folder").helpGroup(COMMON_OPTIONS))
+    .addOption(new Option("-C, --chdir <dir>", "work in another folder").argParser(given).helpGroup(COMMON_OPTIONS))
     .addOption(
       new Option("-f, --file <file>", "declaration to read, in place of hosting.yaml (repeatable)")
         .argParser(collect)
         .helpGroup(COMMON_OPTIONS),
     )
-    .addOption(new Option("--state <file>", "state file (default: hosting.tfstate)").helpGroup(COMMON_OPTIONS))
+    .addOption(
+      new Option("--state <file>", "state file (default: hosting.tfstate)").argParser(given).helpGroup(COMMON_OPTIONS),
+    )
     .addOption(new Option("--json", "machine-readable output").helpGroup(COMMON_OPTIONS))
     .addOption(new Option("--no-color", "no colours").helpGroup(COMMON_OPTIONS))
     .addOption(new Option("--quiet", "results and errors only").helpGroup(COMMON_OPTIONS))

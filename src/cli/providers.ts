@@ -21,6 +21,8 @@ export class Providers {
   readonly #signal: AbortSignal;
   readonly #clients = new Map<string, HostingClient>();
   readonly #open = new Map<string, Provider>();
+  /** Address and token -> the alias that uses them. */
+  readonly #aliases = new Map<string, string>();
   readonly #tokens = new Map<string, string>();
 
   constructor(configs: ReadonlyMap<string, ProviderConfig>, invocation: Invocation, signal: AbortSignal) {
@@ -99,6 +101,15 @@ export class Providers {
       });
     }
     const key = JSON.stringify([baseUrl, token]);
+    const twin = this.#aliases.get(key);
+    if (twin !== undefined && twin !== config.alias) {
+      fail("config.duplicate", `Providers ${twin} and ${config.alias} are the same account: same address, same token`, {
+        detail: "What is declared under one would not be seen under the other, and could be ordered twice.",
+        fix: "Use one of the two for both.",
+        ...(config.range && { range: config.range }),
+      });
+    }
+    this.#aliases.set(key, config.alias);
     const client =
       this.#clients.get(key) ??
       new HostingClient({

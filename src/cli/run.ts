@@ -84,6 +84,7 @@ async function makePlan(
   const made = plan({
     desired,
     state,
+    recorded: store.state,
     observed,
     kinds,
     env: io.env,

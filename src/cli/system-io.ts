@@ -7,12 +7,16 @@ import type { Io } from "./io.ts";
 /** The real streams, environment and signals of this process. */
 export function systemIo(): Io {
   const { stdin, stdout, stderr } = process;
-  // A reader that went away (`hostform plan | head`) is not an error of ours.
-  for (const stream of [stdout, stderr]) {
-    stream.on("error", (error: NodeJS.ErrnoException) => {
-      if (error.code !== "EPIPE") throw error;
+  // A reader that went away (`hostform plan | head`) is not an error of ours, and a log disk that is full must not end an
+  // apply in the middle: what was lost of the results shows in the exit code.
+  stderr.on("error", () => {});
+  stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") return;
+    stderr.write(`The results could not be written (${error.code ?? error.message}).\n`);
+    process.on("exit", () => {
+      process.exitCode ||= 1;
     });
-  }
+  });
   return {
     env: process.env,
     cwd: process.cwd(),

@@ -25,16 +25,20 @@ export function holdersOf(state: State, kinds: Kinds): Map<string, string> {
  * Refuses plans in which two addresses stand for one object: removing one would take away the other's, and each would
  * undo what the other declares.
  */
-export function sharedObjects(changes: readonly Change[], kinds: Kinds): Diagnostic[] {
+export function sharedObjects(changes: readonly Change[], kinds: Kinds, state: State): Diagnostic[] {
+  const planned = new Set(changes.map(({ address }) => address));
+  const elsewhere = new Map([...holdersOf(state, kinds)].filter(([, address]) => !planned.has(address)));
   const held = new Map<string, Change>();
   const diagnostics: Diagnostic[] = [];
   for (const change of changes.toSorted((a, b) => Number(isAdoption(a)) - Number(isAdoption(b)))) {
     const kind = kinds.get(change.type);
     const identity = kind && change.before && identityOf(change.provider, kind, change.before);
     if (!identity) continue;
+    const outside = elsewhere.get(identity);
+    if (outside !== undefined && !isForgotten(change)) diagnostics.push(shared(change, outside, kind.noun));
     const other = held.get(identity);
     if (other === undefined) held.set(identity, change);
-    else if (!isForgotten(change) && !isForgotten(other)) diagnostics.push(shared(change, other, kind.noun));
+    else if (!isForgotten(change) && !isForgotten(other)) diagnostics.push(shared(change, other.address, kind.noun));
   }
   return diagnostics;
 }
@@ -44,7 +48,7 @@ const isAdoption = ({ importing }: Change) => importing !== undefined;
 /** It leaves the state and nothing is sent: nobody's object is touched. */
 const isForgotten = ({ removal }: Change) => removal === "forget";
 
-function shared({ address, before }: Change, { address: other }: Change, noun: string): Diagnostic {
+function shared({ address, before }: Change, other: string, noun: string): Diagnostic {
   return {
     severity: "error",
     code: "config.duplicate",

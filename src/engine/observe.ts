@@ -95,12 +95,14 @@ function queriesOf(desired: Desired, state: State, kinds: Kinds, env: Environmen
     const prior = state.resources.get(address);
     // A mark of an order without known outcome names no object: it is read like something that was never recorded.
     const recorded = typeof prior?.attributes.id === "string" ? prior : undefined;
+    // An order without known outcome is looked for as it was sent, whatever is declared by now.
+    const sought = prior?.private.pending === undefined ? config : prior.attributes;
     queries.push({
       address,
       provider: prior?.provider ?? provider,
       kind,
       prior: recorded,
-      config,
+      config: sought,
       ...(importId !== undefined && { importId }),
     });
   };

@@ -32,6 +32,8 @@ import { kindOf, type Observed } from "./observe.ts";
 export interface PlanOptions {
   readonly desired: Desired;
   readonly state: State;
+  /** The whole state, when `state` was narrowed to targets: what is recorded elsewhere still counts. */
+  readonly recorded?: State;
   readonly observed: Observed;
   readonly kinds: Kinds;
   readonly env: Environment;
@@ -72,7 +74,7 @@ export function plan(options: PlanOptions): Plan {
 
   const sorted = [...changes.values()].sort((a, b) => (a.address < b.address ? -1 : 1));
   const places = new Map(desired.resources.map((resource) => [resource.address, resource]));
-  for (const diagnostic of sharedObjects(sorted, kinds))
+  for (const diagnostic of sharedObjects(sorted, kinds, options.recorded ?? state))
     diagnostics.push(located(diagnostic, places.get(diagnostic.address ?? "")?.locate([])));
   return {
     project: desired.project,
@@ -92,7 +94,7 @@ function planDeclared(options: PlanOptions, changes: Map<string, Change>, diagno
   const { desired, state, observed, kinds, env } = options;
   const declared = new Map(desired.resources.map((resource) => [resource.address, resource]));
   const index = addressIndex(declared.keys());
-  const holders = holdersOf(state, kinds);
+  const holders = holdersOf(options.recorded ?? state, kinds);
   const results = new Map<string, Value>();
   const left = new Set<string>(); // gone and not made anew: nothing that refers to them can be made either
   const scope = scopeOf((address) => results.get(address) ?? state.resources.get(address)?.attributes, env);

@@ -91,10 +91,16 @@ function structured(text: string): Json {
 export function sameInstant(a: Json, b: Json): boolean {
   if (a === b) return true;
   if (typeof a !== "string" || typeof b !== "string") return false;
-  const [left, right] = [Date.parse(a), Date.parse(b)];
+  const [left, right] = [instant(a), instant(b)];
   if (Number.isNaN(left) || Number.isNaN(right)) return false;
   const dateAlone = BARE_DATE.test(a) || BARE_DATE.test(b);
-  return dateAlone ? Math.floor(left / DAY_MS) === Math.floor(right / DAY_MS) : left === right;
+  if (!dateAlone) return left === right;
+  return a.slice(0, 10) === b.slice(0, 10) || Math.floor(left / DAY_MS) === Math.floor(right / DAY_MS);
+}
+
+/** A time without an offset is in UTC, wherever hostform runs. */
+export function instant(text: string): number {
+  return Date.parse(/T[\d:.]+$/.test(text) ? `${text}Z` : text);
 }
 
 const BARE_DATE = /^\d{4}-\d\d-\d\d$/;

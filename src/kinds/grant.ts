@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { GrantRecord } from "../api/index.ts";
-import { attribute, folded, identifier, sameFolded, sameInstant } from "./attribute.ts";
+import { attribute, folded, identifier, instant, sameFolded, sameInstant } from "./attribute.ts";
 import { createdAtAttribute, idAttribute } from "./common.ts";
 import type { Kind, Remote } from "./kind.ts";
 
@@ -26,7 +26,7 @@ const attributes = z.strictObject({
   expires_at: attribute(
     z
       .string()
-      .refine((text) => !Number.isNaN(Date.parse(text)), "expected a time such as 2027-01-31T00:00:00Z")
+      .refine((text) => !Number.isNaN(instant(text)), "expected a time such as 2027-01-31T00:00:00Z")
       .optional(),
     {
       description: "When the grant ends (ISO 8601). Left out: never. An expired grant is not created again.",
@@ -46,7 +46,8 @@ const remote = (record: GrantRecord, service: string): Remote => ({
     service_id: service,
     email: record.email,
     permission: record.permission,
-    expires_at: record.expires_at,
+    // A host that never tells it is not taken to say "never".
+    ...(Object.hasOwn(record.raw, "expires_at") && { expires_at: record.expires_at }),
     created_at: record.created_at,
   },
 });
@@ -91,7 +92,7 @@ passed is left alone, not created in a loop. Removing it revokes it.`,
   naturalKey: ({ email }) => folded(email),
   alike: (config, live) => config.service_id === live.service_id,
   lapsed: (config, now) =>
-    typeof config.expires_at === "string" && Date.parse(config.expires_at) <= now
+    typeof config.expires_at === "string" && instant(config.expires_at) <= now
       ? `it expired at ${config.expires_at}`
       : undefined,
   create: ({ service_id, email, permission, expires_at }) => ({

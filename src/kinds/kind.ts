@@ -42,6 +42,8 @@ export interface Created {
   readonly invoice: Invoice | null;
   /** For kinds with phases: what the new object shows. Default: live. */
   readonly phase?: Phase;
+  /** The answer was that of an earlier order: the object is adopted, and nothing is done to it along with that. */
+  readonly replayed?: boolean;
   /** A one-time secret that did not come, for example. */
   readonly warning?: Diagnostic;
 }

@@ -89,7 +89,10 @@ secret, and then deletes the old one, so that no event falls between. Importing 
           };
     return {
       id: answer?.id ?? null,
-      attributes: answer === null ? { secret: null } : { ...remote(answer).attributes, secret: answer.secret },
+      attributes: {
+        ...(answer?.id != null && remote({ ...answer, id: answer.id }).attributes),
+        secret: answer?.secret ?? null,
+      },
       invoice: null,
       ...(lost && { warning: lost }),
     };

@@ -76,9 +76,9 @@ export class Account {
   }
 }
 
-/** True for a 404: the object (or its parent) does not exist. 403 is not a 404. */
+/** The API says that the object (or its parent) does not exist. A 403 does not say so, nor does a page of a proxy. */
 export function isNotFound(error: unknown): boolean {
-  return error instanceof ApiError && error.status === 404;
+  return error instanceof ApiError && error.diagnostics[0]?.code === "api.not_found";
 }
 
 const keyOf = (kind: Kind, parent: string | undefined) => `${kind.type} ${parent ?? ""}`;

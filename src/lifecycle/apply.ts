@@ -61,7 +61,8 @@ class Work {
     this.#config = config;
     this.#context = context;
     this.#attributes = change.before ?? {};
-    this.#mark = change.private;
+    const { pending: _, ...mark } = change.private;
+    this.#mark = mark;
   }
 
   /** Only the state changes (an import, or attributes that concern hostform alone). */
@@ -81,7 +82,8 @@ class Work {
     const { phase = "live" } = made;
     const later = this.#kind.deferred?.(phase === "unknown" ? "pending" : phase) ?? [];
     const wanted = { ...this.#attributes, ...without(this.#config, later) };
-    if (this.#kind.update !== undefined) await this.#steps(this.#kind.update(this.#attributes, wanted, this.#config));
+    if (this.#kind.update !== undefined && !made.replayed)
+      await this.#steps(this.#kind.update(this.#attributes, wanted, this.#config));
     if (made.phase === "pending") this.#awaiting ??= made.invoice?.paid ? "provisioning" : "payment";
     return { ...this.#end(), ...(made.invoice && { invoice: made.invoice }) };
   }
@@ -125,6 +127,8 @@ class Work {
       if (this.#mark.deposed !== undefined) await this.#delete(this.#mark.deposed);
       await this.#delete(this.#attributes);
     }
+    // Suspended only when the job is done: until then it is not forgotten, and the next run looks again.
+    if (this.#awaiting === "job") return this.#end();
     await this.#context.drop(this.#change.address);
     return { ...this.#end(), attributes: null };
   }
@@ -138,7 +142,10 @@ class Work {
         await this.#save({ ...this.#mark, pending });
       },
       // A generation outlives a refused order: the next one must not repeat the key of the service that is gone.
-      unmark: () => (this.#mark.generation === undefined ? this.#context.drop(this.#change.address) : this.#save()),
+      unmark: (spent = this.#mark.generation) =>
+        spent === undefined
+          ? this.#context.drop(this.#change.address)
+          : this.#save({ ...this.#mark, generation: spent }),
     });
     this.#attributes = createdAttributes(this.#kind, planned, made);
     // Durable before anything else happens: from here on the object is known, whatever fails next.

@@ -37,7 +37,8 @@ export function refreshed(kind: Kind, recorded: JsonObject | undefined, remote: 
   for (const [name, type, meta] of attributesOf(kind)) {
     const old = recorded?.[name] ?? null;
     const told = Object.hasOwn(remote.attributes, name) ? (remote.attributes[name] ?? null) : old;
-    const silent = meta.unreadable || (isEmpty(told) && !isOptional(type, meta));
+    const remembered = meta.unreadable && recorded !== undefined;
+    const silent = remembered || (isEmpty(told) && !isOptional(type, meta));
     values[name] = meta.writeOnly ? null : silent || sameValue(meta, old, told) ? old : told;
   }
   values.id = remote.id;
@@ -45,10 +46,10 @@ export function refreshed(kind: Kind, recorded: JsonObject | undefined, remote: 
 }
 
 /**
- * A server that says nothing of what no object can be without (which fields records have is not specified, §2) has left
+ * A server that says nothing of what no object can be without, or of what cannot change (which fields records have is not specified, §2) has left
  * it out rather than changed it.
  */
 const isEmpty = (told: Json) => told === null || (Array.isArray(told) && told.length === 0);
 
 const isOptional = (type: z.ZodType, meta: AttributeMeta) =>
-  meta.change === undefined || type.safeParse(undefined).success;
+  meta.change !== "immutable" && (meta.change === undefined || type.safeParse(undefined).success);

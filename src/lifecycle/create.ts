@@ -10,14 +10,16 @@ import {
   type JsonObject,
   type PrivateMark,
 } from "../model/index.ts";
+import { attributesOf, sameValue } from "./attributes.ts";
 import type { ApplyContext } from "./context.ts";
-import { idempotencyKey } from "./key.ts";
+import { idempotencyKey, keyIsTrusted } from "./key.ts";
 import { parentOf } from "./read.ts";
 
 export interface CreateContext extends Pick<ApplyContext, "account" | "writer" | "project" | "now"> {
   /** Records durably that an order was begun. */
   markPending(pending: NonNullable<PrivateMark["pending"]>): Promise<void>;
-  unmark(): Promise<void>;
+  /** Takes that back; `spent` is the generation of a key that must not be used again by itself. */
+  unmark(spent?: number): Promise<void>;
 }
 
 /**
@@ -44,28 +46,72 @@ export async function create(
 
 async function createKeyed(kind: Kind, change: Change, planned: JsonObject, context: CreateContext): Promise<Created> {
   const { account, writer, project } = context;
+  const { pending, generation = 1 } = change.private;
   const before = await account.list(kind);
+  if (pending !== undefined) checkResend(kind, change, planned, [...before.values()], context.now());
   const name = kind.orderReference?.(planned) ?? change.address;
-  const key = idempotencyKey(project, name, change.private.generation ?? 1);
-  const answer = await marked(kind.create(planned, key), context, (mutation) => perform(writer, mutation));
+  const key = pending?.idempotencyKey ?? idempotencyKey(project, name, generation);
+  const answer = await marked(kind.create(planned, key), pending, context, (mutation) => perform(writer, mutation));
   const made = kind.created(answer, planned, account.settings);
   const earlier = made.id === null ? undefined : before.get(made.id);
-  if (earlier?.phase === "gone") {
-    await context.unmark();
+  if (earlier === undefined) return made;
+  if (earlier.phase === "gone") {
+    await context.unmark(generation);
     fail("apply.replayed", `The order of ${change.address} was answered with ${kind.noun} ${made.id}, which is gone`, {
       detail: "The API still remembers this order's Idempotency-Key and repeated its old answer: nothing was ordered.",
       fix: `Order it anew on purpose with \`--reorder '${change.address}'\`, or declare another \`reference\`.`,
       address: change.address,
     });
   }
-  if (earlier === undefined) return made;
+  const other = differing(kind, planned, earlier);
+  if (other !== undefined) {
+    await context.unmark();
+    fail(
+      "apply.replayed",
+      `The order of ${change.address} was answered with ${kind.noun} ${made.id}, which is another one`,
+      {
+        detail: `Its ${other} is ${JSON.stringify(earlier.attributes[other])}, declared is ${JSON.stringify(planned[other])}. An earlier order had the same project and name, and the API repeated its answer: nothing was ordered.`,
+        fix: "Declare another `reference` (or another name) to order it, or `hostform import` the one that is there.",
+        address: change.address,
+      },
+    );
+  }
   const warning: Diagnostic = {
     severity: "warning",
     code: "apply.replayed",
     summary: `${change.address} had been ordered before: adopted ${kind.noun} ${made.id}, nothing new was ordered`,
   };
-  // A replay repeats the answer of then; the list shows the service of now.
-  return { ...made, attributes: { ...made.attributes, ...earlier.attributes }, phase: earlier.phase, warning };
+  // A replay repeats the answer of then; the list shows the service of now, and the invoice is not a new one.
+  const attributes = { ...made.attributes, ...earlier.attributes };
+  return { ...made, attributes, phase: earlier.phase, invoice: null, replayed: true, warning };
+}
+
+/** Between plan and now the key may have grown too old to be relied on; then only the list can speak for sending again. */
+function checkResend(kind: Kind, change: Change, planned: JsonObject, live: readonly Remote[], now: number): void {
+  const { pending } = change.private;
+  if (pending === undefined || keyIsTrusted(pending.since, now)) return;
+  const twin = live.find(({ phase, attributes }) => phase !== "gone" && matches(kind, planned, attributes));
+  if (twin === undefined && kind.naturalKey(planned) !== undefined) return;
+  fail("plan.pending", `It is not known whether ${change.address} was ordered, and too long ago to ask again`, {
+    detail: `The order left at ${pending.since}; the API may have forgotten its key by now.`,
+    fix: "Run `hostform plan`: it says what there is.",
+    address: change.address,
+  });
+}
+
+/** The first attribute in which a live object is not the planned one. */
+function differing(kind: Kind, planned: JsonObject, { attributes }: Remote): string | undefined {
+  const found = attributesOf(kind).find(([name, , meta]) => {
+    const [told, wanted] = [attributes[name] ?? null, planned[name] ?? null];
+    return (
+      meta.change === "immutable" &&
+      !meta.unreadable &&
+      told !== null &&
+      wanted !== null &&
+      !sameValue(meta, wanted, told)
+    );
+  });
+  return found?.[0];
 }
 
 async function createListable(
@@ -95,7 +141,14 @@ async function createListable(
     try {
       const answer = await perform(writer, mutation);
       const made = kind.created(answer, planned, account.settings);
-      return made.id !== null ? made : ((await lookUp()) ?? absent(kind, change));
+      if (made.id !== null) return made;
+      // The list gives the id; what only the answer could tell (a secret) stays as the answer told it.
+      const listed = (await lookUp()) ?? absent(kind, change);
+      return {
+        ...made,
+        id: listed.id,
+        attributes: { ...made.attributes, ...listedOver(listed.attributes, made.attributes) },
+      };
     } catch (error) {
       if (!(error instanceof ApiError) || error.reached !== "maybe") throw error;
       const made = await lookUp();
@@ -107,7 +160,7 @@ async function createListable(
 
 async function createBlind(kind: Kind, change: Change, planned: JsonObject, context: CreateContext): Promise<Created> {
   try {
-    const answer = await marked(kind.create(planned, undefined), context, (mutation) =>
+    const answer = await marked(kind.create(planned, undefined), undefined, context, (mutation) =>
       perform(context.writer, mutation),
     );
     return kind.created(answer, planned, context.account.settings);
@@ -137,19 +190,25 @@ async function createBlind(kind: Kind, change: Change, planned: JsonObject, cont
  */
 async function marked<T>(
   mutation: Mutation,
+  earlier: PrivateMark["pending"],
   context: CreateContext,
   send: (mutation: Mutation) => Promise<T>,
 ): Promise<T> {
   const { endpoint: operation, idempotencyKey: key } = mutation;
-  const since = new Date(context.now()).toISOString();
+  const since = earlier?.since ?? new Date(context.now()).toISOString();
   await context.markPending({ since, operation, ...(key !== undefined && { idempotencyKey: key }) });
   try {
     return await send(mutation);
   } catch (error) {
-    if (error instanceof ApiError && error.reached !== "maybe") await context.unmark();
+    // A refusal of the second sending says nothing of the first.
+    const refused = error instanceof ApiError && error.reached !== "maybe";
+    if (refused && earlier === undefined) await context.unmark();
     throw error;
   }
 }
+
+const listedOver = (listed: JsonObject, told: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(listed).filter(([name, value]) => value !== null || !(name in told)));
 
 const perform = (writer: ApplyContext["writer"], mutation: Mutation): Promise<Answers[MutationName]> =>
   writer.perform(mutation);

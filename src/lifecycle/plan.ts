@@ -12,6 +12,7 @@ import {
   type Value,
 } from "../model/index.ts";
 import { attributesOf, sameValue } from "./attributes.ts";
+import { keyIsTrusted } from "./key.ts";
 import { finish, type PlanInput, type Planned, secretNames, unchanged } from "./planned.ts";
 import { existing, gone, immutable, pending, unknownPhase } from "./refusals.ts";
 
@@ -53,7 +54,10 @@ export function planResource(input: PlanInput): Planned {
     );
   }
   if (observed.matches.length > 0) return unchanged(input, null, [existing(input, observed.matches)]);
-  return planCreate(input, [{ why: "declared", text: "declared, and not in the state" }], prior?.private.generation);
+  // An entry without an id holds the generation of an order that came to nothing.
+  const spent = prior?.private.generation;
+  const generation = spent !== undefined && input.reorder ? spent + 1 : spent;
+  return planCreate(input, [{ why: "declared", text: "declared, and not in the state" }], generation);
 }
 
 /** The user has found the object of a pending order and names it (`import`): it is adopted like any other. */
@@ -62,9 +66,6 @@ function planFound(input: PlanInput, { private: { pending: _, ...mark } }: Resou
   return { ...planned, change: { ...planned.change, private: mark } };
 }
 
-/** How long the API is trusted to remember an Idempotency-Key (§8: the retention is not specified). */
-const KEY_TRUSTED_MS = 600_000;
-
 /**
  * An order whose answer was lost. With a key it is sent again, as it was sent then: while the key is young, or when
  * nothing in the account looks like it. Otherwise it is left alone, and the user decides.
@@ -72,7 +73,7 @@ const KEY_TRUSTED_MS = 600_000;
 function planPending(input: PlanInput, prior: ResourceState, since: string): Planned {
   const { kind, observed, now } = input;
   if (kind.creation !== "keyed") return unchanged(input, prior.attributes, [pending(input)]);
-  const old = now - Date.parse(since) > KEY_TRUSTED_MS;
+  const old = !keyIsTrusted(since, now);
   const twins = observed.status === "absent" ? observed.matches : [];
   if (old && twins.length > 0) return unchanged(input, null, [existing(input, twins)]);
   if (old && kind.naturalKey(prior.attributes) === undefined) return unchanged(input, null, [pending(input)]);
@@ -84,7 +85,10 @@ function planPending(input: PlanInput, prior: ResourceState, since: string): Pla
     if (sent !== undefined && sent !== null) config[name] = sent;
   }
   const text = `the answer to the order of ${since} was lost: the same order is sent again with the same key`;
-  return planCreate({ ...input, config }, [{ why: "declared", text }], prior.private.generation);
+  const planned = planCreate({ ...input, config }, [{ why: "declared", text }], prior.private.generation);
+  // The key and the time of the first sending go along: whatever was renamed since, this is that order.
+  const mark = { ...planned.change.private, pending: prior.private.pending };
+  return { ...planned, change: { ...planned.change, private: mark } };
 }
 
 function planCreate(input: PlanInput, reasons: readonly Reason[], generation: number | undefined): Planned {

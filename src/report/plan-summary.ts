@@ -30,6 +30,8 @@ export function countChanges(changes: Iterable<Change>): Counts {
 /** `Plan: 3 to add, 1 to change, 1 to destroy.`, or the sentence for nothing to do. */
 export function summaryLine(plan: Plan): string {
   if (plan.changes.every(isNoOp)) {
+    const kept = plan.mode === "destroy" ? plan.changes.length : 0;
+    if (kept > 0) return `No changes. ${plural(kept, "resource")} ${kept === 1 ? "stays" : "stay"}; see above.`;
     return plan.mode === "destroy"
       ? "No changes. Nothing that hostform manages is left to destroy."
       : plan.diagnostics.length + plan.changes.flatMap(({ deferred }) => deferred).length > 0

@@ -158,4 +158,5 @@ export function failure(reached: Reached, status?: number): ApiError {
   });
 }
 
-export const notFound = (): ApiError => failure("answered", 404);
+export const notFound = (): ApiError =>
+  new ApiError({ code: "api.not_found", summary: "not found", endpoint: "GET /x", reached: "answered", status: 404 });

@@ -58,7 +58,8 @@ export async function runImport(invocation: Invocation, text: string, id: string
         schemaVersion: kind.schemaVersion,
         attributes,
         sensitive: sensitiveNames(kind),
-        private: {},
+        // The generation of an order outlives its mark: its key must not be used again.
+        private: generationOf(store.state.resources.get(resource.address)),
         dependencies: next(withoutAddress(store.state, resource.address)).dependsOn,
       };
       checkUnique(store.state, kind, record);
@@ -133,6 +134,11 @@ function checkParent(kind: Kind, { address }: DesiredResource, config: ValueObje
 
 const importing = (wanted: DesiredResource, importId: string) => (resource: DesiredResource) =>
   resource.address === wanted.address ? { ...resource, importId } : resource;
+
+function generationOf(prior: ResourceState | undefined): ResourceState["private"] {
+  const generation = prior?.private.generation;
+  return generation === undefined ? {} : { generation };
+}
 
 function withoutAddress(state: State, address: string): State {
   return { ...state, resources: new Map([...state.resources].filter(([other]) => other !== address)) };

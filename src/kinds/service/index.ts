@@ -33,6 +33,8 @@ const attributes = z.strictObject({
     change: "immutable",
     computed: true,
     default: 1,
+    // The words of billing cycles are not specified: they are believed when a service is adopted, not against the order.
+    unreadable: true,
     example: 12,
   }),
   coupon_code: attribute(z.string().min(1).optional(), {
@@ -213,7 +215,8 @@ export const service: Kind<"createService"> = {
     ...(key !== undefined && { idempotencyKey: key }),
   }),
   created({ service: record, invoice }, _planned, settings) {
-    const { id, attributes: live, phase } = remote(record, settings);
+    const { id, attributes, phase } = remote(record, settings);
+    const { term: _, ...live } = attributes;
     return { id, phase, attributes: { ...live, ...recordedInvoice(invoice) }, invoice: reportedInvoice(invoice) };
   },
   orderReference: (config) => (typeof config.reference === "string" ? config.reference : undefined),

@@ -76,7 +76,7 @@ describe("what is repeated after a failure", () => {
   }
 
   for (const kind of every) {
-    for (const status of [400, 401, 403, 404, 422, 302, 418]) {
+    for (const status of [400, 401, 403, 404, 422, 301, 418]) {
       it(`${status} is a clear answer: ${kind} is not repeated`, async () => {
         const { endpoint, call } = calls[kind];
         endpoint().reply(status);
@@ -86,6 +86,22 @@ describe("what is repeated after a failure", () => {
       });
     }
   }
+});
+
+describe("a redirect to another page", () => {
+  it.each([302, 303])(
+    "(%i) may follow on what was carried out, and is a clear answer to what changes nothing",
+    async (status) => {
+      for (const kind of ["safe", "keyed", "idempotent", "once"] as const) {
+        const { endpoint, call } = calls[kind];
+        endpoint().reply(status);
+        const { client } = setUp();
+        const reached = kind === "safe" ? "answered" : "maybe";
+        expect(await failureOf(call(client)), kind).toMatchObject({ status, reached });
+        expect(client.requests).toBe(1);
+      }
+    },
+  );
 });
 
 describe("bounds", () => {

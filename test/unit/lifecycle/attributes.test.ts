@@ -46,9 +46,21 @@ describe("what is recorded, refreshed by what is live", () => {
     const told = refreshed(
       service,
       complete(service, liveService),
-      remote({ ...liveService, domain: null, status: null }),
+      remote({ ...liveService, next_due_date: null, status: null }),
     );
-    expect(told).toMatchObject({ domain: null, status: null });
+    expect(told).toMatchObject({ next_due_date: null, status: null });
+  });
+
+  it("takes silence about what cannot change for silence", () => {
+    const told = refreshed(service, complete(service, liveService), remote({ ...liveService, domain: null }));
+    expect(told.domain).toBe(liveService.domain);
+  });
+
+  it("believes the billing cycle of a service that is adopted, and not against the term of the order", () => {
+    expect(refreshed(service, undefined, remote({ ...liveService, term: 3 })).term).toBe(3);
+    expect(
+      refreshed(service, complete(service, { ...liveService, term: 12 }), remote({ ...liveService, term: 1 })).term,
+    ).toBe(12);
   });
 
   it("never holds what is write-only", () => {

@@ -237,7 +237,51 @@ describe("a keyed create", () => {
   it("answered with a service that is gone records nothing and names the way", async () => {
     const result = await run("hosting_service", ORDER, () => ordered(), { live: [liveService], phase: "gone" });
     expect(result).toMatchObject({ sent: 1, codes: ["apply.replayed"] });
+    // Its key is used up: --reorder goes on from here.
+    expect(result.records.at(-1)).toMatchObject({ attributes: { id: null }, private: { generation: 1 } });
+    expect(result.pending).toBeUndefined();
+  });
+
+  it("answered with a service that is another one is refused, and nothing is done to that", async () => {
+    const config = { ...ORDER, password: "long enough", password_version: 1 };
+    const other = { ...liveService, domain: "www.other.example" };
+    const result = await run("hosting_service", config, () => ordered(), { live: [other] });
+    expect(result).toMatchObject({ sent: 1, codes: ["apply.replayed"] });
     expect(result.records.at(-1)).toBe("dropped");
+  });
+
+  it("sent again has the key and the time of the first sending, whatever was renamed since", async () => {
+    const pending = { since: "2026-11-21T09:59:00.000Z", operation: "createService", idempotencyKey: "the-first-key" };
+    const result = await run("hosting_service", ORDER, () => ordered(), { private: { pending } });
+    expect(result.mutations[0]?.idempotencyKey).toBe("the-first-key");
+    expect(result.records[0]).toMatchObject({ private: { pending } });
+    expect(result.pending).toBeUndefined();
+  });
+
+  it("refused when it is sent again leaves the doubt about the first sending", async () => {
+    const pending = { since: "2026-11-21T09:59:00.000Z", operation: "createService", idempotencyKey: "the-first-key" };
+    const result = await run(
+      "hosting_service",
+      ORDER,
+      () => {
+        throw failure("answered", 403);
+      },
+      { private: { pending } },
+    );
+    expect(result.pending).toEqual(pending);
+  });
+
+  it.each([
+    ["too long ago", "2026-11-21T08:00:00.000Z"],
+    ["in the future", "2026-11-22T08:00:00.000Z"],
+    ["at no time at all", "yesterday"],
+  ])("first sent %s, with a twin in sight, is not sent", async (_, since) => {
+    const pending = { since, operation: "createService", idempotencyKey: "the-first-key" };
+    const result = await run("hosting_service", ORDER, () => ordered(), {
+      private: { pending },
+      live: [{ ...liveService }],
+    });
+    expect(result).toMatchObject({ sent: 0, codes: ["plan.pending"] });
   });
 
   it.each([
