@@ -81,9 +81,11 @@ async function createKeyed(kind: Kind, change: Change, planned: JsonObject, cont
     code: "apply.replayed",
     summary: `${change.address} had been ordered before: adopted ${kind.noun} ${made.id}, nothing new was ordered`,
   };
-  // A replay repeats the answer of then; the list shows the service of now, and the invoice is not a new one.
+  // A replay repeats the answer of then; the list shows the service of now. Without a mark of ours it is not known whose
+  // order it was: the service is adopted and nothing is done to it yet, and the invoice is not a new one.
   const attributes = { ...made.attributes, ...earlier.attributes };
-  return { ...made, attributes, phase: earlier.phase, invoice: null, replayed: true, warning };
+  const strange = pending === undefined;
+  return { ...made, attributes, phase: earlier.phase, warning, ...(strange && { invoice: null, replayed: true }) };
 }
 
 /** Between plan and now the key may have grown too old to be relied on; then only the list can speak for sending again. */
