@@ -15,11 +15,11 @@ const isOrder = (value: Fields) =>
   (["status", "plan", "domain", "product_type"].some((name) => name in value) ||
     !("order_id" in value || "service_id" in value));
 
-/** The order that an invoice or an envelope names: `order_id` (§2), `service_id`. */
-function namedOrder(json: unknown): unknown {
+/** The order that an invoice or an envelope names: `order_id` (§2), `service_id`; undefined when none is named. */
+function namedOrder(json: unknown): { readonly id: unknown } | undefined {
   const found = [json, ...(isObject(json) ? Object.values(json) : [])].filter(isObject);
   const named = found.map((value) => value.service_id ?? value.order_id).find((id) => id !== undefined && id !== null);
-  return named === undefined ? json : { id: named };
+  return named === undefined ? undefined : { id: named };
 }
 
 type Reading = { readonly [E in MutationName]: (json: unknown) => Answers[E] };
@@ -32,9 +32,9 @@ const DOMAIN_ORDER = ["order", "service", "domain", "registration"];
  */
 const reading: Reading = {
   createService: (json) => {
-    const order = findOne(serviceForm, json, isOrder);
+    const order = findOne(serviceForm, json, isOrder) ?? findOne(serviceForm, namedOrder(json));
     const invoice = findBeside(invoiceForm, json, serviceForm.one) ?? findOne(invoiceForm, json, isInvoice) ?? null;
-    return { service: order ?? takeOne("createService", serviceForm, namedOrder(json)), invoice };
+    return { service: order ?? takeOne("createService", serviceForm, json, isOrder), invoice };
   },
   suspendService: () => null,
   unsuspendService: () => null,

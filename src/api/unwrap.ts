@@ -18,7 +18,7 @@ function places(json: unknown, names: readonly string[]): Object[] {
     .filter(isObject);
 }
 
-/** The record in an answer, found by structure (gap: several response shapes are not shown); undefined when there is none. */
+/** The record in an answer, found by structure (gap: several response shapes are not shown) among those that fit; undefined when there is none. */
 export function findOne<T>(form: Form<T>, json: unknown, fits: (value: Object) => boolean = () => true): T | undefined {
   const found = places(json, form.one).find((value) => hasId(form, value) && fits(value));
   const read = found === undefined ? undefined : readRecord(form, found);
@@ -26,8 +26,8 @@ export function findOne<T>(form: Form<T>, json: unknown, fits: (value: Object) =
 }
 
 /** The record in an answer that must hold one. Throws api.malformed. */
-export function takeOne<T>(endpoint: EndpointName, form: Form<T>, json: unknown): T {
-  const found = findOne(form, json);
+export function takeOne<T>(endpoint: EndpointName, form: Form<T>, json: unknown, fits?: (value: Object) => boolean): T {
+  const found = findOne(form, json, fits);
   if (found === undefined) throw malformed(endpoint, { expected: `${form.noun} with an id`, came: formOf(json) });
   return found;
 }

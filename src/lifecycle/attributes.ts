@@ -38,7 +38,7 @@ export function refreshed(kind: Kind, recorded: JsonObject | undefined, remote: 
     const old = recorded?.[name] ?? null;
     const told = Object.hasOwn(remote.attributes, name) ? (remote.attributes[name] ?? null) : old;
     const remembered = meta.unreadable && recorded !== undefined;
-    const silent = remembered || (isEmpty(told) && !isOptional(type, meta));
+    const silent = remembered || (isEmpty(told) && !mayBeCleared(type, meta));
     values[name] = meta.writeOnly ? null : silent || sameValue(meta, old, told) ? old : told;
   }
   values.id = remote.id;
@@ -46,10 +46,10 @@ export function refreshed(kind: Kind, recorded: JsonObject | undefined, remote: 
 }
 
 /**
- * A server that says nothing of what no object can be without, or of what cannot change (which fields records have is not specified, §2) has left
- * it out rather than changed it.
+ * A server that says nothing of what no object can be without, or of what cannot change, has left it out rather than
+ * changed it (which fields records have is not specified, §2).
  */
 const isEmpty = (told: Json) => told === null || (Array.isArray(told) && told.length === 0);
 
-const isOptional = (type: z.ZodType, meta: AttributeMeta) =>
+const mayBeCleared = (type: z.ZodType, meta: AttributeMeta) =>
   meta.change !== "immutable" && (meta.change === undefined || type.safeParse(undefined).success);

@@ -1,0 +1,46 @@
+import { describe, expect, it } from "vitest";
+import { api, failureOf, invoice, setUp, useNock } from "./support.ts";
+
+/** Answers in which the first thing with an id is not what was ordered: its id must not be taken for the order's. */
+useNock();
+
+const answers = (path: string, body: unknown) => api().post(path).reply(201, JSON.stringify(body));
+const { order_id: _, ...bill } = invoice();
+
+describe("the id of an order", () => {
+  it.each([
+    ["an invoice in its place", { data: { ...bill, id: 5003, order_id: 1003 } }],
+    ["an unwrapped invoice", { ...bill, id: 5003, order_id: 1003 }],
+    ["an envelope of the request", { id: "req-1", service_id: 1003, invoice: { ...bill, id: 5003 } }],
+  ])("is not that of %s", async (_why, body) => {
+    answers("/services", body);
+    const { client } = setUp();
+    const { service } = await client.services.create({ plan_id: 11 }, { idempotencyKey: "k" });
+    expect(service.id).toBe("1003");
+  });
+
+  it("of a domain is not that of its invoice either, which is kept as the invoice", async () => {
+    answers("/domains", { data: { ...bill, id: 5003, order_id: 1003 } });
+    const { client } = setUp();
+    expect(await client.domains.register({})).toMatchObject({ id: "1003", invoice: { id: "5003" } });
+  });
+
+  it.each([
+    ["an invoice that names no order", { data: { ...bill, id: 5003 } }],
+    ["a message", { data: { message: "ordered" } }],
+  ])("is not guessed from %s: the order stays in doubt", async (_why, body) => {
+    answers("/services", body);
+    const { client } = setUp();
+    const error = await failureOf(client.services.create({ plan_id: 11 }, { idempotencyKey: "k" }));
+    expect(error).toMatchObject({ reached: "maybe" });
+    expect(error.diagnostics[0]?.code).toBe("api.malformed");
+  });
+});
+
+describe("a signing secret", () => {
+  it("is kept when the answer names no id: it is told only this once", async () => {
+    answers("/webhooks", { data: { url: "https://a.example", events: ["invoice.paid"], secret: "whsec_once" } });
+    const { client } = setUp();
+    expect(await client.webhooks.create({})).toMatchObject({ id: null, secret: "whsec_once" });
+  });
+});
