@@ -49,7 +49,9 @@ export class Providers {
     const words = Object.entries(config.statusWords ?? {}).map(
       ([word, phase]) => [word.trim().toLowerCase(), phase] as const,
     );
-    const account = new Account(client, { statusWords: Object.fromEntries(words) }, this.#signal);
+    const { keyLifetimeMs } = config;
+    const settings = { statusWords: Object.fromEntries(words), ...(keyLifetimeMs !== undefined && { keyLifetimeMs }) };
+    const account = new Account(client, settings, this.#signal);
     const provider = { alias, client, account, config };
     this.#open.set(alias, provider);
     return provider;

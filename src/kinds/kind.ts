@@ -7,6 +7,8 @@ import type { AttributeMeta } from "./attribute.ts";
 export interface Settings {
   /** Lower-cased status word -> phase, beside the words known by themselves. */
   readonly statusWords: Readonly<Record<string, Phase>>;
+  /** How long the API is trusted to remember an Idempotency-Key, in milliseconds. */
+  readonly keyLifetimeMs?: number;
 }
 
 /** What a kind is given to read the account with. */

@@ -1,7 +1,15 @@
 import type { Writer } from "../api/index.ts";
 import type { Kind, Remote } from "../kinds/kind.ts";
-import type { ResourceState } from "../model/index.ts";
+import type { JsonObject, ResourceState } from "../model/index.ts";
 import type { Account } from "./account.ts";
+
+/** Where one-time secrets are written that are not to stay in the state (`secret_output`). */
+export interface SecretOutputs {
+  /** Makes sure, by trying, that a secret can be written there. @throws HostformError `secret.output`. */
+  check(output: JsonObject): Promise<void>;
+  /** Durable when it resolves. @throws HostformError `secret.output`. */
+  write(output: JsonObject, secret: string): Promise<void>;
+}
 
 /** What applying one change needs of its surroundings. */
 export interface ApplyContext {
@@ -14,6 +22,8 @@ export interface ApplyContext {
   save(resource: ResourceState): Promise<void>;
   /** Takes a resource out of the state; resolves when that is durable. */
   drop(address: string): Promise<void>;
+  /** Absent: secrets stay in the state. */
+  readonly secretOutputs?: SecretOutputs;
   /** Waits until the object shows that a queued job is done. @returns undefined when that was not waited for, or in vain. */
   wait(
     kind: Kind,

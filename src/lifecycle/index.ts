@@ -7,7 +7,7 @@ export * from "./account.ts";
 export { adoptedAttributes } from "./aims.ts";
 export * from "./apply.ts";
 export * from "./attributes.ts";
-export type { ApplyContext } from "./context.ts";
+export type { ApplyContext, SecretOutputs } from "./context.ts";
 export { explain } from "./explain.ts";
 export { idempotencyKey } from "./key.ts";
 export { planResource } from "./plan.ts";

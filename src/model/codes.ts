@@ -142,6 +142,14 @@ export const codes = {
     "An earlier create of this object has no known outcome",
     "Find out whether it exists; then `hostform import` it, or `hostform state rm` the mark.",
   ],
+  "plan.lookalike": [
+    "A server that may be the declared one exists, and nothing tells the two apart",
+    "Adopt it with `hostform import`, or insist on another order with `--order-anyway ADDRESS`.",
+  ],
+  "plan.saved": [
+    "A saved plan cannot be applied",
+    "Make a new one with `hostform plan --out FILE`.",
+  ],
   "plan.expired": ["A grant has expired and is not created again", "Remove it, or give a later `expires_at`."],
   "plan.catalogue": ["The plan to order is not in the API's list of plans", "Check plan_id with `hostform plans`."],
   "plan.unmanaged": [
@@ -150,7 +158,19 @@ export const codes = {
   ],
   "plan.address": ["No resource has this address", "Check it with `hostform state list` or `hostform plan`."],
 
+  // Guards
+  "guard.orders": ["The plan orders more than is allowed", "Check the plan; `--max-orders N` overrides for this run."],
+  "guard.spend": [
+    "The plan spends more than is allowed, or an amount that cannot be known",
+    "Check the plan; `--max-spend CURRENCY=AMOUNT` overrides for this run.",
+  ],
+  "guard.removals": [
+    "The plan removes more than is allowed",
+    "Check the plan: was a file left out? `--allow-removals` overrides for this run.",
+  ],
+
   // Apply
+  "apply.price": ["A price changed since the plan was made", "Run plan again and see the new price."],
   "apply.declined": ["The plan was not approved", "Answer `yes`, or pass `--auto-approve`."],
   "apply.skipped": ["A change was not made because one it depends on failed", "Mend the failure and apply again."],
   "apply.drifted": ["The live object changed between plan and apply", "Run plan again."],
@@ -160,7 +180,30 @@ export const codes = {
     "See the message; nothing was ordered.",
   ],
 
+  // Secrets
+  "secret.output": [
+    "A one-time secret cannot be written to its secret_output, or was not",
+    "Mend the place that the message names; nothing is created before it can be written.",
+  ],
+  "secret.source": ["A secret value cannot be read from where it is declared to be", "Mend the place that the message names."],
+  "secret.lost": [
+    "A one-time secret was lost on its way",
+    "Nothing to do: the object is made anew, with a new secret.",
+  ],
+
   // State
+  "state.journal": [
+    "The journal beside the state does not belong to it, or is damaged",
+    "See the message: it says what the journal holds and how to go on.",
+  ],
+  "state.key": [
+    "The state is encrypted and the key is missing or wrong",
+    "Set HOSTFORM_STATE_PASSPHRASE or HOSTFORM_STATE_KEY to the key that it was encrypted with.",
+  ],
+  "state.backend": [
+    "The place where the state is kept cannot be used",
+    "Check the `backend` section, its credentials in the environment, and that the server runs.",
+  ],
   "state.locked": [
     "Another process holds the state",
     "Wait for it (`--lock-timeout 5m`); if it hangs, end it, then `hostform force-unlock`.",

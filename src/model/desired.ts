@@ -11,10 +11,38 @@ export interface DesiredResource {
   readonly config: JsonObject;
   /** Resources named by `depends_on`, beside those that templates refer to. */
   readonly dependsOn: readonly string[];
+  /** Where the values of write-only attributes are taken from when they are needed; such an attribute is not in `config`. */
+  readonly sources?: ReadonlyMap<string, SecretSource>;
   /** Adopt the existing object with this id (`import:`). */
   readonly importId?: string;
   /** The place of an attribute (or of the resource, for `[]`) in the declaration. */
   locate(path: AttributePath): SourceRange | undefined;
+}
+
+/** Where a secret value is read: an environment variable, a file (its text without the last line break), a command's output. */
+export type SecretSource =
+  | { readonly env: string }
+  | { readonly file: string }
+  | { readonly command: readonly [string, ...string[]] };
+
+/** Limits that a plan must keep to; an absent one does not limit. */
+export interface Guards {
+  /** Most orders (services and domains) of one run. */
+  readonly maxOrders?: number;
+  /** Most that one run may order for, by currency, in the API's own unit. */
+  readonly maxSpend?: Readonly<Record<string, number>>;
+  /** Most resources that one run may remove. */
+  readonly maxRemovals?: number;
+  /** The same, in percent of what is recorded. */
+  readonly maxRemovalsPercent?: number;
+}
+
+/** Where the state is kept, when that is not a file: the settings of Terraform's backend of the same name. */
+export interface Backend {
+  readonly type: "http" | "pg";
+  /** Terraform's own names (`address`, `lock_address`, `schema_name` …), evaluated; never a password. */
+  readonly settings: JsonObject;
+  readonly range?: SourceRange;
 }
 
 /** One account: an API endpoint with a token, and how to read what it says. */
@@ -30,6 +58,8 @@ export interface ProviderConfig {
   readonly requestsPerMinute?: number;
   /** Status words of this host -> phase, for words that hostform does not know. */
   readonly statusWords?: Readonly<Record<string, Phase>>;
+  /** How long the API is trusted to remember an Idempotency-Key, in milliseconds (§8: not specified). Default: ten minutes. */
+  readonly keyLifetimeMs?: number;
   /** Digits after the decimal point of money amounts, when the user knows the scale. */
   readonly moneyScale?: number;
   readonly range?: SourceRange;
@@ -43,6 +73,8 @@ export interface Desired {
   readonly project: string;
   readonly providers: ReadonlyMap<string, ProviderConfig>;
   readonly resources: readonly DesiredResource[];
+  readonly guards?: Guards;
+  readonly backend?: Backend;
   /** The files it was read from. */
   readonly files: readonly string[];
 }

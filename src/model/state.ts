@@ -1,6 +1,24 @@
 import type { JsonObject } from "./value.ts";
 
 /**
+ * A request that was begun. It is durable before the request leaves, and leaves the state with the answer, so whatever
+ * is found of it later belongs to a run that did not come to its end.
+ */
+export interface Intent {
+  /** When it first left (ISO 8601). */
+  readonly since: string;
+  /** The endpoint: `createService`. */
+  readonly operation: string;
+  readonly params?: Readonly<Record<string, string>>;
+  /** The body exactly as it was sent. Never there for a request that holds a password. */
+  readonly body?: JsonObject;
+  /** §4: of an order. */
+  readonly idempotencyKey?: string;
+  /** Of a create that the collection shows: the ids with the same natural key that were there before. */
+  readonly known?: readonly string[];
+}
+
+/**
  * What hostform must remember of a resource beside its attributes. Stored in the instance's `private` field (base64
  * JSON), the one place in a Terraform state that Terraform keeps for the provider and does not show.
  */
@@ -10,7 +28,9 @@ export interface PrivateMark {
   /** The attributes of the object that this one replaced and that remains to be deleted. */
   readonly deposed?: JsonObject;
   /** A create that was begun and whose outcome is not known. */
-  readonly pending?: { readonly since: string; readonly operation: string; readonly idempotencyKey?: string };
+  readonly pending?: Intent;
+  /** Any other request that was begun. Nothing hangs on it: what the account shows next is what became of it. */
+  readonly attempt?: Intent;
 }
 
 /** One resource instance as last recorded. */

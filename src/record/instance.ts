@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { PrivateMark, ResourceState } from "../model/index.ts";
+import type { Intent, PrivateMark, ResourceState } from "../model/index.ts";
 import { fail, formatAddress, isName, parseAddress, resourceOf } from "../model/index.ts";
 import { canonical, order } from "./json.ts";
 import type { InstanceJson, ResourceJson } from "./schema.ts";
@@ -131,13 +131,21 @@ function encodeSensitive(names: readonly string[], original: InstanceJson | unde
   return sorted.map((value) => [{ type: "get_attr", value }]);
 }
 
+const intent = z.looseObject({
+  since: z.string(),
+  operation: z.string(),
+  params: z.record(z.string(), z.string()).optional(),
+  body: z.record(z.string(), z.unknown()).optional(),
+  idempotencyKey: z.string().optional(),
+  known: z.array(z.string()).optional(),
+} satisfies Record<keyof Intent, z.ZodType>);
+
 /** One entry for each field of the mark: a field that the model gains or loses does not compile until it is here too. */
 const markFields = {
   generation: z.number().int().min(1).optional(),
   deposed: z.record(z.string(), z.unknown()).optional(),
-  pending: z
-    .looseObject({ since: z.string(), operation: z.string(), idempotencyKey: z.string().optional() })
-    .optional(),
+  pending: intent.optional(),
+  attempt: intent.optional(),
 } satisfies Record<keyof PrivateMark, z.ZodType>;
 
 const markNames = Object.keys(markFields);
