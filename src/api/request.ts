@@ -1,3 +1,4 @@
+import type { Json } from "../model/index.ts";
 import { type Endpoint, type EndpointName, endpoints, type Mutation } from "./endpoints.ts";
 import type { ApiRequest } from "./exchange.ts";
 import { refuseArgument } from "./failure.ts";
@@ -46,13 +47,21 @@ export function buildRequest(name: EndpointName, parts: RequestParts): ApiReques
     method,
     path: search === "" ? path : `${path}?${search}`,
     headers: idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(body !== undefined && { body: JSON.stringify(sorted(body)) }),
     secrets: typeof password === "string" ? [password] : [],
     signal,
     attempt: 1,
     waitedMs: 0,
     left: 0,
   };
+}
+
+/** The same body gives the same bytes, in whatever order it was put together: what is sent again must not differ. */
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, item]) => [name, sorted(item)]));
 }
 
 /** One segment of the path: an id, percent-encoded. Refuses what a server or proxy might read as more than one. */

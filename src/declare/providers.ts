@@ -37,6 +37,13 @@ export const providerSettings = z.strictObject({
     )
     .optional()
     .describe("What status words of this host mean, for words that hostform does not know."),
+  idempotency_key_retention: z
+    .string("expected a time such as 10m or 24h")
+    .regex(/^[1-9]\d{0,5}(?:s|m|h|d)$/, "expected a time such as 10m or 24h")
+    .optional()
+    .describe(
+      "How long this host remembers an Idempotency-Key, such as 24h, when it says so. Until then an order whose answer was lost is sent again; afterwards it is looked for first. Default: 10m.",
+    ),
   money_scale: z
     .int("expected a whole number of digits")
     .min(0, "at least 0")
@@ -96,9 +103,8 @@ function readSettings(tree: MapTree, env: Environment, mistakes: Mistakes): Omit
       else for (const issue of parsed.error.issues) reportValue(entry, issue, tree, mistakes);
     }
   }
-  const { base_url, token_env, token_file, requests_per_minute, status_words, money_scale } = settings as z.infer<
-    typeof providerSettings
-  >;
+  const { base_url, token_env, token_file, requests_per_minute, status_words, money_scale, idempotency_key_retention } =
+    settings as z.infer<typeof providerSettings>;
   return {
     ...(base_url !== undefined && { baseUrl: base_url }),
     ...(token_env !== undefined && { tokenEnv: token_env }),
@@ -106,7 +112,14 @@ function readSettings(tree: MapTree, env: Environment, mistakes: Mistakes): Omit
     ...(requests_per_minute !== undefined && { requestsPerMinute: requests_per_minute }),
     ...(status_words !== undefined && { statusWords: status_words }),
     ...(money_scale !== undefined && { moneyScale: money_scale }),
+    ...(idempotency_key_retention !== undefined && { keyLifetimeMs: milliseconds(idempotency_key_retention) }),
   };
+}
+
+/** `90s`, `10m`, `24h`, `7d` -> milliseconds. */
+function milliseconds(time: string): number {
+  const unit = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }[time.slice(-1)] ?? 0;
+  return Number(time.slice(0, -1)) * unit;
 }
 
 /** A path in a declaration is relative to the file that it stands in. */

@@ -1,5 +1,5 @@
 import type { Writer } from "../api/index.ts";
-import type { Kinds } from "../kinds/kind.ts";
+import type { Kind, Kinds, Remote } from "../kinds/kind.ts";
 import { type Account, type Applied, applyChange, explain } from "../lifecycle/index.ts";
 import {
   type ApplyEvent,
@@ -22,6 +22,7 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import { type Environment, resolveConfig, scopeOf } from "./evaluate.ts";
+import { identityIn, identityOf } from "./identity.ts";
 import { kindOf } from "./observe.ts";
 import { blockersOf } from "./schedule.ts";
 import { JobWatch } from "./wait.ts";
@@ -66,6 +67,8 @@ class Run {
   readonly #options: ApplyOptions;
   readonly #watch: JobWatch;
   readonly #attributes: Map<string, JsonObject>;
+  /** What is recorded: the state that the run began with, and what it has recorded since. */
+  readonly #recorded: Map<string, ResourceState>;
   readonly #outcomes = new Map<string, Outcome>();
   readonly #declared: ReadonlyMap<string, DesiredResource>;
   /** A mistake of ours. It ends the run, but not before what is under way is finished and recorded. */
@@ -80,6 +83,7 @@ class Run {
     this.#declared = new Map(options.desired.resources.map((resource) => [resource.address, resource]));
     // What templates refer to: as observed for what stays, as applied for what changes.
     this.#attributes = new Map([...options.state.resources].map(([address, { attributes }]) => [address, attributes]));
+    this.#recorded = new Map(options.state.resources);
     for (const change of options.plan.changes)
       if (change.before !== null) this.#attributes.set(change.address, change.before);
   }
@@ -122,8 +126,11 @@ class Run {
     const { plan, state, recorder } = this.#options;
     const stale = plan.changes.flatMap((change) => {
       const prior = state.resources.get(change.address);
-      const same = prior === undefined || change.before === null || equal(prior.attributes, change.before);
-      return same || !isNoOp(change) ? [] : [{ ...prior, attributes: change.before }];
+      if (prior === undefined || change.before === null || !isNoOp(change)) return [];
+      // What the account shows now is what became of a request that an earlier run began.
+      const { attempt, ...mark } = prior.private;
+      const same = attempt === undefined && equal(prior.attributes, change.before);
+      return same ? [] : [{ ...prior, attributes: change.before, private: mark }];
     });
     await Promise.all(stale.map((resource) => recorder.put(resource)));
   }
@@ -182,14 +189,29 @@ class Run {
       writer,
       project: plan.project,
       now: () => clock.now(),
+      pause: (ms) => clock.sleep(ms),
+      holder: (ofKind, remote) => this.#holder(change, ofKind, remote),
       save: async (resource) => {
         await recorder.put(resource);
+        this.#recorded.set(resource.address, resource);
         this.#attributes.set(resource.address, resource.attributes);
       },
-      drop: (address) => recorder.remove(address),
+      drop: async (address) => {
+        await recorder.remove(address);
+        this.#recorded.delete(address);
+      },
       wait: (ofKind, address, id, parent, done) =>
         this.#watch.wait(account, ofKind, change.provider, { address, id, done }, parent),
     });
+  }
+
+  /** The other address that holds a live object, by the state and by what this run has recorded since. */
+  #holder({ address, provider }: Change, kind: Kind, { id, attributes }: Remote): string | undefined {
+    const identity = identityOf(provider, kind, { ...attributes, id });
+    const held = [...this.#recorded.values()].find(
+      (resource) => resource.address !== address && identity === identityIn(resource, this.#options.kinds),
+    );
+    return held?.address;
   }
 
   /** The declared attributes, with everything they refer to known by now. */

@@ -1,6 +1,6 @@
 import type { Kind, Kinds } from "../kinds/kind.ts";
 import { parentOf } from "../lifecycle/index.ts";
-import { type Change, type Diagnostic, type JsonObject, parseAddress, type State } from "../model/index.ts";
+import { type Change, type Diagnostic, type JsonObject, parseAddress, type ResourceState, type State } from "../model/index.ts";
 
 /** What makes two resources the same object of an account: its id in its collection. Undefined while there is no id. */
 export function identityOf(provider: string, kind: Kind, attributes: JsonObject): string | undefined {
@@ -10,13 +10,18 @@ export function identityOf(provider: string, kind: Kind, attributes: JsonObject)
     : undefined;
 }
 
+/** The identity of a recorded resource. */
+export function identityIn({ address, provider, attributes }: ResourceState, kinds: Kinds): string | undefined {
+  const kind = kinds.get(parseAddress(address)?.type ?? "");
+  return kind && identityOf(provider, kind, attributes);
+}
+
 /** Identity -> address of everything that is recorded. */
 export function holdersOf(state: State, kinds: Kinds): Map<string, string> {
   const holders = new Map<string, string>();
-  for (const { address, provider, attributes } of state.resources.values()) {
-    const kind = kinds.get(parseAddress(address)?.type ?? "");
-    const identity = kind && identityOf(provider, kind, attributes);
-    if (identity !== undefined) holders.set(identity, address);
+  for (const resource of state.resources.values()) {
+    const identity = identityIn(resource, kinds);
+    if (identity !== undefined) holders.set(identity, resource.address);
   }
   return holders;
 }

@@ -1,4 +1,4 @@
-import type { Kinds } from "../kinds/kind.ts";
+import type { Kinds, Remote } from "../kinds/kind.ts";
 import {
   type Observation,
   type PlanInput,
@@ -40,6 +40,8 @@ export interface PlanOptions {
   readonly mode: "apply" | "destroy";
   /** Addresses of gone services to order anew on purpose. */
   readonly reorder: ReadonlySet<string>;
+  /** Addresses of services to order although something like them exists. */
+  readonly orderAnyway?: ReadonlySet<string>;
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** API requests that were made to observe. */
@@ -61,13 +63,15 @@ export function plan(options: PlanOptions): Plan {
   const changes = new Map<string, Change>();
 
   if (mode === "apply") planDeclared(options, changes, diagnostics);
+  const holders = holdersOf(options.recorded ?? state, kinds);
   const declared = new Set(desired.resources.map(({ address }) => address));
   const dropped = [...state.resources.values()].filter(({ address }) => mode === "destroy" || !declared.has(address));
   for (const prior of dropped) {
     const kind = kindOf(prior.address, kinds);
     const observation = observed.observations.get(prior.address);
     if (kind === undefined || observation === undefined) continue;
-    const planned = planRemoval({ kind, prior, observed: observation, mode });
+    const holder = ({ id, attributes }: Remote) => holders.get(identityOf(prior.provider, kind, { ...attributes, id }) ?? "");
+    const planned = planRemoval({ kind, prior, observed: observation, mode, now, holder });
     changes.set(prior.address, planned.change);
     diagnostics.push(...planned.diagnostics);
   }
@@ -120,6 +124,8 @@ function planDeclared(options: PlanOptions, changes: Map<string, Change>, diagno
       secretByReference: secretsIn(resource, kinds),
       holder: ({ id, attributes }) => holders.get(identityOf(resource.provider, kind, { ...attributes, id }) ?? ""),
       reorder: options.reorder.has(resource.address),
+      orderAnyway: options.orderAnyway?.has(resource.address) ?? false,
+      keyLifetimeMs: desired.providers.get(resource.provider)?.keyLifetimeMs,
       plans: observed.plans.get(resource.provider) ?? [],
       now: options.now,
     };

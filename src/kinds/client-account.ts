@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { AccountRecord } from "../api/index.ts";
+import { CURRENCIES } from "../model/index.ts";
 import { attribute, sameFolded } from "./attribute.ts";
-import { CURRENCIES, createdAtAttribute, deletionPolicy, idAttribute } from "./common.ts";
+import { createdAtAttribute, deletionPolicy, idAttribute } from "./common.ts";
 import type { Kind, Remote } from "./kind.ts";
 
 const text = (description: string, example: string) =>

@@ -1,9 +1,6 @@
 import { z } from "zod";
 import { attribute } from "./attribute.ts";
 
-/** §2: the currencies of the service. */
-export const CURRENCIES = ["GEL", "USD", "EUR"] as const;
-
 /** The id that the API gives to every object. */
 export const idAttribute = (of: string) =>
   attribute(z.string(), { description: `Identifier of the ${of}, given by the API.`, computed: true });

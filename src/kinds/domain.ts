@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { CURRENCIES } from "../model/index.ts";
 import { attribute, foldedDomain, freeMap, freeMapBody, sameDomain } from "./attribute.ts";
-import { CURRENCIES, deletionPolicy, domainName, idAttribute } from "./common.ts";
+import { deletionPolicy, domainName, idAttribute } from "./common.ts";
 import { invoiceAttributes, recordedInvoice, reportedInvoice } from "./invoice.ts";
 import type { Kind } from "./kind.ts";
 
@@ -99,6 +100,7 @@ itself: the resource stays marked as pending until you import it or remove the m
       currency: typeof planned.currency === "string" ? planned.currency : "unknown",
       list: null,
       billed: null,
+      most: null,
       unknown: "the API gives no price for domains",
     },
   }),

@@ -116,6 +116,11 @@ export interface Kind<E extends MutationName = MutationName> {
    * taken for the same thing. Undefined when it cannot be told (yet).
    */
   naturalKey(attributes: ValueObject): string | undefined;
+  /**
+   * For paid kinds: whether a live object may be the declared one where no natural key tells (a server without a domain).
+   * True when in doubt.
+   */
+  resembles?(config: ValueObject, live: ValueObject, plans: readonly PlanRecord[]): boolean;
   /** A further condition on two attribute sets with the same natural key. */
   alike?(config: ValueObject, live: ValueObject): boolean;
 

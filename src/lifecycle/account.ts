@@ -9,6 +9,7 @@ import { ApiError, HostformError } from "../model/index.ts";
 export class Account {
   readonly #context: ReadContext;
   readonly #collections = new Map<string, Promise<ReadonlyMap<string, Remote>>>();
+  readonly #rechecked = new Map<string, Promise<ReadonlyMap<string, Remote>>>();
   readonly #confirmed = new Map<string, Promise<ReadonlyMap<string, Remote>>>();
   #plans: Promise<PlanRecord[]> | undefined;
 
@@ -66,6 +67,24 @@ export class Account {
     const plans = this.#plans ?? this.#context.client.plans.list(this.#context).all();
     this.#plans = plans;
     return plans;
+  }
+
+  /**
+   * The collection read once more (once for the whole run) beside what was read before: what appeared since, and what
+   * fell between two pages while the first listing was read. To be called before anything is ordered.
+   */
+  async recheck(kind: Kind): Promise<ReadonlyMap<string, Remote>> {
+    const earlier = this.#collections.get(keyOf(kind, undefined));
+    const again = this.#rechecked.get(kind.type) ?? collect(kind, this.#context, undefined);
+    this.#rechecked.set(kind.type, again);
+    again.catch(() => this.#rechecked.delete(kind.type));
+    return new Map([...((await earlier) ?? []), ...(await again)]);
+  }
+
+  /** The same list read again: prices may have changed since. */
+  freshPlans(): Promise<PlanRecord[]> {
+    this.#plans = undefined;
+    return this.plans();
   }
 
   /** Must be called when a collection was changed. */

@@ -1,3 +1,4 @@
+import type { Mutation } from "../api/index.ts";
 import type { Created, Kind, Remote, Step } from "../kinds/kind.ts";
 import {
   type Change,
@@ -13,7 +14,8 @@ import { isNotFound } from "./account.ts";
 import { createdAttributes, inPlaceAims, plannedAttributes, recordedOnly, without } from "./aims.ts";
 import { refreshed } from "./attributes.ts";
 import type { ApplyContext } from "./context.ts";
-import { create } from "./create.ts";
+import { create, intentOf, wasRefused } from "./create.ts";
+import { settledMark } from "./doubt.ts";
 import { parentOf } from "./read.ts";
 
 /** What came of a change. */
@@ -61,8 +63,7 @@ class Work {
     this.#config = config;
     this.#context = context;
     this.#attributes = change.before ?? {};
-    const { pending: _, ...mark } = change.private;
-    this.#mark = mark;
+    this.#mark = settledMark(change.private);
   }
 
   /** Only the state changes (an import, or attributes that concern hostform alone). */
@@ -108,8 +109,13 @@ class Work {
   async replaceCreateFirst(): Promise<Applied> {
     // There is room for one: what an earlier replacement left behind goes before it is forgotten.
     await this.#deleteDeposed();
-    this.#mark = { ...this.#mark, deposed: this.#attributes };
-    await this.#create();
+    const [old, mark] = [this.#attributes, this.#mark];
+    this.#mark = { ...mark, deposed: old };
+    await this.#create(() => {
+      this.#attributes = old;
+      this.#mark = mark;
+      return this.#save();
+    });
     await this.#deleteDeposed();
     return this.#end();
   }
@@ -124,7 +130,7 @@ class Work {
   async remove(how: NonNullable<Change["removal"]>): Promise<Applied> {
     if (how === "suspend") await this.#steps(this.#kind.retire?.(this.#attributes) ?? []);
     if (how === "delete") {
-      if (this.#mark.deposed !== undefined) await this.#delete(this.#mark.deposed);
+      await this.#deleteDeposed();
       await this.#delete(this.#attributes);
     }
     // Suspended only when the job is done: until then it is not forgotten, and the next run looks again.
@@ -133,19 +139,27 @@ class Work {
     return { ...this.#end(), attributes: null };
   }
 
-  async #create(): Promise<Created> {
+  /** @param undo puts the state back to what it was before a create that was refused; default: nothing was there. */
+  async #create(undo = () => this.#context.drop(this.#change.address)): Promise<Created> {
     const planned = plannedAttributes(this.#kind, this.#change, this.#config);
+    let pending = this.#change.private.pending;
     const made = await create(this.#kind, this.#change, planned, {
       ...this.#context,
-      markPending: async (pending) => {
+      markPending: async (intent) => {
+        pending = intent;
         this.#attributes = planned;
         await this.#save({ ...this.#mark, pending });
       },
       // A generation outlives a refused order: the next one must not repeat the key of the service that is gone.
-      unmark: (spent = this.#mark.generation) =>
-        spent === undefined
-          ? this.#context.drop(this.#change.address)
-          : this.#save({ ...this.#mark, generation: spent }),
+      unmark: async (spent = this.#mark.generation) => {
+        if (spent === undefined) return undo();
+        await this.#save({ ...this.#mark, generation: spent });
+      },
+      discard: async (lost) => {
+        this.#attributes = planned;
+        await this.#delete(lost, { ...this.#mark, ...(pending && { pending }) });
+      },
+      warn: (diagnostic) => void this.#diagnostics.push(diagnostic),
     });
     this.#attributes = createdAttributes(this.#kind, planned, made);
     // Durable before anything else happens: from here on the object is known, whatever fails next.
@@ -158,7 +172,7 @@ class Work {
   async #steps(steps: readonly Step[]): Promise<void> {
     const { writer } = this.#context;
     for (const step of steps) {
-      const answer = await writer.perform(step.mutation);
+      const answer = await this.#begun(step.mutation, this.#mark, () => writer.perform(step.mutation));
       const { attributes, warning } = step.accept(answer);
       this.#attributes = { ...this.#attributes, ...attributes };
       if (warning !== undefined) this.#diagnostics.push({ ...warning, address: this.#change.address });
@@ -175,10 +189,23 @@ class Work {
     await this.#save();
   }
 
-  async #delete(attributes: JsonObject): Promise<void> {
-    if (this.#kind.remove === undefined) fail("internal", `${this.#kind.type} has no request that removes it`);
+  /** Sends a request after it was written down that it is begun. A password is not written down. */
+  async #begun<T>(mutation: Mutation, mark: PrivateMark, send: () => Promise<T>): Promise<T> {
+    const { body: _, ...attempt } = intentOf(mutation, this.#context.now());
+    await this.#save({ ...mark, attempt });
     try {
-      await this.#context.writer.perform(this.#kind.remove(attributes));
+      return await send();
+    } catch (error) {
+      if (wasRefused(error)) await this.#save(mark);
+      throw error;
+    }
+  }
+
+  async #delete(attributes: JsonObject, mark = this.#mark): Promise<void> {
+    if (this.#kind.remove === undefined) fail("internal", `${this.#kind.type} has no request that removes it`);
+    const mutation = this.#kind.remove(attributes);
+    try {
+      await this.#begun(mutation, mark, () => this.#context.writer.perform(mutation));
     } catch (error) {
       if (!isNotFound(error)) throw error; // gone already: what was wanted
     }

@@ -18,6 +18,10 @@ export interface ApplyContext {
   readonly project: string;
   /** Milliseconds since the epoch. */
   now(): number;
+  /** Resolves after so many milliseconds. */
+  pause(ms: number): Promise<void>;
+  /** The other address under which a live object is recorded. */
+  holder?(kind: Kind, remote: Remote): string | undefined;
   /** Records a resource; resolves when it is durable. */
   save(resource: ResourceState): Promise<void>;
   /** Takes a resource out of the state; resolves when that is durable. */

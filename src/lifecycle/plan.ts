@@ -1,5 +1,5 @@
 import type { AttributeMeta } from "../kinds/attribute.ts";
-import type { Kind } from "../kinds/kind.ts";
+import type { Kind, Remote } from "../kinds/kind.ts";
 import {
   type Actions,
   type Diagnostic,
@@ -12,25 +12,24 @@ import {
   type Value,
 } from "../model/index.ts";
 import { attributesOf, sameValue } from "./attributes.ts";
-import { keyIsTrusted } from "./key.ts";
+import { type Doubtful, isDoubtful, settledMark } from "./doubt.ts";
+import { planPending } from "./plan-pending.ts";
 import { finish, type PlanInput, type Planned, secretNames, unchanged } from "./planned.ts";
-import { existing, gone, immutable, pending, unknownPhase } from "./refusals.ts";
+import { existing, gone, immutable, lookalike, unknownPhase } from "./refusals.ts";
 
 /**
  * Plans one declared resource: (declared, recorded, observed) in, a change as a plain value out.
  *
- * 1. A create without known outcome, or an expired grant: left alone, with a word.
+ * 1. A create without known outcome: settled first (plan-pending.ts). An expired grant: left alone, with a word.
  * 2. Recorded, but gone: anew when that costs nothing, on purpose only when it does.
- * 3. Not recorded, but something with its natural key exists: an error that offers adoption. Else a create.
+ * 3. Not recorded, but something with its natural key (or, without one, something like it) exists: an error that offers
+ *    adoption. Else a create.
  * 4. Present: attribute by attribute, in place, made anew, or refused.
  */
 export function planResource(input: PlanInput): Planned {
   const { kind, prior, observed } = input;
   const lapsed = kind.lapsed?.(input.config, input.now);
-  if (prior?.private.pending !== undefined)
-    return input.importId === undefined
-      ? planPending(input, prior, prior.private.pending.since)
-      : planFound(input, prior);
+  if (isDoubtful(prior)) return input.importId === undefined ? planDoubtful(input, prior) : planAdopted(input, prior);
   if (observed.status === "present") return planPresent(input, observed.attributes, observed.phase, lapsed);
   if (lapsed !== undefined) {
     const fix = "Remove it, or give a later `expires_at`.";
@@ -54,41 +53,38 @@ export function planResource(input: PlanInput): Planned {
     );
   }
   if (observed.matches.length > 0) return unchanged(input, null, [existing(input, observed.matches)]);
+  const lookalikes = input.orderAnyway ? [] : lookalikesOf(input, observed.alike);
+  if (lookalikes.length > 0) return unchanged(input, null, [lookalike(input, lookalikes)]);
   // An entry without an id holds the generation of an order that came to nothing.
   const spent = prior?.private.generation;
   const generation = spent !== undefined && input.reorder ? spent + 1 : spent;
   return planCreate(input, [{ why: "declared", text: "declared, and not in the state" }], generation);
 }
 
-/** The user has found the object of a pending order and names it (`import`): it is adopted like any other. */
-function planFound(input: PlanInput, { private: { pending: _, ...mark } }: ResourceState): Planned {
-  const planned = planResource({ ...input, prior: undefined });
-  return { ...planned, change: { ...planned.change, private: mark } };
+/** A create without known outcome: sent again, adopted, or left alone. */
+function planDoubtful(input: PlanInput, prior: Doubtful): Planned {
+  const { pending, attempt: _, ...mark } = prior.private;
+  return planPending(input, prior, {
+    create: (as, text, requests = 1) => {
+      const planned = planCreate(as, [{ why: "declared", text }], mark.generation);
+      // The intent goes along: whatever was renamed since, this is that request.
+      const change = { ...planned.change, requests: requests + planned.change.requests - 1 };
+      return { ...planned, change: { ...change, private: { ...change.private, pending } } };
+    },
+    adopt: (as) => planAdopted(as, prior),
+  });
 }
 
-/**
- * An order whose answer was lost. With a key it is sent again, as it was sent then: while the key is young, or when
- * nothing in the account looks like it. Otherwise it is left alone, and the user decides.
- */
-function planPending(input: PlanInput, prior: ResourceState, since: string): Planned {
-  const { kind, observed, now } = input;
-  if (kind.creation !== "keyed") return unchanged(input, prior.attributes, [pending(input)]);
-  const old = !keyIsTrusted(since, now);
-  const twins = observed.status === "absent" ? observed.matches : [];
-  if (old && twins.length > 0) return unchanged(input, null, [existing(input, twins)]);
-  if (old && kind.naturalKey(prior.attributes) === undefined) return unchanged(input, null, [pending(input)]);
-  const config: Record<string, Value> = { ...input.config };
-  for (const [name, , { change }] of attributesOf(kind)) {
-    if (change !== "immutable" && name !== "reference") continue;
-    delete config[name];
-    const sent = prior.attributes[name];
-    if (sent !== undefined && sent !== null) config[name] = sent;
-  }
-  const text = `the answer to the order of ${since} was lost: the same order is sent again with the same key`;
-  const planned = planCreate({ ...input, config }, [{ why: "declared", text }], prior.private.generation);
-  // The key and the time of the first sending go along: whatever was renamed since, this is that order.
-  const mark = { ...planned.change.private, pending: prior.private.pending };
-  return { ...planned, change: { ...planned.change, private: mark } };
+/** The object of a create without known outcome was found, or is named by the user (`import`): it is adopted. */
+function planAdopted(input: PlanInput, prior: ResourceState): Planned {
+  const planned = planResource({ ...input, prior: undefined });
+  return { ...planned, change: { ...planned.change, private: settledMark(prior.private) } };
+}
+
+/** Live objects that may be the declared one although no natural key says so, and that nobody holds. */
+function lookalikesOf({ kind, config, holder }: PlanInput, alike: readonly Remote[] = []): Remote[] {
+  if (kind.naturalKey(config) !== undefined) return [];
+  return alike.filter((remote) => remote.phase !== "gone" && holder?.(remote) === undefined);
 }
 
 function planCreate(input: PlanInput, reasons: readonly Reason[], generation: number | undefined): Planned {
@@ -110,6 +106,7 @@ function planCreate(input: PlanInput, reasons: readonly Reason[], generation: nu
     deferred: later.filter((name) => config[name] !== undefined && config[name] !== false),
     mark: { ...(generation !== undefined && generation > 1 && { generation }), ...(deposed && { deposed }) },
     requests: deposed === undefined ? 1 : 2,
+    ...(input.orderAnyway && { anyway: true }),
     diagnostics: priced?.warning === undefined ? [] : [{ ...priced.warning, address: input.address }],
     quote: priced?.quote,
   });
@@ -193,7 +190,7 @@ function planPresent(
     after: refused.length > 0 ? before : after,
     reasons,
     deferred: deferred.map(({ name }) => name),
-    mark: prior?.private ?? {},
+    mark: settledMark(prior?.private ?? {}),
     requests,
     diagnostics,
     importing,

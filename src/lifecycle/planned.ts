@@ -35,6 +35,10 @@ export interface PlanInput {
   holder?(remote: Remote): string | undefined;
   /** Order a gone service anew on purpose. */
   readonly reorder: boolean;
+  /** Order it although something like it exists. */
+  readonly orderAnyway?: boolean;
+  /** How long the API is trusted to remember an Idempotency-Key, in milliseconds. */
+  readonly keyLifetimeMs?: number | undefined;
   /** The API's plans, for the price of an order. */
   readonly plans: readonly PlanRecord[];
   /** Milliseconds since the epoch. */
@@ -60,6 +64,7 @@ export interface Finish {
   readonly diagnostics: readonly Diagnostic[];
   readonly importing?: boolean;
   readonly quote?: Quote | undefined;
+  readonly anyway?: true;
 }
 
 /** The attributes whose values are never shown: secret by kind, by what flows into them, or by what was recorded. */
@@ -91,6 +96,7 @@ export function finish(input: PlanInput, end: Finish): Planned {
     dependsOn: input.dependsOn,
     requests: end.requests,
     ...(end.quote && { quote: end.quote }),
+    ...(end.anyway && { anyway: true }),
   };
   return { change, diagnostics: end.diagnostics, result: end.after ?? {} };
 }

@@ -8,9 +8,17 @@ export type Observation =
   /** It exists (or, where the API cannot tell, is taken to). */
   | { readonly status: "present"; readonly attributes: JsonObject; readonly phase: Phase }
   /** It was recorded (or named for adoption) and no longer exists. `how` completes the sentence "service 1001 …". */
-  | { readonly status: "gone"; readonly how: string; readonly matches: readonly Remote[] }
-  /** It was never recorded. `matches`: live objects with its natural key. */
-  | { readonly status: "absent"; readonly matches: readonly Remote[] };
+  | ({ readonly status: "gone"; readonly how: string } & Likeness)
+  /** It was never recorded. */
+  | ({ readonly status: "absent" } & Likeness);
+
+/** What else the account shows that could be the resource. */
+export interface Likeness {
+  /** Live objects with its natural key. */
+  readonly matches: readonly Remote[];
+  /** Objects of any phase with its natural key or, for kinds that say so without one, alike in other ways. */
+  readonly alike?: readonly Remote[];
+}
 
 /** What is to be read of one resource. */
 export interface ReadQuery {
@@ -40,19 +48,23 @@ export async function read(account: Account, query: ReadQuery): Promise<Observat
   if (prior !== undefined) {
     const recorded = await readRecorded(account, kind, prior, alone);
     // Somebody may have made it anew by hand: what has its natural key is not made a second time.
-    return recorded.status === "gone" ? { ...recorded, matches: await alike(account, kind, config) } : recorded;
+    return recorded.status === "gone" ? { ...recorded, ...(await likeness(account, kind, config)) } : recorded;
   }
   if (importId !== undefined) return readImported(account, kind, importId, config, alone);
-  return { status: "absent", matches: await alike(account, kind, config) };
+  return { status: "absent", ...(await likeness(account, kind, config)) };
 }
 
-/** Live objects with the natural key of the declaration; none when that or the collection is not known. */
-async function alike(account: Account, kind: Kind, config: ValueObject | undefined): Promise<Remote[]> {
+/** What is like the declaration; nothing when that or the collection is not known. */
+async function likeness(account: Account, kind: Kind, config: ValueObject | undefined): Promise<Likeness> {
   const parent = parentOf(kind, config);
   const unreadable = kind.list === undefined || config === undefined;
-  if (unreadable || (kind.parent !== undefined && parent === undefined)) return [];
+  if (unreadable || (kind.parent !== undefined && parent === undefined)) return { matches: [] };
   const all = [...(await account.list(kind, parent)).values()];
-  return all.filter(({ phase, attributes }) => phase !== "gone" && matches(kind, config, attributes));
+  const same = all.filter(({ attributes }) => matches(kind, config, attributes));
+  const unclear = kind.resembles !== undefined && all.length > same.length && kind.naturalKey(config) === undefined;
+  const plans = unclear ? await account.plans() : [];
+  const alike = unclear ? all.filter(({ attributes }) => kind.resembles?.(config, attributes, plans)) : same;
+  return { matches: same.filter(({ phase }) => phase !== "gone"), alike };
 }
 
 async function readRecorded(account: Account, kind: Kind, prior: ResourceState, alone = false): Promise<Observation> {

@@ -85,15 +85,44 @@ export function gone({ kind, address, prior, importId }: Subject, how: string, c
   };
 }
 
+/** Nothing that can be read shows whether a create was carried out. */
 export function pending({ kind, address }: Subject): Diagnostic {
-  const unseen =
-    kind.list === undefined ? "The API has no call that shows it" : `Nothing tells it from other ${kind.noun}s`;
   return {
     severity: "warning",
     code: "plan.pending",
     summary: `It is not known whether ${address} was ordered`,
-    detail: `An earlier run asked for this ${kind.noun} and the answer was lost. ${unseen}, so it is not asked for again.`,
-    fix: `Look for its invoice (\`hostform invoices\`) or in the dashboard. If it was ordered: \`hostform import '${address}' ID\`. If not: \`hostform state rm '${address}'\`, and apply again.`,
+    detail: `A request for this ${kind.noun} left and its answer was lost. The API has no call that shows a ${kind.noun}, so it is not sent again.`,
+    fix: resolveIt(address),
+    address,
+  };
+}
+
+/** Several objects could be what a create without known outcome made, or one that cannot be told from another's. */
+export function undecided({ kind, address }: Subject, candidates: readonly Remote[]): Diagnostic {
+  const ids = candidates.map(({ id }) => id).join(", ");
+  return {
+    severity: "warning",
+    code: "plan.pending",
+    summary: `It is not known whether ${address} is ${candidates.length === 1 ? `${kind.noun} ${ids}` : `one of the ${kind.noun}s ${ids}`}`,
+    detail: `A request for this ${kind.noun} left and its answer was lost. ${candidates.length === 1 ? "This one was" : "These were"} not there before; nothing else tells whose ${candidates.length === 1 ? "it is" : "they are"}.`,
+    fix: resolveIt(address),
+    address,
+  };
+}
+
+const resolveIt = (address: string) =>
+  `\`hostform resolve '${address}'\` shows what is known of it; \`--adopt ID\` or \`--absent\` settles it.`;
+
+/** Nothing tells a declared server without a domain from one that exists and is nobody's. */
+export function lookalike({ kind, address }: Subject, live: readonly Remote[]): Diagnostic {
+  const ids = live.map(({ id }) => id);
+  const one = ids.length === 1;
+  return {
+    severity: "error",
+    code: "plan.lookalike",
+    summary: `${address} may be ${one ? `${kind.noun} ${ids[0]}` : `one of the ${kind.noun}s ${ids.join(", ")}`}, which ${one ? "is" : "are"} not in the state`,
+    detail: `${one ? "It is" : "They are"} of the same plan, and nothing tells one from the other without a domain. Was the state lost?`,
+    fix: `If it is: \`hostform import '${address}' ${ids[0]}\`. To order another one: \`--order-anyway '${address}'\`.`,
     address,
   };
 }

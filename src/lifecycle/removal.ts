@@ -1,5 +1,8 @@
-import type { Kind, RemovalPolicy } from "../kinds/kind.ts";
+import { type Kind, matches, type Remote, type RemovalPolicy } from "../kinds/kind.ts";
 import type { Change, Diagnostic, JsonObject, Phase, ResourceState } from "../model/index.ts";
+import { refreshed } from "./attributes.ts";
+import { type Doubtful, isDoubtful, SETTLED_MS, settledMark } from "./doubt.ts";
+import { newlyMade } from "./plan-pending.ts";
 import { secretNames } from "./planned.ts";
 import type { Observation } from "./read.ts";
 
@@ -9,16 +12,24 @@ export interface RemovalInput {
   readonly observed: Observation;
   /** `destroy` keeps what may not be removed and says so; otherwise that is an error. */
   readonly mode: "apply" | "destroy";
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** The other address under which a live object is recorded. */
+  holder?(remote: Remote): string | undefined;
+}
+
+export interface PlannedRemoval {
+  readonly change: Change;
+  readonly diagnostics: readonly Diagnostic[];
 }
 
 /**
  * Plans the end of a recorded resource that is not declared (any more). What has a DELETE is deleted; for the rest the
  * recorded deletion_policy decides, so that the protection survives the removal of the block.
  */
-export function planRemoval({ kind, prior, observed, mode }: RemovalInput): {
-  change: Change;
-  diagnostics: Diagnostic[];
-} {
+export function planRemoval(input: RemovalInput): PlannedRemoval {
+  const { kind, prior, observed, mode } = input;
+  if (isDoubtful(prior)) return planDoubtful(input, prior);
   const { address } = prior;
   const before = observed.status === "present" ? observed.attributes : prior.attributes;
   const reason = mode === "destroy" ? ("destroy" as const) : ("removed" as const);
@@ -33,7 +44,7 @@ export function planRemoval({ kind, prior, observed, mode }: RemovalInput): {
     sensitive: secretNames({ kind, prior }),
     config: null,
     deferred: [],
-    private: prior.private,
+    private: settledMark(prior.private),
     dependsOn: prior.dependencies,
   };
   const forget = (why: "gone" | typeof reason, how: string): Change => ({
@@ -48,7 +59,6 @@ export function planRemoval({ kind, prior, observed, mode }: RemovalInput): {
     diagnostics: [mode === "destroy" ? { ...diagnostic, severity: "warning" as const } : diagnostic],
   });
 
-  if (prior.private.pending !== undefined) return keep(undecided(kind, address));
   if (observed.status !== "present" && prior.private.deposed === undefined) {
     return {
       change: forget("gone", observed.status === "gone" ? `it ${observed.how}` : "it was never made"),
@@ -120,13 +130,46 @@ function notSuspendable(kind: Kind, address: string, phase: Phase, before: JsonO
   };
 }
 
+/**
+ * The end of a resource whose create has no known outcome: what it made is removed; what certainly made nothing is
+ * forgotten; where neither is known, the user decides.
+ */
+function planDoubtful(input: RemovalInput, prior: Doubtful): PlannedRemoval {
+  const { kind, observed, now } = input;
+  const { deposed, ...mark } = settledMark(prior.private);
+  const made = kind.creation === "blind" ? [] : newlyMade(input, prior, observed);
+  const [only] = made;
+  const attributes = only && refreshed(kind, prior.attributes, only);
+  if (made.length === 1 && only?.phase !== "gone" && attributes && matches(kind, prior.attributes, only.attributes)) {
+    const settled = { ...prior, attributes, private: { ...mark, ...(deposed && { deposed }) } };
+    return planRemoval({ ...input, prior: settled, observed: { status: "present", attributes, phase: only.phase } });
+  }
+  // Where a natural key tells one from another, an account that does not show it does not have it.
+  const telling = kind.creation !== "blind" && kind.naturalKey(prior.attributes) !== undefined;
+  if (made.length === 0 && telling && now - Date.parse(prior.private.pending.since) >= SETTLED_MS) {
+    // An object that was to be replaced is still there.
+    const settled = { ...prior, attributes: deposed ?? prior.attributes, private: mark };
+    const left: Observation =
+      deposed === undefined
+        ? { status: "absent", matches: [] }
+        : { status: "present", attributes: deposed, phase: "live" };
+    return planRemoval({ ...input, prior: settled, observed: left });
+  }
+  const forgotten = planRemoval({ ...input, prior: { ...prior, private: {} }, observed: { status: "absent", matches: [] } });
+  const { removal: _, ...change } = forgotten.change;
+  return {
+    change: { ...change, actions: ["no-op"], after: change.before, reasons: [], private: prior.private },
+    diagnostics: [undecided(kind, prior.address)],
+  };
+}
+
 function undecided(kind: Kind, address: string): Diagnostic {
   return {
-    severity: "error",
+    severity: "warning",
     code: "plan.pending",
     summary: `It is not known whether ${address} was ordered, so it cannot be removed`,
     detail: `An earlier run asked for this ${kind.noun} and the answer was lost.`,
-    fix: `Find out (\`hostform invoices\`, the dashboard), then \`hostform state rm '${address}'\`.`,
+    fix: `\`hostform resolve '${address}'\` shows what is known of it; \`--adopt ID\` or \`--absent\` settles it.`,
     address,
   };
 }

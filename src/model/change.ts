@@ -50,6 +50,8 @@ export interface Change {
   /** What removal means for this resource: an API call, leaving it alone, or suspending it first. */
   readonly removal?: "delete" | "forget" | "suspend";
   readonly private: PrivateMark;
+  /** An order that was insisted on although something like it exists (`--order-anyway`). */
+  readonly anyway?: true;
   /** Addresses of resources that this one refers to. */
   readonly dependsOn: readonly string[];
   /** How many API requests the change takes, polls not counted. */
@@ -64,6 +66,8 @@ export interface Quote {
   readonly list: number | null;
   /** After the Manage discount (§1, §4). */
   readonly billed: number | null;
+  /** What the invoice cannot exceed, where that is known though the price is not: discounts only lower it. */
+  readonly most: number | null;
   /** Why a price is null. */
   readonly unknown?: string;
 }

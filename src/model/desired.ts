@@ -35,6 +35,8 @@ export interface Guards {
   readonly maxRemovals?: number;
   /** The same, in percent of what is recorded. */
   readonly maxRemovalsPercent?: number;
+  /** Where each of them is declared. */
+  readonly ranges?: Readonly<Partial<Record<Exclude<keyof Guards, "ranges">, SourceRange>>>;
 }
 
 /** Where the state is kept, when that is not a file: the settings of Terraform's backend of the same name. */

@@ -26,8 +26,12 @@ export interface Disk {
   identity(path: string): Promise<string | undefined>;
 }
 
-/** A file that was just created. */
+/**
+ * A file that was just created. It may stay open for the length of a run and grow: each write appends, each sync makes
+ * everything that was written so far durable. Others may read it meanwhile. It is closed before it is renamed or removed.
+ */
 export interface NewFile {
+  /** Appends. When it fails, any part of the text may be there. */
   write(text: string): Promise<void>;
   /** Makes the content durable. */
   sync(): Promise<void>;

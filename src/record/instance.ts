@@ -149,7 +149,8 @@ const markFields = {
 } satisfies Record<keyof PrivateMark, z.ZodType>;
 
 const markNames = Object.keys(markFields);
-const privateMark = z.looseObject(markFields);
+/** The private mark as it stands on disk; fields that are not known pass. */
+export const privateMark = z.looseObject(markFields);
 
 /**
  * Reads the private mark. A damaged one is an error rather than an absent one: it may be what keeps a service from

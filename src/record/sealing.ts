@@ -6,14 +6,24 @@ export interface Seal {
   readonly header: JsonObject;
   /** @param bound what the text belongs to (lineage, serial …). @returns one line of base64. */
   seal(text: string, bound: string): string;
-  /** @throws HostformError `state.key` when the key or the place is another. */
+  /**
+   * The inverse of `seal`. The key is known to be the right one, so what does not open is not what was sealed.
+   * @throws HostformError `state.unreadable` when a byte of it was changed, or it stands in another's place.
+   */
   open(sealed: string, bound: string): string;
 }
 
 /** Whether and how a state and its journal are encrypted. */
 export interface Sealing {
-  /** The seal of new texts; undefined while the state is not encrypted. Known once the state was read. */
-  current(): Seal | undefined;
-  /** The seal that made something, by its header. @throws HostformError `state.key`. */
-  from(header: JsonObject): Seal;
+  /**
+   * The seal of new texts; undefined while the state is not encrypted. Reads the state first if nothing did yet. A key
+   * is derived from a passphrase once (about a quarter of a second), so calling this again costs nothing.
+   * @throws HostformError `state.key`.
+   */
+  current(): Promise<Seal | undefined>;
+  /**
+   * The seal that made something, by its header.
+   * @throws HostformError `state.key` when the key is missing or another, `state.unreadable` for what is no header.
+   */
+  from(header: JsonObject): Promise<Seal>;
 }

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { ServiceRecord } from "../../api/index.ts";
-import type { Diagnostic, JsonObject, ValueObject } from "../../model/index.ts";
+import { CURRENCIES, type Diagnostic, type JsonObject, type ValueObject } from "../../model/index.ts";
 import { attribute, foldedDomain, sameDomain, sameFolded } from "../attribute.ts";
-import { CURRENCIES, createdAtAttribute, deletionPolicy, domainName, idAttribute } from "../common.ts";
+import { createdAtAttribute, deletionPolicy, domainName, idAttribute } from "../common.ts";
 import { invoiceAttributes, recordedInvoice, reportedInvoice } from "../invoice.ts";
 import type { Kind, Remote, Settings, Step } from "../kind.ts";
 import { quoteService } from "./quote.ts";
@@ -206,6 +206,13 @@ export const service: Kind<"createService"> = {
   },
   get: async ({ client, settings, signal }, id) => remote(await client.services.get(id, { signal }), settings),
   naturalKey: ({ domain }) => foldedDomain(domain),
+  // Nothing tells two servers of one plan apart. §2 shows no plan_id on a service, so the plan's name has to do.
+  resembles({ domain, plan_id }, live, plans) {
+    if (domain !== undefined && domain !== null) return false;
+    if (typeof live.plan_id === "number" && typeof plan_id === "number") return live.plan_id === plan_id;
+    const name = plans.find((plan) => plan.plan_id === plan_id)?.name;
+    return typeof name !== "string" || typeof live.plan !== "string" || sameFolded(name, live.plan);
+  },
   create: (planned, key) => ({
     endpoint: "createService",
     body: {

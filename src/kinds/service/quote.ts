@@ -5,18 +5,21 @@ import { monthsOf } from "./words.ts";
 /**
  * The price of ordering a service, from the list of plans (§2 Plan). List price is the undiscounted price; billed is
  * what this token's account pays (Manage track). Null where the list does not say: prepay and coupon discounts are
- * applied by the server and are not published, so nothing is computed here that an invoice could contradict.
+ * applied by the server and are not published, so nothing is computed here that an invoice could contradict. But they
+ * only lower the price (§4), so even then it is often known what the invoice cannot exceed.
  */
 export function quoteService(
   planned: ValueObject,
   plans: readonly PlanRecord[],
 ): { quote: Quote; warning?: Diagnostic } {
   const currency = typeof planned.currency === "string" ? planned.currency : "unknown";
-  const nothing = (why: string): Quote => ({ currency, list: null, billed: null, unknown: why });
-  if (typeof planned.plan_id !== "number") return { quote: nothing("the plan is known only after apply") };
+  const unpriced = (unknown: string, most: number | null = null): { quote: Quote } => ({
+    quote: { currency, list: null, billed: null, most, unknown },
+  });
+  if (typeof planned.plan_id !== "number") return unpriced("the plan is known only after apply");
   const plan = plans.find((candidate) => candidate.plan_id === planned.plan_id);
   if (plan === undefined) {
-    const quote = nothing(`plan ${planned.plan_id} is not in the list of plans`);
+    const { quote } = unpriced(`plan ${planned.plan_id} is not in the list of plans`);
     if (plans.length === 0) return { quote };
     return {
       quote,
@@ -29,33 +32,34 @@ export function quoteService(
       },
     };
   }
-  const months = monthsOf(plan.billing_cycle);
-  if (
-    typeof planned.term !== "number" ||
-    (months !== undefined && months !== planned.term) ||
-    (months === undefined && planned.term !== 1)
-  ) {
-    return { quote: nothing(`the list has no price for a term of ${String(planned.term)} months`) };
+  const list = listPrice(plan, currency);
+  const cycles = cyclesOf(plan, planned.term);
+  if (cycles !== 1) {
+    const most = cycles === undefined || list === null ? null : Math.ceil(list * cycles);
+    return unpriced(`the list has no price for a term of ${String(planned.term)} months`, most);
   }
-  const list =
-    plan.currency === currency || plan.currency === null
-      ? (plan.price ?? plan.prices[currency])
-      : plan.prices[currency];
-  if (list === undefined || list === null) return { quote: nothing(`the list has no price in ${currency}`) };
-  const billed = billedPrice(plan, currency, list);
-  if (typeof planned.coupon_code === "string") {
-    return {
-      quote: { currency, list, billed: null, unknown: "the effect of the coupon is known only from the invoice" },
-    };
-  }
-  return {
-    quote: {
-      currency,
-      list,
-      billed,
-      ...(billed === null && { unknown: "the list has no discounted price in this currency" }),
-    },
-  };
+  if (list === null) return unpriced(`the list has no price in ${currency}`);
+  const billed = typeof planned.coupon_code === "string" ? null : billedPrice(plan, currency, list);
+  const quote: Quote = { currency, list, billed, most: billed ?? list };
+  if (billed !== null) return { quote };
+  const unknown =
+    typeof planned.coupon_code === "string"
+      ? "the effect of the coupon is known only from the invoice"
+      : "the list has no discounted price in this currency";
+  return { quote: { ...quote, unknown } };
+}
+
+/** The undiscounted price of the plan's own cycle; null where the list does not have it in this currency. */
+function listPrice(plan: PlanRecord, currency: string): number | null {
+  const own = plan.currency === currency || plan.currency === null;
+  return (own ? (plan.price ?? plan.prices[currency]) : plan.prices[currency]) ?? null;
+}
+
+/** How many of the listed price's cycles a term is; undefined when that is not known, or it is less than one. */
+function cyclesOf({ billing_cycle }: PlanRecord, term: unknown): number | undefined {
+  const months = monthsOf(billing_cycle);
+  if (months === undefined) return term === 1 ? 1 : undefined;
+  return typeof term === "number" && months > 0 && term >= months ? term / months : undefined;
 }
 
 function billedPrice(plan: PlanRecord, currency: string, list: number): number | null {

@@ -7,7 +7,7 @@ const order = (quote?: Partial<Quote>): Change =>
     before: null,
     after: {},
     requests: 1,
-    ...(quote && { quote: { currency: "USD", list: 500, billed: 450, ...quote } }),
+    ...(quote && { quote: { currency: "USD", list: 500, billed: 450, most: 450, ...quote } }),
   }) as unknown as Change;
 
 describe("the money of a plan", () => {

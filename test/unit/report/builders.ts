@@ -97,7 +97,7 @@ export function order(over: Partial<Change> = {}): Change {
     sensitive: ["password", "generated_password"],
     reasons: [reason("declared", "it is declared and not in the account")],
     requests: 1,
-    quote: { currency: "USD", list: 2000, billed: 1800 },
+    quote: { currency: "USD", list: 2000, billed: 1800, most: 1800 },
     ...over,
   });
 }

@@ -150,7 +150,7 @@ describe("everything printed", () => {
               config: { [text]: text },
               reasons: [reason("drift", text, text)],
               deferred: [text],
-              quote: { currency: text, list: 1, billed: null, unknown: text },
+              quote: { currency: text, list: 1, billed: null, most: 1, unknown: text },
             }),
             change({ address: text, deferred: [text] }),
           ],

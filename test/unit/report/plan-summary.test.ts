@@ -23,7 +23,7 @@ describe("summaryLine", () => {
 });
 
 describe("moneyLines", () => {
-  const unknown = (text: string) => order({ quote: { currency: "USD", list: null, billed: null, unknown: text } });
+  const unknown = (text: string) => order({ quote: { currency: "USD", list: null, billed: null, most: null, unknown: text } });
   const cases: readonly (readonly [string, ReturnType<typeof plan>, string])[] = [
     ["no orders", plan([change()]), "Orders: none."],
     [
@@ -50,7 +50,7 @@ describe("moneyLines", () => {
     ],
     [
       "list price known, the bill not",
-      plan([order({ quote: { currency: "USD", list: 2000, billed: null, unknown: "the coupon" } })], {
+      plan([order({ quote: { currency: "USD", list: 2000, billed: null, most: 2000, unknown: "the coupon" } })], {
         cost: [cost({ billed: null, unknown: 1 })],
       }),
       "Orders: 1 service, list price 2,000 USD, billed unknown: the coupon",

@@ -1,0 +1,25 @@
+import type { Created, Kind } from "../kinds/kind.ts";
+import { type Change, HostformError, type JsonObject } from "../model/index.ts";
+import { type CreateContext, intentOf, stopped, wasRefused } from "./create.ts";
+import { pending } from "./refusals.ts";
+
+/** A create that nothing shows: sent once. Without a clear answer the mark stays, and the user decides (`resolve`). */
+export async function createBlind(
+  kind: Kind,
+  change: Change,
+  planned: JsonObject,
+  { account, writer, now, markPending, unmark }: CreateContext,
+): Promise<Created> {
+  const mutation = kind.create(planned, undefined);
+  await markPending(intentOf(mutation, now()));
+  try {
+    return kind.created(await writer.perform(mutation), planned, account.settings);
+  } catch (error) {
+    if (wasRefused(error)) {
+      await unmark();
+      throw error;
+    }
+    const causes = error instanceof HostformError ? error.diagnostics : [];
+    throw stopped(pending({ kind, address: change.address }), causes, error);
+  }
+}

@@ -1,0 +1,143 @@
+import type { PlanRecord } from "../api/index.ts";
+import { type Created, type Kind, matches, type Remote } from "../kinds/kind.ts";
+import { type Change, type Diagnostic, fail, HostformError, type Intent, type JsonObject } from "../model/index.ts";
+import { attributesOf, sameValue } from "./attributes.ts";
+import { type CreateContext, intentOf, madeAt, mutationOf, stopped, wasRefused } from "./create.ts";
+import { idempotencyKey, keyIsTrusted } from "./key.ts";
+import { existing, lookalike, undecided } from "./refusals.ts";
+
+/** Clocks differ: an answer about an object that is this much older than its order repeats an earlier answer. */
+const SKEW_MS = 300_000;
+
+/**
+ * An order. The list is read once more before the first one leaves, so that what appeared since the plan, or fell
+ * between two pages of it, is not ordered a second time.
+ */
+export async function createKeyed(
+  kind: Kind,
+  change: Change,
+  planned: JsonObject,
+  context: CreateContext,
+): Promise<Created> {
+  const { account, writer, project, now, markPending, unmark } = context;
+  const { pending, generation = 1 } = change.private;
+  const before = await account.recheck(kind);
+  const live = [...before.values()];
+  const like = likenessOf(kind, planned, kind.resembles === undefined ? [] : await account.plans());
+  if (pending === undefined) refuseTwin(kind, change, planned, live.filter(like), context);
+  else checkResend(kind, change, pending, live.filter(like), context);
+
+  const key = idempotencyKey(project, kind.orderReference?.(planned) ?? change.address, generation);
+  const fresh = kind.create(planned, key);
+  const mutation = pending === undefined ? fresh : mutationOf(pending, fresh);
+  const known = live.filter(like).map(({ id }) => id);
+  await markPending(pending ?? intentOf(mutation, now(), known));
+  let made: Created;
+  try {
+    made = kind.created(await writer.perform(mutation), planned, account.settings);
+  } catch (error) {
+    // A refusal of the second sending says nothing of the first.
+    if (wasRefused(error) && pending === undefined) await unmark();
+    throw error;
+  }
+
+  const earlier = made.id === null ? undefined : (before.get(made.id) ?? (await replayed(kind, made, context)));
+  if (earlier === undefined) return made;
+  if (earlier === "gone" || earlier.phase === "gone") {
+    await unmark(generation);
+    fail("apply.replayed", `The order of ${change.address} was answered with ${kind.noun} ${made.id}, which is gone`, {
+      detail: "The API still remembers this order's Idempotency-Key and repeated its old answer: nothing was ordered.",
+      fix: `Order it anew on purpose with \`--reorder '${change.address}'\`, or declare another \`reference\`.`,
+      address: change.address,
+    });
+  }
+  await refuseOther(kind, change, planned, earlier, context);
+  const warning: Diagnostic = {
+    severity: "warning",
+    code: "apply.replayed",
+    summary: `${change.address} had been ordered before: adopted ${kind.noun} ${made.id}, nothing new was ordered`,
+  };
+  // A replay repeats the answer of then; the list shows the service of now. Without a mark of ours it is not known whose
+  // order it was: the service is adopted and nothing is done to it yet, and the invoice is not a new one.
+  const attributes = { ...made.attributes, ...earlier.attributes };
+  const strange = pending === undefined;
+  return { ...made, attributes, phase: earlier.phase, warning, ...(strange && { invoice: null, replayed: true }) };
+}
+
+/** What could be taken for the declared service: the same natural key or, without one, alike enough. */
+const likenessOf =
+  (kind: Kind, planned: JsonObject, plans: readonly PlanRecord[]) =>
+  ({ attributes }: Remote): boolean =>
+    matches(kind, planned, attributes) || (kind.resembles?.(planned, attributes, plans) ?? false);
+
+/** Nothing is ordered that exists already and was not seen, or was not there, when the plan was made. */
+function refuseTwin(
+  kind: Kind,
+  { address, anyway }: Change,
+  planned: JsonObject,
+  alike: readonly Remote[],
+  { holder }: CreateContext,
+): void {
+  const subject = { kind, address, holder: (remote: Remote) => holder?.(kind, remote) };
+  const live = alike.filter(({ phase }) => phase !== "gone");
+  const twins = live.filter(({ attributes }) => matches(kind, planned, attributes));
+  if (twins.length > 0) throw new HostformError([existing(subject, twins)]);
+  const unheld = live.filter((remote) => subject.holder(remote) === undefined);
+  if (unheld.length > 0 && !anyway) throw new HostformError([lookalike(subject, unheld)]);
+}
+
+/** Between plan and now the key may have grown too old to be relied on; then only the list can speak for sending again. */
+function checkResend(
+  kind: Kind,
+  { address }: Change,
+  pending: Intent,
+  alike: readonly Remote[],
+  { account, now, holder }: CreateContext,
+): void {
+  if (keyIsTrusted(pending.since, now(), account.settings.keyLifetimeMs)) return;
+  const made = alike.filter((remote) => !pending.known?.includes(remote.id) && holder?.(kind, remote) === undefined);
+  if (made.length > 0) throw stopped(undecided({ kind, address }, made));
+}
+
+/**
+ * The object of an answer that is older than its order: the API remembered the key from long ago, and the object may have
+ * left the list since.
+ */
+async function replayed(kind: Kind, made: Created, { account, now }: CreateContext): Promise<Remote | "gone" | undefined> {
+  const time = madeAt(made);
+  if (made.id === null || time === undefined || time > now() - SKEW_MS) return undefined;
+  return (await account.get(kind, made.id)) ?? "gone";
+}
+
+/** An answer about another service than the declared one repeats that of another order with the same name. */
+async function refuseOther(
+  kind: Kind,
+  { address }: Change,
+  planned: JsonObject,
+  earlier: Remote,
+  { unmark }: CreateContext,
+): Promise<void> {
+  const other = differing(kind, planned, earlier);
+  if (other === undefined) return;
+  await unmark();
+  fail("apply.replayed", `The order of ${address} was answered with ${kind.noun} ${earlier.id}, which is another one`, {
+    detail: `Its ${other} is ${JSON.stringify(earlier.attributes[other])}, declared is ${JSON.stringify(planned[other])}. An earlier order had the same project and name, and the API repeated its answer: nothing was ordered.`,
+    fix: "Declare another `reference` (or another name) to order it, or `hostform import` the one that is there.",
+    address,
+  });
+}
+
+/** The first attribute in which a live object is not the planned one. */
+function differing(kind: Kind, planned: JsonObject, { attributes }: Remote): string | undefined {
+  const found = attributesOf(kind).find(([name, , meta]) => {
+    const [told, wanted] = [attributes[name] ?? null, planned[name] ?? null];
+    return (
+      meta.change === "immutable" &&
+      !meta.unreadable &&
+      told !== null &&
+      wanted !== null &&
+      !sameValue(meta, wanted, told)
+    );
+  });
+  return found?.[0];
+}

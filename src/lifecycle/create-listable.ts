@@ -1,0 +1,136 @@
+import { type Created, type Kind, matches, type Remote } from "../kinds/kind.ts";
+import {
+  ApiError,
+  type Change,
+  type Diagnostic,
+  fail,
+  type Intent,
+  isObject,
+  type JsonObject,
+} from "../model/index.ts";
+import { type CreateContext, intentOf, madeAt, stopped, wasRefused } from "./create.ts";
+import { candidatesOf, SETTLED_MS, tellsOnce } from "./doubt.ts";
+import { parentOf } from "./read.ts";
+import { undecided } from "./refusals.ts";
+
+/** How often one run sends a create whose answer is lost each time. */
+const MOST_SENDINGS = 2;
+
+/** Clocks differ: an object that says it was made this long before its create left was made by somebody else. */
+const SKEW_MS = 600_000;
+
+/**
+ * A create that the collection shows. After a lost answer, of this run or an earlier one, the list decides before
+ * anything is sent again.
+ */
+export async function createListable(
+  kind: Kind,
+  change: Change,
+  planned: JsonObject,
+  context: CreateContext,
+): Promise<Created> {
+  const { account, writer } = context;
+  const mutation = kind.create(planned, undefined);
+  let intent = change.private.pending;
+  let sendings = 0;
+  let lost: unknown;
+  const before = intent === undefined ? await present(kind, change, planned, context) : [];
+  for (;;) {
+    if (intent !== undefined) {
+      const made = await found(kind, change, planned, intent, context);
+      if (made !== undefined && !tellsOnce(kind)) return adopted(kind, planned, made, context);
+      if (made !== undefined) await replaceLost(kind, change, intent, made, context);
+    }
+    if (sendings === MOST_SENDINGS) throw lost;
+    intent = intentOf(mutation, context.now(), [...(intent?.known ?? before.map(({ id }) => id))]);
+    await context.markPending(intent);
+    sendings += 1;
+    try {
+      const answer = await writer.perform(mutation);
+      const made = kind.created(answer, planned, account.settings);
+      return made.id === null ? await named(kind, change, planned, made, intent, context) : made;
+    } catch (error) {
+      if (wasRefused(error)) await context.unmark();
+      if (!(error instanceof ApiError) || error.reached !== "maybe") throw error;
+      lost = error;
+    }
+  }
+}
+
+/** The objects with the same natural key that are there already. */
+async function present(kind: Kind, change: Change, planned: JsonObject, { account }: CreateContext): Promise<Remote[]> {
+  // The collection of a parent that is made by this very run is empty.
+  if (kind.parent !== undefined && isObject(change.after_unknown) && change.after_unknown[kind.parent] === true)
+    return [];
+  const listed = [...(await account.list(kind, parentOf(kind, planned))).values()];
+  return listed.filter(({ attributes }) => matches(kind, planned, attributes));
+}
+
+/** The object that a create without known outcome made; undefined when it made none. @throws when several could be it. */
+async function found(
+  kind: Kind,
+  change: Change,
+  planned: JsonObject,
+  intent: Intent,
+  { account, now, pause, holder }: CreateContext,
+): Promise<Remote | undefined> {
+  const age = now() - Date.parse(intent.since);
+  if (age >= 0 && age < SETTLED_MS) await pause(SETTLED_MS - age);
+  const parent = parentOf(kind, planned);
+  account.forget(kind, parent);
+  const listed = [...(await account.list(kind, parent)).values()].filter(({ phase }) => phase !== "gone");
+  const made = candidatesOf(kind, intent, planned, listed, (remote) => holder?.(kind, remote));
+  if (made.length > 1) throw stopped(undecided({ kind, address: change.address }, made));
+  return made[0];
+}
+
+/** What could be learned only from the lost answer is lost: the object goes, and another is made. */
+async function replaceLost(
+  kind: Kind,
+  { address }: Change,
+  { since }: Intent,
+  made: Remote,
+  { discard, warn }: CreateContext,
+): Promise<void> {
+  const time = madeAt(made);
+  if (time !== undefined && time < Date.parse(since) - SKEW_MS) {
+    throw stopped(undecided({ kind, address }, [made]));
+  }
+  await discard(made.attributes);
+  const notice: Diagnostic = {
+    severity: "warning",
+    code: "secret.lost",
+    summary: `The secret of ${address} was lost with the answer to its creation: ${kind.noun} ${made.id} was deleted, and another made`,
+    detail: "The API tells the secret only once, in that answer.",
+    address,
+  };
+  warn(notice);
+}
+
+function adopted(kind: Kind, planned: JsonObject, { id, attributes }: Remote, { account }: CreateContext): Created {
+  return { ...kind.created(null, planned, account.settings), id, attributes };
+}
+
+/** An answer without an id: the list gives it; what only the answer could tell stays as the answer told it. */
+async function named(
+  kind: Kind,
+  change: Change,
+  planned: JsonObject,
+  made: Created,
+  intent: Intent,
+  context: CreateContext,
+): Promise<Created> {
+  const { address } = change;
+  // It was answered: nothing is under way any more, so there is nothing to wait for.
+  const settled = { ...intent, since: new Date(context.now() - SETTLED_MS).toISOString() };
+  const listed = await found(kind, change, planned, settled, context);
+  if (listed === undefined) {
+    fail("api.malformed", `The API answered the creation of ${address} without an id, and its list does not show it`, {
+      detail: `A ${kind.noun} that matches the declaration was expected in the list after a successful answer.`,
+      fix: "Run `hostform plan` to see whether it appears; if it does not, nothing was made.",
+      address,
+    });
+  }
+  const told = Object.entries(listed.attributes).filter(([name, value]) => value !== null || !(name in made.attributes));
+  return { ...made, id: listed.id, attributes: { ...made.attributes, ...Object.fromEntries(told) } };
+}

@@ -1,0 +1,73 @@
+import { type Kind, matches, type Remote } from "../kinds/kind.ts";
+import type { Value, ValueObject } from "../model/index.ts";
+import { attributesOf, refreshed } from "./attributes.ts";
+import { type Doubtful, tellsOnce } from "./doubt.ts";
+import { keyIsTrusted } from "./key.ts";
+import { type PlanInput, type Planned, unchanged } from "./planned.ts";
+import type { Observation } from "./read.ts";
+import { pending, undecided } from "./refusals.ts";
+
+/** The ways in which a resource is planned otherwise, given by whoever plans. */
+export interface Ways {
+  create(input: PlanInput, text: string, requests?: number): Planned;
+  adopt(input: PlanInput): Planned;
+}
+
+/**
+ * Plans a resource whose create was begun by an earlier run and has no known outcome. It is settled as it was sent,
+ * whatever is declared by now; what was edited since is the next plan's.
+ *
+ * | class | the account shows | then |
+ * | --- | --- | --- |
+ * | keyed, key still young | anything | sent again with the same key and bytes |
+ * | keyed, key too old | nothing new like it | sent again with the same key and bytes |
+ * | keyed, key too old | one new service with its domain | adopted |
+ * | listable | nothing new like it | sent again |
+ * | listable | one new object like it | adopted; made anew if a secret was lost with the answer |
+ * | keyed, listable | anything else | left alone: the user decides |
+ * | blind | — | left alone: the user decides |
+ */
+export function planPending(input: PlanInput, prior: Doubtful, ways: Ways): Planned {
+  const { kind, observed, now } = input;
+  const { pending: intent } = prior.private;
+  if (kind.creation === "blind") return unchanged(input, prior.attributes, [pending(input)]);
+  const then = asSent(input, prior);
+  const made = newlyMade(input, prior, observed);
+  const [only] = made;
+  const again = `the answer to the request of ${intent.since} was lost: the same is sent again`;
+  if (kind.creation === "keyed" && keyIsTrusted(intent.since, now, input.keyLifetimeMs)) {
+    return ways.create(then, `${again}, with the same key`);
+  }
+  if (only === undefined) return ways.create(then, kind.creation === "keyed" ? `${again}, with the same key` : again);
+  const certain = made.length === 1 && only.phase !== "gone" && matches(kind, prior.attributes, only.attributes);
+  if (!certain) return unchanged(input, prior.attributes, [undecided(input, made)]);
+  if (tellsOnce(kind)) {
+    const text = `the answer to its creation was lost, and with it the secret: ${kind.noun} ${only.id} is deleted, another is made`;
+    return ways.create(then, text, 2);
+  }
+  const attributes = refreshed(kind, prior.attributes, only);
+  return ways.adopt({ ...then, importId: only.id, observed: { status: "present", attributes, phase: only.phase } });
+}
+
+/** What the account shows that the create may have made: alike, not there before, nobody else's. */
+export function newlyMade(
+  { kind, holder }: { readonly kind: Kind; holder?(remote: Remote): string | undefined },
+  { private: { pending: intent } }: Doubtful,
+  observed: Observation,
+): Remote[] {
+  const alike = observed.status === "present" ? [] : (observed.alike ?? []);
+  const unheld = alike.filter((remote) => !intent.known?.includes(remote.id) && holder?.(remote) === undefined);
+  return kind.creation === "keyed" ? unheld : unheld.filter(({ phase }) => phase !== "gone");
+}
+
+/** The declaration with what made the request what it was put back to what was sent. */
+function asSent(input: PlanInput, { attributes }: Doubtful): PlanInput {
+  const config: Record<string, Value> = { ...input.config };
+  for (const [name, , { change }] of attributesOf(input.kind)) {
+    if (change !== "immutable" && change !== "replace" && name !== "reference") continue;
+    delete config[name];
+    const sent = attributes[name];
+    if (sent !== undefined && sent !== null) config[name] = sent;
+  }
+  return { ...input, config: config satisfies ValueObject };
+}

@@ -1,0 +1,29 @@
+import type { SecretSource } from "./desired.ts";
+
+/** Where a one-time secret is written to (`secret_output`). Paths are relative to the project's folder. */
+export type SecretOutput =
+  /** The whole content of a file, with a line break at its end. */
+  | { readonly file: string }
+  /** One `NAME=value` line of a file. */
+  | { readonly env_file: { readonly path: string; readonly name: string } }
+  /** A program that reads the secret from its standard input. */
+  | { readonly command: readonly [string, ...string[]] };
+
+/** The attribute of a resource that a secret is. */
+export interface SecretName {
+  readonly address: string;
+  readonly attribute: string;
+}
+
+/** `the file secrets/billing`, `BILLING_SECRET in .env`, `the command vault`: for sentences. */
+export function outputPlace(output: SecretOutput): string {
+  if ("file" in output) return `the file ${output.file}`;
+  if ("env_file" in output) return `${output.env_file.name} in ${output.env_file.path}`;
+  return `the command ${output.command[0]}`;
+}
+
+/** `the environment variable ACME_PASSWORD`, `the file pw.txt`, `the command pass`: for sentences. */
+export function sourcePlace(source: SecretSource): string {
+  if ("env" in source) return `the environment variable ${source.env}`;
+  return "file" in source ? `the file ${source.file}` : `the command ${source.command[0]}`;
+}

@@ -1,0 +1,152 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import type { Json, JsonObject, ResourceState } from "../../model/index.ts";
+import { normalized, privateMark } from "../instance.ts";
+import type { Seal } from "../sealing.ts";
+import type { Changes } from "./changes.ts";
+import { isEmpty } from "./changes.ts";
+import { CHAIN_START, chainLine } from "./chain.ts";
+
+/** The form of the journal. A reader refuses what it does not know: half of a record may be what orders a server twice. */
+const JOURNAL_VERSION = 1;
+
+/** The first line: what the journal belongs to. Always in the clear. */
+export interface JournalHead {
+  /** Of the state; chosen by the journal when there is no state yet. */
+  readonly lineage: string;
+  /** Of the state that the journal continues; 0 when there is none. */
+  readonly serial: number;
+  /** What the lines are sealed with. */
+  readonly seal?: JsonObject;
+}
+
+/**
+ * Any other line: changes, or, as the last one, the digest of the state that is about to be written with all of them. A
+ * state of that digest has them in it.
+ */
+export type JournalEntry = Changes | { readonly fold: string };
+
+const head = z.object({
+  journal: z.literal(JOURNAL_VERSION),
+  lineage: z.string().min(1),
+  serial: z.int().min(0),
+  seal: z.record(z.string(), z.unknown()).optional(),
+});
+
+/** A resource as the state has it; what is most often the same is left out. */
+const record = z.object({
+  address: z.string(),
+  provider: z.string().default("default"),
+  schema: z.int().min(0).default(0),
+  attributes: z.record(z.string(), z.unknown()),
+  sensitive: z.array(z.string()).default([]),
+  private: privateMark.default({}),
+  dependencies: z.array(z.string()).default([]),
+});
+
+const fold = z.object({ fold: z.string() });
+const changes = z.object({ remove: z.array(z.string()).default([]), put: z.array(record).default([]) });
+
+/** What stands in the last line for a state: of its text as it is before it is sealed. */
+export function digestOf(stateText: string): string {
+  return createHash("sha256").update(stateText).digest("base64url");
+}
+
+/** Makes the lines of one journal, in their order. */
+export class JournalLines {
+  readonly #head: JournalHead;
+  readonly #seal: Seal | undefined;
+  #previous = CHAIN_START;
+  #count = 0;
+
+  constructor(state: Omit<JournalHead, "seal">, seal: Seal | undefined) {
+    this.#head = { ...state, ...(seal && { seal: seal.header }) };
+    this.#seal = seal;
+  }
+
+  /** The first line. */
+  head(): string {
+    return this.#line(JSON.stringify({ journal: JOURNAL_VERSION, ...this.#head }));
+  }
+
+  entry(entry: JournalEntry): string {
+    const text = JSON.stringify("fold" in entry ? entry : encodeChanges(entry));
+    return this.#line(this.#seal?.seal(text, boundTo(this.#head, this.#count)) ?? text);
+  }
+
+  /** A whole journal with one entry of changes, if there are any, and the state that takes them up. */
+  folding(list: Changes, digest: string): string {
+    return [this.head(), isEmpty(list) ? "" : this.entry(list), this.entry({ fold: digest })].join("");
+  }
+
+  #line(payload: string): string {
+    const { line, sum } = chainLine(this.#previous, payload);
+    this.#previous = sum;
+    this.#count++;
+    return line;
+  }
+}
+
+/** Undefined for a head of another version, or of something else. */
+export function decodeHead(payload: string): JournalHead | undefined {
+  const checked = head.safeParse(parsed(payload));
+  if (!checked.success) return undefined;
+  const { lineage, serial, seal } = checked.data;
+  return { lineage, serial, ...(seal && { seal: seal as JsonObject }) };
+}
+
+/**
+ * @param line counted from 0, the head being 0.
+ * @returns undefined for what is no entry.
+ * @throws HostformError as `Seal.open` does.
+ */
+export function decodeEntry(
+  payload: string,
+  of: JournalHead,
+  line: number,
+  seal: Seal | undefined,
+): JournalEntry | undefined {
+  const json = parsed(seal === undefined ? payload : seal.open(payload, boundTo(of, line)));
+  const last = fold.safeParse(json);
+  if (last.success) return last.data;
+  const checked = changes.safeParse(json);
+  if (!checked.success || typeof json !== "object") return undefined;
+  return { remove: checked.data.remove, put: checked.data.put.map(decodeRecord) };
+}
+
+function encodeChanges({ remove, put }: Changes): Json {
+  return {
+    ...(remove.length > 0 && { remove: [...remove] }),
+    ...(put.length > 0 && { put: put.map((each) => encodeRecord(each)) }),
+  } as Json;
+}
+
+function encodeRecord(resource: ResourceState): object {
+  const { address, provider, schemaVersion, attributes, sensitive, private: mark, dependencies } = resource;
+  return {
+    address,
+    ...(provider !== "default" && { provider }),
+    ...(schemaVersion !== 0 && { schema: schemaVersion }),
+    attributes,
+    ...(sensitive.length > 0 && { sensitive }),
+    ...(Object.keys(mark).length > 0 && { private: mark }),
+    ...(dependencies.length > 0 && { dependencies }),
+  };
+}
+
+function decodeRecord({ schema, ...rest }: z.infer<typeof record>): ResourceState {
+  return normalized({ ...rest, schemaVersion: schema } as ResourceState);
+}
+
+/** A sealed line opens in its own place only. */
+function boundTo({ lineage, serial }: JournalHead, line: number): string {
+  return `hostform journal\n${lineage}\n${serial}\n${line}`;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,208 @@
+import { basename, dirname, join, resolve } from "node:path";
+import {
+  type Diagnostic,
+  errnoOf,
+  fail,
+  HostformError,
+  outputPlace,
+  type SecretName,
+  type SecretOutput,
+} from "../model/index.ts";
+import type { Disk } from "./disk.ts";
+import { quoteValue, withAssignment } from "./env-file.ts";
+import { type CommandRunner, lastLines } from "./secret-command.ts";
+
+/** What stands at a path, symbolic links followed. */
+export interface Standing {
+  readonly form: "file" | "folder" | "other";
+  /** Whether anybody but its owner may read it. */
+  readonly readableByOthers: boolean;
+}
+
+/** What writing secrets needs. */
+export interface SecretOutputParts {
+  /** The project's folder: paths are relative to it. */
+  readonly folder: string;
+  readonly disk: Disk;
+  /** Undefined when there is nothing at the path. */
+  look(path: string): Promise<Standing | undefined>;
+  readonly run: CommandRunner;
+  /** Absolute paths of hostform's own files (state, declaration), which no secret may replace. */
+  readonly own: readonly string[];
+}
+
+/** One secret and where it goes. */
+interface Errand {
+  readonly output: SecretOutput;
+  readonly of: SecretName;
+}
+
+/**
+ * Writes one-time secrets to where `secret_output` says. One at a time: two secrets may share an env file or a store.
+ * Every failure is a HostformError `secret.output` that never holds the secret.
+ */
+export class SecretFiles {
+  readonly #parts: SecretOutputParts;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: SecretOutputParts) {
+    this.#parts = parts;
+  }
+
+  /** Makes sure, by trying, that a secret can be written there. @returns warnings. */
+  check(output: SecretOutput, of: SecretName): Promise<readonly Diagnostic[]> {
+    const errand = { output, of };
+    return this.#inTurn(async () => {
+      if ("command" in output) {
+        await this.#run(errand, output.command, "test", "");
+        return [];
+      }
+      const { path, diagnostics } = await this.#target(errand);
+      if ("env_file" in output) await this.#textOf(path, errand);
+      await this.#attempt(errand, async () => {
+        const temporary = await this.#temporary(path, "This line was written to see whether it can be.\n");
+        await this.#parts.disk.remove(temporary);
+      });
+      return diagnostics;
+    });
+  }
+
+  /** Writes a secret; durable when it resolves. A file is replaced whole, so that it is never half written. */
+  write(output: SecretOutput, of: SecretName, secret: string): Promise<void> {
+    const errand = { output, of };
+    return this.#inTurn(async () => {
+      if ("command" in output) return this.#run(errand, output.command, "write", secret);
+      const { path } = await this.#target(errand);
+      const text = "file" in output ? `${secret}\n` : await this.#assigned(path, output.env_file.name, secret, errand);
+      await this.#attempt(errand, () => this.#replace(path, text));
+    });
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** The file that is to be replaced, links followed: a link stays a link. */
+  async #target(errand: Errand): Promise<{ path: string; diagnostics: Diagnostic[] }> {
+    const { output, of } = errand;
+    const { disk, folder, look, own } = this.#parts;
+    const declared = "file" in output ? output.file : "env_file" in output ? output.env_file.path : "";
+    const path = await this.#attempt(errand, () => disk.resolve(resolve(folder, declared)));
+    const standing = await this.#attempt(errand, () => look(path));
+    const owned = await Promise.all(own.map((file) => disk.resolve(file).catch(() => file)));
+    if (owned.includes(path)) {
+      refuse(errand, "It is a file that hostform itself reads or writes.", "Name another file.");
+    }
+    if (standing !== undefined && standing.form !== "file") {
+      const what = standing.form === "folder" ? "a folder" : "not an ordinary file";
+      refuse(errand, `${path} is ${what}.`, "Name a file; it need not exist yet.");
+    }
+    if (standing?.readableByOthers !== true) return { path, diagnostics: [] };
+    const warning: Diagnostic = {
+      severity: "warning",
+      code: "secret.output",
+      summary: `${declared}, where a secret is written to, can be read by others`,
+      detail: "Once the secret is written, the file can be read by its owner alone (mode 0600).",
+      fix: `\`chmod 600 ${declared}\`. Whoever else reads it now will not be able to.`,
+      address: of.address,
+      attribute: ["secret_output"],
+    };
+    return { path, diagnostics: [warning] };
+  }
+
+  async #assigned(path: string, name: string, secret: string, errand: Errand): Promise<string> {
+    const quoted = quoteValue(secret);
+    if (quoted === undefined) {
+      const detail = "It holds characters for which shells and readers of .env files have no notation in common.";
+      refuse(errand, detail, "Use `file` or `command` instead.");
+    }
+    return withAssignment(await this.#textOf(path, errand), name, quoted);
+  }
+
+  async #textOf(path: string, errand: Errand): Promise<string> {
+    const text = (await this.#attempt(errand, () => this.#parts.disk.read(path))) ?? "";
+    if (!text.includes("\uFFFD")) return text;
+    return refuse(errand, `${path} is not a text in UTF-8; rewriting it would damage it.`, "Name another file.");
+  }
+
+  async #replace(path: string, text: string): Promise<void> {
+    const { disk } = this.#parts;
+    const temporary = await this.#temporary(path, text);
+    try {
+      await disk.rename(temporary, path);
+    } catch (error) {
+      await disk.remove(temporary).catch(() => undefined);
+      throw error;
+    }
+    await disk.syncFolder(dirname(path));
+  }
+
+  /** A synced file beside the target. Its name is always the same, so that what a killed run left there is not left for ever. */
+  async #temporary(path: string, text: string): Promise<string> {
+    const { disk } = this.#parts;
+    const temporary = join(dirname(path), `.${basename(path)}.hostform.tmp`);
+    await disk.remove(temporary);
+    const file = await disk.create(temporary);
+    try {
+      try {
+        await file.write(text);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+    } catch (error) {
+      await disk.remove(temporary).catch(() => undefined);
+      throw error;
+    }
+    return temporary;
+  }
+
+  async #run(
+    errand: Errand,
+    command: readonly [string, ...string[]],
+    purpose: "test" | "write",
+    input: string,
+  ): Promise<void> {
+    const { address, attribute } = errand.of;
+    const { failure, stderr } = await this.#parts.run(command, input, {
+      HOSTFORM_SECRET_OUTPUT: purpose,
+      HOSTFORM_ADDRESS: address,
+      HOSTFORM_ATTRIBUTE: attribute,
+    });
+    if (failure === undefined) return;
+    const words = lastLines(stderr, input);
+    const said = words === "" ? "It wrote nothing to standard error." : `The end of its standard error:\n${words}`;
+    const when = purpose === "test" ? " when it was tried (HOSTFORM_SECRET_OUTPUT=test)" : "";
+    refuse(errand, `It ${failure}${when}. ${said}`, "Mend the command, or name another.");
+  }
+
+  /** Does a step on the disk; the system's refusal becomes a message. */
+  async #attempt<T>(errand: Errand, step: () => Promise<T>): Promise<T> {
+    try {
+      return await step();
+    } catch (error) {
+      if (error instanceof HostformError || errnoOf(error) === undefined) throw error;
+      const message = error instanceof Error ? error.message : String(error);
+      return refuse(errand, message, FIXES[errnoOf(error) ?? ""] ?? "Mend the place, or name another.");
+    }
+  }
+}
+
+const FIXES: Readonly<Record<string, string>> = {
+  ENOENT: "Make its folder first (`mkdir -p`): hostform makes none.",
+  EACCES: "See to it that you may write into its folder, or name another place.",
+  EPERM: "See to it that you may write into its folder, or name another place.",
+  EROFS: "Name a place that can be written to.",
+  ENOSPC: "Make room on the disk.",
+};
+
+function refuse({ output, of: { address, attribute } }: Errand, detail: string, fix: string): never {
+  fail("secret.output", `The ${attribute} of ${address} cannot be written to ${outputPlace(output)}`, {
+    detail,
+    fix,
+    address,
+    attribute: ["secret_output"],
+  });
+}

@@ -1,0 +1,175 @@
+import { posix } from "node:path";
+import type { Disk, NewFile } from "../../src/record/index.ts";
+import { hang, type Life } from "./life.ts";
+import type { World } from "./world.ts";
+
+interface Inode {
+  readonly number: number;
+  content: Buffer;
+  /** How much of the content a power failure certainly leaves, in bytes. */
+  synced: number;
+  /** A sync failed: the system has dropped what it could not write, and says nothing of it at the next sync. */
+  dropped: boolean;
+}
+
+/** A change of names that is not durable before the folder is synced. */
+interface Renaming {
+  readonly from?: string;
+  readonly to?: string;
+  readonly inode: Inode;
+}
+
+const { dirname, basename } = posix;
+
+/**
+ * The disk of the machine. It keeps for certain only what was synced: contents by `sync`, names by `syncFolder`. A power
+ * failure leaves of the rest what chance will: a part of what was appended, zeroes in place of it, some of the renames.
+ */
+export class SimulatedDisk {
+  readonly #world: World;
+  #names = new Map<string, Inode>();
+  #durable = new Map<string, Inode>();
+  /** Since the folder was synced, oldest first. */
+  #renamings: Renaming[] = [];
+  #inodes = 0;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  get paths(): string[] {
+    return [...this.#names.keys()];
+  }
+
+  text(path: string): string | undefined {
+    return this.#names.get(path)?.content.toString("utf8");
+  }
+
+  /** The user removes everything that is there. */
+  wipe(): void {
+    this.#names.clear();
+    this.#durable.clear();
+    this.#renamings = [];
+  }
+
+  losePower(): void {
+    const { chance } = this.#world;
+    // Most file systems lose the latest changes of names, in order. What they promise is less than that.
+    const orderly = chance.once(0.6) ? chance.whole(0, this.#renamings.length) : undefined;
+    this.#renamings.forEach((renaming, at) => {
+      if (orderly === undefined ? chance.once(0.5) : at < orderly) rename(this.#durable, renaming);
+    });
+    for (const inode of new Set(this.#durable.values())) {
+      inode.content = this.#torn(inode);
+      inode.synced = inode.content.length;
+    }
+    this.#names = new Map(this.#durable);
+    this.#renamings = [];
+    const left = [...this.#names].map(([path, { content }]) => `${path} (${content.length})`);
+    this.#world.note(`the disk keeps ${left.join(", ") || "nothing"}`);
+  }
+
+  /** @param faults how often an operation is refused: no space, or a failure of the device. */
+  for(life: Life, faults: number): Disk {
+    const { chance } = this.#world;
+    const operation = async <T>(what: string, act: () => T, broken?: () => void): Promise<T> => {
+      if (!life.step(`disk ${what}`, broken ?? act)) return hang();
+      await this.#world.pause(chance.real() * 2);
+      if (life.dead) return hang();
+      if (broken !== undefined && chance.once(faults)) {
+        broken();
+        const code = chance.oneOf(["ENOSPC", "EIO"]);
+        this.#world.note(`${life.name} disk ${what}: ${code}`);
+        throw failure(code, what);
+      }
+      return act();
+    };
+    const nothing = () => undefined;
+    const open = (path: string, inode: Inode): NewFile => ({
+      write: (text) => {
+        const bytes = Buffer.from(text, "utf8");
+        const append = (length: number) => {
+          inode.content = Buffer.concat([inode.content, bytes.subarray(0, length)]);
+        };
+        const part = () => append(chance.whole(0, bytes.length));
+        return operation(`write ${path} ${bytes.length}`, () => append(bytes.length), part);
+      },
+      sync: () => {
+        const fail = () => {
+          inode.dropped ||= chance.once(0.5) && inode.synced < inode.content.length;
+        };
+        const sync = () => {
+          if (!inode.dropped) inode.synced = inode.content.length;
+        };
+        return operation(`sync ${path}`, sync, fail);
+      },
+      close: () => operation(`close ${path}`, nothing),
+    });
+    return {
+      resolve: async (path) => path,
+      read: (path) => operation(`read ${path}`, () => this.text(path)),
+      create: (path) => {
+        const create = () => {
+          if (this.#names.has(path)) throw failure("EEXIST", path);
+          const inode: Inode = { number: ++this.#inodes, content: Buffer.alloc(0), synced: 0, dropped: false };
+          this.#rename({ to: path, inode });
+          return open(path, inode);
+        };
+        return operation(`create ${path}`, create, nothing);
+      },
+      rename: (from, to) => {
+        const move = () => {
+          const inode = this.#names.get(from);
+          if (inode === undefined) throw failure("ENOENT", from);
+          this.#rename({ from, to, inode });
+        };
+        return operation(`rename ${from} ${to}`, move, nothing);
+      },
+      remove: (path) =>
+        operation(
+          `remove ${path}`,
+          () => {
+            const inode = this.#names.get(path);
+            if (inode !== undefined) this.#rename({ from: path, inode });
+          },
+          nothing,
+        ),
+      list: (folder) =>
+        operation(`list ${folder}`, () => this.paths.filter((path) => dirname(path) === folder).map((path) => basename(path))),
+      syncFolder: (folder) =>
+        operation(
+          `syncFolder ${folder}`,
+          () => {
+            this.#durable = new Map(this.#names);
+            this.#renamings = [];
+          },
+          nothing,
+        ),
+      identity: (path) =>
+        operation(`identity ${path}`, () => {
+          const inode = this.#names.get(path);
+          return inode && `${inode.number}:${inode.content.length}`;
+        }),
+    };
+  }
+
+  #rename(renaming: Renaming): void {
+    rename(this.#names, renaming);
+    this.#renamings.push(renaming);
+  }
+
+  /** What a power failure leaves of a file: what was synced, and of the rest all, nothing, a part, or zeroes. */
+  #torn({ content, synced }: Inode): Buffer {
+    const { chance } = this.#world;
+    if (synced === content.length) return content;
+    const cut = content.subarray(0, chance.oneOf([content.length, synced, chance.whole(synced, content.length)]));
+    return chance.once(0.2) ? Buffer.concat([cut, Buffer.alloc(chance.whole(0, 600))]) : Buffer.from(cut);
+  }
+}
+
+function rename(names: Map<string, Inode>, { from, to, inode }: Renaming): void {
+  if (from !== undefined) names.delete(from);
+  if (to !== undefined) names.set(to, inode);
+}
+
+const failure = (code: string, what: string) => Object.assign(new Error(`${code}: simulated, ${what}`), { code });

@@ -1,0 +1,47 @@
+import { type Clock, fail } from "../../src/model/index.ts";
+import type { HeldLock, StateLock } from "../../src/record/index.ts";
+import type { Life } from "./life.ts";
+import type { World } from "./world.ts";
+
+/** The lock of the state as the operating system holds it: for one process at a time, and free the moment it dies. */
+export class SimulatedLock {
+  readonly #world: World;
+  #holder: Life | undefined;
+  /** Times that somebody held it while another did. Must stay 0. */
+  clashes = 0;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  for(life: Life, clock: Clock): StateLock {
+    life.atDeath(() => {
+      if (this.#holder === life) this.#holder = undefined;
+    });
+    const hold = (): HeldLock => {
+      this.#world.note(`${life.name} holds the lock`);
+      return {
+        verify: () => {
+          if (this.#holder !== life) fail("state.lost_lock", "The lock on the state was taken over");
+        },
+        release: () => {
+          if (this.#holder !== life) return;
+          this.#holder = undefined;
+          this.#world.note(`${life.name} frees the lock`);
+        },
+      };
+    };
+    return {
+      acquire: async ({ timeoutMs, signal }) => {
+        const start = clock.now();
+        while (this.#holder !== undefined) {
+          if (clock.now() - start >= timeoutMs) fail("state.locked", "Another process holds the state");
+          await clock.sleep(50 + this.#world.chance.real() * 950, signal);
+        }
+        this.#holder = life;
+        return hold();
+      },
+      takeOver: async () => fail("internal", "no history takes the lock over"),
+    };
+  }
+}
