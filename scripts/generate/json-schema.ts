@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { providerSettings } from "../../src/declare/index.ts";
+import { guardSettings, providerSettings } from "../../src/declare/index.ts";
 import type { AttributeMeta, Kind, Kinds } from "../../src/kinds/index.ts";
 import { attributesOf } from "../../src/lifecycle/index.ts";
 

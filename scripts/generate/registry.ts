@@ -3,7 +3,15 @@ import path from "node:path";
 import type { Kind } from "../../src/kinds/kind.ts";
 
 /** Modules of the folder that hold no kind. */
-const SHARED = new Set(["attribute.ts", "common.ts", "index.ts", "invoice.ts", "kind.ts", "registry.gen.ts"]);
+const SHARED = new Set([
+  "attribute.ts",
+  "common.ts",
+  "index.ts",
+  "invoice.ts",
+  "kind.ts",
+  "registry.gen.ts",
+  "secret-output.ts",
+]);
 
 /** `registry.gen.ts`: an import for every file (or folder) of `src/kinds` that exports a kind. */
 export async function registry(folder: string): Promise<string> {

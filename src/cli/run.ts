@@ -13,6 +13,8 @@ export interface RunOptions {
   readonly mode: "apply" | "destroy";
   readonly targets: readonly string[];
   readonly reorder: readonly string[];
+  /** Addresses of services to order although something like them exists. */
+  readonly orderAnyway?: readonly string[];
 }
 
 /** A plan with everything that is needed to apply it. */
@@ -60,15 +62,17 @@ export async function withPlan<T>(
 
 async function makePlan(
   { io }: Invocation,
-  { mode, targets, reorder }: RunOptions,
+  { mode, targets, reorder, orderAnyway = [] }: RunOptions,
   declared: Desired,
   store: OpenState,
   providers: Providers,
   signal: AbortSignal,
 ): Promise<Pick<Run, "plan" | "desired" | "state">> {
   const known = new Set([...declared.resources.map(({ address }) => address), ...store.state.resources.keys()]);
-  const stray = reorder.find((address) => !known.has(address));
-  if (stray !== undefined) fail("plan.address", `No resource ${stray} is declared or recorded (--reorder)`);
+  for (const [flag, addresses] of Object.entries({ "--reorder": reorder, "--order-anyway": orderAnyway })) {
+    const stray = addresses.find((address) => !known.has(address));
+    if (stray !== undefined) fail("plan.address", `No resource ${stray} is declared or recorded (${flag})`);
+  }
   const wanted = mode === "destroy" ? { ...declared, resources: [] } : declared;
   const { desired, state } = narrow(wanted, store.state, targets);
   await providers.prepare([...desired.resources, ...state.resources.values()].map(({ provider }) => provider));
@@ -90,6 +94,7 @@ async function makePlan(
     env: io.env,
     mode,
     reorder: new Set(reorder),
+    orderAnyway: new Set(orderAnyway),
     now: io.clock.now(),
     readRequests: providers.requests,
     requestsPerMinute: providers.requestsPerMinute,

@@ -2,6 +2,7 @@ import { metaOf } from "../kinds/attribute.ts";
 import type { Kind, Kinds } from "../kinds/kind.ts";
 import { isTemplate } from "../model/index.ts";
 import { didYouMean, type Mistakes } from "./mistakes.ts";
+import { isSecretSource } from "./secret-source.ts";
 import type { Span } from "./source.ts";
 import { type Entry, type MapTree, valueSpan } from "./tree.ts";
 
@@ -13,6 +14,8 @@ export interface Draft {
   readonly keySpan: Span;
   /** Its attributes, reserved keys left out. */
   readonly attributes: ReadonlyMap<string, Entry>;
+  /** Attributes of which only the place of the value is declared. */
+  readonly sources: ReadonlyMap<string, Entry>;
   readonly provider: Named | undefined;
   readonly dependsOn: readonly Named[];
   readonly importId: string | undefined;
@@ -41,6 +44,7 @@ export function emptyDraft(address: string, kind: Kind, keySpan: Span, provider:
     kind,
     keySpan,
     attributes: new Map(),
+    sources: new Map(),
     provider,
     dependsOn: [],
     importId: undefined,
@@ -89,11 +93,14 @@ export function readBody({ address, kind, keySpan, body, reserved, sections }: B
   for (const [meant, entry] of misspelt) {
     if (!attributes.has(meant) && declarable(kind).includes(meant)) attributes.set(meant, entry);
   }
+  const sources = new Map([...attributes].filter(([name, entry]) => isSecretSource(kind, name, entry.value)));
+  for (const name of sources.keys()) attributes.delete(name);
   return {
     address,
     kind,
     keySpan,
     attributes,
+    sources,
     provider:
       (reserved.includes("provider") ? readProviderName(body.entries.get("provider"), mistakes) : undefined) ??
       around.provider,

@@ -1,10 +1,12 @@
 import type { Kinds } from "../kinds/kind.ts";
-import type { Desired, DesiredResource, Diagnostic, ProviderConfig } from "../model/index.ts";
+import type { Desired, DesiredResource, Diagnostic, Guards, ProviderConfig, SecretSource } from "../model/index.ts";
 import type { Draft, Named } from "./block.ts";
 import { type Fragment, readDocument } from "./document.ts";
+import { readGuards } from "./guards.ts";
 import { didYouMean, Mistakes } from "./mistakes.ts";
 import { readProvider } from "./providers.ts";
 import { checkReferences } from "./references.ts";
+import { readSecretSource } from "./secret-source.ts";
 import { rangeOf, Source, type SourceFile, type Span } from "./source.ts";
 import type { Environment } from "./templates.ts";
 import { locate, type MapTree, toJson } from "./tree.ts";
@@ -64,6 +66,7 @@ function merge(
   const { kinds, env, complete, mistakes } = context;
   const project = mergeProject(fragments, files, complete, mistakes);
   const providers = mergeProviders(fragments, env, mistakes);
+  const guards = mergeGuards(fragments, mistakes);
   const drafts = mergeDrafts(fragments, mistakes);
   if (drafts === undefined) return undefined;
   const dependsOn = checkReferences({ drafts, kinds, env, complete }, mistakes);
@@ -72,8 +75,10 @@ function merge(
       reportProvider(provider, providers, complete, mistakes);
   }
   const readable = [...drafts.values()].filter((draft) => draft.readable);
-  const resources = readable.map((draft) => desiredResource(draft, dependsOn.get(draft.address) ?? []));
-  return { project: project ?? "", providers, resources, files: files.map((file) => file.path) };
+  const resources = readable.map((draft) =>
+    desiredResource(draft, dependsOn.get(draft.address) ?? [], sourcesOf(draft, env, mistakes)),
+  );
+  return { project: project ?? "", providers, resources, ...(guards && { guards }), files: files.map((file) => file.path) };
 }
 
 function mergeProject(
@@ -127,6 +132,19 @@ function mergeProviders(
     }
   }
   return providers;
+}
+
+/** The limits of the project; two sections would make it unclear which of them holds. */
+function mergeGuards(fragments: readonly Fragment[], mistakes: Mistakes): Guards | undefined {
+  const sections = fragments.flatMap((fragment) => fragment.guards);
+  reportTwice(
+    sections,
+    (section) => section.keySpan,
+    () => "The section `guards`",
+    mistakes,
+  );
+  const [first] = sections.map((section) => readGuards(section, mistakes));
+  return first;
 }
 
 function mergeDrafts(fragments: readonly Fragment[], mistakes: Mistakes): Map<string, Draft> | undefined {
@@ -192,17 +210,28 @@ function place(span: Span): string {
   return `${file}:${line}:${column}`;
 }
 
+function sourcesOf(
+  { address, sources }: Draft,
+  env: Environment,
+  mistakes: Mistakes,
+): ReadonlyMap<string, SecretSource> {
+  const read = [...sources].map(([name, entry]) => [name, readSecretSource(entry, address, env, mistakes)] as const);
+  return new Map(read.filter((pair): pair is [string, SecretSource] => pair[1] !== undefined));
+}
+
 function desiredResource(
-  { address, kind, keySpan, attributes, provider, importId }: Draft,
+  { address, kind, keySpan, attributes, sources: places, provider, importId }: Draft,
   dependsOn: readonly string[],
+  sources: ReadonlyMap<string, SecretSource>,
 ): DesiredResource {
-  const tree: MapTree = { form: "map", entries: attributes, span: keySpan };
+  const tree: MapTree = { form: "map", entries: new Map([...attributes, ...places]), span: keySpan };
   return {
     address,
     type: kind.type,
     provider: provider?.name ?? "default",
     config: Object.fromEntries([...attributes].map(([name, entry]) => [name, toJson(entry.value)])),
     dependsOn,
+    ...(sources.size > 0 && { sources }),
     ...(importId !== undefined && { importId }),
     locate: (path) => rangeOf(locate(tree, path)),
   };

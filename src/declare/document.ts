@@ -11,20 +11,21 @@ import { type Entry, type Tree, valueSpan } from "./tree.ts";
 export interface Fragment {
   readonly project: Named | undefined;
   readonly providers: readonly Entry[];
+  readonly guards: readonly Entry[];
   readonly drafts: readonly Draft[];
 }
 
 const PROJECT = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$/;
 
 /** Keys that later versions will have. */
-const NOT_YET: readonly string[] = ["guards", "outputs"];
+const NOT_YET: readonly string[] = ["outputs"];
 
 /**
- * Reads a document: `project`, `provider` (for the resources of this document), `providers` and a section for each
+ * Reads a document: `project`, `provider` (for the resources of this document), `providers`, `guards` and a section for each
  * kind that is not nested in another. Keys beginning with `x-` are passed over: they are the place for anchors.
  */
 export function readDocument(tree: Tree, kinds: Kinds, mistakes: Mistakes): Fragment {
-  const nothing: Fragment = { project: undefined, providers: [], drafts: [] };
+  const nothing: Fragment = { project: undefined, providers: [], guards: [], drafts: [] };
   if (tree.form !== "map") {
     mistakes.add(tree.span, "config.structure", "A declaration must be a map", {
       fix: "Begin with `project: NAME` and sections such as `services:`.",
@@ -37,6 +38,7 @@ export function readDocument(tree: Tree, kinds: Kinds, mistakes: Mistakes): Frag
   const provider = readProviderName(tree.entries.get("provider"), mistakes);
   let project: Named | undefined;
   const providers: Entry[] = [];
+  const guards: Entry[] = [];
   const drafts: Draft[] = [];
   for (const entry of tree.entries.values()) {
     const kind = sections.get(entry.key);
@@ -45,10 +47,11 @@ export function readDocument(tree: Tree, kinds: Kinds, mistakes: Mistakes): Frag
         for (const draft of readResource(block, kind, { kinds, mistakes, provider })) drafts.push(draft);
       }
     } else if (entry.key === "project") project = readProject(entry, mistakes);
+    else if (entry.key === "guards") guards.push(entry);
     else if (entry.key === "providers") providers.push(...blocksOf(entry, mistakes, "a map of providers by name"));
     else if (entry.key !== "provider" && !entry.key.startsWith("x-")) reportKey(entry, sections, kinds, mistakes);
   }
-  return { project, providers, drafts };
+  return { project, providers, guards, drafts };
 }
 
 function readProject(entry: Entry, mistakes: Mistakes): Named {
@@ -103,7 +106,7 @@ function reportUnknown(
   kinds: Kinds,
   mistakes: Mistakes,
 ): void {
-  const known = ["project", "provider", "providers", ...sections.keys()];
+  const known = ["project", "provider", "providers", "guards", ...sections.keys()];
   const near = kinds.get(key)?.section ?? mistakes.nearest(key, known);
   mistakes.add(span, "config.unknown_key", `A declaration has no "${key.slice(0, 100)}".${didYouMean(near)}`, {
     detail: `It can have ${known.join(", ")}, and keys beginning with x- for what anchors repeat.`,

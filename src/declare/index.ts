@@ -8,5 +8,7 @@
  */
 export { type Declaration, type DeclarationOptions, parseDeclaration } from "./declaration.ts";
 export { type DeclarationFiles, type ReadOptions, readDeclaration, systemFiles } from "./files.ts";
+export { guardSettings } from "./guards.ts";
 export { providerSettings } from "./providers.ts";
+export { secretSourceForms } from "./secret-source.ts";
 export type { SourceFile } from "./source.ts";

@@ -71,6 +71,12 @@ function checkReference(
     const near = mistakes.nearest(String(attribute), Object.keys(shape));
     const summary = `A ${target.kind.noun} has no attribute "${String(attribute).slice(0, 100)}".${didYouMean(near)}`;
     mistakes.add(span, "config.reference", summary, { detail: `It has ${Object.keys(shape).join(", ")}.`, ...remark });
+  } else if (metaOf(type).fingerprint !== undefined && target.attributes.has("secret_output")) {
+    mistakes.add(span, "config.reference", `${text} is not kept: its secret_output takes it out of the state`, {
+      detail: `Once it is written, hostform knows a fingerprint of it alone (${metaOf(type).fingerprint}).`,
+      fix: `Remove the reference, or the secret_output of ${address}.`,
+      ...remark,
+    });
   } else if (metaOf(type).writeOnly) {
     mistakes.add(
       span,

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { metaOf } from "../kinds/attribute.ts";
 import type { Kind } from "../kinds/kind.ts";
-import { evaluate, ExpressionError, isTemplate, parseTemplate, type SecretSource } from "../model/index.ts";
+import { ExpressionError, evaluate, isTemplate, parseTemplate, type SecretSource } from "../model/index.ts";
 import { didYouMean, type Mistakes } from "./mistakes.ts";
 import { type Environment, readTemplate } from "./templates.ts";
 import { type Entry, type Leaf, type MapTree, strings, type Tree, toJson } from "./tree.ts";
@@ -22,7 +22,9 @@ export const secretSourceForms = z.strictObject({
     .tuple([z.string("expected a program").min(1, "expected a program")], z.string("expected a text"), {
       error: "expected a list: the program and its arguments",
     })
-    .describe("Program, with its arguments, that prints the value. It is run without a shell, in the project's folder."),
+    .describe(
+      "Program, with its arguments, that prints the value. It is run without a shell, in the project's folder.",
+    ),
 });
 
 const FORMS: readonly string[] = Object.keys(secretSourceForms.shape);

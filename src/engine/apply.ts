@@ -1,6 +1,6 @@
 import type { Writer } from "../api/index.ts";
 import type { Kind, Kinds, Remote } from "../kinds/kind.ts";
-import { type Account, type Applied, applyChange, explain } from "../lifecycle/index.ts";
+import { type Account, type Applied, applyChange, explain, type SecretOutputs } from "../lifecycle/index.ts";
 import {
   type ApplyEvent,
   type ApplyResult,
@@ -16,7 +16,6 @@ import {
   located,
   type Outcome,
   type Plan,
-  type Progress,
   type ResourceState,
   type State,
   type ValueObject,
@@ -24,7 +23,11 @@ import {
 import { type Environment, resolveConfig, scopeOf } from "./evaluate.ts";
 import { identityIn, identityOf } from "./identity.ts";
 import { kindOf } from "./observe.ts";
+import { OrderGate } from "./order-gate.ts";
+import type { Limits } from "./orders.ts";
+import { progressOf, skipped } from "./progress.ts";
 import { blockersOf } from "./schedule.ts";
+import { readSource, type SourceReader } from "./sources.ts";
 import { JobWatch } from "./wait.ts";
 
 /** Where results are recorded; each call resolves when its content is durable. */
@@ -52,6 +55,12 @@ export interface ApplyOptions {
   onEvent?(event: ApplyEvent): void;
   /** API requests made so far, all providers together. */
   requests(): number;
+  /** Where one-time secrets are written that are not to stay in the state; absent: they stay there. */
+  readonly secretOutputs?: SecretOutputs;
+  /** Reads secret values from where they are declared to be. */
+  readonly readSource?: SourceReader;
+  /** What the run may order and spend; no limit when absent. */
+  readonly limits?: Limits;
 }
 
 /**
@@ -66,6 +75,7 @@ export async function apply(options: ApplyOptions): Promise<ApplyResult> {
 class Run {
   readonly #options: ApplyOptions;
   readonly #watch: JobWatch;
+  readonly #gate: OrderGate;
   readonly #attributes: Map<string, JsonObject>;
   /** What is recorded: the state that the run began with, and what it has recorded since. */
   readonly #recorded: Map<string, ResourceState>;
@@ -80,6 +90,8 @@ class Run {
     const onWaiting = (addresses: readonly string[], seconds: number) =>
       onEvent?.({ type: "waiting", addresses, seconds });
     this.#watch = new JobWatch({ clock, stop, timeoutMs, onWaiting });
+    const { plan, limits = {}, kinds, desired } = options;
+    this.#gate = new OrderGate({ plan, limits, kinds, providers: desired.providers });
     this.#declared = new Map(options.desired.resources.map((resource) => [resource.address, resource]));
     // What templates refer to: as observed for what stays, as applied for what changes.
     this.#attributes = new Map([...options.state.resources].map(([address, { attributes }]) => [address, attributes]));
@@ -99,7 +111,7 @@ class Run {
       for (const [address, change] of waiting) {
         if (running.size >= this.#options.concurrency || stop.aborted || this.#defect !== undefined) break;
         const open = (blockers.get(address) ?? []).filter((other) => waiting.has(other) || running.has(other));
-        if (open.length > 0) continue;
+        if (open.length > 0 || !this.#gate.mayBegin(change, running.keys())) continue;
         waiting.delete(address);
         running.set(
           address,
@@ -116,6 +128,7 @@ class Run {
       outcomes: [...this.#outcomes.values()],
       diagnostics: [],
       interrupted: stop.aborted,
+      pending: [...this.#recorded.values()].flatMap(({ address, private: mark }) => (mark.pending ? [address] : [])),
       requests: requests() - before,
       seconds: (clock.now() - started) / 1000,
     };
@@ -183,26 +196,28 @@ class Run {
     const { kinds, plan, accounts, recorder, clock } = this.#options;
     const kind = kindOf(change.address, kinds);
     if (kind === undefined) throw new Error(`no kind for ${change.address}`);
-    const { account, writer } = accounts(change.provider);
-    return applyChange(kind, change, this.#config(change), {
-      account,
-      writer,
-      project: plan.project,
-      now: () => clock.now(),
-      pause: (ms) => clock.sleep(ms),
-      holder: (ofKind, remote) => this.#holder(change, ofKind, remote),
-      save: async (resource) => {
-        await recorder.put(resource);
-        this.#recorded.set(resource.address, resource);
-        this.#attributes.set(resource.address, resource.attributes);
-      },
-      drop: async (address) => {
-        await recorder.remove(address);
-        this.#recorded.delete(address);
-      },
-      wait: (ofKind, address, id, parent, done) =>
-        this.#watch.wait(account, ofKind, change.provider, { address, id, done }, parent),
-    });
+    const config = this.#config(change);
+    return this.#gate.pass(kind, change, accounts(change.provider), ({ account, writer }) =>
+      applyChange(kind, change, config, {
+        account,
+        writer,
+        project: plan.project,
+        now: () => clock.now(),
+        pause: (ms) => clock.sleep(ms),
+        holder: (ofKind, remote) => this.#holder(change, ofKind, remote),
+        save: async (resource) => {
+          await recorder.put(resource);
+          this.#recorded.set(resource.address, resource);
+          this.#attributes.set(resource.address, resource.attributes);
+        },
+        drop: async (address) => {
+          await recorder.remove(address);
+          this.#recorded.delete(address);
+        },
+        wait: (ofKind, address, id, parent, done) =>
+          this.#watch.wait(account, ofKind, change.provider, { address, id, done }, parent),
+      }),
+    );
   }
 
   /** The other address that holds a live object, by the state and by what this run has recorded since. */
@@ -233,20 +248,4 @@ class Run {
     const explained = kind === undefined ? error.diagnostics : explain(kind, address, config ?? {}, error);
     return explained.map((diagnostic) => located(diagnostic, resource?.locate(diagnostic.attribute ?? [])));
   }
-}
-
-function skipped(address: string, failed: string): Diagnostic {
-  return {
-    severity: "error",
-    code: "apply.skipped",
-    summary: `${address} was not changed, because ${failed}, which comes before it, was not`,
-    fix: `Mend ${failed} and apply again.`,
-    address,
-  };
-}
-
-function progressOf({ actions, importing }: Change): Progress {
-  if (importing !== undefined && actions[0] === "no-op") return "import";
-  if (actions.length === 2 || actions[0] === "create") return "create";
-  return actions[0] === "no-op" ? "update" : actions[0];
 }

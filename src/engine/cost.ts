@@ -24,18 +24,20 @@ export function costOf(changes: readonly Change[]): CostLine[] {
 /**
  * What applying takes. Polls: about eight listings while queued jobs run, whatever their number. The time is the floor
  * that the budget sets: the first 60 requests cost latency only, each further 60 a minute.
+ * @param lists how many listings are read once more before anything is sent.
  */
 export function estimateRequests(
   changes: readonly Change[],
   readRequests: number,
   perMinute = PER_MINUTE,
+  lists = 0,
 ): RequestEstimate {
   const writes = changes.reduce((sum, change) => sum + change.requests, 0);
   const queued = changes.some(
     ({ before, after, removal }) =>
       removal === "suspend" || (before !== null && before.suspended !== after?.suspended && after !== null),
   );
-  const apply = writes + (queued ? 8 : 0);
+  const apply = writes + lists + (queued ? 8 : 0);
   const waits = apply === 0 ? 0 : Math.max(0, Math.ceil((readRequests + apply) / perMinute) - 1);
   return {
     read: readRequests,

@@ -45,6 +45,8 @@ export function resolveConfig(
       });
     }
   }
+  // Declared, but read only when a request needs it.
+  for (const name of resource.sources?.keys() ?? []) evaluated[name] = UNKNOWN;
   const checked = validate(kind, evaluated, resource.address);
   diagnostics.push(...checked.diagnostics.map((diagnostic) => discreet(diagnostic, resource)));
   return {

@@ -5,8 +5,10 @@
  */
 export { type ApplyOptions, apply, type Recorder } from "./apply.ts";
 export { type Environment, resolveConfig, scopeOf } from "./evaluate.ts";
+export { checkGuards, type GuardContext } from "./guards.ts";
 export { holdersOf, identityOf } from "./identity.ts";
 export { type Accounts, type Observed, observe } from "./observe.ts";
+export type { Limits } from "./orders.ts";
 export { type PlanOptions, plan } from "./plan.ts";
 export { narrow } from "./target.ts";
 export { validateDesired } from "./validate.ts";

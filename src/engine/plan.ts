@@ -25,8 +25,11 @@ import {
 import { costOf, estimateRequests } from "./cost.ts";
 import { type Environment, resolveConfig, scopeOf } from "./evaluate.ts";
 import { addressIndex, dependenciesOf, inOrder } from "./graph.ts";
+import { checkGuards } from "./guards.ts";
 import { holdersOf, identityOf, sharedObjects } from "./identity.ts";
 import { kindOf, type Observed } from "./observe.ts";
+import { declaredAttributes } from "./sources.ts";
+import { type Limits, ordersOf } from "./orders.ts";
 
 /** Everything that a plan is a function of. */
 export interface PlanOptions {
@@ -48,6 +51,10 @@ export interface PlanOptions {
   readonly readRequests: number;
   /** The smallest request budget among the providers in use. */
   readonly requestsPerMinute?: number;
+  /** What the plan is held against; nothing when absent. */
+  readonly limits?: Limits;
+  /** How many resources the whole declaration has, when `desired` was narrowed to targets. */
+  readonly declared?: number;
 }
 
 /**
@@ -80,6 +87,12 @@ export function plan(options: PlanOptions): Plan {
   const places = new Map(desired.resources.map((resource) => [resource.address, resource]));
   for (const diagnostic of sharedObjects(sorted, kinds, options.recorded ?? state))
     diagnostics.push(located(diagnostic, places.get(diagnostic.address ?? "")?.locate([])));
+  if (options.limits !== undefined) {
+    const { resources, providers } = desired;
+    const [recorded, all] = [(options.recorded ?? state).resources.size, options.declared ?? resources.length];
+    const context = { kinds, providers, recorded, declared: all };
+    diagnostics.push(...checkGuards({ changes: sorted, mode }, options.limits, context));
+  }
   return {
     project: desired.project,
     lineage: state.lineage,
@@ -87,10 +100,13 @@ export function plan(options: PlanOptions): Plan {
     timestamp: new Date(now).toISOString(),
     mode,
     changes: sorted,
+    pending: sorted.flatMap(({ address, actions, importing, private: mark }) =>
+      mark.pending !== undefined && actions[0] === "no-op" && importing === undefined ? [address] : [],
+    ),
     drift: driftOf(state, observed.observations),
     diagnostics,
     cost: costOf(sorted),
-    requests: estimateRequests(sorted, options.readRequests, options.requestsPerMinute),
+    requests: estimateRequests(sorted, options.readRequests, options.requestsPerMinute, pricedAnew(sorted, kinds)),
   };
 }
 
@@ -115,7 +131,7 @@ function planDeclared(options: PlanOptions, changes: Map<string, Change>, diagno
       kind,
       address: resource.address,
       provider: resource.provider,
-      declared: resource.config,
+      declared: declaredAttributes(resource),
       config,
       prior: state.resources.get(resource.address),
       observed: observation,
@@ -139,6 +155,12 @@ function planDeclared(options: PlanOptions, changes: Map<string, Change>, diagno
     changes.set(resource.address, planned.change);
     diagnostics.push(...planned.diagnostics.map((diagnostic) => located(diagnostic, placeOf(resource, diagnostic))));
   }
+}
+
+/** How many lists of plans are read again before what they price is ordered: one for each provider. */
+function pricedAnew(changes: readonly Change[], kinds: Kinds): number {
+  const priced = ordersOf(changes, kinds).filter(({ type }) => kinds.get(type)?.creation === "keyed");
+  return new Set(priced.map(({ provider }) => provider)).size;
 }
 
 /** Attributes into which a secret of another resource flows (`${hosting_webhook.billing.secret}`): as secret as that. */

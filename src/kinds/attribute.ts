@@ -22,6 +22,11 @@ export interface AttributeMeta {
   readonly writeOnly?: boolean;
   /** The API never returns it: the state is the only memory. */
   readonly unreadable?: boolean;
+  /**
+   * Of a one-time secret, which one answer tells and no other: the attribute that holds its fingerprint once
+   * `secret_output` has taken it out of the state.
+   */
+  readonly fingerprint?: string;
   /** A list whose order means nothing. */
   readonly set?: boolean;
   /** Equality of a declared and a live value that may be written differently (case of an e-mail address, an instant). */

@@ -4,6 +4,7 @@ import { hasUnknown } from "../model/index.ts";
 import { attribute, normalUrl, sameSet, sameUrl } from "./attribute.ts";
 import { createdAtAttribute, idAttribute } from "./common.ts";
 import type { Kind, Remote } from "./kind.ts";
+import { fingerprintAttribute, secretOutputAttribute } from "./secret-output.ts";
 
 /** §6: the events that can be subscribed to. */
 export const EVENTS = [
@@ -31,13 +32,16 @@ const attributes = z.strictObject({
     same: sameSet,
     example: ["service.provisioned", "invoice.paid"],
   }),
+  secret_output: secretOutputAttribute("secret"),
   secret: attribute(z.string(), {
     description:
-      "The signing secret. The API tells it once, at registration; it is kept in the state. Null after an import.",
+      "The signing secret. The API tells it once, at registration; it is kept in the state, or written to `secret_output`. Null then, and after an import.",
     computed: true,
     sensitive: true,
     unreadable: true,
+    fingerprint: "secret_fingerprint",
   }),
+  secret_fingerprint: fingerprintAttribute("secret"),
   created_at: createdAtAttribute(),
 });
 
@@ -56,7 +60,7 @@ export const webhook: Kind<"createWebhook"> = {
   description: `Delivers events of the account to a URL, signed with a secret of its own (\`X-Service-Signature\`).
 
 The signing secret is returned once, when the subscription is made; hostform keeps it in the state (sensitive, never
-shown in a plan). The API cannot change a subscription: a different URL or set of events makes a new one first, with a new
+shown in a plan), or writes it to \`secret_output\` and keeps a fingerprint. The API cannot change a subscription: a different URL or set of events makes a new one first, with a new
 secret, and then deletes the old one, so that no event falls between. Importing a subscription cannot recover its secret.`,
   example: `webhooks:
   billing:

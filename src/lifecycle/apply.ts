@@ -17,6 +17,7 @@ import type { ApplyContext } from "./context.ts";
 import { create, intentOf, wasRefused } from "./create.ts";
 import { settledMark } from "./doubt.ts";
 import { parentOf } from "./read.ts";
+import { stepsToward, tryOutput, writeSecret } from "./secrets.ts";
 
 /** What came of a change. */
 export interface Applied {
@@ -38,7 +39,8 @@ export async function applyChange(
   config: ValueObject | null,
   context: ApplyContext,
 ): Promise<Applied> {
-  const work = new Work(kind, change, (config ?? {}) as JsonObject, context);
+  const declared = (config ?? {}) as JsonObject;
+  const work = new Work(kind, change, declared, context, await tryOutput(kind, change, declared, context));
   if (change.removal !== undefined) return work.remove(change.removal);
   if (change.actions[0] === "no-op") return work.record();
   if (isReplacement(change))
@@ -52,16 +54,17 @@ class Work {
   readonly #change: Change;
   readonly #config: JsonObject;
   readonly #context: ApplyContext;
-  readonly #diagnostics: Diagnostic[] = [];
+  readonly #diagnostics: Diagnostic[];
   #awaiting: Applied["awaiting"];
   #attributes: JsonObject;
   #mark: PrivateMark;
 
-  constructor(kind: Kind, change: Change, config: JsonObject, context: ApplyContext) {
+  constructor(kind: Kind, change: Change, config: JsonObject, context: ApplyContext, warnings: readonly Diagnostic[]) {
     this.#kind = kind;
     this.#change = change;
     this.#config = config;
     this.#context = context;
+    this.#diagnostics = [...warnings];
     this.#attributes = change.before ?? {};
     this.#mark = settledMark(change.private);
   }
@@ -73,6 +76,7 @@ class Work {
       ...recordedOnly(this.#kind, this.#change, this.#config, this.#attributes),
     };
     await this.#save();
+    await this.#writeSecret();
     return this.#end();
   }
 
@@ -83,27 +87,18 @@ class Work {
     const { phase = "live" } = made;
     const later = this.#kind.deferred?.(phase === "unknown" ? "pending" : phase) ?? [];
     const wanted = { ...this.#attributes, ...without(this.#config, later) };
-    if (this.#kind.update !== undefined && !made.replayed)
-      await this.#steps(this.#kind.update(this.#attributes, wanted, this.#config));
+    if (this.#kind.update !== undefined && !made.replayed) {
+      await this.#changeInPlace(wanted);
+      await this.#writeSecret();
+    }
     if (made.phase === "pending") this.#awaiting ??= made.invoice?.paid ? "provisioning" : "payment";
     return { ...this.#end(), ...(made.invoice && { invoice: made.invoice }) };
   }
 
   async update(): Promise<Applied> {
     await this.#deleteDeposed();
-    await this.#steps(
-      this.#kind.update?.(
-        this.#attributes,
-        inPlaceAims(this.#kind, this.#change, this.#config, this.#attributes),
-        this.#config,
-      ) ?? [],
-    );
-    this.#attributes = {
-      ...this.#attributes,
-      ...recordedOnly(this.#kind, this.#change, this.#config, this.#attributes),
-    };
-    await this.#save();
-    return this.#end();
+    await this.#changeInPlace(inPlaceAims(this.#kind, this.#change, this.#config, this.#attributes));
+    return this.record();
   }
 
   async replaceCreateFirst(): Promise<Applied> {
@@ -165,7 +160,21 @@ class Work {
     // Durable before anything else happens: from here on the object is known, whatever fails next.
     await this.#save();
     if (made.warning !== undefined) this.#diagnostics.push({ ...made.warning, address: this.#change.address });
+    await this.#writeSecret();
     return made;
+  }
+
+  /** A one-time secret is durable in the state by now; it leaves it only when it is durable in its `secret_output`. */
+  async #writeSecret(): Promise<void> {
+    const { attributes, warnings } = await writeSecret(this.#kind, this.#change, this.#attributes, this.#context);
+    this.#diagnostics.push(...warnings);
+    if (attributes === this.#attributes) return;
+    this.#attributes = attributes;
+    await this.#save();
+  }
+
+  async #changeInPlace(wanted: JsonObject): Promise<void> {
+    await this.#steps(await stepsToward(this.#kind, this.#attributes, wanted, this.#config, this.#context));
   }
 
   /** The requests of an in-place change, one after the other; each answer is recorded before the next is sent. */

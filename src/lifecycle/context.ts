@@ -1,14 +1,14 @@
 import type { Writer } from "../api/index.ts";
 import type { Kind, Remote } from "../kinds/kind.ts";
-import type { JsonObject, ResourceState } from "../model/index.ts";
+import type { Diagnostic, ResourceState, SecretName, SecretOutput } from "../model/index.ts";
 import type { Account } from "./account.ts";
 
 /** Where one-time secrets are written that are not to stay in the state (`secret_output`). */
 export interface SecretOutputs {
-  /** Makes sure, by trying, that a secret can be written there. @throws HostformError `secret.output`. */
-  check(output: JsonObject): Promise<void>;
+  /** Makes sure, by trying, that a secret can be written there. @returns warnings. @throws HostformError `secret.output`. */
+  check(output: SecretOutput, of: SecretName): Promise<readonly Diagnostic[]>;
   /** Durable when it resolves. @throws HostformError `secret.output`. */
-  write(output: JsonObject, secret: string): Promise<void>;
+  write(output: SecretOutput, of: SecretName, secret: string): Promise<void>;
 }
 
 /** What applying one change needs of its surroundings. */
@@ -28,6 +28,8 @@ export interface ApplyContext {
   drop(address: string): Promise<void>;
   /** Absent: secrets stay in the state. */
   readonly secretOutputs?: SecretOutputs;
+  /** Reads the value of a write-only attribute that is declared by its source. @throws HostformError `secret.source`. */
+  readSecret?(name: string): Promise<string>;
   /** Waits until the object shows that a queued job is done. @returns undefined when that was not waited for, or in vain. */
   wait(
     kind: Kind,

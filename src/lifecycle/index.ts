@@ -14,4 +14,5 @@ export { planResource } from "./plan.ts";
 export { type PlanInput, type Planned, unchanged } from "./planned.ts";
 export * from "./read.ts";
 export * from "./removal.ts";
+export { fingerprintOf, unrecoverable } from "./secrets.ts";
 export * from "./validate.ts";

@@ -16,6 +16,7 @@ import { type Doubtful, isDoubtful, settledMark } from "./doubt.ts";
 import { planPending } from "./plan-pending.ts";
 import { finish, type PlanInput, type Planned, secretNames, unchanged } from "./planned.ts";
 import { existing, gone, immutable, lookalike, unknownPhase } from "./refusals.ts";
+import { planSecret } from "./secrets.ts";
 
 /**
  * Plans one declared resource: (declared, recorded, observed) in, a change as a plain value out.
@@ -167,7 +168,10 @@ function planPresent(
   for (const { name } of active) for (const other of kind.affects?.(name) ?? []) after[other] = UNKNOWN;
   if (replaced) for (const [name, , meta] of attributesOf(kind)) if (meta.change === undefined) after[name] = UNKNOWN;
 
-  const reasons = active.map(({ reason }) => reason);
+  const secret = planSecret(kind, input.address, before, after);
+  Object.assign(after, secret.after);
+  diagnostics.push(...secret.diagnostics);
+  const reasons = [...active.map(({ reason }) => reason), ...secret.reasons];
   if (prior?.private.deposed !== undefined) {
     reasons.push({ why: "declared", text: `the ${kind.noun} that it replaced remains to be deleted` });
   }

@@ -35,6 +35,8 @@ export interface Plan {
   /** One entry for every resource that is declared or recorded and could be planned, no-ops too, in address order. */
   readonly changes: readonly Change[];
   readonly drift: readonly Drift[];
+  /** Addresses of creates without known outcome that applying this plan does not settle. */
+  readonly pending: readonly string[];
   /** Errors forbid applying; warnings do not. */
   readonly diagnostics: readonly Diagnostic[];
   readonly cost: readonly CostLine[];
@@ -69,6 +71,8 @@ export interface ApplyResult {
   readonly outcomes: readonly Outcome[];
   readonly diagnostics: readonly Diagnostic[];
   readonly interrupted: boolean;
+  /** Addresses of creates without known outcome, at the end. */
+  readonly pending: readonly string[];
   /** API requests made by the apply. */
   readonly requests: number;
   readonly seconds: number;

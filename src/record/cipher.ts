@@ -47,9 +47,8 @@ export function fingerprint(key: Buffer): string {
 }
 
 function refuse(): never {
-  fail("state.unreadable", "The encrypted state was changed or damaged", {
-    detail:
-      "The key is the right one, but what is encrypted is not what was written, or its lineage or serial was changed.",
-    fix: "Restore it from a backup (the file beside it that ends in `.backup` is from before the last run), or from version control.",
+  fail("state.unreadable", "What was encrypted was changed or damaged", {
+    detail: "The key is the right one, but a byte is another, or it was encrypted for another place.",
+    fix: "Restore it from a backup or from version control.",
   });
 }

@@ -17,7 +17,17 @@ export interface StateText {
    * @throws HostformError `state.lost_lock` when another program wrote in between; else the system's own error.
    */
   write(text: string, verify: () => void | Promise<void>): Promise<void>;
+  /**
+   * Changes the form of the text and of each copy that stays beside it; of the old form nothing is kept. Nothing is
+   * written unless every change could be made. A place without copies can do without. Throws as `write` does.
+   */
+  convert?(change: Change, verify: () => void | Promise<void>): Promise<void>;
+  /** What is there now is the state before another run: the next write keeps it as the backup of that. */
+  nextRun?(): void;
 }
+
+/** Gives a text another form. @param place where the text is: the name of the state, or that of a copy. */
+export type Change = (text: string, place: string) => Promise<string>;
 
 /**
  * A state file that is only ever replaced whole. At every moment, power failure included, the path holds the old
@@ -61,10 +71,23 @@ export class StateFile implements StateText {
     this.#backedUp = true;
     const identity = await this.#replace(this.name, text, async () => {
       await verify();
-      await this.#refuseForeignWrite();
+      await this.unchanged();
     });
     this.#seen = { identity, text };
     await this.#disk.syncFolder(dirname(this.name));
+  }
+
+  async convert(change: Change, verify: () => void | Promise<void>): Promise<void> {
+    const backup = `${this.name}.backup`;
+    const copy = await this.#disk.read(backup);
+    const text = await this.read();
+    const newCopy = copy === undefined ? undefined : await change(copy, backup);
+    const newText = text === undefined ? undefined : await change(text, this.name);
+    // The copy first: once the state has its new form, everything has.
+    if (newCopy !== undefined && newCopy !== copy) await this.#replace(backup, newCopy, verify);
+    this.#backedUp = true;
+    if (newText !== undefined && newText !== text) await this.write(newText, verify);
+    else await this.#disk.syncFolder(dirname(this.name));
   }
 
   async sweep(): Promise<void> {
@@ -95,7 +118,12 @@ export class StateFile implements StateText {
     }
   }
 
-  async #refuseForeignWrite(): Promise<void> {
+  nextRun(): void {
+    this.#backedUp = false;
+  }
+
+  /** @throws HostformError `state.lost_lock` when the file is not the one that was read or written here last. */
+  async unchanged(): Promise<void> {
     const identity = await this.#disk.identity(this.name);
     if (identity === this.#seen?.identity) return;
     fail("state.lost_lock", "The state file was changed by another program while this process ran", {

@@ -1,6 +1,6 @@
-import { HostformError, fail } from "../model/index.ts";
+import { fail, HostformError } from "../model/index.ts";
 import type { Encryption } from "./encryption.ts";
-import type { StateText } from "./file.ts";
+import type { Change, StateText } from "./file.ts";
 import { parseStateFile } from "./schema.ts";
 import { openState, parseSealed, sealState } from "./sealed-file.ts";
 import type { Seal } from "./sealing.ts";
@@ -14,10 +14,10 @@ export type Resealing =
 
 /**
  * Changes how a state is kept, and its backup with it: encrypts, decrypts, or takes another key. The content stays, its
- * serial too. Whoever stops half way leaves a state and a backup that each are whole, in the old form or the new one.
- * What is there already in the form that is wanted is left as it is, so a second call finishes what a first one began.
- * @param text as it is stored. @param verify of the lock.
- * @returns whether anything was changed.
+ * serial too. Whoever stops half way leaves a state and a backup that each are whole, in the old form or the new one;
+ * what has the wanted form already is left as it is, so that a second call finishes what a first one began.
+ * @param text as it is stored. @param verify of the lock, before each write.
+ * @returns whether anything was changed; what was written has been read back and compared.
  * @throws HostformError `state.key`, `state.unreadable`, `state.unwritable`, `state.lost_lock`.
  */
 export async function reseal(
@@ -26,11 +26,74 @@ export async function reseal(
   wanted: Resealing,
   verify: () => void | Promise<void>,
 ): Promise<boolean> {
+  const convert = conversion(encryption, wanted);
   let changed = false;
-  let seal: Promise<Seal> | undefined;
-  /** One salt for the state and its backup, so that one key is derived. */
-  const newSeal = () => (seal ??= (wanted.to === "key" ? wanted.encryption : encryption).fresh());
-
-  const convert = async (old: string, name: string): Promise<string> => {
+  let content: string | undefined;
+  const change = async (old: string, place: string) => {
+    const isCopy = place !== text.name;
+    const { plain, next } = await (isCopy ? convert(old, place).catch(ofCopy(old, place)) : convert(old, place));
+    if (!isCopy) content = plain;
+    changed ||= next !== old;
+    return next;
   };
+  await (text.convert === undefined ? convertAlone(text, change, verify) : text.convert(change, verify));
+  if (changed && content !== undefined)
+    await proveReadable(text, wanted.to === "key" ? wanted.encryption : encryption, content);
+  return changed;
+}
+
+interface Converted {
+  readonly plain: string | undefined;
+  readonly next: string;
+}
+
+function conversion(encryption: Encryption, wanted: Resealing): (old: string, place: string) => Promise<Converted> {
+  let made: Promise<Seal> | undefined;
+  const newSeal = () => {
+    // One salt for the state and its backup: one key to derive.
+    made ??= (wanted.to === "key" ? wanted.encryption : encryption).fresh();
+    return made;
+  };
+  return async (old, place) => {
+    const sealed = parseSealed(old, place);
+    if (sealed === undefined) {
+      if (wanted.to === "clear") return { plain: old, next: old };
+      parseStateFile(old, place);
+      return { plain: old, next: sealState(old, await newSeal()) };
+    }
+    if (wanted.to === "sealed") return { plain: undefined, next: old };
+    const plain = openState(sealed, await encryption.from(sealed.key), place);
+    return { plain, next: wanted.to === "clear" ? plain : sealState(plain, await newSeal()) };
+  };
+}
+
+/** A backup may be sealed with a key of long ago: it stays. One that is no state cannot be sealed, and must not stay. */
+function ofCopy(old: string, place: string): (error: unknown) => Converted {
+  return (error) => {
+    const [problem] = error instanceof HostformError ? error.diagnostics : [];
+    if (problem?.code === "state.key") return { plain: undefined, next: old };
+    if (problem === undefined) throw error;
+    return fail("state.unreadable", "The backup beside the state cannot be converted; nothing was changed", {
+      detail: `${problem.summary}.`,
+      fix: `Remove ${place}, or mend it, and run the command again.`,
+    });
+  };
+}
+
+async function convertAlone(text: StateText, change: Change, verify: () => void | Promise<void>): Promise<void> {
+  const old = await text.read();
+  if (old === undefined) return;
+  const next = await change(old, text.name);
+  if (next !== old) await text.write(next, verify);
+}
+
+async function proveReadable(text: StateText, encryption: Encryption, content: string): Promise<void> {
+  const stored = (await text.read()) ?? "";
+  const sealed = parseSealed(stored, text.name);
+  const plain = sealed === undefined ? stored : openState(sealed, await encryption.from(sealed.key), text.name);
+  if (plain === content) return;
+  fail("state.unwritable", "What was written of the state is not what is read back", {
+    detail: `${text.name} does not hold what it was given.`,
+    fix: "Check the disk, and restore the state from a backup.",
+  });
 }

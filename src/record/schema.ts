@@ -104,6 +104,11 @@ function checkVersion(json: unknown, source: string): void {
       },
     );
   }
+  if (typeof json === "object" && json !== null && "hostform_encryption" in json) {
+    fail("state.key", `The state in ${source} is encrypted`, {
+      fix: "Set HOSTFORM_STATE_PASSPHRASE or HOSTFORM_STATE_KEY to what it was encrypted with.",
+    });
+  }
   const encrypted = typeof json === "object" && json !== null && "encrypted_data" in json;
   fail("state.foreign", `${source} is not a state that hostform can manage`, {
     detail: encrypted

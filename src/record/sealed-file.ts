@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { JsonObject } from "../model/index.ts";
-import { fail } from "../model/index.ts";
+import { fail, HostformError } from "../model/index.ts";
 import type { Seal } from "./sealing.ts";
 
 /** The newest form of an encrypted state that is understood here. */
@@ -32,9 +32,21 @@ export function sealState(text: string, seal: Seal): string {
   return `${JSON.stringify({ hostform_encryption: FORM, lineage, serial, key: seal.header, data }, null, 2)}\n`;
 }
 
-/** The inverse of {@link sealState}. @throws HostformError `state.unreadable` when it was changed. */
-export function openState({ lineage, serial, data }: SealedFile, seal: Seal): string {
-  return seal.open(data, boundTo(lineage, serial));
+/**
+ * The inverse of {@link sealState}.
+ * @param source what it came from, for messages.
+ * @throws HostformError `state.unreadable` when it was changed.
+ */
+export function openState({ lineage, serial, data }: SealedFile, seal: Seal, source: string): string {
+  try {
+    return seal.open(data, boundTo(lineage, serial));
+  } catch (error) {
+    if (!(error instanceof HostformError)) throw error;
+    return refuse(
+      source,
+      "The key is the right one, but the content is not what was encrypted with it, or its lineage or serial was changed.",
+    );
+  }
 }
 
 /**
@@ -76,7 +88,7 @@ function boundTo(lineage: string, serial: number): string {
 }
 
 function refuse(source: string, detail: string): never {
-  fail("state.unreadable", `The encrypted state in ${source} is damaged`, {
+  fail("state.unreadable", `The encrypted state in ${source} was changed or damaged`, {
     detail,
     fix: "Restore it from a backup (the file beside it that ends in `.backup` is from before the last run), or from version control.",
   });

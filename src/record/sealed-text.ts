@@ -45,6 +45,10 @@ export class SealedText implements StateText, Sealing {
     return this.stored.sweep();
   }
 
+  nextRun(): void {
+    this.stored.nextRun?.();
+  }
+
   /** @throws HostformError as the place does; `state.key`; `state.unreadable` for what was changed since. */
   async read(): Promise<string | undefined> {
     const text = await this.stored.read();
@@ -55,7 +59,7 @@ export class SealedText implements StateText, Sealing {
     if (sealed !== undefined) {
       const seal = once(() => this.#encryption.from(sealed.key));
       this.#seal = seal;
-      return openState(sealed, await seal());
+      return openState(sealed, await seal(), this.name);
     }
     const { key } = this.#encryption;
     this.#clear = text !== undefined && (key === undefined || isJson(text));

@@ -1,10 +1,11 @@
 import type { Diagnostic, ResourceState, State } from "../model/index.ts";
 import { HostformError } from "../model/index.ts";
-import type { StateText } from "./file.ts";
 import { unwritable } from "./file.ts";
 import type { StateDocument } from "./format.ts";
-import { encodeState, taintedAddresses, unmanagedAddresses } from "./format.ts";
+import { taintedAddresses, unmanagedAddresses } from "./format.ts";
+import { changesBetween, describeChanges } from "./journal/index.ts";
 import type { HeldLock } from "./lock.ts";
+import type { Recorder } from "./recorder.ts";
 import type { Move } from "./revise.ts";
 import { moveResources, withoutResources, withResource } from "./revise.ts";
 
@@ -13,8 +14,16 @@ import { moveResources, withoutResources, withResource } from "./revise.ts";
  * share writes; a change that changes nothing writes nothing.
  */
 export interface OpenState {
-  /** The state as it is now: an immutable value, a new one after each change. `lineage` is "" before the first write. */
+  /**
+   * The state as it is now: an immutable value, a new one after each change. `lineage` is "" before the first write.
+   * `serial` is that of the state at its place: with a journal it grows when the session closes.
+   */
   readonly state: State;
+  /**
+   * Addresses whose record, or removal, came from the journal of an earlier run that was stopped. That journal stays
+   * as it is until something changes.
+   */
+  readonly recovered: readonly string[];
   /** Addresses that Terraform marked as damaged; hostform keeps the mark for as long as the object stays the same. */
   readonly tainted: readonly string[];
   /** Addresses in the file that hostform keeps but does not manage (modules, data sources, other providers). */
@@ -29,36 +38,40 @@ export interface OpenState {
   remove(...addresses: string[]): Promise<void>;
   /** Moves a resource, or all instances of one, to another address. Throws as `put` and `moveResources` do. */
   move(from: string, to: string): Promise<Move["moved"]>;
-  /** Writes what an earlier failure left unwritten and frees the lock, whatever happens. Closing twice is no error. */
+  /**
+   * Writes what an earlier failure left unwritten, folds the journal into the state, and frees the lock, whatever
+   * happens. Closing twice is no error. Throws as `put` does; what was recorded before stays recorded in the journal.
+   */
   close(): Promise<void>;
 }
 
-/** What a session works on. Without a lock it may only read. */
+/** What a session works on. Without a lock and a recorder it may only read. */
 export interface SessionParts {
   readonly document: StateDocument;
-  readonly text: StateText;
-  readonly lock: HeldLock | undefined;
-  readonly uuid: () => string;
+  readonly recovered: readonly string[];
+  /** Where the state is, for messages. */
+  readonly name: string;
+  readonly writing: { readonly lock: HeldLock; readonly recorder: Recorder } | undefined;
 }
 
 export class Session implements OpenState {
-  readonly #text: StateText;
-  readonly #lock: HeldLock | undefined;
-  readonly #uuid: () => string;
+  readonly recovered: readonly string[];
+  readonly #name: string;
+  readonly #writing: SessionParts["writing"];
   #document: StateDocument;
   /** Grows with every change; `#written` is the version whose content is durable. */
   #version = 0;
   #written = 0;
-  #recorded: State["resources"];
+  /** The last version that only a whole state can hold: a move. */
+  #moved = 0;
   #write: { readonly version: number; readonly done: Promise<void> } | undefined;
   #closed = false;
 
-  constructor({ document, text, lock, uuid }: SessionParts) {
+  constructor({ document, recovered, name, writing }: SessionParts) {
     this.#document = document;
-    this.#recorded = document.state.resources;
-    this.#text = text;
-    this.#lock = lock;
-    this.#uuid = uuid;
+    this.recovered = recovered;
+    this.#name = name;
+    this.#writing = writing;
   }
 
   get state(): State {
@@ -83,34 +96,40 @@ export class Session implements OpenState {
 
   async move(from: string, to: string): Promise<Move["moved"]> {
     const { document, moved } = moveResources(this.#document, from, to);
-    await this.#change(document);
+    await this.#change(document, true);
     return moved;
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
+    if (this.#writing === undefined) return;
+    const { lock, recorder } = this.#writing;
     try {
       await this.#durable(this.#version);
+      await recorder.finish().catch((error) => this.#explain(error, recorder));
     } finally {
-      await this.#lock?.release();
+      await recorder.close();
+      await lock.release();
     }
   }
 
-  async #change(document: StateDocument): Promise<void> {
+  async #change(document: StateDocument, isMove = false): Promise<void> {
     if (this.#closed) throw new TypeError("the state is closed");
-    if (this.#lock === undefined) throw new TypeError("the state was opened for reading only");
+    if (this.#writing === undefined) throw new TypeError("the state was opened for reading only");
     if (document !== this.#document) {
       this.#document = document;
       this.#version++;
+      if (isMove) this.#moved = this.#version;
     }
     await this.#durable(this.#version);
   }
 
   /** Resolves once a version is on disk. One write runs at a time; the next takes everything that came meanwhile. */
   async #durable(version: number): Promise<void> {
-    while (this.#written < version) {
-      this.#write ??= { version: this.#version, done: this.#save().finally(() => (this.#write = undefined)) };
+    while (this.#written < version && this.#writing !== undefined) {
+      const { recorder } = this.#writing;
+      this.#write ??= { version: this.#version, done: this.#save(recorder).finally(() => (this.#write = undefined)) };
       const { done, version: covered } = this.#write;
       try {
         await done;
@@ -121,40 +140,34 @@ export class Session implements OpenState {
     }
   }
 
-  async #save(): Promise<void> {
+  async #save(recorder: Recorder): Promise<void> {
     const version = this.#version;
-    const { state, remainder } = this.#document;
-    const lineage = state.lineage === "" ? this.#uuid() : state.lineage;
-    const serial = state.serial + 1;
     try {
-      const text = encodeState({ state: { ...state, lineage, serial }, remainder });
-      await this.#text.write(text, () => this.#lock?.verify());
+      await recorder.record(this.#document, this.#moved > this.#written);
     } catch (error) {
-      throw this.#explain(error);
+      this.#explain(error, recorder);
     }
     this.#written = version;
-    this.#recorded = state.resources;
+    const { lineage, serial } = recorder.durable.state;
     this.#document = { ...this.#document, state: { ...this.#document.state, lineage, serial } };
   }
 
-  #explain(error: unknown): HostformError {
-    const lost = `Not recorded: ${this.#unrecorded().join(", ")}.`;
+  #explain(error: unknown, recorder: Recorder): never {
+    const lost = describeChanges([changesBetween(recorder.durable, this.#document)]);
+    const left = recorder.journalName;
+    const consequence = [
+      lost.length > 0 && `Not recorded: ${lost.join(", ")}.`,
+      left !== undefined && `What was recorded before is in ${left}, and the next run goes on from there.`,
+    ]
+      .filter(Boolean)
+      .join("\n");
     if (error instanceof HostformError) {
       const detailed = (diagnostic: Diagnostic): Diagnostic => ({
         ...diagnostic,
-        detail: [diagnostic.detail, lost].filter(Boolean).join("\n"),
+        detail: [diagnostic.detail, consequence].filter(Boolean).join("\n"),
       });
-      return new HostformError(error.diagnostics.map(detailed), { cause: error });
+      throw new HostformError(error.diagnostics.map(detailed), { cause: error });
     }
-    return new HostformError([unwritable(this.#text.name, error, lost)], { cause: error });
-  }
-
-  #unrecorded(): string[] {
-    const now = this.#document.state.resources;
-    const changed = [...now.values()].filter((resource) => this.#recorded.get(resource.address) !== resource);
-    const removed = [...this.#recorded.keys()].filter((address) => !now.has(address));
-    const named = ({ address, attributes: { id } }: ResourceState) =>
-      typeof id === "string" || typeof id === "number" ? `${address} (id ${id})` : address;
-    return [...changed.map(named), ...removed.map((address) => `the removal of ${address}`)];
+    throw new HostformError([unwritable(this.#name, error, consequence)], { cause: error });
   }
 }

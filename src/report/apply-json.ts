@@ -177,6 +177,7 @@ export function resultMessages(plan: Plan, result: ApplyResult, now: number): Ui
       failed: by("failed"),
       skipped: by("skipped"),
       not_started: by("not-started"),
+      pending: result.pending,
       interrupted: result.interrupted,
       requests: result.requests,
       elapsed: formatElapsed(result.seconds),

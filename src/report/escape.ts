@@ -1,3 +1,5 @@
+import { COLOURS } from "./style.ts";
+
 /**
  * The one place where text that hostform did not write itself becomes safe to print. Names, messages and values come
  * from the API and from files of others: a service name may hold an escape sequence that clears the terminal, a domain
@@ -8,6 +10,9 @@
 // whatever else a font draws as nothing. Unicode's own classes, so that no list here grows old.
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 const UNSAFE_EXCEPT_BREAKS = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+const UNSAFE_OR_COLOUR =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour begins with one
+  /\u001b\[[\d;]*m|(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 function visible(character: string): string {
   const code = character.codePointAt(0) ?? 0;
@@ -41,4 +46,56 @@ export function jsonText(value: unknown, indent = 0): string {
   return (JSON.stringify(value, null, indent) ?? "null").replace(UNSAFE_EXCEPT_BREAKS, (character) =>
     Array.from({ length: character.length }, (_, i) => visible(character.charAt(i))).join(""),
   );
+}
+
+/**
+ * The last look at a text on its way to a stream: whatever was forgotten above is shown here. Newlines, tabs and the
+ * colours of `style.ts` stay; a text that went through the functions above is not changed.
+ */
+export function escapeOutput(text: string): string {
+  return text.replace(UNSAFE_OR_COLOUR, (found) =>
+    found.length === 1 || !found.startsWith("\u001b") ? visible(found) : COLOURS.has(found) ? found : shown(found),
+  );
+}
+
+/** A sequence that is not one of our colours, with its beginning made visible: what follows is then only text. */
+const shown = (sequence: string) => `${visible(sequence)}${sequence.slice(1)}`;
+
+const HTML: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#39;",
+  "`": "&#96;",
+};
+
+/** Text for the content of an HTML element or a quoted attribute; it may run over several lines. */
+export function escapeHtml(text: string): string {
+  return escapeText(text).replace(/[&<>"'`]/g, (character) => HTML[character] ?? character);
+}
+
+/**
+ * Text within a line of Markdown, as a code span: the one form in which neither mark-up, HTML, links and images nor the
+ * references of code hosts (`@name`, `#1`, `!1`) mean anything. A backslash before them would not do: hosts look for
+ * references in the text that comes out.
+ */
+export function escapeMarkdown(text: string): string {
+  const line = escapeLine(text);
+  if (line === "") return "` `";
+  const ticks = "`".repeat(longestRun(line) + 1);
+  // One space on both sides is taken off again; without it a tick at an end would belong to the fence.
+  const room = /^[` ]|[` ]$/.test(line) ? " " : "";
+  return `${ticks}${room}${line}${room}${ticks}`;
+}
+
+/** Text of several lines as a fenced block of Markdown, which nothing in it can close. Ends with a newline. */
+export function fenceMarkdown(text: string, language: "diff" | "text"): string {
+  const body = escapeText(text);
+  const fence = "`".repeat(Math.max(3, longestRun(body) + 1));
+  return `${fence}${language}\n${body.endsWith("\n") || body === "" ? body : `${body}\n`}${fence}\n`;
+}
+
+function longestRun(text: string): number {
+  return Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
 }

@@ -20,7 +20,16 @@ export {
 export { type DiagnosticJson, diagnosticJson, type RangeJson, type SnippetJson } from "./diagnostic-json.ts";
 export { renderDiagnostics } from "./diagnostic-text.ts";
 export { formatDuration, formatElapsed, formatEstimate, formatNumber, plural } from "./duration.ts";
-export { escapeLine, escapeText, jsonText, quote } from "./escape.ts";
+export {
+  escapeHtml,
+  escapeLine,
+  escapeMarkdown,
+  escapeOutput,
+  escapeText,
+  fenceMarkdown,
+  jsonText,
+  quote,
+} from "./escape.ts";
 export { type Listing, type Listings, renderListing } from "./listings.ts";
 export { formatMoney, type MoneyScale } from "./money.ts";
 export { type OutcomeTextOptions, renderOutcome } from "./outcome-text.ts";

@@ -29,6 +29,7 @@ export function renderOutcome(plan: Plan, result: ApplyResult, options: OutcomeT
     resultLines(plan, result, paint),
     invoiceBlock(plan, result, options),
     listBlock("Waiting:", waitingTexts(result), paint),
+    listBlock("Not known whether they were made:", result.pending.map(escapeLine), paint),
     listBlock("Failed:", addressesOf(result, "failed"), paint),
     listBlock("Skipped:", skippedTexts(result), paint),
     listBlock(

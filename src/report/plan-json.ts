@@ -89,6 +89,8 @@ export interface PlanExtrasJson {
   readonly serial: number;
   readonly cost: readonly CostLine[];
   readonly requests: RequestEstimate;
+  /** Addresses of creates without known outcome that applying does not settle; the exit code is 1 while there are any. */
+  readonly pending: readonly string[];
   readonly diagnostics: readonly DiagnosticJson[];
   /** By address; resources about which there is nothing to say are left out. */
   readonly resources: Readonly<Record<string, ResourceExtrasJson>>;
@@ -232,6 +234,7 @@ function extrasJson(plan: Plan): PlanExtrasJson {
     serial: plan.serial,
     cost: plan.cost,
     requests: plan.requests,
+    pending: plan.pending,
     diagnostics: plan.diagnostics.map(diagnosticJson),
     resources: Object.fromEntries(plan.changes.map((change) => [change.address, resourceExtras(change)])),
   };

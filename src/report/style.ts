@@ -42,3 +42,9 @@ export function paint(color: boolean): Paint {
     fix: stroke("cyan"),
   };
 }
+
+/** The sequences that colours are made of, and no others: all that the last look at an output lets through to a terminal. */
+export const COLOURS: ReadonlySet<string> = new Set(
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what such a sequence begins with
+  Object.values(paint(true)).flatMap((stroke: Stroke) => stroke("x").match(/\u001b\[[\d;]*m/g) ?? []),
+);

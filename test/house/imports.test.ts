@@ -74,7 +74,7 @@ function allowed({ from, to, form }: Import): boolean {
 
 /** Kinds may share files of their folder, but no kind imports another. */
 function acrossKinds({ from, to }: Import): boolean {
-  const shared = /^kinds\/(?:attribute|common|invoice|kind)\.ts$/;
+  const shared = /^kinds\/(?:attribute|common|invoice|kind|secret-output)\.ts$/;
   const unit = (file: string) => file.split("/")[1];
   const glue = /^kinds\/(?:index|registry\.gen)\.ts$/;
   return (

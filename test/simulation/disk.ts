@@ -72,8 +72,9 @@ export class SimulatedDisk {
   /** @param faults how often an operation is refused: no space, or a failure of the device. */
   for(life: Life, faults: number): Disk {
     const { chance } = this.#world;
-    const operation = async <T>(what: string, act: () => T, broken?: () => void): Promise<T> => {
-      if (!life.step(`disk ${what}`, broken ?? act)) return hang();
+    /** @param broken what is left of the operation when it is refused; absent for those that never are. */
+    const operation = async <T>(what: string, act: () => T, broken?: () => void, dying: () => void = act): Promise<T> => {
+      if (!life.step(`disk ${what}`, dying)) return hang();
       await this.#world.pause(chance.real() * 2);
       if (life.dead) return hang();
       if (broken !== undefined && chance.once(faults)) {
@@ -92,7 +93,7 @@ export class SimulatedDisk {
           inode.content = Buffer.concat([inode.content, bytes.subarray(0, length)]);
         };
         const part = () => append(chance.whole(0, bytes.length));
-        return operation(`write ${path} ${bytes.length}`, () => append(bytes.length), part);
+        return operation(`write ${path} ${bytes.length}`, () => append(bytes.length), part, part);
       },
       sync: () => {
         const fail = () => {

@@ -7,8 +7,6 @@ import type { World } from "./world.ts";
 export class SimulatedLock {
   readonly #world: World;
   #holder: Life | undefined;
-  /** Times that somebody held it while another did. Must stay 0. */
-  clashes = 0;
 
   constructor(world: World) {
     this.#world = world;

@@ -20,6 +20,7 @@ export interface ApplyFlags {
   readonly autoApprove?: boolean;
   readonly target?: readonly string[];
   readonly reorder?: readonly string[];
+  readonly orderAnyway?: readonly string[];
   /** Commander's form of `--no-wait`. */
   readonly wait?: boolean;
   readonly waitTimeout?: number;
@@ -39,7 +40,7 @@ export async function runApply(
   if (json && !flags.autoApprove) {
     fail("usage", `${command} --json cannot ask for approval`, { fix: "Pass --auto-approve." });
   }
-  const options: RunOptions = { command, mode: command, targets: flags.target ?? [], reorder: flags.reorder ?? [] };
+  const options: RunOptions = { command, mode: command, targets: flags.target ?? [], reorder: flags.reorder ?? [], orderAnyway: flags.orderAnyway ?? [] };
   return withPlan(invocation, options, async (run) => {
     const emit = (messages: readonly object[]) =>
       invocation.io.out(messages.map((message) => `${jsonText(message)}\n`).join(""));
@@ -58,7 +59,7 @@ export async function runApply(
         renderOutcome(run.plan, result, { ...invocation.outLook, moneyScale: run.providers.moneyScale }),
       );
     }
-    return result.outcomes.every(({ result: end }) => end === "done") ? 0 : 1;
+    return result.outcomes.every(({ result: end }) => end === "done") && result.pending.length === 0 ? 0 : 1;
   });
 }
 

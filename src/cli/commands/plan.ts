@@ -6,6 +6,7 @@ import { withPlan } from "../run.ts";
 export interface PlanFlags {
   readonly target?: readonly string[];
   readonly reorder?: readonly string[];
+  readonly orderAnyway?: readonly string[];
   readonly destroy?: boolean;
   readonly detailedExitcode?: boolean;
 }
@@ -17,11 +18,12 @@ export async function runPlan(invocation: Invocation, flags: PlanFlags): Promise
     mode: flags.destroy ? ("destroy" as const) : ("apply" as const),
     targets: flags.target ?? [],
     reorder: flags.reorder ?? [],
+    orderAnyway: flags.orderAnyway ?? [],
   };
   return withPlan(invocation, options, async ({ plan, providers }) => {
     if (invocation.options.json) printJson(invocation, planJson(plan));
     else invocation.io.out(renderPlan(plan, { ...invocation.outLook, moneyScale: providers.moneyScale }));
-    if (plan.diagnostics.some(isError)) return 1;
+    if (plan.diagnostics.some(isError) || plan.pending.length > 0) return 1;
     return flags.detailedExitcode && hasChanges(plan) ? 2 : 0;
   });
 }

@@ -72,6 +72,12 @@ function withTargets(command: Command): Command {
       new Option("--reorder <address>", "order a service that is gone anew, on purpose (repeatable)").argParser(
         collect,
       ),
+    )
+    .addOption(
+      new Option(
+        "--order-anyway <address>",
+        "order a server although one like it exists that is not in the state (repeatable)",
+      ).argParser(collect),
     );
 }
 

@@ -5,6 +5,7 @@ import { attribute, foldedDomain, sameDomain, sameFolded } from "../attribute.ts
 import { createdAtAttribute, deletionPolicy, domainName, idAttribute } from "../common.ts";
 import { invoiceAttributes, recordedInvoice, reportedInvoice } from "../invoice.ts";
 import type { Kind, Remote, Settings, Step } from "../kind.ts";
+import { fingerprintAttribute, secretOutputAttribute } from "../secret-output.ts";
 import { quoteService } from "./quote.ts";
 import { monthsOf, passwordForm, phaseOf } from "./words.ts";
 
@@ -56,7 +57,7 @@ const attributes = z.strictObject({
   }),
   password: attribute(z.string().min(8, "at least 8 characters").optional(), {
     description:
-      "Control-panel password (shared and WordPress hosting), at least 8 characters. Write-only: sent when `password_version` changes, never stored. Take it from the environment: `${env.ACME_PASSWORD}`.",
+      "Control-panel password (shared and WordPress hosting), at least 8 characters. Never written here itself, but where it is read: `{env: NAME}`, `{file: PATH}` or `{command: [PROGRAM, …]}`. Write-only: read and sent when `password_version` changes, never stored.",
     change: "in-place",
     sensitive: true,
     writeOnly: true,
@@ -68,6 +69,7 @@ const attributes = z.strictObject({
     unreadable: true,
     example: 1,
   }),
+  secret_output: secretOutputAttribute("generated_password"),
   deletion_policy: deletionPolicy("suspend"),
   plan: attribute(z.string(), { description: "Name of the plan.", computed: true }),
   product_type: attribute(z.string(), { description: "Kind of product, in the API's own word.", computed: true }),
@@ -82,11 +84,13 @@ const attributes = z.strictObject({
   created_at: createdAtAttribute(),
   generated_password: attribute(z.string(), {
     description:
-      "The password that the API generated when `password_version` was last changed (Root VPS, Virtual Desktop).",
+      "The password that the API generated when `password_version` was last changed (Root VPS, Virtual Desktop). Null when `secret_output` took it.",
     computed: true,
     sensitive: true,
     unreadable: true,
+    fingerprint: "generated_password_fingerprint",
   }),
+  generated_password_fingerprint: fingerprintAttribute("generated_password"),
   ...invoiceAttributes,
 });
 
@@ -149,7 +153,8 @@ function passwordStep(prior: JsonObject, planned: JsonObject, config: JsonObject
     },
     accept(answer) {
       const done = { password_version: planned.password_version ?? null };
-      if (given) return { attributes: { ...done, generated_password: null } };
+      const earlier = { generated_password: null, generated_password_fingerprint: null };
+      if (given) return { attributes: { ...done, ...earlier } };
       const warning: Diagnostic = {
         severity: "warning",
         code: "api.malformed",
@@ -158,7 +163,7 @@ function passwordStep(prior: JsonObject, planned: JsonObject, config: JsonObject
         fix: "Change password_version to generate another.",
       };
       return {
-        attributes: { ...done, generated_password: answer.password },
+        attributes: { ...done, ...earlier, generated_password: answer.password },
         ...(answer.password === null && { warning }),
       };
     },
@@ -241,7 +246,7 @@ export const service: Kind<"createService"> = {
     name === "suspended"
       ? ["status", "provisioning_status"]
       : name === "password_version"
-        ? ["generated_password"]
+        ? ["generated_password", "generated_password_fingerprint"]
         : [],
   retire: (live) => (live.suspended === true ? [] : [suspension(live, true)]),
   quote: quoteService,

@@ -39,9 +39,10 @@ export function readChain(text: string): ChainReading {
     const payload = line.slice(SUM_LENGTH + 1);
     const expected = sumOf(sum, payload);
     if (line !== `${expected} ${payload}`) {
-      const rest = lines.slice(index);
-      if (rest.slice(1).join("") === "" && rest.length <= 2) return { payloads, beyond: [] };
-      return { payloads, damagedLine: index + 1, beyond: rest.map((each) => each.slice(SUM_LENGTH + 1)) };
+      const atTheEnd = index === lines.length - 2 && lines.at(-1) === "";
+      if (atTheEnd) return { payloads, beyond: [] };
+      const beyond = lines.slice(index).map((each) => each.slice(SUM_LENGTH + 1));
+      return { payloads, damagedLine: index + 1, beyond };
     }
     payloads.push(payload);
     sum = expected;

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import type { Json, JsonObject, ResourceState } from "../../model/index.ts";
+import type { JsonObject, ResourceState } from "../../model/index.ts";
+import { parseAddress } from "../../model/index.ts";
 import { normalized, privateMark } from "../instance.ts";
 import type { Seal } from "../sealing.ts";
 import type { Changes } from "./changes.ts";
@@ -21,12 +22,12 @@ export interface JournalHead {
 }
 
 /**
- * Any other line: changes, or, as the last one, the digest of the state that is about to be written with all of them. A
- * state of that digest has them in it.
+ * Any other line: changes, or, as the last one, the digest of the state that is about to be written with all of them (and
+ * those of earlier attempts at it). A state of such a digest has them in it.
  */
-export type JournalEntry = Changes | { readonly fold: string };
+export type JournalEntry = Changes | { readonly fold: readonly string[] };
 
-const head = z.object({
+const head = z.strictObject({
   journal: z.literal(JOURNAL_VERSION),
   lineage: z.string().min(1),
   serial: z.int().min(0),
@@ -34,18 +35,18 @@ const head = z.object({
 });
 
 /** A resource as the state has it; what is most often the same is left out. */
-const record = z.object({
-  address: z.string(),
-  provider: z.string().default("default"),
-  schema: z.int().min(0).default(0),
+const record = z.strictObject({
+  address: z.string().refine((text) => parseAddress(text) !== undefined),
+  provider: z.string().optional(),
+  schema: z.int().min(0).optional(),
   attributes: z.record(z.string(), z.unknown()),
-  sensitive: z.array(z.string()).default([]),
-  private: privateMark.default({}),
-  dependencies: z.array(z.string()).default([]),
+  sensitive: z.array(z.string()).optional(),
+  private: privateMark.optional(),
+  dependencies: z.array(z.string()).optional(),
 });
 
-const fold = z.object({ fold: z.string() });
-const changes = z.object({ remove: z.array(z.string()).default([]), put: z.array(record).default([]) });
+const fold = z.strictObject({ fold: z.array(z.string()) });
+const changes = z.strictObject({ remove: z.array(z.string()).optional(), put: z.array(record).optional() });
 
 /** What stands in the last line for a state: of its text as it is before it is sealed. */
 export function digestOf(stateText: string): string {
@@ -75,8 +76,8 @@ export class JournalLines {
   }
 
   /** A whole journal with one entry of changes, if there are any, and the state that takes them up. */
-  folding(list: Changes, digest: string): string {
-    return [this.head(), isEmpty(list) ? "" : this.entry(list), this.entry({ fold: digest })].join("");
+  folding(list: Changes, digests: readonly string[]): string {
+    return [this.head(), isEmpty(list) ? "" : this.entry(list), this.entry({ fold: digests })].join("");
   }
 
   #line(payload: string): string {
@@ -102,40 +103,40 @@ export function decodeHead(payload: string): JournalHead | undefined {
  */
 export function decodeEntry(
   payload: string,
-  of: JournalHead,
+  of: JournalHead | undefined,
   line: number,
   seal: Seal | undefined,
 ): JournalEntry | undefined {
-  const json = parsed(seal === undefined ? payload : seal.open(payload, boundTo(of, line)));
+  const json = parsed(seal && of ? seal.open(payload, boundTo(of, line)) : payload);
   const last = fold.safeParse(json);
   if (last.success) return last.data;
-  const checked = changes.safeParse(json);
-  if (!checked.success || typeof json !== "object") return undefined;
-  return { remove: checked.data.remove, put: checked.data.put.map(decodeRecord) };
+  if (!changes.safeParse(json).success) return undefined;
+  // The parsed value itself, not zod's copy of it, which would lose a key such as "__proto__".
+  const { remove = [], put = [] } = json as z.infer<typeof changes>;
+  return { remove, put: put.map(decodeRecord) };
 }
 
-function encodeChanges({ remove, put }: Changes): Json {
-  return {
-    ...(remove.length > 0 && { remove: [...remove] }),
-    ...(put.length > 0 && { put: put.map((each) => encodeRecord(each)) }),
-  } as Json;
+function encodeChanges({ remove, put }: Changes): object {
+  return { ...(remove.length > 0 && { remove }), ...(put.length > 0 && { put: put.map(encodeRecord) }) };
 }
 
-function encodeRecord(resource: ResourceState): object {
+function encodeRecord(resource: ResourceState): z.infer<typeof record> {
   const { address, provider, schemaVersion, attributes, sensitive, private: mark, dependencies } = resource;
   return {
     address,
     ...(provider !== "default" && { provider }),
     ...(schemaVersion !== 0 && { schema: schemaVersion }),
     attributes,
-    ...(sensitive.length > 0 && { sensitive }),
-    ...(Object.keys(mark).length > 0 && { private: mark }),
-    ...(dependencies.length > 0 && { dependencies }),
+    ...(sensitive.length > 0 && { sensitive: [...sensitive] }),
+    ...(Object.keys(mark).length > 0 && { private: mark as z.infer<typeof privateMark> }),
+    ...(dependencies.length > 0 && { dependencies: [...dependencies] }),
   };
 }
 
-function decodeRecord({ schema, ...rest }: z.infer<typeof record>): ResourceState {
-  return normalized({ ...rest, schemaVersion: schema } as ResourceState);
+function decodeRecord(found: z.infer<typeof record>): ResourceState {
+  const { provider = "default", schema = 0, sensitive = [], dependencies = [] } = found;
+  const resource = { address: found.address, provider, schemaVersion: schema, sensitive, dependencies };
+  return normalized({ ...resource, attributes: found.attributes, private: found.private ?? {} } as ResourceState);
 }
 
 /** A sealed line opens in its own place only. */

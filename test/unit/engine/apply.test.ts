@@ -168,7 +168,8 @@ describe("an apply", () => {
       { failPut },
     );
     await expect(broken).rejects.toThrow("a defect");
-    expect(recorded).toEqual(["hosting_webhook.b"]);
+    // That each was begun, and what came of the one; the third is not begun any more.
+    expect(recorded).toEqual(["hosting_webhook.a", "hosting_webhook.b", "hosting_webhook.b"]);
   });
 
   it("of nothing does nothing", async () => {

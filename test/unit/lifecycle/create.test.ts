@@ -47,11 +47,15 @@ async function run(
   const fake = fakeAccount(kind, ...live.map((attributes) => remote(attributes, phase)));
   const writer = fakeWriter((mutation, nth) => answer(mutation, nth, fake));
   const records: (ResourceState | "dropped")[] = [];
+  let time = START;
   const context: ApplyContext = {
     account: fake.account,
     writer,
     project: "acme",
-    now: () => START,
+    now: () => time,
+    pause: async (ms) => {
+      time += ms;
+    },
     save: async (resource) => void records.push(structuredClone(resource)),
     drop: async () => void records.push("dropped"),
     wait: async () => undefined,
@@ -86,6 +90,8 @@ async function run(
     id: last === undefined || last === "dropped" ? undefined : last.attributes.id,
     pending: last === undefined || last === "dropped" ? undefined : last.private.pending,
     asked: fake.asked,
+    /** How long it waited, in milliseconds. */
+    waited: time - START,
   };
 }
 
@@ -108,29 +114,78 @@ const failing =
 
 describe("a listable create", () => {
   it.each([
-    ["never left: reported, sent once", "no", 9, false, { sent: 1, id: undefined, codes: ["api.server"] }],
-    ["was refused: reported, sent once", "answered", 9, false, { sent: 1, id: undefined, codes: ["api.server"] }],
-    ["may have been carried out, and was: adopted", "maybe", 1, true, { sent: 1, id: "201" }],
-    ["may have been carried out, and was not: sent again", "maybe", 1, false, { sent: 2, id: "201" }],
+    ["never left: reported, sent once", "no", 9, false, { sent: 1, id: undefined, codes: ["api.server"], waited: 0 }],
+    ["was refused: reported, sent once", "answered", 9, false, { sent: 1, id: undefined, codes: ["api.server"], waited: 0 }],
+    ["may have been carried out, and was: adopted", "maybe", 1, true, { sent: 1, id: "301", waited: 5_000 }],
+    ["may have been carried out, and was not: sent again", "maybe", 1, false, { sent: 2, id: "301", waited: 5_000 }],
     [
-      "may have been carried out twice, and was not: given up",
+      "may have been carried out twice, and was not: given up, and left in doubt",
       "maybe",
       9,
       false,
-      { sent: 2, id: undefined, codes: ["api.server"] },
+      { sent: 2, id: null, codes: ["api.server"], waited: 10_000 },
     ],
   ] as const)(
     "that %s",
     async (_, reached, times, made, {
       codes,
       ...expected
-    }: { sent: number; id: string | undefined; codes?: readonly string[] }) => {
-      const result = await run("hosting_webhook", HOOK, failing(reached, times, made, hookRecord));
+    }: { sent: number; id: string | null | undefined; waited: number; codes?: readonly string[] }) => {
+      const result = await run("hosting_grant", GRANT, failing(reached, times, made, grantRecord));
       expect(result).toMatchObject(expected);
       expect("codes" in result ? result.codes : undefined).toEqual(codes);
-      expect(result.pending).toBeUndefined();
+      expect(result.pending !== undefined).toBe(expected.id === null);
     },
   );
+
+  it("writes down the request and what was there like it, before it is sent", async () => {
+    const older = { ...liveWebhook, id: "150" };
+    const other = { ...liveWebhook, id: "151", url: "https://other.example" };
+    const { records } = await run("hosting_webhook", HOOK, () => hookRecord, { live: [older, other] });
+    expect(records[0]).toMatchObject({
+      attributes: { id: null, url: HOOK.url },
+      private: {
+        pending: { since: new Date(START).toISOString(), operation: "createWebhook", body: HOOK, known: ["150"] },
+      },
+    });
+  });
+
+  it("whose secret was lost with the answer is deleted and made anew, with a word", async () => {
+    let made = 200;
+    const result = await run("hosting_webhook", HOOK, ({ endpoint }, nth, fake) => {
+      if (endpoint === "deleteWebhook") return void fake.objects.clear();
+      made += 1;
+      const record = { ...hookRecord, id: String(made), secret: `whsec_${made}` };
+      fake.objects.set(record.id, remote({ ...liveWebhook, id: record.id }));
+      if (nth === 1) throw failure("maybe");
+      return record;
+    });
+    expect(result.mutations.map(({ endpoint }) => endpoint)).toEqual(["createWebhook", "deleteWebhook", "createWebhook"]);
+    expect(result.mutations[1]?.params).toEqual({ id: "201" });
+    expect(result).toMatchObject({ id: "202", pending: undefined });
+    expect(result.records.at(-1)).toMatchObject({ attributes: { secret: "whsec_202" } });
+    expect("diagnostics" in result && result.diagnostics.map(({ code }) => code)).toEqual(["secret.lost"]);
+  });
+
+  it("does not delete in place of a lost one what says that it is much older", async () => {
+    const result = await run("hosting_webhook", HOOK, (_, __, fake) => {
+      fake.objects.set("150", remote({ ...liveWebhook, id: "150", created_at: "2026-11-20T10:00:00Z" }));
+      throw failure("maybe");
+    });
+    expect(result).toMatchObject({ sent: 1, codes: ["plan.pending"] });
+  });
+
+  it.each([
+    ["made something: adopted, nothing is sent", true, { sent: 0, id: "301" }],
+    ["made nothing: sent", false, { sent: 1, id: "301" }],
+  ] as const)("that an earlier run began and that %s", async (_, made, expected) => {
+    const pending = { since: "2026-11-21T09:00:00.000Z", operation: "createGrant", params: { id: "1001" } };
+    const result = await run("hosting_grant", GRANT, () => grantRecord, {
+      private: { pending },
+      live: made ? [liveGrant] : [],
+    });
+    expect(result).toMatchObject({ ...expected, pending: undefined, waited: 0 });
+  });
 
   it("answered without a body is found in the list", async () => {
     const result = await run("hosting_webhook", HOOK, (_, __, fake) => {
@@ -145,7 +200,8 @@ describe("a listable create", () => {
     expect(await run("hosting_webhook", HOOK, () => null)).toMatchObject({
       sent: 1,
       codes: ["api.malformed"],
-      id: undefined,
+      id: null,
+      waited: 0,
     });
   });
 
@@ -169,7 +225,7 @@ describe("a listable create", () => {
       for (const id of ["201", "202"]) fake.objects.set(id, remote({ ...liveWebhook, id }));
       throw failure("maybe");
     });
-    expect(result).toMatchObject({ sent: 1, codes: ["api.ambiguous"], id: undefined });
+    expect(result).toMatchObject({ sent: 1, codes: ["plan.pending"], id: null });
   });
 
   it("of a new parent does not list what cannot be there yet", async () => {
@@ -178,7 +234,23 @@ describe("a listable create", () => {
   });
 });
 
+const SERVER = { plan_id: 31, currency: "USD" };
+const liveServer = { ...liveService, domain: null, product_type: "vps", plan: "Root S", plan_id: 31 };
+
 describe("a keyed create", () => {
+  it.each([
+    ["is not in the list any more: a replay of one that is gone", [], { codes: ["apply.replayed"] }],
+    ["was missed by the list: a replay of one that lives", [liveServer], { id: "1001" }],
+  ])("answered with a service that was made long ago and %s", async (_, there, expected) => {
+    const service = { ...serviceRecord, ...liveServer, created_at: "2026-11-01T10:00:00+00:00" };
+    const result = await run("hosting_service", SERVER, (_mutation, __, fake) => {
+      for (const attributes of there) fake.objects.set("1001", remote(attributes));
+      return { service, invoice: null };
+    });
+    expect(result).toMatchObject({ sent: 1, ...expected, pending: undefined });
+    expect(result.asked).toEqual(["list", "get 1001"]);
+  });
+
   it("sends the key of the order, and records the id", async () => {
     const result = await run("hosting_service", ORDER, () => ordered());
     expect(result).toMatchObject({ sent: 1, id: "1001" });
@@ -226,8 +298,17 @@ describe("a keyed create", () => {
     expect(result.pending).toBeUndefined();
   });
 
-  it("answered with a service that was there before adopts it, and says that nothing was ordered", async () => {
-    const result = await run("hosting_service", ORDER, () => ordered(), { live: [liveService] });
+  it.each([
+    ["of the same domain", ORDER, liveService, "plan.exists"],
+    ["of the same plan, where no domain tells", SERVER, { ...liveServer }, "plan.lookalike"],
+  ])("that finds a service %s which the plan did not see sends nothing", async (_, config, live, code) => {
+    const result = await run("hosting_service", config, () => ordered(), { live: [live] });
+    expect(result).toMatchObject({ sent: 0, codes: [code] });
+  });
+
+  it("that is insisted on, answered with a service that was there before, adopts it and says that nothing was ordered", async () => {
+    const answer = { service: { ...serviceRecord, ...liveServer }, invoice: null };
+    const result = await run("hosting_service", SERVER, () => answer, { live: [liveServer], anyway: true });
     expect(result).toMatchObject({ sent: 1, id: "1001" });
     expect("diagnostics" in result && result.diagnostics).toEqual([
       expect.objectContaining({ code: "apply.replayed", address: "hosting_service.acme" }),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Remote } from "../../../src/kinds/kind.ts";
 import { type Observation, type PlanInput, planResource, validate } from "../../../src/lifecycle/index.ts";
 import {
   isError,
@@ -23,6 +24,10 @@ interface Case {
   readonly phase?: "pending" | "live" | "suspended" | "gone" | "unknown";
   readonly importId?: string;
   readonly reorder?: boolean;
+  readonly orderAnyway?: boolean;
+  readonly keyLifetimeMs?: number;
+  /** The address that holds whatever is live. */
+  readonly holder?: string;
   readonly actions: readonly string[];
   /** `why attribute` of each reason. */
   readonly reasons?: readonly string[];
@@ -36,7 +41,13 @@ interface Case {
 
 const GONE: Observation = { status: "gone", how: "no longer exists", matches: [] };
 const ABSENT: Observation = { status: "absent", matches: [] };
+const alike = (...objects: readonly Remote[]): Observation => ({
+  status: "absent",
+  matches: objects.filter(({ phase }) => phase !== "gone"),
+  alike: objects,
+});
 const order: ValueObject = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
+const server: JsonObject = { plan_id: 31, currency: "USD" };
 const service = { ...liveService, plan_id: 11, deletion_policy: "prevent" };
 const grant: ValueObject = { service_id: "1001", email: "dev@acme.example", permission: "view" };
 const hook: ValueObject = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
@@ -445,13 +456,43 @@ const cases: readonly Case[] = [
     after: { plan_id: 11, domain: "www.acme.example" },
   },
   {
-    why: "an order without answer, an hour ago, and its domain is there: adoption is offered",
+    why: "an order without answer, an hour ago, and its domain is there: adopted",
+    config: { ...order, plan_id: 11 },
+    prior: { ...order, id: null, deletion_policy: "prevent" },
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createService" } },
+    live: alike(remote(liveService)),
+    actions: ["no-op"],
+    reasons: ["import"],
+    requests: 0,
+    says: [],
+  },
+  {
+    why: "an order without answer, an hour ago, and its domain had been there before: sent again",
+    config: order,
+    prior: { ...order, id: null },
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createService", known: ["1001"] } },
+    live: alike(remote(liveService)),
+    actions: ["create"],
+    says: [],
+  },
+  {
+    why: "an order without answer, an hour ago, and its domain has come and gone: not ordered again by itself",
     config: order,
     prior: { ...order, id: null },
     mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createService" } },
-    live: { status: "absent", matches: [remote(liveService)] },
+    live: alike(remote({ ...liveService, status: "terminated" }, "gone")),
     actions: ["no-op"],
-    says: ["error plan.exists"],
+    says: ["warning plan.pending"],
+  },
+  {
+    why: "an order without answer, an hour ago, of a host that remembers keys for a day: sent again",
+    config: order,
+    prior: { ...order, id: null },
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createService" } },
+    keyLifetimeMs: 86_400_000,
+    live: alike(remote(liveService)),
+    actions: ["create"],
+    says: [],
   },
   {
     why: "an order without answer, an hour ago, and its domain is not there: it goes again",
@@ -462,13 +503,98 @@ const cases: readonly Case[] = [
     actions: ["create"],
   },
   {
-    why: "an order without answer, an hour ago, that nothing tells from others: left alone",
-    config: { plan_id: 31, currency: "USD" },
-    prior: { plan_id: 31, currency: "USD", id: null },
+    why: "a server without answer, an hour ago, and a new one of its plan is there: it may be anybody's",
+    config: server,
+    prior: { ...server, id: null },
     mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createService" } },
-    live: ABSENT,
+    live: { status: "absent", matches: [], alike: [remote({ ...liveService, domain: null })] },
     actions: ["no-op"],
     says: ["warning plan.pending"],
+  },
+  {
+    why: "a server without answer, an hour ago, and no new one of its plan is there: sent again",
+    config: server,
+    prior: { ...server, id: null },
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createService" } },
+    live: ABSENT,
+    actions: ["create"],
+    says: [],
+  },
+  {
+    why: "a grant without answer that is there: adopted",
+    type: "hosting_grant",
+    config: grant,
+    prior: { ...grant, id: null },
+    mark: { pending: { since: "2026-11-21T09:59:00Z", operation: "createGrant" } },
+    live: alike(remote(liveGrant)),
+    actions: ["no-op"],
+    reasons: ["import"],
+    requests: 0,
+    says: [],
+  },
+  {
+    why: "a grant without answer that is not there: sent again, as it was",
+    type: "hosting_grant",
+    config: { ...grant, permission: "manage" },
+    prior: { ...grant, id: null },
+    mark: { pending: { since: "2026-11-21T09:59:00Z", operation: "createGrant" } },
+    live: ABSENT,
+    actions: ["create"],
+    after: { permission: "view" },
+    says: [],
+  },
+  {
+    why: "a webhook without answer that is there: its secret is lost, it is made anew",
+    type: "hosting_webhook",
+    config: hook,
+    prior: { ...hook, id: null } as JsonObject,
+    mark: { pending: { since: "2026-11-21T09:59:00Z", operation: "createWebhook" } },
+    live: alike(remote(liveWebhook)),
+    actions: ["create"],
+    requests: 2,
+    says: [],
+  },
+  {
+    why: "two webhooks that are new: the user decides",
+    type: "hosting_webhook",
+    config: hook,
+    prior: { ...hook, id: null } as JsonObject,
+    mark: { pending: { since: "2026-11-21T09:59:00Z", operation: "createWebhook" } },
+    live: alike(remote(liveWebhook), remote({ ...liveWebhook, id: "202" })),
+    actions: ["no-op"],
+    says: ["warning plan.pending"],
+  },
+
+  // No state, or not the whole of it.
+  {
+    why: "a server, and one of its plan is there that nobody holds: it may be this one",
+    config: server,
+    live: { status: "absent", matches: [], alike: [remote({ ...liveService, domain: null })] },
+    actions: ["no-op"],
+    says: ["error plan.lookalike"],
+  },
+  {
+    why: "the same, insisted on",
+    config: server,
+    live: { status: "absent", matches: [], alike: [remote({ ...liveService, domain: null })] },
+    orderAnyway: true,
+    actions: ["create"],
+    says: [],
+  },
+  {
+    why: "the same, but that one is another address's",
+    config: server,
+    live: { status: "absent", matches: [], alike: [remote({ ...liveService, domain: null })] },
+    holder: "hosting_service.other",
+    actions: ["create"],
+    says: [],
+  },
+  {
+    why: "the same, but that one is gone",
+    config: server,
+    live: { status: "absent", matches: [], alike: [remote({ ...liveService, domain: null }, "gone")] },
+    actions: ["create"],
+    says: [],
   },
 ];
 
@@ -481,6 +607,9 @@ function inputOf({
   phase = "live",
   importId,
   reorder = false,
+  orderAnyway = false,
+  keyLifetimeMs,
+  holder,
 }: Case): PlanInput {
   const kind = kindOf(type);
   const address = `${type}.acme`;
@@ -499,6 +628,9 @@ function inputOf({
     ...(importId !== undefined && { importId }),
     dependsOn: [],
     reorder,
+    orderAnyway,
+    keyLifetimeMs,
+    ...(holder !== undefined && { holder: () => holder }),
     plans: [],
     now: START,
   };

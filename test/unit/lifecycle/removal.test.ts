@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type Observation, planRemoval } from "../../../src/lifecycle/index.ts";
 import type { Json, JsonObject, Phase, PrivateMark } from "../../../src/model/index.ts";
-import { complete, kindOf, liveGrant, liveService, recorded } from "../../support/subjects.ts";
+import { START } from "../../support/clock.ts";
+import { complete, kindOf, liveGrant, liveService, liveWebhook, recorded, remote } from "../../support/subjects.ts";
 
 const GONE: Observation = { status: "gone", how: "no longer exists", matches: [] };
 const PENDING: PrivateMark = { pending: { since: "2026-11-21T09:00:00Z", operation: "registerDomain" } };
@@ -121,7 +122,7 @@ const cases: readonly Case[] = [
     mark: PENDING,
     actions: ["no-op"],
     requests: 0,
-    says: ["error plan.pending"],
+    says: ["warning plan.pending"],
   },
   {
     why: "not by destroy either",
@@ -133,9 +134,54 @@ const cases: readonly Case[] = [
     requests: 0,
     says: ["warning plan.pending"],
   },
+  {
+    why: "a grant without known outcome that was made goes",
+    type: "hosting_grant",
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createGrant" } },
+    observed: { status: "absent", matches: [], alike: [remote(liveGrant)] },
+    actions: ["delete"],
+    removal: "delete",
+    requests: 1,
+  },
+  {
+    why: "a grant without known outcome that was not made is forgotten",
+    type: "hosting_grant",
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createGrant" } },
+    observed: { status: "absent", matches: [] },
+    actions: ["forget"],
+    removal: "forget",
+    requests: 0,
+  },
+  {
+    why: "a grant that was asked for just now may still be under way",
+    type: "hosting_grant",
+    mark: { pending: { since: "2026-11-21T09:59:58Z", operation: "createGrant" } },
+    observed: { status: "absent", matches: [] },
+    actions: ["no-op"],
+    requests: 0,
+    says: ["warning plan.pending"],
+  },
+  {
+    why: "a webhook that was to replace another and was not made: the other goes",
+    type: "hosting_webhook",
+    mark: { deposed: { id: "200" }, pending: { since: "2026-11-21T09:00:00Z", operation: "createWebhook" } },
+    observed: { status: "absent", matches: [] },
+    actions: ["delete"],
+    removal: "delete",
+    requests: 1,
+  },
+  {
+    why: "a service without known outcome that was made: its policy counts",
+    policy: "suspend",
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createService" } },
+    observed: { status: "absent", matches: [], alike: [remote(liveService)] },
+    actions: ["forget"],
+    removal: "suspend",
+    requests: 1,
+  },
 ];
 
-const LIVE: Readonly<Record<string, JsonObject>> = { hosting_service: liveService, hosting_grant: liveGrant };
+const LIVE: Readonly<Record<string, JsonObject>> = { hosting_service: liveService, hosting_grant: liveGrant, hosting_webhook: liveWebhook };
 
 describe("the removal of a resource", () => {
   it.each(cases)("$why", ({ type = "hosting_service", policy, phase = "live", mode = "apply", mark = {}, ...one }) => {
@@ -147,14 +193,14 @@ describe("the removal of a resource", () => {
     };
     const prior = recorded(`${type}.acme`, attributes, { private: mark });
     const observed = one.observed ?? ({ status: "present", attributes, phase } as const);
-    const { change, diagnostics } = planRemoval({ kind, prior, observed, mode });
+    const { change, diagnostics } = planRemoval({ kind, prior, observed, mode, now: START });
     expect(change.actions).toEqual(one.actions);
     expect(change.removal).toBe(one.removal);
     expect(change.requests).toBe(one.requests);
     expect(diagnostics.map(({ severity, code }) => `${severity} ${code}`)).toEqual(one.says ?? []);
     expect(JSON.parse(JSON.stringify(change))).toEqual(change);
     for (const { fix, address } of diagnostics) {
-      expect(fix).toContain("hostform state rm");
+      expect(fix).toMatch(/`hostform (?:state rm|resolve) /);
       expect(address).toBe(prior.address);
     }
   });

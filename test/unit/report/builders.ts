@@ -49,6 +49,7 @@ export function plan(changes: readonly Change[] = [], over: Partial<Plan> = {}):
     mode: "apply",
     changes,
     drift: [],
+    pending: [],
     diagnostics: [],
     cost: [],
     requests: { read: 4, apply: 0, seconds: 0 },
@@ -153,5 +154,5 @@ export function outcome(address: string, over: Partial<Outcome> = {}): Outcome {
 }
 
 export function result(outcomes: readonly Outcome[], over: Partial<ApplyResult> = {}): ApplyResult {
-  return { outcomes, diagnostics: [], interrupted: false, requests: 38, seconds: 65, ...over };
+  return { outcomes, diagnostics: [], interrupted: false, pending: [], requests: 38, seconds: 65, ...over };
 }

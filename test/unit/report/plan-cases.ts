@@ -245,6 +245,7 @@ export const planCases: readonly { name: string; why: string; plan: Plan; option
             currency: "USD",
             list: null,
             billed: null,
+            most: 24_000,
             unknown: "the list has no price for a term of 12 months",
           },
         }),

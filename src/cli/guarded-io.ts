@@ -1,0 +1,75 @@
+import { escapeOutput } from "../report/index.ts";
+import type { Io } from "./io.ts";
+import { Redaction } from "./redaction.ts";
+
+/**
+ * The outside of a command as commands get it. Everything that they write passes through here, so that nothing can get
+ * past: known secrets are hidden, and what would act on a terminal is shown.
+ */
+export interface GuardedIo extends Io {
+  /** The secrets of this run. Whoever learns one announces it here, before anything is written. */
+  readonly redaction: Redaction;
+  /**
+   * Writes a result as it is, secrets included: for the commands that are asked for one (`state pull`, `state show
+   * --reveal`, `password`, `sso`, `sandbox`). A test holds the list of them.
+   */
+  reveal(text: string): void;
+  /** Goes up so many lines on the terminal of standard error, and clears what follows. */
+  rewind(lines: number): void;
+  /** Writes what was kept waiting, as it may have been the beginning of a secret. For the end of a run. */
+  flush(): void;
+}
+
+/** Puts the guard before the streams. */
+export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
+  const out = guarded((text) => io.out(text), redaction);
+  const err = guarded((text) => io.err(text), redaction);
+  const flush = () => {
+    out.flush();
+    err.flush();
+  };
+  return {
+    ...io,
+    redaction,
+    out: out.write,
+    err: err.write,
+    ask(question) {
+      flush();
+      return io.ask(escapeOutput(redaction.redact(question)));
+    },
+    run(command, args, env) {
+      flush();
+      return io.run(command, args, env);
+    },
+    reveal(text) {
+      out.flush();
+      io.out(text);
+    },
+    rewind(lines) {
+      err.flush();
+      io.err(`\u001b[${lines}A\u001b[J`);
+    },
+    flush,
+  };
+}
+
+/** One stream: what may be the beginning of a secret waits for the next write. */
+function guarded(write: (text: string) => void, redaction: Redaction) {
+  let waiting = "";
+  const pass = (text: string) => {
+    if (text !== "") write(escapeOutput(redaction.redact(text)));
+  };
+  return {
+    write(text: string): void {
+      const all = waiting + text;
+      const end = redaction.undecided(all);
+      waiting = all.slice(end);
+      pass(all.slice(0, end));
+    },
+    flush(): void {
+      const rest = waiting;
+      waiting = "";
+      pass(rest);
+    },
+  };
+}

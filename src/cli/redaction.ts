@@ -1,0 +1,209 @@
+import { escapeHtml, escapeLine, escapeText, jsonText } from "../report/index.ts";
+
+/** What stands in place of a secret. */
+export const SECRET_MARK = "(secret)";
+
+/**
+ * Shorter values are left out: they occur by chance in any output (`true`, `view`, `1003`), and hiding them everywhere
+ * would make it unreadable without hiding them from anybody.
+ */
+export const SHORTEST_SECRET = 6;
+
+/** Factor of the rolling fingerprint, and the bits of it that the table of candidates is indexed by. */
+const FACTOR = 0x01000193;
+const TABLE_BITS = 18;
+const ELLIPSIS = 0x2026;
+
+/**
+ * Knows every secret of a run and takes them out of texts. A secret is found as it is and JSON-escaped (however often),
+ * HTML-escaped, URL-encoded and in base64, also in the middle of a longer base64 text; with line breaks, spaces, colours
+ * or backslashes between its characters, because long lines are wrapped; and when it was cut off by a `…`.
+ *
+ * One pass over the text, whatever the number of secrets: white space and backslashes are left out, a rolling
+ * fingerprint of six characters finds the candidates, and these are compared.
+ */
+export class Redaction {
+  readonly #known = new Set<string>();
+  /** Fingerprint of the first six characters -> what begins with them. */
+  readonly #forms = new Map<number, string[]>();
+  readonly #table = new Uint8Array(1 << TABLE_BITS);
+  /** First character -> what begins with it. */
+  readonly #openings = new Map<string, string[]>();
+  /** Secrets of which white space and backslashes are so great a part that the pass does not see them. */
+  readonly #sparse: string[] = [];
+  #longest = 0;
+
+  /** Announces secrets; from now on they are hidden. What is not a text, or too short, is passed over. */
+  learn(...values: readonly unknown[]): void {
+    for (const value of values) {
+      if (typeof value !== "string" || value.length < SHORTEST_SECRET || this.#known.has(value)) continue;
+      this.#known.add(value);
+      for (const form of formsOf(value)) this.#add(form);
+      if (bare(value).length < SHORTEST_SECRET && value.trim() !== "")
+        this.#sparse.push(jsonText(value).slice(1, -1), value);
+      // Whoever prints the lines of a key one by one prints the key.
+      if (value.includes("\n")) this.learn(...value.split(/\r?\n/));
+    }
+  }
+
+  /** The text with a mark in place of each secret. */
+  redact(text: string): string {
+    let result = text;
+    for (const sparse of this.#sparse) result = result.replaceAll(sparse, SECRET_MARK);
+    if (this.#forms.size === 0) return result;
+    const bones = bonesOf(result);
+    let redacted = "";
+    let from = 0;
+    for (const [start, end] of this.#find(bones)) {
+      redacted += `${result.slice(from, bones.at[start])}${SECRET_MARK}`;
+      from = (bones.at[end - 1] ?? 0) + 1;
+    }
+    return from === 0 ? result : redacted + result.slice(from);
+  }
+
+  /**
+   * From where on the end of a text may be the beginning of a secret that the next write goes on with; its length when
+   * nothing can be. A line that is ended is never kept waiting: the lines of a secret are known one by one.
+   */
+  undecided(text: string): number {
+    if (this.#forms.size === 0 || text.endsWith("\n")) return text.length;
+    // The end is enough, and what reaches into it.
+    const offset = Math.max(0, text.length - 4 * this.#longest);
+    const bones = bonesOf(text.slice(offset));
+    const { codes, length } = bones;
+    const first = this.#firstOpen(codes, length);
+    if (first === length) return text.length;
+    const hidden = this.#find(bones).find(([start, end]) => start < first && first < end);
+    return offset + (bones.at[hidden?.[0] ?? first] ?? 0);
+  }
+
+  /** The first place from which the rest is the beginning of a form, and not the whole of it. */
+  #firstOpen(codes: Uint16Array, length: number): number {
+    for (let start = Math.max(0, length - this.#longest + 1); start < length; start++) {
+      const forms = this.#openings.get(String.fromCharCode(codes[start] ?? 0));
+      if (forms === undefined) continue;
+      const rest = textOf(codes, start, length);
+      if (forms.some((form) => form.length > rest.length && form.startsWith(rest))) return start;
+    }
+    return length;
+  }
+
+  /** The ranges of characters to hide, in order; what overlaps is one range. */
+  #find({ codes, length }: Bones): [start: number, end: number][] {
+    const found: [number, number][] = [];
+    let print = fingerprint(codes, 0);
+    for (let start = 0; start + SHORTEST_SECRET <= length; start++) {
+      if (this.#table[print >>> (32 - TABLE_BITS)] === 1) {
+        const matched = this.#longestAt(this.#forms.get(print) ?? [], codes, start, length);
+        const last = found.at(-1);
+        if (matched > 0 && last !== undefined && start < last[1]) last[1] = Math.max(last[1], start + matched);
+        else if (matched > 0) found.push([start, start + matched]);
+      }
+      print = roll(print, codes[start] ?? 0, codes[start + SHORTEST_SECRET] ?? 0);
+    }
+    return found;
+  }
+
+  #longestAt(forms: readonly string[], codes: Uint16Array, start: number, end: number): number {
+    let longest = 0;
+    for (const form of forms) {
+      let same = 0;
+      while (same < form.length && start + same < end && codes[start + same] === form.charCodeAt(same)) same++;
+      const cutOff = same >= SHORTEST_SECRET && codes[start + same] === ELLIPSIS;
+      if (same === form.length || cutOff) longest = Math.max(longest, same);
+    }
+    return longest;
+  }
+
+  #add(form: string): void {
+    if (form.length < SHORTEST_SECRET) return;
+    const print = fingerprint(bonesOf(form).codes, 0);
+    const same = this.#forms.get(print) ?? [];
+    if (same.includes(form)) return;
+    this.#forms.set(print, [...same, form]);
+    const first = form.charAt(0);
+    const opening = this.#openings.get(first);
+    if (opening === undefined) this.#openings.set(first, [form]);
+    else opening.push(form);
+    this.#table[print >>> (32 - TABLE_BITS)] = 1;
+    this.#longest = Math.max(this.#longest, form.length);
+  }
+}
+
+/** A text without what may stand between the characters of a secret: its characters, and where they were. */
+interface Bones {
+  readonly codes: Uint16Array;
+  readonly at: Uint32Array;
+  readonly length: number;
+}
+
+function bonesOf(text: string): Bones {
+  const codes = new Uint16Array(text.length);
+  const at = new Uint32Array(text.length);
+  let length = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 0x1b) i = endOfColour(text, i);
+    if (code <= 0x20 || code === 0x5c) continue;
+    codes[length] = code;
+    at[length++] = i;
+  }
+  return { codes, at, length };
+}
+
+/** The last character of a colour sequence that begins here; the place itself when none does. */
+function endOfColour(text: string, start: number): number {
+  if (text[start + 1] !== "[") return start;
+  let end = start + 2;
+  while (/[\d;]/.test(text[end] ?? "")) end++;
+  return text[end] === "m" ? end : start;
+}
+
+function bare(text: string): string {
+  const { codes, length } = bonesOf(text);
+  return textOf(codes, 0, length);
+}
+
+function textOf(codes: Uint16Array, start: number, end: number): string {
+  let text = "";
+  for (let i = start; i < end; i++) text += String.fromCharCode(codes[i] ?? 0);
+  return text;
+}
+
+function fingerprint(codes: Uint16Array, start: number): number {
+  let print = 0;
+  for (let i = 0; i < SHORTEST_SECRET; i++) print = (Math.imul(print, FACTOR) + (codes[start + i] ?? 0)) >>> 0;
+  return print;
+}
+
+let power = 1;
+for (let i = 1; i < SHORTEST_SECRET; i++) power = Math.imul(power, FACTOR);
+
+/** The fingerprint one character further. */
+function roll(print: number, out: number, next: number): number {
+  return (Math.imul(print - Math.imul(out, power), FACTOR) + next) >>> 0;
+}
+
+/** Every form in which a secret may stand in a text, reduced as texts are before they are searched. */
+function formsOf(secret: string): Set<string> {
+  const wellFormed = secret.toWellFormed();
+  const encoded = encodeURIComponent(wellFormed);
+  const strict = encoded.replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+  const query = new URLSearchParams([["", wellFormed]]).toString().slice(1);
+  const addresses = [encoded, strict, query];
+  const lowerCase = addresses.map((text) => text.replace(/%[0-9A-F]{2}/g, (hex) => hex.toLowerCase()));
+  const texts = [secret, escapeLine(secret), escapeText(secret), escapeHtml(secret), jsonText(secret).slice(1, -1)];
+  const json = JSON.stringify(secret).slice(1, -1);
+  return new Set([...texts, json, ...addresses, ...lowerCase, ...base64Forms(wellFormed)].map(bare));
+}
+
+/** What of a text is the same in each base64 text that holds it: for each of the three places it can begin at. */
+function base64Forms(text: string): string[] {
+  const bytes = Buffer.from(text, "utf8");
+  return [0, 1, 2].flatMap((before) => {
+    const whole = Buffer.concat([Buffer.alloc(before), bytes]);
+    // A character stands for six bits: those that also hold bits of a neighbour are left out.
+    const form = whole.toString("base64").slice(Math.ceil((before * 8) / 6), Math.floor((whole.length * 8) / 6));
+    return [form, form.replaceAll("+", "-").replaceAll("/", "_")];
+  });
+}

@@ -1,0 +1,19 @@
+import type { Change, Diagnostic, Progress } from "../model/index.ts";
+
+/** What is said of a change that was not made because one before it failed. */
+export function skipped(address: string, failed: string): Diagnostic {
+  return {
+    severity: "error",
+    code: "apply.skipped",
+    summary: `${address} was not changed, because ${failed}, which comes before it, was not`,
+    fix: `Mend ${failed} and apply again.`,
+    address,
+  };
+}
+
+/** The verb of a change while it runs: Terraform's words. */
+export function progressOf({ actions, importing }: Change): Progress {
+  if (importing !== undefined && actions[0] === "no-op") return "import";
+  if (actions.length === 2 || actions[0] === "create") return "create";
+  return actions[0] === "no-op" ? "update" : actions[0];
+}

@@ -1,0 +1,55 @@
+import { z } from "zod";
+import { equal, isObject, type Json } from "../model/index.ts";
+import { attribute } from "./attribute.ts";
+
+const text = (what: string) => z.string().min(1, `expected ${what}`);
+
+const FORMS = ["file", "env_file", "command"] as const;
+
+/** Terraform writes null for what is not given inside a nested attribute; for us it is not there. */
+const withoutNulls = (value: unknown): unknown =>
+  isObject(value) ? Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null)) : value;
+
+const output = z
+  .strictObject({
+    file: text("a path")
+      .optional()
+      .describe("File whose whole content becomes the secret, relative to the project's folder."),
+    env_file: z
+      .strictObject({
+        path: text("a path").describe("File of `NAME=value` lines, relative to the project's folder."),
+        name: z
+          .string()
+          .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "expected the name of a variable, such as HOOK_SECRET")
+          .describe("Name of the variable whose line is replaced or appended."),
+      })
+      .optional()
+      .describe("One line of an env file."),
+    command: z
+      .array(z.string())
+      .min(1, "expected a list: the program and its arguments")
+      .optional()
+      .describe("Program, with its arguments, that reads the secret from standard input. It is run without a shell."),
+  })
+  .refine((value) => FORMS.filter((form) => value[form] !== undefined).length === 1, {
+    error: `expected exactly one of ${FORMS.join(", ")}`,
+  })
+  .meta({ minProperties: 1, maxProperties: 1 });
+
+/** Where a one-time secret goes instead of staying in the state. @param secret the attribute that holds it. */
+export const secretOutputAttribute = (secret: string) =>
+  attribute(z.pipe(z.transform(withoutNulls), output).optional(), {
+    description: `Where \`${secret}\` is written to when the API tells it, instead of staying in the state: \`{file: PATH}\`, \`{env_file: {path, name}}\` or \`{command: [PROGRAM, …]}\`. Tried before anything is sent.`,
+    change: "recorded",
+    unreadable: true,
+    same: (a: Json, b: Json) => equal(withoutNulls(a), withoutNulls(b)),
+    example: { file: `secrets/${secret}` },
+  });
+
+/** What tells two secrets apart when neither is kept. @param secret the attribute that holds it. */
+export const fingerprintAttribute = (secret: string) =>
+  attribute(z.string(), {
+    description: `Short fingerprint of \`${secret}\`, once \`secret_output\` has taken it out of the state: \`sha256:\` and the first 8 hex digits.`,
+    computed: true,
+    unreadable: true,
+  });

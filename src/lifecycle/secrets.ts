@@ -1,0 +1,209 @@
+import { createHash } from "node:crypto";
+import type { Kind, Step } from "../kinds/kind.ts";
+import {
+  type Change,
+  type Diagnostic,
+  equal,
+  HostformError,
+  hasUnknown,
+  isObject,
+  type Json,
+  type JsonObject,
+  outputPlace,
+  type Reason,
+  type SecretName,
+  type SecretOutput,
+  UNKNOWN,
+  type Value,
+} from "../model/index.ts";
+import { plannedAttributes } from "./aims.ts";
+import { attributesOf } from "./attributes.ts";
+import type { ApplyContext } from "./context.ts";
+
+/**
+ * One-time secrets on their way out (`secret_output`), and secret values on their way in (sources). A secret is durable
+ * in the state first; only when it is written out durably does it leave the state, and a fingerprint stays.
+ */
+
+type Outputs = Pick<ApplyContext, "secretOutputs">;
+
+/** The attribute of a kind that holds a one-time secret, and the one for its fingerprint. */
+interface OneTimeSecret {
+  readonly name: string;
+  readonly fingerprint: string;
+}
+
+function oneTimeSecret(kind: Kind): OneTimeSecret | undefined {
+  for (const [name, , { fingerprint }] of attributesOf(kind)) {
+    if (fingerprint !== undefined) return { name, fingerprint };
+  }
+  return undefined;
+}
+
+/**
+ * `sha256:` and the first 8 hex digits of the digest of a secret in UTF-8: enough to tell two secrets apart, and too
+ * few to find one by. Of all guesses one in 2^32 fits, so that whoever guesses a password that people or servers make
+ * gets many that fit and no word on which is right.
+ */
+export function fingerprintOf(secret: string): string {
+  return `sha256:${createHash("sha256").update(secret, "utf8").digest("hex").slice(0, 8)}`;
+}
+
+/** The place that the attributes of a resource name; null and undefined: none. */
+function outputIn(attributes: JsonObject | null): SecretOutput | undefined {
+  const declared = attributes?.secret_output;
+  if (!isObject(declared)) return undefined;
+  // Terraform writes null for the forms that are not given.
+  const [form] = Object.entries(declared).filter(([, value]) => value !== null);
+  return form && (Object.fromEntries([form]) as unknown as SecretOutput);
+}
+
+const known = (value: Json | undefined): string | undefined => (typeof value === "string" ? value : undefined);
+
+/** What the secret of a present object adds to its plan: it is still to be written out, or cannot be moved any more. */
+export interface PlannedSecret {
+  /** Attributes as they will be. */
+  readonly after: JsonObject;
+  readonly reasons: readonly Reason[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Plans what becomes of the secret of a present object, beside what its attributes need.
+ * @param after the attributes as planned; a secret that is unknown there is made anew anyway.
+ */
+export function planSecret(
+  kind: Kind,
+  address: string,
+  before: JsonObject,
+  after: { readonly [name: string]: Value },
+): PlannedSecret {
+  const nothing: PlannedSecret = { after: {}, reasons: [], diagnostics: [] };
+  const secret = oneTimeSecret(kind);
+  if (secret === undefined || after[secret.name] === UNKNOWN || hasUnknown(after.secret_output ?? null)) return nothing;
+  const output = outputIn(after as JsonObject);
+  if (output === undefined) return nothing;
+  const value = known(before[secret.name]);
+  if (value !== undefined) {
+    const text = `the ${secret.name} is still to be written to ${outputPlace(output)}`;
+    return {
+      after: { [secret.name]: null, [secret.fingerprint]: fingerprintOf(value) },
+      reasons: [{ why: "declared", attribute: secret.name, text }],
+      diagnostics: [],
+    };
+  }
+  const old = outputIn(before);
+  const gone = known(before[secret.fingerprint]) !== undefined;
+  if (!gone || old === undefined || equal(old, output)) return nothing;
+  return { ...nothing, diagnostics: [unmovable(address, secret, old, output)] };
+}
+
+function unmovable(address: string, { name }: OneTimeSecret, from: SecretOutput, to: SecretOutput): Diagnostic {
+  return {
+    severity: "warning",
+    code: "secret.output",
+    summary: `hostform no longer has the ${name} of ${address} and cannot move it to ${outputPlace(to)}`,
+    detail: `It was written to ${outputPlace(from)} and left the state; a fingerprint is all that is kept. The new place is recorded, for the next secret.`,
+    fix: "Move it by hand.",
+    address,
+    attribute: ["secret_output"],
+  };
+}
+
+/**
+ * Sees to it, before anything is sent, that a secret which the change may bring can be written to where it is to go.
+ * @returns warnings. @throws HostformError `secret.output`.
+ */
+export async function tryOutput(
+  kind: Kind,
+  change: Change,
+  config: JsonObject,
+  { secretOutputs: outputs }: Outputs,
+): Promise<readonly Diagnostic[]> {
+  const secret = oneTimeSecret(kind);
+  if (secret === undefined || outputs === undefined) return [];
+  const output = outputIn(plannedAttributes(kind, change, config));
+  return output !== undefined && bringsSecret(kind, change) ? outputs.check(output, nameOf(change, secret)) : [];
+}
+
+/** Whether an answer of the change may tell a new secret; else the one that was recorded is what there is. */
+function bringsSecret(kind: Kind, { actions, after_unknown }: Change): boolean {
+  const name = oneTimeSecret(kind)?.name ?? "";
+  return actions.some((action) => action === "create") || (isObject(after_unknown) && after_unknown[name] === true);
+}
+
+/**
+ * Writes the secret of a resource, if it has one, to where it is to go. A new one that cannot be written stays, with a
+ * warning: the object is made. For an earlier one it was all that was to be done.
+ * @returns the attributes, without the secret when it was written. @throws HostformError `secret.output`.
+ */
+export async function writeSecret(
+  kind: Kind,
+  change: Change,
+  attributes: JsonObject,
+  { secretOutputs: outputs }: Outputs,
+): Promise<{ readonly attributes: JsonObject; readonly warnings: readonly Diagnostic[] }> {
+  const secret = oneTimeSecret(kind);
+  const output = outputIn(attributes);
+  const value = secret && known(attributes[secret.name]);
+  if (secret === undefined || output === undefined || value === undefined || outputs === undefined)
+    return { attributes, warnings: [] };
+  try {
+    await outputs.write(output, nameOf(change, secret), value);
+  } catch (error) {
+    if (!(error instanceof HostformError) || !bringsSecret(kind, change)) throw error;
+    return { attributes, warnings: keptInState(error) };
+  }
+  const left = { ...attributes, [secret.name]: null, [secret.fingerprint]: fingerprintOf(value) };
+  return { attributes: left, warnings: [] };
+}
+
+const nameOf = ({ address }: Change, { name }: OneTimeSecret): SecretName => ({ address, attribute: name });
+
+/** The words for a secret that could not be written after it came: nothing is lost, the state keeps it. */
+function keptInState(error: HostformError): Diagnostic[] {
+  const later = "It is kept in the state meanwhile, and the next apply writes it.";
+  return error.diagnostics.map((diagnostic) => ({
+    ...diagnostic,
+    severity: "warning",
+    detail: [diagnostic.detail, later].filter(Boolean).join("\n"),
+  }));
+}
+
+/** A sentence for whoever adopts an object whose secret only its maker was told; undefined where there is none to say. */
+export function unrecoverable(kind: Kind, attributes: JsonObject): string | undefined {
+  const secret = oneTimeSecret(kind);
+  if (secret === undefined || known(attributes[secret.name]) !== undefined) return undefined;
+  const [renewal] = attributesOf(kind).find(([name]) => kind.affects?.(name).includes(secret.name)) ?? [];
+  if (renewal !== undefined && outputIn(attributes) === undefined) return undefined;
+  const way =
+    renewal === undefined ? "To have another one, make it anew." : `Change ${renewal} to have another one made.`;
+  return `Its ${secret.name} was told only when it was made: it is not known here and not written anywhere. ${way}`;
+}
+
+/**
+ * The requests of a change in place, with the values of secret sources in them. A source is read only when one of the
+ * requests holds its value; in `config` it stands as unknown.
+ */
+export async function stepsToward(
+  kind: Kind,
+  attributes: JsonObject,
+  wanted: JsonObject,
+  config: JsonObject,
+  { readSecret }: Pick<ApplyContext, "readSecret">,
+): Promise<readonly Step[]> {
+  const steps = (declared: JsonObject) => kind.update?.(attributes, wanted, declared) ?? [];
+  const sources = Object.entries(config as Record<string, Value>).flatMap(([name, value]) =>
+    value === UNKNOWN ? [name] : [],
+  );
+  if (sources.length === 0) return steps(config);
+  const standIns = Object.fromEntries(sources.map((name) => [name, `\0${name}`]));
+  const bodies = steps({ ...config, ...standIns }).flatMap(({ mutation }) => Object.values(mutation.body ?? {}));
+  const values: Record<string, string> = {};
+  for (const name of sources) {
+    if (!bodies.includes(standIns[name] ?? "")) continue;
+    if (readSecret === undefined) throw new Error(`nothing reads the source of ${name}`);
+    values[name] = await readSecret(name);
+  }
+  return steps({ ...config, ...standIns, ...values });
+}

@@ -1,0 +1,138 @@
+import { fail, HostformError, type JsonObject } from "../../model/index.ts";
+import type { Seal, Sealing } from "../sealing.ts";
+import type { Changes } from "./changes.ts";
+import { describeChanges } from "./changes.ts";
+import type { ChainReading } from "./chain.ts";
+import { readChain } from "./chain.ts";
+import type { JournalHead } from "./entry.ts";
+import { decodeEntry, decodeHead, digestOf } from "./entry.ts";
+
+/** A journal that holds something, read to its end. */
+export interface Journal {
+  /** Where it is, for messages. */
+  readonly name: string;
+  readonly lineage: string;
+  /** Of the state that it continues; 0 when there was none. */
+  readonly serial: number;
+  /** What was recorded since, in its order; never empty. */
+  readonly changes: readonly Changes[];
+  /** Digests of states that were about to be written with all changes; what came of it is not known here. */
+  readonly fold: readonly string[];
+}
+
+/**
+ * Reads a journal. Its last line may be torn, as a crash leaves it: nothing was sent after it, and it is left out. One
+ * whose first line is torn, or that holds no change, is none.
+ * @throws HostformError `state.journal` when it is damaged elsewhere or of an unknown version; `state.key`.
+ */
+export async function readJournal(
+  text: string,
+  name: string,
+  sealing: Pick<Sealing, "from"> | undefined,
+): Promise<Journal | undefined> {
+  const chain = readChain(text);
+  const [first] = chain.payloads;
+  if (first === undefined && chain.damagedLine === undefined) return undefined;
+  const head = first === undefined ? undefined : decodeHead(first);
+  if (head === undefined && first !== undefined) return refuseUnknown(name);
+  if (head === undefined) return refuseDamaged(name, 1, legibleBeyond(chain));
+  const seal = head.seal === undefined ? undefined : await sealOf(head.seal, name, sealing);
+  const { changes, fold, bad } = readEntries(chain.payloads.slice(1), head, seal);
+  const damaged = bad ?? chain.damagedLine;
+  if (damaged !== undefined) return refuseDamaged(name, damaged, [...changes, ...legibleBeyond(chain, head, seal)]);
+  if (changes.length === 0) return undefined;
+  return { name, lineage: head.lineage, serial: head.serial, changes, fold: fold ?? [] };
+}
+
+/**
+ * How a journal stands to the state beside it: `folded` when the state has everything in it, `open` when the journal
+ * goes on where the state ends, `foreign` otherwise.
+ * @param state undefined when there is none.
+ */
+export function relationOf(
+  journal: Journal,
+  state: { readonly text: string; readonly lineage: string; readonly serial: number } | undefined,
+): "folded" | "open" | "foreign" {
+  if (state === undefined) return journal.serial === 0 ? "open" : "foreign";
+  if (journal.fold.includes(digestOf(state.text))) return "folded";
+  return journal.lineage === state.lineage && journal.serial === state.serial ? "open" : "foreign";
+}
+
+/**
+ * @param stateName where the state is, for messages.
+ * @throws HostformError `state.journal`, always: what the journal holds and how to go on.
+ */
+export function refuseForeign(
+  { name, lineage, serial, changes }: Journal,
+  stateName: string,
+  state: { readonly lineage: string; readonly serial: number } | undefined,
+): never {
+  const there =
+    state === undefined ? "there is no state" : `the state there has serial ${state.serial} of lineage ${state.lineage}`;
+  const put =
+    serial === 0
+      ? "Remove that state if it is not this project's"
+      : `Put back the state with serial ${serial} of that lineage (${stateName}.backup may be it)`;
+  fail("state.journal", "The journal does not belong to the state beside it", {
+    detail: `${name} was left by a run that was stopped. It continues serial ${serial} of lineage ${lineage}; ${there} (${stateName}).\nIt holds: ${listed(changes)}.`,
+    fix: `${put}, and run plan: what the journal holds is then recorded. Or, if all of that is known to be recorded elsewhere or gone, move ${name} away.`,
+  });
+}
+
+function readEntries(payloads: readonly string[], head: JournalHead, seal: Seal | undefined) {
+  const changes: Changes[] = [];
+  let fold: readonly string[] | undefined;
+  for (const [index, payload] of payloads.entries()) {
+    const line = index + 1;
+    const entry = fold === undefined ? legible(payload, head, line, seal) : undefined;
+    if (entry === undefined) return { changes, fold, bad: line + 1 };
+    if ("fold" in entry) fold = entry.fold;
+    else changes.push(entry);
+  }
+  return { changes, fold, bad: undefined };
+}
+
+/** Undefined for a line that its checksum vouches for and that is no entry all the same, or does not open. */
+function legible(payload: string, head: JournalHead | undefined, line: number, seal: Seal | undefined) {
+  try {
+    return decodeEntry(payload, head, line, seal);
+  } catch (error) {
+    if (error instanceof HostformError) return undefined;
+    throw error;
+  }
+}
+
+function legibleBeyond({ damagedLine = 1, beyond }: ChainReading, head?: JournalHead, seal?: Seal): Changes[] {
+  return beyond.flatMap((payload, index) => {
+    const entry = legible(payload, head, damagedLine - 1 + index, seal);
+    return entry === undefined || "fold" in entry ? [] : [entry];
+  });
+}
+
+async function sealOf(header: JsonObject, name: string, sealing: Pick<Sealing, "from"> | undefined): Promise<Seal> {
+  if (sealing !== undefined) return sealing.from(header);
+  return fail("state.key", "The journal beside the state is encrypted", {
+    detail: `${name} holds what a run that was stopped had recorded.`,
+    fix: "Set the key that the state is encrypted with.",
+  });
+}
+
+function refuseUnknown(name: string): never {
+  fail("state.journal", "The journal beside the state is of an unknown form", {
+    detail: `${name} was left by a run that was stopped, probably of a newer version of hostform.`,
+    fix: "Run plan with the version of hostform that wrote it, or a later one.",
+  });
+}
+
+/** @param changes what can be read of it all the same. */
+function refuseDamaged(name: string, line: number, changes: readonly Changes[]): never {
+  fail("state.journal", "The journal beside the state is damaged", {
+    detail: `${name} was left by a run that was stopped, and was changed since: line ${line} is not what was written. What can be read of it: ${listed(changes)}.`,
+    fix: "Restore it from a copy. If there is none, move it away, and see to it that what it holds is recorded: `hostform plan` finds what exists, `hostform import` records it.",
+  });
+}
+
+function listed(changes: readonly Changes[]): string {
+  const names = describeChanges(changes);
+  return names.length === 0 ? "nothing" : names.join(", ");
+}

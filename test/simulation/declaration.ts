@@ -1,0 +1,177 @@
+import type { Desired, DesiredResource, JsonObject } from "../../src/model/index.ts";
+import type { Chance } from "./chance.ts";
+
+export interface DeclaredService {
+  readonly name: string;
+  readonly plan: number;
+  /** Hosting has one, a server has none. */
+  readonly domain?: string;
+  readonly reference?: string;
+  readonly suspended?: boolean;
+  readonly passwordVersion?: number;
+  readonly policy: "prevent" | "forget" | "suspend";
+  /** E-mail address -> permission. */
+  readonly grants: Readonly<Record<string, string>>;
+}
+
+export interface DeclaredWebhook {
+  readonly name: string;
+  readonly url: string;
+  readonly events: readonly string[];
+}
+
+/** What the user of one history wants, as an immutable value. */
+export interface Declaration {
+  readonly services: readonly DeclaredService[];
+  readonly webhooks: readonly DeclaredWebhook[];
+  readonly accounts: readonly { readonly name: string }[];
+  readonly migrations: readonly { readonly name: string; readonly domain: string; readonly service?: string }[];
+  readonly domains: readonly { readonly name: string; readonly domain: string }[];
+}
+
+const PEOPLE = ["ana@acme.example", "boss@acme.example", "dev@acme.example"] as const;
+const PERMISSIONS = ["view", "manage"] as const;
+const EVENT_SETS: readonly [readonly string[], ...(readonly string[])[]] = [
+  ["invoice.paid"],
+  ["invoice.created", "invoice.paid"],
+  ["service.provisioned"],
+];
+
+const times = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));
+
+/** A declaration that a seed chooses. */
+export function declare(chance: Chance): Declaration {
+  const services = times(chance.whole(1, 3), (at) => newService(chance, `s${at}`));
+  const target = () => (chance.once(0.6) ? { service: chance.oneOf(services)?.name ?? "s0" } : {});
+  return {
+    services,
+    webhooks: times(chance.whole(0, 2), (at) => newWebhook(chance, `w${at}`)),
+    accounts: times(chance.whole(0, 1), (at) => ({ name: `c${at}` })),
+    migrations: times(chance.whole(0, 2), (at) => ({ name: `m${at}`, domain: `old${at}.example`, ...target() })),
+    domains: times(chance.whole(0, 2), (at) => ({ name: `d${at}`, domain: `d${at}.example` })),
+  };
+}
+
+function newService(chance: Chance, name: string): DeclaredService {
+  const server = chance.once(0.4);
+  const suspended = chance.oneOf([undefined, undefined, false, true]);
+  const grants = PEOPLE.filter(() => chance.once(0.3)).map((person) => [person, chance.oneOf(PERMISSIONS)]);
+  return {
+    name,
+    plan: server ? chance.oneOf([41, 41, 42]) : chance.oneOf([11, 12]),
+    ...(!server && { domain: `${name}.example` }),
+    ...(chance.once(0.2) && { reference: `order-of-${name}` }),
+    ...(suspended !== undefined && { suspended }),
+    ...(server && chance.once(0.4) && { passwordVersion: 1 }),
+    // Nothing tells a server that was let go of from one that is wanted: those stay.
+    policy: server ? "prevent" : chance.oneOf(["prevent", "forget", "suspend"]),
+    grants: Object.fromEntries(grants),
+  };
+}
+
+const newWebhook = (chance: Chance, name: string): DeclaredWebhook => ({
+  name,
+  url: `https://${name}.acme.example/`,
+  events: chance.oneOf(EVENT_SETS),
+});
+
+/** The declaration after an edit of the user's. Names are never given to something else. */
+export function edit(chance: Chance, now: Declaration, fresh: number): Declaration {
+  const change = (make: (service: DeclaredService) => DeclaredService): Declaration => {
+    const chosen = chance.oneOf(now.services);
+    return { ...now, services: now.services.map((one) => (one === chosen ? make(one) : one)) };
+  };
+  switch (chance.weighted({ suspend: 3, grants: 3, webhook: 3, password: 1, add: 2, remove: 2, more: 1 })) {
+    case "suspend":
+      return change(({ suspended: _, ...one }) => {
+        const suspended = chance.oneOf([undefined, false, true]);
+        return { ...one, ...(suspended !== undefined && { suspended }) };
+      });
+    case "grants":
+      return change((one) => {
+        const { [chance.oneOf(PEOPLE)]: gone, ...rest } = one.grants;
+        const added = gone === undefined || chance.once(0.5) ? { [chance.oneOf(PEOPLE)]: chance.oneOf(PERMISSIONS) } : {};
+        return { ...one, grants: { ...rest, ...added } };
+      });
+    case "webhook": {
+      const chosen = chance.oneOf(now.webhooks);
+      if (chosen === undefined) return { ...now, webhooks: [newWebhook(chance, `w${fresh}`)] };
+      if (chance.once(0.3)) return { ...now, webhooks: now.webhooks.filter((one) => one !== chosen) };
+      const changed = { ...chosen, events: chance.oneOf(EVENT_SETS) };
+      return { ...now, webhooks: now.webhooks.map((one) => (one === chosen ? changed : one)) };
+    }
+    case "password":
+      return change((one) =>
+        one.domain === undefined ? { ...one, passwordVersion: (one.passwordVersion ?? 0) + 1 } : one,
+      );
+    case "add":
+      return { ...now, services: [...now.services, newService(chance, `s${fresh}`)] };
+    case "remove": {
+      const used = new Set(now.migrations.map(({ service }) => service));
+      const free = now.services.filter(({ name, policy }) => policy !== "prevent" && !used.has(name));
+      const chosen = chance.oneOf(free);
+      return { ...now, services: now.services.filter((one) => one !== chosen) };
+    }
+    case "more":
+      return chance.once(0.5)
+        ? { ...now, domains: [...now.domains, { name: `d${fresh}`, domain: `d${fresh}.example` }] }
+        : { ...now, accounts: [...now.accounts, { name: `c${fresh}` }] };
+  }
+}
+
+export const serviceAddress = (name: string) => `hosting_service.${name}`;
+
+/** The declaration as the engine gets it. @param imports ids to adopt, by address. */
+export function desiredOf(declaration: Declaration, imports: ReadonlyMap<string, string>): Desired {
+  const { services, webhooks, accounts, migrations, domains } = declaration;
+  const one = (address: string, config: JsonObject): DesiredResource => {
+    const importId = imports.get(address);
+    return {
+      address,
+      type: address.slice(0, address.indexOf(".")),
+      provider: "default",
+      config,
+      dependsOn: [],
+      locate: () => undefined,
+      ...(importId !== undefined && { importId }),
+    };
+  };
+  const id = (name: string) => `\${${serviceAddress(name)}.id}`;
+  const resources = [
+    ...services.map(({ name, plan, domain, reference, suspended, passwordVersion, policy }) =>
+      one(serviceAddress(name), {
+        plan_id: plan,
+        currency: "USD",
+        deletion_policy: policy,
+        ...(domain !== undefined && { domain }),
+        ...(reference !== undefined && { reference }),
+        ...(suspended !== undefined && { suspended }),
+        ...(passwordVersion !== undefined && { password_version: passwordVersion }),
+      }),
+    ),
+    ...services.flatMap(({ name, grants }) =>
+      Object.entries(grants).map(([email, permission]) =>
+        one(`hosting_grant.${name}[${JSON.stringify(email)}]`, { service_id: id(name), email, permission }),
+      ),
+    ),
+    ...webhooks.map(({ name, url, events }) => one(`hosting_webhook.${name}`, { url, events: [...events] })),
+    ...accounts.map(({ name }) => one(`hosting_client_account.${name}`, { name, currency: "USD" })),
+    ...migrations.map(({ name, domain, service }) =>
+      one(`hosting_migration_request.${name}`, {
+        domain,
+        ...(service !== undefined && { order_id: id(service) }),
+        questions: { source: "cpanel" },
+      }),
+    ),
+    ...domains.map(({ name, domain }) =>
+      one(`hosting_domain.${name}`, {
+        domain,
+        years: 1,
+        currency: "USD",
+        nameserver_mode: "default",
+        registrant_contact: { email: "ana@acme.example" },
+      }),
+    ),
+  ];
+  return { project: "simulated", providers: new Map([["default", { alias: "default" }]]), resources, files: [] };
+}

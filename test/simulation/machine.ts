@@ -1,0 +1,205 @@
+import { HostingClient, type Writer } from "../../src/api/index.ts";
+import { apply, observe, plan } from "../../src/engine/index.ts";
+import { kinds } from "../../src/kinds/index.ts";
+import { Account } from "../../src/lifecycle/index.ts";
+import { type ApplyResult, HostformError, isError, type Plan, type State } from "../../src/model/index.ts";
+import { createFileStore, type Disk, type OpenState } from "../../src/record/index.ts";
+import { type Declaration, desiredOf } from "./declaration.ts";
+import { SimulatedDisk } from "./disk.ts";
+import { type Fate, Life } from "./life.ts";
+import { SimulatedLock } from "./lock.ts";
+import { SimulatedNetwork, type OnSend, type Weather } from "./network.ts";
+import type { Server } from "./server.ts";
+import { clockOf, type World } from "./world.ts";
+
+/** Parts of the product put out of order on purpose, to see that the checks notice. */
+export interface Sabotage {
+  disk?(disk: Disk): Disk;
+  store?(store: OpenState): OpenState;
+  writer?(writer: Writer, world: World): Writer;
+  account?(account: Account): Account;
+}
+
+/** What one run of the program is given. */
+export interface RunOptions {
+  readonly declaration: Declaration;
+  /** Ids to adopt (`import:` in the blocks), by address. */
+  readonly imports: ReadonlyMap<string, string>;
+  readonly reorder: ReadonlySet<string>;
+  readonly orderAnyway: ReadonlySet<string>;
+  readonly planOnly: boolean;
+  readonly weather: Weather;
+  /** How often an operation of the disk is refused. */
+  readonly diskFaults: number;
+  readonly fate?: Fate;
+  /** When Ctrl-C is pressed, in milliseconds from the start. */
+  readonly stopAfterMs?: number;
+  readonly waitMs: number;
+  readonly concurrency: number;
+  readonly lockTimeoutMs: number;
+  readonly pageSize: number;
+}
+
+/** How a run ended. `refused`: it explained itself and did nothing more. `defect`: a mistake of the program. */
+export type RunEnd =
+  | { readonly end: "died" }
+  | { readonly end: "refused"; readonly error: HostformError }
+  | { readonly end: "planned"; readonly plan: Plan; readonly state: State }
+  | { readonly end: "applied"; readonly plan: Plan; readonly result: ApplyResult; readonly state: State }
+  | { readonly end: "defect"; readonly error: unknown };
+
+const STATE = "/project/hosting.tfstate";
+
+/** The machine on which all runs of a history take place: its disk, its lock, and who is running. */
+export class Machine {
+  readonly disk: SimulatedDisk;
+  /** Runs under way and past, by name. */
+  readonly runs = new Map<string, RunOptions>();
+  readonly #world: World;
+  readonly #server: Server;
+  readonly #lock: SimulatedLock;
+  readonly #onSend: OnSend;
+  readonly #sabotage: Sabotage;
+  readonly #alive = new Set<Life>();
+
+  constructor(world: World, server: Server, onSend: OnSend, sabotage: Sabotage) {
+    this.#world = world;
+    this.#server = server;
+    this.#onSend = onSend;
+    this.#sabotage = sabotage;
+    this.disk = new SimulatedDisk(world);
+    this.#lock = new SimulatedLock(world);
+  }
+
+  /** Runs the program once: store -> observe -> plan -> apply, composed as the CLI does. */
+  async run(options: RunOptions): Promise<RunEnd> {
+    const life = this.#begin(options.fate);
+    this.runs.set(life.name, options);
+    const work = this.#program(life, options).catch((error: unknown): RunEnd => {
+      const internal = error instanceof HostformError && error.diagnostics.some(({ code }) => code === "internal");
+      return error instanceof HostformError && !internal ? { end: "refused", error } : { end: "defect", error };
+    });
+    const end = await Promise.race([work, life.died.then((): RunEnd => ({ end: "died" }))]);
+    this.#alive.delete(life);
+    this.#world.note(`${life.name} ${tell(end)}`);
+    return end;
+  }
+
+  /** Works on the state as a command such as `state rm` does. */
+  async withState<T>(work: (store: OpenState) => Promise<T>): Promise<T> {
+    const life = this.#begin(undefined);
+    const store = await this.#open(life, 0, 600_000, "state");
+    try {
+      return await work(store);
+    } finally {
+      await store.close();
+      this.#alive.delete(life);
+    }
+  }
+
+  /** The state is deleted, with all that belongs to it. */
+  loseState(): void {
+    this.#world.note("the state file is lost");
+    this.disk.wipe();
+  }
+
+  #begin(fate: Fate | undefined): Life {
+    const life = new Life(this.#world, `P${this.runs.size + 1}`, fate);
+    this.#alive.add(life);
+    life.atDeath((how) => {
+      this.#alive.delete(life);
+      if (how !== "power") return;
+      const others = [...this.#alive];
+      this.#alive.clear();
+      for (const other of others) other.die("kill");
+      this.disk.losePower();
+    });
+    return life;
+  }
+
+  async #open(life: Life, diskFaults: number, timeoutMs: number, command: string): Promise<OpenState> {
+    const clock = clockOf(this.#world, life);
+    const disk = this.disk.for(life, diskFaults);
+    const store = await createFileStore({
+      path: STATE,
+      clock,
+      uuid: this.#world.chance.uuid,
+      disk: this.#sabotage.disk?.(disk) ?? disk,
+      contender: { pid: 1, user: "ana", host: life.name },
+      lock: () => this.#lock.for(life, clock),
+    }).open({ write: true, command, timeoutMs });
+    return this.#sabotage.store?.(store) ?? store;
+  }
+
+  async #program(life: Life, options: RunOptions): Promise<RunEnd> {
+    const { declaration, imports, reorder, orderAnyway, weather, pageSize } = options;
+    const clock = clockOf(this.#world, life);
+    const dispatcher = new SimulatedNetwork(this.#world, this.#server, life, weather, this.#onSend);
+    const client = new HostingClient({
+      baseUrl: "https://api.simulation.example",
+      token: "simulated-token",
+      clock,
+      random: () => this.#world.chance.real(),
+      dispatcher,
+      env: {},
+      pageSize,
+    });
+    const own = new Account(client, { statusWords: {} });
+    const account = this.#sabotage.account?.(own) ?? own;
+    const writer = this.#sabotage.writer?.(client, this.#world) ?? client;
+    const store = await this.#open(life, options.diskFaults, options.lockTimeoutMs, "apply");
+    try {
+      const desired = desiredOf(declaration, imports);
+      const { state } = store;
+      const shared = { desired, state, kinds, env: {} };
+      const observed = await observe({ ...shared, accounts: () => account, reorder });
+      const made = plan({
+        ...shared,
+        observed,
+        mode: "apply",
+        reorder,
+        orderAnyway,
+        now: clock.now(),
+        readRequests: client.requests,
+      });
+      this.#notePlan(life, made);
+      if (options.planOnly || made.diagnostics.some(isError)) return { end: "planned", plan: made, state };
+      const stop = new AbortController();
+      if (options.stopAfterMs !== undefined) this.#world.after(options.stopAfterMs, () => stop.abort());
+      const result = await apply({
+        ...shared,
+        plan: made,
+        accounts: () => ({ account, writer }),
+        recorder: store,
+        clock,
+        concurrency: options.concurrency,
+        waitMs: options.waitMs,
+        stop: stop.signal,
+        requests: () => client.requests,
+      });
+      await store.close();
+      return { end: "applied", plan: made, result, state: store.state };
+    } finally {
+      await store.close();
+    }
+  }
+
+  #notePlan(life: Life, { changes, diagnostics }: Plan): void {
+    const acting = changes.filter(({ actions }) => actions[0] !== "no-op");
+    for (const { address, actions } of acting) this.#world.note(`${life.name} plans ${address}: ${actions.join(", ")}`);
+    for (const { severity, code, summary } of diagnostics) this.#world.note(`${life.name} ${severity}: ${summary} [${code}]`);
+  }
+}
+
+/** A line on how a run ended. */
+function tell(end: RunEnd): string {
+  if (end.end === "refused") return `is refused: ${end.error.message}`;
+  if (end.end === "defect") return `has a defect: ${end.error instanceof Error ? end.error.stack : String(end.error)}`;
+  if (end.end !== "applied") return end.end;
+  const failed = end.result.outcomes.filter(({ result }) => result !== "done");
+  const words = failed.flatMap(({ address, result, diagnostics }) => [
+    `${address} ${result}`,
+    ...diagnostics.map(({ code, summary }) => `  ${summary} [${code}]`),
+  ]);
+  return ["applied", ...words].join("\n    ");
+}

@@ -1,0 +1,236 @@
+import { Dispatcher } from "undici";
+import type { Life } from "./life.ts";
+import type { Answer, Arrival, Server } from "./server.ts";
+import type { World } from "./world.ts";
+
+/** What may become of a request. Where the name does not say it, the server has acted. */
+export type Mishap =
+  | "refused" // no connection
+  | "lost-before" // the connection breaks before the server has it
+  | "lost-after" // the connection breaks before the answer
+  | "silent-before" // nothing ever comes
+  | "silent-after"
+  | "late" // the answer comes after up to a minute and a half
+  | "cut" // the body ends in the middle, with the connection
+  | "short" // the body ends in the middle, in good order
+  | "throttled" // 429, before the server has acted
+  | "error-before" // 500, 502, 503, or a page of a proxy
+  | "error-after"
+  | "page"; // a page of a proxy in place of the API, with status 200: the server knows nothing
+
+/** How likely each is, out of 1; what is left goes well. */
+export type Weather = Readonly<Partial<Record<Mishap, number>>>;
+
+export const CALM: Weather = {};
+
+/** A request on its way. */
+interface Flight {
+  /** It never arrives. */
+  lose(): void;
+}
+
+/** What the wire tells whoever watches: each sending of which the sender cannot know that nothing came of it. */
+export type OnSend = (arrival: Arrival) => void;
+
+/** The network between one process and the server: an undici dispatcher without a socket. */
+export class SimulatedNetwork extends Dispatcher {
+  readonly #world: World;
+  readonly #server: Server;
+  readonly #life: Life;
+  readonly #weather: Weather;
+  readonly #onSend: OnSend;
+  /** Requests that left and have not arrived. */
+  readonly #flights = new Set<Flight>();
+
+  constructor(world: World, server: Server, life: Life, weather: Weather, onSend: OnSend) {
+    super();
+    this.#world = world;
+    this.#server = server;
+    this.#life = life;
+    this.#weather = weather;
+    this.#onSend = onSend;
+    // What is on the wire when its sender dies may still arrive.
+    life.atDeath(() => {
+      for (const flight of this.#flights) if (this.#world.chance.once(0.5)) flight.lose();
+      this.#flights.clear();
+    });
+  }
+
+  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+    new Exchange(options, handler).begin((exchange) => this.#send(exchange));
+    return true;
+  }
+
+  override close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  override destroy(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  #send(exchange: Exchange): void {
+    const { chance } = this.#world;
+    const arrival: Arrival = { ...exchange.request, from: this.#life.name };
+    const name = `${arrival.method} ${arrival.path}`;
+    const mishap = this.#mishap();
+    const leave = () => this.#leave(exchange, arrival, name, mishap);
+    if (!this.#life.step(`sends ${name}${mishap === undefined ? "" : ` (${mishap})`}`, leave)) return;
+    if (mishap === "refused" || mishap === "throttled") {
+      this.#world.after(chance.real() * 100, () => this.#return(exchange, name, mishap, undefined));
+    } else leave();
+  }
+
+  /** From here on the sender is in doubt. */
+  #leave(exchange: Exchange, arrival: Arrival, name: string, mishap: Mishap | undefined): void {
+    const { chance } = this.#world;
+    if (mishap !== undefined && UNKNOWING.has(mishap)) {
+      this.#onSend(arrival);
+      this.#world.after(chance.real() * 300, () => this.#return(exchange, name, mishap, undefined));
+      return;
+    }
+    const way = chance.once(0.03) ? chance.real() * LONGEST_WAY_MS : 5 + chance.real() * 150;
+    const cancel = this.#world.after(way, () => {
+      this.#flights.delete(flight);
+      const refusal = this.#server.throttle();
+      if (refusal === undefined) this.#onSend(arrival);
+      const answer = refusal ?? this.#server.handle(arrival);
+      this.#world.note(`server ${name} of ${arrival.from} -> ${answer.status}`);
+      const back = (answer.after ?? 0) + 5 + chance.real() * 150;
+      this.#world.after(back, () => this.#return(exchange, name, mishap, answer));
+    });
+    const flight: Flight = {
+      lose: () => {
+        cancel();
+        this.#onSend(arrival);
+      },
+    };
+    this.#flights.add(flight);
+  }
+
+  #return(exchange: Exchange, name: string, mishap: Mishap | undefined, answer: Answer | undefined): void {
+    const { chance } = this.#world;
+    const deliver = (act: () => void) => {
+      if (!exchange.over && this.#life.step(`hears of ${name}`)) act();
+    };
+    switch (mishap) {
+      case "refused":
+        return deliver(() => exchange.break("ECONNREFUSED", "connect"));
+      case "lost-before":
+      case "lost-after":
+        return deliver(() => exchange.break(chance.oneOf(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"])));
+      case "silent-before":
+      case "silent-after":
+        return;
+      case "throttled":
+        return deliver(() => exchange.answer({ status: 429, headers: chance.once(0.5) ? { "retry-after": "2" } : {}, body: "" }));
+      case "error-before":
+      case "error-after":
+        return deliver(() => exchange.answer(chance.oneOf(TROUBLE)));
+      case "page":
+        return deliver(() => exchange.answer({ status: 200, headers: HTML, body: "<!doctype html><title>Sign in</title>" }));
+      default:
+    }
+    if (answer === undefined) return;
+    if (mishap === "cut" || mishap === "short") return deliver(() => exchange.cut(answer, chance.real(), mishap === "cut"));
+    if (mishap !== "late") return deliver(() => exchange.answer(answer));
+    this.#world.after(chance.whole(1_000, 90_000), () => deliver(() => exchange.answer(answer)));
+  }
+
+  #mishap(): Mishap | undefined {
+    let left = this.#world.chance.real();
+    for (const [mishap, probability] of Object.entries(this.#weather)) {
+      left -= probability;
+      if (left < 0) return mishap as Mishap;
+    }
+    return undefined;
+  }
+}
+
+/** The server has not got the request, and the sender cannot know that. */
+const UNKNOWING: ReadonlySet<Mishap> = new Set(["lost-before", "silent-before", "error-before", "page"]);
+
+/** The longest that a request is on its way. What arrives later than this may be made twice: see docs/limitations.md. */
+const LONGEST_WAY_MS = 4_500;
+
+const HTML = { "content-type": "text/html" };
+const TROUBLE: readonly [Answer, ...Answer[]] = [
+  { status: 500, body: { message: "Server Error" } },
+  { status: 502, headers: HTML, body: "<html><body><h1>502 Bad Gateway</h1></body></html>" },
+  { status: 503, headers: { "retry-after": "3" }, body: { message: "Service Unavailable" } },
+  { status: 503, body: "" },
+];
+
+/** One request and its answer, in undici's terms. */
+class Exchange {
+  /** An answer came whole, or there will be none. */
+  over = false;
+  readonly request: Omit<Arrival, "from">;
+  readonly #handler: Dispatcher.DispatchHandler;
+  readonly #controller: Dispatcher.DispatchController;
+
+  constructor(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) {
+    this.#handler = handler;
+    const url = new URL(options.path, "http://simulation");
+    const headers = new Headers(options.headers as Record<string, string>);
+    this.request = {
+      method: options.method,
+      path: url.pathname.replace(/^\/api\/v1/, ""),
+      query: url.searchParams,
+      body: typeof options.body === "string" ? options.body : undefined,
+      key: headers.get("idempotency-key") ?? undefined,
+    };
+    this.#controller = {
+      aborted: false,
+      paused: false,
+      reason: null,
+      rawHeaders: null,
+      rawTrailers: null,
+      abort: (reason: Error) => this.#fail(reason),
+      pause: () => undefined,
+      resume: () => undefined,
+    } as unknown as Dispatcher.DispatchController;
+  }
+
+  begin(send: (exchange: Exchange) => void): void {
+    this.#handler.onRequestStart?.(this.#controller, {});
+    if (!this.over) send(this);
+  }
+
+  answer(answer: Answer): void {
+    this.#start(answer);
+    const text = textOf(answer);
+    if (text !== "") this.#handler.onResponseData?.(this.#controller, Buffer.from(text));
+    this.over = true;
+    this.#handler.onResponseEnd?.(this.#controller, {});
+  }
+
+  /** The body ends before its end. */
+  cut(answer: Answer, share: number, breaks: boolean): void {
+    const text = textOf(answer);
+    if (text === "") return this.break("ECONNRESET");
+    this.#start(answer);
+    const part = text.slice(0, Math.floor(share * text.length));
+    if (part !== "") this.#handler.onResponseData?.(this.#controller, Buffer.from(part));
+    if (breaks) return this.break("UND_ERR_SOCKET");
+    this.over = true;
+    this.#handler.onResponseEnd?.(this.#controller, {});
+  }
+
+  break(code: string, syscall?: string): void {
+    this.#fail(Object.assign(new Error(`${code}: simulated`), { code, ...(syscall && { syscall }) }));
+  }
+
+  #start({ status, headers = {} }: Answer): void {
+    const all = { "content-type": "application/json", ...headers };
+    this.#handler.onResponseStart?.(this.#controller, status, all, "");
+  }
+
+  #fail(error: Error): void {
+    if (this.over) return;
+    this.over = true;
+    this.#handler.onResponseError?.(this.#controller, error);
+  }
+}
+
+const textOf = ({ body }: Answer) => (body === undefined ? "" : typeof body === "string" ? body : JSON.stringify(body));

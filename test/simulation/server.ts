@@ -1,0 +1,299 @@
+import type { Chance } from "./chance.ts";
+import {
+  type Account,
+  accountJson,
+  type Grant,
+  grantJson,
+  invoiceJson,
+  type Migration,
+  migrationJson,
+  PLANS,
+  phaseOf,
+  type Registration,
+  type Service,
+  serviceJson,
+  type Webhook,
+  webhookJson,
+} from "./records.ts";
+
+/** A request as it arrives. `body` is JSON text. */
+export interface Arrival {
+  /** The process that sent it. */
+  readonly from: string;
+  readonly method: string;
+  /** Under /api/v1, without the query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly body: string | undefined;
+  readonly key: string | undefined;
+}
+
+/** `after`: how long the server works on it, in milliseconds. */
+export interface Answer {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: unknown;
+  readonly after?: number;
+}
+
+/** A request that changed something, or wanted to. */
+export type Deed =
+  | { readonly did: "order"; readonly service: Service; readonly key: string }
+  | { readonly did: "replay"; readonly key: string; readonly sameBody: boolean }
+  | { readonly did: "suspend" | "unsuspend" | "password"; readonly service: Service }
+  | { readonly did: "grant"; readonly grant: Grant }
+  | { readonly did: "revoke"; readonly grant: Grant }
+  | { readonly did: "subscribe" | "unsubscribe"; readonly webhook: Webhook }
+  | { readonly did: "account"; readonly account: Account }
+  | { readonly did: "migrate"; readonly migration: Migration }
+  | { readonly did: "register"; readonly domain: string };
+
+/** What the specification leaves open and a seed decides. */
+export interface Habits {
+  /** How long an Idempotency-Key is remembered, in milliseconds. */
+  readonly keyMemoryMs: number;
+  /** Most items of one page, for lists of more than one page with few objects. */
+  readonly pageSize: number;
+  /** From the order to its payment, and from there to the service. */
+  readonly payMs: readonly [number, number];
+  readonly provisionMs: readonly [number, number];
+  readonly jobMs: readonly [number, number];
+  /** How often an order takes long enough for a second request to meet the first in progress (§7: 409). */
+  readonly slowOrders: number;
+  readonly newestFirst: boolean;
+  /** Whether terminated services leave the list at once; later GETs by id answer 404. */
+  readonly hidesTerminated: boolean;
+}
+
+/** The API of one account, kept to the letter of the specification and as awkward as it allows. */
+export class Server {
+  readonly services: Service[] = [];
+  readonly registrations: Registration[] = [];
+  readonly accounts: Account[] = [];
+  readonly migrations: Migration[] = [];
+  grants: Grant[] = [];
+  webhooks: Webhook[] = [];
+  readonly habits: Habits;
+  readonly #chance: Chance;
+  readonly #now: () => number;
+  readonly #witness: (deed: Deed, from: string) => void;
+  readonly #keys = new Map<string, { readonly at: number; readonly until: number; readonly sent: string; readonly body: unknown }>();
+  #requests: number[] = [];
+  #ids = 100;
+
+  constructor(chance: Chance, now: () => number, habits: Habits, witness: (deed: Deed, from: string) => void) {
+    this.#chance = chance;
+    this.#now = now;
+    this.habits = habits;
+    this.#witness = witness;
+  }
+
+  nextId(): number {
+    this.#ids += this.#chance.whole(1, 3);
+    return this.#ids;
+  }
+
+  /** §8: 60 requests a minute for the token. @returns the refusal, or undefined. */
+  throttle(): Answer | undefined {
+    const now = this.#now();
+    this.#requests = this.#requests.filter((at) => at > now - 60_000);
+    const [oldest] = this.#requests;
+    if (this.#requests.length < 60 || oldest === undefined) {
+      this.#requests.push(now);
+      return undefined;
+    }
+    const seconds = Math.ceil((oldest + 60_000 - now) / 1000);
+    return { status: 429, headers: { "retry-after": String(seconds) }, body: { message: "Too many requests." } };
+  }
+
+  /** Carries a request out. */
+  handle(arrival: Arrival): Answer {
+    this.settle();
+    const { method, path } = arrival;
+    const [collection = "", id = "", part = "", partId = ""] = path.split("/").slice(1);
+    const route = `${method} ${collection}${id && "/:"}${part && `/${part}`}${partId && "/:"}`;
+    const service = this.services.find((one) => String(one.id) === id && one.visibleAt <= this.#now());
+    switch (route) {
+      case "GET plans":
+        return this.#page(PLANS, (plan) => ({ ...plan, currency: "USD", billing_cycle: "monthly" }), arrival);
+      case "GET services": {
+        const shown = this.services.filter(
+          (one) => one.visibleAt <= this.#now() && !(one.terminated && this.habits.hidesTerminated),
+        );
+        return this.#page(shown, (one) => serviceJson(one, this.#now()), arrival);
+      }
+      case "GET services/:":
+        if (service === undefined || (service.terminated && this.habits.hidesTerminated)) return NOT_FOUND;
+        return ok(serviceJson(service, this.#now()));
+      case "POST services":
+        return this.#order(arrival);
+      case "POST services/:/suspend":
+      case "POST services/:/unsuspend":
+      case "POST services/:/password":
+      case "GET services/:/grants":
+      case "POST services/:/grants":
+        return service === undefined ? NOT_FOUND : this.#ofService(part, service, arrival);
+      case "DELETE services/:/grants/:": {
+        const grant = this.grants.find((one) => String(one.id) === partId && String(one.service) === id);
+        if (grant === undefined) return NOT_FOUND;
+        this.grants = this.grants.filter((one) => one !== grant);
+        return this.#done({ did: "revoke", grant }, arrival, { status: 204, body: undefined });
+      }
+      case "GET webhooks":
+        return this.#page(this.webhooks, webhookJson, arrival);
+      case "POST webhooks": {
+        const { url, events } = objectOf(arrival) as { url: string; events: string[] };
+        const secret = `whsec_${this.#chance.uuid()}`;
+        const webhook: Webhook = { ...this.#new(), url, events, secret };
+        this.webhooks.push(webhook);
+        return this.#done({ did: "subscribe", webhook }, arrival, made({ ...webhookJson(webhook), secret }));
+      }
+      case "DELETE webhooks/:": {
+        const webhook = this.webhooks.find((one) => String(one.id) === id);
+        if (webhook === undefined) return NOT_FOUND;
+        this.webhooks = this.webhooks.filter((one) => one !== webhook);
+        return this.#done({ did: "unsubscribe", webhook }, arrival, { status: 204, body: undefined });
+      }
+      case "POST domains":
+        return this.#register(arrival);
+      case "GET accounts":
+        return this.#page(this.accounts, accountJson, arrival);
+      case "POST accounts": {
+        const { name, currency = "USD" } = objectOf(arrival) as { name: string; currency?: string };
+        const account: Account = { ...this.#new(), name, currency };
+        this.accounts.push(account);
+        return this.#done({ did: "account", account }, arrival, made(accountJson(account)));
+      }
+      case "GET migration-requests":
+        return this.#page(this.migrations, migrationJson, arrival);
+      case "GET migration-requests/:": {
+        const found = this.migrations.find((one) => String(one.id) === id);
+        return found === undefined ? NOT_FOUND : ok(migrationJson(found));
+      }
+      case "POST migration-requests": {
+        const { domain, order_id: order = null } = objectOf(arrival) as { domain: string; order_id?: number };
+        const migration: Migration = { ...this.#new(), domain, order };
+        this.migrations.push(migration);
+        return this.#done({ did: "migrate", migration }, arrival, made(migrationJson(migration)));
+      }
+      default:
+        return NOT_FOUND;
+    }
+  }
+
+  #new(): { id: number; createdAt: number; foreign: false } {
+    return { id: this.nextId(), createdAt: this.#now(), foreign: false };
+  }
+
+  /** Carries out the jobs whose time has come. */
+  settle(): void {
+    const now = this.#now();
+    for (const service of this.services) {
+      for (const job of service.jobs) if (job.at <= now) service.suspended = job.suspend;
+      service.jobs = service.jobs.filter(({ at }) => at > now);
+    }
+  }
+
+  /** A new service, however it came about. */
+  add(order: Pick<Service, "plan" | "domain" | "term" | "foreign">, workMs: number): Service {
+    const now = this.#now();
+    const { payMs, provisionMs } = this.habits;
+    const paidAt = now + workMs + this.#chance.whole(...payMs);
+    const service: Service = {
+      ...order,
+      id: this.nextId(),
+      currency: "USD",
+      createdAt: now,
+      visibleAt: now + workMs,
+      paidAt,
+      provisionedAt: paidAt + this.#chance.whole(...provisionMs),
+      suspended: false,
+      terminated: false,
+      jobs: [],
+      password: null,
+    };
+    this.services.push(service);
+    return service;
+  }
+
+  /** §4: a repeated request with the same key returns the original response; §7: 409 while the first is in progress. */
+  #order(arrival: Arrival): Answer {
+    const { key, body: sent = "" } = arrival;
+    if (key === undefined) return { status: 400, body: { message: "The Idempotency-Key header is required." } };
+    const now = this.#now();
+    const known = this.#keys.get(key);
+    if (known !== undefined && now < known.until) return { status: 409, body: { message: "In progress." } };
+    if (known !== undefined && now < known.at + this.habits.keyMemoryMs)
+      return this.#done({ did: "replay", key, sameBody: known.sent === sent }, arrival, made(known.body));
+    const { plan_id, domain = null, term = 1 } = objectOf(arrival) as { plan_id: number; domain?: string; term?: number };
+    const plan = PLANS.find((one) => one.plan_id === plan_id);
+    if (plan === undefined) return { status: 422, body: { message: "Invalid.", errors: { plan_id: ["unknown"] } } };
+    const work = this.#chance.once(this.habits.slowOrders) ? this.#chance.whole(1_000, 50_000) : 0;
+    const service = this.add({ plan, domain, term, foreign: false }, work);
+    const body = { ...serviceJson(service, now), invoice: invoiceJson(service.id, service.id, plan.price, now) };
+    this.#keys.set(key, { at: now, until: now + work, sent, body });
+    return this.#done({ did: "order", service, key }, arrival, { ...made(body), after: work });
+  }
+
+  #ofService(part: string, service: Service, arrival: Arrival): Answer {
+    const now = this.#now();
+    if (part === "grants" && arrival.method === "GET")
+      return this.#page(this.grants.filter((one) => one.service === service.id), grantJson, arrival);
+    if (part === "grants") {
+      const { email, permission } = objectOf(arrival) as { email: string; permission: string };
+      const grant: Grant = { ...this.#new(), service: service.id, email, permission };
+      this.grants.push(grant);
+      return this.#done({ did: "grant", grant }, arrival, made(grantJson(grant)));
+    }
+    const phase = phaseOf(service, now);
+    if (phase === "pending" || phase === "terminated" || now < service.provisionedAt)
+      return { status: 422, body: { message: "The service is not active.", errors: {} } };
+    if (part === "password") {
+      const { password } = objectOf(arrival) as { password?: string };
+      service.password = password ?? `pw-${this.#chance.uuid()}`;
+      return this.#done({ did: "password", service }, arrival, ok({ password: service.password }));
+    }
+    const suspend = part === "suspend";
+    const at = Math.max(service.jobs.at(-1)?.at ?? 0, now + this.#chance.whole(...this.habits.jobMs));
+    service.jobs.push({ at, suspend });
+    return this.#done({ did: suspend ? "suspend" : "unsuspend", service }, arrival, { status: 202, body: { message: "Queued." } });
+  }
+
+  /** A domain can be registered once in the world; the second request of it is refused. */
+  #register(arrival: Arrival): Answer {
+    const { domain } = objectOf(arrival) as { domain: string };
+    this.#witness({ did: "register", domain }, arrival.from);
+    if (this.registrations.some((one) => one.domain === domain))
+      return { status: 422, body: { message: "Taken.", errors: { domain: ["is not available"] } } };
+    const registration = { id: this.nextId(), domain };
+    this.registrations.push(registration);
+    const invoice = invoiceJson(registration.id, registration.id, 1200, this.#now());
+    return made({ id: registration.id, domain, status: "pending", invoice });
+  }
+
+  #done(deed: Deed, { from }: Arrival, answer: Answer): Answer {
+    this.#witness(deed, from);
+    return answer;
+  }
+
+  /** §4 Pagination. */
+  #page<T extends object>(items: readonly T[], json: (item: T) => object, { query }: Arrival): Answer {
+    const size = Math.min(Number(query.get("per_page") ?? 25), this.habits.pageSize);
+    const page = Number(query.get("page") ?? 1);
+    const sorted = this.habits.newestFirst ? items.toReversed() : items;
+    const last = Math.max(1, Math.ceil(sorted.length / size));
+    return {
+      status: 200,
+      body: {
+        data: sorted.slice((page - 1) * size, page * size).map(json),
+        links: { next: page < last ? `?page=${page + 1}` : null },
+        meta: { current_page: page, last_page: last, per_page: size, total: sorted.length },
+      },
+    };
+  }
+}
+
+const NOT_FOUND: Answer = { status: 404, body: { message: "Not found." } };
+const ok = (data: unknown): Answer => ({ status: 200, body: { data } });
+const made = (data: unknown): Answer => ({ status: 201, body: { data } });
+const objectOf = ({ body }: Arrival): object => (body === undefined || body === "" ? {} : (JSON.parse(body) as object));

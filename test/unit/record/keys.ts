@@ -1,0 +1,21 @@
+import { Encryption } from "../../../src/record/encryption.ts";
+import type { StateKey } from "../../../src/record/state-key.ts";
+
+export const passphraseKey: StateKey = {
+  from: "passphrase",
+  variable: "HOSTFORM_STATE_PASSPHRASE",
+  passphrase: "correct horse battery staple",
+};
+
+export const rawKey: StateKey = { from: "key", variable: "HOSTFORM_STATE_KEY", bytes: Buffer.alloc(32, 1) };
+
+/** Bytes that are never the same twice, and the same in each run. */
+export function countingBytes(): (count: number) => Buffer {
+  let calls = 0;
+  return (count) => Buffer.alloc(count, ++calls);
+}
+
+/** Encryption that derives its key in no time. */
+export function quick(key: StateKey | undefined): Encryption {
+  return new Encryption({ key, iterations: 3, random: countingBytes() });
+}
