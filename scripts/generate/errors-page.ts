@@ -26,5 +26,6 @@ const TITLES: Readonly<Record<string, string>> = {
   api: "The API",
   plan: "Planning",
   apply: "Applying",
+  secret: "Secrets",
   state: "The state",
 };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { guardSettings, providerSettings } from "../../src/declare/index.ts";
+import { guardSettings, providerSettings, secretSourceForms } from "../../src/declare/index.ts";
 import type { AttributeMeta, Kind, Kinds } from "../../src/kinds/index.ts";
 import { attributesOf } from "../../src/lifecycle/index.ts";
 
@@ -35,6 +35,10 @@ export function jsonSchema(kinds: Kinds): string {
         description: "Accounts, by alias. `default` is used where none is named.",
         propertyNames: { pattern: NAME },
         additionalProperties: { oneOf: [{ type: "null" }, draft7(providerSettings)] },
+      },
+      guards: {
+        description: "What one run may order, spend and remove at most.",
+        oneOf: [{ type: "null" }, draft7(guardSettings)],
       },
       ...Object.fromEntries(top.map((kind) => [kind.section, section(kind, kinds)])),
     },
@@ -92,6 +96,12 @@ function nested(kind: Kind, kinds: Kinds): Schema {
   };
 }
 
+/** Where a secret value is read: one of the forms, or `${env.NAME}`. The value itself may not stand there. */
+function source(described: Schema): Schema {
+  const forms = draft7(secretSourceForms.partial());
+  return { ...described, anyOf: [{ ...forms, minProperties: 1, maxProperties: 1 }, TEMPLATE] };
+}
+
 /** The type of an attribute; anything that is not a string may also be an expression. */
 function attribute(type: z.ZodType, meta: AttributeMeta): Schema {
   const schema = draft7(inputOf(type));
@@ -100,6 +110,7 @@ function attribute(type: z.ZodType, meta: AttributeMeta): Schema {
     ...(meta.default !== undefined && { default: meta.default }),
     ...(meta.example !== undefined && { examples: [meta.example] }),
   };
+  if (meta.writeOnly) return source(described);
   const free =
     schema.type === "string" && !["pattern", "format", "enum", "minLength", "maxLength"].some((key) => key in schema);
   return free ? { ...schema, ...described } : { ...described, anyOf: [schema, TEMPLATE] };

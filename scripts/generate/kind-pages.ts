@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { secretSourceForms } from "../../src/declare/index.ts";
 import type { AttributeMeta, Kind, Kinds } from "../../src/kinds/index.ts";
 import { attributesOf } from "../../src/lifecycle/index.ts";
 
@@ -65,7 +66,7 @@ ${exampleOf(kind, kinds)}
 
 | attribute | type | | a change is | |
 | --- | --- | --- | --- | --- |
-${declared.map(([name, type, meta]) => `| \`${name}\` | ${typeName(type)} | ${need(type, meta)} | ${meta.change === undefined ? "" : CHANGES[meta.change]} | ${cell(meta.description)}${marks(meta)} |`).join("\n")}
+${declared.map(([name, type, meta]) => `| \`${name}\` | ${meta.writeOnly ? typeName(secretSourceForms) : typeName(type)} | ${need(type, meta)} | ${meta.change === undefined ? "" : CHANGES[meta.change]} | ${cell(meta.description)}${marks(meta)} |`).join("\n")}
 
 ## Attributes that the API gives
 
@@ -118,6 +119,7 @@ function typeName(type: z.ZodType): string {
   if (type instanceof z.ZodLiteral) return [...type.values].map((value) => `\`${value}\``).join(", ");
   if (type instanceof z.ZodArray) return `list of ${typeName(type.element as z.ZodType)}`;
   if (type instanceof z.ZodRecord) return "map of strings";
+  if (type instanceof z.ZodObject) return `one of ${Object.keys(type.shape).join(", ")}`;
   if (type instanceof z.ZodNumber) return type.format === "safeint" ? "integer" : "number";
   if (type instanceof z.ZodBoolean) return "boolean";
   return "string";

@@ -1,7 +1,9 @@
 import { CommanderError } from "commander";
 import { HostformError } from "../model/index.ts";
 import { diagnosticJson, jsonText, renderDiagnostics } from "../report/index.ts";
-import { type Io, looksOf } from "./io.ts";
+import { guardIo } from "./guarded-io.ts";
+import { type GuardedIo, type Io, looksOf } from "./io.ts";
+import { learnEnvironment } from "./known-secrets.ts";
 import { buildProgram } from "./program.ts";
 
 /**
@@ -10,6 +12,16 @@ import { buildProgram } from "./program.ts";
  * @returns 0 done, 1 an error (a usage error too), 2 changes (`plan --detailed-exitcode`).
  */
 export async function runCli(args: readonly string[], io: Io): Promise<number> {
+  const guarded = guardIo(io);
+  learnEnvironment(guarded.redaction, io.env);
+  try {
+    return await runGuarded(args, guarded);
+  } finally {
+    guarded.flush();
+  }
+}
+
+async function runGuarded(args: readonly string[], io: GuardedIo): Promise<number> {
   let code = 0;
   const own = ownArguments(args);
   const json = own.includes("--json");
@@ -47,7 +59,7 @@ function usage({ message, code }: CommanderError): HostformError {
 }
 
 /** Says what went wrong: to people on standard error, to programs (`--json`) on standard output. */
-function report(error: unknown, args: readonly string[], io: Io): void {
+function report(error: unknown, args: readonly string[], io: GuardedIo): void {
   const known = error instanceof HostformError;
   const diagnostics = known ? error.diagnostics : [defect(error)];
   if (args.includes("--json")) {

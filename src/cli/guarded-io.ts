@@ -1,24 +1,6 @@
 import { escapeOutput } from "../report/index.ts";
-import type { Io } from "./io.ts";
+import type { GuardedIo, Io } from "./io.ts";
 import { Redaction } from "./redaction.ts";
-
-/**
- * The outside of a command as commands get it. Everything that they write passes through here, so that nothing can get
- * past: known secrets are hidden, and what would act on a terminal is shown.
- */
-export interface GuardedIo extends Io {
-  /** The secrets of this run. Whoever learns one announces it here, before anything is written. */
-  readonly redaction: Redaction;
-  /**
-   * Writes a result as it is, secrets included: for the commands that are asked for one (`state pull`, `state show
-   * --reveal`, `password`, `sso`, `sandbox`). A test holds the list of them.
-   */
-  reveal(text: string): void;
-  /** Goes up so many lines on the terminal of standard error, and clears what follows. */
-  rewind(lines: number): void;
-  /** Writes what was kept waiting, as it may have been the beginning of a secret. For the end of a run. */
-  flush(): void;
-}
 
 /** Puts the guard before the streams. */
 export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {

@@ -1,5 +1,8 @@
 import type { Clock } from "../model/index.ts";
+import type { CommandEnd } from "../record/index.ts";
 import { jsonText, type Look } from "../report/index.ts";
+import type { CaptureOptions } from "./captured-command.ts";
+import type { Redaction } from "./redaction.ts";
 
 /** The outside of a command: streams, environment, signals. Everything that a test wants to replace. */
 export interface Io {
@@ -27,8 +30,28 @@ export interface Io {
    * @returns its exit code; 128+n when signal n ended it. @throws HostformError when it cannot be started.
    */
   run(command: string, args: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<number>;
+  /** Runs a program of which nothing reaches the terminal, in a bounded time, without a shell. How it ended is told. */
+  capture(command: readonly [string, ...string[]], options: CaptureOptions): Promise<CommandEnd>;
   /** Opens an address in the user's browser. @throws HostformError when there is none. */
   browse(url: string): Promise<void>;
+}
+
+/**
+ * The outside of a command as commands get it (`guarded-io.ts` makes it). Everything that they write passes through it, so
+ * that nothing can get past: known secrets are hidden, and what would act on a terminal is shown.
+ */
+export interface GuardedIo extends Io {
+  /** The secrets of this run. Whoever learns one announces it here, before anything is written. */
+  readonly redaction: Redaction;
+  /**
+   * Writes a result as it is, secrets included: for the commands that are asked for one (`state pull`, `state show
+   * --reveal`, `password`, `sso`, `sandbox`). A test holds the list of them.
+   */
+  reveal(text: string): void;
+  /** Goes up so many lines on the terminal of standard error, and clears what follows. */
+  rewind(lines: number): void;
+  /** Writes what was kept waiting, as it may have been the beginning of a secret. For the end of a run. */
+  flush(): void;
 }
 
 /** The options that every command has. */
@@ -49,7 +72,7 @@ export interface CommonOptions {
 
 /** One run of one command. */
 export interface Invocation {
-  readonly io: Io;
+  readonly io: GuardedIo;
   readonly options: CommonOptions;
   /** How results look (colours and width of standard output). */
   readonly outLook: Look;
@@ -76,4 +99,9 @@ export function say({ io, options }: Invocation, text: string): void {
 /** Prints a JSON document on standard output. */
 export function printJson({ io }: Invocation, value: unknown): void {
   io.out(`${jsonText(value, 2)}\n`);
+}
+
+/** The same for a document that was asked for because of the secret in it. */
+export function revealJson({ io }: Invocation, value: unknown): void {
+  io.reveal(`${jsonText(value, 2)}\n`);
 }

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { type CommonOptions, type Invocation, type Io, looksOf } from "./io.ts";
+import { type CommonOptions, type GuardedIo, type Invocation, looksOf } from "./io.ts";
 
 const collect = (value: string, earlier: readonly string[] = []): readonly string[] => [...earlier, given(value)];
 
@@ -57,7 +57,7 @@ export function addCommonOptions(command: Command): Command {
 }
 
 /** The invocation of a command: its common options, wherever on the line they stood. */
-export function invocationOf(command: Command, io: Io): Invocation {
+export function invocationOf(command: Command, io: GuardedIo): Invocation {
   const levels: Record<string, unknown>[] = [];
   for (let at: Command | null = command; at !== null; at = at.parent) levels.push(at.opts());
   const first = <T>(name: string): T | undefined =>

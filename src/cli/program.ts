@@ -1,6 +1,6 @@
 import { Command, Help, type Option } from "commander";
 import { VERSION } from "../api/version.ts";
-import type { Io } from "./io.ts";
+import type { GuardedIo } from "./io.ts";
 import { addCommonOptions, COMMON_OPTIONS, invocationOf } from "./options.ts";
 import { registerLooking } from "./register/looking.ts";
 import { registerMain } from "./register/main.ts";
@@ -15,7 +15,7 @@ export interface ProgramOptions {
 }
 
 /** Builds the command line. `finish` gets the exit code of the command that ran. */
-export function buildProgram(io: Io, { usageErrors }: ProgramOptions, finish: (code: number) => void): Command {
+export function buildProgram(io: GuardedIo, { usageErrors }: ProgramOptions, finish: (code: number) => void): Command {
   const program = addCommonOptions(new Command("hostform"))
     .usage("COMMAND [options]")
     .description("Declares web-hosting accounts in YAML, shows what differs, and makes it so.")

@@ -64,7 +64,7 @@ class StatusArea {
   }
 
   erase(): void {
-    if (this.#lines > 0) this.#invocation.io.err(`\u001b[${this.#lines}A\u001b[J`);
+    if (this.#lines > 0) this.#invocation.io.rewind(this.#lines);
     this.#lines = 0;
   }
 

@@ -3,8 +3,10 @@ import { type ReadOptions, readDeclaration, systemFiles } from "../declare/index
 import { validateDesired } from "../engine/index.ts";
 import { kinds } from "../kinds/index.ts";
 import { type Desired, type Diagnostic, HostformError, isError, type ProviderConfig } from "../model/index.ts";
-import { createFileStore, type StateStore } from "../record/index.ts";
+import { createFileStore, type Encryption, type StateStore } from "../record/index.ts";
+import { stateEncryption } from "./encryption.ts";
 import type { Invocation } from "./io.ts";
+import { announcing, learnDeclared } from "./known-secrets.ts";
 
 /** A declaration that was read and checked. */
 export interface Project {
@@ -19,6 +21,7 @@ export async function checkProject(
 ): Promise<{ desired?: Desired; diagnostics: readonly Diagnostic[] }> {
   const { desired, partial, diagnostics } = await readDeclaration(sourceOf(invocation));
   const readable = desired ?? partial;
+  if (readable !== undefined) learnDeclared(invocation.io.redaction, readable, invocation.io.env);
   const values = readable === undefined ? [] : validateDesired(readable, kinds, invocation.io.env);
   // A template that the declaration itself has refused cannot be evaluated either: once is enough.
   const refused = new Set(diagnostics.map(placeOf));
@@ -61,9 +64,10 @@ function sourceOf({ options, io }: Invocation): ReadOptions {
   };
 }
 
-/** The project's state file. */
-export function stateStore({ options, io }: Invocation): StateStore {
-  return createFileStore({ path: options.state, clock: io.clock });
+/** The project's state file. @param encryption default: with the key in the environment. */
+export function stateStore(invocation: Invocation, encryption: Encryption = stateEncryption(invocation)): StateStore {
+  const { options, io } = invocation;
+  return announcing(createFileStore({ path: options.state, clock: io.clock, encryption }), io.redaction);
 }
 
 const placeOf = ({ range }: Diagnostic) => `${range?.file}:${range?.line}:${range?.column}`;

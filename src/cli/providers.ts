@@ -5,6 +5,7 @@ import { Account } from "../lifecycle/index.ts";
 import { didYouMean, errnoOf, fail, type ProviderConfig } from "../model/index.ts";
 import { requestEventLine } from "../report/index.ts";
 import { type Invocation, say } from "./io.ts";
+import { learnToken } from "./known-secrets.ts";
 
 /** A provider in use: the account as it is read, and the client that can change it. */
 export interface Provider {
@@ -34,7 +35,10 @@ export class Providers {
   /** Reads the tokens of these providers, so that {@link get} can open them without waiting. */
   async prepare(aliases: Iterable<string>): Promise<void> {
     for (const alias of new Set(aliases)) {
-      if (!this.#tokens.has(alias)) this.#tokens.set(alias, await tokenOf(this.#config(alias), this.#invocation));
+      if (this.#tokens.has(alias)) continue;
+      const token = await tokenOf(this.#config(alias), this.#invocation);
+      learnToken(this.#invocation.io.redaction, token);
+      this.#tokens.set(alias, token);
     }
   }
 

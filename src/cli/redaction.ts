@@ -30,7 +30,7 @@ export class Redaction {
   /** First character -> what begins with it. */
   readonly #openings = new Map<string, string[]>();
   /** Secrets of which white space and backslashes are so great a part that the pass does not see them. */
-  readonly #sparse: string[] = [];
+  readonly #sparse: RegExp[] = [];
   #longest = 0;
 
   /** Announces secrets; from now on they are hidden. What is not a text, or too short, is passed over. */
@@ -39,8 +39,7 @@ export class Redaction {
       if (typeof value !== "string" || value.length < SHORTEST_SECRET || this.#known.has(value)) continue;
       this.#known.add(value);
       for (const form of formsOf(value)) this.#add(form);
-      if (bare(value).length < SHORTEST_SECRET && value.trim() !== "")
-        this.#sparse.push(jsonText(value).slice(1, -1), value);
+      if (bare(value).length < SHORTEST_SECRET && value.trim() !== "") this.#sparse.push(sparsePattern(value));
       // Whoever prints the lines of a key one by one prints the key.
       if (value.includes("\n")) this.learn(...value.split(/\r?\n/));
     }
@@ -49,7 +48,7 @@ export class Redaction {
   /** The text with a mark in place of each secret. */
   redact(text: string): string {
     let result = text;
-    for (const sparse of this.#sparse) result = result.replaceAll(sparse, SECRET_MARK);
+    for (const sparse of this.#sparse) result = result.replace(sparse, SECRET_MARK);
     if (this.#forms.size === 0) return result;
     const bones = bonesOf(result);
     let redacted = "";
@@ -118,16 +117,17 @@ export class Redaction {
   #add(form: string): void {
     if (form.length < SHORTEST_SECRET) return;
     const print = fingerprint(bonesOf(form).codes, 0);
-    const same = this.#forms.get(print) ?? [];
-    if (same.includes(form)) return;
-    this.#forms.set(print, [...same, form]);
-    const first = form.charAt(0);
-    const opening = this.#openings.get(first);
-    if (opening === undefined) this.#openings.set(first, [form]);
-    else opening.push(form);
+    push(this.#forms, print, form);
+    push(this.#openings, form.charAt(0), form);
     this.#table[print >>> (32 - TABLE_BITS)] = 1;
     this.#longest = Math.max(this.#longest, form.length);
   }
+}
+
+function push<K>(lists: Map<K, string[]>, key: K, form: string): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [form]);
+  else list.push(form);
 }
 
 /** A text without what may stand between the characters of a secret: its characters, and where they were. */
@@ -184,8 +184,23 @@ function roll(print: number, out: number, next: number): number {
   return (Math.imul(print - Math.imul(out, power), FACTOR) + next) >>> 0;
 }
 
+/** Finds a secret of few characters and much space or many backslashes, however often it is escaped. */
+function sparsePattern(secret: string): RegExp {
+  const parts = secret.match(/\s+|\\+|[^\s\\]/g) ?? [];
+  const patterns = parts.map((part) =>
+    /^\s/.test(part)
+      ? "(?:\\s|\\\\[nrtf])+"
+      : part.startsWith("\\")
+        ? "\\\\+"
+        : `\\\\*${part.replace(/[^\w]/u, "\\$&")}`,
+  );
+  return new RegExp(patterns.join(""), "g");
+}
+
 /** Every form in which a secret may stand in a text, reduced as texts are before they are searched. */
 function formsOf(secret: string): Set<string> {
+  // Nothing to escape, as in most of them.
+  if (/^[\w.-]+$/.test(secret)) return new Set([secret, ...base64Forms(secret)]);
   const wellFormed = secret.toWellFormed();
   const encoded = encodeURIComponent(wellFormed);
   const strict = encoded.replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
@@ -199,11 +214,11 @@ function formsOf(secret: string): Set<string> {
 
 /** What of a text is the same in each base64 text that holds it: for each of the three places it can begin at. */
 function base64Forms(text: string): string[] {
-  const bytes = Buffer.from(text, "utf8");
-  return [0, 1, 2].flatMap((before) => {
-    const whole = Buffer.concat([Buffer.alloc(before), bytes]);
+  const parts = [0, 1, 2].map((before) => {
+    const whole = Buffer.from(`${"-".repeat(before)}${text}`);
     // A character stands for six bits: those that also hold bits of a neighbour are left out.
-    const form = whole.toString("base64").slice(Math.ceil((before * 8) / 6), Math.floor((whole.length * 8) / 6));
-    return [form, form.replaceAll("+", "-").replaceAll("/", "_")];
+    return whole.toString("base64").slice(Math.ceil((before * 8) / 6), Math.floor((whole.length * 8) / 6));
   });
+  const alone = Buffer.from(text).toString("base64").replace(/=+$/, "");
+  return [alone, ...parts].flatMap((form) => [form, form.replaceAll("+", "-").replaceAll("/", "_")]);
 }

@@ -1,9 +1,11 @@
-import { narrow, observe, plan } from "../engine/index.ts";
+import { type Limits, narrow, observe, plan } from "../engine/index.ts";
 import { kinds } from "../kinds/index.ts";
 import { type Desired, type Diagnostic, fail, HostformError, type Plan, type State } from "../model/index.ts";
 import type { OpenState } from "../record/index.ts";
-import { escapeLine } from "../report/index.ts";
-import type { Invocation } from "./io.ts";
+import { escapeLine, plural } from "../report/index.ts";
+import { type GuardFlags, limitsOf } from "./guards.ts";
+import { type Invocation, say } from "./io.ts";
+import { learnPlan } from "./known-secrets.ts";
 import { loadProject, stateStore } from "./project.ts";
 import { Providers } from "./providers.ts";
 
@@ -15,6 +17,8 @@ export interface RunOptions {
   readonly reorder: readonly string[];
   /** Addresses of services to order although something like them exists. */
   readonly orderAnyway?: readonly string[];
+  /** What the command line says in place of the declared guards. */
+  readonly guards?: GuardFlags;
 }
 
 /** A plan with everything that is needed to apply it. */
@@ -23,6 +27,8 @@ export interface Run {
   /** Narrowed to the targets. */
   readonly desired: Desired;
   readonly state: State;
+  /** What it may order, spend and remove. */
+  readonly limits: Limits;
   readonly store: OpenState;
   readonly providers: Providers;
   /** Aborted by the first Ctrl-C. */
@@ -49,7 +55,9 @@ export async function withPlan<T>(
       timeoutMs: invocation.options.lockTimeoutMs,
       signal: interrupts.reading,
     });
+    sayRecovered(invocation, store);
     const made = await makePlan(invocation, options, project.desired, store, providers, interrupts.reading);
+    learnPlan(invocation.io.redaction, made.plan);
     const warned = { ...made.plan, diagnostics: [...project.diagnostics, ...made.plan.diagnostics] };
     interrupts.planned();
     return await then({ ...made, plan: warned, store, providers, stop: interrupts.stop });
@@ -62,12 +70,12 @@ export async function withPlan<T>(
 
 async function makePlan(
   { io }: Invocation,
-  { mode, targets, reorder, orderAnyway = [] }: RunOptions,
+  { mode, targets, reorder, orderAnyway = [], guards }: RunOptions,
   declared: Desired,
   store: OpenState,
   providers: Providers,
   signal: AbortSignal,
-): Promise<Pick<Run, "plan" | "desired" | "state">> {
+): Promise<Pick<Run, "plan" | "desired" | "state" | "limits">> {
   const known = new Set([...declared.resources.map(({ address }) => address), ...store.state.resources.keys()]);
   for (const [flag, addresses] of Object.entries({ "--reorder": reorder, "--order-anyway": orderAnyway })) {
     const stray = addresses.find((address) => !known.has(address));
@@ -85,6 +93,7 @@ async function makePlan(
     },
   );
   signal.throwIfAborted();
+  const limits = limitsOf(declared.guards, guards);
   const made = plan({
     desired,
     state,
@@ -98,8 +107,16 @@ async function makePlan(
     now: io.clock.now(),
     readRequests: providers.requests,
     requestsPerMinute: providers.requestsPerMinute,
+    limits,
+    declared: declared.resources.length,
   });
-  return { plan: { ...made, diagnostics: [...made.diagnostics, ...unmanaged(store)] }, desired, state };
+  return { plan: { ...made, diagnostics: [...made.diagnostics, ...store.warnings, ...unmanaged(store)] }, desired, state, limits };
+}
+
+function sayRecovered(invocation: Invocation, { recovered }: OpenState): void {
+  if (recovered.length === 0) return;
+  const what = plural(recovered.length, "resource");
+  say(invocation, `An earlier run was stopped. What it had recorded last (${what}) is taken from its journal.`);
 }
 
 function unmanaged({ unmanaged: addresses }: OpenState): Diagnostic[] {

@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
 import { HostformError, systemClock } from "../model/index.ts";
+import { captureCommand } from "./captured-command.ts";
 import { browse, runCommand } from "./child-process.ts";
 import type { Io } from "./io.ts";
 
@@ -49,6 +50,7 @@ export function systemIo(): Io {
       };
     },
     run: runCommand,
+    capture: captureCommand,
     browse,
   };
 }

@@ -78,7 +78,13 @@ function merge(
   const resources = readable.map((draft) =>
     desiredResource(draft, dependsOn.get(draft.address) ?? [], sourcesOf(draft, env, mistakes)),
   );
-  return { project: project ?? "", providers, resources, ...(guards && { guards }), files: files.map((file) => file.path) };
+  return {
+    project: project ?? "",
+    providers,
+    resources,
+    ...(guards && { guards }),
+    files: files.map((file) => file.path),
+  };
 }
 
 function mergeProject(

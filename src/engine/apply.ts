@@ -1,6 +1,6 @@
 import type { Writer } from "../api/index.ts";
 import type { Kind, Kinds, Remote } from "../kinds/kind.ts";
-import { type Account, type Applied, applyChange, explain, type SecretOutputs } from "../lifecycle/index.ts";
+import { type Account, type Applied, applyChange, explain } from "../lifecycle/index.ts";
 import {
   type ApplyEvent,
   type ApplyResult,
@@ -27,7 +27,7 @@ import { OrderGate } from "./order-gate.ts";
 import type { Limits } from "./orders.ts";
 import { progressOf, skipped } from "./progress.ts";
 import { blockersOf } from "./schedule.ts";
-import { readSource, type SourceReader } from "./sources.ts";
+import { type Secrets, secretsOf } from "./sources.ts";
 import { JobWatch } from "./wait.ts";
 
 /** Where results are recorded; each call resolves when its content is durable. */
@@ -36,7 +36,7 @@ export interface Recorder {
   remove(address: string): Promise<void>;
 }
 
-export interface ApplyOptions {
+export interface ApplyOptions extends Secrets {
   readonly plan: Plan;
   readonly desired: Desired;
   /** The state that the plan was made from. */
@@ -55,10 +55,6 @@ export interface ApplyOptions {
   onEvent?(event: ApplyEvent): void;
   /** API requests made so far, all providers together. */
   requests(): number;
-  /** Where one-time secrets are written that are not to stay in the state; absent: they stay there. */
-  readonly secretOutputs?: SecretOutputs;
-  /** Reads secret values from where they are declared to be. */
-  readonly readSource?: SourceReader;
   /** What the run may order and spend; no limit when absent. */
   readonly limits?: Limits;
 }
@@ -214,6 +210,7 @@ class Run {
           await recorder.remove(address);
           this.#recorded.delete(address);
         },
+        ...secretsOf(kind, this.#declared.get(change.address), this.#options),
         wait: (ofKind, address, id, parent, done) =>
           this.#watch.wait(account, ofKind, change.provider, { address, id, done }, parent),
       }),

@@ -10,5 +10,6 @@ export { holdersOf, identityOf } from "./identity.ts";
 export { type Accounts, type Observed, observe } from "./observe.ts";
 export type { Limits } from "./orders.ts";
 export { type PlanOptions, plan } from "./plan.ts";
+export type { Secrets, SourceReader } from "./sources.ts";
 export { narrow } from "./target.ts";
 export { validateDesired } from "./validate.ts";

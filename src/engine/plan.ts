@@ -28,8 +28,8 @@ import { addressIndex, dependenciesOf, inOrder } from "./graph.ts";
 import { checkGuards } from "./guards.ts";
 import { holdersOf, identityOf, sharedObjects } from "./identity.ts";
 import { kindOf, type Observed } from "./observe.ts";
-import { declaredAttributes } from "./sources.ts";
 import { type Limits, ordersOf } from "./orders.ts";
+import { declaredAttributes } from "./sources.ts";
 
 /** Everything that a plan is a function of. */
 export interface PlanOptions {
@@ -139,6 +139,7 @@ function planDeclared(options: PlanOptions, changes: Map<string, Change>, diagno
       dependsOn,
       secretByReference: secretsIn(resource, kinds),
       holder: ({ id, attributes }) => holders.get(identityOf(resource.provider, kind, { ...attributes, id }) ?? ""),
+      isLeaving: (address) => !declared.has(address),
       reorder: options.reorder.has(resource.address),
       orderAnyway: options.orderAnyway?.has(resource.address) ?? false,
       keyLifetimeMs: desired.providers.get(resource.provider)?.keyLifetimeMs,
@@ -215,7 +216,9 @@ function driftOf(state: State, observations: ReadonlyMap<string, Observation>): 
     const observation = observations.get(address);
     if (observation === undefined || observation.status === "absent" || mark.pending !== undefined) continue;
     const after = present(observation);
-    if (after !== null && equal(after, attributes)) continue;
+    // What an earlier version did not record yet is no change of the object.
+    const recorded = { ...Object.fromEntries(Object.keys(after ?? {}).map((name) => [name, null])), ...attributes };
+    if (after !== null && equal(after, recorded)) continue;
     drift.push({ address, type: address.slice(0, address.indexOf(".")), provider, before: attributes, after });
   }
   return drift;

@@ -35,14 +35,11 @@ export class Spending {
   admit(order: Order): Admission {
     const { maxOrders } = this.#limits;
     if (maxOrders !== undefined && this.#orders >= maxOrders) {
-      fail(
-        "guard.orders",
-        `${order.address} was not ordered: ${this.#orders} orders were made, and that is max_orders`,
-        {
-          fix: `Check the orders, then apply again; \`--max-orders N\` allows more in one run.`,
-          address: order.address,
-        },
-      );
+      const made = this.#orders === 1 ? "1 order was" : `${this.#orders} orders were`;
+      fail("guard.orders", `${order.address} was not ordered: ${made} made, and max_orders allows ${maxOrders}`, {
+        fix: "Check the orders, then apply again; `--max-orders N` allows more in one run.",
+        address: order.address,
+      });
     }
     for (const [currency, limit] of spendLimits(order, this.#limits)) this.#check(order, currency, limit);
     const share: Share = { address: order.address, currency: order.currency, amount: order.most };

@@ -8,21 +8,24 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import { type Environment, resolveConfig, scopeOf } from "./evaluate.ts";
+import { SecretPlaces } from "./secret-places.ts";
 
 /**
  * Checks a whole declaration without touching the account: every value, and what must be unique among resources of one
- * account (the same domain declared twice would be ordered twice; the same order reference would be one order).
+ * account (the same domain declared twice would be ordered twice; the same order reference would be one order; of two secrets
+ * written to one place, one would be lost).
  */
 export function validateDesired(desired: Desired, kinds: Kinds, env: Environment): Diagnostic[] {
   const diagnostics: Diagnostic[] = [];
   const scope = scopeOf(() => UNKNOWN, env);
   const byKey = new Map<string, { resource: DesiredResource; config: ValueObject }[]>();
   const byReference = new Map<string, DesiredResource>();
+  const places = new SecretPlaces();
   for (const resource of desired.resources) {
     const kind = kinds.get(resource.type);
     if (kind === undefined) continue;
     const { config, diagnostics: own } = resolveConfig(kind, resource, scope);
-    diagnostics.push(...own);
+    diagnostics.push(...own, ...places.add(resource, config));
 
     const reference = kind.orderReference?.(config) ?? (kind.creation === "keyed" ? resource.address : undefined);
     if (reference !== undefined) {

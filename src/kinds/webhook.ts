@@ -60,8 +60,9 @@ export const webhook: Kind<"createWebhook"> = {
   description: `Delivers events of the account to a URL, signed with a secret of its own (\`X-Service-Signature\`).
 
 The signing secret is returned once, when the subscription is made; hostform keeps it in the state (sensitive, never
-shown in a plan), or writes it to \`secret_output\` and keeps a fingerprint. The API cannot change a subscription: a different URL or set of events makes a new one first, with a new
-secret, and then deletes the old one, so that no event falls between. Importing a subscription cannot recover its secret.`,
+shown in a plan), or writes it to \`secret_output\` and keeps a fingerprint. The API cannot change a subscription: a
+different URL or set of events makes a new one first, with a new secret, and then deletes the old one, so that no event
+falls between. Importing a subscription cannot recover its secret.`,
   example: `webhooks:
   billing:
     url: https://hooks.acme.example/hosting

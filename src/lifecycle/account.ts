@@ -1,4 +1,4 @@
-import type { PlanRecord, Reader } from "../api/index.ts";
+import type { InvoiceRecord, PlanRecord, Reader } from "../api/index.ts";
 import type { Kind, ReadContext, Remote, Settings } from "../kinds/kind.ts";
 import { ApiError, HostformError } from "../model/index.ts";
 
@@ -11,6 +11,7 @@ export class Account {
   readonly #collections = new Map<string, Promise<ReadonlyMap<string, Remote>>>();
   readonly #rechecked = new Map<string, Promise<ReadonlyMap<string, Remote>>>();
   readonly #confirmed = new Map<string, Promise<ReadonlyMap<string, Remote>>>();
+  readonly #made = new Set<string>();
   #plans: Promise<PlanRecord[]> | undefined;
 
   constructor(client: Reader, settings: Settings, signal?: AbortSignal) {
@@ -85,6 +86,26 @@ export class Account {
   freshPlans(): Promise<PlanRecord[]> {
     this.#plans = undefined;
     return this.plans();
+  }
+
+  /** The invoices (§4 GET /invoices). */
+  invoices(): Promise<InvoiceRecord[]> {
+    return this.#context.client.invoices.list(this.#context).all();
+  }
+
+  /** Whether a domain can be registered (§4 GET /domains/check); null when the answer does not tell. */
+  async isAvailable(domain: string): Promise<boolean | null> {
+    const [answer] = await this.#context.client.domains.check([domain], this.#context);
+    return answer?.available ?? null;
+  }
+
+  /** An object that this run has made: nothing is in its collections but what this run puts there. */
+  noteNew(id: string): void {
+    this.#made.add(id);
+  }
+
+  isNew(id: string): boolean {
+    return this.#made.has(id);
   }
 
   /** Must be called when a collection was changed. */

@@ -41,8 +41,26 @@ export async function createKeyed(
     throw error;
   }
 
+  const holder =
+    made.id === null ? undefined : context.holder?.(kind, { id: made.id, attributes: made.attributes, phase: "live" });
+  if (holder !== undefined) {
+    await unmark();
+    fail(
+      "apply.replayed",
+      `The order of ${change.address} was answered with ${kind.noun} ${made.id}, which is ${holder}`,
+      {
+        detail:
+          "Both have the same project and `reference`, so the API took the one order for the other: nothing was ordered.",
+        fix: "Declare another `reference`.",
+        address: change.address,
+      },
+    );
+  }
   const earlier = made.id === null ? undefined : (before.get(made.id) ?? (await replayed(kind, made, context)));
-  if (earlier === undefined) return made;
+  if (earlier === undefined) {
+    if (made.id !== null) account.noteNew(made.id);
+    return made;
+  }
   if (earlier === "gone" || earlier.phase === "gone") {
     await unmark(generation);
     fail("apply.replayed", `The order of ${change.address} was answered with ${kind.noun} ${made.id}, which is gone`, {
@@ -103,7 +121,11 @@ function checkResend(
  * The object of an answer that is older than its order: the API remembered the key from long ago, and the object may have
  * left the list since.
  */
-async function replayed(kind: Kind, made: Created, { account, now }: CreateContext): Promise<Remote | "gone" | undefined> {
+async function replayed(
+  kind: Kind,
+  made: Created,
+  { account, now }: CreateContext,
+): Promise<Remote | "gone" | undefined> {
   const time = madeAt(made);
   if (made.id === null || time === undefined || time > now() - SKEW_MS) return undefined;
   return (await account.get(kind, made.id)) ?? "gone";

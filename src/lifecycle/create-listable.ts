@@ -4,6 +4,7 @@ import {
   type Change,
   type Diagnostic,
   fail,
+  HostformError,
   type Intent,
   isObject,
   type JsonObject,
@@ -11,7 +12,7 @@ import {
 import { type CreateContext, intentOf, madeAt, stopped, wasRefused } from "./create.ts";
 import { candidatesOf, SETTLED_MS, tellsOnce } from "./doubt.ts";
 import { parentOf } from "./read.ts";
-import { undecided } from "./refusals.ts";
+import { existing, undecided } from "./refusals.ts";
 
 /** How often one run sends a create whose answer is lost each time. */
 const MOST_SENDINGS = 2;
@@ -57,13 +58,22 @@ export async function createListable(
   }
 }
 
-/** The objects with the same natural key that are there already. */
-async function present(kind: Kind, change: Change, planned: JsonObject, { account }: CreateContext): Promise<Remote[]> {
-  // The collection of a parent that is made by this very run is empty.
-  if (kind.parent !== undefined && isObject(change.after_unknown) && change.after_unknown[kind.parent] === true)
-    return [];
-  const listed = [...(await account.list(kind, parentOf(kind, planned))).values()];
-  return listed.filter(({ attributes }) => matches(kind, planned, attributes));
+/**
+ * The objects with the same natural key that are there already.
+ * @throws HostformError `plan.exists` where the plan could not look: a parent that was to be made turned out to be there.
+ */
+async function present(kind: Kind, change: Change, planned: JsonObject, context: CreateContext): Promise<Remote[]> {
+  const { account, holder } = context;
+  const parent = parentOf(kind, planned);
+  if (parent !== undefined && account.isNew(parent)) return [];
+  const listed = [...(await account.list(kind, parent)).values()];
+  const there = listed.filter(({ attributes }) => matches(kind, planned, attributes));
+  const unseen =
+    isObject(change.after_unknown) && kind.parent !== undefined && change.after_unknown[kind.parent] === true;
+  if (!unseen || there.length === 0) return there;
+  throw new HostformError([
+    existing({ kind, address: change.address, holder: (remote) => holder?.(kind, remote) }, there),
+  ]);
 }
 
 /** The object that a create without known outcome made; undefined when it made none. @throws when several could be it. */
@@ -131,6 +141,8 @@ async function named(
       address,
     });
   }
-  const told = Object.entries(listed.attributes).filter(([name, value]) => value !== null || !(name in made.attributes));
+  const told = Object.entries(listed.attributes).filter(
+    ([name, value]) => value !== null || !(name in made.attributes),
+  );
   return { ...made, id: listed.id, attributes: { ...made.attributes, ...Object.fromEntries(told) } };
 }

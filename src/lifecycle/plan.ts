@@ -82,10 +82,13 @@ function planAdopted(input: PlanInput, prior: ResourceState): Planned {
   return { ...planned, change: { ...planned.change, private: settledMark(prior.private) } };
 }
 
-/** Live objects that may be the declared one although no natural key says so, and that nobody holds. */
-function lookalikesOf({ kind, config, holder }: PlanInput, alike: readonly Remote[] = []): Remote[] {
+/** Live objects that may be the declared one although no natural key says so, and that nobody holds, or no longer. */
+function lookalikesOf({ kind, config, holder, isLeaving }: PlanInput, alike: readonly Remote[] = []): Remote[] {
   if (kind.naturalKey(config) !== undefined) return [];
-  return alike.filter((remote) => remote.phase !== "gone" && holder?.(remote) === undefined);
+  return alike.filter((remote) => {
+    const address = holder?.(remote);
+    return remote.phase !== "gone" && (address === undefined || isLeaving?.(address));
+  });
 }
 
 function planCreate(input: PlanInput, reasons: readonly Reason[], generation: number | undefined): Planned {

@@ -33,6 +33,8 @@ export interface PlanInput {
   readonly secretByReference?: readonly string[];
   /** The address under which a live object is recorded already, for whoever knows of other resources. */
   holder?(remote: Remote): string | undefined;
+  /** Whether an address is recorded and no longer declared: what it holds may be the declared resource, renamed. */
+  isLeaving?(address: string): boolean;
   /** Order a gone service anew on purpose. */
   readonly reorder: boolean;
   /** Order it although something like it exists. */

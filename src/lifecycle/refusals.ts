@@ -114,9 +114,20 @@ const resolveIt = (address: string) =>
   `\`hostform resolve '${address}'\` shows what is known of it; \`--adopt ID\` or \`--absent\` settles it.`;
 
 /** Nothing tells a declared server without a domain from one that exists and is nobody's. */
-export function lookalike({ kind, address }: Subject, live: readonly Remote[]): Diagnostic {
+export function lookalike({ kind, address, holder }: Subject, live: readonly Remote[]): Diagnostic {
   const ids = live.map(({ id }) => id);
   const one = ids.length === 1;
+  const left = live.flatMap((remote) => holder?.(remote) ?? [])[0];
+  if (left !== undefined) {
+    return {
+      severity: "error",
+      code: "plan.lookalike",
+      summary: `${address} may be ${left} under a new name`,
+      detail: `${left} is of the same plan and no longer declared; without a domain nothing tells one from the other.`,
+      fix: `If it was renamed: \`hostform state mv '${left}' '${address}'\`. To order another one: \`--order-anyway '${address}'\`.`,
+      address,
+    };
+  }
   return {
     severity: "error",
     code: "plan.lookalike",

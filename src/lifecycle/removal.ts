@@ -155,7 +155,11 @@ function planDoubtful(input: RemovalInput, prior: Doubtful): PlannedRemoval {
         : { status: "present", attributes: deposed, phase: "live" };
     return planRemoval({ ...input, prior: settled, observed: left });
   }
-  const forgotten = planRemoval({ ...input, prior: { ...prior, private: {} }, observed: { status: "absent", matches: [] } });
+  const forgotten = planRemoval({
+    ...input,
+    prior: { ...prior, private: {} },
+    observed: { status: "absent", matches: [] },
+  });
   const { removal: _, ...change } = forgotten.change;
   return {
     change: { ...change, actions: ["no-op"], after: change.before, reasons: [], private: prior.private },

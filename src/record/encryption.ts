@@ -58,13 +58,22 @@ export class Encryption {
     this.#random = random ?? randomBytes;
   }
 
+  /** @throws HostformError `state.key` when there is none. */
+  required(): StateKey {
+    if (this.key !== undefined) return this.key;
+    const { passphrase, key } = this.#variables;
+    return fail("state.key", `Neither ${passphrase} nor ${key} is set`, {
+      fix: `Set ${passphrase} to a long passphrase, or ${key} to 32 random bytes in base64 (\`openssl rand -base64 32\`).`,
+    });
+  }
+
   /** A seal that nothing was sealed with yet: with a passphrase, of a new salt. @throws HostformError `state.key`. */
   async fresh(): Promise<Seal> {
-    if (this.key === undefined) return this.#refuseNone();
-    if (this.key.from === "key") return this.#seal(this.key.bytes, { from: "key", id: fingerprint(this.key.bytes) });
+    const key = this.required();
+    if (key.from === "key") return this.#seal(key.bytes, { from: "key", id: fingerprint(key.bytes) });
     const iterations = this.#iterations;
     const salt = this.#random(SALT_BYTES).toString("base64");
-    const bytes = await this.#derive(this.key.passphrase, salt, iterations);
+    const bytes = await this.#derive(key.passphrase, salt, iterations);
     return this.#seal(bytes, { from: "passphrase", kdf: "pbkdf2-sha512", iterations, salt, id: fingerprint(bytes) });
   }
 
@@ -99,13 +108,6 @@ export class Encryption {
       seal: (text, bound) => encrypt(bytes, text, bound, this.#random),
       open: (sealed, bound) => decrypt(bytes, sealed, bound),
     };
-  }
-
-  #refuseNone(): never {
-    const { passphrase, key } = this.#variables;
-    fail("state.key", `Neither ${passphrase} nor ${key} is set`, {
-      fix: `Set ${passphrase} to a long passphrase, or ${key} to 32 random bytes in base64 (\`openssl rand -base64 32\`).`,
-    });
   }
 
   #refuseMissing({ from }: KeyHeader): never {

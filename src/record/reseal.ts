@@ -1,8 +1,10 @@
+import type { State } from "../model/index.ts";
 import { fail, HostformError } from "../model/index.ts";
 import type { Encryption } from "./encryption.ts";
 import type { Change, StateText } from "./file.ts";
 import { parseStateFile } from "./schema.ts";
 import { openState, parseSealed, sealState } from "./sealed-file.ts";
+import { unsealed } from "./sealed-text.ts";
 import type { Seal } from "./sealing.ts";
 
 /** How a state is to be kept from now on. */
@@ -11,6 +13,15 @@ export type Resealing =
   | { readonly to: "clear" }
   /** Sealed with the key of another encryption. */
   | { readonly to: "key"; readonly encryption: Encryption };
+
+/** What became of it. */
+export interface Resealed {
+  /** There is a state. */
+  readonly found: boolean;
+  /** Something was not in the wanted form yet. */
+  readonly changed: boolean;
+  readonly state: State;
+}
 
 /**
  * Changes how a state is kept, and its backup with it: encrypts, decrypts, or takes another key. The content stays, its
@@ -26,7 +37,7 @@ export async function reseal(
   wanted: Resealing,
   verify: () => void | Promise<void>,
 ): Promise<boolean> {
-  const convert = conversion(encryption, wanted);
+  const convert = conversion(encryption, wanted, text.name);
   let changed = false;
   let content: string | undefined;
   const change = async (old: string, place: string) => {
@@ -47,7 +58,11 @@ interface Converted {
   readonly next: string;
 }
 
-function conversion(encryption: Encryption, wanted: Resealing): (old: string, place: string) => Promise<Converted> {
+function conversion(
+  encryption: Encryption,
+  wanted: Resealing,
+  name: string,
+): (old: string, place: string) => Promise<Converted> {
   let made: Promise<Seal> | undefined;
   const newSeal = () => {
     // One salt for the state and its backup: one key to derive.
@@ -58,6 +73,7 @@ function conversion(encryption: Encryption, wanted: Resealing): (old: string, pl
     const sealed = parseSealed(old, place);
     if (sealed === undefined) {
       if (wanted.to === "clear") return { plain: old, next: old };
+      if (wanted.to === "key" && place === name) refuseClear(name);
       parseStateFile(old, place);
       return { plain: old, next: sealState(old, await newSeal()) };
     }
@@ -65,6 +81,13 @@ function conversion(encryption: Encryption, wanted: Resealing): (old: string, pl
     const plain = openState(sealed, await encryption.from(sealed.key), place);
     return { plain, next: wanted.to === "clear" ? plain : sealState(plain, await newSeal()) };
   };
+}
+
+function refuseClear(name: string): never {
+  fail("state.key", "The state is not encrypted, so it has no key that could be changed", {
+    detail: `${name} is in the clear.`,
+    fix: "Set the new key where the old one would be, and encrypt the state: `hostform state encrypt`.",
+  });
 }
 
 /** A backup may be sealed with a key of long ago: it stays. One that is no state cannot be sealed, and must not stay. */
@@ -88,10 +111,7 @@ async function convertAlone(text: StateText, change: Change, verify: () => void 
 }
 
 async function proveReadable(text: StateText, encryption: Encryption, content: string): Promise<void> {
-  const stored = (await text.read()) ?? "";
-  const sealed = parseSealed(stored, text.name);
-  const plain = sealed === undefined ? stored : openState(sealed, await encryption.from(sealed.key), text.name);
-  if (plain === content) return;
+  if ((await unsealed((await text.read()) ?? "", text.name, encryption)) === content) return;
   fail("state.unwritable", "What was written of the state is not what is read back", {
     detail: `${text.name} does not hold what it was given.`,
     fix: "Check the disk, and restore the state from a backup.",

@@ -1,6 +1,9 @@
 import type { Diagnostic, JsonObject } from "../model/index.ts";
+import { HostformError } from "../model/index.ts";
 import type { Encryption } from "./encryption.ts";
 import type { StateText } from "./file.ts";
+import type { StatePlace } from "./opening.ts";
+import type { SealedFile } from "./sealed-file.ts";
 import { openState, parseSealed, sealState } from "./sealed-file.ts";
 import type { Seal, Sealing } from "./sealing.ts";
 
@@ -13,13 +16,16 @@ export class SealedText implements StateText, Sealing {
   /** The text as it is stored. */
   readonly stored: StateText;
   readonly #encryption: Encryption;
+  readonly #acceptDamage: boolean;
   /** Gives the seal of what is written; not there before the first read. Derives a key only when asked. */
   #seal: (() => Promise<Seal | undefined>) | undefined;
   #clear = false;
 
-  constructor(stored: StateText, encryption: Encryption) {
+  /** @param acceptDamage gives a sealed state that is damaged as it is stored: for who is about to replace it. */
+  constructor(stored: StateText, encryption: Encryption, acceptDamage = false) {
     this.stored = stored;
     this.#encryption = encryption;
+    this.#acceptDamage = acceptDamage;
   }
 
   get name(): string {
@@ -55,11 +61,13 @@ export class SealedText implements StateText, Sealing {
     // What takes the place of a sealed state that is damaged is sealed, too, or not written.
     this.#seal = once(() => this.#encryption.fresh());
     this.#clear = false;
-    const sealed = text === undefined ? undefined : parseSealed(text, this.name);
-    if (sealed !== undefined) {
-      const seal = once(() => this.#encryption.from(sealed.key));
-      this.#seal = seal;
-      return openState(sealed, await seal(), this.name);
+    try {
+      const sealed = text === undefined ? undefined : parseSealed(text, this.name);
+      if (sealed !== undefined) return await this.#open(sealed);
+    } catch (error) {
+      const damaged = error instanceof HostformError && error.diagnostics[0]?.code === "state.unreadable";
+      if (damaged && this.#acceptDamage) return text;
+      throw error;
     }
     const { key } = this.#encryption;
     this.#clear = text !== undefined && (key === undefined || isJson(text));
@@ -80,6 +88,24 @@ export class SealedText implements StateText, Sealing {
   from(header: JsonObject): Promise<Seal> {
     return this.#encryption.from(header);
   }
+
+  async #open(sealed: SealedFile): Promise<string> {
+    const seal = once(() => this.#encryption.from(sealed.key));
+    this.#seal = seal;
+    return openState(sealed, await seal(), this.name);
+  }
+}
+
+/** The place with its state, and the journal of it, encrypted as `encryption` can. */
+export function sealPlace<P extends StatePlace>(place: P, encryption: Encryption, acceptDamage = false) {
+  const text = new SealedText(place.text, encryption, acceptDamage);
+  return { ...place, text, sealing: text };
+}
+
+/** The text of a state, which may be sealed. @param source what it came from, for messages. @throws as `SealedText.read`. */
+export async function unsealed(text: string, source: string, encryption: Encryption): Promise<string> {
+  const sealed = parseSealed(text, source);
+  return sealed === undefined ? text : openState(sealed, await encryption.from(sealed.key), source);
 }
 
 function once<T>(make: () => Promise<T>): () => Promise<T> {

@@ -24,6 +24,8 @@ export interface OpenState {
    * as it is until something changes.
    */
   readonly recovered: readonly string[];
+  /** What the reader should know of the way it is kept. */
+  readonly warnings: readonly Diagnostic[];
   /** Addresses that Terraform marked as damaged; hostform keeps the mark for as long as the object stays the same. */
   readonly tainted: readonly string[];
   /** Addresses in the file that hostform keeps but does not manage (modules, data sources, other providers). */
@@ -38,6 +40,8 @@ export interface OpenState {
   remove(...addresses: string[]): Promise<void>;
   /** Moves a resource, or all instances of one, to another address. Throws as `put` and `moveResources` do. */
   move(from: string, to: string): Promise<Move["moved"]>;
+  /** Folds what an earlier run left in the journal into the state, as a first change does. Throws as `put` does. */
+  settle(): Promise<void>;
   /**
    * Writes what an earlier failure left unwritten, folds the journal into the state, and frees the lock, whatever
    * happens. Closing twice is no error. Throws as `put` does; what was recorded before stays recorded in the journal.
@@ -51,11 +55,13 @@ export interface SessionParts {
   readonly recovered: readonly string[];
   /** Where the state is, for messages. */
   readonly name: string;
+  readonly warnings: readonly Diagnostic[];
   readonly writing: { readonly lock: HeldLock; readonly recorder: Recorder } | undefined;
 }
 
 export class Session implements OpenState {
   readonly recovered: readonly string[];
+  readonly warnings: readonly Diagnostic[];
   readonly #name: string;
   readonly #writing: SessionParts["writing"];
   #document: StateDocument;
@@ -67,9 +73,10 @@ export class Session implements OpenState {
   #write: { readonly version: number; readonly done: Promise<void> } | undefined;
   #closed = false;
 
-  constructor({ document, recovered, name, writing }: SessionParts) {
+  constructor({ document, recovered, name, warnings, writing }: SessionParts) {
     this.#document = document;
     this.recovered = recovered;
+    this.warnings = warnings;
     this.#name = name;
     this.#writing = writing;
   }
@@ -98,6 +105,12 @@ export class Session implements OpenState {
     const { document, moved } = moveResources(this.#document, from, to);
     await this.#change(document, true);
     return moved;
+  }
+
+  async settle(): Promise<void> {
+    const recorder = this.#writing?.recorder;
+    await recorder?.settle().catch((error) => this.#explain(error, recorder));
+    await this.#change(this.#document);
   }
 
   async close(): Promise<void> {

@@ -1,15 +1,22 @@
 import { randomUUID } from "node:crypto";
 import { hostname, userInfo } from "node:os";
 import type { Clock } from "../model/index.ts";
-import { fail, HostformError, systemClock } from "../model/index.ts";
+import { fail, systemClock } from "../model/index.ts";
 import type { Disk } from "./disk.ts";
 import { systemDisk } from "./disk.ts";
-import type { StateText } from "./file.ts";
-import { reasonOf, StateFile, unwritable } from "./file.ts";
-import { decodeState, emptyDocument, encodeState } from "./format.ts";
+import { Encryption } from "./encryption.ts";
+import { reasonOf, StateFile } from "./file.ts";
 import type { Contender, LockHolder } from "./holder.ts";
+import { createJournalFile } from "./journal/index.ts";
 import type { LockContext, LockRequest, StateLock } from "./lock.ts";
 import { createFileLock } from "./lock.ts";
+import type { StatePlace } from "./opening.ts";
+import { findState, openDocuments } from "./opening.ts";
+import { foldedState, pushText, removeSpent, settleJournal } from "./push.ts";
+import { Recorder } from "./recorder.ts";
+import type { Resealed, Resealing } from "./reseal.ts";
+import { reseal } from "./reseal.ts";
+import { sealPlace, unsealed } from "./sealed-text.ts";
 import type { OpenState } from "./session.ts";
 import { Session } from "./session.ts";
 
@@ -17,32 +24,39 @@ import { Session } from "./session.ts";
 export interface StateStore {
   /**
    * Opens the state; an absent one is empty. `write: true` takes the lock, which also a plan wants, so that it does not
-   * look at a state in motion; without it the state can only be read.
-   * @throws HostformError `state.locked`, `state.unreadable`, `state.newer`, `state.foreign`.
+   * look at a state in motion; without it the state can only be read. What an earlier run left in the journal is there,
+   * too; at the place it stays as it is until the first change.
+   * @throws HostformError `state.locked`, `state.unreadable`, `state.newer`, `state.foreign`, `state.journal`, `state.key`.
    */
   open(request: LockRequest & { readonly write: boolean }): Promise<OpenState>;
-  /** The text of the state as it is stored, not decoded; undefined when there is none. Takes no lock. */
+  /**
+   * The text of the state as it is stored, decrypted but not decoded; undefined when there is none. When a run was stopped, the text
+   * that the state will have once its journal is folded. Takes no lock.
+   */
   pull(): Promise<string | undefined>;
   /**
-   * Replaces the state by the text of a state file. It must be of the same lineage with a higher serial, or the same
-   * content; `force` also replaces an unrelated, newer or damaged one.
+   * Replaces the state by the text of a state file, which may be encrypted. It must be of the same lineage with a higher serial, or the same
+   * content; `force` also replaces an unrelated, newer or damaged one. The journal of a run that was stopped is folded
+   * before, or stays when the text is the state that it continues; it is refused when neither can be.
    * @throws HostformError as `open` and `decodeState` do; `state.conflict`.
    */
   push(text: string, request: LockRequest & { readonly force: boolean }): Promise<void>;
+  /**
+   * Encrypts or decrypts the state and its backup, or changes their key. The journal of a run that was stopped is folded
+   * before, so that nothing is left in the old form.
+   * @throws HostformError as `open` and `reseal` do.
+   */
+  reseal(wanted: Resealing, request: LockRequest): Promise<Resealed>;
   /** Frees the lock. A living holder notices before its next write and refuses it (`state.lost_lock`). */
   forceUnlock(): Promise<{ readonly holder: LockHolder | undefined; readonly alive: boolean }>;
-}
-
-/** Where a state is kept: its text and the lock of it. The seam for remote backends and for the simulated disk. */
-export interface StatePlace {
-  readonly text: StateText;
-  readonly lock: StateLock;
 }
 
 /** A file as the place of a state; everything but the path has a default, which is this machine. */
 export interface FilePlaceOptions {
   /** The state file, `hosting.tfstate`. */
   readonly path: string;
+  /** Default: without a key. */
+  readonly encryption?: Encryption;
   readonly clock?: Clock;
   readonly uuid?: () => string;
   readonly disk?: Disk;
@@ -54,68 +68,68 @@ export interface FilePlaceOptions {
 /** The store of a state file on this machine. Touches nothing before it is used. */
 export function createFileStore(options: FilePlaceOptions): StateStore {
   const uuid = options.uuid ?? randomUUID;
-  return createStateStore(() => filePlace({ ...options, uuid }), uuid);
+  return createStateStore(() => filePlace({ ...options, uuid }), uuid, options.encryption);
 }
 
 /**
  * A store over any place.
  * @param place is asked anew by each operation.
  * @param uuid a fresh UUID at each call; the first write takes its lineage from it.
+ * @param encryption of state and journal, if they are encrypted or do not exist yet.
  */
-export function createStateStore(place: () => Promise<StatePlace>, uuid: () => string): StateStore {
+export function createStateStore(
+  place: () => Promise<StatePlace>,
+  uuid: () => string,
+  encryption: Encryption = new Encryption({ key: undefined }),
+): StateStore {
   return {
     open: async ({ write, ...request }) => {
-      const { text, lock } = await place();
-      const held = write ? await lock.acquire(request) : undefined;
+      const at = sealPlace(await place(), encryption);
+      const lock = write ? await at.lock.acquire(request) : undefined;
       try {
-        if (held !== undefined) await text.sweep();
-        const stored = await text.read();
-        const document = stored === undefined ? emptyDocument() : decodeState(stored, text.name);
-        return new Session({ document, text, lock: held, uuid });
+        if (lock !== undefined) await at.text.sweep();
+        const { base, durable, recovered, spent } = await openDocuments(at);
+        if (lock !== undefined && spent) await removeSpent(at, lock);
+        const { text, journal, sealing } = at;
+        const writing = lock && { lock, recorder: new Recorder({ text, journal, sealing, lock, uuid, base, durable }) };
+        return new Session({ document: durable, recovered, name: text.name, warnings: text.warnings, writing });
       } catch (error) {
-        await held?.release();
+        await lock?.release();
         throw error;
       }
     },
-    pull: async () => (await place()).text.read(),
+    pull: async () => {
+      const at = sealPlace(await place(), encryption);
+      const { stored, journal } = await findState(at);
+      return journal === undefined ? stored : foldedState(await openDocuments(at));
+    },
     push: async (given, { force, ...request }) => {
-      const next = decodeState(given, "the text given");
-      const { text, lock } = await place();
-      const held = await lock.acquire(request);
+      const at = sealPlace(await place(), encryption, force);
+      const plain = await unsealed(given, "the text given", encryption);
+      const lock = await at.lock.acquire(request);
       try {
-        await text.sweep();
-        const stored = await text.read();
-        if (stored !== undefined && encodeState(next) === stored) return;
-        if (stored !== undefined && !force) checkSuccession(stored, next.state, text.name);
-        await text.write(encodeState(next), () => held.verify()).catch((error) => refuse(error, text.name));
+        await at.text.sweep();
+        await pushText(at, { given: plain, force, lock, uuid });
       } finally {
-        await held.release();
+        await lock.release();
+      }
+    },
+    reseal: async (wanted, request) => {
+      const at = sealPlace(await place(), encryption);
+      const lock = await at.lock.acquire(request);
+      try {
+        await at.text.sweep();
+        const opened = await openDocuments(at);
+        await settleJournal(at, opened, lock, uuid);
+        const { state } = opened.durable;
+        const changed = await reseal(at.text.stored, encryption, wanted, () => lock.verify());
+        return { found: state.lineage !== "", changed, state };
+      } finally {
+        await lock.release();
       }
     },
     forceUnlock: async () => (await place()).lock.takeOver(),
   };
-}
-
-function checkSuccession(stored: string, next: { lineage: string; serial: number }, name: string): void {
-  const { state } = decodeState(stored, name);
-  const fix = "Pull the current state, redo the change there and push again; `--force` overrides.";
-  if (state.lineage !== next.lineage) {
-    fail("state.conflict", "The state given belongs to another project", {
-      detail: `Its lineage is ${next.lineage}, that of ${name} is ${state.lineage}.`,
-      fix,
-    });
-  }
-  if (state.serial >= next.serial) {
-    fail("state.conflict", "The state given is not newer than the one stored", {
-      detail: `Its serial is ${next.serial}, that of ${name} is ${state.serial}.`,
-      fix,
-    });
-  }
-}
-
-function refuse(error: unknown, name: string): never {
-  if (error instanceof HostformError) throw error;
-  throw new HostformError([unwritable(name, error, "Nothing was replaced.")], { cause: error });
 }
 
 async function filePlace(options: FilePlaceOptions & { readonly uuid: () => string }): Promise<StatePlace> {
@@ -126,7 +140,9 @@ async function filePlace(options: FilePlaceOptions & { readonly uuid: () => stri
       fix: "Create it, or name another place with `--state`.",
     }),
   );
-  return { text: new StateFile(path, disk, uuid), lock: lock(path, { clock, uuid, contender }) };
+  const text = new StateFile(path, disk, uuid);
+  const journal = createJournalFile({ statePath: path, disk, uuid, unchanged: () => text.unchanged() });
+  return { text, journal, lock: lock(path, { clock, uuid, contender }) };
 }
 
 function thisProcess(): Contender {

@@ -30,9 +30,12 @@ export {
   jsonText,
   quote,
 } from "./escape.ts";
+export { type EvidenceReport, renderEvidence } from "./evidence-text.ts";
 export { type Listing, type Listings, renderListing } from "./listings.ts";
 export { formatMoney, type MoneyScale } from "./money.ts";
 export { type OutcomeTextOptions, renderOutcome } from "./outcome-text.ts";
+export type { PlanDocumentOptions } from "./plan-document.ts";
+export { renderPlanHtml } from "./plan-html.ts";
 export {
   type ChangeJson,
   type PlanExtrasJson,
@@ -45,6 +48,7 @@ export {
   type ResourceJson,
   type ValuesJson,
 } from "./plan-json.ts";
+export { COMMENT_BYTES, type PlanMarkdownOptions, renderPlanMarkdown } from "./plan-markdown.ts";
 export { type Counts, countChanges, moneyLines, requestLine, summaryLine } from "./plan-summary.ts";
 export { type PlanTextOptions, renderPlan } from "./plan-text.ts";
 export type { MaskedObject, MaskJson } from "./plan-values-json.ts";

@@ -52,7 +52,7 @@ function actionLines(changes: readonly Change[], paint: Paint): string[] {
 }
 
 /** What is declared but cannot be done yet, for resources without any other change. */
-function waitingLines(plan: Plan, paint: Paint): string[] {
+export function waitingLines(plan: Plan, paint: Paint): string[] {
   const waiting = plan.changes.filter((change) => isNoOp(change) && change.deferred.length > 0);
   if (waiting.length === 0) return [];
   const shown = waiting.slice(0, MAX_DEFERRED);

@@ -13,7 +13,7 @@ import { documentOf, type Sample, sampleOf } from "./sample.ts";
 /** A project with the sample's surroundings applied, the sample itself not yet declared. */
 async function surroundings(kind: Kind): Promise<{ project: Project; sample: Sample }> {
   const sample = await sampleOf(kind);
-  const project = await startProject();
+  const project = await startProject(sample.env && { env: sample.env });
   sample.prepare?.(project.control);
   await project.declare(documentOf(kind, sample, null));
   await project.apply();
@@ -113,7 +113,9 @@ describe.each([...kinds.values()])("$type", (kind) => {
       if (meta.writeOnly) expect(recorded?.attributes[name]).toBeNull();
       expect(recorded?.sensitive.includes(name)).toBe(meta.sensitive ?? false);
     }
-    for (const name of secret) expect(await project.stateText()).not.toContain(String(sample.others[name]));
+    const values = Object.values(sample.env ?? {});
+    expect(values.length).toBe(secret.length);
+    for (const value of values) expect(await project.stateText()).not.toContain(value);
     await project.expectNoChanges();
   });
 
@@ -135,7 +137,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
       recorded.push((await project.recorded(sample.address))?.attributes ?? {});
     }
     const secrets = attributesOf(kind).flatMap(([name, , meta]) => (meta.sensitive ? [name] : []));
-    const values = [...recorded, sample.others].flatMap((from) => secrets.map((name) => from[name]));
+    const values = [...recorded.flatMap((from) => secrets.map((name) => from[name])), ...Object.values(sample.env ?? {})];
     for (const value of values) {
       if (typeof value === "string") for (const text of texts) expect(text).not.toContain(value);
     }

@@ -16,6 +16,8 @@ export interface Sample {
   readonly others: JsonObject;
   /** For others that can only be told after this is declared too: `password` needs `password_version`. */
   readonly together?: Readonly<Record<string, JsonObject>>;
+  /** The environment that the declaration refers to: secret values. */
+  readonly env?: Readonly<Record<string, string>>;
   /** A change behind hostform's back, in the sandbox's own form, and the attribute that it strikes. Absent: not readable. */
   readonly drift?: { readonly attribute: string; readonly fields: JsonObject };
   /** The whole declaration with this block for the sample; null leaves it out. Default: the block in the kind's section. */

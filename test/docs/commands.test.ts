@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import type { Io } from "../../src/cli/io.ts";
+import type { GuardedIo } from "../../src/cli/io.ts";
 import { buildProgram } from "../../src/cli/program.ts";
 import { providerSettings } from "../../src/declare/index.ts";
 import { PROFILE_SWITCHES } from "../../src/sandbox/index.ts";
@@ -11,7 +11,7 @@ import { root } from "./markdown.ts";
 const page = (name: string) => readFileSync(path.join(root, "docs", name), "utf8");
 const text = page("commands.md");
 
-const program = buildProgram({ columns: undefined } as Io, { usageErrors: false }, () => undefined);
+const program = buildProgram({ columns: undefined } as GuardedIo, { usageErrors: false }, () => undefined);
 
 /** Every command with its full name, `state list`; groups of commands are left out. */
 function commands(of: Command, names: readonly string[] = []): { name: string; command: Command }[] {

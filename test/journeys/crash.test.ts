@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { isError } from "../../src/model/index.ts";
 import { type Project, startProject } from "../support/project.ts";
@@ -17,14 +16,14 @@ const LATER = { hours: 1 };
  */
 async function died(declare: object, happened: boolean): Promise<Project> {
   const project = await startProject({ declare });
-  let onDisk: string | undefined;
+  let onDisk: ReadonlyMap<string, string> = new Map();
   project.onDelay = () => {
-    onDisk = readFileSync(project.statePath, "utf8");
+    onDisk = project.memory();
   };
   const fault = happened ? ({ phase: "after" } as const) : ({ phase: "before", status: 403 } as const);
   project.control.addFault({ method: "POST", path: "/services", delayMs: 1, ...fault });
   await project.run("apply", "--auto-approve");
-  await project.restoreState(onDisk);
+  project.recall(onDisk);
   project.control.clearFaults();
   expect(orders(project)).toHaveLength(happened ? 1 : 0);
   expect((await project.recorded(WWW))?.private.pending).toMatchObject({ operation: "createService" });
@@ -73,21 +72,26 @@ describe("a run that dies in mid-order", () => {
     expect(diagnostics.filter(isError).map(({ code }) => code)).toEqual(["plan.immutable"]);
   });
 
-  it("trusts no old key: it looks first, and offers the service that is there", async () => {
+  it("trusts no old key: it looks first, and adopts the service of its domain that was not there before", async () => {
     const project = await died(www(), true);
     project.control.advanceClock(LATER);
     project.clock.advance(3_600_000);
     project.sent();
-    const ran = await project.run("apply", "--auto-approve");
-    expect(ran.code).toBe(1);
-    expect(ran.text).toContain("1003");
-    expect(project.changesSent()).toEqual([]);
-    await project.declare(www({ import: "1003" }));
+    expect((await project.plan()).changes).toMatchObject([{ actions: ["no-op"], importing: { id: "1003" } }]);
     await project.apply();
     expect(project.changesSent()).toEqual([]);
     expect(await project.recorded(WWW)).toMatchObject({ attributes: { id: "1003" }, private: {} });
-    await project.declare(www());
     await project.expectNoChanges();
+  });
+
+  it("trusts a key for as long as the host is said to remember it", async () => {
+    const project = await died(www(), true);
+    project.clock.advance(3_600_000);
+    await project.declare({ ...www(), providers: { default: { idempotency_key_retention: "24h" } } });
+    await project.apply();
+    const [first, second] = keys(project);
+    expect(second).toBe(first);
+    expect(orders(project)).toHaveLength(1);
   });
 
   it("orders when much later nothing of the kind is there", async () => {
@@ -98,18 +102,26 @@ describe("a run that dies in mid-order", () => {
     await project.expectNoChanges();
   });
 
-  it.each([true, false])(
-    "(carried out: %s) asks, much later, when nothing tells one service from another",
-    async (happened) => {
-      const project = await died(box, happened);
-      project.clock.advance(3_600_000);
-      project.sent();
-      await project.run("apply", "--auto-approve");
-      expect(project.changesSent()).toEqual([]);
-      expect((await project.plan()).diagnostics.map(({ code }) => code)).toEqual(["plan.pending"]);
-      expect((await project.recorded(WWW))?.private.pending).toBeDefined();
-    },
-  );
+  it("asks, much later, when there is a new server that nothing tells from another's; the rest goes on", async () => {
+    const project = await died(box, true);
+    project.clock.advance(3_600_000);
+    project.sent();
+    await project.declare({ ...box, client_accounts: { ana: { name: "Ana", currency: "USD" } } });
+    expect((await project.plan()).diagnostics.map(({ code }) => code)).toEqual(["plan.pending"]);
+    const ran = await project.run("apply", "--auto-approve", "--json");
+    expect(ran.code).toBe(1);
+    expect(JSON.parse(ran.out.trim().split("\n").at(-1) ?? "")).toMatchObject({ hostform: { pending: [WWW] } });
+    expect(project.changesSent()).toEqual(["POST /accounts"]);
+    expect((await project.recorded(WWW))?.private.pending).toBeDefined();
+  });
+
+  it("sends it again, much later, when no new server of its plan is there", async () => {
+    const project = await died(box, false);
+    project.clock.advance(3_600_000);
+    await project.apply();
+    expect(orders(project)).toHaveLength(1);
+    await project.expectNoChanges();
+  });
 
   it("soon after keeps one order of what nothing tells from another", async () => {
     const project = await died(box, true);
@@ -118,16 +130,22 @@ describe("a run that dies in mid-order", () => {
     await project.expectNoChanges();
   });
 
-  it.each(["plan", "destroy"])(
-    "and is not declared any more: %s does not forget that it may have been bought",
-    async (command) => {
-      const project = await died(www(), true);
-      if (command === "plan") await project.declare({ project: "crash" });
-      const ran = await project.run(command === "plan" ? "apply" : "destroy", "--auto-approve");
-      expect(ran.text).toContain(WWW);
-      expect((await project.recorded(WWW))?.private.pending).toBeDefined();
-    },
-  );
+  it("and is not declared any more: it is found, and its deletion_policy counts", async () => {
+    const project = await died(www(), true);
+    await project.declare({ project: "crash" });
+    const ran = await project.run("apply", "--auto-approve", "--allow-removals");
+    expect(ran.code).toBe(1);
+    expect(ran.text).toContain("service 1003) may not be removed");
+    expect((await project.recorded(WWW))?.private.pending).toBeDefined();
+  });
+
+  it("and is not declared any more, and nothing tells it from others: it is not forgotten that it may have been bought", async () => {
+    const project = await died(box, true);
+    const ran = await project.run("destroy", "--auto-approve");
+    expect(ran.code).toBe(1);
+    expect(ran.text).toContain(`hostform resolve '${WWW}'`);
+    expect((await project.recorded(WWW))?.private.pending).toBeDefined();
+  });
 });
 
 describe("a registration whose answer was lost", () => {

@@ -115,12 +115,12 @@ describe("a failure", () => {
           plan_id: 11,
           currency: "USD",
           domain: "www.acme.example",
-          password: "correct horse battery",
+          password: { env: "WWW_PASSWORD" },
           password_version: 1,
         },
       },
     };
-    const project = await startProject({ declare });
+    const project = await startProject({ declare, env: { WWW_PASSWORD: "correct horse battery" } });
     project.control.addFault({ method: "POST", path: "/services/:id/password", phase: "before", status: 500 });
     expect((await project.run("apply", "--auto-approve")).code).toBe(1);
     expect(await project.recorded("hosting_service.www")).toMatchObject({ attributes: { id: "1003" } });

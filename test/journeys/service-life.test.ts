@@ -42,7 +42,9 @@ describe("a service that is not paid yet", () => {
   });
 
   it("is suspended and given its password when it is live, not before", async () => {
-    const project = await unpaid(www({ suspended: true, password: "correct horse battery", password_version: 1 }));
+    const project = await unpaid(www({ suspended: true, password: { env: "WWW_PASSWORD" }, password_version: 1 }));
+    // It is not asked for before it is needed.
+    project.env.WWW_PASSWORD = "correct horse battery";
     expect(project.changesSent()).toEqual(["POST /services"]);
     expect((await project.changeOf(WWW)).deferred).toEqual(["suspended", "password_version"]);
     pay(project);

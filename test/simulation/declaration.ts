@@ -29,6 +29,8 @@ export interface Declaration {
   readonly domains: readonly { readonly name: string; readonly domain: string }[];
 }
 
+export const PROJECT = "simulated";
+
 const PEOPLE = ["ana@acme.example", "boss@acme.example", "dev@acme.example"] as const;
 const PERMISSIONS = ["view", "manage"] as const;
 const EVENT_SETS: readonly [readonly string[], ...(readonly string[])[]] = [
@@ -173,5 +175,5 @@ export function desiredOf(declaration: Declaration, imports: ReadonlyMap<string,
       }),
     ),
   ];
-  return { project: "simulated", providers: new Map([["default", { alias: "default" }]]), resources, files: [] };
+  return { project: PROJECT, providers: new Map([["default", { alias: "default" }]]), resources, files: [] };
 }

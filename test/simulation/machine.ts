@@ -1,24 +1,17 @@
-import { HostingClient, type Writer } from "../../src/api/index.ts";
+import { HostingClient } from "../../src/api/index.ts";
 import { apply, observe, plan } from "../../src/engine/index.ts";
 import { kinds } from "../../src/kinds/index.ts";
 import { Account } from "../../src/lifecycle/index.ts";
 import { type ApplyResult, HostformError, isError, type Plan, type State } from "../../src/model/index.ts";
-import { createFileStore, type Disk, type OpenState } from "../../src/record/index.ts";
+import { createFileStore, type OpenState } from "../../src/record/index.ts";
 import { type Declaration, desiredOf } from "./declaration.ts";
 import { SimulatedDisk } from "./disk.ts";
 import { type Fate, Life } from "./life.ts";
 import { SimulatedLock } from "./lock.ts";
 import { SimulatedNetwork, type OnSend, type Weather } from "./network.ts";
+import type { Sabotage } from "./sabotage.ts";
 import type { Server } from "./server.ts";
 import { clockOf, type World } from "./world.ts";
-
-/** Parts of the product put out of order on purpose, to see that the checks notice. */
-export interface Sabotage {
-  disk?(disk: Disk): Disk;
-  store?(store: OpenState): OpenState;
-  writer?(writer: Writer, world: World): Writer;
-  account?(account: Account): Account;
-}
 
 /** What one run of the program is given. */
 export interface RunOptions {
@@ -54,7 +47,7 @@ const STATE = "/project/hosting.tfstate";
 export class Machine {
   readonly disk: SimulatedDisk;
   /** Runs under way and past, by name. */
-  readonly runs = new Map<string, RunOptions>();
+  readonly runs: Map<string, RunOptions>;
   readonly #world: World;
   readonly #server: Server;
   readonly #lock: SimulatedLock;
@@ -62,8 +55,9 @@ export class Machine {
   readonly #sabotage: Sabotage;
   readonly #alive = new Set<Life>();
 
-  constructor(world: World, server: Server, onSend: OnSend, sabotage: Sabotage) {
+  constructor(world: World, server: Server, onSend: OnSend, sabotage: Sabotage, runs: Map<string, RunOptions>) {
     this.#world = world;
+    this.runs = runs;
     this.#server = server;
     this.#onSend = onSend;
     this.#sabotage = sabotage;
@@ -73,7 +67,7 @@ export class Machine {
 
   /** Runs the program once: store -> observe -> plan -> apply, composed as the CLI does. */
   async run(options: RunOptions): Promise<RunEnd> {
-    const life = this.#begin(options.fate);
+    const life = this.#begin(`P${this.runs.size + 1}`, options.fate);
     this.runs.set(life.name, options);
     const work = this.#program(life, options).catch((error: unknown): RunEnd => {
       const internal = error instanceof HostformError && error.diagnostics.some(({ code }) => code === "internal");
@@ -87,7 +81,7 @@ export class Machine {
 
   /** Works on the state as a command such as `state rm` does. */
   async withState<T>(work: (store: OpenState) => Promise<T>): Promise<T> {
-    const life = this.#begin(undefined);
+    const life = this.#begin("user");
     const store = await this.#open(life, 0, 600_000, "state");
     try {
       return await work(store);
@@ -103,8 +97,8 @@ export class Machine {
     this.disk.wipe();
   }
 
-  #begin(fate: Fate | undefined): Life {
-    const life = new Life(this.#world, `P${this.runs.size + 1}`, fate);
+  #begin(name: string, fate?: Fate): Life {
+    const life = new Life(this.#world, name, fate);
     this.#alive.add(life);
     life.atDeath((how) => {
       this.#alive.delete(life);
@@ -126,7 +120,10 @@ export class Machine {
       uuid: this.#world.chance.uuid,
       disk: this.#sabotage.disk?.(disk) ?? disk,
       contender: { pid: 1, user: "ana", host: life.name },
-      lock: () => this.#lock.for(life, clock),
+      lock: () => {
+        const lock = this.#lock.for(life, clock);
+        return this.#sabotage.lock?.(lock) ?? lock;
+      },
     }).open({ write: true, command, timeoutMs });
     return this.#sabotage.store?.(store) ?? store;
   }

@@ -16,6 +16,8 @@ export const PLANS: readonly Plan[] = [
 
 export interface Service {
   readonly id: number;
+  /** The Idempotency-Key of its order; null when it was made in the console. */
+  readonly key: string | null;
   readonly plan: Plan;
   readonly currency: string;
   readonly domain: string | null;

@@ -195,7 +195,7 @@ export class Server {
   }
 
   /** A new service, however it came about. */
-  add(order: Pick<Service, "plan" | "domain" | "term" | "foreign">, workMs: number): Service {
+  add(order: Pick<Service, "plan" | "domain" | "term" | "foreign" | "key">, workMs: number): Service {
     const now = this.#now();
     const { payMs, provisionMs } = this.habits;
     const paidAt = now + workMs + this.#chance.whole(...payMs);
@@ -229,7 +229,7 @@ export class Server {
     const plan = PLANS.find((one) => one.plan_id === plan_id);
     if (plan === undefined) return { status: 422, body: { message: "Invalid.", errors: { plan_id: ["unknown"] } } };
     const work = this.#chance.once(this.habits.slowOrders) ? this.#chance.whole(1_000, 50_000) : 0;
-    const service = this.add({ plan, domain, term, foreign: false }, work);
+    const service = this.add({ plan, domain, term, key, foreign: false }, work);
     const body = { ...serviceJson(service, now), invoice: invoiceJson(service.id, service.id, plan.price, now) };
     this.#keys.set(key, { at: now, until: now + work, sent, body });
     return this.#done({ did: "order", service, key }, arrival, { ...made(body), after: work });

@@ -72,6 +72,9 @@ export function fakeIo(parts: FakeIoParts = {}): FakeIo {
       await parts.onRun?.([command, ...args], env);
       return parts.exitCode ?? 0;
     },
+    capture: async ([command]) => {
+      throw new Error(`a test must not start ${command}`);
+    },
     browse: async (url) => {
       browsed.push(url);
     },

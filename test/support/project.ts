@@ -2,16 +2,17 @@
  * A project in a folder of its own, with a sandbox as its host and a clock that only sleeps move: what conformance tests
  * and journeys work on. Everything is closed and removed after the test.
  */
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, expect } from "vitest";
 import { runCli } from "../../src/cli/cli.ts";
+import { guardIo } from "../../src/cli/guarded-io.ts";
 import { type Invocation, type Io, looksOf } from "../../src/cli/io.ts";
 import { type RunOptions, withPlan } from "../../src/cli/run.ts";
 import type { Change, Plan, ResourceState, State } from "../../src/model/index.ts";
-import { decodeState } from "../../src/record/index.ts";
+import { createFileStore } from "../../src/record/index.ts";
 import { type RequestEntry, type Sandbox, type SandboxOptions, startSandbox } from "../../src/sandbox/index.ts";
 import { type TestClock, testClock } from "./clock.ts";
 
@@ -72,6 +73,10 @@ export class Project {
   answer: (question: string) => string | undefined = () => undefined;
   /** Called when the sandbox is about to wait, as a fault with `delayMs` makes it. */
   onDelay: () => void = () => undefined;
+  /** What a command that is given or asked for a secret does. Tests that let one run say so. */
+  onCapture: Io["capture"] = async ([command]) => {
+    throw new Error(`a test must not start ${command}`);
+  };
   readonly #interrupts = new Set<() => void>();
 
   constructor(dir: string, sandbox: Sandbox, clock: TestClock, env: Record<string, string | undefined>) {
@@ -112,7 +117,7 @@ export class Project {
   /** Makes a plan, and sees to it that nothing but GETs was sent and the state stayed as it was. */
   async plan(options: Partial<RunOptions> = {}): Promise<Plan> {
     const [stored, before] = [await this.stateText(), this.control.requests().length];
-    const io = this.#io([], []);
+    const io = guardIo(this.#io([], []));
     const invocation: Invocation = {
       io,
       options: {
@@ -155,20 +160,34 @@ export class Project {
     return existsSync(this.statePath) ? readFile(this.statePath, "utf8") : undefined;
   }
 
+  /** The state, with what the journal of a run that was stopped adds to it. */
   async state(): Promise<State> {
-    const text = await this.stateText();
-    if (text === undefined) throw new Error("there is no state file");
-    return decodeState(text, "the state").state;
+    const store = createFileStore({ path: this.statePath, clock: this.clock });
+    const open = await store.open({ write: false, command: "read", timeoutMs: 0 });
+    await open.close();
+    return open.state;
   }
 
   /** What is recorded of one address; undefined when nothing is. */
   async recorded(address: string): Promise<ResourceState | undefined> {
-    return (await this.stateText()) === undefined ? undefined : (await this.state()).resources.get(address);
+    return (await this.state()).resources.get(address);
   }
 
-  /** Loses the state file. */
+  /** Loses the state and everything beside it. */
   async loseState(): Promise<void> {
-    await rm(this.statePath, { force: true });
+    this.recall(new Map());
+  }
+
+  /** State, journal and backup as they are on disk at this very moment, by name. */
+  memory(): ReadonlyMap<string, string> {
+    const names = readdirSync(this.dir).filter((name) => /^hosting\.tfstate/.test(name));
+    return new Map(names.map((name) => [name, readFileSync(path.join(this.dir, name), "utf8")]));
+  }
+
+  /** Puts state, journal and backup back to what they were, as if nothing had been written since. */
+  recall(memory: ReadonlyMap<string, string>): void {
+    for (const name of this.memory().keys()) rmSync(path.join(this.dir, name));
+    for (const [name, text] of memory) writeFileSync(path.join(this.dir, name), text);
   }
 
   async restoreState(text: string | undefined): Promise<void> {
@@ -217,6 +236,7 @@ export class Project {
       run: async (command) => {
         throw new Error(`a test must not start ${command}`);
       },
+      capture: (command, options) => this.onCapture(command, options),
       browse: async (url) => {
         throw new Error(`a test must not open ${url}`);
       },

@@ -11,12 +11,14 @@ import {
   resultMessages,
   versionMessage,
 } from "../../report/index.ts";
+import type { GuardFlags } from "../guards.ts";
 import { type Invocation, say } from "../io.ts";
 import { showProgress } from "../progress.ts";
 import { type Run, type RunOptions, withPlan } from "../run.ts";
+import { secretsOf } from "../secrets.ts";
 import { hasChanges } from "./plan.ts";
 
-export interface ApplyFlags {
+export interface ApplyFlags extends GuardFlags {
   readonly autoApprove?: boolean;
   readonly target?: readonly string[];
   readonly reorder?: readonly string[];
@@ -40,7 +42,14 @@ export async function runApply(
   if (json && !flags.autoApprove) {
     fail("usage", `${command} --json cannot ask for approval`, { fix: "Pass --auto-approve." });
   }
-  const options: RunOptions = { command, mode: command, targets: flags.target ?? [], reorder: flags.reorder ?? [], orderAnyway: flags.orderAnyway ?? [] };
+  const options: RunOptions = {
+    command,
+    mode: command,
+    targets: flags.target ?? [],
+    reorder: flags.reorder ?? [],
+    orderAnyway: flags.orderAnyway ?? [],
+    guards: flags,
+  };
   return withPlan(invocation, options, async (run) => {
     const emit = (messages: readonly object[]) =>
       invocation.io.out(messages.map((message) => `${jsonText(message)}\n`).join(""));
@@ -63,13 +72,17 @@ export async function runApply(
   });
 }
 
-function carryOut(
-  { io }: Invocation,
-  { plan, desired, state, store, providers, stop }: Run,
+async function carryOut(
+  invocation: Invocation,
+  { plan, desired, state, limits, store, providers, stop }: Run,
   flags: ApplyFlags,
   onEvent: NonNullable<Parameters<typeof apply>[0]["onEvent"]>,
 ): Promise<ApplyResult> {
+  const { io } = invocation;
+  // Also where there is nothing to do: whoever reads the state file alone is to find everything in it.
+  await store.settle();
   return apply({
+    ...secretsOf(invocation, desired),
     plan,
     desired,
     state,
@@ -86,6 +99,7 @@ function carryOut(
     stop,
     onEvent,
     requests: () => providers.requests,
+    limits,
   });
 }
 

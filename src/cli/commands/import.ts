@@ -1,6 +1,6 @@
 import { holdersOf, identityOf, plan, resolveConfig, scopeOf } from "../../engine/index.ts";
 import { type Kind, kinds } from "../../kinds/index.ts";
-import { adoptedAttributes, type Observation, parentOf, read, sensitiveNames } from "../../lifecycle/index.ts";
+import { adoptedAttributes, type Observation, parentOf, read, sensitiveNames, unrecoverable } from "../../lifecycle/index.ts";
 import {
   type Change,
   type Desired,
@@ -177,6 +177,8 @@ function announce(invocation: Invocation, kind: Kind, { address, attributes }: R
   if (kind.list === undefined && kind.get === undefined) {
     say(invocation, `The API has no call that shows a ${kind.noun}: the id and the declaration were believed.`);
   }
+  const lost = unrecoverable(kind, attributes);
+  if (lost !== undefined) say(invocation, lost);
   say(
     invocation,
     differing.length === 0

@@ -5,7 +5,8 @@ import { passwordForm } from "../../kinds/service/words.ts";
 import { errnoOf, fail } from "../../model/index.ts";
 import { escapeLine } from "../../report/index.ts";
 import { type ProviderFlags, withProvider } from "../account.ts";
-import { type Invocation, printJson, say } from "../io.ts";
+import { type Invocation, printJson, revealJson, say } from "../io.ts";
+import { learnValue } from "../known-secrets.ts";
 import { serviceTarget } from "../service-target.ts";
 
 export interface PasswordFlags extends ProviderFlags {
@@ -26,6 +27,7 @@ const SOURCES = "--password-env NAME, --password-file FILE or --password-stdin";
 export async function runPassword(invocation: Invocation, flags: PasswordFlags, target: string): Promise<number> {
   const { io, options } = invocation;
   const given = await givenPassword(invocation, flags);
+  learnValue(io.redaction, given);
   const { id, alias, productType } = await serviceTarget(invocation, target, flags.provider);
   const { password } = await withProvider(invocation, alias, async ({ client }, signal) => {
     const type = productType ?? (await client.services.get(id, { signal })).product_type;
@@ -43,9 +45,10 @@ export async function runPassword(invocation: Invocation, flags: PasswordFlags, 
         fix: "Run the command again to have another one generated, or use the dashboard.",
       });
     }
-    if (options.json) printJson(invocation, { service_id: id, generated: true, password });
+    io.redaction.learn(password);
+    if (options.json) revealJson(invocation, { service_id: id, generated: true, password });
     // A pipe gets it as it is; a terminal could be steered by what it holds.
-    else io.out(`${io.outIsTerminal ? escapeLine(password) : password}\n`);
+    else io.reveal(`${io.outIsTerminal ? escapeLine(password) : password}\n`);
     say(invocation, `The API has set this password for service ${id}. It is shown this once.`);
   }
   say(invocation, "A password_version in the declaration is not touched: apply sets a password when it changes.");

@@ -1,9 +1,10 @@
 import { isError, isNoOp, type Plan } from "../../model/index.ts";
 import { planJson, renderPlan } from "../../report/index.ts";
+import type { GuardFlags } from "../guards.ts";
 import { type Invocation, printJson } from "../io.ts";
 import { withPlan } from "../run.ts";
 
-export interface PlanFlags {
+export interface PlanFlags extends GuardFlags {
   readonly target?: readonly string[];
   readonly reorder?: readonly string[];
   readonly orderAnyway?: readonly string[];
@@ -19,6 +20,7 @@ export async function runPlan(invocation: Invocation, flags: PlanFlags): Promise
     targets: flags.target ?? [],
     reorder: flags.reorder ?? [],
     orderAnyway: flags.orderAnyway ?? [],
+    guards: flags,
   };
   return withPlan(invocation, options, async ({ plan, providers }) => {
     if (invocation.options.json) printJson(invocation, planJson(plan));

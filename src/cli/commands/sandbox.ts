@@ -1,6 +1,6 @@
 import path from "node:path";
 import { fail } from "../../model/index.ts";
-import { type Invocation, printJson, say } from "../io.ts";
+import { type Invocation, revealJson, say } from "../io.ts";
 
 /** The sandbox is loaded when it runs; only its types are needed before. */
 type Sandbox = import("../../sandbox/index.ts").Sandbox;
@@ -77,10 +77,10 @@ function announce(
   exported: Readonly<Record<string, string>>,
 ): void {
   if (invocation.options.json) {
-    printJson(invocation, { base_url: url, control_url: controlUrl, tokens, export: exported });
+    revealJson(invocation, { base_url: url, control_url: controlUrl, tokens, export: exported });
   } else {
     const lines = Object.entries(exported).map(([name, value]) => `export ${name}=${value}\n`);
-    invocation.io.out(lines.join(""));
+    invocation.io.reveal(lines.join(""));
   }
   say(
     invocation,

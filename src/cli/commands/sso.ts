@@ -1,6 +1,6 @@
 import { fail } from "../../model/index.ts";
 import { type ProviderFlags, withProvider } from "../account.ts";
-import { type Invocation, printJson, say } from "../io.ts";
+import { type Invocation, printJson, revealJson, say } from "../io.ts";
 import { serviceTarget } from "../service-target.ts";
 
 export interface SsoFlags extends ProviderFlags {
@@ -13,12 +13,13 @@ export async function runSso(invocation: Invocation, flags: SsoFlags, target: st
   const url = await withProvider(invocation, alias, async ({ client }, signal) =>
     webAddress((await client.services.panelSso(id, { signal })).url),
   );
+  invocation.io.redaction.learn(url);
   if (flags.open) {
     await invocation.io.browse(url);
     say(invocation, `Opened the control panel of service ${id}.`);
     if (invocation.options.json) printJson(invocation, { service_id: id, opened: true });
-  } else if (invocation.options.json) printJson(invocation, { service_id: id, url });
-  else invocation.io.out(`${url}\n`);
+  } else if (invocation.options.json) revealJson(invocation, { service_id: id, url });
+  else invocation.io.reveal(`${url}\n`);
   return 0;
 }
 

@@ -1,10 +1,11 @@
 import { type Command, Option } from "commander";
+import { addGuardOptions } from "../guards.ts";
 import { collect, duration } from "../options.ts";
 import { examples, type Registration, wholeNumber } from "../registration.ts";
 
 const GROUP = "Main commands:";
 
-/** validate, plan, apply, destroy, import: from a declaration to an account that matches it. */
+/** validate, plan, apply, destroy, import, resolve: from a declaration to an account that matches it. */
 export function registerMain({ command, action }: Registration): void {
   examples(
     command("validate", "check the declaration, without any request", GROUP).action(
@@ -61,10 +62,28 @@ export function registerMain({ command, action }: Registration): void {
       [`hostform import 'hosting_grant.acme-www["dev@acme.example"]' dev@acme.example`, "a grant, by its e-mail"],
     ],
   );
+  examples(
+    command("resolve", "settle creates whose outcome is not known", GROUP)
+      .argument("[address]", "the one to look at or to settle; default: all are shown")
+      .option("--adopt <id>", "it was made, and this is its id")
+      .option("--absent", "it was not made: the next apply makes it")
+      .option("--wait", "look again until the account shows it")
+      .addOption(new Option("--wait-timeout <time>", "how long to look (default: 10m)").argParser(duration))
+      .action(
+        action(async (invocation, flags: object, address?: string) =>
+          (await import("../commands/resolve.ts")).runResolve(invocation, flags, address),
+        ),
+      ),
+    [
+      ["hostform resolve", "what is known of each"],
+      ["hostform resolve hosting_domain.acme --adopt 4711", "the invoice shows that it was ordered"],
+      ["hostform resolve hosting_domain.acme --absent", "it was not: order it again"],
+    ],
+  );
 }
 
 function withTargets(command: Command): Command {
-  return command
+  return addGuardOptions(command)
     .addOption(
       new Option("--target <address>", "only this resource and what it depends on (repeatable)").argParser(collect),
     )

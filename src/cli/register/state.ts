@@ -67,6 +67,24 @@ export function registerState({ command, action }: Registration): void {
     [["hostform state push backup.tfstate --force", "go back to a copy"]],
   );
   examples(
+    command("encrypt", "encrypt the state with the key in the environment", PARTS, state).action(
+      action(async (invocation) => (await import("../commands/state/encrypt.ts")).runStateEncrypt(invocation)),
+    ),
+    [["HOSTFORM_STATE_PASSPHRASE=… hostform state encrypt", "from now on it is needed by every command"]],
+  );
+  examples(
+    command("decrypt", "write the state in the clear", PARTS, state).action(
+      action(async (invocation) => (await import("../commands/state/decrypt.ts")).runStateDecrypt(invocation)),
+    ),
+    [["hostform state decrypt", "for Terraform, which cannot read an encrypted one"]],
+  );
+  examples(
+    command("rotate-key", "encrypt the state with another key", PARTS, state).action(
+      action(async (invocation) => (await import("../commands/state/rotate-key.ts")).runStateRotateKey(invocation)),
+    ),
+    [["HOSTFORM_STATE_NEW_PASSPHRASE=… hostform state rotate-key", "the old one is where it always is"]],
+  );
+  examples(
     command("force-unlock", "free the state's lock when its holder hangs", GROUP)
       .option("--yes", "do not ask")
       .action(

@@ -12,9 +12,10 @@ export const sample: Sample = {
     term: 24,
     coupon_code: "WELCOME10",
     suspended: true,
-    password: "correct horse battery",
+    password: { env: "SAMPLE_PASSWORD" },
     password_version: 1,
   },
-  together: { password: { password_version: 1 }, password_version: { password: "correct horse battery" } },
+  together: { password: { password_version: 1 }, password_version: { password: { env: "SAMPLE_PASSWORD" } } },
+  env: { SAMPLE_PASSWORD: "correct horse battery" },
   drift: { attribute: "suspended", fields: { status: "suspended" } },
 };

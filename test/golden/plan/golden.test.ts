@@ -53,7 +53,8 @@ function putRemote(project: Project, file: RemoteFile): void {
 async function planOf(name: string): Promise<string> {
   const read = (file: string) => readFile(path.join(here, name, file), "utf8");
   const has = (file: string) => existsSync(path.join(here, name, file));
-  const project = await startProject();
+  // Applying takes the first password; no plan asks for the second.
+  const project = await startProject({ env: { OLD_PASSWORD: "first secret" } });
   if (has("before.yaml")) {
     await project.declare(await read("before.yaml"));
     // One after the other, so that ids come in the same order each time.

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { guardIo } from "../../../src/cli/guarded-io.ts";
 import type { CommonOptions, Invocation } from "../../../src/cli/io.ts";
 import { showProgress } from "../../../src/cli/progress.ts";
 import type { ApplyEvent, Outcome } from "../../../src/model/index.ts";
@@ -24,7 +25,8 @@ function invocation(parts: {
   env?: Record<string, string>;
 }): Invocation & { io: FakeIo } {
   const { terminal, quiet = false, env = {} } = parts;
-  const io = fakeIo({ terminal, columns: 80, clock: testClock(), env });
+  const fake = fakeIo({ terminal, columns: 80, clock: testClock(), env });
+  const io = { ...fake, ...guardIo(fake) };
   const look = { color: false, ...(terminal && { width: 80 }) };
   return { io, options: { ...OPTIONS, quiet }, outLook: look, errLook: look };
 }

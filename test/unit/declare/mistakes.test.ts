@@ -14,12 +14,9 @@ const MISTAKES: { why: string; text: string; told: string[] }[] = [
     told: ['2:1 config.unknown_key: A declaration has no "hosting_webhook". Did you mean "webhooks"?'],
   },
   {
-    why: "guards that are not obeyed would be worse than none",
-    text: "guards: {max_orders: 1}\noutputs: {}\n",
-    told: [
-      "2:1 config.unsupported: `guards` is not supported yet by this version",
-      "3:1 config.unsupported: `outputs` is not supported yet by this version",
-    ],
+    why: "what is not obeyed yet would be worse than nothing",
+    text: "outputs: {}\n",
+    told: ["2:1 config.unsupported: `outputs` is not supported yet by this version"],
   },
   {
     why: "a nested section at the top has no parent",

@@ -22,92 +22,122 @@ const order = { plan_id: 11, currency: "USD", term: 1 };
 
 describe("the price of an order", () => {
   it.each([
-    ["is the plan's", order, [plan()], { list: 500, billed: 500 }],
+    ["is the plan's", order, [plan()], { list: 500, billed: 500, most: 500 }],
     [
       "is what the agency pays",
       order,
       [plan({ manage_discount_percent: 10, price_after_discount: 450 })],
-      { list: 500, billed: 450 },
+      { list: 500, billed: 450, most: 450 },
     ],
     [
       "is the list price at a discount of nothing",
       order,
       [plan({ manage_discount_percent: 0 })],
-      { list: 500, billed: 500 },
+      { list: 500, billed: 500, most: 500 },
     ],
     [
       "is not computed from a percentage",
       order,
       [plan({ manage_discount_percent: 10 })],
-      { list: 500, billed: null, unknown: "the list has no discounted price in this currency" },
+      { list: 500, billed: null, most: 500, unknown: "the list has no discounted price in this currency" },
     ],
     [
       "is that of another currency where the list has it",
       { ...order, currency: "GEL" },
       [plan({ prices: { GEL: 1300 } })],
-      { list: 1300, billed: 1300 },
+      { list: 1300, billed: 1300, most: 1300 },
     ],
     [
       "in another currency does not take the discounted price of this one",
       { ...order, currency: "GEL" },
       [plan({ prices: { GEL: 1300 }, manage_discount_percent: 10, price_after_discount: 450 })],
-      { list: 1300, billed: null, unknown: "the list has no discounted price in this currency" },
+      { list: 1300, billed: null, most: 1300, unknown: "the list has no discounted price in this currency" },
     ],
     [
       "is unknown in a currency that the list does not have",
       { ...order, currency: "EUR" },
       [plan()],
-      { list: null, billed: null, unknown: "the list has no price in EUR" },
+      { list: null, billed: null, most: null, unknown: "the list has no price in EUR" },
     ],
-    ["is that of a plan without a currency", order, [plan({ currency: null })], { list: 500, billed: 500 }],
-    ["of zero is a price", order, [plan({ price: 0 })], { list: 0, billed: 0 }],
+    ["is that of a plan without a currency", order, [plan({ currency: null })], { list: 500, billed: 500, most: 500 }],
+    ["of zero is a price", order, [plan({ price: 0 })], { list: 0, billed: 0, most: 0 }],
     [
-      "is unknown for another term: prepay discounts are not published",
+      "is unknown for another term, as prepay discounts are not published, but not more than that many months",
       { ...order, term: 12 },
       [plan()],
-      { list: null, billed: null, unknown: "the list has no price for a term of 12 months" },
+      { list: null, billed: null, most: 6000, unknown: "the list has no price for a term of 12 months" },
     ],
     [
       "is known for the plan's own cycle",
       { ...order, term: 12 },
       [plan({ billing_cycle: "annually" })],
-      { list: 500, billed: 500 },
+      { list: 500, billed: 500, most: 500 },
     ],
     [
       "is unknown for a month of a yearly plan",
       order,
       [plan({ billing_cycle: "annually" })],
-      { list: null, billed: null, unknown: "the list has no price for a term of 1 months" },
+      { list: null, billed: null, most: null, unknown: "the list has no price for a term of 1 months" },
     ],
     [
       "is that of a month when the cycle is not understood",
       order,
       [plan({ billing_cycle: "recurring" })],
-      { list: 500, billed: 500 },
+      { list: 500, billed: 500, most: 500 },
     ],
     [
       "has a list price, and with a coupon no more than that",
       { ...order, coupon_code: "TEN" },
       [plan()],
-      { list: 500, billed: null, unknown: "the effect of the coupon is known only from the invoice" },
+      { list: 500, billed: null, most: 500, unknown: "the effect of the coupon is known only from the invoice" },
+    ],
+    [
+      "with a coupon may be the list price: it may come in place of the account's discount",
+      { ...order, coupon_code: "TEN" },
+      [plan({ manage_discount_percent: 10, price_after_discount: 450 })],
+      { list: 500, billed: null, most: 500, unknown: "the effect of the coupon is known only from the invoice" },
+    ],
+    [
+      "for another term is bounded by the list price, whatever the account's discount is",
+      { ...order, term: 3, coupon_code: "TEN" },
+      [plan({ manage_discount_percent: 10, price_after_discount: 450 })],
+      { list: null, billed: null, most: 1500, unknown: "the list has no price for a term of 3 months" },
+    ],
+    [
+      "for a term of one and a half cycles is bounded by a whole amount",
+      { ...order, term: 36 },
+      [plan({ price: 501, billing_cycle: "biennially" })],
+      { list: null, billed: null, most: 752, unknown: "the list has no price for a term of 36 months" },
+    ],
+    [
+      "for another term is not bounded where the cycle is not understood",
+      { ...order, term: 12 },
+      [plan({ billing_cycle: "recurring" })],
+      { list: null, billed: null, most: null, unknown: "the list has no price for a term of 12 months" },
+    ],
+    [
+      "for another term is not bounded in a currency that the list does not have",
+      { ...order, term: 12, currency: "EUR" },
+      [plan()],
+      { list: null, billed: null, most: null, unknown: "the list has no price for a term of 12 months" },
     ],
     [
       "is unknown without prices",
       order,
       [plan({ price: null })],
-      { list: null, billed: null, unknown: "the list has no price in USD" },
+      { list: null, billed: null, most: null, unknown: "the list has no price in USD" },
     ],
     [
       "is unknown before the plan is known",
       { ...order, plan_id: UNKNOWN },
       [plan()],
-      { list: null, billed: null, unknown: "the plan is known only after apply" },
+      { list: null, billed: null, most: null, unknown: "the plan is known only after apply" },
     ],
     [
       "is unknown where the list is empty",
       order,
       [],
-      { list: null, billed: null, unknown: "plan 11 is not in the list of plans" },
+      { list: null, billed: null, most: null, unknown: "plan 11 is not in the list of plans" },
     ],
   ])("%s", (_, planned, plans, expected) => {
     expect(quoteService(planned as ValueObject, plans)).toEqual({ quote: { currency: planned.currency, ...expected } });
@@ -115,7 +145,7 @@ describe("the price of an order", () => {
 
   it("of a plan that is not offered comes with a warning at plan_id", () => {
     expect(quoteService({ ...order, plan_id: 99 }, [plan()])).toEqual({
-      quote: { currency: "USD", list: null, billed: null, unknown: "plan 99 is not in the list of plans" },
+      quote: { currency: "USD", list: null, billed: null, most: null, unknown: "plan 99 is not in the list of plans" },
       warning: expect.objectContaining({ severity: "warning", code: "plan.catalogue", attribute: ["plan_id"] }),
     });
   });

@@ -40,11 +40,17 @@ async function run(
   type: string,
   config: JsonObject,
   answer: (mutation: Mutation, nth: number, fake: FakeAccount) => unknown,
-  over: Partial<Change> & { readonly live?: readonly JsonObject[]; readonly phase?: "gone" | "live" } = {},
+  over: Partial<Change> & {
+    readonly live?: readonly JsonObject[];
+    readonly phase?: "gone" | "live";
+    /** The id of an object that this run has made. */
+    readonly made?: string;
+  } = {},
 ) {
-  const { live = [], phase = "live", ...changed } = over;
+  const { live = [], phase = "live", made, ...changed } = over;
   const kind = kindOf(type);
   const fake = fakeAccount(kind, ...live.map((attributes) => remote(attributes, phase)));
+  if (made !== undefined) fake.account.noteNew(made);
   const writer = fakeWriter((mutation, nth) => answer(mutation, nth, fake));
   const records: (ResourceState | "dropped")[] = [];
   let time = START;
@@ -115,7 +121,13 @@ const failing =
 describe("a listable create", () => {
   it.each([
     ["never left: reported, sent once", "no", 9, false, { sent: 1, id: undefined, codes: ["api.server"], waited: 0 }],
-    ["was refused: reported, sent once", "answered", 9, false, { sent: 1, id: undefined, codes: ["api.server"], waited: 0 }],
+    [
+      "was refused: reported, sent once",
+      "answered",
+      9,
+      false,
+      { sent: 1, id: undefined, codes: ["api.server"], waited: 0 },
+    ],
     ["may have been carried out, and was: adopted", "maybe", 1, true, { sent: 1, id: "301", waited: 5_000 }],
     ["may have been carried out, and was not: sent again", "maybe", 1, false, { sent: 2, id: "301", waited: 5_000 }],
     [
@@ -160,7 +172,11 @@ describe("a listable create", () => {
       if (nth === 1) throw failure("maybe");
       return record;
     });
-    expect(result.mutations.map(({ endpoint }) => endpoint)).toEqual(["createWebhook", "deleteWebhook", "createWebhook"]);
+    expect(result.mutations.map(({ endpoint }) => endpoint)).toEqual([
+      "createWebhook",
+      "deleteWebhook",
+      "createWebhook",
+    ]);
     expect(result.mutations[1]?.params).toEqual({ id: "201" });
     expect(result).toMatchObject({ id: "202", pending: undefined });
     expect(result.records.at(-1)).toMatchObject({ attributes: { secret: "whsec_202" } });
@@ -229,8 +245,15 @@ describe("a listable create", () => {
   });
 
   it("of a new parent does not list what cannot be there yet", async () => {
-    const result = await run("hosting_grant", GRANT, () => grantRecord, { after_unknown: { service_id: true } });
+    const unknown = { after_unknown: { service_id: true } };
+    const result = await run("hosting_grant", GRANT, () => grantRecord, { ...unknown, made: "1001" });
     expect(result).toMatchObject({ sent: 1, id: "301", asked: [] });
+  });
+
+  it("of a parent that was to be made, and was there all the time, does not make a second one", async () => {
+    const unknown = { after_unknown: { service_id: true } };
+    const result = await run("hosting_grant", GRANT, () => grantRecord, { ...unknown, live: [liveGrant] });
+    expect(result).toMatchObject({ sent: 0, codes: ["plan.exists"] });
   });
 });
 

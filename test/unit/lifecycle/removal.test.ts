@@ -181,7 +181,11 @@ const cases: readonly Case[] = [
   },
 ];
 
-const LIVE: Readonly<Record<string, JsonObject>> = { hosting_service: liveService, hosting_grant: liveGrant, hosting_webhook: liveWebhook };
+const LIVE: Readonly<Record<string, JsonObject>> = {
+  hosting_service: liveService,
+  hosting_grant: liveGrant,
+  hosting_webhook: liveWebhook,
+};
 
 describe("the removal of a resource", () => {
   it.each(cases)("$why", ({ type = "hosting_service", policy, phase = "live", mode = "apply", mark = {}, ...one }) => {

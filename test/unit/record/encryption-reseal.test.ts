@@ -142,7 +142,10 @@ describe("a backup", () => {
   test.each<Resealing>([{ to: "clear" }, { to: "key", encryption: another }])(
     "that has a key of long ago stays as it is ($to)",
     async (wanted) => {
-      const ancient = await sealed(older, quick({ ...passphraseKey, passphrase: "a passphrase of long ago" }));
+      const ancient = await sealed(
+        older,
+        quick({ from: "passphrase", variable: "V", passphrase: "a passphrase of long ago" }),
+      );
       const disk = new FakeDisk({ [path]: await sealed(plain, encryption), [backup]: ancient });
       await reseal(place(disk), encryption, wanted, allowed);
       expect(disk.text(backup)).toBe(ancient);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Encryption } from "../../../src/record/encryption.ts";
+import { Encryption } from "../../../src/record/encryption.ts";
 import { StateFile } from "../../../src/record/file.ts";
 import { sealState } from "../../../src/record/sealed-file.ts";
 import { SealedText } from "../../../src/record/sealed-text.ts";
@@ -105,7 +105,6 @@ describe("a state in the clear", () => {
 
   test("costs no derivation", async () => {
     const rounds = 2_000_000_000;
-    const { Encryption } = await import("../../../src/record/encryption.ts");
     const text = over(new FakeDisk({ [path]: plain }), new Encryption({ key: passphraseKey, iterations: rounds }));
     await text.read();
     expect(await text.current()).toBeUndefined();

@@ -1,14 +1,17 @@
 import { dirname, join } from "node:path";
 import type { Disk } from "../../../src/record/index.ts";
 
-/** What a crash leaves to chance: is unsynced content there, and are unsynced names? */
+/**
+ * What a crash leaves to chance: is unsynced content there, and which unsynced changes of names? Nothing says that a disk
+ * keeps their order.
+ */
 export interface Luck {
   readonly content: "kept" | "lost" | "half";
-  readonly names: "kept" | "lost";
+  readonly names: "kept" | "lost" | "removals" | "arrivals";
 }
 
 export const everyLuck: readonly Luck[] = (["kept", "lost", "half"] as const).flatMap((content) =>
-  (["kept", "lost"] as const).map((names) => ({ content, names })),
+  (["kept", "lost", "removals", "arrivals"] as const).map((names) => ({ content, names })),
 );
 
 interface Inode {
@@ -25,6 +28,8 @@ export class FakeDisk implements Disk {
   names = new Map<string, Inode>();
   durableNames = new Map<string, Inode>();
   readonly operations: string[] = [];
+  /** Bytes given to `write`, by path. */
+  readonly written = new Map<string, number>();
   crashAt = Number.POSITIVE_INFINITY;
   crashed = false;
   failures: { operation: string; code: string }[] = [];
@@ -50,10 +55,14 @@ export class FakeDisk implements Disk {
   /** The disk that is found after a power failure. */
   afterPowerFailure({ content, names }: Luck): FakeDisk {
     const survivor = new FakeDisk();
-    for (const [path, inode] of names === "kept" ? this.names : this.durableNames) {
-      const half = inode.text.slice(0, Math.floor(inode.text.length / 2));
-      const unsynced = { kept: inode.text, lost: "", half }[content];
-      survivor.put(path, inode.text === inode.synced ? inode.text : inode.synced || unsynced);
+    for (const path of new Set([...this.durableNames.keys(), ...this.names.keys()])) {
+      const [before, now] = [this.durableNames.get(path), this.names.get(path)];
+      const known = names === "kept" || (now === undefined ? names === "removals" : names === "arrivals");
+      const inode = known ? now : before;
+      if (inode === undefined) continue;
+      const unsynced = inode.text.slice(inode.synced.length);
+      const left = { kept: unsynced, lost: "", half: unsynced.slice(0, Math.floor(unsynced.length / 2)) }[content];
+      survivor.put(path, inode.synced + left);
     }
     return survivor;
   }
@@ -73,9 +82,11 @@ export class FakeDisk implements Disk {
     return {
       write: async (text: string) => {
         // A write of this size takes several steps of the system: the crash may come between them.
-        inode.text = text.slice(0, Math.floor(text.length / 2));
+        const before = inode.text;
+        inode.text = before + text.slice(0, Math.floor(text.length / 2));
         this.#step(`write ${path}`);
-        inode.text = text;
+        inode.text = before + text;
+        this.written.set(path, (this.written.get(path) ?? 0) + Buffer.byteLength(text));
       },
       sync: async () => {
         this.#step(`sync ${path}`);

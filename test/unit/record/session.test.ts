@@ -5,13 +5,18 @@ import { countingUuids, diagnosticOf, resource } from "./builders.ts";
 import { everyLuck, FakeDisk, freeLock } from "./fake-disk.ts";
 
 const path = "/project/hosting.tfstate";
+const journal = `${path}.journal`;
 const request = { command: "apply", timeoutMs: 0 };
 
 const storeOn = (disk: FakeDisk) => createFileStore({ path, disk, uuid: countingUuids(), lock: freeLock });
 const opened = (disk: FakeDisk) => storeOn(disk).open({ ...request, write: true });
+/** What the state file has. */
 const onDisk = (disk: FakeDisk) => decodeState(disk.text(path) ?? "", path).state;
-const renames = (disk: FakeDisk) =>
-  disk.operations.filter((each) => each.endsWith(` ${path}`) && each.startsWith("rename"));
+/** What a reader finds, journal included. */
+const found = async (disk: FakeDisk) => (await storeOn(disk).open({ ...request, write: false })).state;
+const afterTheWorst = (disk: FakeDisk) => found(disk.afterPowerFailure({ content: "lost", names: "lost" }));
+const renames = (disk: FakeDisk) => disk.operations.filter((each) => /^rename .* \/project\/hosting.tfstate$/.test(each));
+const lines = (disk: FakeDisk) => disk.operations.filter((each) => each === `sync ${journal}`).length - 1;
 
 describe("an open state", () => {
   test("is empty, and leaves nothing on disk, when nothing is put", async () => {
@@ -23,19 +28,24 @@ describe("an open state", () => {
     expect(disk.names.size).toBe(0);
   });
 
-  test("is durable when put resolves; serial grows by one per write, lineage stays", async () => {
+  test("is durable when put resolves; serial grows by one per run, lineage stays", async () => {
     const disk = new FakeDisk();
     const state = await opened(disk);
     const seen = [];
     for (const id of ["1", "2", "3"]) {
       await state.put(resource(`hosting_service.s${id}`, id));
-      const found = disk.afterPowerFailure({ content: "lost", names: "lost" });
-      seen.push({ lineage: onDisk(found).lineage, serial: onDisk(found).serial, size: onDisk(found).resources.size });
+      const { lineage, serial, resources } = await afterTheWorst(disk);
+      seen.push({ lineage, serial, size: resources.size });
     }
     const { lineage } = state.state;
     expect(lineage).toMatch(/^uuid-/);
-    expect(seen).toEqual([1, 2, 3].map((n) => ({ lineage, serial: n, size: n })));
-    expect(state.state.serial).toBe(3);
+    expect(seen).toEqual([1, 2, 3].map((size) => ({ lineage, serial: 0, size })));
+    await state.close();
+    expect([onDisk(disk).lineage, onDisk(disk).serial, onDisk(disk).resources.size]).toEqual([lineage, 1, 3]);
+    const next = await opened(disk);
+    await next.put(resource("hosting_service.s4", "4"));
+    await next.close();
+    expect([onDisk(disk).lineage, onDisk(disk).serial]).toEqual([lineage, 2]);
   });
 
   test("writes nothing for a put that changes nothing", async () => {
@@ -43,7 +53,9 @@ describe("an open state", () => {
     const state = await opened(disk);
     await state.put(resource("hosting_service.a", "1", { attributes: { b: 1, a: [1, { y: 1, x: 2 }] } }));
     await state.put(resource("hosting_service.a", "1", { attributes: { a: [1, { x: 2, y: 1 }], b: 1 } }));
-    expect([state.state.serial, renames(disk).length]).toEqual([1, 1]);
+    expect(lines(disk)).toBe(1);
+    await state.close();
+    expect([state.state.serial, onDisk(disk).serial, renames(disk).length]).toEqual([0, 1, 1]);
   });
 
   test("changes made side by side share writes, and each is durable when it resolves", async () => {
@@ -53,12 +65,11 @@ describe("an open state", () => {
     await Promise.all(
       addresses.map(async (address) => {
         await state.put(resource(address, address));
-        const found = disk.afterPowerFailure({ content: "lost", names: "lost" });
-        expect(onDisk(found).resources.has(address)).toBe(true);
+        expect((await afterTheWorst(disk)).resources.has(address)).toBe(true);
       }),
     );
-    expect(onDisk(disk).resources.size).toBe(50);
-    expect(renames(disk).length).toBe(2);
+    expect((await found(disk)).resources.size).toBe(50);
+    expect(lines(disk)).toBe(2);
   });
 
   test("a put that says the same as one still being written waits for it", async () => {
@@ -66,12 +77,12 @@ describe("an open state", () => {
     const state = await opened(disk);
     const first = state.put(resource("hosting_service.a", "1"));
     await state.put(resource("hosting_service.a", "1"));
-    expect(onDisk(disk.afterPowerFailure({ content: "lost", names: "lost" })).resources.size).toBe(1);
+    expect((await afterTheWorst(disk)).resources.size).toBe(1);
     await first;
-    expect(renames(disk).length).toBe(1);
+    expect(lines(disk)).toBe(1);
   });
 
-  test("removes and moves durably", async () => {
+  test("removes and moves durably; a move writes the whole state at once", async () => {
     const disk = new FakeDisk();
     const state = await opened(disk);
     await state.put(resource("hosting_service.a", "1"));
@@ -80,9 +91,11 @@ describe("an open state", () => {
       { from: "hosting_service.a", to: "hosting_service.b" },
     ]);
     expect([...onDisk(disk).resources.keys()]).toEqual(["hosting_service.b", "hosting_webhook.h"]);
+    expect(disk.text(journal)).toBeUndefined();
     await state.remove("hosting_service.b", "hosting_webhook.h");
-    expect(onDisk(disk).resources.size).toBe(0);
-    expect(onDisk(disk).serial).toBe(4);
+    expect((await afterTheWorst(disk)).resources.size).toBe(0);
+    await state.close();
+    expect([onDisk(disk).resources.size, onDisk(disk).serial]).toEqual([0, 2]);
   });
 
   test("opened for reading it takes no lock and cannot be changed", async () => {
@@ -129,9 +142,8 @@ describe("a power failure in the middle of any history", () => {
         } catch (error) {
           if (!disk.crashed) throw error;
         }
-        const survivor = disk.afterPowerFailure(luck);
-        const found = (await opened(survivor)).state.resources;
-        const ids = Object.fromEntries([...found].map(([key, { attributes }]) => [key, attributes.id]));
+        const { resources } = await found(disk.afterPowerFailure(luck));
+        const ids = Object.fromEntries([...resources].map(([key, { attributes }]) => [key, attributes.id]));
         expect([Object.fromEntries(reported), Object.fromEntries(inFlight)]).toContainEqual(ids);
       }),
     );
@@ -143,6 +155,7 @@ describe("a write that fails", () => {
     const disk = new FakeDisk();
     const state = await opened(disk);
     await state.put(resource("hosting_webhook.old", "7"));
+    // One for the line of the journal, one for the state that is tried in its place.
     disk.failures.push({ operation: "write", code: "ENOSPC" }, { operation: "write", code: "ENOSPC" });
     await diagnosticOf(() => state.remove("hosting_webhook.old"));
     const diagnostic = await diagnosticOf(() => state.put(resource("hosting_service.a", "42")));
@@ -150,7 +163,7 @@ describe("a write that fails", () => {
     expect(diagnostic?.detail).toContain(
       "Not recorded: hosting_service.a (id 42), the removal of hosting_webhook.old.",
     );
-    expect([...onDisk(disk).resources.keys()]).toEqual(["hosting_webhook.old"]);
+    expect([...(await found(disk)).resources.keys()]).toEqual(["hosting_webhook.old"]);
     await state.put(resource("hosting_service.b", "43"));
     expect([...onDisk(disk).resources.keys()]).toEqual(["hosting_service.a", "hosting_service.b"]);
   });
@@ -173,7 +186,7 @@ describe("a write that fails", () => {
       state.put(resource("hosting_service.b", "2")),
     ]);
     expect(results.map((each) => each.status)).toEqual(["rejected", "fulfilled"]);
-    expect(onDisk(disk).resources.size).toBe(2);
+    expect((await found(disk)).resources.size).toBe(2);
   });
 
   test("a lost lock names what is not recorded, and the lock is released all the same", async () => {

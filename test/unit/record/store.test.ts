@@ -36,9 +36,10 @@ describe("a state file on this machine", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test("state, backup and lock are for the owner alone, whatever the umask or an earlier mode", async () => {
+  test("state, backup, journal and lock are for the owner alone, whatever the umask or an earlier mode", async () => {
     const path = join(folder, "hosting.tfstate");
     await write(path, "hosting_service.a");
+    await write(path, "hosting_service.a2");
     const state = await createFileStore({ path }).open({ ...request, write: true });
     await state.put(resource("hosting_service.b", "2"));
     const names = readdirSync(folder).sort();
@@ -47,6 +48,7 @@ describe("a state file on this machine", () => {
       ".hosting.tfstate.lock.info",
       "hosting.tfstate",
       "hosting.tfstate.backup",
+      "hosting.tfstate.journal",
     ]);
     expect(names.map((name) => (statSync(join(folder, name)).mode & 0o777).toString(8))).toEqual(
       names.map(() => "600"),

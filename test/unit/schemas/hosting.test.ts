@@ -42,6 +42,10 @@ describe("the editor's schema", () => {
     ],
     ["empty sections and anchors", "project: p\nservices:\nx-base: &b {a: 1}\n"],
     ["several providers", "project: p\nproviders:\n  default:\n  beta: {token_env: B, requests_per_minute: 30}\n"],
+    [
+      "guards",
+      "project: p\nguards: {max_orders: 3, max_spend: {USD: 20000}, max_removals: 5, max_removals_percent: 12.5}\n",
+    ],
   ])("accepts %s", (_, yaml) => expect(mistakes(yaml)).toEqual([]));
 
   it.each([
@@ -67,5 +71,11 @@ describe("the editor's schema", () => {
       "project: p\nproviders:\n  beta: {requests_per_minute: 90}\n",
       "/providers/beta/requests_per_minute must be <= 60",
     ],
+    [
+      "a guard in a currency that does not exist",
+      "project: p\nguards: {max_spend: {GBP: 1}}\n",
+      "/guards/max_spend must NOT have additional properties",
+    ],
+    ["half an order", "project: p\nguards: {max_orders: 1.5}\n", "/guards/max_orders must be integer"],
   ])("underlines %s", (_, yaml, mistake) => expect(mistakes(yaml)).toContain(mistake));
 });

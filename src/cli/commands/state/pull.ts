@@ -5,6 +5,6 @@ import { stateStore } from "../../project.ts";
 export async function runStatePull(invocation: Invocation): Promise<number> {
   const text = await stateStore(invocation).pull();
   if (text === undefined) say(invocation, "There is no state yet: nothing was applied or imported.");
-  else invocation.io.out(text);
+  else invocation.io.reveal(text);
   return 0;
 }

@@ -1,10 +1,8 @@
-import { kinds } from "../../../kinds/index.ts";
-import { sensitiveNames } from "../../../lifecycle/index.ts";
-import { fail, type Json, parseAddress, type ResourceState } from "../../../model/index.ts";
+import { fail, type Json, type ResourceState } from "../../../model/index.ts";
 import { selectResources } from "../../../record/index.ts";
 import { escapeLine, jsonText } from "../../../report/index.ts";
-import { type Invocation, printJson } from "../../io.ts";
-import { readState } from "../../recorded.ts";
+import { type Invocation, printJson, revealJson } from "../../io.ts";
+import { readState, secretNames } from "../../recorded.ts";
 
 export interface StateShowFlags {
   readonly reveal?: boolean;
@@ -21,14 +19,15 @@ export async function runStateShow(invocation: Invocation, flags: StateShowFlags
       fix: "Name one of them, in quotes for the shell.",
     });
   }
-  const secrets = secretsOf(resource);
+  const secrets = secretNames(resource);
   const attributes = Object.entries(resource.attributes).map(([name, value]): [string, Json] => [
     name,
     secrets.has(name) && value !== null && !flags.reveal ? HIDDEN : value,
   ]);
   if (invocation.options.json) {
     const { provider, dependencies, private: mark } = resource;
-    printJson(invocation, {
+    const print = flags.reveal ? revealJson : printJson;
+    print(invocation, {
       address: resource.address,
       provider,
       dependencies,
@@ -36,13 +35,9 @@ export async function runStateShow(invocation: Invocation, flags: StateShowFlags
       ...(mark.pending && { pending: mark.pending }),
       attributes: Object.fromEntries(attributes),
     });
-  } else invocation.io.out(textOf(resource, attributes, flags.reveal ? new Set() : secrets));
+  } else if (flags.reveal) invocation.io.reveal(textOf(resource, attributes, new Set()));
+  else invocation.io.out(textOf(resource, attributes, secrets));
   return 0;
-}
-
-function secretsOf({ address, sensitive }: ResourceState): ReadonlySet<string> {
-  const kind = kinds.get(parseAddress(address)?.type ?? "");
-  return new Set([...sensitive, ...(kind === undefined ? [] : sensitiveNames(kind))]);
 }
 
 function textOf(

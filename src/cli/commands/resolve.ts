@@ -1,0 +1,192 @@
+import { holdersOf, identityOf } from "../../engine/index.ts";
+import { type Kind, kinds } from "../../kinds/index.ts";
+import {
+  adopt,
+  type Doubtful,
+  type Evidence,
+  evidence,
+  isDoubtful,
+  tellsOnce,
+  withdraw,
+} from "../../lifecycle/index.ts";
+import { didYouMean, fail, parseAddress, resourceOf, type State } from "../../model/index.ts";
+import type { OpenState } from "../../record/index.ts";
+import { escapeLine, renderEvidence } from "../../report/index.ts";
+import { type Invocation, printJson, say } from "../io.ts";
+import { loadProviders } from "../project.ts";
+import { Providers } from "../providers.ts";
+import { withState } from "../recorded.ts";
+
+export interface ResolveFlags {
+  /** The id of the object that the create made. */
+  readonly adopt?: string;
+  /** The create made nothing. */
+  readonly absent?: boolean;
+  /** Look again until the account shows one. */
+  readonly wait?: boolean;
+  /** How long, in milliseconds. */
+  readonly waitTimeout?: number;
+}
+
+const WAIT_MS = 600_000;
+const FIRST_PAUSE_MS = 5_000;
+const LONGEST_PAUSE_MS = 60_000;
+
+/**
+ * `hostform resolve [ADDRESS]`: shows what is known of creates without known outcome, and settles one. Sends GETs only,
+ * asks nothing. Exit code 1 while any of those asked about is not settled.
+ */
+export async function runResolve(
+  invocation: Invocation,
+  flags: ResolveFlags,
+  address: string | undefined,
+): Promise<number> {
+  const settling = [flags.adopt !== undefined, flags.absent, flags.wait].filter(Boolean).length;
+  if (settling > 1) fail("usage", "--adopt, --absent and --wait are three ways; give one");
+  if (settling === 1 && address === undefined) {
+    fail("usage", "Which one is to be settled?", { fix: "Give its address; `hostform resolve` lists them." });
+  }
+  const configs = await loadProviders(invocation);
+  return withState(invocation, "resolve", async (store, signal) => {
+    const pending = pendingIn(store.state, address);
+    const [one] = pending;
+    if (one === undefined) return nothingPending(invocation);
+    if (flags.absent) return settleAbsent(invocation, store, one);
+    const providers = new Providers(configs, invocation, signal);
+    try {
+      if (flags.adopt !== undefined) return await settleAdopted(invocation, store, providers, one, flags.adopt);
+      if (flags.wait) return await waitFor(invocation, store, providers, one, flags.waitTimeout ?? WAIT_MS, signal);
+      const found = [];
+      for (const each of pending) found.push(await look(invocation, store.state, providers, each));
+      show(invocation, found);
+      return 1;
+    } finally {
+      await providers.close();
+    }
+  });
+}
+
+/** The creates without known outcome: all, or the one that an address names. */
+function pendingIn(state: State, address: string | undefined): Doubtful[] {
+  const all = [...state.resources.values()].filter(isDoubtful);
+  if (address === undefined) return all;
+  const named = all.filter((one) => one.address === address || resourceOf(one.address) === address);
+  if (named.length > 0) return named.slice(0, 1);
+  if (state.resources.has(address)) {
+    fail("usage", `${address} is not pending: there is nothing to settle`, { address });
+  }
+  const known = all.map((one) => one.address);
+  fail("plan.address", `The state has no resource ${address}.${didYouMean(address, known)}`, {
+    fix: "`hostform resolve` lists what is pending.",
+  });
+}
+
+function nothingPending(invocation: Invocation): number {
+  if (invocation.options.json) printJson(invocation, []);
+  else say(invocation, "Nothing is pending.");
+  return 0;
+}
+
+async function look({ io }: Invocation, state: State, providers: Providers, prior: Doubtful): Promise<Evidence> {
+  const kind = kindOf(prior);
+  const { account } = await providers.use(prior.provider);
+  const holders = holdersOf(state, kinds);
+  return evidence({
+    account,
+    kind,
+    prior,
+    now: io.clock.now(),
+    invoiced: kinds.get("hosting_service"),
+    holder: ({ id, attributes }) => holders.get(identityOf(prior.provider, kind, { ...attributes, id }) ?? ""),
+  });
+}
+
+function kindOf({ address }: Doubtful): Kind {
+  const kind = kinds.get(parseAddress(address)?.type ?? "");
+  if (kind === undefined) fail("state.foreign", `${address} is of a kind that this version does not know`, { address });
+  return kind;
+}
+
+function show(invocation: Invocation, found: readonly Evidence[]): void {
+  if (invocation.options.json) printJson(invocation, found);
+  else invocation.io.out(renderEvidence(found, invocation.io.clock.now(), invocation.outLook));
+}
+
+async function settleAbsent(invocation: Invocation, store: OpenState, prior: Doubtful): Promise<number> {
+  const kept = withdraw(prior);
+  if (kept === undefined) await store.remove(prior.address);
+  else await store.put(kept);
+  tell(
+    invocation,
+    { address: prior.address, settled: "absent" },
+    `${prior.address} was not made; the next apply makes it.`,
+  );
+  return 0;
+}
+
+async function settleAdopted(
+  invocation: Invocation,
+  store: OpenState,
+  providers: Providers,
+  prior: Doubtful,
+  id: string,
+): Promise<number> {
+  const { address } = prior;
+  const kind = kindOf(prior);
+  const { account } = await providers.use(prior.provider);
+  const adopted = await adopt(account, kind, prior, id);
+  if (adopted === undefined) {
+    fail("api.not_found", `Nothing was settled: ${kind.noun} ${id} does not exist`, {
+      fix: `\`hostform resolve '${address}'\` shows the candidates.`,
+      address,
+    });
+  }
+  const holder = holdersOf(store.state, kinds).get(identityOf(prior.provider, kind, adopted.attributes) ?? "");
+  if (holder !== undefined) {
+    fail("usage", `Nothing was settled: ${kind.noun} ${id} is in the state already, as ${holder}`, { address });
+  }
+  await store.put(adopted);
+  const lost = tellsOnce(kind) ? " Its secret was lost and cannot be recovered." : "";
+  const text = `${address} is ${kind.noun} ${String(adopted.attributes.id)}.${lost}`;
+  tell(invocation, { address, settled: "adopted", id: String(adopted.attributes.id) }, text);
+  return 0;
+}
+
+/** Looks again until the account shows exactly one object that is certainly it. */
+async function waitFor(
+  invocation: Invocation,
+  store: OpenState,
+  providers: Providers,
+  prior: Doubtful,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const { clock } = invocation.io;
+  const kind = kindOf(prior);
+  if (kind.list === undefined) {
+    fail("usage", `There is nothing to wait for: the API has no call that shows a ${kind.noun}`, {
+      fix: `See \`hostform resolve '${prior.address}'\`, then --adopt ID or --absent.`,
+      address: prior.address,
+    });
+  }
+  const deadline = clock.now() + timeoutMs;
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
+    const { account } = await providers.use(prior.provider);
+    account.forget(kind, kind.parent && String(prior.attributes[kind.parent]));
+    const found = await look(invocation, store.state, providers, prior);
+    const [only] = found.candidates ?? [];
+    if (found.verdict === "made" && only !== undefined) {
+      return settleAdopted(invocation, store, providers, prior, only.id);
+    }
+    if (clock.now() + pause > deadline) {
+      show(invocation, [found]);
+      return 1;
+    }
+    await clock.sleep(pause, signal);
+  }
+}
+
+function tell(invocation: Invocation, json: object, text: string): void {
+  if (invocation.options.json) printJson(invocation, json);
+  else invocation.io.out(`${escapeLine(text)}\n`);
+}

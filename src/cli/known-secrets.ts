@@ -1,0 +1,130 @@
+import { kinds } from "../kinds/index.ts";
+import { attributesOf, sensitiveNames } from "../lifecycle/index.ts";
+import { type Desired, type Json, type Plan, parseAddress, type ResourceState, referencesIn } from "../model/index.ts";
+import type { OpenState, StateStore } from "../record/index.ts";
+import type { Redaction } from "./redaction.ts";
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Variables whose whole value is a secret, whatever is declared. */
+const VARIABLES = [
+  "HOSTING_TOKEN",
+  "HOSTFORM_STATE_PASSPHRASE",
+  "HOSTFORM_STATE_KEY",
+  "HOSTFORM_STATE_NEW_PASSPHRASE",
+  "HOSTFORM_STATE_NEW_KEY",
+  "TF_HTTP_PASSWORD",
+  "PGPASSWORD",
+] as const;
+
+/** Variables that hold addresses, with a password in them perhaps. */
+const ADDRESSES = ["PG_CONN_STR", "TF_HTTP_ADDRESS", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"] as const;
+
+/** Of a list or map that is secret as a whole, shorter texts are words (`cpanel`) that stand in other places too. */
+const SHORTEST_PART = 12;
+
+/** Announces the secrets that the environment holds. */
+export function learnEnvironment(redaction: Redaction, env: Environment): void {
+  for (const name of VARIABLES) learnValue(redaction, env[name]);
+  for (const name of ADDRESSES) learnValue(redaction, passwordIn(env[name]));
+}
+
+/** Announces a value that was read from where a secret is kept, with and without the space around it. */
+export function learnValue(redaction: Redaction, value: string | undefined): void {
+  redaction.learn(value, value?.trim());
+}
+
+/** Announces an API token. Of `12|abc…` the part behind the bar is the secret one. */
+export function learnToken(redaction: Redaction, token: string | undefined): void {
+  learnValue(redaction, token);
+  redaction.learn(token?.slice(token.indexOf("|") + 1).trim());
+}
+
+/** Announces what a declaration holds or names of secrets: tokens of its accounts, passwords written out or taken from the environment. */
+export function learnDeclared(
+  redaction: Redaction,
+  { providers, resources }: Pick<Desired, "providers" | "resources">,
+  env: Environment,
+): void {
+  for (const { tokenEnv } of providers.values()) if (tokenEnv !== undefined) learnToken(redaction, env[tokenEnv]);
+  for (const { type, config } of resources) {
+    const kind = kinds.get(type);
+    if (kind === undefined) continue;
+    for (const [name, , meta] of attributesOf(kind)) {
+      const value = config[name];
+      if ((!meta.sensitive && !meta.writeOnly) || value === undefined) continue;
+      if (typeof value === "string" && !value.includes("${")) redaction.learn(value);
+      for (const { reference } of referencesIn(value)) {
+        if (reference.to === "env") learnValue(redaction, env[reference.name]);
+      }
+    }
+  }
+}
+
+/** Announces the sensitive values of a plan, as they were observed and as they will be. */
+export function learnPlan(redaction: Redaction, { changes }: Pick<Plan, "changes">): void {
+  for (const { before, after, sensitive } of changes)
+    for (const name of sensitive) learnPart(redaction, before?.[name], after?.[name]);
+}
+
+/** A store whose states announce their secrets: those recorded when it is opened, and each that is recorded later. */
+export function announcing(store: StateStore, redaction: Redaction): StateStore {
+  return {
+    ...store,
+    open: async (request) => {
+      const open = await store.open(request);
+      for (const resource of open.state.resources.values()) learnResource(redaction, resource);
+      return watched(open, (resource) => learnResource(redaction, resource));
+    },
+  };
+}
+
+/** The same session; `learn` sees each resource before it is recorded. */
+function watched(open: OpenState, learn: (resource: ResourceState) => void): OpenState {
+  return new Proxy(open, {
+    get(target, name) {
+      if (name === "put") {
+        return (resource: ResourceState) => {
+          learn(resource);
+          return target.put(resource);
+        };
+      }
+      // Its methods read private fields: they belong to the session, not to what stands before it.
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
+function learnResource(redaction: Redaction, { address, attributes, sensitive, private: mark }: ResourceState): void {
+  const kind = kinds.get(parseAddress(address)?.type ?? "");
+  for (const name of new Set([...sensitive, ...(kind === undefined ? [] : sensitiveNames(kind))]))
+    learnPart(redaction, attributes[name], mark.deposed?.[name]);
+}
+
+function learnPart(redaction: Redaction, ...values: readonly (Json | undefined)[]): void {
+  for (const value of values) {
+    if (typeof value === "string") redaction.learn(value);
+    else if (typeof value === "object" && value !== null) {
+      for (const part of textsIn(value)) if (part.length >= SHORTEST_PART) redaction.learn(part);
+    }
+  }
+}
+
+function textsIn(value: Json): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value as object).flatMap(textsIn) : [];
+}
+
+/** The password of a URL, or of a PostgreSQL connection string of `name=value` pairs. */
+function passwordIn(address: string | undefined): string | undefined {
+  if (address === undefined) return undefined;
+  if (!URL.canParse(address))
+    return /\bpassword\s*=\s*(?:'((?:[^'\\]|\\.)*)'|(\S+))/i.exec(address)?.slice(1).find(Boolean);
+  const { password } = new URL(address);
+  try {
+    return decodeURIComponent(password);
+  } catch {
+    return password;
+  }
+}

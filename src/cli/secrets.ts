@@ -1,0 +1,96 @@
+import { readFile, stat } from "node:fs/promises";
+import path from "node:path";
+import type { Secrets, SourceReader } from "../engine/index.ts";
+import { type Desired, errnoOf, fail, type SecretSource, sourcePlace } from "../model/index.ts";
+import { type CommandEnd, lastLines, SecretFiles, type Standing, systemDisk } from "../record/index.ts";
+import type { Invocation } from "./io.ts";
+import { learnValue } from "./known-secrets.ts";
+
+/** A vault may have to wake up; somebody may have to touch a key. */
+const COMMAND_MS = 60_000;
+
+type Command = readonly [string, ...string[]];
+
+/** How secrets of this run get out and in. Paths are relative to the project's folder, and commands run there. */
+export function secretsOf(invocation: Invocation, { files }: Pick<Desired, "files">): Secrets {
+  const { io, options } = invocation;
+  const run = (command: Command, input: string, env: Readonly<Record<string, string>>) =>
+    io.capture(command, { cwd: options.dir, env: { ...io.env, ...env }, input, timeoutMs: COMMAND_MS });
+  const recorded = [options.state, `${options.state}.backup`, `${options.state}.journal`];
+  const own = [...recorded, ...files.map((file) => path.resolve(io.cwd, file))];
+  return {
+    secretOutputs: new SecretFiles({ folder: options.dir, disk: systemDisk, look, run, own }),
+    readSource: sourceReader(invocation, (command) => run(command, "", {})),
+  };
+}
+
+/** Reads sources, each at most once. What is read is announced to the redaction before anybody else has it. */
+function sourceReader({ io, options }: Invocation, run: (command: Command) => Promise<CommandEnd>): SourceReader {
+  const learn = (value: string | undefined) => learnValue(io.redaction, value);
+  const read = async (source: SecretSource): Promise<string> => {
+    if ("env" in source) {
+      learn(io.env[source.env]);
+      return io.env[source.env] || unset(source, io.env[source.env]);
+    }
+    if ("file" in source) {
+      const text = await textOf(path.resolve(options.dir, source.file), source);
+      learn(text);
+      return lineOf(text, source);
+    }
+    const end = await run(source.command);
+    learn(end.stdout);
+    return end.failure === undefined ? lineOf(end.stdout, source) : failed(source, end);
+  };
+  const values = new Map<string, Promise<string>>();
+  return (source) => {
+    const key = JSON.stringify(source);
+    const value = values.get(key) ?? read(source);
+    values.set(key, value);
+    return value;
+  };
+}
+
+/** The text without the line break that ends it. */
+function lineOf(text: string, source: SecretSource): string {
+  const line = text.replace(/\r?\n$/, "");
+  if (line === "") unreadable(source, "It is empty.", "Put the value there, and nothing else.");
+  if (/[\r\n]/.test(line)) unreadable(source, "It has more than one line.", "Put the value there, and nothing else.");
+  return line;
+}
+
+async function textOf(file: string, source: SecretSource): Promise<string> {
+  try {
+    if (!(await stat(file)).isFile()) unreadable(source, "It is not an ordinary file.", "Name a file.");
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return unreadable(source, `${file}: ${errnoOf(error)}.`, "Check the path: it is relative to the project's folder.");
+  }
+}
+
+function unset(source: SecretSource, value: string | undefined): never {
+  unreadable(source, value === undefined ? "It is not set." : "It is empty.", "Set it, export it, and apply again.");
+}
+
+function failed(source: SecretSource, { failure, stdout, stderr }: CommandEnd): never {
+  const words = lastLines(stderr, stdout);
+  const said = words === "" ? "It wrote nothing to standard error." : `The end of its standard error:\n${words}`;
+  unreadable(source, `It ${failure}. ${said}`, "Mend the command, or name another.");
+}
+
+function unreadable(source: SecretSource, detail: string, fix: string): never {
+  fail("secret.source", `A secret value cannot be read from ${sourcePlace(source)}`, { detail, fix });
+}
+
+async function look(file: string): Promise<Standing | undefined> {
+  try {
+    const found = await stat(file);
+    return {
+      form: found.isFile() ? "file" : found.isDirectory() ? "folder" : "other",
+      readableByOthers: process.platform !== "win32" && (found.mode & 0o077) !== 0,
+    };
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}

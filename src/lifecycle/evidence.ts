@@ -1,0 +1,133 @@
+import type { InvoiceRecord } from "../api/index.ts";
+import { type Kind, matches, type Remote } from "../kinds/kind.ts";
+import { ApiError, type Json, type JsonObject } from "../model/index.ts";
+import { type Account, isNotFound } from "./account.ts";
+import { type Doubtful, SETTLED_MS } from "./doubt.ts";
+import { newlyMade } from "./plan-pending.ts";
+import { read } from "./read.ts";
+
+/** What is known of a create whose outcome is not: everything that can be read without changing anything. */
+export interface Evidence {
+  readonly address: string;
+  readonly type: string;
+  /** When the request first left (ISO 8601), and which it was. */
+  readonly since: string;
+  readonly operation: string;
+  readonly idempotency_key: string | null;
+  readonly body: JsonObject | null;
+  /** The objects that it may have made; null when the API has no call that shows the kind. */
+  readonly candidates: readonly Candidate[] | null;
+  /** Invoices of the candidates; without candidates, those of orders that no service shows. Null: the token may not read them. */
+  readonly invoices: readonly InvoiceEvidence[] | null;
+  /** Of a domain: whether it can still be registered. Null when the answer does not tell; absent for other kinds. */
+  readonly available?: boolean | null;
+  /**
+   * `made`: exactly one object, and it is the one that was asked for; `nothing`: the account does not show it; `unclear`:
+   * one or several that could be somebody else's; `unknowable`: nothing shows it.
+   */
+  readonly verdict: "made" | "nothing" | "unclear" | "unknowable";
+}
+
+export interface Candidate {
+  readonly id: string;
+  readonly created_at: Json;
+  readonly status: Json;
+  readonly domain: Json;
+  readonly plan: Json;
+}
+
+export interface InvoiceEvidence {
+  readonly id: string;
+  readonly number: string | null;
+  readonly order_id: string | null;
+  readonly total: number | null;
+  readonly currency: string | null;
+  readonly status: string | null;
+}
+
+/** What it takes to gather evidence. */
+export interface EvidenceInput {
+  readonly account: Account;
+  readonly kind: Kind;
+  readonly prior: Doubtful;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** The kind whose objects invoices are raised for (services), to tell whose an invoice is. */
+  readonly invoiced?: Kind | undefined;
+  /** The other address under which a live object is recorded. */
+  holder?(remote: Remote): string | undefined;
+}
+
+/** Gathers the evidence. Sends GETs only. @throws ApiError when the account cannot be read. */
+export async function evidence(input: EvidenceInput): Promise<Evidence> {
+  const { kind, prior, account } = input;
+  const { pending } = prior.private;
+  const made = kind.list === undefined ? null : await candidates(input);
+  const domain = kind.list === undefined ? prior.attributes.domain : undefined;
+  return {
+    address: prior.address,
+    type: kind.type,
+    since: pending.since,
+    operation: pending.operation,
+    idempotency_key: pending.idempotencyKey ?? null,
+    body: pending.body ?? null,
+    candidates: made && made.map(candidateOf),
+    invoices: kind.creation === "listable" ? [] : await invoicesOf(input, made),
+    ...(typeof domain === "string" && { available: await account.isAvailable(domain) }),
+    verdict: verdictOf(input, made),
+  };
+}
+
+async function candidates(input: EvidenceInput): Promise<Remote[]> {
+  const { account, kind, prior } = input;
+  const observed = await read(account, { kind, prior: undefined, config: prior.attributes });
+  return newlyMade(input, prior, observed);
+}
+
+function verdictOf({ kind, prior, now }: EvidenceInput, made: readonly Remote[] | null): Evidence["verdict"] {
+  if (made === null) return "unknowable";
+  const [only] = made;
+  if (only === undefined) return now - Date.parse(prior.private.pending.since) < SETTLED_MS ? "unclear" : "nothing";
+  const certain = made.length === 1 && only.phase !== "gone" && matches(kind, prior.attributes, only.attributes);
+  return certain ? "made" : "unclear";
+}
+
+const candidateOf = ({ id, attributes }: Remote): Candidate => ({
+  id,
+  created_at: attributes.created_at ?? null,
+  status: attributes.status ?? null,
+  domain: attributes.domain ?? null,
+  plan: attributes.plan ?? null,
+});
+
+/** Invoices name the order that they are for (§2 order_id), not when they were raised. */
+async function invoicesOf(
+  { account, invoiced }: EvidenceInput,
+  made: readonly Remote[] | null,
+): Promise<InvoiceEvidence[] | null> {
+  try {
+    const all = await account.invoices();
+    const wanted =
+      made === null || made.length === 0
+        ? await strangers(all, account, invoiced)
+        : all.filter(({ order_id: order }) => made.some(({ id }) => id === order));
+    return wanted.map(({ id, invoice_number: number, order_id, total, currency, status }) => ({
+      id,
+      number,
+      order_id,
+      total,
+      currency,
+      status,
+    }));
+  } catch (error) {
+    // §5: invoices need an ability of their own.
+    if (error instanceof ApiError && (error.status === 403 || isNotFound(error))) return null;
+    throw error;
+  }
+}
+
+/** Invoices of orders that are none of the services there are. */
+async function strangers(all: readonly InvoiceRecord[], account: Account, invoiced: Kind | undefined) {
+  const known = invoiced === undefined ? new Map<string, Remote>() : await account.list(invoiced);
+  return all.filter(({ order_id: order }) => order !== null && !known.has(order));
+}

@@ -1,0 +1,36 @@
+import type { Kind, Remote } from "../kinds/kind.ts";
+import type { ResourceState } from "../model/index.ts";
+import type { Account } from "./account.ts";
+import { refreshed } from "./attributes.ts";
+import { type Doubtful, settledMark } from "./doubt.ts";
+import { read } from "./read.ts";
+
+/**
+ * The record of an object that the user has named as what a create without known outcome made.
+ * @returns undefined when the account certainly does not have it.
+ */
+export async function adopt(
+  account: Account,
+  kind: Kind,
+  prior: Doubtful,
+  id: string,
+): Promise<ResourceState | undefined> {
+  const settled = { ...prior, private: settledMark(prior.private) };
+  if (kind.list === undefined && kind.get === undefined) return { ...settled, attributes: { ...prior.attributes, id } };
+  const observed = await read(account, { kind, prior: undefined, importId: id, config: prior.attributes });
+  if (observed.status !== "present") return undefined;
+  const remote: Remote = { id: String(observed.attributes.id), attributes: observed.attributes, phase: observed.phase };
+  return { ...settled, attributes: refreshed(kind, prior.attributes, remote) };
+}
+
+/**
+ * The record of a resource whose create, as the user says, made nothing.
+ * @returns undefined when nothing is left to be remembered; the object that was to be replaced, or the generation of an
+ *   order, whose key must not be used for another, outlives it.
+ */
+export function withdraw(prior: Doubtful): ResourceState | undefined {
+  const { deposed, generation, ...mark } = settledMark(prior.private);
+  const kept = { ...mark, ...(generation !== undefined && { generation }) };
+  if (deposed !== undefined) return { ...prior, attributes: deposed, private: kept };
+  return generation === undefined ? undefined : { ...prior, private: kept };
+}

@@ -1,0 +1,97 @@
+import { HostformError } from "../model/index.ts";
+import type { StateText } from "./file.ts";
+import type { StateDocument } from "./format.ts";
+import { decodeState, emptyDocument } from "./format.ts";
+import type { Journal, JournalPlace } from "./journal/index.ts";
+import { readJournal, refuseForeign, relationOf, touchedBy, withChanges } from "./journal/index.ts";
+import type { StateLock } from "./lock.ts";
+import type { Sealing } from "./sealing.ts";
+
+/** Where a state is kept: its text and the lock of it. The seam for remote backends and for the simulated disk. */
+export interface StatePlace {
+  readonly text: StateText;
+  readonly lock: StateLock;
+  /** Where changes go between two writes of the whole state. Without it, each change writes the whole state. */
+  readonly journal?: JournalPlace;
+  /** How the journal is sealed, when the state is. `text` itself is given and gives the state in the clear. */
+  readonly sealing?: Sealing;
+}
+
+/** What is found at a place. */
+export interface Found {
+  /** The text of the state; undefined when there is none. */
+  readonly stored: string | undefined;
+  /** A journal is there, whatever is in it. */
+  readonly journaled: boolean;
+  /** The journal, when it holds something. */
+  readonly journal: Journal | undefined;
+}
+
+/** A state as it is now, whatever part of it is in the journal. */
+export interface Opened {
+  /** What the state itself holds. */
+  readonly base: StateDocument;
+  /** The same with the journal; `base` itself when that adds nothing. */
+  readonly durable: StateDocument;
+  /** The addresses that the journal is about. */
+  readonly recovered: readonly string[];
+  /** A journal is there that holds nothing, or nothing that the state does not have. */
+  readonly spent: boolean;
+}
+
+/** A reader without the lock may see the journal before a fold and the state after it; so often in a row it will not. */
+const READINGS = 4;
+
+/**
+ * Reads journal and state. The journal first: what it no longer has, the state read after it has.
+ * @throws HostformError `state.unreadable`, `state.journal`, `state.key`.
+ */
+export async function findState({ text, journal, sealing }: StatePlace): Promise<Found> {
+  const lines = await journal?.read();
+  const stored = await text.read();
+  const found = lines === undefined || !journal ? undefined : await readJournal(lines, journal.name, sealing);
+  return { stored, journaled: lines !== undefined, journal: found };
+}
+
+/**
+ * The state with the journal replayed. Changes nothing at the place.
+ * @throws HostformError `state.unreadable`, `state.newer`, `state.foreign`, `state.key`; `state.journal` when the
+ * journal is damaged or belongs to another state.
+ */
+export async function openDocuments(place: StatePlace): Promise<Opened> {
+  for (let reading = 1; ; reading++) {
+    const { stored, journaled, journal } = await findState(place);
+    const base = stored === undefined ? emptyDocument() : decodeOrName(stored, place.text.name, journal);
+    if (journal === undefined) return { base, durable: base, recovered: [], spent: journaled };
+    const state = stored === undefined ? undefined : { ...base.state, text: stored };
+    const relation = relationOf(journal, state);
+    if (relation === "folded") return { base, durable: base, recovered: [], spent: true };
+    if (relation === "open") return replayed(base, journal);
+    if (reading === READINGS) return refuseForeign(journal, place.text.name, state);
+  }
+}
+
+function replayed(stored: StateDocument, { lineage, changes }: Journal): Opened {
+  const base = { ...stored, state: { ...stored.state, lineage } };
+  return {
+    base,
+    durable: withChanges(base, changes),
+    recovered: [...touchedBy(changes).keys()].sort(),
+    spent: false,
+  };
+}
+
+/** A state that cannot be read is explained as always, and what the journal beside it holds is not kept quiet. */
+function decodeOrName(stored: string, name: string, journal: Journal | undefined): StateDocument {
+  try {
+    return decodeState(stored, name);
+  } catch (error) {
+    if (journal === undefined || !(error instanceof HostformError)) throw error;
+    const beside = `${journal.name} beside it was left by a run that was stopped: it continues serial ${journal.serial} of lineage ${journal.lineage}, and stays as it is.`;
+    const diagnostics = error.diagnostics.map((each) => ({
+      ...each,
+      detail: [each.detail, beside].filter(Boolean).join("\n"),
+    }));
+    throw new HostformError(diagnostics, { cause: error });
+  }
+}

@@ -1,0 +1,154 @@
+import { createHash } from "node:crypto";
+import { type Dispatcher, request as httpRequest } from "undici";
+import type { Clock } from "../../model/index.ts";
+import { fail } from "../../model/index.ts";
+import { reasonOf } from "../file.ts";
+
+/** User name and password for basic authentication. */
+export interface HttpCredentials {
+  readonly username: string;
+  readonly password: string;
+}
+
+export interface WireOptions {
+  readonly credentials: HttpCredentials | undefined;
+  readonly clock: Clock;
+  readonly dispatcher: Dispatcher;
+}
+
+/** One request to the server of the state. */
+export interface Message {
+  readonly method: string;
+  readonly url: URL;
+  /** JSON. */
+  readonly body?: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  /** Media type, in lower case; "" when none is named. */
+  readonly type: string;
+  readonly text: string;
+  /** Where a redirect leads. */
+  readonly location: string | undefined;
+  /** An earlier attempt had no clear answer, so the server may have done the same before. */
+  readonly doubtful: boolean;
+}
+
+/** For one attempt, from connecting to the last byte. */
+const ATTEMPT_MS = 30_000;
+const ATTEMPTS = 4;
+const FIRST_PAUSE_MS = 1_000;
+const LONGEST_PAUSE_MS = 30_000;
+/** A state of twenty thousand resources has about 30 MiB. */
+const MOST_BYTES = 128 * 1024 * 1024;
+
+/** The request was sent, or may have been, and no whole answer came. */
+export class Unanswered extends Error {}
+
+/**
+ * Requests to a server that keeps a state. Each is repeated, a bounded number of times, while the server fails (5xx, 429)
+ * or cannot be reached: all of them can be, as each says what shall be, and not what shall be added. Redirects are not
+ * followed, since credentials and secrets would go along. Answers are bounded in size.
+ */
+export class HttpWire {
+  readonly #options: WireOptions;
+
+  constructor(options: WireOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @returns the last answer, whatever its status.
+   * @throws Unanswered when none came; HostformError `state.backend` for one that is too large.
+   */
+  async send(message: Message): Promise<Answer> {
+    let doubtful = false;
+    for (let attempt = 1, pause = FIRST_PAUSE_MS; ; attempt++, pause *= 2) {
+      let wait = pause;
+      try {
+        const { retryAfterMs, ...answer } = await this.#attempt(message);
+        const failing = answer.status >= 500 || answer.status === 429;
+        if (!failing || attempt === ATTEMPTS) return { ...answer, doubtful };
+        wait = Math.min(retryAfterMs ?? pause, LONGEST_PAUSE_MS);
+        doubtful ||= answer.status >= 500;
+      } catch (error) {
+        if (!(error instanceof Unanswered) || attempt === ATTEMPTS) throw error;
+        doubtful = true;
+      }
+      await this.#options.clock.sleep(wait);
+    }
+  }
+
+  async #attempt({ method, url, body }: Message) {
+    const { clock, dispatcher } = this.#options;
+    const over = new AbortController();
+    const stop = new AbortController();
+    const timer = clock.sleep(ATTEMPT_MS, over.signal).then(
+      () => stop.abort(new Error(`no answer within ${ATTEMPT_MS / 1000} seconds`)),
+      () => undefined,
+    );
+    try {
+      const { statusCode, headers, body: stream } = await httpRequest(url, {
+        method,
+        dispatcher,
+        signal: stop.signal,
+        headers: { ...this.#authorization(), ...(body !== undefined && describing(body)) },
+        body: body ?? null,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      });
+      const text = await readBounded(stream, url);
+      const one = (name: string) => [headers[name]].flat()[0];
+      const seconds = Number(one("retry-after"));
+      return {
+        status: statusCode,
+        type: (one("content-type") ?? "").toLowerCase(),
+        text,
+        location: one("location"),
+        retryAfterMs: Number.isFinite(seconds) && seconds > 0 ? seconds * 1000 : undefined,
+      };
+    } catch (error) {
+      const cause = stop.signal.aborted ? stop.signal.reason : error;
+      if (cause instanceof Error && cause.name === "HostformError") throw cause;
+      throw new Unanswered(reasonOf(cause), { cause });
+    } finally {
+      over.abort();
+      await timer;
+    }
+  }
+
+  #authorization(): Record<string, string> {
+    const { credentials } = this.#options;
+    if (credentials === undefined) return {};
+    const pair = Buffer.from(`${credentials.username}:${credentials.password}`, "utf8").toString("base64");
+    return { authorization: `Basic ${pair}` };
+  }
+}
+
+/** As Terraform describes a body. MD5 is part of the protocol; it guards against accidents, not against anybody. */
+function describing(body: string): Record<string, string> {
+  return { "content-type": "application/json", "content-md5": createHash("md5").update(body).digest("base64") };
+}
+
+async function readBounded(stream: AsyncIterable<Buffer>, url: URL): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  // Leaving the loop by throwing ends the connection.
+  for await (const chunk of stream) {
+    size += chunk.length;
+    if (size > MOST_BYTES) {
+      fail("state.backend", "The server of the state answers with more than a state can be", {
+        detail: `${nameOfUrl(url)} sent more than ${MOST_BYTES / 1024 / 1024} MiB.`,
+        fix: "Check that the address is that of a state.",
+      });
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** An address for messages: without the query, which may hold a token. */
+export function nameOfUrl(url: URL): string {
+  return `${url.origin}${url.pathname}`;
+}

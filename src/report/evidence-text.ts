@@ -1,0 +1,100 @@
+import type { Json, JsonObject } from "../model/index.ts";
+import { formatDuration } from "./duration.ts";
+import { escapeLine } from "./escape.ts";
+import { formatMoney } from "./money.ts";
+import { type Look, paint as painter } from "./style.ts";
+
+/** What is known of a create without known outcome, as this report needs it. */
+export interface EvidenceReport {
+  readonly address: string;
+  readonly since: string;
+  readonly operation: string;
+  readonly idempotency_key: string | null;
+  readonly body: JsonObject | null;
+  readonly candidates:
+    | readonly {
+        readonly id: string;
+        readonly created_at: Json;
+        readonly status: Json;
+        readonly domain: Json;
+        readonly plan: Json;
+      }[]
+    | null;
+  readonly invoices:
+    | readonly {
+        readonly id: string;
+        readonly number: string | null;
+        readonly order_id: string | null;
+        readonly total: number | null;
+        readonly currency: string | null;
+        readonly status: string | null;
+      }[]
+    | null;
+  readonly available?: boolean | null;
+  readonly verdict: "made" | "nothing" | "unclear" | "unknowable";
+}
+
+const VERDICT: Readonly<Record<EvidenceReport["verdict"], string>> = {
+  made: "It was made: `hostform apply` adopts it.",
+  nothing: "It was not made, as far as the account shows: `hostform apply` sends the request again.",
+  unclear: "It cannot be told by itself: adopt one of these with `--adopt ID`, or say `--absent`.",
+  unknowable:
+    "The API has no call that shows it: say `--adopt ID` if it was ordered (the invoice or the dashboard tells), or `--absent`.",
+};
+
+/** The most invoices or candidates that are listed. */
+const MAX_LISTED = 10;
+
+/** The evidence on creates without known outcome, a block for each. Ends with a newline. */
+export function renderEvidence(found: readonly EvidenceReport[], now: number, look: Look): string {
+  const paint = painter(look.color);
+  return found.map((one) => `${[paint.bold(escapeLine(one.address)), ...linesOf(one, now)].join("\n")}\n`).join("\n");
+}
+
+function linesOf(one: EvidenceReport, now: number): string[] {
+  const age = (now - Date.parse(one.since)) / 1000;
+  const ago = age >= 0 ? ` (${formatDuration(age)} ago)` : "";
+  return [
+    `  ${escapeLine(one.operation)} left at ${escapeLine(one.since)}${ago}; its answer was lost`,
+    ...(one.idempotency_key === null ? [] : [`  Idempotency-Key ${escapeLine(one.idempotency_key)}`]),
+    ...(one.body === null ? [] : [`  Sent: ${escapeLine(JSON.stringify(one.body))}`]),
+    ...candidateLines(one),
+    ...(one.available === undefined ? [] : [availability(one.available)]),
+    ...invoiceLines(one),
+    `  ${VERDICT[one.verdict]}`,
+  ];
+}
+
+function candidateLines({ candidates }: EvidenceReport): string[] {
+  if (candidates === null) return [];
+  if (candidates.length === 0) return ["  The account shows nothing new that could be it."];
+  const told = candidates.map(({ id, created_at, status, domain, plan }) => {
+    const facts = [plan, domain, status, created_at].filter((fact) => fact !== null).map(String);
+    return `    ${escapeLine([id, ...facts].join("  "))}`;
+  });
+  return ["  New since then:", ...cut(told)];
+}
+
+const availability = (available: boolean | null): string =>
+  available === null
+    ? "  Whether the domain can still be registered, the API does not tell."
+    : available
+      ? "  The domain can still be registered (the answer may lag behind)."
+      : "  The domain cannot be registered any more: somebody has it.";
+
+function invoiceLines({ invoices, candidates }: EvidenceReport): string[] {
+  if (invoices === null) return ["  The token may not read invoices (it lacks the ability billing)."];
+  if (invoices.length === 0) return [];
+  const told = invoices.map(({ id, number, order_id: order, total, currency, status }) => {
+    const facts = [number ?? id, `order ${order ?? "?"}`, formatMoney(total, currency), status ?? ""];
+    return `    ${escapeLine(facts.join("  "))}`;
+  });
+  const whose =
+    candidates === null || candidates.length === 0 ? "Invoices of orders that no service shows:" : "Their invoices:";
+  return [`  ${whose}`, ...cut(told)];
+}
+
+function cut(lines: readonly string[]): string[] {
+  const more = lines.length - MAX_LISTED;
+  return more > 0 ? [...lines.slice(0, MAX_LISTED), `    and ${more} more`] : [...lines];
+}

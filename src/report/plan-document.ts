@@ -1,0 +1,83 @@
+import { isError, isNoOp, type Plan } from "../model/index.ts";
+import { renderDiagnostics } from "./diagnostic-text.ts";
+import { plural } from "./duration.ts";
+import type { MoneyScale } from "./money.ts";
+import { changeLines } from "./plan-change.ts";
+import { driftLines } from "./plan-drift.ts";
+import { moneyLines, requestLine, summaryLine } from "./plan-summary.ts";
+import { waitingLines } from "./plan-text.ts";
+import { nameSome } from "./progress.ts";
+import { paint as painter } from "./style.ts";
+import { cut } from "./width.ts";
+
+export interface PlanDocumentOptions {
+  readonly moneyScale?: MoneyScale;
+}
+
+/** The parts of a plan as a document, each of them plain text that is safe to print and still to be escaped for its format. */
+export interface PlanDocument {
+  readonly summary: string;
+  /** Why it cannot be applied; absent when it can. */
+  readonly refusal?: string;
+  /** What orders, removals and requests there are, a line for each. */
+  readonly facts: readonly string[];
+  /** Errors, then warnings; equal ones are one. */
+  readonly diagnostics: readonly string[];
+  /** The blocks of the text: one for each change, what has to wait, drift. They end with a newline. */
+  readonly blocks: readonly string[];
+  readonly changes: number;
+}
+
+/** A fact is one line; a host's word that is longer than a line is not a fact. */
+const LONGEST_FACT = 300;
+const PLAIN = { color: false } as const;
+
+/** Takes a plan apart for Markdown and HTML, in the words of `renderPlan`. */
+export function planDocument(plan: Plan, { moneyScale }: PlanDocumentOptions): PlanDocument {
+  const paint = painter(false);
+  const changes = plan.changes.filter((change) => !isNoOp(change));
+  const errors = plan.diagnostics.filter(isError);
+  const warnings = plan.diagnostics.filter((diagnostic) => !isError(diagnostic));
+  const blocks = [
+    ...changes.map((change) => changeLines(change, paint)),
+    waitingLines(plan, paint),
+    // Last, because it may be long, and what does not fit is cut at the end.
+    driftLines(plan, paint),
+  ];
+  return {
+    summary: summaryLine(plan),
+    ...(errors.length > 0 && { refusal: `The plan has ${plural(errors.length, "error")} and cannot be applied.` }),
+    facts: [...(changes.length > 0 ? moneyLines(plan, moneyScale) : []), ...removalLines(plan), requestLine(plan)].map(
+      (line) => cut(line.trim(), LONGEST_FACT),
+    ),
+    diagnostics: [...new Set([...errors, ...warnings].map((diagnostic) => renderDiagnostics([diagnostic], PLAIN)))],
+    blocks: blocks.filter((lines) => lines.length > 0).map((lines) => `${lines.join("\n").trimEnd()}\n`),
+    changes: changes.length,
+  };
+}
+
+/** `Deletes hosting_grant.a, hosting_grant.b and 3 more.`: what a reader must not overlook. */
+function removalLines(plan: Plan): string[] {
+  const by = (removal: "delete" | "suspend" | "forget") =>
+    plan.changes.filter((change) => change.removal === removal).map(({ address }) => address);
+  const line = (verb: string, addresses: readonly string[]) =>
+    addresses.length === 0 ? [] : [`${verb} ${nameSome(addresses)}.`];
+  return [
+    ...line("Deletes", by("delete")),
+    ...line("Suspends, and manages no longer,", by("suspend")),
+    ...line("Manages no longer", by("forget")),
+  ];
+}
+
+/** What becomes of the thing a line tells of, by the sign that it begins with. */
+export type LineSign = "+" | "-" | "~";
+
+const SIGNED = /^( *)(-\/\+|\+\/-|[-+~])(?= |$)/;
+
+/** Takes the sign off a line of a block: the column it stood in is left blank. */
+export function signOf(line: string): { readonly sign: LineSign | undefined; readonly rest: string } {
+  const [found, indent = "", mark = ""] = SIGNED.exec(line) ?? [];
+  if (found === undefined) return { sign: undefined, rest: line };
+  const sign = mark === "+" || mark === "-" ? mark : "~";
+  return { sign, rest: `${indent}${" ".repeat(mark.length)}${line.slice(found.length)}` };
+}

@@ -1,0 +1,114 @@
+/** Runs that were stopped between a request and its record, for everything but services (crash.test.ts): what the next run does. */
+import { describe, expect, it } from "vitest";
+import { type Project, startProject } from "../support/project.ts";
+
+const DECLARATION = {
+  project: "recovery",
+  services: {
+    www: { plan_id: 11, currency: "USD", domain: "www.acme.example", grants: { "dev@acme.example": "view" } },
+  },
+  webhooks: { billing: { url: "https://hooks.acme.example", events: ["invoice.paid"] } },
+  client_accounts: { ana: { name: "Ana", currency: "USD" } },
+  migration_requests: {
+    www: { domain: "www.acme.example", order_id: "${hosting_service.www.id}", questions: { source: "cpanel" } },
+  },
+};
+
+const KINDS = [
+  ["grant", "/services/:id/grants", "grants", 'hosting_grant.www["dev@acme.example"]'],
+  ["webhook", "/webhooks", "webhooks", "hosting_webhook.billing"],
+  ["client account", "/accounts", "accounts", "hosting_client_account.ana"],
+  ["migration request", "/migration-requests", "migration_requests", "hosting_migration_request.www"],
+] as const;
+
+/** A project whose run died while it waited for the answer to a create. */
+async function died(path: string, happened: boolean): Promise<Project> {
+  const project = await startProject({ declare: DECLARATION });
+  let onDisk: ReadonlyMap<string, string> = new Map();
+  project.onDelay = () => {
+    onDisk = project.memory();
+    // Nothing else is begun: what the dead run did not do is not done.
+    project.interrupt();
+  };
+  const fault = happened ? ({ phase: "after" } as const) : ({ phase: "before", status: 403 } as const);
+  project.control.addFault({ method: "POST", path, delayMs: 1, ...fault });
+  // One change at a time: what came before is on disk, what comes after is not begun.
+  await project.run("apply", "--auto-approve", "--parallelism", "1");
+  project.recall(onDisk);
+  project.control.clearFaults();
+  return project;
+}
+
+describe.each(KINDS)("a run that dies while a %s is made", (_, path, collection, address) => {
+  it.each([true, false])(
+    "(carried out: %s) ends, when it is run again, with one object that is known",
+    async (happened) => {
+      const project = await died(path, happened);
+      expect((await project.recorded(address))?.private.pending).toMatchObject({ since: expect.any(String) });
+      await project.apply();
+      const made = project.control.list(collection);
+      expect(made).toHaveLength(1);
+      const { attributes, private: mark } = (await project.recorded(address)) ?? {};
+      expect(attributes?.id).toBe(String(made[0]?.id));
+      expect(mark).toEqual({});
+      if (collection === "webhooks") expect(attributes?.secret).toBe(project.control.list(collection)[0]?.secret);
+      await project.expectNoChanges();
+    },
+  );
+
+  it("is shown by plan as what it is, and plan changes nothing", async () => {
+    const project = await died(path, true);
+    const change = await project.changeOf(address);
+    expect(change.actions).toEqual(collection === "webhooks" ? ["create"] : ["no-op"]);
+    expect(change.importing !== undefined).toBe(collection !== "webhooks");
+  });
+});
+
+describe("a webhook whose secret was lost with the answer", () => {
+  it("is deleted and made anew in the same run, with a notice", async () => {
+    const project = await startProject({ declare: DECLARATION });
+    project.control.addFault({ method: "POST", path: "/webhooks", phase: "after", drop: true });
+    const { text } = await project.apply();
+    expect(text).toContain("[secret.lost]");
+    const [webhook, ...more] = project.control.list("webhooks");
+    expect(more).toEqual([]);
+    expect((await project.recorded("hosting_webhook.billing"))?.attributes).toMatchObject({
+      id: String(webhook?.id),
+      secret: webhook?.secret,
+    });
+    await project.expectNoChanges();
+  });
+
+  it("never costs one that was there before", async () => {
+    const project = await startProject({ declare: { project: "recovery" } });
+    project.control.create("webhooks", { url: "https://hooks.acme.example", events: ["service.expiring"] });
+    await project.declare(DECLARATION);
+    project.control.addFault({ method: "POST", path: "/webhooks", phase: "before", drop: true });
+    await project.apply();
+    expect(project.control.list("webhooks").map(({ events }) => events)).toEqual([
+      ["service.expiring"],
+      ["invoice.paid"],
+    ]);
+  });
+});
+
+describe("two objects that a create may have made", () => {
+  it("stop it, and nothing else; resolve shows both and settles it", async () => {
+    const project = await died("/accounts", true);
+    project.control.create("accounts", { name: "Ana", currency: "USD" });
+    const address = "hosting_client_account.ana";
+    project.sent();
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code).toBe(1);
+    expect(ran.text).toContain(`hostform resolve '${address}'`);
+    expect(project.changesSent()).not.toContain("POST /accounts");
+    const shown = await project.run("resolve");
+    expect(shown.code).toBe(1);
+    const ids = project.control.list("accounts").map(({ id }) => String(id));
+    for (const id of ids) expect(shown.out).toContain(id);
+    expect((await project.run("resolve", address, "--adopt", String(ids[0]))).code).toBe(0);
+    expect((await project.run("resolve")).err).toContain("Nothing is pending");
+    await project.apply();
+    await project.expectNoChanges();
+  });
+});

@@ -1,0 +1,140 @@
+/** `hostform resolve`: the evidence on creates without known outcome, and settling them without a prompt. */
+import { describe, expect, it } from "vitest";
+import { type Project, startProject } from "../support/project.ts";
+
+const ADDRESS = "hosting_domain.acme";
+const DOMAIN = {
+  project: "resolve",
+  domains: {
+    acme: {
+      domain: "acme-example.com",
+      years: 1,
+      currency: "USD",
+      nameserver_mode: "default",
+      registrant_contact: {
+        first_name: "Ana",
+        last_name: "Acme",
+        email: "ana@acme.example",
+        phone: "+995 555 000000",
+        address: "1 Rustaveli Ave",
+        city: "Tbilisi",
+        postcode: "0108",
+        country: "GE",
+      },
+    },
+  },
+};
+
+/** A registration whose answer was lost. @param happened whether the server has carried it out. */
+async function inDoubt(happened: boolean): Promise<Project> {
+  const project = await startProject({ declare: DOMAIN });
+  project.control.addFault({ method: "POST", path: "/domains", phase: happened ? "after" : "before", drop: true });
+  const ran = await project.run("apply", "--auto-approve");
+  expect(ran.code).toBe(1);
+  expect(ran.text).toContain(`hostform resolve '${ADDRESS}'`);
+  project.sent();
+  return project;
+}
+
+describe("resolve", () => {
+  it("with nothing pending says so", async () => {
+    const project = await startProject({ declare: { project: "resolve" } });
+    expect(await project.run("resolve")).toMatchObject({ code: 0, err: "Nothing is pending.\n" });
+    expect(await project.run("resolve", "--json")).toMatchObject({ code: 0, out: "[]\n" });
+  });
+
+  it.each([true, false])("(carried out: %s) shows what was sent, when, availability and invoices", async (happened) => {
+    const project = await inDoubt(happened);
+    project.clock.advance(90_000);
+    const { code, out } = await project.run("resolve");
+    expect(code).toBe(1);
+    expect(out).toContain("registerDomain left at 2026-11-21T10:00:00.000Z (1 min 30 s ago)");
+    expect(out).toContain("acme-example.com");
+    expect(out).toContain(happened ? "cannot be registered any more" : "can still be registered");
+    expect(out.includes("Invoices of orders that no service shows")).toBe(happened);
+    expect(project.changesSent()).toEqual([]);
+    const json = JSON.parse((await project.run("resolve", ADDRESS, "--json")).out);
+    expect(json).toMatchObject([
+      { address: ADDRESS, operation: "registerDomain", verdict: "unknowable", candidates: null, available: !happened },
+    ]);
+  });
+
+  it("is never sent again by itself, however often apply runs, and the rest goes on", async () => {
+    const project = await inDoubt(true);
+    await project.declare({ ...DOMAIN, client_accounts: { ana: { name: "Ana", currency: "USD" } } });
+    for (let run = 0; run < 3; run++) {
+      expect((await project.run("apply", "--auto-approve")).code).toBe(1);
+      project.clock.advance(86_400_000);
+    }
+    expect(project.changesSent()).toEqual(["POST /accounts"]);
+    expect((await project.run("plan")).code).toBe(1);
+    expect(JSON.parse((await project.run("plan", "--json")).out)).toMatchObject({ hostform: { pending: [ADDRESS] } });
+  });
+
+  it("--adopt records it", async () => {
+    const project = await inDoubt(true);
+    const [order] = project.control.list("domains");
+    const settled = await project.run("resolve", ADDRESS, "--adopt", String(order?.id), "--json");
+    expect(settled.code).toBe(0);
+    expect(JSON.parse(settled.out)).toEqual({ address: ADDRESS, settled: "adopted", id: String(order?.id) });
+    expect(await project.recorded(ADDRESS)).toMatchObject({
+      attributes: { id: String(order?.id), years: 1 },
+      private: {},
+    });
+    await project.expectNoChanges();
+  });
+
+  it("--absent lets the next apply order it", async () => {
+    const project = await inDoubt(false);
+    expect((await project.run("resolve", ADDRESS, "--absent")).code).toBe(0);
+    await project.apply();
+    expect(project.control.list("domains")).toHaveLength(1);
+    await project.expectNoChanges();
+  });
+
+  it("--wait adopts what the account shows sooner or later", async () => {
+    const project = await startProject({
+      declare: { project: "resolve", client_accounts: { ana: { name: "Ana", currency: "USD" } } },
+    });
+    project.control.addFault({ method: "POST", path: "/accounts", phase: "before", drop: true, times: 9 });
+    expect((await project.run("apply", "--auto-approve")).code).toBe(1);
+    const early = await project.run("resolve", "hosting_client_account.ana", "--wait", "--wait-timeout", "20s");
+    expect(early.code).toBe(1);
+    project.control.create("accounts", { name: "Ana", currency: "USD" });
+    const late = await project.run("resolve", "hosting_client_account.ana", "--wait");
+    expect(late).toMatchObject({ code: 0 });
+    await project.expectNoChanges();
+  });
+
+  it.each([
+    ["two ways at once", [ADDRESS, "--absent", "--wait"], "give one"],
+    ["a way without an address", ["--absent"], "Which one"],
+    ["an unknown address", ["hosting_domain.acne", "--absent"], "Did you mean"],
+    ["waiting for what cannot be seen", [ADDRESS, "--wait"], "nothing to wait for"],
+  ])("refuses %s", async (_, args, words) => {
+    const project = await inDoubt(false);
+    const ran = await project.run("resolve", ...args);
+    expect(ran.code).toBe(1);
+    expect(ran.err).toContain(words);
+    expect((await project.recorded(ADDRESS))?.private.pending).toBeDefined();
+  });
+
+  it("refuses an object that does not exist, is another's, or an address that is not pending", async () => {
+    const project = await startProject({
+      declare: { project: "resolve", client_accounts: { one: { name: "One", currency: "USD" } } },
+    });
+    await project.apply();
+    const other = { name: "Ana", currency: "USD" };
+    await project.declare({
+      project: "resolve",
+      client_accounts: { one: { name: "One", currency: "USD" }, ana: other },
+    });
+    project.control.addFault({ method: "POST", path: "/accounts", phase: "before", drop: true, times: 9 });
+    await project.run("apply", "--auto-approve");
+    const [one] = project.control.list("accounts");
+    const adopt = (id: string) => project.run("resolve", "hosting_client_account.ana", "--adopt", id);
+    expect((await adopt("9999")).err).toContain("does not exist");
+    expect((await adopt(String(one?.id))).err).toContain("is in the state already, as hosting_client_account.one");
+    expect((await project.run("resolve", "hosting_client_account.one", "--absent")).err).toContain("is not pending");
+  });
+});

@@ -1,0 +1,340 @@
+/** One-time secrets that are written to `secret_output`: whatever happens, they are there or in the state, and shown nowhere. */
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { fingerprintOf } from "../../src/lifecycle/index.ts";
+import { isError } from "../../src/model/index.ts";
+import { type Project, startProject } from "../support/project.ts";
+
+const HOOK = "hosting_webhook.billing";
+const hook = (more: object = {}, rest: object = {}) => ({
+  project: "secrets",
+  webhooks: { billing: { url: "https://hooks.acme.example", events: ["invoice.paid"], ...more } },
+  ...rest,
+});
+const to = (secret_output: object) => hook({ secret_output });
+const FILE = { file: "billing.secret" };
+
+/** The secret as the server knows it. */
+const made = ({ control }: Project) => String(control.list("webhooks").at(-1)?.secret);
+const at = (project: Project, file: string) => path.join(project.dir, file);
+const text = (project: Project, file: string) => readFileSync(at(project, file), "utf8");
+const attributes = async (project: Project, address = HOOK) => (await project.recorded(address))?.attributes;
+
+/** The secret stands in neither of the outputs of everyday commands. */
+async function expectUnseen(project: Project, secret: string, ...shown: readonly string[]): Promise<void> {
+  const texts = [...shown];
+  for (const args of [["plan"], ["plan", "--json"], ["state", "show", HOOK], ["apply", "--auto-approve", "--json"]])
+    texts.push((await project.run(...args)).text);
+  for (const each of texts) expect(each).not.toContain(secret);
+}
+
+/** Programs that are given secrets, in place of real ones. */
+function recordCommands(project: Project, answer: (env: Record<string, string | undefined>) => string | undefined) {
+  const calls: { command: readonly string[]; input: string; purpose: string | undefined }[] = [];
+  project.onCapture = async (command, { input, env, cwd }) => {
+    expect(cwd).toBe(project.dir);
+    calls.push({ command, input, purpose: env.HOSTFORM_SECRET_OUTPUT });
+    const failure = answer(env);
+    return { stdout: "", stderr: `about ${input}`, ...(failure !== undefined && { failure }) };
+  };
+  return calls;
+}
+
+describe("a new webhook with a secret_output", () => {
+  it("has its secret in a file of mode 0600, and a fingerprint alone in the state", async () => {
+    const project = await startProject({ declare: to(FILE) });
+    const { text: shown } = await project.apply();
+    const secret = made(project);
+    expect(text(project, FILE.file)).toBe(`${secret}\n`);
+    expect(statSync(at(project, FILE.file)).mode & 0o777).toBe(0o600);
+    expect(await attributes(project)).toMatchObject({ secret: null, secret_fingerprint: fingerprintOf(secret) });
+    expect(await project.stateText()).not.toContain(secret);
+    await project.expectNoChanges();
+    await expectUnseen(project, secret, shown);
+  });
+
+  it("has it in a line of an env file, whose other lines stay", async () => {
+    const project = await startProject({ declare: to({ env_file: { path: ".env", name: "HOOK_SECRET" } }) });
+    writeFileSync(at(project, ".env"), "A=1\nexport HOOK_SECRET='old' # once\nB='two words'\n", { mode: 0o600 });
+    await project.apply();
+    expect(text(project, ".env")).toBe(`A=1\nexport HOOK_SECRET=${made(project)}\nB='two words'\n`);
+    await project.expectNoChanges();
+  });
+
+  it("gives it to a command, which is tried before anything is sent", async () => {
+    const project = await startProject({ declare: to({ command: ["vault", "put", "hook"] }) });
+    const calls = recordCommands(project, (env) => {
+      expect(env).toMatchObject({ HOSTFORM_ADDRESS: HOOK, HOSTFORM_ATTRIBUTE: "secret" });
+      if (env.HOSTFORM_SECRET_OUTPUT === "test") expect(project.control.list("webhooks")).toEqual([]);
+      return undefined;
+    });
+    await project.apply();
+    expect(calls).toEqual([
+      { command: ["vault", "put", "hook"], input: "", purpose: "test" },
+      { command: ["vault", "put", "hook"], input: made(project), purpose: "write" },
+    ]);
+    expect(await attributes(project)).toMatchObject({ secret: null, secret_fingerprint: fingerprintOf(made(project)) });
+    await project.expectNoChanges();
+  });
+
+  it("writes through a symbolic link, which stays one", async () => {
+    const project = await startProject({ declare: to(FILE) });
+    mkdirSync(at(project, "vault"));
+    symlinkSync("vault/hook", at(project, FILE.file));
+    await project.apply();
+    expect(text(project, "vault/hook")).toBe(`${made(project)}\n`);
+    expect(text(project, FILE.file)).toBe(`${made(project)}\n`);
+  });
+
+  it("says that a file can be read by others, and closes it", async () => {
+    const project = await startProject({ declare: to(FILE) });
+    writeFileSync(at(project, FILE.file), "");
+    chmodSync(at(project, FILE.file), 0o644);
+    const { text: shown } = await project.apply();
+    expect(shown).toContain("can be read by others");
+    expect(statSync(at(project, FILE.file)).mode & 0o777).toBe(0o600);
+  });
+
+  it("has a new secret written when it is made anew", async () => {
+    const project = await startProject({ declare: to(FILE) });
+    await project.apply();
+    const first = made(project);
+    await project.declare(hook({ secret_output: FILE, url: "https://other.acme.example" }));
+    await project.apply();
+    expect(made(project)).not.toBe(first);
+    expect(text(project, FILE.file)).toBe(`${made(project)}\n`);
+    expect(await attributes(project)).toMatchObject({ secret: null, secret_fingerprint: fingerprintOf(made(project)) });
+    await project.expectNoChanges();
+  });
+});
+
+describe("a place that cannot be written to", () => {
+  it.each<[why: string, output: object, prepare: (project: Project) => void, words: string]>([
+    ["its folder does not exist", { file: "no/such/folder" }, () => undefined, "mkdir -p"],
+    ["it is a folder", { file: "vault" }, (project) => mkdirSync(at(project, "vault")), "is a folder"],
+    ["it is the state", { file: "hosting.tfstate" }, () => undefined, "hostform itself"],
+    ["it is the declaration", { env_file: { path: "hosting.yaml", name: "A" } }, () => undefined, "hostform itself"],
+    ["it is a device", { file: "/dev/null" }, () => undefined, "not an ordinary file"],
+    [
+      "it is no text",
+      { env_file: { path: "blob", name: "A" } },
+      (project) => writeFileSync(at(project, "blob"), Buffer.from([0x41, 0xff, 0xfe])),
+      "UTF-8",
+    ],
+    [
+      "the command refuses",
+      { command: ["vault"] },
+      (project) => recordCommands(project, () => "ended with exit code 3"),
+      "ended with exit code 3 when it was tried",
+    ],
+  ])("(%s) is found before anything is sent", async (_, output, prepare, words) => {
+    const project = await startProject({ declare: to(output) });
+    prepare(project);
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code).toBe(1);
+    expect(ran.text).toContain("[secret.output]");
+    expect(ran.text.replace(/\s+/g, " ")).toContain(words);
+    expect(project.changesSent()).toEqual([]);
+    expect(await project.recorded(HOOK)).toBeUndefined();
+  });
+
+  it("when the secret comes keeps it in the state, and the next apply writes it", async () => {
+    const project = await startProject({ declare: to({ command: ["vault"] }) });
+    let broken = true;
+    const calls = recordCommands(project, ({ HOSTFORM_SECRET_OUTPUT: purpose }) =>
+      broken && purpose === "write" ? "ended with exit code 4" : undefined,
+    );
+    const ran = await project.run("apply", "--auto-approve");
+    const secret = made(project);
+    expect(ran.code).toBe(0);
+    expect(ran.text.replace(/\s+/g, " ")).toContain("It is kept in the state meanwhile");
+    expect(await project.recorded(HOOK)).toMatchObject({
+      attributes: { secret, secret_fingerprint: null },
+      sensitive: ["secret"],
+    });
+    await expectUnseen(project, secret, ran.text);
+
+    // Still broken: a change of its own that fails, with nothing lost and nothing sent.
+    project.sent();
+    expect((await project.run("apply", "--auto-approve")).code).toBe(1);
+    expect((await attributes(project))?.secret).toBe(secret);
+    broken = false;
+    const change = await project.changeOf(HOOK);
+    expect(change).toMatchObject({ actions: ["update"], requests: 0 });
+    expect(change.reasons.map(({ text: why }) => why)).toEqual([
+      "the secret is still to be written to the command vault",
+    ]);
+    await project.apply();
+    expect(calls.at(-1)).toMatchObject({ input: secret, purpose: "write" });
+    expect(project.changesSent()).toEqual([]);
+    expect(await attributes(project)).toMatchObject({ secret: null, secret_fingerprint: fingerprintOf(secret) });
+    await project.expectNoChanges();
+  });
+});
+
+describe("a run that dies between the answer and the write", () => {
+  it("has the secret on disk; the next apply writes it", async () => {
+    const project = await startProject({ declare: to({ command: ["vault"] }) });
+    let onDisk: ReadonlyMap<string, string> | undefined;
+    const calls = recordCommands(project, ({ HOSTFORM_SECRET_OUTPUT: purpose }) => {
+      if (purpose === "write") onDisk ??= project.memory();
+      return undefined;
+    });
+    await project.apply();
+    const secret = made(project);
+    project.recall(onDisk ?? new Map());
+    expect(await attributes(project)).toMatchObject({ secret, secret_fingerprint: null });
+    calls.length = 0;
+    project.sent();
+    await project.apply();
+    expect(calls).toEqual([{ command: ["vault"], input: secret, purpose: "write" }]);
+    expect(project.changesSent()).toEqual([]);
+    expect(await attributes(project)).toMatchObject({ secret: null, secret_fingerprint: fingerprintOf(secret) });
+    await project.expectNoChanges();
+  });
+});
+
+describe("a webhook that is there already", () => {
+  it("has the secret of its state written out when secret_output is declared", async () => {
+    const project = await startProject({ declare: hook() });
+    await project.apply();
+    const secret = made(project);
+    expect((await attributes(project))?.secret).toBe(secret);
+    await project.declare(to(FILE));
+    project.sent();
+    const { text: shown } = await project.apply();
+    expect(project.changesSent()).toEqual([]);
+    expect(text(project, FILE.file)).toBe(`${secret}\n`);
+    expect(await attributes(project)).toMatchObject({ secret: null, secret_fingerprint: fingerprintOf(secret) });
+    await project.expectNoChanges();
+    await expectUnseen(project, secret, shown);
+  });
+
+  it("cannot have it moved once it is gone from the state: said once, recorded, and no diff after", async () => {
+    const project = await startProject({ declare: to(FILE) });
+    await project.apply();
+    await project.declare(to({ file: "elsewhere" }));
+    const { diagnostics } = await project.plan();
+    expect(diagnostics.map(({ code, severity }) => [code, severity])).toEqual([["secret.output", "warning"]]);
+    await project.apply();
+    expect(existsSync(at(project, "elsewhere"))).toBe(false);
+    await project.expectNoChanges();
+  });
+
+  it("loses nothing when secret_output is removed", async () => {
+    const project = await startProject({ declare: to(FILE) });
+    await project.apply();
+    await project.declare(hook());
+    project.sent();
+    await project.apply();
+    expect(project.changesSent()).toEqual([]);
+    expect(text(project, FILE.file)).toBe(`${made(project)}\n`);
+    await project.expectNoChanges();
+  });
+
+  it.each([{}, { secret_output: FILE }])("is imported without its secret, which makes no diff (%o)", async (more) => {
+    const project = await startProject({ declare: hook() });
+    await project.apply();
+    await project.loseState();
+    await project.declare(hook(more));
+    const id = String(project.control.list("webhooks")[0]?.id);
+    const ran = await project.run("import", HOOK, id);
+    expect(ran.code, ran.text).toBe(0);
+    expect(ran.text).toContain("Its secret was told only when it was made");
+    expect(await attributes(project)).toMatchObject({ secret: null, secret_fingerprint: null });
+    await project.expectNoChanges();
+    expect(existsSync(at(project, FILE.file))).toBe(false);
+  });
+
+  it("keeps its secret whatever a reading says of it", async () => {
+    const project = await startProject({ declare: hook() });
+    await project.apply();
+    const secret = made(project);
+    project.control.change("webhooks", Number((await attributes(project))?.id), { secret: "whsec_another" });
+    await project.expectNoChanges();
+    await project.apply();
+    expect((await attributes(project))?.secret).toBe(secret);
+  });
+});
+
+describe("a reference to a secret that is not kept", () => {
+  it("is refused, and says why", async () => {
+    const declare = hook(
+      { secret_output: FILE },
+      {
+        migration_requests: { acme: { domain: "acme.example", questions: { key: `\${${HOOK}.secret}` } } },
+      },
+    );
+    const project = await startProject({ declare });
+    const ran = await project.run("validate");
+    expect(ran.code).toBe(1);
+    expect(ran.text).toContain("hosting_webhook.billing.secret is not kept");
+    expect(ran.text).toContain("hosting.yaml:");
+  });
+});
+
+describe("two secrets for one place", () => {
+  it("are refused: the second would overwrite the first", async () => {
+    const declare = hook({ secret_output: FILE });
+    const other = {
+      url: "https://b.acme.example",
+      events: ["invoice.paid"],
+      secret_output: { file: "./billing.secret" },
+    };
+    const project = await startProject({ declare: { ...declare, webhooks: { ...declare.webhooks, other } } });
+    const ran = await project.run("validate");
+    expect(ran.code).toBe(1);
+    expect(ran.text).toContain(
+      "hosting_webhook.other and hosting_webhook.billing write their secrets to the same place",
+    );
+  });
+});
+
+describe("a generated password with a secret_output", () => {
+  const VPS = "hosting_service.vps";
+  const vps = (more: object) => ({
+    project: "secrets",
+    services: { vps: { plan_id: 31, currency: "USD", secret_output: { file: "vps.password" }, ...more } },
+  });
+
+  it("goes there, at each password_version", async () => {
+    const project = await startProject({ declare: vps({ password_version: 1 }) });
+    await project.apply();
+    const first = text(project, "vps.password").trim();
+    expect(first.length).toBeGreaterThan(7);
+    expect(await attributes(project, VPS)).toMatchObject({
+      generated_password: null,
+      generated_password_fingerprint: fingerprintOf(first),
+    });
+    await project.expectNoChanges();
+    await project.declare(vps({ password_version: 2 }));
+    await project.apply();
+    const second = text(project, "vps.password").trim();
+    expect(second).not.toBe(first);
+    expect((await attributes(project, VPS))?.generated_password_fingerprint).toBe(fingerprintOf(second));
+    expect(await project.stateText()).not.toContain(second);
+    await project.expectNoChanges();
+  });
+
+  it("is not asked for while it could not be written", async () => {
+    const project = await startProject({ declare: vps({}) });
+    await project.apply();
+    mkdirSync(at(project, "vps.password"));
+    await project.declare(vps({ password_version: 1 }));
+    project.sent();
+    expect((await project.run("apply", "--auto-approve")).code).toBe(1);
+    expect(project.changesSent()).toEqual([]);
+  });
+
+  it("is kept in the state without one, whatever is read later", async () => {
+    const project = await startProject({ declare: vps({ password_version: 1, secret_output: null }) });
+    await project.apply();
+    const password = String((await attributes(project, VPS))?.generated_password);
+    expect(password.length).toBeGreaterThan(7);
+    const { diagnostics } = await project.plan();
+    expect(diagnostics.filter(isError)).toEqual([]);
+    await project.apply();
+    expect((await attributes(project, VPS))?.generated_password).toBe(password);
+  });
+});

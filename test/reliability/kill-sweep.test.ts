@@ -1,0 +1,131 @@
+/**
+ * `kill -9` of the real program at every operation by which a run leaves traces: each open for writing, write, sync,
+ * rename and removal of a file, each write to and read from a connection, while it makes twenty changes. Then the same
+ * command again until it is quiet, and the account, the state and the declaration must be one: nothing twice, no id and
+ * no secret lost.
+ *
+ * `npm test` takes every so-manieth point; `npm run test:long` all of them, and kills the run that recovers as well.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Project } from "../support/project.ts";
+import { AFTER, BEFORE, DOMAIN, expectSettled } from "./support/agency.ts";
+import { POINT_KINDS, type Tally } from "./support/kill-points.ts";
+import { announce, LONG } from "./support/long.ts";
+import { startPlace } from "./support/place.ts";
+import { bundleProgram, type KillPoint, type Program } from "./support/program.ts";
+
+/** How many points `npm test` takes. */
+const SAMPLE = 32;
+const APPLY = ["apply", "--auto-approve", "--parallelism"];
+
+let program: Program;
+beforeAll(async () => {
+  program = await bundleProgram();
+});
+afterAll(() => program.remove());
+
+/** The project before its twenty changes. */
+async function ready(): Promise<Project> {
+  const project = await startPlace(BEFORE);
+  await project.apply();
+  await project.declare(AFTER);
+  return project;
+}
+
+/** Every moment at which the run can be killed. */
+function pointsOf(tally: Tally): KillPoint[] {
+  return POINT_KINDS.flatMap((kind) =>
+    tally[kind].flatMap((_, at) => {
+      const moments = kind === "write" ? (["before", "halfway", "after"] as const) : (["before", "after"] as const);
+      return moments.map((moment) => ({ kind, nth: at + 1, moment }));
+    }),
+  );
+}
+
+/** Settles a registration without known outcome as a user does who has looked for the invoice. */
+async function settleDomain(project: Project): Promise<void> {
+  const [made] = project.control.list("domains");
+  const settled =
+    made === undefined
+      ? await project.run("state", "rm", DOMAIN)
+      : await project.run("import", DOMAIN, String(made.id));
+  expect(settled.code, settled.text).toBe(0);
+}
+
+/** Applies until a run ends well, at most three times; a registration without known outcome is settled when the first one says so. */
+async function untilQuiet(project: Project): Promise<void> {
+  for (let run = 1; ; run++) {
+    const doubtful = (await project.recorded(DOMAIN))?.private.pending !== undefined;
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code, ran.text).toBe(doubtful ? 1 : 0);
+    if (!doubtful) return;
+    expect(run, "runs that were needed").toBeLessThan(3);
+    expect(ran.text).toContain("plan.pending");
+    await settleDomain(project);
+  }
+}
+
+/** Kills a run (and the one that recovers from it), lets the next ones end well, and checks. @returns how the first ended. */
+async function sweep(parallelism: string, ...points: readonly KillPoint[]): Promise<NodeJS.Signals | null> {
+  const project = await ready();
+  try {
+    let first: NodeJS.Signals | null | undefined;
+    for (const kill of points) {
+      const args = [...APPLY, parallelism];
+      const { signal } = await program.run({ cwd: project.dir, env: project.env, args, kill });
+      first ??= signal;
+    }
+    // The killed processes went by the real clock.
+    project.clock.advance(Math.max(0, Date.now() - project.clock.now()));
+    await untilQuiet(project);
+    await expectSettled(project);
+    return first ?? null;
+  } finally {
+    await project.close();
+  }
+}
+
+/** Two at a time: the machine that this runs on may have no more. */
+async function inPairs<T>(items: readonly T[], work: (item: T, at: number) => Promise<void>): Promise<void> {
+  const queue = items.entries();
+  const worker = async () => {
+    for (const [at, item] of queue) await work(item, at);
+  };
+  await Promise.all([worker(), worker()]);
+}
+
+const named = ({ kind, nth, moment }: KillPoint) => `${moment} ${kind} ${nth}`;
+
+describe("a run that is killed", { timeout: 3_600_000 }, () => {
+  const forms = LONG ? (["1", "10", "1 and again"] as const) : (["1"] as const);
+  it.each(forms)("at any point (parallelism %s) loses nothing and makes nothing twice", async (form) => {
+    const [parallelism = "1", again] = form.split(" and ");
+    const project = await ready();
+    const { ended, tally } = await program.count({ cwd: project.dir, env: project.env, args: [...APPLY, parallelism] });
+    expect(ended.code, ended.err).toBe(0);
+    await expectSettled(project);
+    await project.close();
+    for (const kind of POINT_KINDS) expect(tally[kind].length, kind).toBeGreaterThan(0);
+
+    const all = pointsOf(tally);
+    const chosen = all.filter((_, at) => at % (LONG ? 1 : Math.ceil(all.length / SAMPLE)) === 0);
+    let killed = 0;
+    const failures: string[] = [];
+    await inPairs(chosen, async (point, at) => {
+      // The run that recovers is killed at a point that goes through all of them, in another order.
+      const second = again === undefined ? undefined : all[(at * 7) % all.length];
+      const points = second === undefined ? [point] : [point, second];
+      try {
+        if ((await sweep(parallelism, ...points)) === "SIGKILL") killed += 1;
+      } catch (error) {
+        failures.push(`${points.map(named)}: ${error instanceof Error ? error.message : error}`);
+      }
+    });
+    announce(
+      `Kill sweep (parallelism ${form}): killed at ${killed} of ${all.length} points, ${failures.length} failures`,
+    );
+    expect(failures).toEqual([]);
+    // One change after the other, the run is the same each time.
+    if (form === "1") expect(killed).toBe(chosen.length);
+  });
+});

@@ -1,0 +1,113 @@
+/**
+ * The real program as a process of its own: bundled once, as `npm run build` does it, because a sweep starts it
+ * hundreds of times.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { build } from "esbuild";
+import type { Moment, PointKind, Tally } from "./kill-points.ts";
+
+const root = path.resolve(import.meta.dirname, "../../..");
+const preload = path.join(import.meta.dirname, "kill-points.ts");
+
+/** How a process ended. */
+export interface Ended {
+  /** Null for one that a signal ended. */
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface Running {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+}
+
+/** Where to die. */
+export interface KillPoint {
+  readonly kind: PointKind;
+  /** From 1. */
+  readonly nth: number;
+  readonly moment: Moment;
+}
+
+export interface Start {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly args: readonly string[];
+  readonly kill?: KillPoint;
+  readonly tally?: string;
+}
+
+export interface Program {
+  start(options: Start): Running;
+  /** Runs to the end. */
+  run(options: Start): Promise<Ended>;
+  /** Runs to the end and tells where it could have been killed. */
+  count(options: Start): Promise<{ readonly ended: Ended; readonly tally: Tally }>;
+  remove(): Promise<void>;
+}
+
+/** Bundles the program into a folder of its own. */
+export async function bundleProgram(): Promise<Program> {
+  const folder = await mkdtemp(path.join(tmpdir(), "hostform-bundle-"));
+  await build({
+    absWorkingDir: root,
+    entryPoints: { hostform: "src/cli/main.ts" },
+    outdir: folder,
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node22.20",
+    banner: {
+      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+    },
+    logLevel: "error",
+  });
+  const start = ({ cwd, env, args, kill, tally }: Start): Running => {
+    const child = spawn(process.execPath, ["--import", preload, path.join(folder, "hostform.mjs"), ...args], {
+      cwd,
+      env: {
+        PATH: process.env.PATH,
+        HOME: process.env.HOME,
+        NO_COLOR: "1",
+        TZ: "UTC",
+        ...env,
+        ...(kill && { HOSTFORM_KILL: `${kill.kind} ${kill.nth} ${kill.moment}` }),
+        ...(tally && { HOSTFORM_KILL_TALLY: tally }),
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let [out, err] = ["", ""];
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      out += text;
+    });
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      err += text;
+    });
+    const ended = new Promise<Ended>((resolve, reject) => {
+      child.on("error", reject);
+      child.on("close", (code, signal) => resolve({ code, signal, out, err }));
+    });
+    return { child, ended };
+  };
+  const run = (options: Start) => start(options).ended;
+  return {
+    start,
+    run,
+    count: async (options) => {
+      const tally = path.join(options.cwd, "tally.json");
+      const ended = await run({ ...options, tally });
+      const text = existsSync(tally) ? await readFile(tally, "utf8") : "{}";
+      await rm(tally, { force: true });
+      return { ended, tally: JSON.parse(text) };
+    },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,130 @@
+import type { JsonObject, ResourceState, State } from "../../src/model/index.ts";
+import { type Declaration, desiredOf, serviceAddress } from "./declaration.ts";
+import { phaseOf } from "./records.ts";
+import type { Server } from "./server.ts";
+import { classOf, ownLive } from "./witness.ts";
+
+/** What is compared once everything is quiet. */
+export interface Aftermath {
+  readonly declaration: Declaration;
+  readonly state: State;
+  readonly server: Server;
+  readonly now: number;
+  /** Ids of objects that a lost state knew: nothing says any more that they are ours. */
+  readonly orphans: ReadonlySet<number>;
+  /** Addresses that were adopted by `import`: their one-time secrets were told to somebody else. */
+  readonly adopted: ReadonlySet<string>;
+}
+
+/** Everything in which declaration, state and account differ although nothing goes wrong any more; empty when all is well. */
+export function differences(aftermath: Aftermath): string[] {
+  return [...recorded(aftermath), ...services(aftermath), ...grants(aftermath), ...webhooks(aftermath), ...others(aftermath)];
+}
+
+/** Every declared resource is recorded with an id, nothing else is, and no mark is left. */
+function recorded({ declaration, state }: Aftermath): string[] {
+  const declared = new Set(desiredOf(declaration, new Map()).resources.map(({ address }) => address));
+  const missing = [...declared].filter((address) => typeof state.resources.get(address)?.attributes.id !== "string");
+  const left = [...state.resources.keys()].filter((address) => !declared.has(address));
+  const marked = [...state.resources.values()].filter(({ private: mark }) => mark.pending ?? mark.deposed ?? mark.attempt);
+  return [
+    ...missing.map((address) => `${address} is declared and not recorded`),
+    ...left.map((address) => `${address} is recorded and not declared`),
+    ...marked.map(({ address, private: mark }) => `${address} still has a mark: ${JSON.stringify(mark)}`),
+  ];
+}
+
+function services({ declaration, state, server, now }: Aftermath): string[] {
+  const live = ownLive(server, now);
+  const faults: string[] = [];
+  const held = new Map<string, string>();
+  for (const declared of declaration.services) {
+    const address = serviceAddress(declared.name);
+    const attributes = attributesOf(state, address);
+    const id = String(attributes.id);
+    const other = held.get(id);
+    if (other !== undefined) faults.push(`${address} and ${other} are both service ${id}`);
+    held.set(id, address);
+    const real = live.find((one) => String(one.id) === id);
+    if (real === undefined) {
+      faults.push(`${address} is recorded as ${id}, which is not a live service of ours`);
+      continue;
+    }
+    const key = classOf({ domain: real.domain, plan: real.plan.plan_id });
+    if (key !== classOf(declared)) faults.push(`${address} is recorded as ${id}, which is ${key}`);
+    if (declared.suspended !== undefined && real.suspended !== declared.suspended)
+      faults.push(`${address} is declared suspended: ${declared.suspended}, and is not`);
+    if (attributes.status !== phaseOf(real, now)) faults.push(`${address} is recorded as ${attributes.status}`);
+    if (declared.passwordVersion !== undefined && attributes.generated_password !== real.password)
+      faults.push(`${address} has another password than recorded`);
+  }
+  const wanted = new Set(declaration.services.map(classOf));
+  for (const one of live) {
+    const key = classOf({ domain: one.domain, plan: one.plan.plan_id });
+    if (wanted.has(key) && !held.has(String(one.id))) faults.push(`service ${one.id} (${key}) is ours, and nothing knows it`);
+  }
+  return faults;
+}
+
+function grants({ declaration, state, server, now, orphans }: Aftermath): string[] {
+  const live = new Set(ownLive(server, now).map(({ id }) => String(id)));
+  const known = new Set<number>();
+  const faults: string[] = [];
+  for (const { name, grants: people } of declaration.services) {
+    const service = String(attributesOf(state, serviceAddress(name)).id);
+    for (const [email, permission] of Object.entries(people)) {
+      const address = `hosting_grant.${name}[${JSON.stringify(email)}]`;
+      const real = server.grants.filter((one) => String(one.service) === service && one.email === email);
+      for (const { id } of real) known.add(id);
+      const [only] = real;
+      if (only === undefined || real.length > 1) faults.push(`${address} has ${real.length} grants`);
+      else if (String(only.id) !== attributesOf(state, address).id) faults.push(`${address} is recorded as another grant`);
+      else if (only.permission !== permission) faults.push(`${address} is ${only.permission}`);
+    }
+  }
+  const extra = server.grants.filter(
+    ({ id, service, foreign }) => !foreign && live.has(String(service)) && !known.has(id) && !orphans.has(id),
+  );
+  return [...faults, ...extra.map(({ id, email }) => `grant ${id} of ${email} is ours, and nobody declares it`)];
+}
+
+function webhooks({ declaration, state, server, orphans, adopted }: Aftermath): string[] {
+  const known = new Set<number>();
+  const faults: string[] = [];
+  for (const { name, url, events } of declaration.webhooks) {
+    const address = `hosting_webhook.${name}`;
+    const real = server.webhooks.filter((one) => one.url === url && one.events.toSorted().join() === events.toSorted().join());
+    for (const { id } of real) known.add(id);
+    const attributes = attributesOf(state, address);
+    const [only] = real;
+    if (only === undefined || real.length > 1) faults.push(`${address} has ${real.length} subscriptions`);
+    else if (String(only.id) !== attributes.id) faults.push(`${address} is recorded as another subscription`);
+    else if (attributes.secret !== only.secret && !(attributes.secret === null && adopted.has(address)))
+      faults.push(`${address} has another secret than recorded (${attributes.secret})`);
+  }
+  const extra = server.webhooks.filter(({ id, foreign }) => !foreign && !known.has(id) && !orphans.has(id));
+  return [...faults, ...extra.map(({ id, url }) => `webhook ${id} to ${url} is ours, and nobody declares it`)];
+}
+
+function others({ declaration, state, server }: Aftermath): string[] {
+  const one = (address: string, real: readonly { readonly id: number }[]) => {
+    const { id } = attributesOf(state, address);
+    return real.length === 1 && String(real[0]?.id) === id ? [] : [`${address} is recorded as ${id}; there are ${real.length}`];
+  };
+  return [
+    ...declaration.accounts.flatMap(({ name }) =>
+      one(`hosting_client_account.${name}`, server.accounts.filter((real) => real.name === name)),
+    ),
+    ...declaration.migrations.flatMap(({ name, domain }) =>
+      one(`hosting_migration_request.${name}`, server.migrations.filter((real) => real.domain === domain)),
+    ),
+    ...declaration.domains.flatMap(({ name, domain }) =>
+      one(`hosting_domain.${name}`, server.registrations.filter((real) => real.domain === domain)),
+    ),
+  ];
+}
+
+const attributesOf = (state: State, address: string): JsonObject => {
+  const resource: ResourceState | undefined = state.resources.get(address);
+  return resource?.attributes ?? {};
+};

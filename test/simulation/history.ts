@@ -1,0 +1,234 @@
+import { isNoOp } from "../../src/model/index.ts";
+import type { Chance } from "./chance.ts";
+import { differences } from "./checks.ts";
+import { editByHand } from "./console.ts";
+import { type Declaration, declare, edit } from "./declaration.ts";
+import { Machine, type RunEnd, type RunOptions } from "./machine.ts";
+import { CALM, type Weather } from "./network.ts";
+import type { Sabotage } from "./sabotage.ts";
+import { type Habits, Server } from "./server.ts";
+import { User } from "./user.ts";
+import { Witness } from "./witness.ts";
+import { World } from "./world.ts";
+
+/** What came of one history. No violations: all was well. */
+export interface Verdict {
+  readonly seed: number;
+  readonly violations: readonly string[];
+  readonly history: readonly string[];
+  readonly runs: number;
+}
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** Runs without any fault until nothing changes any more; more than this is never needed. */
+const MOST_FINAL_RUNS = 14;
+
+/**
+ * One history: a seed chooses a declaration and its edits, runs that are killed, lose answers or contend with each
+ * other, and what somebody does in the dashboard meanwhile. Then nothing goes wrong any more, and declaration, state and
+ * account must come to agree, with nothing made twice on the way.
+ */
+export async function simulate(seed: number, sabotage: Sabotage = {}): Promise<Verdict> {
+  const history = new History(seed, sabotage);
+  await history.play();
+  return { seed, violations: history.violations, history: history.world.history, runs: history.machine.runs.size };
+}
+
+class History {
+  readonly world: World;
+  readonly machine: Machine;
+  readonly #chance: Chance;
+  readonly #server: Server;
+  readonly #witness: Witness;
+  readonly #user: User;
+  readonly #defects: string[] = [];
+  readonly #orphans = new Set<number>();
+  readonly #adopted = new Set<string>();
+  readonly #pageSize: number;
+  #declaration: Declaration;
+  #names = 10;
+
+  constructor(seed: number, sabotage: Sabotage) {
+    this.world = new World(seed);
+    const { chance } = this.world;
+    this.#chance = chance;
+    const runs = new Map<string, RunOptions>();
+    this.#witness = new Witness(runs);
+    const see: ConstructorParameters<typeof Server>[3] = (deed, from) => this.#witness.see(deed, from, this.#server);
+    this.#server = new Server(chance, () => this.world.now, habits(chance), see);
+    this.machine = new Machine(this.world, this.#server, this.#witness.sent, sabotage, runs);
+    this.#user = new User(this.world, this.#server, this.machine, this.#witness);
+    this.#pageSize = chance.oneOf([2, 3, 100]);
+    this.#declaration = declare(chance);
+    this.#user.declares(this.#declaration);
+    this.world.note(`habits ${JSON.stringify(this.#server.habits)}`);
+    this.world.note(`declares ${JSON.stringify(this.#declaration)}`);
+  }
+
+  get violations(): string[] {
+    return [...this.#defects, ...this.#witness.violations];
+  }
+
+  async play(): Promise<void> {
+    const chapters = this.#chance.whole(1, 5);
+    for (let chapter = 1; chapter <= chapters && this.violations.length === 0; chapter++) await this.#chapter(chapter);
+    if (this.violations.length === 0) await this.#aftermath();
+  }
+
+  /** Somebody edits, one or two processes run, and time goes by. */
+  async #chapter(chapter: number): Promise<void> {
+    const chance = this.#chance;
+    if (chapter > 1 && chance.once(0.4)) this.#edit();
+    if (chapter > 1 && chance.once(0.3)) this.#editByHand();
+    if (chapter > 1 && chance.once(0.06)) this.#loseState();
+    const runs = [this.#start(0)];
+    if (chance.once(0.15)) runs.push(this.#start(chance.whole(0, 5_000)));
+    if (chance.once(0.15)) this.world.after(chance.whole(0, 20_000), () => this.#editByHand());
+    const ended = await this.world.run(Promise.all(runs));
+    if (ended === undefined) this.#defects.push("a run hangs, although nothing it waits for can come");
+    const last = ended?.value.at(-1);
+    if (last !== undefined && chance.once(0.5)) await this.world.run(this.#decide(last));
+    await this.#wait(chance.oneOf([[5 * SECOND, MINUTE], [MINUTE, 9 * MINUTE], [9 * MINUTE, 11 * MINUTE], [HOUR, 3 * HOUR], [DAY, 3 * DAY]]));
+  }
+
+  async #start(delay: number): Promise<RunEnd> {
+    const chance = this.#chance;
+    if (delay > 0) await this.world.pause(delay);
+    const dies = chance.once(0.5);
+    const end = await this.machine.run({
+      ...this.#calmly(),
+      planOnly: chance.once(0.05),
+      weather: weather(chance),
+      diskFaults: chance.oneOf([0, 0, 0, 0.01, 0.05]),
+      ...(dies && { fate: { step: chance.whole(1, chance.oneOf([15, 60, 200])), how: chance.oneOf(["kill", "power"]) } }),
+      ...(chance.once(0.05) && { stopAfterMs: chance.whole(0, 5_000) }),
+      waitMs: chance.oneOf([0, MINUTE, 5 * MINUTE]),
+      concurrency: chance.oneOf([1, 3, 10]),
+      lockTimeoutMs: chance.oneOf([0, MINUTE, 20 * MINUTE]),
+    });
+    this.#judge(end);
+    return end;
+  }
+
+  #calmly(): RunOptions {
+    const { imports, reorder, orderAnyway } = this.#user;
+    return {
+      declaration: this.#declaration,
+      imports: new Map(imports),
+      reorder,
+      orderAnyway,
+      planOnly: false,
+      weather: CALM,
+      diskFaults: 0,
+      waitMs: 30 * MINUTE,
+      concurrency: 10,
+      lockTimeoutMs: HOUR,
+      pageSize: this.#pageSize,
+    };
+  }
+
+  /** Nothing goes wrong any more, and the user answers every question. */
+  async #aftermath(): Promise<void> {
+    this.world.note("from here on nothing goes wrong");
+    for (let run = 1; run <= MOST_FINAL_RUNS; run++) {
+      await this.#wait([2 * HOUR, 3 * HOUR]);
+      const ended = await this.world.run(this.machine.run(this.#calmly()));
+      if (ended === undefined) this.#defects.push("a run hangs, although nothing goes wrong");
+      if (ended === undefined || this.violations.length > 0) return;
+      this.#judge(ended.value);
+      if (isQuiet(ended.value)) return this.#compare(ended.value);
+      await this.world.run(this.#decide(ended.value));
+    }
+    this.#defects.push(`there is no end to it: ${MOST_FINAL_RUNS} runs in which nothing went wrong, and still something to do`);
+  }
+
+  #compare(end: RunEnd): void {
+    if (end.end !== "applied") return;
+    this.#defects.push(
+      ...differences({
+        declaration: this.#declaration,
+        state: end.state,
+        server: this.#server,
+        now: this.world.now,
+        orphans: this.#orphans,
+        adopted: this.#adopted,
+      }),
+    );
+  }
+
+  #judge(end: RunEnd): void {
+    if (end.end === "defect") this.#defects.push(`a run failed without an explanation: ${String(end.error)}`);
+    const outcomes = end.end === "applied" ? end.result.outcomes.flatMap(({ diagnostics }) => diagnostics) : [];
+    if (outcomes.some(({ code }) => code === "internal")) this.#defects.push("a change failed without an explanation");
+  }
+
+  async #decide(end: RunEnd): Promise<void> {
+    await this.#user.decide(end);
+    for (const address of this.#user.imports.keys()) this.#adopted.add(address);
+  }
+
+  #edit(): void {
+    this.#declaration = edit(this.#chance, this.#declaration, this.#names++);
+    this.#user.declares(this.#declaration);
+    this.world.note(`declares ${JSON.stringify(this.#declaration)}`);
+  }
+
+  #editByHand(): void {
+    const files = this.machine.disk.paths.map((path) => this.machine.disk.text(path));
+    const isRecorded = (id: number) => files.some((text) => new RegExp(`"id": ?"${id}"`).test(text ?? ""));
+    editByHand(this.world, this.#server, this.#declaration, isRecorded);
+  }
+
+  #loseState(): void {
+    for (const { id } of [...this.#server.grants, ...this.#server.webhooks]) this.#orphans.add(id);
+    this.#user.losesState();
+  }
+
+  async #wait([least, most]: readonly [number, number]): Promise<void> {
+    await this.world.run(this.world.pause(this.#chance.whole(least, most)));
+  }
+}
+
+/** Applied, with nothing to do and nothing to ask. */
+function isQuiet(end: RunEnd): boolean {
+  if (end.end !== "applied") return false;
+  const { changes, diagnostics } = end.plan;
+  const asking = diagnostics.some(({ code }) => ["plan.gone", "plan.pending", "apply.skipped"].includes(code));
+  return changes.every(isNoOp) && !asking;
+}
+
+function habits(chance: Chance): Habits {
+  return {
+    keyMemoryMs: chance.oneOf([10 * MINUTE, 11 * MINUTE, HOUR, DAY]),
+    pageSize: chance.oneOf([2, 100]),
+    payMs: chance.oneOf([[0, 0], [SECOND, MINUTE], [MINUTE, HOUR]]),
+    provisionMs: chance.oneOf([[0, 0], [SECOND, 5 * MINUTE]]),
+    jobMs: chance.oneOf([[0, SECOND], [SECOND, MINUTE], [MINUTE, 20 * MINUTE]]),
+    slowOrders: chance.oneOf([0, 0.3]),
+    newestFirst: chance.once(0.7),
+    hidesTerminated: chance.once(0.3),
+  };
+}
+
+function weather(chance: Chance): Weather {
+  const each = chance.oneOf([0, 0, 0.005, 0.02, 0.05]);
+  if (each === 0) return CALM;
+  return {
+    refused: each,
+    "lost-before": each,
+    "lost-after": 2 * each,
+    "silent-before": each,
+    "silent-after": each,
+    late: each,
+    cut: each,
+    short: each,
+    throttled: each,
+    "error-before": each,
+    "error-after": each,
+    page: each / 2,
+  };
+}

@@ -1,0 +1,99 @@
+import type { HostingClient, Mutation, Writer } from "../../src/api/index.ts";
+import type { Account } from "../../src/lifecycle/index.ts";
+import { ApiError, type ResourceState } from "../../src/model/index.ts";
+import type { Disk, OpenState, StateLock } from "../../src/record/index.ts";
+import type { World } from "./world.ts";
+
+/** A part of the product put out of order on purpose. */
+export interface Sabotage {
+  disk?(disk: Disk): Disk;
+  lock?(lock: StateLock): StateLock;
+  store?(store: OpenState): OpenState;
+  writer?(client: HostingClient, world: World): Writer;
+  account?(account: Account): Account;
+}
+
+/** An object that differs from another in a few of its methods. */
+function but<T extends object>(original: T, changed: Partial<T>): T {
+  return new Proxy(original, {
+    get(target, name) {
+      if (Object.hasOwn(changed, name)) return changed[name as keyof T];
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
+const putting = (alter: (resource: ResourceState) => ResourceState): Sabotage => ({
+  store: (store) => but(store, { put: (resource) => store.put(alter(resource)) }),
+});
+
+const sending = (alter: (mutation: Mutation, client: HostingClient, world: World) => Mutation | Promise<Mutation>): Sabotage => ({
+  writer: (client, world) => ({ perform: async (mutation) => client.perform((await alter(mutation, client, world)) as typeof mutation) }),
+});
+
+/** Sends once more what may have been carried out. */
+const insisting = (endpoint: Mutation["endpoint"]): Sabotage => ({
+  writer: (client) => ({
+    perform: async (mutation) => {
+      try {
+        return await client.perform(mutation);
+      } catch (error) {
+        if (mutation.endpoint !== endpoint || !(error instanceof ApiError) || error.reached !== "maybe") throw error;
+        return client.perform(mutation);
+      }
+    },
+  }),
+});
+
+/** What each of them breaks is what the product promises; the simulation must notice every one. */
+export const SABOTAGE: Readonly<Record<string, Sabotage>> = {
+  "marks of what was begun are not recorded": putting(({ private: { pending: _, ...mark }, ...resource }) => ({
+    ...resource,
+    private: mark,
+  })),
+  "contents are not synced": {
+    disk: (disk) =>
+      but(disk, { create: async (path) => but(await disk.create(path), { sync: async () => undefined }) }),
+  },
+  "names are not synced": { disk: (disk) => but(disk, { syncFolder: async () => undefined }) },
+  "the lock keeps nobody out": {
+    lock: () => ({
+      acquire: async () => ({ verify: () => undefined, release: () => undefined }),
+      takeOver: async () => ({ holder: undefined, alive: false }),
+    }),
+  },
+  "results are recorded at the end only": {
+    store: (store) => {
+      const later: (() => Promise<unknown>)[] = [];
+      const put = async (resource: ResourceState) => {
+        if (resource.private.pending !== undefined) await store.put(resource);
+        else later.push(() => store.put(resource));
+      };
+      const close = async () => {
+        for (const record of later.splice(0)) await record();
+        await store.close();
+      };
+      return but(store, { put, close });
+    },
+  },
+  "keys are random": sending((mutation, _, world) =>
+    mutation.endpoint === "createService" ? { ...mutation, idempotencyKey: world.chance.uuid() } : mutation,
+  ),
+  "secrets are not recorded": putting((resource) => ({
+    ...resource,
+    attributes: { ...resource.attributes, ...("secret" in resource.attributes && { secret: null }) },
+  })),
+  "the list is not looked at": { account: (account) => but(account, { list: async () => new Map(), recheck: async () => new Map() }) },
+  "a registration is sent again": insisting("registerDomain"),
+  "a grant is sent again": insisting("createGrant"),
+  "an account is sent again": insisting("createAccount"),
+  "a service is suspended in place of unsuspended": sending((mutation) =>
+    mutation.endpoint === "unsuspendService" ? { ...mutation, endpoint: "suspendService" } : mutation,
+  ),
+  "another webhook is deleted": sending(async (mutation, client) => {
+    if (mutation.endpoint !== "deleteWebhook") return mutation;
+    const [first] = await client.webhooks.list().all();
+    return first === undefined ? mutation : { ...mutation, params: { id: first.id } };
+  }),
+};

@@ -1,0 +1,165 @@
+import { idempotencyKey } from "../../src/lifecycle/index.ts";
+import { type Diagnostic, parseAddress, type State } from "../../src/model/index.ts";
+import { type Declaration, type DeclaredService, PROJECT, serviceAddress } from "./declaration.ts";
+import type { Machine, RunEnd } from "./machine.ts";
+import { classOf, ownLive, type Witness } from "./witness.ts";
+import type { Server } from "./server.ts";
+import type { World } from "./world.ts";
+
+/**
+ * The user of a history: reads what the program says, looks at what the account really has, and decides what only a
+ * user may decide: what to adopt, what to order anew, and what became of an order whose answer was lost.
+ */
+export class User {
+  /** `import:` in the blocks, by address. */
+  readonly imports = new Map<string, string>();
+  /** The flags of the next run. */
+  reorder = new Set<string>();
+  orderAnyway = new Set<string>();
+  readonly #declarations: Declaration[] = [];
+  readonly #world: World;
+  readonly #server: Server;
+  readonly #machine: Machine;
+  readonly #witness: Witness;
+
+  constructor(world: World, server: Server, machine: Machine, witness: Witness) {
+    this.#world = world;
+    this.#server = server;
+    this.#machine = machine;
+    this.#witness = witness;
+  }
+
+  declares(declaration: Declaration): void {
+    this.#declarations.push(declaration);
+    this.#witness.declared(declaration);
+  }
+
+  /** The state is lost. Domains cannot be listed: the user, who sees them in the dashboard, says which there are. */
+  losesState(): void {
+    this.#machine.loseState();
+    this.imports.clear();
+    this.#witness.agreeToReorder(this.#server, undefined);
+    for (const { name, domain } of this.#declarations.at(-1)?.domains ?? []) {
+      const found = this.#server.registrations.find((one) => one.domain === domain);
+      if (found === undefined) this.#witness.agreeToRegister(domain);
+      else this.imports.set(`hosting_domain.${name}`, String(found.id));
+    }
+  }
+
+  /** Reacts to the end of a run. */
+  async decide(end: RunEnd): Promise<void> {
+    this.reorder = new Set();
+    this.orderAnyway = new Set();
+    if (end.end !== "planned" && end.end !== "applied") return;
+    const outcomes = end.end === "applied" ? end.result.outcomes.flatMap(({ diagnostics }) => diagnostics) : [];
+    for (const diagnostic of [...end.plan.diagnostics, ...outcomes]) await this.#react(diagnostic, end.state);
+  }
+
+  async #react({ code, address }: Diagnostic, state: State): Promise<void> {
+    if (address === undefined) return;
+    switch (code) {
+      case "plan.gone":
+      case "apply.replayed":
+        if (code === "apply.replayed" && state.resources.get(address)?.attributes.id != null) return;
+        this.reorder.add(address);
+        this.#witness.agreeToReorder(this.#server, new Set([address]));
+        return;
+      case "plan.exists":
+      case "plan.lookalike":
+      case "plan.pending":
+      case "api.ambiguous": {
+        const id = this.#find(address, state);
+        this.#world.note(`user: ${address} [${code}] is ${id ?? "not there"}`);
+        if (id !== undefined) await this.#adopt(address, id, state);
+        else if (code === "plan.lookalike") this.orderAnyway.add(address);
+        else if (code === "plan.pending" || code === "api.ambiguous") await this.#absent(address, state);
+        return;
+      }
+      default:
+    }
+  }
+
+  async #adopt(address: string, id: string, state: State): Promise<void> {
+    const resource = state.resources.get(address);
+    if (resource === undefined || this.#isDeclared(address)) {
+      this.imports.set(address, id);
+      return;
+    }
+    // There is no block any more to say it in.
+    const { pending: _, ...mark } = resource.private;
+    await this.#machine.withState((store) =>
+      store.put({ ...resource, attributes: { ...resource.attributes, id }, private: mark }),
+    );
+  }
+
+  async #absent(address: string, state: State): Promise<void> {
+    if (state.resources.get(address)?.private.pending === undefined) return;
+    const { name } = parseAddress(address) ?? { name: "" };
+    for (const { domains } of this.#declarations)
+      for (const one of domains) if (one.name === name) this.#witness.agreeToRegister(one.domain);
+    await this.#machine.withState((store) => store.remove(address));
+  }
+
+  #isDeclared(address: string): boolean {
+    const { type, name, key } = parseAddress(address) ?? { type: "", name: "", key: undefined };
+    const now = this.#declarations.at(-1);
+    const lists: Record<string, readonly { readonly name: string }[] | undefined> = {
+      hosting_service: now?.services,
+      hosting_grant: now?.services.filter(({ grants }) => Object.hasOwn(grants, String(key))),
+      hosting_webhook: now?.webhooks,
+      hosting_client_account: now?.accounts,
+      hosting_migration_request: now?.migrations,
+      hosting_domain: now?.domains,
+    };
+    return lists[type]?.some((one) => one.name === name) ?? false;
+  }
+
+  /** The id, as `import` wants it, of what the account really has for an address and no other address has. */
+  #find(address: string, state: State): string | undefined {
+    const { type, name, key } = parseAddress(address) ?? { type: "", name: "", key: undefined };
+    const taken = new Set(
+      [...[...state.resources].map(([other, { attributes }]) => [other, attributes.id] as const), ...this.imports]
+        .filter(([other]) => other !== address && other.startsWith(`${type}.`))
+        .map(([, id]) => String(id)),
+    );
+    const free = <T extends { readonly id: number }>(found: readonly T[]) => found.find(({ id }) => !taken.has(String(id)));
+    const last = <T extends { readonly name: string }>(list: (declaration: Declaration) => readonly T[]) =>
+      this.#declarations.flatMap(list).findLast((one) => one.name === name);
+    const mine = <T extends { readonly foreign: boolean }>(list: readonly T[], same: (one: T) => boolean) =>
+      list.filter((one) => !one.foreign && same(one));
+    const { server, now } = { server: this.#server, now: this.#world.now };
+    const text = (found: { readonly id: number } | undefined) => found && String(found.id);
+    switch (type) {
+      case "hosting_service": {
+        const declared = last(({ services }) => services);
+        if (declared === undefined) return undefined;
+        const same = ownLive(server, now).filter((one) => classOf({ domain: one.domain, plan: one.plan.plan_id }) === classOf(declared));
+        // Servers of one plan look the same; the user knows from the dashboard which order was whose.
+        return text(free(same.filter(({ key }) => isKeyOf(key, declared))));
+      }
+      case "hosting_grant": {
+        const parent = state.resources.get(serviceAddress(name))?.attributes.id ?? this.imports.get(serviceAddress(name));
+        const found = free(mine(server.grants, (one) => String(one.service) === parent && one.email === key));
+        return found && `${found.service}/${found.id}`;
+      }
+      case "hosting_webhook": {
+        const declared = last(({ webhooks }) => webhooks);
+        return text(free(mine(server.webhooks, (one) => one.url === declared?.url && same(one.events, declared.events))));
+      }
+      case "hosting_client_account":
+        return text(free(mine(server.accounts, (one) => one.name === name)));
+      case "hosting_migration_request":
+        return text(free(mine(server.migrations, (one) => one.domain === last(({ migrations }) => migrations)?.domain)));
+      case "hosting_domain":
+        return text(free(server.registrations.filter((one) => one.domain === last(({ domains }) => domains)?.domain)));
+      default:
+        return undefined;
+    }
+  }
+}
+
+/** The keys of an order depend on nothing but the project, its name and how often it was ordered on purpose. */
+const isKeyOf = (key: string | null, { name, reference }: DeclaredService) =>
+  [1, 2, 3, 4, 5, 6].some((generation) => idempotencyKey(PROJECT, reference ?? serviceAddress(name), generation) === key);
+
+const same = (a: readonly string[], b: readonly string[]) => a.toSorted().join() === b.toSorted().join();
