@@ -11,6 +11,14 @@ export interface GuardFlags {
   readonly allowUnknownPrices?: boolean;
 }
 
+/** Their names. One that is added and not named here does not compile. */
+export const GUARD_FLAGS = Object.keys({
+  maxOrders: true,
+  maxSpend: true,
+  allowRemovals: true,
+  allowUnknownPrices: true,
+} satisfies Record<keyof GuardFlags, true>) as readonly (keyof GuardFlags)[];
+
 const GROUP = "Guards (for this run):";
 
 /** Adds the options that override the guards. */

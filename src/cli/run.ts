@@ -1,24 +1,21 @@
 import { type Limits, narrow, observe, plan } from "../engine/index.ts";
 import { kinds } from "../kinds/index.ts";
-import { type Desired, type Diagnostic, fail, HostformError, type Plan, type State } from "../model/index.ts";
+import { type Desired, type Diagnostic, fail, HostformError, isError, type Plan, type State } from "../model/index.ts";
 import type { OpenState } from "../record/index.ts";
 import { escapeLine, plural } from "../report/index.ts";
-import { type GuardFlags, limitsOf } from "./guards.ts";
+import { limitsOf } from "./guards.ts";
 import { type Invocation, say } from "./io.ts";
 import { learnPlan } from "./known-secrets.ts";
+import { checkOrigin, differences, originOf, refuseDifferences } from "./plan-origin.ts";
 import { loadProject, stateStore } from "./project.ts";
 import { Providers } from "./providers.ts";
+import { changedAddresses, type PlanRequest, type SavedPlan } from "./saved-plan.ts";
 
 /** What `plan`, `apply` and `destroy` take. */
-export interface RunOptions {
+export interface RunOptions extends PlanRequest {
   readonly command: "plan" | "apply" | "destroy";
-  readonly mode: "apply" | "destroy";
-  readonly targets: readonly string[];
-  readonly reorder: readonly string[];
-  /** Addresses of services to order although something like them exists. */
-  readonly orderAnyway?: readonly string[];
-  /** What the command line says in place of the declared guards. */
-  readonly guards?: GuardFlags;
+  /** The plan that is to be carried out. It is made anew for what it changes, and must come out the same. */
+  readonly saved?: SavedPlan;
 }
 
 /** A plan with everything that is needed to apply it. */
@@ -56,7 +53,13 @@ export async function withPlan<T>(
       signal: interrupts.reading,
     });
     sayRecovered(invocation, store);
-    const made = await makePlan(invocation, options, project.desired, store, providers, interrupts.reading);
+    const { saved } = options;
+    if (saved !== undefined) checkOrigin(saved.origin, await originOf(invocation, project.desired, store.state));
+    const wanted = saved === undefined ? options : { ...options, targets: changedAddresses(saved.plan) };
+    const made = await makePlan(invocation, wanted, project.desired, store, providers, interrupts.reading);
+    // Errors say more than that the plan is another one: they are shown with it.
+    if (saved !== undefined && !made.plan.diagnostics.some(isError))
+      refuseDifferences(differences(saved.plan, made.plan, invocation.io.redaction));
     learnPlan(invocation.io.redaction, made.plan);
     const warned = { ...made.plan, diagnostics: [...project.diagnostics, ...made.plan.diagnostics] };
     interrupts.planned();

@@ -19,9 +19,9 @@ export const secretSourceForms = z.strictObject({
     .min(1, "expected a path")
     .describe("File that holds the value, relative to the project's folder. One line break at its end is left out."),
   command: z
-    .tuple([z.string("expected a program").min(1, "expected a program")], z.string("expected a text"), {
-      error: "expected a list: the program and its arguments",
-    })
+    .array(z.string("expected a text"), "expected a list: the program and its arguments")
+    .min(1, "expected a list: the program and its arguments")
+    .refine(([program]) => program !== "", "expected a program")
     .describe(
       "Program, with its arguments, that prints the value. It is run without a shell, in the project's folder.",
     ),

@@ -15,11 +15,13 @@ import {
   type Diagnostic,
   type Drift,
   equal,
+  isNoOp,
   type JsonObject,
   located,
   type Plan,
   referencesIn,
   type State,
+  UNKNOWN,
   type Value,
 } from "../model/index.ts";
 import { costOf, estimateRequests } from "./cost.ts";
@@ -100,9 +102,7 @@ export function plan(options: PlanOptions): Plan {
     timestamp: new Date(now).toISOString(),
     mode,
     changes: sorted,
-    pending: sorted.flatMap(({ address, actions, importing, private: mark }) =>
-      mark.pending !== undefined && actions[0] === "no-op" && importing === undefined ? [address] : [],
-    ),
+    pending: sorted.filter(isUndecided).map(({ address }) => address),
     drift: driftOf(state, observed.observations),
     diagnostics,
     cost: costOf(sorted),
@@ -117,7 +117,12 @@ function planDeclared(options: PlanOptions, changes: Map<string, Change>, diagno
   const holders = holdersOf(options.recorded ?? state, kinds);
   const results = new Map<string, Value>();
   const left = new Set<string>(); // gone and not made anew: nothing that refers to them can be made either
-  const scope = scopeOf((address) => results.get(address) ?? state.resources.get(address)?.attributes, env);
+  const undecided = new Set<string>(); // nor to what may not have been made
+  const scope = scopeOf(
+    (address) =>
+      undecided.has(address) ? UNKNOWN : (results.get(address) ?? state.resources.get(address)?.attributes),
+    env,
+  );
 
   for (const resource of inOrder(declared, (node) => dependenciesOf(node, index))) {
     const kind = kinds.get(resource.type);
@@ -151,7 +156,9 @@ function planDeclared(options: PlanOptions, changes: Map<string, Change>, diagno
       dependsOn.find((address) => left.has(address)),
     );
     // What is not there has no attributes to refer to but the recorded ones.
-    if (planned.change.actions[0] === "no-op" && planned.change.before === null) left.add(resource.address);
+    if (isUndecided(planned.change)) undecided.add(resource.address);
+    if (isUndecided(planned.change) || (planned.change.actions[0] === "no-op" && planned.change.before === null))
+      left.add(resource.address);
     else results.set(resource.address, planned.result);
     changes.set(resource.address, planned.change);
     diagnostics.push(...planned.diagnostics.map((diagnostic) => located(diagnostic, placeOf(resource, diagnostic))));
@@ -163,6 +170,9 @@ function pricedAnew(changes: readonly Change[], kinds: Kinds): number {
   const priced = ordersOf(changes, kinds).filter(({ type }) => kinds.get(type)?.creation === "keyed");
   return new Set(priced.map(({ provider }) => provider)).size;
 }
+
+/** A create without known outcome that this plan does not settle. */
+const isUndecided = (change: Change) => change.private.pending !== undefined && isNoOp(change);
 
 /** Attributes into which a secret of another resource flows (`${hosting_webhook.billing.secret}`): as secret as that. */
 function secretsIn(resource: DesiredResource, kinds: Kinds): string[] {

@@ -59,7 +59,7 @@ state is the only memory of them, drift cannot be seen, a change is an error of 
 block follows \`deletion_policy\`.
 
 When the answer to a registration is lost it is not known whether the domain was ordered. hostform never sends it again by
-itself: the resource stays marked as pending until you import it or remove the mark (\`hostform state rm\`).`,
+itself: the resource stays marked as pending until you settle it with \`hostform resolve\`.`,
   example: `domains:
   acme:
     domain: acme.example

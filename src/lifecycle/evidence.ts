@@ -71,7 +71,7 @@ export async function evidence(input: EvidenceInput): Promise<Evidence> {
     operation: pending.operation,
     idempotency_key: pending.idempotencyKey ?? null,
     body: pending.body ?? null,
-    candidates: made && made.map(candidateOf),
+    candidates: made?.map(candidateOf) ?? null,
     invoices: kind.creation === "listable" ? [] : await invoicesOf(input, made),
     ...(typeof domain === "string" && { available: await account.isAvailable(domain) }),
     verdict: verdictOf(input, made),

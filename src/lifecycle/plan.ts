@@ -100,6 +100,7 @@ function planCreate(input: PlanInput, reasons: readonly Reason[], generation: nu
     if (meta.writeOnly || later.includes(name)) after[name] = meta.computed && !meta.writeOnly ? UNKNOWN : null;
     else after[name] = value ?? meta.default ?? (meta.computed ? UNKNOWN : null);
   }
+  Object.assign(after, planSecret(kind, input.address, {}, after).after);
   const priced = kind.quote?.(after, input.plans);
   const deposed = input.prior?.private.deposed;
   return finish(input, {

@@ -60,7 +60,7 @@ function outputIn(attributes: JsonObject | null): SecretOutput | undefined {
 
 const known = (value: Json | undefined): string | undefined => (typeof value === "string" ? value : undefined);
 
-/** What the secret of a present object adds to its plan: it is still to be written out, or cannot be moved any more. */
+/** What the secret of an object adds to its plan: it is still to be written out, or cannot be moved any more. */
 export interface PlannedSecret {
   /** Attributes as they will be. */
   readonly after: JsonObject;
@@ -69,7 +69,8 @@ export interface PlannedSecret {
 }
 
 /**
- * Plans what becomes of the secret of a present object, beside what its attributes need.
+ * Plans what becomes of the secret of an object, beside what its attributes need.
+ * @param before empty for one that is not there yet.
  * @param after the attributes as planned; a secret that is unknown there is made anew anyway.
  */
 export function planSecret(
@@ -80,9 +81,12 @@ export function planSecret(
 ): PlannedSecret {
   const nothing: PlannedSecret = { after: {}, reasons: [], diagnostics: [] };
   const secret = oneTimeSecret(kind);
-  if (secret === undefined || after[secret.name] === UNKNOWN || hasUnknown(after.secret_output ?? null)) return nothing;
+  if (secret === undefined || hasUnknown(after.secret_output ?? null)) return nothing;
   const output = outputIn(after as JsonObject);
-  if (output === undefined) return nothing;
+  // Nothing takes it out of the state: there will be no fingerprint of it.
+  if (output === undefined)
+    return after[secret.fingerprint] === UNKNOWN ? { ...nothing, after: { [secret.fingerprint]: null } } : nothing;
+  if (after[secret.name] === UNKNOWN) return nothing;
   const value = known(before[secret.name]);
   if (value !== undefined) {
     const text = `the ${secret.name} is still to be written to ${outputPlace(output)}`;
@@ -94,16 +98,22 @@ export function planSecret(
   }
   const old = outputIn(before);
   const gone = known(before[secret.fingerprint]) !== undefined;
-  if (!gone || old === undefined || equal(old, output)) return nothing;
+  if (!gone || (old !== undefined && equal(old, output))) return nothing;
   return { ...nothing, diagnostics: [unmovable(address, secret, old, output)] };
 }
 
-function unmovable(address: string, { name }: OneTimeSecret, from: SecretOutput, to: SecretOutput): Diagnostic {
+function unmovable(
+  address: string,
+  { name }: OneTimeSecret,
+  from: SecretOutput | undefined,
+  to: SecretOutput,
+): Diagnostic {
+  const where = from === undefined ? "It left the state earlier" : `It was written to ${outputPlace(from)}`;
   return {
     severity: "warning",
     code: "secret.output",
     summary: `hostform no longer has the ${name} of ${address} and cannot move it to ${outputPlace(to)}`,
-    detail: `It was written to ${outputPlace(from)} and left the state; a fingerprint is all that is kept. The new place is recorded, for the next secret.`,
+    detail: `${where}, and a fingerprint is all that is kept. The new place is recorded, for the next secret.`,
     fix: "Move it by hand.",
     address,
     attribute: ["secret_output"],

@@ -140,7 +140,7 @@ export const codes = {
   ],
   "plan.pending": [
     "An earlier create of this object has no known outcome",
-    "Find out whether it exists; then `hostform import` it, or `hostform state rm` the mark.",
+    "`hostform resolve` shows what is known of it; `--adopt ID` or `--absent` settles it.",
   ],
   "plan.lookalike": [
     "A server that may be the declared one exists, and nothing tells the two apart",

@@ -12,6 +12,8 @@ export interface PlanTextOptions extends Look {
   readonly moneyScale?: MoneyScale;
   /** False when the caller prints the plan's diagnostics elsewhere. Default: true. */
   readonly diagnostics?: boolean;
+  /** False leaves out drift and changes, of a plan that was shown before. Default: true. */
+  readonly body?: boolean;
   /** False leaves out money and request lines (a state refresh, an import). Default: true. */
   readonly footer?: boolean;
 }
@@ -26,7 +28,8 @@ const MAX_DEFERRED = 10;
 export function renderPlan(plan: Plan, options: PlanTextOptions): string {
   const paint = painter(options.color);
   const changes = plan.changes.filter((change) => !isNoOp(change));
-  const lines = [...driftLines(plan, paint), ...actionLines(changes, paint), ...waitingLines(plan, paint)];
+  const body = () => [...driftLines(plan, paint), ...actionLines(changes, paint), ...waitingLines(plan, paint)];
+  const lines = options.body === false ? [] : body();
   if (options.diagnostics !== false && plan.diagnostics.length > 0) {
     lines.push(renderDiagnostics(plan.diagnostics, options));
   }

@@ -106,8 +106,13 @@ describe("a run that dies in mid-order", () => {
     const project = await died(box, true);
     project.clock.advance(3_600_000);
     project.sent();
-    await project.declare({ ...box, client_accounts: { ana: { name: "Ana", currency: "USD" } } });
-    expect((await project.plan()).diagnostics.map(({ code }) => code)).toEqual(["plan.pending"]);
+    await project.declare({
+      project: "crash",
+      services: { www: { ...box.services.www, grants: { "dev@acme.example": "view" } } },
+      client_accounts: { ana: { name: "Ana", currency: "USD" } },
+    });
+    // The grant of a service that may not be there waits for it.
+    expect((await project.plan()).diagnostics.map(({ code }) => code)).toEqual(["plan.pending", "apply.skipped"]);
     const ran = await project.run("apply", "--auto-approve", "--json");
     expect(ran.code).toBe(1);
     expect(JSON.parse(ran.out.trim().split("\n").at(-1) ?? "")).toMatchObject({ hostform: { pending: [WWW] } });

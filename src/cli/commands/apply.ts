@@ -3,6 +3,7 @@ import { apply } from "../../engine/index.ts";
 import { kinds } from "../../kinds/index.ts";
 import { type ApplyResult, fail, HostformError, isError } from "../../model/index.ts";
 import {
+  escapeLine,
   eventMessage,
   jsonText,
   planMessages,
@@ -11,10 +12,11 @@ import {
   resultMessages,
   versionMessage,
 } from "../../report/index.ts";
-import type { GuardFlags } from "../guards.ts";
+import { GUARD_FLAGS, type GuardFlags } from "../guards.ts";
 import { type Invocation, say } from "../io.ts";
 import { showProgress } from "../progress.ts";
 import { type Run, type RunOptions, withPlan } from "../run.ts";
+import { readSavedPlan, type SavedPlan } from "../saved-plan.ts";
 import { secretsOf } from "../secrets.ts";
 import { hasChanges } from "./plan.ts";
 
@@ -32,14 +34,25 @@ export interface ApplyFlags extends GuardFlags {
 const WAIT_MS = 300_000;
 const PARALLELISM = 10;
 
-/** `hostform apply` and `hostform destroy`: plan, ask, do. Exit code 1 when anything failed or was left undone. */
+/**
+ * `hostform apply` and `hostform destroy`: plan, ask, do. Exit code 1 when anything failed or was left undone.
+ * @param file a saved plan, which was approved by whoever hands it over: it is carried out without asking, or not at all.
+ */
 export async function runApply(
   invocation: Invocation,
   command: "apply" | "destroy",
   flags: ApplyFlags,
+  file?: string,
 ): Promise<number> {
   const { json } = invocation.options;
-  if (json && !flags.autoApprove) {
+  if (file !== undefined) refusePlanFlags(flags);
+  const saved = file === undefined ? undefined : await readSavedPlan(invocation, file);
+  if (saved !== undefined && !hasChanges(saved.plan)) {
+    say(invocation, "The plan has no changes: there is nothing to apply.");
+    return 0;
+  }
+  const agreed = flags.autoApprove === true || saved !== undefined;
+  if (json && !agreed) {
     fail("usage", `${command} --json cannot ask for approval`, { fix: "Pass --auto-approve." });
   }
   const options: RunOptions = {
@@ -49,15 +62,16 @@ export async function runApply(
     reorder: flags.reorder ?? [],
     orderAnyway: flags.orderAnyway ?? [],
     guards: flags,
+    ...(saved && { ...saved.request, saved }),
   };
   return withPlan(invocation, options, async (run) => {
     const emit = (messages: readonly object[]) =>
       invocation.io.out(messages.map((message) => `${jsonText(message)}\n`).join(""));
     const now = () => invocation.io.clock.now();
     if (json) emit([versionMessage(VERSION, now()), ...planMessages(run.plan, now())]);
-    else invocation.io.out(renderPlan(run.plan, { ...invocation.outLook, moneyScale: run.providers.moneyScale }));
+    else invocation.io.out(planText(invocation, run, saved));
     if (run.plan.diagnostics.some(isError)) return 1;
-    if (hasChanges(run.plan) && !flags.autoApprove) await approve(invocation, command);
+    if (hasChanges(run.plan) && !agreed) await approve(invocation, command);
 
     const result = json
       ? await carryOut(invocation, run, flags, (event) => emit([eventMessage(event, now())]))
@@ -100,6 +114,25 @@ async function carryOut(
     onEvent,
     requests: () => providers.requests,
     limits,
+  });
+}
+
+/** A saved plan was seen before: it is shown in short, unless it cannot be carried out. */
+function planText(invocation: Invocation, { plan, providers }: Run, saved: SavedPlan | undefined): string {
+  const look = { ...invocation.outLook, moneyScale: providers.moneyScale };
+  if (saved === undefined || plan.diagnostics.some(isError)) return renderPlan(plan, look);
+  return `Applying the plan that was made ${escapeLine(saved.plan.timestamp)}.\n${renderPlan(plan, { ...look, body: false })}`;
+}
+
+/** What a saved plan does was settled when it was made. */
+function refusePlanFlags(flags: ApplyFlags): void {
+  const settled = [...GUARD_FLAGS, "target", "reorder", "orderAnyway"] as const;
+  const name = settled.find((flag) => flags[flag] !== undefined);
+  if (name === undefined) return;
+  const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  fail("usage", `${flag} does not go with a saved plan`, {
+    detail: "The plan holds what it was made with, and does that or nothing.",
+    fix: `Leave it out; or make another plan: \`hostform plan ${flag} … --out FILE\`.`,
   });
 }
 

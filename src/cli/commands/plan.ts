@@ -1,8 +1,13 @@
-import { isError, isNoOp, type Plan } from "../../model/index.ts";
-import { planJson, renderPlan } from "../../report/index.ts";
+import { fail, isError, isNoOp, type Plan } from "../../model/index.ts";
+import { jsonText, planJson, renderPlan, renderPlanHtml, renderPlanMarkdown } from "../../report/index.ts";
 import type { GuardFlags } from "../guards.ts";
-import { type Invocation, printJson } from "../io.ts";
-import { withPlan } from "../run.ts";
+import { type Invocation, say } from "../io.ts";
+import { originOf } from "../plan-origin.ts";
+import { type Run, withPlan } from "../run.ts";
+import { writeSavedPlan } from "../saved-plan.ts";
+
+/** What a plan can be printed as; `json` is `--json`. */
+type PlanFormat = "text" | "json" | "markdown" | "html";
 
 export interface PlanFlags extends GuardFlags {
   readonly target?: readonly string[];
@@ -10,6 +15,9 @@ export interface PlanFlags extends GuardFlags {
   readonly orderAnyway?: readonly string[];
   readonly destroy?: boolean;
   readonly detailedExitcode?: boolean;
+  readonly format?: PlanFormat;
+  /** Where to save the plan, for `apply FILE`. */
+  readonly out?: string;
 }
 
 /** `hostform plan`: shows what differs; changes nothing, neither in the account nor in the state. */
@@ -22,12 +30,41 @@ export async function runPlan(invocation: Invocation, flags: PlanFlags): Promise
     orderAnyway: flags.orderAnyway ?? [],
     guards: flags,
   };
-  return withPlan(invocation, options, async ({ plan, providers }) => {
-    if (invocation.options.json) printJson(invocation, planJson(plan));
-    else invocation.io.out(renderPlan(plan, { ...invocation.outLook, moneyScale: providers.moneyScale }));
+  const format = formatOf(invocation, flags);
+  return withPlan(invocation, options, async (run) => {
+    const { plan, desired, store } = run;
+    invocation.io.out(rendered(invocation, run, format));
+    if (flags.out !== undefined) {
+      if (plan.diagnostics.some(isError)) say(invocation, "The plan cannot be applied, and was not saved.");
+      else {
+        const origin = await originOf(invocation, desired, store.state);
+        await writeSavedPlan(invocation, flags.out, { request: options, origin, plan });
+        say(invocation, `The plan is saved. To apply it, and nothing else: hostform apply ${flags.out}`);
+      }
+    }
     if (plan.diagnostics.some(isError) || plan.pending.length > 0) return 1;
     return flags.detailedExitcode && hasChanges(plan) ? 2 : 0;
   });
+}
+
+function formatOf({ options }: Invocation, { format }: PlanFlags): PlanFormat {
+  if (!options.json) return format ?? "text";
+  if (format === undefined || format === "json") return "json";
+  return fail("usage", `--json and --format ${format} are two formats`, { fix: "Pass one of them." });
+}
+
+function rendered({ outLook }: Invocation, { plan, providers }: Run, format: PlanFormat): string {
+  const { moneyScale } = providers;
+  switch (format) {
+    case "text":
+      return renderPlan(plan, { ...outLook, moneyScale });
+    case "json":
+      return `${jsonText(planJson(plan), 2)}\n`;
+    case "markdown":
+      return renderPlanMarkdown(plan, { moneyScale });
+    case "html":
+      return renderPlanHtml(plan, { moneyScale });
+  }
 }
 
 /** Whether applying the plan would do anything. */

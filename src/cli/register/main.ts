@@ -20,6 +20,15 @@ export function registerMain({ command, action }: Registration): void {
     withTargets(command("plan", "show what would change", GROUP))
       .option("--destroy", "plan the removal of everything")
       .option("--detailed-exitcode", "exit with 2 when there are changes")
+      .addOption(
+        new Option("--format <format>", "markdown for a comment, html for a page (default: text)").choices([
+          "text",
+          "json",
+          "markdown",
+          "html",
+        ]),
+      )
+      .option("--out <file>", "save the plan, to be applied as it is: `hostform apply FILE`")
       .action(
         action(async (invocation, flags: object) => (await import("../commands/plan.ts")).runPlan(invocation, flags)),
       ),
@@ -27,16 +36,20 @@ export function registerMain({ command, action }: Registration): void {
       ["hostform plan", "what differs from the declaration"],
       ["hostform plan --target hosting_service.acme-www", "one resource and what it depends on"],
       ["hostform plan --json", "Terraform's plan representation"],
+      ["hostform plan --out acme.plan --format markdown", "save it, and print a comment for the pull request"],
     ],
   );
   examples(
-    applying(command("apply", "make the account match the declaration", GROUP)).action(
-      action(async (invocation, flags: object) =>
-        (await import("../commands/apply.ts")).runApply(invocation, "apply", flags),
+    applying(command("apply", "make the account match the declaration", GROUP))
+      .argument("[plan]", "a file that `plan --out` has saved: does what it says, or nothing, without asking")
+      .action(
+        action(async (invocation, flags: object, file?: string) =>
+          (await import("../commands/apply.ts")).runApply(invocation, "apply", flags, file),
+        ),
       ),
-    ),
     [
       ["hostform apply", "plan, ask, do"],
+      ["hostform apply acme.plan", "what was planned, or nothing"],
       ["hostform apply --auto-approve --json", "for CI: events, one JSON document per line"],
     ],
   );

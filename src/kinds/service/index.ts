@@ -101,7 +101,8 @@ orders a replacement by itself: a change of \`plan_id\`, \`currency\`, \`domain\
 plan that names the choices, and removing the block follows \`deletion_policy\`.
 
 An order carries an Idempotency-Key derived from the project and \`reference\` (or the address), so that the same order
-sent twice makes one service. An existing service of the same domain is never ordered again: adopt it with \`import\`.
+sent twice makes one service. An existing service of the same domain is never ordered again: adopt it with \`import\`. Nor is a server without
+a domain while one of its plan exists that is not in the state, unless \`--order-anyway\` says so.
 
 \`suspended\` and the password wait until the service is live. Status words that hostform does not know are never acted
 upon; map them under \`providers: … status_words\`.`;

@@ -1,7 +1,6 @@
-import type { Diagnostic } from "../../model/index.ts";
 import { fail, isObject } from "../../model/index.ts";
 import type { Answer, Message } from "./http-wire.ts";
-import { nameOfUrl } from "./http-wire.ts";
+import { nameOfUrl, Unanswered } from "./http-wire.ts";
 
 const LONGEST_WORDS = 300;
 
@@ -24,10 +23,19 @@ export function isHeld({ status }: Answer): boolean {
  * @param doing what failed: "locked", "read", "freed": `The state could not be …`.
  */
 export function refuseAnswer(doing: string, message: Message, answer: Answer): never {
-  const { summary, fix, code } = explain(answer);
-  fail(code ?? "state.backend", `The state could not be ${doing}: ${summary}`, {
+  const { summary, fix } = explain(answer);
+  fail("state.backend", `The state could not be ${doing}: ${summary}`, {
     detail: describeExchange(message, answer),
     fix,
+  });
+}
+
+/** A request that got no answer, however often it was repeated. */
+export function unreachable(name: string, error: unknown): never {
+  if (!(error instanceof Unanswered)) throw error;
+  return fail("state.backend", "The server of the state cannot be reached", {
+    detail: `${name}: ${error.message}`,
+    fix: "Check the address, the network and the proxy. For a private certificate authority set NODE_EXTRA_CA_CERTS.",
   });
 }
 
@@ -37,7 +45,7 @@ export function describeExchange({ method, url }: Message, answer: Answer): stri
   return `${method} ${nameOfUrl(url)} answered ${answer.status}${words === undefined ? "." : `: ${words}`}`;
 }
 
-function explain(answer: Answer): { summary: string; fix: string; code?: Diagnostic["code"] } {
+function explain(answer: Answer): { readonly summary: string; readonly fix: string } {
   const { status } = answer;
   if (isSuccess(answer)) {
     return {
@@ -81,8 +89,8 @@ function serverWords({ text }: Answer): string | undefined {
   if (text.length > 10_000) return undefined;
   try {
     const json: unknown = JSON.parse(text);
-    if (!isObject(json as never)) return undefined;
-    const { message, error } = json as Record<string, unknown>;
+    if (!isObject(json)) return undefined;
+    const { message, error } = json;
     const words = typeof message === "string" ? message : error;
     return typeof words === "string" ? words.slice(0, LONGEST_WORDS) : undefined;
   } catch {

@@ -8,7 +8,8 @@
  * `http` stands on `http-wire` (requests, bounded and repeated) and `http-answers` (what answers mean); `pg` on `pg-lock`,
  * `pg-layout`, `pg-connection` (the package `pg`, loaded when it is needed) and `pg-address` (connection strings).
  */
-export { createHttpPlace, type HttpLock, type HttpPlaceOptions } from "./http.ts";
+export { createHttpPlace } from "./http.ts";
+export type { HttpLock, HttpPlaceOptions } from "./http-options.ts";
 export type { HttpCredentials } from "./http-wire.ts";
 export { createPgPlace, type PgPlaceOptions } from "./pg.ts";
 export { nameOfServer, type PgServer, parsePgServer } from "./pg-address.ts";

@@ -4,7 +4,6 @@
  */
 import { expect } from "vitest";
 import { derive } from "../../../src/sandbox/secrets.ts";
-import { decodeState } from "../../../src/record/index.ts";
 import type { Project } from "../../support/project.ts";
 
 const hook = (name: string, ...events: string[]) => ({ url: `https://${name}.hooks.acme.example/`, events });
@@ -144,7 +143,7 @@ export function holdings({ control }: Project): typeof WANTED {
 
 /** Each recorded object by its id: the id, what tells it from others, and the secret if the API tells one. */
 async function recordings(project: Project): Promise<string[]> {
-  const { resources } = decodeState((await project.run("state", "pull")).out, "the state pulled").state;
+  const { resources } = await project.state();
   return [...resources.values()].map(({ address, attributes, private: mark }) => {
     expect(mark, `what is left over of ${address}`).toEqual({});
     const { id, domain, email, url, name, secret } = attributes;
@@ -176,6 +175,7 @@ export async function expectSettled(project: Project): Promise<void> {
   expect(password, "the generated password").toBe(lastPassword(project));
   expect(bodiesByKey(project).filter((bodies) => bodies.size > 1)).toEqual([]);
   await project.expectNoChanges();
+  expect([...project.memory().keys()].filter((name) => name.endsWith(".journal"))).toEqual([]);
 }
 
 /** The password that is in force: the last one that the sandbox handed out, which follows from its seed and their number. */

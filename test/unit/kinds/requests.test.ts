@@ -199,7 +199,8 @@ describe("update of a service", () => {
       warning: { severity: "warning", code: "api.malformed" },
     });
     expect(step?.accept({ password: "s3cret-word" } as never)).toEqual({
-      attributes: { password_version: 1, generated_password: "s3cret-word" },
+      // The fingerprint is that of an earlier one, which `secret_output` took.
+      attributes: { password_version: 1, generated_password: "s3cret-word", generated_password_fingerprint: null },
     });
   });
 });

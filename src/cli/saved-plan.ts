@@ -1,0 +1,217 @@
+import { createHash, randomUUID } from "node:crypto";
+import { open, readFile, rename, rm } from "node:fs/promises";
+import path from "node:path";
+import { z } from "zod";
+import { type Change, errnoOf, fail, isNoOp, isObject, type JsonObject, type Plan } from "../model/index.ts";
+import { jsonText } from "../report/index.ts";
+import { GUARD_FLAGS, type GuardFlags } from "./guards.ts";
+import type { Invocation } from "./io.ts";
+import type { Origin } from "./plan-origin.ts";
+import type { Redaction } from "./redaction.ts";
+
+/** What a plan is asked for with. A saved one is carried out with the same. */
+export interface PlanRequest {
+  readonly mode: "apply" | "destroy";
+  readonly targets: readonly string[];
+  readonly reorder: readonly string[];
+  /** Addresses of services to order although something like them exists. */
+  readonly orderAnyway?: readonly string[];
+  /** What the command line says in place of the declared guards. */
+  readonly guards?: GuardFlags;
+}
+
+/** A plan that was written to a file to be applied later, once. Nothing in it is secret. */
+export interface SavedPlan {
+  readonly request: PlanRequest;
+  readonly origin: Origin;
+  /** As it was shown; sensitive values are null. */
+  readonly plan: Plan;
+}
+
+/** What the file says it is, and the version of its form. */
+const FORM = "hostform plan";
+const VERSION = 1;
+/** A plan of 20,000 resources takes about 40 MB. */
+const MOST_BYTES = 256 * 1024 * 1024;
+
+const NEW_PLAN = "Make a new one: `hostform plan --out FILE`.";
+
+/** Writes a plan to a file that only its owner can read. The file is whole or not there. @throws HostformError `plan.saved`. */
+export async function writeSavedPlan(invocation: Invocation, file: string, saved: SavedPlan): Promise<void> {
+  const target = path.resolve(invocation.io.cwd, file);
+  const temporary = path.join(path.dirname(target), `.${path.basename(target)}.${randomUUID()}.tmp`);
+  try {
+    const handle = await open(temporary, "wx", 0o600);
+    try {
+      await handle.writeFile(encodeSavedPlan(saved, invocation.io.redaction));
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, target);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    if (errnoOf(error) === undefined) throw error;
+    fail("plan.saved", `The plan cannot be written to ${file}: ${errnoOf(error)}`, {
+      fix: "Check that the folder exists and that you may write there. Nothing was changed.",
+    });
+  }
+}
+
+/** Reads a saved plan. @throws HostformError `plan.saved` for what is not one, is damaged, or of a newer version. */
+export async function readSavedPlan(invocation: Invocation, file: string): Promise<SavedPlan> {
+  let bytes: Buffer;
+  try {
+    bytes = await readFile(path.resolve(invocation.io.cwd, file));
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    fail("plan.saved", `The plan ${file} cannot be read: ${errnoOf(error)}`, {
+      fix: "`hostform apply FILE` takes a file that `hostform plan --out FILE` wrote. One resource: `--target ADDRESS`.",
+    });
+  }
+  if (bytes.length > MOST_BYTES) refuse(`${file} is not a plan that hostform saved`, "It is too large for one.");
+  return decodeSavedPlan(bytes.toString("utf8"), file);
+}
+
+/** The text of the file. Sensitive values are taken out, and whatever else is known to be secret is marked. */
+export function encodeSavedPlan({ request, origin, plan }: SavedPlan, redaction: Redaction): string {
+  const { targets, reorder, orderAnyway = [], mode, guards = {} } = request;
+  const asked: Required<PlanRequest> = { mode, targets, reorder, orderAnyway, guards: guardsOf(guards) };
+  const body = hidden({ request: asked, origin, plan: withoutSecrets(plan) }, redaction) as object;
+  return `${jsonText({ form: FORM, version: VERSION, checksum: checksum(body), ...body }, 2)}\n`;
+}
+
+/** The inverse. @throws HostformError `plan.saved`. */
+export function decodeSavedPlan(text: string, file: string): SavedPlan {
+  const json = parsed(text);
+  if (!isObject(json) || json.form !== FORM) {
+    const json = "`plan --json` and `plan --format` are for reading; only `plan --out FILE` can be applied.";
+    refuse(`${file} is not a plan that hostform saved`, json);
+  }
+  const { form: _, version, checksum: stated, ...body } = json;
+  if (version !== VERSION) {
+    refuse(`${file} is of version ${jsonText(version)}, which this hostform does not know`, `It knows ${VERSION}.`);
+  }
+  const checked = shape.safeParse(body);
+  if (stated !== checksum(body) || !checked.success) {
+    refuse(
+      `${file} is damaged, or was edited`,
+      "What it says is not what was planned. A plan is changed by planning anew.",
+    );
+  }
+  return checked.data as unknown as SavedPlan;
+}
+
+/** The addresses that a plan changes. */
+export function changedAddresses({ changes }: Plan): string[] {
+  return changes.filter((change) => !isNoOp(change)).map(({ address }) => address);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function refuse(summary: string, detail: string): never {
+  fail("plan.saved", summary, { detail, fix: NEW_PLAN });
+}
+
+/** Independent of how the file is laid out: a tool that formats JSON does no harm. */
+function checksum(body: object): string {
+  return createHash("sha256").update(JSON.stringify(body)).digest("hex");
+}
+
+/** The flags in force, and nothing else of the command line. */
+function guardsOf(flags: GuardFlags): GuardFlags {
+  return Object.fromEntries(GUARD_FLAGS.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])));
+}
+
+/** The same plan with null for each sensitive value. What is needed of them is found again when it is applied. */
+function withoutSecrets(plan: Plan): Plan {
+  const sensitive = new Map(plan.changes.map((change) => [change.address, change.sensitive]));
+  return {
+    ...plan,
+    changes: plan.changes.map(stripped),
+    drift: plan.drift.map((drift) => {
+      // Without the change nothing tells which attributes are secret: then all of them are treated as if they were.
+      const names = sensitive.get(drift.address) ?? Object.keys({ ...drift.before, ...drift.after });
+      return { ...drift, before: strip(drift.before, names), after: strip(drift.after, names) };
+    }) as unknown as Plan["drift"],
+  };
+}
+
+/** Of the mark only the generation: the rest holds requests and attributes, and the state has it. */
+function stripped(change: Change): Change {
+  const { sensitive, before, after, config, private: mark } = change;
+  return {
+    ...change,
+    before: strip(before, sensitive),
+    after: strip(after, sensitive),
+    config: strip(config, sensitive, true),
+    private: { ...(mark.generation !== undefined && { generation: mark.generation }) },
+  };
+}
+
+function strip(values: JsonObject | null, names: readonly string[], mark: true | null = null): JsonObject | null {
+  if (values === null) return null;
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, names.includes(name) && value !== null ? mark : value]),
+  );
+}
+
+/** A value with every known secret hidden, in texts and in names. */
+export function hidden(value: unknown, redaction: Redaction): unknown {
+  if (typeof value === "string") return redaction.redact(value);
+  if (Array.isArray(value)) return value.map((item) => hidden(item, redaction));
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+  return Object.fromEntries(entries.map(([name, item]) => [redaction.redact(name), hidden(item, redaction)]));
+}
+
+const values = z.record(z.string(), z.json()).nullable();
+const addresses = z.array(z.string());
+
+/** As much of the form as is worked with. A file with a right checksum is ours, but who made it is not known. */
+const shape = z.looseObject({
+  request: z.looseObject({
+    mode: z.enum(["apply", "destroy"]),
+    targets: addresses,
+    reorder: addresses,
+    orderAnyway: addresses,
+    guards: z.strictObject({
+      maxOrders: z.int().nonnegative().optional(),
+      maxSpend: z.record(z.string(), z.int().nonnegative()).optional(),
+      allowRemovals: z.boolean().optional(),
+      allowUnknownPrices: z.boolean().optional(),
+    }),
+  }),
+  origin: z.strictObject({
+    lineage: z.string(),
+    serial: z.int(),
+    state: z.string(),
+    declaration: z.string(),
+    accounts: z.record(z.string(), z.string().nullable()),
+  }),
+  plan: z.looseObject({
+    timestamp: z.string(),
+    changes: z.array(
+      z.looseObject({
+        address: z.string(),
+        provider: z.string(),
+        actions: z.array(z.string()).min(1),
+        before: values,
+        after: values,
+        config: values,
+        sensitive: addresses,
+        reasons: z.array(z.looseObject({ attribute: z.string().optional() })),
+        private: z.looseObject({}),
+        importing: z.looseObject({ id: z.string() }).optional(),
+        removal: z.string().optional(),
+        quote: z.looseObject({}).optional(),
+      }),
+    ),
+  }),
+});

@@ -1,0 +1,118 @@
+import type { Diagnostic } from "../../model/index.ts";
+import { fail } from "../../model/index.ts";
+
+/** Where a PostgreSQL server is, and as whom. */
+export interface PgServer {
+  /** A name or address; a folder (beginning with `/`) for a Unix socket. */
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+  readonly tls: PgTls;
+}
+
+const MODES = ["disable", "require", "verify-ca", "verify-full"] as const;
+
+/** How the connection is encrypted, in PostgreSQL's own terms; certificates and keys are paths. */
+export interface PgTls {
+  readonly mode: (typeof MODES)[number];
+  readonly rootCert: string | undefined;
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Parameter of a connection string -> the variable that stands in for it, as in libpq. */
+const VARIABLES = {
+  host: "PGHOST",
+  port: "PGPORT",
+  user: "PGUSER",
+  password: "PGPASSWORD",
+  dbname: "PGDATABASE",
+  sslmode: "PGSSLMODE",
+  sslrootcert: "PGSSLROOTCERT",
+  sslcert: "PGSSLCERT",
+  sslkey: "PGSSLKEY",
+} as const;
+
+const FORMS = "`postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=…` or `host=… port=… user=… password=… dbname=… sslmode=…`";
+
+/**
+ * Reads PG_CONN_STR and the variables of libpq, as Terraform does: both notations, and TLS unless `sslmode=disable`.
+ * @param defaultUser the name of whoever runs this.
+ * @throws HostformError `state.backend`; no part of the string is repeated.
+ */
+export function parsePgServer(env: Environment, defaultUser: string): PgServer {
+  const text = env.PG_CONN_STR?.trim() ?? "";
+  if (text === "" && !env.PGHOST) {
+    refuse("PG_CONN_STR is not set", { fix: `Set it to ${FORMS}. It holds a password: keep it out of the declaration.` });
+  }
+  const given = /^postgres(?:ql)?:\/\//.test(text) ? fromUrl(text) : fromPairs(text);
+  const value = (name: keyof typeof VARIABLES) => given.get(name) || env[VARIABLES[name]] || undefined;
+  const user = value("user") ?? defaultUser;
+  const mode = value("sslmode") ?? "require";
+  const known = MODES.find((each) => each === mode);
+  if (known === undefined) {
+    refuse("The sslmode of PG_CONN_STR is not one that can be kept", {
+      detail: `It can be ${MODES.join(", ")}; the others would send the state in the clear when the server asks for it.`,
+      fix: "Set one of these.",
+    });
+  }
+  const port = Number(value("port") ?? 5432);
+  if (!Number.isInteger(port) || port < 1 || port > 65535) refuse("The port of PG_CONN_STR is none", { fix: FORMS });
+  return {
+    host: value("host") ?? "localhost",
+    port,
+    user,
+    password: value("password") ?? "",
+    database: value("dbname") ?? user,
+    tls: { mode: known, rootCert: value("sslrootcert"), cert: value("sslcert"), key: value("sslkey") },
+  };
+}
+
+/** `db.example:5432/states`, for messages. */
+export function nameOfServer({ host, port, database }: PgServer): string {
+  return `${host.includes(":") ? `[${host}]` : host}:${port}/${database}`;
+}
+
+function fromUrl(text: string): Map<string, string> {
+  let url: URL;
+  try {
+    url = new URL(text);
+    const plain = (part: string) => decodeURIComponent(part);
+    return new Map([
+      ["host", plain(url.hostname).replace(/^\[(.*)\]$/, "$1")],
+      ["port", url.port],
+      ["user", plain(url.username)],
+      ["password", plain(url.password)],
+      ["dbname", plain(url.pathname.replace(/^\//, ""))],
+      // After the others: `postgres:///db?host=/run/postgresql` names a folder, which cannot be a host name.
+      ...url.searchParams,
+    ]);
+  } catch {
+    return refuse("PG_CONN_STR is not an address", {
+      detail: "Special characters of a password must be percent-encoded in an address: `@` is `%40`, `/` is `%2F`.",
+      fix: `Give it one of the forms ${FORMS}.`,
+    });
+  }
+}
+
+function fromPairs(text: string): Map<string, string> {
+  const pairs = new Map<string, string>();
+  const pair = /\s*([a-z_]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|((?:[^\s'\\]|\\.)*))(?:\s+|$)/sy;
+  while (pair.lastIndex < text.length) {
+    const found = pair.exec(text);
+    if (found === null) {
+      return refuse("PG_CONN_STR cannot be understood", { fix: `Give it one of the forms ${FORMS}.` });
+    }
+    const [, name = "", quoted, bare] = found;
+    pairs.set(name, (quoted ?? bare ?? "").replace(/\\(.)/gs, "$1"));
+  }
+  return pairs;
+}
+
+function refuse(summary: string, more: Pick<Diagnostic, "detail" | "fix">): never {
+  fail("state.backend", summary, more);
+}

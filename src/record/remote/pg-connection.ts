@@ -1,0 +1,147 @@
+import { readFile } from "node:fs/promises";
+import type { ClientConfig } from "pg";
+import { errnoOf, fail } from "../../model/index.ts";
+import { reasonOf } from "../file.ts";
+import type { PgServer, PgTls } from "./pg-address.ts";
+import { nameOfServer } from "./pg-address.ts";
+
+/** One row; every column that is asked for is a text, a number or a truth value. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** One session at a database. What it locks is free when it ends, however it ends. */
+export interface Database {
+  /** Throws the server's or the system's own error. */
+  query(sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
+  /** Why the session is over although nobody ended it; undefined while it lasts. */
+  readonly lost: string | undefined;
+  /** Ends the session. Never throws. */
+  end(): Promise<void>;
+}
+
+/** The package, as far as it is needed. */
+export type PgModule = Pick<typeof import("pg"), "Client">;
+
+const CONNECT_MS = 10_000;
+/** Of one statement at the server, and of waiting for its answer here. */
+const STATEMENT_MS = 30_000;
+const ANSWER_MS = 40_000;
+
+/**
+ * Of the session. The server looks every few seconds whether the other end is there, so that the lock of a machine that
+ * vanished is free after about a minute; and what is said to be written is on disk.
+ */
+const SETTINGS: Readonly<Record<string, string>> = {
+  statement_timeout: String(STATEMENT_MS),
+  tcp_keepalives_idle: "30",
+  tcp_keepalives_interval: "10",
+  tcp_keepalives_count: "3",
+  synchronous_commit: "on",
+  search_path: "pg_catalog",
+};
+
+const load = (): Promise<PgModule> => import("pg");
+
+/**
+ * Opens a session.
+ * @param applicationName what other sessions see of this one.
+ * @param from gives the package `pg`, which is an optional dependency.
+ * @throws HostformError `state.backend`: no package, no server, no access.
+ */
+export async function connectTo(
+  server: PgServer,
+  applicationName: string,
+  from: () => Promise<PgModule> = load,
+): Promise<Database> {
+  const { Client } = await from().catch(refusePackage);
+  const client = new Client(await configOf(server, applicationName));
+  let lost: string | undefined;
+  let ended = false;
+  // Without a listener, a connection that breaks while nobody asks anything would end the process.
+  client.on("error", (error) => {
+    lost ??= reasonOf(error);
+  });
+  client.on("end", () => {
+    if (!ended) lost ??= "the connection ended";
+  });
+  const end = async () => {
+    ended = true;
+    await client.end().catch(() => undefined);
+  };
+  try {
+    await client.connect();
+    const names = Object.keys(SETTINGS);
+    const calls = names.map((_, i) => `pg_catalog.set_config($${2 * i + 1}, $${2 * i + 2}, false)`);
+    await client.query(`SELECT ${calls.join(", ")}`, Object.entries(SETTINGS).flat());
+  } catch (error) {
+    await end();
+    return refuseConnection(server, error);
+  }
+  return {
+    query: async (sql, values = []) => (await client.query<Record<string, unknown>>(sql, [...values])).rows,
+    get lost() {
+      return lost;
+    },
+    end,
+  };
+}
+
+async function configOf(server: PgServer, applicationName: string): Promise<ClientConfig> {
+  const { host, port, user, password, database, tls } = server;
+  return {
+    host,
+    port,
+    user,
+    password,
+    database,
+    ssl: host.startsWith("/") ? false : await tlsOptions(tls),
+    // The server cuts it off at 63 bytes and knows only ASCII in it.
+    application_name: applicationName.replace(/[^\x20-\x7e]/g, "?"),
+    connectionTimeoutMillis: CONNECT_MS,
+    query_timeout: ANSWER_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+  };
+}
+
+/** As PostgreSQL's own clients: `require` checks the certificate only against a root certificate that is given. */
+async function tlsOptions({ mode, rootCert, cert, key }: PgTls): Promise<ClientConfig["ssl"]> {
+  if (mode === "disable") return false;
+  const read = async (name: string, path: string | undefined) => {
+    if (path === undefined) return {};
+    return { [name]: await readFile(path, "utf8").catch((error: unknown) => refuseFile(path, error)) };
+  };
+  const files = { ...(await read("ca", rootCert)), ...(await read("cert", cert)), ...(await read("key", key)) };
+  if (mode === "verify-full") return { ...files, rejectUnauthorized: true };
+  if (mode === "require" && rootCert === undefined) return { ...files, rejectUnauthorized: false };
+  return { ...files, rejectUnauthorized: true, checkServerIdentity: () => undefined };
+}
+
+function refusePackage(error: unknown): never {
+  const missing = errnoOf(error) === "ERR_MODULE_NOT_FOUND";
+  return fail("state.backend", missing ? "The backend `pg` needs the package pg" : "The package pg cannot be loaded", {
+    detail: missing ? "It is not installed beside hostform, which needs it for nothing else." : reasonOf(error),
+    fix: "Install it: `npm install pg`; with `--global`, if hostform is.",
+  });
+}
+
+function refuseFile(path: string, error: unknown): never {
+  return fail("state.backend", "A certificate or key for the database cannot be read", {
+    detail: `${path}: ${reasonOf(error)}`,
+    fix: "Check `sslrootcert`, `sslcert` and `sslkey` of PG_CONN_STR.",
+  });
+}
+
+function refuseConnection(server: PgServer, error: unknown): never {
+  const code = errnoOf(error) ?? "";
+  const reason = reasonOf(error);
+  const access = code.startsWith("28") || reason.includes("SASL");
+  const noTls = reason.includes("does not support SSL");
+  return fail("state.backend", `The database of the state ${access ? "refuses access" : "cannot be reached"}`, {
+    detail: `${nameOfServer(server)}: ${reason}`,
+    fix: noTls
+      ? "Set the server up with TLS. Where nobody can listen on the way (this machine), add `sslmode=disable` to PG_CONN_STR."
+      : access
+        ? "Check user and password in PG_CONN_STR, and the server's pg_hba.conf."
+        : "Check PG_CONN_STR, the network, and that the server runs.",
+  });
+}
