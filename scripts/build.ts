@@ -17,6 +17,8 @@ await build({
   // What a command does not need is in a chunk of its own and not loaded.
   splitting: true,
   chunkNames: "chunks/[name]-[hash]",
+  // An optional dependency: whoever has a state in PostgreSQL installs it.
+  external: ["pg"],
   format: "esm",
   platform: "node",
   target: "node22.20",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { guardSettings, providerSettings, secretSourceForms } from "../../src/declare/index.ts";
+import { backendSettings, guardSettings, providerSettings, secretSourceForms } from "../../src/declare/index.ts";
 import type { AttributeMeta, Kind, Kinds } from "../../src/kinds/index.ts";
 import { attributesOf } from "../../src/lifecycle/index.ts";
 
@@ -39,6 +39,19 @@ export function jsonSchema(kinds: Kinds): string {
       guards: {
         description: "What one run may order, spend and remove at most.",
         oneOf: [{ type: "null" }, draft7(guardSettings)],
+      },
+      backend: {
+        description: "Where the state is kept, when that is not a file: one of Terraform's backends.",
+        type: "object",
+        additionalProperties: false,
+        minProperties: 1,
+        maxProperties: 1,
+        properties: Object.fromEntries(
+          Object.entries(backendSettings).map(([type, settings]) => [
+            type,
+            { oneOf: [{ type: "null" }, draft7(settings)] },
+          ]),
+        ),
       },
       ...Object.fromEntries(top.map((kind) => [kind.section, section(kind, kinds)])),
     },

@@ -1,14 +1,33 @@
+/** Far more than any record has. What goes through a value level by level must not come to the end of the stack. */
+const MOST_LEVELS = 100;
+
 /**
- * Parses JSON; undefined when the text is not JSON. Integers beyond 2^53 become strings of their digits, so that a
+ * Parses JSON; undefined when the text is not JSON, or nested more than 100 levels deep. Integers beyond 2^53 become strings of their digits, so that a
  * long id survives (ids other than those of services and invoices are not specified).
  */
 export function parseJson(text: string): { readonly value: unknown } | undefined {
   try {
     const source = text.replace(/^\uFEFF/, "");
+    if (isDeep(source)) return undefined;
     return { value: /\d{16}/.test(source) ? JSON.parse(source, keepDigits) : JSON.parse(source) };
   } catch {
     return undefined;
   }
+}
+
+function isDeep(text: string): boolean {
+  let levels = 0;
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i];
+    if (character === '"') {
+      // To the end of the text within quotes; a backslash takes the character after it along.
+      for (i++; i < text.length && text[i] !== '"'; i++) if (text[i] === "\\") i++;
+    } else if (character === "[" || character === "{") {
+      levels += 1;
+      if (levels > MOST_LEVELS) return true;
+    } else if (character === "]" || character === "}") levels -= 1;
+  }
+  return false;
 }
 
 /** A reviver; its third parameter, the source text, is newer than TypeScript's declaration of JSON.parse. */

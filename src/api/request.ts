@@ -67,7 +67,12 @@ function sorted(value: Json): Json {
 /** One segment of the path: an id, percent-encoded. Refuses what a server or proxy might read as more than one. */
 function segment(endpoint: EndpointName, name: string, value: string | undefined): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-  if (typeof value !== "string" || value.trim() === "" || /^\.{1,2}$|[/\\\u0000-\u001f\u007f]/.test(value)) {
+  if (
+    typeof value !== "string" ||
+    value.trim() === "" ||
+    /^\.{1,2}$|[/\\\u0000-\u001f\u007f]/.test(value) ||
+    !value.isWellFormed()
+  ) {
     refuseArgument(endpoint, `${JSON.stringify(value ?? null)} is not an id`, `Give \`${name}\` as the API shows it.`);
   }
   return encodeURIComponent(value);

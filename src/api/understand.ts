@@ -67,6 +67,6 @@ function read(request: ApiRequest, reply: Reply, redact: Redact): unknown {
     throw came("a compressed answer, which was not asked for", false);
   const json = parseJson(text);
   // The text itself is not shown: it may be the rest of an answer with a secret in it.
-  if (json === undefined) throw came("text that is not JSON, or only a part of it", true);
+  if (json === undefined) throw came("text that is not JSON, only a part of it, or nested too deeply", true);
   return json.value;
 }

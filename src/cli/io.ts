@@ -62,6 +62,8 @@ export interface CommonOptions {
   readonly files: readonly string[];
   /** `--state`: the state file, absolute. */
   readonly state: string;
+  /** `--state` was given. */
+  readonly stateNamed?: boolean;
   readonly json: boolean;
   readonly color: boolean;
   readonly quiet: boolean;

@@ -47,7 +47,8 @@ export function learnDeclared(
   env: Environment,
 ): void {
   for (const { tokenEnv } of providers.values()) if (tokenEnv !== undefined) learnToken(redaction, env[tokenEnv]);
-  for (const { type, config } of resources) {
+  for (const { type, config, sources = new Map() } of resources) {
+    for (const source of sources.values()) if ("env" in source) learnValue(redaction, env[source.env]);
     const kind = kinds.get(type);
     if (kind === undefined) continue;
     for (const [name, , meta] of attributesOf(kind)) {

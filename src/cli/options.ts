@@ -40,7 +40,9 @@ export function addCommonOptions(command: Command): Command {
         .helpGroup(COMMON_OPTIONS),
     )
     .addOption(
-      new Option("--state <file>", "state file (default: hosting.tfstate)").argParser(given).helpGroup(COMMON_OPTIONS),
+      new Option("--state <file>", "state file, without a backend (default: hosting.tfstate)")
+        .argParser(given)
+        .helpGroup(COMMON_OPTIONS),
     )
     .addOption(new Option("--json", "machine-readable output").helpGroup(COMMON_OPTIONS))
     .addOption(new Option("--no-color", "no colours").helpGroup(COMMON_OPTIONS))
@@ -70,6 +72,7 @@ export function invocationOf(command: Command, io: GuardedIo): Invocation {
       .flatMap((level) => (level.file as string[] | undefined) ?? [])
       .map((file) => path.resolve(io.cwd, file)),
     state: state === undefined ? path.join(dir, "hosting.tfstate") : path.resolve(io.cwd, state),
+    stateNamed: state !== undefined,
     json: levels.some((level) => level.json === true),
     color: levels.every((level) => level.color !== false),
     quiet: levels.some((level) => level.quiet === true),

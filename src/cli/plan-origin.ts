@@ -11,7 +11,7 @@ import {
   type ProviderConfig,
   type State,
 } from "../model/index.ts";
-import { formatMoney, nameSome } from "../report/index.ts";
+import { formatMoney } from "../report/index.ts";
 import type { Invocation } from "./io.ts";
 import type { Redaction } from "./redaction.ts";
 
@@ -44,11 +44,11 @@ const NEW_PLAN = "Make a new plan, see whether it is still what you want, and ap
 export function checkOrigin(saved: Origin, here: Origin): void {
   const stale = (summary: string, detail?: string) =>
     fail("plan.saved", summary, { ...(detail !== undefined && { detail }), fix: NEW_PLAN });
-  if (saved.lineage !== here.lineage) {
-    const names = ({ lineage }: Origin) => lineage || "none, nothing was recorded yet";
-    stale("The plan was made from another state", `Its lineage is ${names(saved)}; here it is ${names(here)}.`);
+  if (saved.lineage !== here.lineage && saved.lineage !== "") {
+    const found = here.lineage === "" ? "here there is none" : `here it is ${here.lineage}`;
+    stale("The plan was made from another state", `Its lineage is ${saved.lineage}; ${found}.`);
   }
-  if (saved.serial !== here.serial) {
+  if (saved.serial !== here.serial || saved.lineage !== here.lineage) {
     stale(
       "The state has changed since the plan was made",
       `Its serial was ${saved.serial} and is ${here.serial}: something was applied or imported since, this plan perhaps.`,

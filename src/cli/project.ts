@@ -1,9 +1,19 @@
+import { randomUUID } from "node:crypto";
 import path from "node:path";
-import { type ReadOptions, readDeclaration, systemFiles } from "../declare/index.ts";
+import { type Declaration, type ReadOptions, readDeclaration, systemFiles } from "../declare/index.ts";
 import { validateDesired } from "../engine/index.ts";
 import { kinds } from "../kinds/index.ts";
-import { type Desired, type Diagnostic, HostformError, isError, type ProviderConfig } from "../model/index.ts";
-import { createFileStore, type Encryption, type StateStore } from "../record/index.ts";
+import {
+  type Backend,
+  type Desired,
+  type Diagnostic,
+  fail,
+  HostformError,
+  isError,
+  type ProviderConfig,
+} from "../model/index.ts";
+import { createFilePlace, createStateStore, type Encryption, type StateStore } from "../record/index.ts";
+import { backendPlace, refusingForgotten } from "./backend.ts";
 import { stateEncryption } from "./encryption.ts";
 import type { Invocation } from "./io.ts";
 import { announcing, learnDeclared } from "./known-secrets.ts";
@@ -19,7 +29,7 @@ export interface Project {
 export async function checkProject(
   invocation: Invocation,
 ): Promise<{ desired?: Desired; diagnostics: readonly Diagnostic[] }> {
-  const { desired, partial, diagnostics } = await readDeclaration(sourceOf(invocation));
+  const { desired, partial, diagnostics } = await declarationOf(invocation);
   const readable = desired ?? partial;
   if (readable !== undefined) learnDeclared(invocation.io.redaction, readable, invocation.io.env);
   const values = readable === undefined ? [] : validateDesired(readable, kinds, invocation.io.env);
@@ -40,15 +50,26 @@ export async function loadProject(invocation: Invocation): Promise<Project> {
 /** The providers that are declared; without any declaration, the default one of the environment. */
 export async function loadProviders(invocation: Invocation): Promise<ReadonlyMap<string, ProviderConfig>> {
   const { options } = invocation;
-  const { desired, partial, diagnostics } = await readDeclaration(sourceOf(invocation));
+  const { desired, partial, diagnostics } = await declarationOf(invocation);
   if (desired !== undefined) return desired.providers;
   // Looking at the account needs only the providers; mistakes elsewhere in the declaration do not matter.
-  const hindering = diagnostics.filter(({ code }) => code.startsWith("provider.") || code === "config.secret");
+  const hindering = diagnostics.filter(
+    ({ code, address }) => code.startsWith("provider.") || (code === "config.secret" && address === undefined),
+  );
   if (partial !== undefined && hindering.length === 0) return partial.providers;
   if (diagnostics.every(({ code }) => code === "config.missing") && options.files.length === 0) {
     return new Map([["default", { alias: "default" }]]);
   }
   throw new HostformError(diagnostics);
+}
+
+const declarations = new WeakMap<Invocation, Promise<Declaration>>();
+
+/** The declaration as it was when this command first looked: all of the command goes by the same. */
+function declarationOf(invocation: Invocation): Promise<Declaration> {
+  const known = declarations.get(invocation) ?? readDeclaration(sourceOf(invocation));
+  declarations.set(invocation, known);
+  return known;
 }
 
 /** Where the declaration is read; paths are shown relative to the working folder. */
@@ -64,10 +85,40 @@ function sourceOf({ options, io }: Invocation): ReadOptions {
   };
 }
 
-/** The project's state file. @param encryption default: with the key in the environment. */
+/**
+ * The project's state: at the backend that is declared, else in a file. Nothing is read before the store is used.
+ * @param encryption default: with the key in the environment.
+ */
 export function stateStore(invocation: Invocation, encryption: Encryption = stateEncryption(invocation)): StateStore {
   const { options, io } = invocation;
-  return announcing(createFileStore({ path: options.state, clock: io.clock, encryption }), io.redaction);
+  let remote = false;
+  const place = async () => {
+    const backend = await backendOf(invocation);
+    remote = backend !== undefined;
+    return backend ? backendPlace(backend, invocation) : createFilePlace({ path: options.state, clock: io.clock });
+  };
+  const store = createStateStore(place, randomUUID, encryption);
+  return announcing(
+    refusingForgotten(store, () => (remote ? options.state : undefined)),
+    io.redaction,
+  );
+}
+
+/**
+ * The backend that is declared; mistakes elsewhere in the declaration do not matter.
+ * @throws HostformError the mistakes of the declaration when one of them may hide a backend; `usage` for `--state` beside one.
+ */
+async function backendOf(invocation: Invocation): Promise<Backend | undefined> {
+  const { stateNamed } = invocation.options;
+  const { backend, diagnostics } = await declarationOf(invocation);
+  if (backend === "unclear" && !stateNamed) throw new HostformError(diagnostics);
+  if (typeof backend === "object" && stateNamed) {
+    fail("usage", "--state names a file, and the declaration a backend: the state is at one place only", {
+      fix: "Leave --state out, or remove `backend` from the declaration.",
+      ...(backend.range && { range: backend.range }),
+    });
+  }
+  return typeof backend === "object" ? backend : undefined;
 }
 
 const placeOf = ({ range }: Diagnostic) => `${range?.file}:${range?.line}:${range?.column}`;

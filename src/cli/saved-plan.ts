@@ -85,21 +85,20 @@ export function encodeSavedPlan({ request, origin, plan }: SavedPlan, redaction:
 export function decodeSavedPlan(text: string, file: string): SavedPlan {
   const json = parsed(text);
   if (!isObject(json) || json.form !== FORM) {
-    const json = "`plan --json` and `plan --format` are for reading; only `plan --out FILE` can be applied.";
-    refuse(`${file} is not a plan that hostform saved`, json);
+    const hint = "`plan --json` and `plan --format` are for reading; only `plan --out FILE` can be applied.";
+    refuse(`${file} is not a plan that hostform saved`, hint);
   }
   const { form: _, version, checksum: stated, ...body } = json;
   if (version !== VERSION) {
     refuse(`${file} is of version ${jsonText(version)}, which this hostform does not know`, `It knows ${VERSION}.`);
   }
-  const checked = shape.safeParse(body);
-  if (stated !== checksum(body) || !checked.success) {
+  if (stated !== checksum(body) || !shape.safeParse(body).success) {
     refuse(
       `${file} is damaged, or was edited`,
       "What it says is not what was planned. A plan is changed by planning anew.",
     );
   }
-  return checked.data as unknown as SavedPlan;
+  return body as unknown as SavedPlan;
 }
 
 /** The addresses that a plan changes. */
@@ -176,7 +175,7 @@ const addresses = z.array(z.string());
 
 /** As much of the form as is worked with. A file with a right checksum is ours, but who made it is not known. */
 const shape = z.looseObject({
-  request: z.looseObject({
+  request: z.strictObject({
     mode: z.enum(["apply", "destroy"]),
     targets: addresses,
     reorder: addresses,

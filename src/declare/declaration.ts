@@ -1,13 +1,23 @@
 import type { Kinds } from "../kinds/kind.ts";
-import type { Desired, DesiredResource, Diagnostic, Guards, ProviderConfig, SecretSource } from "../model/index.ts";
+import type {
+  Backend,
+  Desired,
+  DesiredResource,
+  Diagnostic,
+  Guards,
+  ProviderConfig,
+  SecretSource,
+} from "../model/index.ts";
+import { mergeBackend } from "./backend.ts";
 import type { Draft, Named } from "./block.ts";
 import { type Fragment, readDocument } from "./document.ts";
+import { place, reportTwice } from "./duplicates.ts";
 import { readGuards } from "./guards.ts";
 import { didYouMean, Mistakes } from "./mistakes.ts";
 import { readProvider } from "./providers.ts";
 import { checkReferences } from "./references.ts";
 import { readSecretSource } from "./secret-source.ts";
-import { rangeOf, Source, type SourceFile, type Span } from "./source.ts";
+import { rangeOf, Source, type SourceFile } from "./source.ts";
 import type { Environment } from "./templates.ts";
 import { locate, type MapTree, toJson } from "./tree.ts";
 import { readYaml } from "./yaml.ts";
@@ -31,6 +41,11 @@ export interface Declaration {
    * one run. Never to be planned from: what is missing here may only be misspelt, and `project` may be empty.
    */
   readonly partial: Desired | undefined;
+  /**
+   * Where the state is kept, whatever else is wrong; undefined: in a file. "unclear" when a mistake may hide it: then no
+   * state must be touched.
+   */
+  readonly backend: Backend | undefined | "unclear";
   /** In the order of the files and of the places in them. */
   readonly diagnostics: readonly Diagnostic[];
 }
@@ -45,9 +60,12 @@ export function parseDeclaration(
   const fragments = reads.flatMap(({ documents }) => documents.map((tree) => readDocument(tree, kinds, mistakes)));
   const complete = !incomplete && reads.every((read) => read.complete);
   const environment: Environment = (name) => (Object.hasOwn(env, name) ? env[name] : undefined);
-  const partial = merge(fragments, files, { kinds, env: environment, complete, mistakes });
+  const sections = fragments.flatMap((fragment) => fragment.backends);
+  const backend = mergeBackend(sections, environment, complete, mistakes);
+  const merged = merge(fragments, files, { kinds, env: environment, complete, mistakes });
+  const partial = merged && { ...merged, ...(typeof backend === "object" && { backend }) };
   const diagnostics = mistakes.list();
-  return { desired: mistakes.any ? undefined : partial, partial, diagnostics };
+  return { desired: mistakes.any ? undefined : partial, partial, backend, diagnostics };
 }
 
 interface MergeContext {
@@ -175,28 +193,6 @@ function mergeDrafts(fragments: readonly Fragment[], mistakes: Mistakes): Map<st
   return new Map([...byAddress].flatMap(([address, [first]]) => (first === undefined ? [] : [[address, first]])));
 }
 
-/** Reports what is declared more than once, at each of its places. */
-function reportTwice<T>(
-  same: readonly T[],
-  spanOf: (one: T) => Span,
-  nameOf: (one: T) => string,
-  mistakes: Mistakes,
-): void {
-  if (same.length < 2) return;
-  for (const [i, one] of same.entries()) {
-    const other = same[i === 0 ? 1 : 0] ?? one;
-    mistakes.add(
-      spanOf(one),
-      "config.duplicate",
-      `${nameOf(one)} is declared ${same.length === 2 ? "twice" : `${same.length} times`}`,
-      {
-        detail: `It is also declared in ${place(spanOf(other))}.`,
-        fix: "Remove or rename all but one.",
-      },
-    );
-  }
-}
-
 function reportProvider(
   provider: Named,
   providers: ReadonlyMap<string, unknown>,
@@ -209,11 +205,6 @@ function reportProvider(
   mistakes.add(provider.span, "provider.unknown", summary, {
     fix: "Declare it under `providers`, or correct the name.",
   });
-}
-
-function place(span: Span): string {
-  const { file, line, column } = rangeOf(span);
-  return `${file}:${line}:${column}`;
 }
 
 function sourcesOf(

@@ -12,6 +12,7 @@ export interface Fragment {
   readonly project: Named | undefined;
   readonly providers: readonly Entry[];
   readonly guards: readonly Entry[];
+  readonly backends: readonly Entry[];
   readonly drafts: readonly Draft[];
 }
 
@@ -21,11 +22,11 @@ const PROJECT = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$/;
 const NOT_YET: readonly string[] = ["outputs"];
 
 /**
- * Reads a document: `project`, `provider` (for the resources of this document), `providers`, `guards` and a section for each
+ * Reads a document: `project`, `provider` (for the resources of this document), `providers`, `guards`, `backend` and a section for each
  * kind that is not nested in another. Keys beginning with `x-` are passed over: they are the place for anchors.
  */
 export function readDocument(tree: Tree, kinds: Kinds, mistakes: Mistakes): Fragment {
-  const nothing: Fragment = { project: undefined, providers: [], guards: [], drafts: [] };
+  const nothing: Fragment = { project: undefined, providers: [], guards: [], backends: [], drafts: [] };
   if (tree.form !== "map") {
     mistakes.add(tree.span, "config.structure", "A declaration must be a map", {
       fix: "Begin with `project: NAME` and sections such as `services:`.",
@@ -39,6 +40,7 @@ export function readDocument(tree: Tree, kinds: Kinds, mistakes: Mistakes): Frag
   let project: Named | undefined;
   const providers: Entry[] = [];
   const guards: Entry[] = [];
+  const backends: Entry[] = [];
   const drafts: Draft[] = [];
   for (const entry of tree.entries.values()) {
     const kind = sections.get(entry.key);
@@ -48,10 +50,11 @@ export function readDocument(tree: Tree, kinds: Kinds, mistakes: Mistakes): Frag
       }
     } else if (entry.key === "project") project = readProject(entry, mistakes);
     else if (entry.key === "guards") guards.push(entry);
+    else if (entry.key === "backend") backends.push(entry);
     else if (entry.key === "providers") providers.push(...blocksOf(entry, mistakes, "a map of providers by name"));
     else if (entry.key !== "provider" && !entry.key.startsWith("x-")) reportKey(entry, sections, kinds, mistakes);
   }
-  return { project, providers, guards, drafts };
+  return { project, providers, guards, backends, drafts };
 }
 
 function readProject(entry: Entry, mistakes: Mistakes): Named {
@@ -106,7 +109,7 @@ function reportUnknown(
   kinds: Kinds,
   mistakes: Mistakes,
 ): void {
-  const known = ["project", "provider", "providers", "guards", ...sections.keys()];
+  const known = ["project", "provider", "providers", "guards", "backend", ...sections.keys()];
   const near = kinds.get(key)?.section ?? mistakes.nearest(key, known);
   mistakes.add(span, "config.unknown_key", `A declaration has no "${key.slice(0, 100)}".${didYouMean(near)}`, {
     detail: `It can have ${known.join(", ")}, and keys beginning with x- for what anchors repeat.`,

@@ -51,7 +51,11 @@ export async function readDeclaration(options: ReadOptions): Promise<Declaration
     options.files === undefined || options.files.length === 0
       ? await find(dir, fs)
       : { paths: named(dir, options.files) };
-  if ("diagnostic" in found) return { desired: undefined, partial: undefined, diagnostics: [found.diagnostic] };
+  if ("diagnostic" in found) {
+    const { diagnostic } = found;
+    const backend = diagnostic.code === "config.missing" ? undefined : "unclear";
+    return { desired: undefined, partial: undefined, backend, diagnostics: [diagnostic] };
+  }
   const files: SourceFile[] = [];
   const unreadable: Diagnostic[] = [];
   for (const path of found.paths) {
@@ -61,7 +65,7 @@ export async function readDeclaration(options: ReadOptions): Promise<Declaration
   }
   if (unreadable.length === 0) return parseDeclaration(files, options);
   const { diagnostics } = parseDeclaration(files, { ...options, incomplete: true });
-  return { desired: undefined, partial: undefined, diagnostics: [...unreadable, ...diagnostics] };
+  return { desired: undefined, partial: undefined, backend: "unclear", diagnostics: [...unreadable, ...diagnostics] };
 }
 
 function named(dir: string, files: readonly string[]): string[] {

@@ -71,14 +71,15 @@ export function rangeOf(span: Span): SourceRange {
 }
 
 const SECRET_VALUE =
-  /((?:token|bearer|pas+[a-z]*|secret|credentials?|api_?key|authorization)["']?\s*:\s*)(?!["']?\$\{)("(?:[^"\\]|\\.)*"|'[^']*'|\S.*)/gi;
+  /((?:token|bearer|pas+[a-z]*|secret|credentials?|api_?key|authorization|conn_str)["']?\s*:\s*)(?!["']?\$\{[^\s{}]+\}["']?\s*(?:$|[,}#]))("(?:[^"\\]|\\.)*"|'[^']*'|\S.*)/gi;
 const TOKEN_AS_NAME = /(token_env["']?\s*:\s*)(?!["']?[A-Z_][A-Z0-9_]*["']?\s*(?:$|[,}#]))(\S.*)/g;
 const TOKEN_VALUE = /\bbearer\s+\S+|\b\d+\|[A-Za-z0-9]{16,}/gi;
 const PASSWORD_IN_URL = /(?<=:\/\/)[^/\s@]+(?=@)/g;
+const PARAMETER_IN_URL = /(?<=[?&][\w.-]{0,50}(?:token|password|secret|key)[\w.-]{0,50}=)[^&\s"']+/gi;
 
 /**
  * A line as it may be shown: values of keys that name secrets (`password` however it is spelt), and what looks like a token, become asterisks.
- * The length stays, so that a caret still stands right. An unquoted value is hidden to the end of the line.
+ * An expression and nothing else is no secret. The length stays, so that a caret still stands right. An unquoted value is hidden to the end of the line.
  */
 function hideSecrets(line: string): string {
   const hide = (secret: string) => "*".repeat(secret.length);
@@ -87,7 +88,8 @@ function hideSecrets(line: string): string {
     .replace(SECRET_VALUE, hideValue)
     .replace(TOKEN_AS_NAME, hideValue)
     .replace(TOKEN_VALUE, hide)
-    .replace(PASSWORD_IN_URL, hide);
+    .replace(PASSWORD_IN_URL, hide)
+    .replace(PARAMETER_IN_URL, hide);
 }
 
 /**

@@ -21,7 +21,7 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import { type Environment, resolveConfig, scopeOf } from "./evaluate.ts";
-import { identityIn, identityOf } from "./identity.ts";
+import { identityIn, identityOf, siblingsOf } from "./identity.ts";
 import { kindOf } from "./observe.ts";
 import { OrderGate } from "./order-gate.ts";
 import type { Limits } from "./orders.ts";
@@ -41,6 +41,8 @@ export interface ApplyOptions extends Secrets {
   readonly desired: Desired;
   /** The state that the plan was made from. */
   readonly state: State;
+  /** The whole state, when `state` was narrowed to targets: what is recorded elsewhere still counts. */
+  readonly recorded?: State;
   readonly kinds: Kinds;
   readonly env: Environment;
   readonly accounts: (alias: string) => { readonly account: Account; readonly writer: Writer };
@@ -91,7 +93,7 @@ class Run {
     this.#declared = new Map(options.desired.resources.map((resource) => [resource.address, resource]));
     // What templates refer to: as observed for what stays, as applied for what changes.
     this.#attributes = new Map([...options.state.resources].map(([address, { attributes }]) => [address, attributes]));
-    this.#recorded = new Map(options.state.resources);
+    this.#recorded = new Map((options.recorded ?? options.state).resources);
     for (const change of options.plan.changes)
       if (change.before !== null) this.#attributes.set(change.address, change.before);
   }
@@ -124,7 +126,9 @@ class Run {
       outcomes: [...this.#outcomes.values()],
       diagnostics: [],
       interrupted: stop.aborted,
-      pending: [...this.#recorded.values()].flatMap(({ address, private: mark }) => (mark.pending ? [address] : [])),
+      pending: plan.changes.flatMap(({ address }) =>
+        this.#recorded.get(address)?.private.pending === undefined ? [] : [address],
+      ),
       requests: requests() - before,
       seconds: (clock.now() - started) / 1000,
     };
@@ -201,6 +205,7 @@ class Run {
         now: () => clock.now(),
         pause: (ms) => clock.sleep(ms),
         holder: (ofKind, remote) => this.#holder(change, ofKind, remote),
+        siblings: (ofKind) => siblingsOf(change, ofKind, this.#recorded.values()),
         save: async (resource) => {
           await recorder.put(resource);
           this.#recorded.set(resource.address, resource);

@@ -1,6 +1,13 @@
 import type { Kind, Kinds } from "../kinds/kind.ts";
-import { parentOf } from "../lifecycle/index.ts";
-import { type Change, type Diagnostic, type JsonObject, parseAddress, type ResourceState, type State } from "../model/index.ts";
+import { type Doubtful, isDoubtful, parentOf } from "../lifecycle/index.ts";
+import {
+  type Change,
+  type Diagnostic,
+  type JsonObject,
+  parseAddress,
+  type ResourceState,
+  type State,
+} from "../model/index.ts";
 
 /** What makes two resources the same object of an account: its id in its collection. Undefined while there is no id. */
 export function identityOf(provider: string, kind: Kind, attributes: JsonObject): string | undefined {
@@ -24,6 +31,17 @@ export function holdersOf(state: State, kinds: Kinds): Map<string, string> {
     if (identity !== undefined) holders.set(identity, resource.address);
   }
   return holders;
+}
+
+/** Other resources of a kind and account whose create has no known outcome. */
+export function siblingsOf(
+  { address, provider }: Pick<Change, "address" | "provider">,
+  { type }: Kind,
+  recorded: Iterable<ResourceState>,
+): Doubtful[] {
+  return [...recorded]
+    .filter(isDoubtful)
+    .filter((one) => one.address !== address && one.provider === provider && one.address.startsWith(`${type}.`));
 }
 
 /**

@@ -1,5 +1,5 @@
 /**
- * MANY resources: the reconciler's stages, one file each — validate, observe, plan, apply. Data flows one way. In: the desired
+ * MANY resources: the reconciler's stages, one file each — validate, observe, plan, guards, apply. Data flows one way. In: the desired
  * state, the recorded state, accounts. Out: a plan (a plain value), then outcomes. Must not: import the API's client,
  * a concrete kind, files or the terminal; `plan` sends nothing, `observe` can only read.
  */

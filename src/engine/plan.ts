@@ -28,7 +28,7 @@ import { costOf, estimateRequests } from "./cost.ts";
 import { type Environment, resolveConfig, scopeOf } from "./evaluate.ts";
 import { addressIndex, dependenciesOf, inOrder } from "./graph.ts";
 import { checkGuards } from "./guards.ts";
-import { holdersOf, identityOf, sharedObjects } from "./identity.ts";
+import { holdersOf, identityOf, sharedObjects, siblingsOf } from "./identity.ts";
 import { kindOf, type Observed } from "./observe.ts";
 import { type Limits, ordersOf } from "./orders.ts";
 import { declaredAttributes } from "./sources.ts";
@@ -79,7 +79,8 @@ export function plan(options: PlanOptions): Plan {
     const kind = kindOf(prior.address, kinds);
     const observation = observed.observations.get(prior.address);
     if (kind === undefined || observation === undefined) continue;
-    const holder = ({ id, attributes }: Remote) => holders.get(identityOf(prior.provider, kind, { ...attributes, id }) ?? "");
+    const holder = ({ id, attributes }: Remote) =>
+      holders.get(identityOf(prior.provider, kind, { ...attributes, id }) ?? "");
     const planned = planRemoval({ kind, prior, observed: observation, mode, now, holder });
     changes.set(prior.address, planned.change);
     diagnostics.push(...planned.diagnostics);
@@ -106,7 +107,7 @@ export function plan(options: PlanOptions): Plan {
     drift: driftOf(state, observed.observations),
     diagnostics,
     cost: costOf(sorted),
-    requests: estimateRequests(sorted, options.readRequests, options.requestsPerMinute, pricedAnew(sorted, kinds)),
+    requests: estimateRequests(sorted, options.readRequests, options.requestsPerMinute, rereads(sorted, kinds)),
   };
 }
 
@@ -144,6 +145,7 @@ function planDeclared(options: PlanOptions, changes: Map<string, Change>, diagno
       dependsOn,
       secretByReference: secretsIn(resource, kinds),
       holder: ({ id, attributes }) => holders.get(identityOf(resource.provider, kind, { ...attributes, id }) ?? ""),
+      siblings: siblingsOf(resource, kind, (options.recorded ?? state).resources.values()),
       isLeaving: (address) => !declared.has(address),
       reorder: options.reorder.has(resource.address),
       orderAnyway: options.orderAnyway?.has(resource.address) ?? false,
@@ -165,10 +167,10 @@ function planDeclared(options: PlanOptions, changes: Map<string, Change>, diagno
   }
 }
 
-/** How many lists of plans are read again before what they price is ordered: one for each provider. */
-function pricedAnew(changes: readonly Change[], kinds: Kinds): number {
-  const priced = ordersOf(changes, kinds).filter(({ type }) => kinds.get(type)?.creation === "keyed");
-  return new Set(priced.map(({ provider }) => provider)).size;
+/** What is read once more before anything is ordered: for each provider the list of plans, for its prices, and the services. */
+function rereads(changes: readonly Change[], kinds: Kinds): number {
+  const keyed = ordersOf(changes, kinds).filter(({ type }) => kinds.get(type)?.creation === "keyed");
+  return new Set(keyed.map(({ provider }) => provider)).size * 2;
 }
 
 /** A create without known outcome that this plan does not settle. */

@@ -140,9 +140,9 @@ class Work {
     let pending = this.#change.private.pending;
     const made = await create(this.#kind, this.#change, planned, {
       ...this.#context,
-      markPending: async (intent) => {
+      markPending: async (intent, told = {}) => {
         pending = intent;
-        this.#attributes = planned;
+        this.#attributes = { ...planned, ...told };
         await this.#save({ ...this.#mark, pending });
       },
       // A generation outlives a refused order: the next one must not repeat the key of the service that is gone.

@@ -2,6 +2,7 @@ import type { Writer } from "../api/index.ts";
 import type { Kind, Remote } from "../kinds/kind.ts";
 import type { Diagnostic, ResourceState, SecretName, SecretOutput } from "../model/index.ts";
 import type { Account } from "./account.ts";
+import type { Doubtful } from "./doubt.ts";
 
 /** Where one-time secrets are written that are not to stay in the state (`secret_output`). */
 export interface SecretOutputs {
@@ -22,6 +23,8 @@ export interface ApplyContext {
   pause(ms: number): Promise<void>;
   /** The other address under which a live object is recorded. */
   holder?(kind: Kind, remote: Remote): string | undefined;
+  /** Other resources of the same kind and account whose create has no known outcome. */
+  siblings?(kind: Kind): readonly Doubtful[];
   /** Records a resource; resolves when it is durable. */
   save(resource: ResourceState): Promise<void>;
   /** Takes a resource out of the state; resolves when that is durable. */

@@ -4,6 +4,7 @@ import { type Change, type Diagnostic, fail, HostformError, type Intent, type Js
 import { attributesOf, sameValue } from "./attributes.ts";
 import { type CreateContext, intentOf, madeAt, mutationOf, stopped, wasRefused } from "./create.ts";
 import { idempotencyKey, keyIsTrusted } from "./key.ts";
+import { lookalikesOf } from "./lookalike.ts";
 import { existing, lookalike, undecided } from "./refusals.ts";
 
 /** Clocks differ: an answer about an object that is this much older than its order repeats an earlier answer. */
@@ -23,8 +24,9 @@ export async function createKeyed(
   const { pending, generation = 1 } = change.private;
   const before = await account.recheck(kind);
   const live = [...before.values()];
-  const like = likenessOf(kind, planned, kind.resembles === undefined ? [] : await account.plans());
-  if (pending === undefined) refuseTwin(kind, change, planned, live.filter(like), context);
+  const plans = kind.resembles === undefined ? [] : await account.plans();
+  const like = likenessOf(kind, planned, plans);
+  if (pending === undefined) refuseTwin(kind, change, planned, live.filter(like), plans, context);
   else checkResend(kind, change, pending, live.filter(like), context);
 
   const key = idempotencyKey(project, kind.orderReference?.(planned) ?? change.address, generation);
@@ -94,14 +96,18 @@ function refuseTwin(
   { address, anyway }: Change,
   planned: JsonObject,
   alike: readonly Remote[],
-  { holder }: CreateContext,
+  plans: readonly PlanRecord[],
+  { holder, siblings }: CreateContext,
 ): void {
   const subject = { kind, address, holder: (remote: Remote) => holder?.(kind, remote) };
   const live = alike.filter(({ phase }) => phase !== "gone");
   const twins = live.filter(({ attributes }) => matches(kind, planned, attributes));
   if (twins.length > 0) throw new HostformError([existing(subject, twins)]);
-  const unheld = live.filter((remote) => subject.holder(remote) === undefined);
-  if (unheld.length > 0 && !anyway) throw new HostformError([lookalike(subject, unheld)]);
+  const doubles = lookalikesOf(kind, planned, live, plans, {
+    ...subject,
+    ...(siblings && { siblings: siblings(kind) }),
+  });
+  if (doubles.length > 0 && !anyway) throw new HostformError([lookalike(subject, doubles)]);
 }
 
 /** Between plan and now the key may have grown too old to be relied on; then only the list can speak for sending again. */

@@ -35,6 +35,7 @@ export async function createListable(
   let intent = change.private.pending;
   let sendings = 0;
   let lost: unknown;
+  let answer: Parameters<Kind["created"]>[0];
   const before = intent === undefined ? await present(kind, change, planned, context) : [];
   for (;;) {
     if (intent !== undefined) {
@@ -47,14 +48,15 @@ export async function createListable(
     await context.markPending(intent);
     sendings += 1;
     try {
-      const answer = await writer.perform(mutation);
-      const made = kind.created(answer, planned, account.settings);
-      return made.id === null ? await named(kind, change, planned, made, intent, context) : made;
+      answer = await writer.perform(mutation);
     } catch (error) {
       if (wasRefused(error)) await context.unmark();
       if (!(error instanceof ApiError) || error.reached !== "maybe") throw error;
       lost = error;
+      continue;
     }
+    const made = kind.created(answer, planned, account.settings);
+    return made.id === null ? named(kind, change, planned, made, intent, context) : made;
   }
 }
 
@@ -131,6 +133,8 @@ async function named(
   context: CreateContext,
 ): Promise<Created> {
   const { address } = change;
+  // Whatever comes of looking: what only the answer could tell is kept.
+  await context.markPending(intent, made.attributes);
   // It was answered: nothing is under way any more, so there is nothing to wait for.
   const settled = { ...intent, since: new Date(context.now() - SETTLED_MS).toISOString() };
   const listed = await found(kind, change, planned, settled, context);

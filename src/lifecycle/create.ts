@@ -7,9 +7,9 @@ import { createKeyed } from "./create-keyed.ts";
 import { createListable } from "./create-listable.ts";
 
 export interface CreateContext
-  extends Pick<ApplyContext, "account" | "writer" | "project" | "now" | "pause" | "holder"> {
-  /** Records durably that the create was begun. */
-  markPending(intent: Intent): Promise<void>;
+  extends Pick<ApplyContext, "account" | "writer" | "project" | "now" | "pause" | "holder" | "siblings"> {
+  /** Records durably that the create was begun. @param told what is known of the object already. */
+  markPending(intent: Intent, told?: JsonObject): Promise<void>;
   /** Takes that back: nothing was made. `spent` is the generation of a key that must not be used again by itself. */
   unmark(spent?: number): Promise<void>;
   /** Deletes an object that is of no use to anybody; that it was begun is durable first. */

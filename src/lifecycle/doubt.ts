@@ -32,11 +32,18 @@ export function candidatesOf(
   );
 }
 
-/** Whether the API tells something of the kind only once, in the answer to the create: adopting would not recover it. */
-export function tellsOnce(kind: Kind): boolean {
+/**
+ * Whether the API tells something of the kind only once, in the answer to the create, and it is not known: adopting the
+ * object would not recover it.
+ * @param told what is recorded of the object.
+ */
+export function tellsOnce(kind: Kind, told: JsonObject = {}): boolean {
   return (
     kind.removal === "delete" &&
-    attributesOf(kind).some(([, , { sensitive, computed, unreadable }]) => sensitive && computed && unreadable)
+    attributesOf(kind).some(
+      ([name, , { sensitive, computed, unreadable }]) =>
+        sensitive && computed && unreadable && (told[name] ?? null) === null,
+    )
   );
 }
 

@@ -41,7 +41,7 @@ export function planPending(input: PlanInput, prior: Doubtful, ways: Ways): Plan
   if (only === undefined) return ways.create(then, kind.creation === "keyed" ? `${again}, with the same key` : again);
   const certain = made.length === 1 && only.phase !== "gone" && matches(kind, prior.attributes, only.attributes);
   if (!certain) return unchanged(input, prior.attributes, [undecided(input, made)]);
-  if (tellsOnce(kind)) {
+  if (tellsOnce(kind, prior.attributes)) {
     const text = `the answer to its creation was lost, and with it the secret: ${kind.noun} ${only.id} is deleted, another is made`;
     return ways.create(then, text, 2);
   }

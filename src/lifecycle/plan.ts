@@ -1,5 +1,5 @@
 import type { AttributeMeta } from "../kinds/attribute.ts";
-import type { Kind, Remote } from "../kinds/kind.ts";
+import type { Kind } from "../kinds/kind.ts";
 import {
   type Actions,
   type Diagnostic,
@@ -13,6 +13,7 @@ import {
 } from "../model/index.ts";
 import { attributesOf, sameValue } from "./attributes.ts";
 import { type Doubtful, isDoubtful, settledMark } from "./doubt.ts";
+import { lookalikesOf } from "./lookalike.ts";
 import { planPending } from "./plan-pending.ts";
 import { finish, type PlanInput, type Planned, secretNames, unchanged } from "./planned.ts";
 import { existing, gone, immutable, lookalike, unknownPhase } from "./refusals.ts";
@@ -39,12 +40,14 @@ export function planResource(input: PlanInput): Planned {
       { severity: "warning", code: "plan.expired", summary, fix, address: input.address },
     ]);
   }
+  const doubles = input.orderAnyway ? [] : lookalikesOf(kind, input.config, observed.alike ?? [], input.plans, input);
   if (observed.status === "gone") {
     if (input.importId !== undefined && prior === undefined)
       return unchanged(input, null, [gone(input, observed.how, "import")]);
     if (observed.matches.length > 0) return unchanged(input, null, [existing(input, observed.matches)]);
     if (kind.creation !== "listable" && !input.reorder)
       return unchanged(input, null, [gone(input, observed.how, "paid")]);
+    if (doubles.length > 0) return unchanged(input, null, [lookalike(input, doubles)]);
     const generation = kind.creation === "keyed" ? (prior?.private.generation ?? 1) + 1 : undefined;
     const why = kind.creation === "keyed" ? "reorder" : "gone";
     return planCreate(
@@ -54,8 +57,7 @@ export function planResource(input: PlanInput): Planned {
     );
   }
   if (observed.matches.length > 0) return unchanged(input, null, [existing(input, observed.matches)]);
-  const lookalikes = input.orderAnyway ? [] : lookalikesOf(input, observed.alike);
-  if (lookalikes.length > 0) return unchanged(input, null, [lookalike(input, lookalikes)]);
+  if (doubles.length > 0) return unchanged(input, null, [lookalike(input, doubles)]);
   // An entry without an id holds the generation of an order that came to nothing.
   const spent = prior?.private.generation;
   const generation = spent !== undefined && input.reorder ? spent + 1 : spent;
@@ -80,15 +82,6 @@ function planDoubtful(input: PlanInput, prior: Doubtful): Planned {
 function planAdopted(input: PlanInput, prior: ResourceState): Planned {
   const planned = planResource({ ...input, prior: undefined });
   return { ...planned, change: { ...planned.change, private: settledMark(prior.private) } };
-}
-
-/** Live objects that may be the declared one although no natural key says so, and that nobody holds, or no longer. */
-function lookalikesOf({ kind, config, holder, isLeaving }: PlanInput, alike: readonly Remote[] = []): Remote[] {
-  if (kind.naturalKey(config) !== undefined) return [];
-  return alike.filter((remote) => {
-    const address = holder?.(remote);
-    return remote.phase !== "gone" && (address === undefined || isLeaving?.(address));
-  });
 }
 
 function planCreate(input: PlanInput, reasons: readonly Reason[], generation: number | undefined): Planned {

@@ -1,5 +1,5 @@
 import type { PlanRecord } from "../api/index.ts";
-import type { Kind, Remote } from "../kinds/kind.ts";
+import type { Kind } from "../kinds/kind.ts";
 import {
   type Actions,
   type Change,
@@ -14,10 +14,11 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import { attributesOf, sensitiveNames } from "./attributes.ts";
+import type { Others } from "./lookalike.ts";
 import type { Observation } from "./read.ts";
 
 /** What the plan of one declared resource is made from. */
-export interface PlanInput {
+export interface PlanInput extends Others {
   readonly kind: Kind;
   readonly address: string;
   readonly provider: string;
@@ -31,10 +32,6 @@ export interface PlanInput {
   readonly dependsOn: readonly string[];
   /** Attributes that are secret because a secret of another resource flows into them. */
   readonly secretByReference?: readonly string[];
-  /** The address under which a live object is recorded already, for whoever knows of other resources. */
-  holder?(remote: Remote): string | undefined;
-  /** Whether an address is recorded and no longer declared: what it holds may be the declared resource, renamed. */
-  isLeaving?(address: string): boolean;
   /** Order a gone service anew on purpose. */
   readonly reorder: boolean;
   /** Order it although something like it exists. */

@@ -51,8 +51,8 @@ export const codes = {
   ],
   "config.environment": ["An environment variable is not set", "Set it, or remove the reference to it."],
   "config.secret": [
-    "A token is written in the declaration",
-    "Put it in an environment variable or a file of mode 0600 and name that (`token_env`, `token_file`).",
+    "A token or a password is written in the declaration",
+    "Put it in an environment variable or a file of mode 0600 and name that (`token_env`, `token_file`; `password: {env: NAME}`).",
   ],
   "config.too_large": [
     "A file is larger or more deeply nested than is accepted",

@@ -7,11 +7,12 @@
  * A store (`createFileStore`) opens a session (`OpenState`); the session holds the lock and turns each change into a
  * write. Between the two stand pure parts, usable without any disk: the format (`decodeState`, `encodeState`) and the
  * revisions of a document (`selectResources`, `moveResources` …). `Disk`, `StateLock` and `StatePlace` are the seams
- * for a simulated disk and for remote places.
+ * for a simulated disk and for remote places. `Encryption` stands between a store and its place: what is read here is
+ * in the clear, whatever is stored.
  */
 export type { Disk, NewFile } from "./disk.ts";
 export { systemDisk } from "./disk.ts";
-export { Encryption, type EncryptionOptions, PBKDF2_ITERATIONS } from "./encryption.ts";
+export { Encryption, type EncryptionOptions } from "./encryption.ts";
 export type { StateText } from "./file.ts";
 export { StateFile } from "./file.ts";
 export type { Remainder, StateDocument } from "./format.ts";
@@ -26,6 +27,7 @@ export type { StatePlace } from "./opening.ts";
 export { type CommandEnd, type CommandRunner, lastLines } from "./secret-command.ts";
 export { SecretFiles, type SecretOutputParts, type Standing } from "./secret-output.ts";
 export type { OpenState } from "./session.ts";
+export * from "./remote/index.ts";
 export { KEY_VARIABLES, type KeyVariables, NEW_KEY_VARIABLES, readStateKey, type StateKey } from "./state-key.ts";
 export type { FilePlaceOptions, StateStore } from "./store.ts";
-export { createFileStore, createStateStore } from "./store.ts";
+export { createFilePlace, createFileStore, createStateStore, thisProcess } from "./store.ts";

@@ -28,8 +28,13 @@ export interface HeldLock {
 export interface StateLock {
   /** @throws HostformError `state.locked` naming the holder; the signal's reason when aborted. */
   acquire(request: LockRequest): Promise<HeldLock>;
-  /** Frees the lock whoever has it. `alive` says whether it was taken from a living process. */
-  takeOver(): Promise<{ readonly holder: LockHolder | undefined; readonly alive: boolean }>;
+  /**
+   * Frees the lock whoever has it. `alive` says whether it was taken from a living process; undefined where that cannot be
+   * known.
+   * @param id of the lock that is meant, when another is not to be freed.
+   * @throws HostformError `state.locked` when the lock has another id.
+   */
+  takeOver(id?: string): Promise<{ readonly holder: LockHolder | undefined; readonly alive: boolean | undefined }>;
 }
 
 /** What the file lock depends on beside the file. */
@@ -122,9 +127,10 @@ export function createFileLock(statePath: string, { clock, uuid, contender }: Lo
         await clock.sleep(Math.min(pause, left), signal);
       }
     },
-    takeOver: async () =>
+    takeOver: async (id) =>
       explained(path, () => {
         const holder = readNotice();
+        if (id !== undefined && id !== holder?.id) refuseOther(id, holder, clock);
         const grip = takeGrip(path);
         // The notice first: a new holder may appear the moment the lock file is gone, and its notice must stay.
         rmSync(noticePath, { force: true });
@@ -145,6 +151,13 @@ function refuse(holder: LockHolder | undefined, clock: Clock, noticePath: string
   fail("state.locked", "Another process holds the state", {
     detail: holder ? `Held by ${describeHolder(holder, clock)}.` : "Its holder has not given its name yet.",
     fix: `Wait for it (\`--lock-timeout 5m\`); if it hangs, end it${holder ? ` (\`kill ${holder.pid}\` on that machine)` : ""}, or \`hostform force-unlock\`.`,
+  });
+}
+
+function refuseOther(id: string, holder: LockHolder | undefined, clock: Clock): never {
+  fail("state.locked", "The state is not held under this lock ID", {
+    detail: `Given: ${id}. ${holder ? `Held under ${holder.id} by ${describeHolder(holder, clock)}.` : "Nobody gives a name."}`,
+    fix: "Look again who it is: it is not the one that you meant.",
   });
 }
 

@@ -13,7 +13,7 @@ export function withResource(document: StateDocument, resource: ResourceState): 
   const previous = resources.get(next.address);
   if (equal(previous, next)) return document;
   if (previous !== undefined) return withResources(document, new Map(resources).set(next.address, next));
-  return withResources(document, sorted([...resources, [next.address, next]]));
+  return withResources(document, inserted(resources, next));
 }
 
 /** The document without some resources; the same document when it has none of them. */
@@ -116,6 +116,16 @@ function following(resource: ResourceState, rename: (dependency: string) => stri
   return resource.dependencies.every((dependency) => rename(dependency) === dependency)
     ? resource
     : normalized({ ...resource, dependencies: resource.dependencies.map(rename) });
+}
+
+/** In its place among the others: far cheaper than sorting anew, which counts when thousands are recorded one by one. */
+function inserted(resources: ReadonlyMap<string, ResourceState>, next: ResourceState): Map<string, ResourceState> {
+  const all = new Map<string, ResourceState>();
+  for (const [address, resource] of resources) {
+    if (!all.has(next.address) && order(next.address, address) < 0) all.set(next.address, next);
+    all.set(address, resource);
+  }
+  return all.set(next.address, next);
 }
 
 function withResources(document: StateDocument, resources: ReadonlyMap<string, ResourceState>): StateDocument {

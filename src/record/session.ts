@@ -121,6 +121,7 @@ export class Session implements OpenState {
     try {
       await this.#durable(this.#version);
       await recorder.finish().catch((error) => this.#explain(error, recorder));
+      this.#follow(recorder);
     } finally {
       await recorder.close();
       await lock.release();
@@ -161,6 +162,10 @@ export class Session implements OpenState {
       this.#explain(error, recorder);
     }
     this.#written = version;
+    this.#follow(recorder);
+  }
+
+  #follow(recorder: Recorder): void {
     const { lineage, serial } = recorder.durable.state;
     this.#document = { ...this.#document, state: { ...this.#document.state, lineage, serial } };
   }

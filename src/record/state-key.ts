@@ -75,7 +75,7 @@ function parseKey(text: string, variable: string): Buffer {
   const bytes = Buffer.from(trimmed, "base64");
   if (bytes.length !== KEY_BYTES) {
     refuse(`The key in ${variable} has the wrong length`, {
-      detail: /^[0-9a-f]+$/i.test(trimmed)
+      detail: /^[0-9a-f]{45,}$/i.test(trimmed)
         ? `It has ${trimmed.length} hexadecimal digits, ${KEY_BYTES * 2} are needed.`
         : `It has ${bytes.length} bytes, ${KEY_BYTES} are needed.`,
       fix: FIX_KEY,

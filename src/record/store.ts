@@ -6,7 +6,7 @@ import type { Disk } from "./disk.ts";
 import { systemDisk } from "./disk.ts";
 import { Encryption } from "./encryption.ts";
 import { reasonOf, StateFile } from "./file.ts";
-import type { Contender, LockHolder } from "./holder.ts";
+import type { Contender } from "./holder.ts";
 import { createJournalFile } from "./journal/index.ts";
 import type { LockContext, LockRequest, StateLock } from "./lock.ts";
 import { createFileLock } from "./lock.ts";
@@ -48,7 +48,7 @@ export interface StateStore {
    */
   reseal(wanted: Resealing, request: LockRequest): Promise<Resealed>;
   /** Frees the lock. A living holder notices before its next write and refuses it (`state.lost_lock`). */
-  forceUnlock(): Promise<{ readonly holder: LockHolder | undefined; readonly alive: boolean }>;
+  forceUnlock(id?: string): ReturnType<StateLock["takeOver"]>;
 }
 
 /** A file as the place of a state; everything but the path has a default, which is this machine. */
@@ -68,7 +68,7 @@ export interface FilePlaceOptions {
 /** The store of a state file on this machine. Touches nothing before it is used. */
 export function createFileStore(options: FilePlaceOptions): StateStore {
   const uuid = options.uuid ?? randomUUID;
-  return createStateStore(() => filePlace({ ...options, uuid }), uuid, options.encryption);
+  return createStateStore(() => createFilePlace({ ...options, uuid }), uuid, options.encryption);
 }
 
 /**
@@ -128,12 +128,14 @@ export function createStateStore(
         await lock.release();
       }
     },
-    forceUnlock: async () => (await place()).lock.takeOver(),
+    forceUnlock: async (id) => (await place()).lock.takeOver(id),
   };
 }
 
-async function filePlace(options: FilePlaceOptions & { readonly uuid: () => string }): Promise<StatePlace> {
-  const { disk = systemDisk, clock = systemClock, uuid, contender = thisProcess(), lock = createFileLock } = options;
+/** The place of a state file on this machine. @throws HostformError `state.unreadable` when its folder does not exist. */
+export async function createFilePlace(options: FilePlaceOptions): Promise<StatePlace> {
+  const { disk = systemDisk, clock = systemClock, uuid = randomUUID, lock = createFileLock } = options;
+  const contender = options.contender ?? thisProcess();
   const path = await disk.resolve(options.path).catch((error: unknown) =>
     fail("state.unreadable", "The folder of the state does not exist or cannot be entered", {
       detail: `${options.path}: ${reasonOf(error)}`,
@@ -145,7 +147,8 @@ async function filePlace(options: FilePlaceOptions & { readonly uuid: () => stri
   return { text, journal, lock: lock(path, { clock, uuid, contender }) };
 }
 
-function thisProcess(): Contender {
+/** This process, as it names itself to those who find the state locked. */
+export function thisProcess(): Contender {
   return { pid: process.pid, user: userName(), host: hostname() };
 }
 

@@ -337,7 +337,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
       const { project, sample, declare, count } = await created(kind);
       await declare(null);
       project.control.addFault({ method: "DELETE", path: "/*", phase: "after", drop: true });
-      await project.apply();
+      await project.apply("--allow-removals");
       expect(project.control.faults().map(({ fired }) => fired)).toEqual([1]);
       expect(count()).toBe(0);
       expect(await project.recorded(sample.address)).toBeUndefined();
@@ -351,7 +351,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
         project.control.remove(sample.collection, id);
         return "yes";
       };
-      expect((await project.run("apply")).code).toBe(0);
+      expect((await project.run("apply", "--allow-removals")).code).toBe(0);
       expect(await project.recorded(sample.address)).toBeUndefined();
     });
 
@@ -395,7 +395,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
         expect((await project.recorded(sample.address))?.attributes.deletion_policy).toBe(policy);
         await declare(null);
         expect((await project.changeOf(sample.address)).actions).toEqual(["forget"]);
-        await project.apply();
+        await project.apply("--allow-removals");
         expect(project.changesSent().length).toBe(policy === "suspend" ? 1 : 0);
         expect(await project.recorded(sample.address)).toBeUndefined();
         expect(count()).toBe(1);

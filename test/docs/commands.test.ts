@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import type { GuardedIo } from "../../src/cli/io.ts";
 import { buildProgram } from "../../src/cli/program.ts";
-import { providerSettings } from "../../src/declare/index.ts";
+import { guardSettings, providerSettings } from "../../src/declare/index.ts";
 import { PROFILE_SWITCHES } from "../../src/sandbox/index.ts";
 import { root } from "./markdown.ts";
 
@@ -55,6 +55,15 @@ describe("docs/sandbox.md", () => {
     const options = all.find(({ name }) => name === "sandbox")?.command.options.map(({ long }) => long ?? "") ?? [];
     const common = program.options.map(({ long }) => long);
     expect(options.filter((option) => !common.includes(option) && !sandbox.includes(`\`${option}`))).toEqual([]);
+  });
+});
+
+describe("docs/guards.md", () => {
+  it("mentions every limit and every option", () => {
+    const guards = page("guards.md");
+    const flags = ["--max-orders", "--max-spend", "--allow-removals", "--allow-unknown-prices"];
+    const names = [...Object.keys(guardSettings.shape).map((name) => `| \`${name}\` |`), ...flags];
+    expect(names.filter((name) => !guards.includes(name))).toEqual([]);
   });
 });
 

@@ -128,6 +128,14 @@ describe("a run that dies in mid-order", () => {
     await project.expectNoChanges();
   });
 
+  it("does not take what it may have made for another server of its plan, which is ordered once as well", async () => {
+    const project = await died(box, true);
+    await project.declare({ project: "crash", services: { www: box.services.www, other: box.services.www } });
+    await project.apply();
+    expect(orders(project)).toHaveLength(2);
+    await project.expectNoChanges();
+  });
+
   it("soon after keeps one order of what nothing tells from another", async () => {
     const project = await died(box, true);
     await project.apply();

@@ -50,7 +50,7 @@ describe("a replacement that fails half-way", () => {
     project.control.addFault({ method: "DELETE", path: "/webhooks/:id", phase: "before", status: 403 });
     await project.run("apply", "--auto-approve");
     await project.declare({ project: "failures" });
-    await project.apply();
+    await project.apply("--allow-removals");
     expect(project.control.list("webhooks")).toEqual([]);
     await project.expectNoChanges();
   });
@@ -168,7 +168,7 @@ describe("what a replacement left behind", () => {
       await project.run("apply", "--auto-approve");
       project.control.remove("webhooks", 202);
       await project.declare(declared);
-      await project.apply();
+      await project.apply("--allow-removals");
       const left = "webhooks" in declared ? ["https://new.acme.example"] : [];
       expect(project.control.list("webhooks").map(({ url }) => url)).toEqual(left);
       await project.expectNoChanges();

@@ -24,7 +24,7 @@ describe("what must not be lost or touched", () => {
       headers,
       body: "<html>default backend</html>",
     });
-    const ran = await project.run("apply", "--auto-approve");
+    const ran = await project.run("apply", "--auto-approve", "--allow-removals");
     expect(ran.code).toBe(1);
     expect(await project.stateText()).toBe(before);
   });
@@ -33,10 +33,10 @@ describe("what must not be lost or touched", () => {
     const project = await startProject({ declare: www({ deletion_policy: "suspend" }), sandbox: { jobSeconds: 600 } });
     await project.apply();
     await project.declare({ project: "safety" });
-    await project.run("apply", "--auto-approve", "--no-wait");
+    await project.run("apply", "--auto-approve", "--no-wait", "--allow-removals");
     expect(await project.recorded(WWW)).toBeDefined();
     project.control.advanceClock({ hours: 1 });
-    await project.apply();
+    await project.apply("--allow-removals");
     expect(await project.recorded(WWW)).toBeUndefined();
     expect(project.control.get("services", 1003).status).toBe("suspended");
   });
@@ -59,7 +59,7 @@ describe("what must not be lost or touched", () => {
     const project = await startProject({ declare: www({ deletion_policy: "forget" }) });
     await project.apply();
     await project.declare({ project: "safety" });
-    await project.apply();
+    await project.apply("--allow-removals");
     await project.declare(
       www({ domain: "other.acme.example", suspended: true, grants: { "x@acme.example": "manage" } }),
     );

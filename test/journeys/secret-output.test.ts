@@ -274,20 +274,40 @@ describe("a reference to a secret that is not kept", () => {
   });
 });
 
-describe("two secrets for one place", () => {
-  it("are refused: the second would overwrite the first", async () => {
-    const declare = hook({ secret_output: FILE });
-    const other = {
-      url: "https://b.acme.example",
-      events: ["invoice.paid"],
-      secret_output: { file: "./billing.secret" },
-    };
-    const project = await startProject({ declare: { ...declare, webhooks: { ...declare.webhooks, other } } });
+describe("two secrets", () => {
+  const both = (first: object, second: object) => ({
+    project: "secrets",
+    webhooks: {
+      billing: { url: "https://a.acme.example", events: ["invoice.paid"], secret_output: first },
+      other: { url: "https://b.acme.example", events: ["invoice.paid"], secret_output: second },
+    },
+  });
+  const line = (path_: string, name: string) => ({ env_file: { path: path_, name } });
+
+  it.each([
+    ["one file", FILE, { file: "./billing.secret" }],
+    ["one line", line(".env", "A"), line(".env", "A")],
+    ["a file and a line of it", FILE, line("x/../billing.secret", "A")],
+  ])("for one place (%s) are refused: one would overwrite the other", async (_, first, second) => {
+    const project = await startProject({ declare: both(first, second) });
     const ran = await project.run("validate");
     expect(ran.code).toBe(1);
     expect(ran.text).toContain(
       "hosting_webhook.other and hosting_webhook.billing write their secrets to the same place",
     );
+  });
+
+  it("may share an env file", async () => {
+    const project = await startProject({ declare: both(line(".env", "A"), line(".env", "B")) });
+    await project.apply();
+    const secrets = project.control.list("webhooks").map(({ secret }) => secret);
+    expect(
+      text(project, ".env")
+        .trim()
+        .split("\n")
+        .map((each) => each.slice(2))
+        .sort(),
+    ).toEqual(secrets.sort());
   });
 });
 

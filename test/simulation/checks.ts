@@ -1,14 +1,16 @@
 import type { JsonObject, ResourceState, State } from "../../src/model/index.ts";
 import { type Declaration, desiredOf, serviceAddress } from "./declaration.ts";
+import type { Owners } from "./owners.ts";
 import { phaseOf } from "./records.ts";
 import type { Server } from "./server.ts";
-import { classOf, ownLive } from "./witness.ts";
+import { ownLive } from "./witness.ts";
 
 /** What is compared once everything is quiet. */
 export interface Aftermath {
   readonly declaration: Declaration;
   readonly state: State;
   readonly server: Server;
+  readonly owners: Owners;
   readonly now: number;
   /** Ids of objects that a lost state knew: nothing says any more that they are ours. */
   readonly orphans: ReadonlySet<number>;
@@ -34,7 +36,7 @@ function recorded({ declaration, state }: Aftermath): string[] {
   ];
 }
 
-function services({ declaration, state, server, now }: Aftermath): string[] {
+function services({ declaration, state, server, owners, now }: Aftermath): string[] {
   const live = ownLive(server, now);
   const faults: string[] = [];
   const held = new Map<string, string>();
@@ -50,19 +52,17 @@ function services({ declaration, state, server, now }: Aftermath): string[] {
       faults.push(`${address} is recorded as ${id}, which is not a live service of ours`);
       continue;
     }
-    const key = classOf({ domain: real.domain, plan: real.plan.plan_id });
-    if (key !== classOf(declared)) faults.push(`${address} is recorded as ${id}, which is ${key}`);
+    const owner = owners.of(real);
+    if (owner?.name !== declared.name) faults.push(`${address} is recorded as ${id}, which is ${owner?.name}`);
     if (declared.suspended !== undefined && real.suspended !== declared.suspended)
       faults.push(`${address} is declared suspended: ${declared.suspended}, and is not`);
     if (attributes.status !== phaseOf(real, now)) faults.push(`${address} is recorded as ${attributes.status}`);
     if (declared.passwordVersion !== undefined && attributes.generated_password !== real.password)
       faults.push(`${address} has another password than recorded`);
   }
-  const wanted = new Set(declaration.services.map(classOf));
-  for (const one of live) {
-    const key = classOf({ domain: one.domain, plan: one.plan.plan_id });
-    if (wanted.has(key) && !held.has(String(one.id))) faults.push(`service ${one.id} (${key}) is ours, and nothing knows it`);
-  }
+  const wanted = new Set(declaration.services.map(({ name }) => name));
+  const unknown = live.filter((one) => wanted.has(owners.of(one)?.name ?? "") && !held.has(String(one.id)));
+  for (const { id } of unknown) faults.push(`service ${id} is ours, and nothing knows it`);
   return faults;
 }
 

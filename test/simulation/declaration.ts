@@ -41,9 +41,10 @@ const EVENT_SETS: readonly [readonly string[], ...(readonly string[])[]] = [
 
 const times = <T>(count: number, make: (at: number) => T): T[] => Array.from({ length: count }, (_, at) => make(at));
 
-/** A declaration that a seed chooses. */
-export function declare(chance: Chance): Declaration {
-  const services = times(chance.whole(1, 3), (at) => newService(chance, `s${at}`));
+/** A declaration that a seed chooses. @param only of services alone, without anything in them. */
+export function declare(chance: Chance, only: boolean): Declaration {
+  const services = times(chance.whole(1, 3), (at) => newService(chance, `s${at}`, only));
+  if (only) return { services, webhooks: [], accounts: [], migrations: [], domains: [] };
   const target = () => (chance.once(0.6) ? { service: chance.oneOf(services)?.name ?? "s0" } : {});
   return {
     services,
@@ -54,10 +55,10 @@ export function declare(chance: Chance): Declaration {
   };
 }
 
-function newService(chance: Chance, name: string): DeclaredService {
+function newService(chance: Chance, name: string, bare = false): DeclaredService {
   const server = chance.once(0.4);
   const suspended = chance.oneOf([undefined, undefined, false, true]);
-  const grants = PEOPLE.filter(() => chance.once(0.3)).map((person) => [person, chance.oneOf(PERMISSIONS)]);
+  const grants = PEOPLE.filter(() => !bare && chance.once(0.3)).map((person) => [person, chance.oneOf(PERMISSIONS)]);
   return {
     name,
     plan: server ? chance.oneOf([41, 41, 42]) : chance.oneOf([11, 12]),
@@ -65,8 +66,7 @@ function newService(chance: Chance, name: string): DeclaredService {
     ...(chance.once(0.2) && { reference: `order-of-${name}` }),
     ...(suspended !== undefined && { suspended }),
     ...(server && chance.once(0.4) && { passwordVersion: 1 }),
-    // Nothing tells a server that was let go of from one that is wanted: those stay.
-    policy: server ? "prevent" : chance.oneOf(["prevent", "forget", "suspend"]),
+    policy: chance.oneOf(["prevent", "forget", "suspend"]),
     grants: Object.fromEntries(grants),
   };
 }
@@ -77,13 +77,22 @@ const newWebhook = (chance: Chance, name: string): DeclaredWebhook => ({
   events: chance.oneOf(EVENT_SETS),
 });
 
+/** A service under another name: the state is to be told (`state mv`). */
+export function rename(now: Declaration, from: string, to: string): Declaration {
+  const named = <T extends { readonly name: string }>(one: T): T => (one.name === from ? { ...one, name: to } : one);
+  const moved = now.migrations.map((one) => (one.service === from ? { ...one, service: to } : one));
+  return { ...now, services: now.services.map(named), migrations: moved };
+}
+
 /** The declaration after an edit of the user's. Names are never given to something else. */
-export function edit(chance: Chance, now: Declaration, fresh: number): Declaration {
+export function edit(chance: Chance, now: Declaration, fresh: number, only: boolean): Declaration {
   const change = (make: (service: DeclaredService) => DeclaredService): Declaration => {
     const chosen = chance.oneOf(now.services);
     return { ...now, services: now.services.map((one) => (one === chosen ? make(one) : one)) };
   };
-  switch (chance.weighted({ suspend: 3, grants: 3, webhook: 3, password: 1, add: 2, remove: 2, more: 1 })) {
+  const others = only ? 0 : 1;
+  const edits = { suspend: 3, password: 1, add: 2, remove: 2, grants: 3 * others, webhook: 3 * others, more: others };
+  switch (chance.weighted(edits)) {
     case "suspend":
       return change(({ suspended: _, ...one }) => {
         const suspended = chance.oneOf([undefined, false, true]);
@@ -107,7 +116,7 @@ export function edit(chance: Chance, now: Declaration, fresh: number): Declarati
         one.domain === undefined ? { ...one, passwordVersion: (one.passwordVersion ?? 0) + 1 } : one,
       );
     case "add":
-      return { ...now, services: [...now.services, newService(chance, `s${fresh}`)] };
+      return { ...now, services: [...now.services, newService(chance, `s${fresh}`, only)] };
     case "remove": {
       const used = new Set(now.migrations.map(({ service }) => service));
       const free = now.services.filter(({ name, policy }) => policy !== "prevent" && !used.has(name));

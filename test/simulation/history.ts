@@ -2,10 +2,11 @@ import { isNoOp } from "../../src/model/index.ts";
 import type { Chance } from "./chance.ts";
 import { differences } from "./checks.ts";
 import { editByHand } from "./console.ts";
-import { type Declaration, declare, edit } from "./declaration.ts";
+import { type Declaration, declare, edit, rename } from "./declaration.ts";
 import { Machine, type RunEnd, type RunOptions } from "./machine.ts";
 import { CALM, type Weather } from "./network.ts";
 import type { Sabotage } from "./sabotage.ts";
+import { Owners } from "./owners.ts";
 import { type Habits, Server } from "./server.ts";
 import { User } from "./user.ts";
 import { Witness } from "./witness.ts";
@@ -45,25 +46,31 @@ class History {
   readonly #server: Server;
   readonly #witness: Witness;
   readonly #user: User;
+  readonly #owners = new Owners();
+  readonly #sabotage: Sabotage;
   readonly #defects: string[] = [];
   readonly #orphans = new Set<number>();
   readonly #adopted = new Set<string>();
   readonly #pageSize: number;
+  /** Nothing but services is declared: then machines that know nothing of each other may apply the same declaration. */
+  readonly #alone: boolean;
   #declaration: Declaration;
   #names = 10;
 
   constructor(seed: number, sabotage: Sabotage) {
+    this.#sabotage = sabotage;
     this.world = new World(seed);
     const { chance } = this.world;
     this.#chance = chance;
     const runs = new Map<string, RunOptions>();
-    this.#witness = new Witness(runs);
+    this.#witness = new Witness(runs, this.#owners);
     const see: ConstructorParameters<typeof Server>[3] = (deed, from) => this.#witness.see(deed, from, this.#server);
     this.#server = new Server(chance, () => this.world.now, habits(chance), see);
     this.machine = new Machine(this.world, this.#server, this.#witness.sent, sabotage, runs);
-    this.#user = new User(this.world, this.#server, this.machine, this.#witness);
+    this.#user = new User(this.world, this.#server, this.machine, this.#witness, this.#owners);
     this.#pageSize = chance.oneOf([2, 3, 100]);
-    this.#declaration = declare(chance);
+    this.#alone = chance.once(0.15);
+    this.#declaration = declare(chance, this.#alone);
     this.#user.declares(this.#declaration);
     this.world.note(`habits ${JSON.stringify(this.#server.habits)}`);
     this.world.note(`declares ${JSON.stringify(this.#declaration)}`);
@@ -74,7 +81,7 @@ class History {
   }
 
   async play(): Promise<void> {
-    const chapters = this.#chance.whole(1, 5);
+    const chapters = this.#chance.whole(1, 6);
     for (let chapter = 1; chapter <= chapters && this.violations.length === 0; chapter++) await this.#chapter(chapter);
     if (this.violations.length === 0) await this.#aftermath();
   }
@@ -85,8 +92,9 @@ class History {
     if (chapter > 1 && chance.once(0.4)) this.#edit();
     if (chapter > 1 && chance.once(0.3)) this.#editByHand();
     if (chapter > 1 && chance.once(0.06)) this.#loseState();
-    const runs = [this.#start(0)];
-    if (chance.once(0.15)) runs.push(this.#start(chance.whole(0, 5_000)));
+    const runs = [this.#start(this.machine, 0)];
+    while (chance.once(0.15)) runs.push(this.#start(this.machine, chance.whole(0, 5_000)));
+    if (this.#alone && chance.once(0.3)) runs.unshift(this.#start(this.#anotherMachine(), chance.whole(0, 1_000)));
     if (chance.once(0.15)) this.world.after(chance.whole(0, 20_000), () => this.#editByHand());
     const ended = await this.world.run(Promise.all(runs));
     if (ended === undefined) this.#defects.push("a run hangs, although nothing it waits for can come");
@@ -95,11 +103,17 @@ class History {
     await this.#wait(chance.oneOf([[5 * SECOND, MINUTE], [MINUTE, 9 * MINUTE], [9 * MINUTE, 11 * MINUTE], [HOUR, 3 * HOUR], [DAY, 3 * DAY]]));
   }
 
-  async #start(delay: number): Promise<RunEnd> {
+  /** It has the declaration, and neither state nor lock in common with the first: what ended it never knew of. */
+  #anotherMachine(): Machine {
+    this.#witness.agreeToReorder(this.#server, undefined);
+    return new Machine(this.world, this.#server, this.#witness.sent, this.#sabotage, this.machine.runs);
+  }
+
+  async #start(machine: Machine, delay: number): Promise<RunEnd> {
     const chance = this.#chance;
     if (delay > 0) await this.world.pause(delay);
     const dies = chance.once(0.5);
-    const end = await this.machine.run({
+    const end = await machine.run({
       ...this.#calmly(),
       planOnly: chance.once(0.05),
       weather: weather(chance),
@@ -116,11 +130,12 @@ class History {
 
   #calmly(): RunOptions {
     const { imports, reorder, orderAnyway } = this.#user;
+    this.#witness.agreeToReorder(this.#server, reorder);
     return {
       declaration: this.#declaration,
       imports: new Map(imports),
-      reorder,
-      orderAnyway,
+      reorder: new Set(reorder),
+      orderAnyway: new Set(orderAnyway),
       planOnly: false,
       weather: CALM,
       diskFaults: 0,
@@ -153,6 +168,7 @@ class History {
         declaration: this.#declaration,
         state: end.state,
         server: this.#server,
+        owners: this.#owners,
         now: this.world.now,
         orphans: this.#orphans,
         adopted: this.#adopted,
@@ -172,7 +188,14 @@ class History {
   }
 
   #edit(): void {
-    this.#declaration = edit(this.#chance, this.#declaration, this.#names++);
+    const service = this.#chance.once(0.15) ? this.#chance.oneOf(this.#declaration.services) : undefined;
+    const to = `s${this.#names}`;
+    if (service !== undefined) this.#user.renames(service.name, to);
+    this.#declaration =
+      service === undefined
+        ? edit(this.#chance, this.#declaration, this.#names, this.#alone)
+        : rename(this.#declaration, service.name, to);
+    this.#names += 1;
     this.#user.declares(this.#declaration);
     this.world.note(`declares ${JSON.stringify(this.#declaration)}`);
   }
@@ -210,6 +233,8 @@ function habits(chance: Chance): Habits {
     jobMs: chance.oneOf([[0, SECOND], [SECOND, MINUTE], [MINUTE, 20 * MINUTE]]),
     slowOrders: chance.oneOf([0, 0.3]),
     newestFirst: chance.once(0.7),
+    terse: chance.once(0.2),
+    aheadMs: chance.oneOf([0, 0, -2 * MINUTE, 2 * MINUTE]),
     hidesTerminated: chance.once(0.3),
   };
 }

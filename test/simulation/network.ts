@@ -89,7 +89,7 @@ export class SimulatedNetwork extends Dispatcher {
       this.#world.after(chance.real() * 300, () => this.#return(exchange, name, mishap, undefined));
       return;
     }
-    const way = chance.once(0.03) ? chance.real() * LONGEST_WAY_MS : 5 + chance.real() * 150;
+    const way = chance.once(0.05) ? chance.real() * LONGEST_WAY_MS : 5 + chance.real() * 150;
     const cancel = this.#world.after(way, () => {
       this.#flights.delete(flight);
       const refusal = this.#server.throttle();

@@ -61,6 +61,10 @@ export interface Habits {
   /** How often an order takes long enough for a second request to meet the first in progress (§7: 409). */
   readonly slowOrders: number;
   readonly newestFirst: boolean;
+  /** Whether the answers of creates (but orders) leave out all that they may: then only lists tell ids. */
+  readonly terse: boolean;
+  /** How much the server's clock is ahead, in milliseconds. */
+  readonly aheadMs: number;
   /** Whether terminated services leave the list at once; later GETs by id answer 404. */
   readonly hidesTerminated: boolean;
 }
@@ -146,7 +150,8 @@ export class Server {
         const secret = `whsec_${this.#chance.uuid()}`;
         const webhook: Webhook = { ...this.#new(), url, events, secret };
         this.webhooks.push(webhook);
-        return this.#done({ did: "subscribe", webhook }, arrival, made({ ...webhookJson(webhook), secret }));
+        const told = this.habits.terse ? { secret } : { ...webhookJson(webhook), secret };
+        return this.#done({ did: "subscribe", webhook }, arrival, made(told));
       }
       case "DELETE webhooks/:": {
         const webhook = this.webhooks.find((one) => String(one.id) === id);
@@ -162,7 +167,7 @@ export class Server {
         const { name, currency = "USD" } = objectOf(arrival) as { name: string; currency?: string };
         const account: Account = { ...this.#new(), name, currency };
         this.accounts.push(account);
-        return this.#done({ did: "account", account }, arrival, made(accountJson(account)));
+        return this.#done({ did: "account", account }, arrival, this.#answer(accountJson(account)));
       }
       case "GET migration-requests":
         return this.#page(this.migrations, migrationJson, arrival);
@@ -174,7 +179,7 @@ export class Server {
         const { domain, order_id: order = null } = objectOf(arrival) as { domain: string; order_id?: number };
         const migration: Migration = { ...this.#new(), domain, order };
         this.migrations.push(migration);
-        return this.#done({ did: "migrate", migration }, arrival, made(migrationJson(migration)));
+        return this.#done({ did: "migrate", migration }, arrival, this.#answer(migrationJson(migration)));
       }
       default:
         return NOT_FOUND;
@@ -182,7 +187,11 @@ export class Server {
   }
 
   #new(): { id: number; createdAt: number; foreign: false } {
-    return { id: this.nextId(), createdAt: this.#now(), foreign: false };
+    return { id: this.nextId(), createdAt: this.#now() + this.habits.aheadMs, foreign: false };
+  }
+
+  #answer(data: object): Answer {
+    return this.habits.terse ? { status: 201, body: undefined } : made(data);
   }
 
   /** Carries out the jobs whose time has come. */
@@ -203,7 +212,7 @@ export class Server {
       ...order,
       id: this.nextId(),
       currency: "USD",
-      createdAt: now,
+      createdAt: now + this.habits.aheadMs,
       visibleAt: now + workMs,
       paidAt,
       provisionedAt: paidAt + this.#chance.whole(...provisionMs),
@@ -243,7 +252,7 @@ export class Server {
       const { email, permission } = objectOf(arrival) as { email: string; permission: string };
       const grant: Grant = { ...this.#new(), service: service.id, email, permission };
       this.grants.push(grant);
-      return this.#done({ did: "grant", grant }, arrival, made(grantJson(grant)));
+      return this.#done({ did: "grant", grant }, arrival, this.#answer(grantJson(grant)));
     }
     const phase = phaseOf(service, now);
     if (phase === "pending" || phase === "terminated" || now < service.provisionedAt)

@@ -1,9 +1,9 @@
-import { idempotencyKey } from "../../src/lifecycle/index.ts";
-import { type Diagnostic, parseAddress, type State } from "../../src/model/index.ts";
-import { type Declaration, type DeclaredService, PROJECT, serviceAddress } from "./declaration.ts";
+import { type Diagnostic, parseAddress, resourceOf, type State } from "../../src/model/index.ts";
+import { type Declaration, serviceAddress } from "./declaration.ts";
 import type { Machine, RunEnd } from "./machine.ts";
-import { classOf, ownLive, type Witness } from "./witness.ts";
+import type { Owners } from "./owners.ts";
 import type { Server } from "./server.ts";
+import { ownLive, type Witness } from "./witness.ts";
 import type { World } from "./world.ts";
 
 /**
@@ -13,31 +13,61 @@ import type { World } from "./world.ts";
 export class User {
   /** `import:` in the blocks, by address. */
   readonly imports = new Map<string, string>();
-  /** The flags of the next run. */
-  reorder = new Set<string>();
-  orderAnyway = new Set<string>();
+  /** The flags of the next runs, until it is done. */
+  readonly reorder = new Set<string>();
+  readonly orderAnyway = new Set<string>();
   readonly #declarations: Declaration[] = [];
+  /** New name -> old name, of services. */
+  readonly #renamed = new Map<string, string>();
   readonly #world: World;
   readonly #server: Server;
   readonly #machine: Machine;
   readonly #witness: Witness;
+  readonly #owners: Owners;
 
-  constructor(world: World, server: Server, machine: Machine, witness: Witness) {
+  constructor(world: World, server: Server, machine: Machine, witness: Witness, owners: Owners) {
     this.#world = world;
     this.#server = server;
     this.#machine = machine;
     this.#witness = witness;
+    this.#owners = owners;
   }
 
   declares(declaration: Declaration): void {
     this.#declarations.push(declaration);
-    this.#witness.declared(declaration);
+    this.#owners.declares(declaration);
+  }
+
+  /** A service gets another name. The state is told of it, at once or when the program asks. */
+  renames(from: string, to: string): void {
+    this.#renamed.set(to, from);
+    this.#owners.renames(from, to);
+    for (const [address, id] of this.imports) {
+      const renamed = address.replace(new RegExp(`^(hosting_\\w+\\.)${from}(?=$|\\[)`), `$1${to}`);
+      if (renamed === address || address.startsWith("hosting_webhook.")) continue;
+      this.imports.delete(address);
+      this.imports.set(renamed, id);
+    }
+  }
+
+  /** `state mv` for every service that the state still knows by its old name. @returns whether there was one. */
+  async #tellsNames({ resources }: State): Promise<boolean> {
+    const known = new Set([...resources.keys()].map(resourceOf));
+    const moves = [...this.#renamed].flatMap(([to, from]) =>
+      ["hosting_service", "hosting_grant"].map((type) => [`${type}.${from}`, `${type}.${to}`] as const),
+    );
+    const due = moves.filter(([from, to]) => known.has(from) && !known.has(to));
+    for (const [from, to] of due) {
+      this.#world.note(`user: state mv ${from} ${to}`);
+      await this.#machine.withState((store) => store.move(from, to));
+    }
+    return due.length > 0;
   }
 
   /** The state is lost. Domains cannot be listed: the user, who sees them in the dashboard, says which there are. */
   losesState(): void {
     this.#machine.loseState();
-    this.imports.clear();
+    for (const decided of [this.imports, this.reorder, this.orderAnyway]) decided.clear();
     this.#witness.agreeToReorder(this.#server, undefined);
     for (const { name, domain } of this.#declarations.at(-1)?.domains ?? []) {
       const found = this.#server.registrations.find((one) => one.domain === domain);
@@ -48,10 +78,11 @@ export class User {
 
   /** Reacts to the end of a run. */
   async decide(end: RunEnd): Promise<void> {
-    this.reorder = new Set();
-    this.orderAnyway = new Set();
     if (end.end !== "planned" && end.end !== "applied") return;
     const outcomes = end.end === "applied" ? end.result.outcomes.flatMap(({ diagnostics }) => diagnostics) : [];
+    for (const flag of [this.reorder, this.orderAnyway])
+      for (const address of flag) if (this.#isLive(end.state.resources.get(address)?.attributes.id)) flag.delete(address);
+    if (await this.#tellsNames(end.state)) return;
     for (const diagnostic of [...end.plan.diagnostics, ...outcomes]) await this.#react(diagnostic, end.state);
   }
 
@@ -60,6 +91,8 @@ export class User {
     switch (code) {
       case "plan.gone":
       case "apply.replayed":
+        // What was to be adopted is gone: the block must not name it any longer.
+        if (this.imports.delete(address) && state.resources.get(address) === undefined) return;
         if (code === "apply.replayed" && state.resources.get(address)?.attributes.id != null) return;
         this.reorder.add(address);
         this.#witness.agreeToReorder(this.#server, new Set([address]));
@@ -82,6 +115,8 @@ export class User {
   async #adopt(address: string, id: string, state: State): Promise<void> {
     const resource = state.resources.get(address);
     if (resource === undefined || this.#isDeclared(address)) {
+      // What is recorded there is gone, or the other would not have been found: it makes room.
+      if (resource?.attributes.id != null) await this.#machine.withState((store) => store.remove(address));
       this.imports.set(address, id);
       return;
     }
@@ -98,6 +133,10 @@ export class User {
     for (const { domains } of this.#declarations)
       for (const one of domains) if (one.name === name) this.#witness.agreeToRegister(one.domain);
     await this.#machine.withState((store) => store.remove(address));
+  }
+
+  #isLive(id: unknown): boolean {
+    return ownLive(this.#server, this.#world.now).some((one) => String(one.id) === id);
   }
 
   #isDeclared(address: string): boolean {
@@ -130,13 +169,8 @@ export class User {
     const { server, now } = { server: this.#server, now: this.#world.now };
     const text = (found: { readonly id: number } | undefined) => found && String(found.id);
     switch (type) {
-      case "hosting_service": {
-        const declared = last(({ services }) => services);
-        if (declared === undefined) return undefined;
-        const same = ownLive(server, now).filter((one) => classOf({ domain: one.domain, plan: one.plan.plan_id }) === classOf(declared));
-        // Servers of one plan look the same; the user knows from the dashboard which order was whose.
-        return text(free(same.filter(({ key }) => isKeyOf(key, declared))));
-      }
+      case "hosting_service":
+        return text(free(ownLive(server, now).filter((one) => this.#owners.of(one)?.name === name)));
       case "hosting_grant": {
         const parent = state.resources.get(serviceAddress(name))?.attributes.id ?? this.imports.get(serviceAddress(name));
         const found = free(mine(server.grants, (one) => String(one.service) === parent && one.email === key));
@@ -157,9 +191,5 @@ export class User {
     }
   }
 }
-
-/** The keys of an order depend on nothing but the project, its name and how often it was ordered on purpose. */
-const isKeyOf = (key: string | null, { name, reference }: DeclaredService) =>
-  [1, 2, 3, 4, 5, 6].some((generation) => idempotencyKey(PROJECT, reference ?? serviceAddress(name), generation) === key);
 
 const same = (a: readonly string[], b: readonly string[]) => a.toSorted().join() === b.toSorted().join();

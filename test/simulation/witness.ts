@@ -1,7 +1,8 @@
 import { type DeclaredService, type Declaration, serviceAddress } from "./declaration.ts";
 import type { RunOptions } from "./machine.ts";
-import type { Arrival, Deed, Server } from "./server.ts";
+import type { Owners } from "./owners.ts";
 import { phaseOf, type Service } from "./records.ts";
+import type { Arrival, Deed, Server } from "./server.ts";
 
 /** What tells a service from others without looking at any state: its domain, or for a server its plan. */
 export const classOf = (service: { readonly domain?: string | null; readonly plan: number }) =>
@@ -15,8 +16,6 @@ const classOfReal = ({ domain, plan }: Service) => classOf({ domain, plan: plan.
  */
 export class Witness {
   readonly violations: string[] = [];
-  /** Services ever declared, by name. */
-  readonly #declared = new Map<string, DeclaredService>();
   /** Ids of services that are gone and that the user agreed to order anew. */
   readonly #reordered = new Set<number>();
   readonly #orders = new Map<string, number>();
@@ -24,22 +23,19 @@ export class Witness {
   readonly #sent = new Map<string, number>();
   readonly #agreed = new Map<string, number>();
   readonly #runs: ReadonlyMap<string, RunOptions>;
+  readonly #owners: Owners;
 
-  constructor(runs: ReadonlyMap<string, RunOptions>) {
+  constructor(runs: ReadonlyMap<string, RunOptions>, owners: Owners) {
     this.#runs = runs;
-  }
-
-  declared({ services }: Declaration): void {
-    for (const service of services) this.#declared.set(service.name, service);
+    this.#owners = owners;
   }
 
   /** The user has the gone services of these addresses (of all, when `addresses` is undefined) ordered anew. */
   agreeToReorder({ services }: Server, addresses: ReadonlySet<string> | undefined): void {
-    const classes = [...this.#declared.values()]
-      .filter(({ name }) => addresses === undefined || addresses.has(serviceAddress(name)))
-      .map(classOf);
-    for (const service of services)
-      if (service.terminated && !service.foreign && classes.includes(classOfReal(service))) this.#reordered.add(service.id);
+    for (const service of services) {
+      const owner = service.terminated ? this.#owners.of(service) : undefined;
+      if (owner !== undefined && (addresses?.has(serviceAddress(owner.name)) ?? true)) this.#reordered.add(service.id);
+    }
   }
 
   /** The user looked, and the domain is not registered: it may be asked for once more. */
@@ -58,10 +54,11 @@ export class Witness {
 
   /** The server acted. */
   see(deed: Deed, from: string, server: Server): void {
-    const declaration = this.#runs.get(from)?.declaration;
+    const { declaration, reorder } = this.#runs.get(from) ?? {};
     if (declaration === undefined) return this.#accuse(`${deed.did} came from nobody (${from})`);
     switch (deed.did) {
       case "order":
+        this.agreeToReorder(server, reorder);
         return this.#seeOrder(deed.service, declaration, server);
       case "replay":
         if (!deed.sameBody) this.#accuse(`the key ${deed.key} came with another body`);
@@ -70,7 +67,7 @@ export class Witness {
       case "unsuspend":
         return this.#seeJob(deed.did, deed.service, declaration);
       case "password":
-        if (!declaration.services.some((one) => one.passwordVersion !== undefined && classOf(one) === classOfReal(deed.service)))
+        if (this.#declaredIn(declaration, deed.service)?.passwordVersion === undefined)
           this.#accuse(`nobody asked for another password of service ${deed.service.id}`);
         return;
       case "grant": {
@@ -108,17 +105,23 @@ export class Witness {
     const count = (this.#orders.get(key) ?? 0) + 1;
     this.#orders.set(key, count);
     if (!services.some((one) => classOf(one) === key)) this.#accuse(`nobody declares ${key}, and it was ordered`);
-    const wanted = [...this.#declared.values()].filter((one) => classOf(one) === key).length;
-    const anew = server.services.filter((one) => this.#reordered.has(one.id) && classOfReal(one) === key).length;
+    const wanted = this.#owners.all.filter((one) => classOf(one) === key).length;
+    // A gone service under a new name is a new one, which nobody need agree to.
+    const agreed = (one: Service) => this.#reordered.has(one.id) || (one.terminated && this.#owners.wasRenamed(one));
+    const anew = server.services.filter((one) => classOfReal(one) === key && agreed(one)).length;
     if (count > wanted + anew) this.#accuse(`${key} was ordered ${count} times, and ${wanted + anew} were wanted`);
   }
 
-  #seeJob(did: "suspend" | "unsuspend", service: Service, { services }: Declaration): void {
-    const key = classOfReal(service);
-    const mine = services.filter((one) => classOf(one) === key);
-    const retired = mine.length === 0 && [...this.#declared.values()].some((one) => classOf(one) === key && one.policy === "suspend");
-    const asked = mine.some(({ suspended }) => suspended === (did === "suspend")) || (did === "suspend" && retired);
-    if (service.foreign || !asked) this.#accuse(`nobody asked to ${did} service ${service.id} (${key})`);
+  #seeJob(did: "suspend" | "unsuspend", service: Service, declaration: Declaration): void {
+    const declared = this.#declaredIn(declaration, service);
+    const retired = declared === undefined && this.#owners.of(service)?.policy === "suspend";
+    const asked = declared?.suspended === (did === "suspend") || (did === "suspend" && retired);
+    if (!asked) this.#accuse(`nobody asked to ${did} service ${service.id} (${classOfReal(service)})`);
+  }
+
+  #declaredIn({ services }: Declaration, service: Service): DeclaredService | undefined {
+    const owner = this.#owners.of(service);
+    return services.find(({ name }) => name === owner?.name);
   }
 
   #accuse(what: string): void {

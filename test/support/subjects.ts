@@ -100,6 +100,8 @@ export interface FakeAccount {
   readonly objects: Map<string, Remote>;
   /** `list`, `list 1001`, `get 1001`: each look at the account. */
   readonly asked: string[];
+  /** Listing fails, with an answer. */
+  broken: boolean;
 }
 
 /** An account in which one kind is read from a map, without any client. */
@@ -111,6 +113,7 @@ export function fakeAccount(of: Kind, ...objects: readonly Remote[]): FakeAccoun
     ...(of.list && {
       async *list(_, parent) {
         asked.push(parent === undefined ? "list" : `list ${parent}`);
+        if (fake.broken) throw failure("answered");
         yield* [...live.values()];
       },
     }),
@@ -124,7 +127,14 @@ export function fakeAccount(of: Kind, ...objects: readonly Remote[]): FakeAccoun
     }),
   };
   const reader = { plans: { list: () => ({ all: async (): Promise<PlanRecord[]> => [] }) } } as unknown as Reader;
-  return { account: new Account(reader, { statusWords: {} }), kind, objects: live, asked };
+  const fake: FakeAccount = {
+    account: new Account(reader, { statusWords: {} }),
+    kind,
+    objects: live,
+    asked,
+    broken: false,
+  };
+  return fake;
 }
 
 /** A writer that notes what is sent and answers as it is told. */

@@ -100,6 +100,7 @@ async function carryOut(
     plan,
     desired,
     state,
+    recorded: store.state,
     kinds,
     env: io.env,
     accounts: (alias) => {

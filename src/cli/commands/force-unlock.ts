@@ -7,8 +7,8 @@ export interface ForceUnlockFlags {
   readonly yes?: boolean;
 }
 
-/** `hostform force-unlock`: says who holds the state, asks, and frees it. */
-export async function runForceUnlock(invocation: Invocation, flags: ForceUnlockFlags): Promise<number> {
+/** `hostform force-unlock [LOCK-ID]`: says who holds the state, asks, and frees it; only the lock with this id, if one is given. */
+export async function runForceUnlock(invocation: Invocation, flags: ForceUnlockFlags, id?: string): Promise<number> {
   const { io, options } = invocation;
   const held = await whoHolds(invocation);
   if (held === undefined) {
@@ -27,11 +27,12 @@ export async function runForceUnlock(invocation: Invocation, flags: ForceUnlockF
       });
     }
   }
-  const { holder, alive } = await stateStore(invocation).forceUnlock();
-  if (options.json) printJson(invocation, { unlocked: true, holder: holder ?? null, alive });
+  const { holder, alive } = await stateStore(invocation).forceUnlock(id);
+  if (options.json) printJson(invocation, { unlocked: true, holder: holder ?? null, alive: alive ?? null });
   else {
     io.out("The state is free.\n");
     if (alive) say(invocation, "Its holder still runs; it will notice before its next write, and not write any more.");
+    if (alive === undefined) say(invocation, "If its holder still runs, its next write is refused.");
   }
   return 0;
 }

@@ -146,7 +146,7 @@ async function settleAdopted(
     fail("usage", `Nothing was settled: ${kind.noun} ${id} is in the state already, as ${holder}`, { address });
   }
   await store.put(adopted);
-  const lost = tellsOnce(kind) ? " Its secret was lost and cannot be recovered." : "";
+  const lost = tellsOnce(kind, adopted.attributes) ? " Its secret was lost and cannot be recovered." : "";
   const text = `${address} is ${kind.noun} ${String(adopted.attributes.id)}.${lost}`;
   tell(invocation, { address, settled: "adopted", id: String(adopted.attributes.id) }, text);
   return 0;

@@ -86,10 +86,11 @@ export function registerState({ command, action }: Registration): void {
   );
   examples(
     command("force-unlock", "free the state's lock when its holder hangs", GROUP)
+      .argument("[lock-id]", "free this lock only; needed where a backend does not say who holds it")
       .option("--yes", "do not ask")
       .action(
-        action(async (invocation, flags: object) =>
-          (await import("../commands/force-unlock.ts")).runForceUnlock(invocation, flags),
+        action(async (invocation, flags: object, id?: string) =>
+          (await import("../commands/force-unlock.ts")).runForceUnlock(invocation, flags, id),
         ),
       ),
     [["hostform force-unlock", "shows who holds it, then asks"]],

@@ -1,29 +1,34 @@
 import { createHash } from "node:crypto";
 
 /**
- * Lines that are only ever added. Each begins with a checksum of its own content and of the checksum before it, so that
- * a line can neither change nor move, vanish or come from elsewhere unseen: what holds for the last line holds for all.
+ * Lines that are only ever added: `CHECKSUM LENGTH PAYLOAD`. The checksum is of the payload and of the checksum before
+ * it, so that a line can neither change nor move, vanish or come from elsewhere unseen: what holds for the last line
+ * holds for all. The length tells a line that was cut off from two that lost the line break between them.
  */
 
 /** SHA-256 cut to 128 bits: 22 characters of base64url. Far cheaper than the sync that follows, and nothing collides. */
 const SUM_BYTES = 16;
-const SUM_LENGTH = 22;
+const LINE = /^[\w-]{22} (\d+) (.*)$/s;
 
 /** What the first line follows. */
 export const CHAIN_START = "";
 
-/** One line, with its line break, and the checksum that the next one takes up. `payload` has no line break. */
+/**
+ * One line, with its line break, and the checksum that the next one takes up.
+ * @param payload of ASCII alone, so that a length is one of bytes, and without a line break.
+ */
 export function chainLine(previous: string, payload: string): { readonly line: string; readonly sum: string } {
   const sum = sumOf(previous, payload);
-  return { line: `${sum} ${payload}\n`, sum };
+  return { line: `${sum} ${payload.length} ${payload}\n`, sum };
 }
 
 /** The lines of a text, as far as they can be trusted. */
 export interface ChainReading {
   readonly payloads: readonly string[];
   /**
-   * Of the first bad line, counted from 1, when more follows it: damage, because a line is only added once the one
-   * before is whole and synced. A bad line at the very end is what a crash leaves, and is left out without a word.
+   * Of the first bad line, counted from 1, when it is not the torn end of the last write: more follows it, or it is
+   * longer than it was. That is damage, because a line is only added once the one before is whole and synced. A torn
+   * end is what a crash leaves, and is left out without a word.
    */
   readonly damagedLine?: number;
   /** The payloads from the damaged line on, as they stand there; for messages only. */
@@ -31,23 +36,32 @@ export interface ChainReading {
 }
 
 export function readChain(text: string): ChainReading {
-  const lines = text.split("\n");
+  const pieces = text.split("\n");
+  // What follows the last line break is no whole line, whatever it says.
+  const whole = pieces.slice(0, -1);
   const payloads: string[] = [];
   let sum = CHAIN_START;
-  // What follows the last line break is no whole line, and never counts.
-  for (const [index, line] of lines.slice(0, -1).entries()) {
-    const payload = line.slice(SUM_LENGTH + 1);
-    const expected = sumOf(sum, payload);
-    if (line !== `${expected} ${payload}`) {
-      const atTheEnd = index === lines.length - 2 && lines.at(-1) === "";
-      if (atTheEnd) return { payloads, beyond: [] };
-      const beyond = lines.slice(index).map((each) => each.slice(SUM_LENGTH + 1));
-      return { payloads, damagedLine: index + 1, beyond };
-    }
+  for (const line of whole) {
+    const payload = payloadOf(line);
+    const next = chainLine(sum, payload);
+    if (`${line}\n` !== next.line) break;
     payloads.push(payload);
-    sum = expected;
+    sum = next.sum;
   }
-  return { payloads, beyond: [] };
+  const rest = pieces.slice(payloads.length);
+  const [first = "", ...others] = rest;
+  if (others.join("") === "" && others.length < 2 && !isTooLong(first)) return { payloads, beyond: [] };
+  return { payloads, damagedLine: payloads.length + 1, beyond: rest.map(payloadOf) };
+}
+
+/** Longer than what was written at once. Its line break, too, may have become something else. */
+function isTooLong(line: string): boolean {
+  const [, length, payload = ""] = LINE.exec(line) ?? [];
+  return length !== undefined && payload.length > Number(length) + 1;
+}
+
+function payloadOf(line: string): string {
+  return LINE.exec(line)?.[2] ?? "";
 }
 
 function sumOf(previous: string, payload: string): string {

@@ -67,12 +67,12 @@ export class JournalLines {
 
   /** The first line. */
   head(): string {
-    return this.#line(JSON.stringify({ journal: JOURNAL_VERSION, ...this.#head }));
+    return this.#line(ascii(JSON.stringify({ journal: JOURNAL_VERSION, ...this.#head })));
   }
 
   entry(entry: JournalEntry): string {
     const text = JSON.stringify("fold" in entry ? entry : encodeChanges(entry));
-    return this.#line(this.#seal?.seal(text, boundTo(this.#head, this.#count)) ?? text);
+    return this.#line(this.#seal?.seal(text, boundTo(this.#head, this.#count)) ?? ascii(text));
   }
 
   /** A whole journal with one entry of changes, if there are any, and the state that takes them up. */
@@ -142,6 +142,11 @@ function decodeRecord(found: z.infer<typeof record>): ResourceState {
 /** A sealed line opens in its own place only. */
 function boundTo({ lineage, serial }: JournalHead, line: number): string {
   return `hostform journal\n${lineage}\n${serial}\n${line}`;
+}
+
+/** The same JSON, with every other character as an escape. */
+function ascii(json: string): string {
+  return json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 function parsed(text: string): unknown {

@@ -50,7 +50,8 @@ export class HttpStateLock implements StateLock {
     }
     const holder = decodeHolder(answer.text);
     if (holder === undefined && id === undefined) return refuseUnnamed(this.#messageOf(lock, notice), answer);
-    if (holder !== undefined && id !== undefined && holder.id !== id) return refuseOther(holder, id, this.#options.clock);
+    if (holder !== undefined && id !== undefined && holder.id !== id)
+      return refuseOther(holder, id, this.#options.clock);
     const found = holder ?? { id: id ?? "", command: "unknown", who: "unknown", pid: null, since: "unknown" };
     // The server's own words about the lock, where it has some: it may compare more of them than the id.
     await this.#unlock(lock, holder === undefined ? encodeHolder(found, "") : answer.text);
@@ -141,7 +142,9 @@ function isTaken(answer: Answer, { id }: LockHolder): boolean {
 
 function refuseHeld(answer: Answer, message: Message, clock: Clock): never {
   const holder = decodeHolder(answer.text);
-  const detail = holder ? `Held by ${describe(holder, clock)}.` : `${describeExchange(message, answer)} It does not say who.`;
+  const detail = holder
+    ? `Held by ${describe(holder, clock)}.`
+    : `${describeExchange(message, answer)} It does not say who.`;
   return fail("state.locked", "Another process holds the state", {
     detail,
     fix: "Wait for it (`--lock-timeout 5m`). If it was killed or hangs, end it, then `hostform force-unlock`.",

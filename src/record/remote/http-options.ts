@@ -26,6 +26,8 @@ export interface HttpPlaceOptions {
   readonly contender: Contender;
   /** The connections. */
   readonly dispatcher: Dispatcher;
+  /** The largest answer that is read. Default: far more than a state has. */
+  readonly mostBytes?: number;
   /** Told what the user should know although nothing failed: a lock that could not be freed. */
   readonly warn: (diagnostic: Diagnostic) => void;
 }

@@ -96,7 +96,8 @@ export class HttpStateText implements StateText {
     const holder = decodeHolder(answer.text);
     this.#hold.lost = describeExchange(message, answer);
     return fail("state.lost_lock", "The server does not accept the write: the lock on the state is another's", {
-      detail: holder === undefined ? this.#hold.lost : `Now: lock ID ${holder.id}, ${holder.who}, since ${holder.since}.`,
+      detail:
+        holder === undefined ? this.#hold.lost : `Now: lock ID ${holder.id}, ${holder.who}, since ${holder.since}.`,
       fix: "Run plan to see where things stand.",
     });
   }

@@ -14,6 +14,8 @@ export interface WireOptions {
   readonly credentials: HttpCredentials | undefined;
   readonly clock: Clock;
   readonly dispatcher: Dispatcher;
+  /** The largest answer that is read. Default: 128 MiB; a state of twenty thousand resources has about 30. */
+  readonly mostBytes?: number;
 }
 
 /** One request to the server of the state. */
@@ -40,7 +42,6 @@ const ATTEMPT_MS = 30_000;
 const ATTEMPTS = 4;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
-/** A state of twenty thousand resources has about 30 MiB. */
 const MOST_BYTES = 128 * 1024 * 1024;
 
 /** The request was sent, or may have been, and no whole answer came. */
@@ -81,7 +82,7 @@ export class HttpWire {
   }
 
   async #attempt({ method, url, body }: Message) {
-    const { clock, dispatcher } = this.#options;
+    const { clock, dispatcher, mostBytes = MOST_BYTES } = this.#options;
     const over = new AbortController();
     const stop = new AbortController();
     const timer = clock.sleep(ATTEMPT_MS, over.signal).then(
@@ -89,7 +90,11 @@ export class HttpWire {
       () => undefined,
     );
     try {
-      const { statusCode, headers, body: stream } = await httpRequest(url, {
+      const {
+        statusCode,
+        headers,
+        body: stream,
+      } = await httpRequest(url, {
         method,
         dispatcher,
         signal: stop.signal,
@@ -98,7 +103,7 @@ export class HttpWire {
         headersTimeout: 0,
         bodyTimeout: 0,
       });
-      const text = await readBounded(stream, url);
+      const text = await readBounded(stream, url, mostBytes);
       const one = (name: string) => [headers[name]].flat()[0];
       const seconds = Number(one("retry-after"));
       return {
@@ -131,15 +136,15 @@ function describing(body: string): Record<string, string> {
   return { "content-type": "application/json", "content-md5": createHash("md5").update(body).digest("base64") };
 }
 
-async function readBounded(stream: AsyncIterable<Buffer>, url: URL): Promise<string> {
+async function readBounded(stream: AsyncIterable<Buffer>, url: URL, most: number): Promise<string> {
   const chunks: Buffer[] = [];
   let size = 0;
   // Leaving the loop by throwing ends the connection.
   for await (const chunk of stream) {
     size += chunk.length;
-    if (size > MOST_BYTES) {
+    if (size > most) {
       fail("state.backend", "The server of the state answers with more than a state can be", {
-        detail: `${nameOfUrl(url)} sent more than ${MOST_BYTES / 1024 / 1024} MiB.`,
+        detail: `${nameOfUrl(url)} sent more than ${most} bytes.`,
         fix: "Check that the address is that of a state.",
       });
     }

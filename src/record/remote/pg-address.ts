@@ -37,7 +37,8 @@ const VARIABLES = {
   sslkey: "PGSSLKEY",
 } as const;
 
-const FORMS = "`postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=…` or `host=… port=… user=… password=… dbname=… sslmode=…`";
+const FORMS =
+  "`postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=…` or `host=… port=… user=… password=… dbname=… sslmode=…`";
 
 /**
  * Reads PG_CONN_STR and the variables of libpq, as Terraform does: both notations, and TLS unless `sslmode=disable`.
@@ -47,7 +48,9 @@ const FORMS = "`postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=…` or `hos
 export function parsePgServer(env: Environment, defaultUser: string): PgServer {
   const text = env.PG_CONN_STR?.trim() ?? "";
   if (text === "" && !env.PGHOST) {
-    refuse("PG_CONN_STR is not set", { fix: `Set it to ${FORMS}. It holds a password: keep it out of the declaration.` });
+    refuse("PG_CONN_STR is not set", {
+      fix: `Set it to ${FORMS}. It holds a password: keep it out of the declaration.`,
+    });
   }
   const given = /^postgres(?:ql)?:\/\//.test(text) ? fromUrl(text) : fromPairs(text);
   const value = (name: keyof typeof VARIABLES) => given.get(name) || env[VARIABLES[name]] || undefined;

@@ -1,25 +1,100 @@
-/** A project whose clock is the real one, moved on by what in-process runs sleep: real processes and tests share it. */
+/**
+ * A project for tests of real processes and real connections: its clock is the real one, moved on by what runs in this
+ * process sleep, and a proxy that severs connections may stand before its sandbox.
+ */
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { type SandboxOptions, startSandbox } from "../../../src/sandbox/index.ts";
-import { testClock } from "../../support/clock.ts";
+import { type Sandbox, type SandboxOptions, startSandbox } from "../../../src/sandbox/index.ts";
+import { type TestClock, testClock } from "../../support/clock.ts";
 import { Project } from "../../support/project.ts";
+import { type SeveringProxy, startProxy } from "./severing-proxy.ts";
+
+export interface PlaceOptions extends SandboxOptions {
+  /** Puts a proxy between the commands and the sandbox. */
+  readonly proxied?: boolean;
+}
+
+/** The longest that the client waits for an answer, by default. */
+const WATCHDOG_MS = 30_000;
+
+/** A clock that moves only by sleeps, whose watchdogs bark when they are told to. */
+interface WatchedClock extends TestClock {
+  /** The longest wait for an answer is over for every request that is under way. */
+  bark(): void;
+}
+
+function watchedClock(): WatchedClock {
+  const base = testClock(Date.now());
+  const waiting = new Set<() => void>();
+  return {
+    now: base.now,
+    advance: base.advance,
+    get slept() {
+      return base.slept;
+    },
+    sleep: (ms, signal) =>
+      ms === WATCHDOG_MS
+        ? new Promise((resolve, reject) => {
+            waiting.add(resolve);
+            signal?.addEventListener("abort", () => {
+              waiting.delete(resolve);
+              reject(signal.reason);
+            });
+          })
+        : base.sleep(ms, signal),
+    bark: () => {
+      base.advance(WATCHDOG_MS);
+      for (const end of waiting) end();
+      waiting.clear();
+    },
+  };
+}
+
+export class Place extends Project {
+  readonly bark: () => void;
+  readonly #proxy: SeveringProxy | undefined;
+
+  constructor(dir: string, sandbox: Sandbox, clock: WatchedClock, proxy: SeveringProxy | undefined) {
+    super(dir, sandbox, clock, {
+      HOSTING_BASE_URL: proxy?.url ?? sandbox.url,
+      HOSTING_TOKEN: sandbox.tokens.agency,
+    });
+    this.bark = clock.bark;
+    this.#proxy = proxy;
+  }
+
+  get proxy(): SeveringProxy {
+    if (this.#proxy === undefined) throw new Error("the place has no proxy");
+    return this.#proxy;
+  }
+
+  /** Moves the clock on to the real time, by which other processes went. */
+  catchUp(): void {
+    this.clock.advance(Math.max(0, Date.now() - this.clock.now()));
+  }
+
+  override async close(): Promise<void> {
+    await this.#proxy?.close();
+    await super.close();
+  }
+}
 
 /** Starts one; the caller closes it. Invoices pay themselves, orders are provisioned and jobs are done at once. */
-export async function startPlace(declare: object, options: SandboxOptions = {}): Promise<Project> {
-  const clock = testClock(Date.now());
+export async function startPlace(declare: object, { proxied, ...options }: PlaceOptions = {}): Promise<Place> {
+  const clock = watchedClock();
+  let place: Place | undefined;
   const sandbox = await startSandbox({
     clock,
+    sleep: async () => place?.onDelay(),
     rateLimit: 0,
     autoPay: true,
     provisioningSeconds: 0,
     jobSeconds: 0,
     ...options,
   });
-  const dir = await mkdtemp(path.join(tmpdir(), "hostform-place-"));
-  const env = { HOSTING_BASE_URL: sandbox.url, HOSTING_TOKEN: sandbox.tokens.agency };
-  const project = new Project(dir, sandbox, clock, env);
-  await project.declare(declare);
-  return project;
+  const proxy = proxied ? await startProxy(sandbox.url) : undefined;
+  place = new Place(await mkdtemp(path.join(tmpdir(), "hostform-place-")), sandbox, clock, proxy);
+  await place.declare(declare);
+  return place;
 }

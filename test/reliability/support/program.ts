@@ -44,6 +44,8 @@ export interface Start {
 }
 
 export interface Program {
+  /** The bundle of support/lock-contender.ts. */
+  readonly contender: string;
   start(options: Start): Running;
   /** Runs to the end. */
   run(options: Start): Promise<Ended>;
@@ -52,12 +54,12 @@ export interface Program {
   remove(): Promise<void>;
 }
 
-/** Bundles the program into a folder of its own. */
+/** Bundles the program, and the process that contends for its lock, into a folder of their own. */
 export async function bundleProgram(): Promise<Program> {
   const folder = await mkdtemp(path.join(tmpdir(), "hostform-bundle-"));
   await build({
     absWorkingDir: root,
-    entryPoints: { hostform: "src/cli/main.ts" },
+    entryPoints: { hostform: "src/cli/main.ts", contender: "test/reliability/support/lock-contender.ts" },
     outdir: folder,
     outExtension: { ".js": ".mjs" },
     bundle: true,
@@ -99,6 +101,7 @@ export async function bundleProgram(): Promise<Program> {
   };
   const run = (options: Start) => start(options).ended;
   return {
+    contender: path.join(folder, "contender.mjs"),
     start,
     run,
     count: async (options) => {

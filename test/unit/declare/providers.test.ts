@@ -178,6 +178,8 @@ describe("a token in a declaration", () => {
       { A: "" },
     );
     expect(diagnostics.map(({ range }) => range?.text)).toEqual([
+      // The password itself is a mistake, too.
+      "  a: {password: ********, domian: x}",
       "  a: {password: ********, domian: x}",
       '  b: {password: "${env.A}", domian: x}',
     ]);

@@ -221,6 +221,18 @@ describe("a listable create", () => {
     });
   });
 
+  it("answered with a secret and without an id, and then the list fails: the secret and the doubt are kept", async () => {
+    const result = await run("hosting_webhook", HOOK, (_, __, fake) => {
+      fake.broken = true;
+      return { ...hookRecord, id: null };
+    });
+    expect(result).toMatchObject({ sent: 1, id: null, codes: ["api.server"] });
+    expect(result.records.at(-1)).toMatchObject({
+      attributes: { secret: "whsec_1" },
+      private: { pending: { operation: "createWebhook" } },
+    });
+  });
+
   it("never takes for its own what was there before", async () => {
     const older = { ...liveWebhook, id: "150" };
     const result = await run("hosting_webhook", HOOK, failing("maybe", 1, false, hookRecord), { live: [older] });

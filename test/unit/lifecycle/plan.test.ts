@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Remote } from "../../../src/kinds/kind.ts";
 import { type Observation, type PlanInput, planResource, validate } from "../../../src/lifecycle/index.ts";
 import {
+  type Intent,
   isError,
   type JsonObject,
   type PrivateMark,
@@ -26,6 +27,8 @@ interface Case {
   readonly reorder?: boolean;
   readonly orderAnyway?: boolean;
   readonly keyLifetimeMs?: number;
+  /** The intent of another server of the plan whose outcome is not known. */
+  readonly sibling?: Intent;
   /** The address that holds whatever is live. */
   readonly holder?: string;
   readonly actions: readonly string[];
@@ -590,6 +593,31 @@ const cases: readonly Case[] = [
     says: [],
   },
   {
+    why: "the same, but that one may be what a server that is being settled has made",
+    config: server,
+    live: { status: "absent", matches: [], alike: [remote({ ...liveService, domain: null })] },
+    sibling: { since: "2026-11-21T09:59:00Z", operation: "createService" },
+    actions: ["create"],
+    says: [],
+  },
+  {
+    why: "the same, but that one was there before the other was begun",
+    config: server,
+    live: { status: "absent", matches: [], alike: [remote({ ...liveService, domain: null })] },
+    sibling: { since: "2026-11-21T09:59:00Z", operation: "createService", known: ["1001"] },
+    actions: ["no-op"],
+    says: ["error plan.lookalike"],
+  },
+  {
+    why: "gone, to be ordered anew, and one of its plan is there that nobody holds",
+    config: server,
+    prior: { ...server, id: "1000" },
+    live: { status: "gone", how: "no longer exists", matches: [], alike: [remote({ ...liveService, domain: null })] },
+    reorder: true,
+    actions: ["no-op"],
+    says: ["error plan.lookalike"],
+  },
+  {
     why: "the same, but that one is gone",
     config: server,
     live: { status: "absent", matches: [], alike: [remote({ ...liveService, domain: null }, "gone")] },
@@ -610,6 +638,7 @@ function inputOf({
   orderAnyway = false,
   keyLifetimeMs,
   holder,
+  sibling,
 }: Case): PlanInput {
   const kind = kindOf(type);
   const address = `${type}.acme`;
@@ -630,6 +659,11 @@ function inputOf({
     reorder,
     orderAnyway,
     keyLifetimeMs,
+    ...(sibling !== undefined && {
+      siblings: [
+        { ...recorded("hosting_service.other", { plan_id: 31, currency: "USD" }), private: { pending: sibling } },
+      ],
+    }),
     ...(holder !== undefined && { holder: () => holder }),
     plans: [],
     now: START,

@@ -41,6 +41,14 @@ describe("the editor's schema", () => {
       "project: p\nmigration_requests:\n  m:\n    domain: a.example\n    questions: {mail: [a, b], n: 3}\n",
     ],
     ["empty sections and anchors", "project: p\nservices:\nx-base: &b {a: 1}\n"],
+    [
+      "a password's source",
+      service("    password: {env: PW}\n    secret_output: {env_file: {path: .env, name: PW}}\n"),
+    ],
+    [
+      "a password in the environment",
+      service("    password: ${env.PW}\n    secret_output: {command: [pass, insert]}\n"),
+    ],
     ["several providers", "project: p\nproviders:\n  default:\n  beta: {token_env: B, requests_per_minute: 30}\n"],
     [
       "guards",
@@ -64,6 +72,16 @@ describe("the editor's schema", () => {
       "a token",
       "project: p\nproviders:\n  default: {token: abc}\n",
       "/providers/default must NOT have additional properties",
+    ],
+    [
+      "a password",
+      service("    password: correct horse battery\n"),
+      '/services/a/password must match pattern "\\$\\{"',
+    ],
+    [
+      "two places for one secret",
+      service("    secret_output: {file: a, command: [b]}\n"),
+      "/services/a/secret_output must NOT have more than 1 properties",
     ],
     ["an unknown section", "project: p\nservice: {}\n", " must NOT have additional properties"],
     [

@@ -1,0 +1,141 @@
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { isLoopback } from "../api/base-url.ts";
+import { connectionPool } from "../api/proxy.ts";
+import { type Backend, type Diagnostic, fail, HostformError, located } from "../model/index.ts";
+import {
+  connectTo,
+  createHttpPlace,
+  createPgPlace,
+  type HttpLock,
+  nameOfServer,
+  parsePgServer,
+  type StatePlace,
+  type StateStore,
+  thisProcess,
+} from "../record/index.ts";
+import { renderDiagnostics } from "../report/index.ts";
+import type { Invocation } from "./io.ts";
+
+const CONNECT_MS = 10_000;
+
+/**
+ * The place of the state that a declaration names: its settings, what Terraform's own variables of the environment add,
+ * and the credentials, which come from there alone. Nothing is opened yet.
+ * @throws HostformError `state.backend` for settings that are missing or not usable.
+ */
+export function backendPlace(backend: Backend, invocation: Invocation): StatePlace {
+  try {
+    return backend.type === "http" ? httpPlace(backend, invocation) : pgPlace(backend, invocation);
+  } catch (error) {
+    if (!(error instanceof HostformError)) throw error;
+    throw new HostformError(
+      error.diagnostics.map((diagnostic) => located(diagnostic, backend.range)),
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * The same store, which refuses to begin anew at a backend while a state file lies in the folder: whoever declares a
+ * backend for a project that has a state has to bring it there first.
+ * @param forgotten the path of such a file; undefined when the state is in a file anyway. Asked once it is open.
+ */
+export function refusingForgotten(store: StateStore, forgotten: () => string | undefined): StateStore {
+  return {
+    ...store,
+    open: async (request) => {
+      const open = await store.open(request);
+      // `force-unlock` opens the state only to see who holds it.
+      const path = open.state.lineage === "" && request.command !== "force-unlock" ? forgotten() : undefined;
+      if (path === undefined || !existsSync(path)) return open;
+      await open.close();
+      return fail("state.backend", "The backend has no state yet, but there is a state file in the project's folder", {
+        detail: `${path} is not used any more, now that a backend is declared.`,
+        fix: `Bring it there with \`hostform state push ${path}\`, then remove it. If it is of no use, remove it.`,
+      });
+    },
+  };
+}
+
+function httpPlace(backend: Backend, { io, options, errLook }: Invocation): StatePlace {
+  /** A setting, or the variable that stands in for it; an empty variable is one that is not set. */
+  const setting = (name: string) => {
+    const declared = backend.settings[name];
+    return typeof declared === "string" ? declared : io.env[variableOf(name)] || undefined;
+  };
+  const url = (name: string) => {
+    const text = setting(name);
+    return text === undefined ? undefined : checkedUrl(text, name, backend, options.insecureHttp);
+  };
+  const address = url("address");
+  if (address === undefined) {
+    return refuse("The backend has no address", {
+      fix: "Set `address`, or the environment variable TF_HTTP_ADDRESS.",
+    });
+  }
+  const lockAddress = url("lock_address");
+  const lock: HttpLock | undefined = lockAddress && {
+    address: lockAddress,
+    method: setting("lock_method") ?? "LOCK",
+    unlockAddress: url("unlock_address") ?? lockAddress,
+    unlockMethod: setting("unlock_method") ?? "UNLOCK",
+  };
+  const username = io.env.TF_HTTP_USERNAME ?? "";
+  return createHttpPlace({
+    address,
+    updateMethod: setting("update_method") ?? "POST",
+    lock,
+    withoutLock: backend.settings.without_lock === true,
+    credentials: username === "" ? undefined : { username, password: io.env.TF_HTTP_PASSWORD ?? "" },
+    clock: io.clock,
+    uuid: randomUUID,
+    contender: thisProcess(),
+    dispatcher: connectionPool(address, io.env, CONNECT_MS),
+    warn: (diagnostic) => io.err(renderDiagnostics([diagnostic], errLook)),
+  });
+}
+
+function pgPlace({ settings }: Backend, { io }: Invocation): StatePlace {
+  const contender = thisProcess();
+  const server = parsePgServer(io.env, contender.user);
+  const text = (name: string) => (typeof settings[name] === "string" ? settings[name] : undefined);
+  return createPgPlace({
+    connect: (applicationName) => connectTo(server, applicationName),
+    server: nameOfServer(server),
+    schema: text("schema_name") ?? (io.env.PG_SCHEMA_NAME || "terraform_remote_state"),
+    workspace: text("workspace") ?? "default",
+    clock: io.clock,
+    contender,
+  });
+}
+
+/** `lock_address` -> `TF_HTTP_LOCK_ADDRESS`, as Terraform names it. */
+function variableOf(setting: string): string {
+  return `TF_HTTP_${setting.toUpperCase()}`;
+}
+
+/** What comes from the environment is checked here for the first time. */
+function checkedUrl(text: string, name: string, backend: Backend, insecureHttp: boolean): URL {
+  const where = typeof backend.settings[name] === "string" ? `\`${name}\`` : variableOf(name);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:")) {
+    return refuse(`${where} is not an address`, { fix: "Give it one such as https://gitlab.example/api/v4/…" });
+  }
+  if (url.username !== "" || url.password !== "") {
+    return refuse(`${where} holds a user name or password`, {
+      fix: "Remove it there, and set TF_HTTP_USERNAME and TF_HTTP_PASSWORD.",
+    });
+  }
+  if (url.protocol === "http:" && !insecureHttp && !isLoopback(url)) {
+    return refuse(`Plain http to ${url.hostname} would show the state to everyone on the way`, {
+      detail: "http is accepted for loopback addresses only.",
+      fix: "Use https, or pass --insecure-http if the way to the server is protected otherwise.",
+    });
+  }
+  return url;
+}
+
+function refuse(summary: string, more: Pick<Diagnostic, "detail" | "fix">): never {
+  fail("state.backend", summary, more);
+}

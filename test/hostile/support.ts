@@ -1,0 +1,78 @@
+/** What every command owes to whoever reads its output, whatever it was given. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, afterEach, expect } from "vitest";
+import { runCli } from "../../src/cli/cli.ts";
+import { testClock } from "../support/clock.ts";
+import { fakeIo } from "../support/io.ts";
+import { dangerous } from "../unit/report/hostile.ts";
+
+/**
+ * Longer than any answer takes on a busy machine, far shorter than what grows with the square of the input. On an idle
+ * machine every case is answered within 300 ms, but for those that go up to a bound (a mebibyte of YAML, ten of an
+ * answer, five hundred pages), which take a second or two: HOSTFORM_TIMES=1 prints the times.
+ */
+export const PATIENCE_MS = 10_000;
+
+const times: [name: string, ms: number][] = [];
+const folders: string[] = [];
+
+afterEach(async () => {
+  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })));
+});
+
+afterAll(() => {
+  if (!process.env.HOSTFORM_TIMES) return;
+  const slowest = times.toSorted(([, a], [, b]) => b - a).slice(0, 10);
+  process.stderr.write(
+    `${times.length} answers\n${slowest.map(([name, ms]) => `${Math.round(ms)} ms  ${name}\n`).join("")}`,
+  );
+});
+
+/** An empty folder that is removed after the test. */
+export async function folder(): Promise<string> {
+  const made = await mkdtemp(path.join(tmpdir(), "hostform-hostile-"));
+  folders.push(made);
+  return made;
+}
+
+/** What a command said. */
+export interface Answer {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+  readonly text: string;
+}
+
+/**
+ * Runs a command and holds it to what every command owes: it ends, with 0 or 1, in time; nothing that it prints acts on a
+ * terminal; a failure is explained, not a stack trace or a defect; with `--json` standard output is JSON; objects of
+ * this process are as they were.
+ */
+export async function answer(
+  dir: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  what = "",
+): Promise<Answer> {
+  const io = fakeIo({ cwd: dir, env, clock: testClock() });
+  const start = performance.now();
+  const code = await runCli(args, io);
+  const ms = performance.now() - start;
+  times.push([`${args.join(" ")} ${what}`, ms]);
+  const [out, err] = [io.stdout(), io.stderr()];
+  const text = out + err;
+  expect(ms, "the answer took too long").toBeLessThan(PATIENCE_MS);
+  expect([0, 1], text.slice(0, 2000)).toContain(code);
+  expect(dangerous(text, "\n\t"), "nothing acts on a terminal").toEqual([]);
+  expect(text, "no stack trace").not.toMatch(/^\s+at .+:\d+:\d+/m);
+  expect(text, "no defect").not.toMatch(/\[internal\]|"internal"|not foreseen/);
+  expect(text, "nothing half-said").not.toMatch(/\[object Object\]/);
+  if (args.includes("--json")) {
+    for (const document of args[0] === "apply" ? out.trim().split("\n") : [out])
+      expect(() => JSON.parse(document), out.slice(0, 500)).not.toThrow();
+  }
+  expect(({} as Record<string, unknown>).polluted, "prototypes are as they were").toBeUndefined();
+  return { code, out, err, text };
+}

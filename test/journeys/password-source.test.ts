@@ -1,0 +1,126 @@
+/** Passwords that are declared by where they are read: only when one is needed, and shown or kept nowhere. */
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { type Project, startProject } from "../support/project.ts";
+
+const WWW = "hosting_service.www";
+const PASSWORD = "correct horse battery";
+const www = (password: unknown, password_version: number | null = 1) => ({
+  project: "passwords",
+  services: { www: { plan_id: 11, currency: "USD", domain: "www.acme.example", password, password_version } },
+});
+
+const passwordSent = ({ control }: Project) =>
+  control.requests().flatMap(({ path: to, body }) => (to.endsWith("/password") ? [body] : []));
+
+describe("a password", () => {
+  it.each<[why: string, source: object | string]>([
+    ["the environment", { env: "WWW_PASSWORD" }],
+    ["the environment, as an expression", "${env.WWW_PASSWORD}"],
+    ["a file", { file: "www.password" }],
+    ["a command", { command: ["pass", "show", "www"] }],
+  ])("from %s is sent, and is neither stored nor shown", async (_, source) => {
+    const project = await startProject({ declare: www(source), env: { WWW_PASSWORD: PASSWORD } });
+    writeFileSync(path.join(project.dir, "www.password"), `${PASSWORD}\n`);
+    project.onCapture = async (command) => {
+      expect(command).toEqual(["pass", "show", "www"]);
+      return { stdout: `${PASSWORD}\n`, stderr: "" };
+    };
+    const texts = [];
+    for (const args of [["plan"], ["plan", "--json"], ["apply", "--auto-approve", "--verbose"], ["state", "show", WWW]])
+      texts.push((await project.run(...args)).text);
+    expect(passwordSent(project)).toEqual([{ password: PASSWORD }]);
+    texts.push(...project.memory().values());
+    for (const text of texts) expect(text).not.toContain(PASSWORD);
+    await project.expectNoChanges();
+  });
+
+  it("is read by apply alone, and only when its version has changed", async () => {
+    const project = await startProject({ declare: www({ command: ["pass"] }) });
+    let runs = 0;
+    project.onCapture = async () => ({ stdout: `${PASSWORD} ${++runs}`, stderr: "" });
+    expect((await project.run("validate")).code).toBe(0);
+    const { config } = await project.changeOf(WWW);
+    expect(config).toMatchObject({ password: true, password_version: 1 });
+    expect(runs).toBe(0);
+    await project.apply();
+    expect(runs).toBe(1);
+    await project.declare({
+      ...www({ command: ["pass"] }),
+      webhooks: { a: { url: "https://a.example", events: ["invoice.paid"] } },
+    });
+    await project.apply();
+    expect(runs).toBe(1);
+    await project.declare(www({ command: ["pass"] }, 2));
+    project.sent();
+    await project.apply("--allow-removals");
+    expect(runs).toBe(2);
+    expect(passwordSent(project)).toEqual([{ password: `${PASSWORD} 2` }]);
+  });
+
+  it("is not read before the service is live", async () => {
+    const project = await startProject({ declare: www({ env: "NOT_SET" }), sandbox: { autoPay: false } });
+    await project.apply();
+    await project.expectNoChanges();
+  });
+
+  it("is not read for a server whose password the API makes", async () => {
+    const declare = {
+      project: "passwords",
+      services: { vps: { plan_id: 31, currency: "USD", password: { env: "NOT_SET" }, password_version: 1 } },
+    };
+    const project = await startProject({ declare });
+    await project.apply();
+    expect((await project.recorded("hosting_service.vps"))?.attributes.generated_password).toEqual(expect.any(String));
+  });
+
+  it("is read once for all that name the same source", async () => {
+    const { services } = www({ command: ["pass"] });
+    const declare = {
+      project: "passwords",
+      services: { ...services, b: { ...services.www, domain: "b.acme.example" } },
+    };
+    const project = await startProject({ declare });
+    let runs = 0;
+    project.onCapture = async () => ({ stdout: `${PASSWORD} ${++runs}`, stderr: "" });
+    await project.apply();
+    expect(passwordSent(project)).toEqual([{ password: `${PASSWORD} 1` }, { password: `${PASSWORD} 1` }]);
+  });
+
+  it.each([
+    ["cannot be read", {}, "It is not set."],
+    ["is too short", { WWW_PASSWORD: "s3cr3t" }, "at least 8 characters"],
+  ])("that %s is told at its place; the order is recorded, and the next run goes on", async (_, env, words) => {
+    const project = await startProject({ declare: www({ env: "WWW_PASSWORD" }), env });
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code).toBe(1);
+    expect(ran.text).toContain("[secret.source]");
+    expect(ran.text).toContain(words);
+    expect(ran.text).toMatch(/hosting\.yaml:\d+:\d+ \(hosting_service\.www\)/);
+    expect(ran.text).not.toContain("s3cr3t");
+    expect(project.changesSent()).toEqual(["POST /services"]);
+    project.env.WWW_PASSWORD = PASSWORD;
+    await project.apply();
+    expect(project.changesSent()).toEqual(["POST /services/1003/password"]);
+    await project.expectNoChanges();
+  });
+
+  it("needs a password_version, wherever it comes from", async () => {
+    const project = await startProject({ declare: www({ env: "WWW_PASSWORD" }, null) });
+    const ran = await project.run("validate");
+    expect(ran.code).toBe(1);
+    expect(ran.text).toContain("password needs password_version");
+  });
+
+  it("may not stand in the declaration", async () => {
+    const project = await startProject({ declare: www(PASSWORD) });
+    for (const args of [["validate"], ["plan"], ["apply", "--auto-approve"], ["plan", "--json"]]) {
+      const ran = await project.run(...args);
+      expect(ran.code).toBe(1);
+      expect(ran.text).toContain("config.secret");
+      expect(ran.text).not.toContain(PASSWORD);
+    }
+    expect(project.sent()).toEqual([]);
+  });
+});

@@ -1,0 +1,302 @@
+import { existsSync } from "node:fs";
+import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { type Project, startProject } from "../support/project.ts";
+
+const WWW = "hosting_service.www";
+const declaration = (services: object, more: object = {}) => ({ project: "saved", services, ...more });
+const www = { plan_id: 11, currency: "USD", domain: "www.acme.example", deletion_policy: "forget" };
+const shop = { ...www, domain: "shop.acme.example" };
+
+const fileOf = (project: Project, name = "acme.plan") => path.join(project.dir, name);
+const textOf = (project: Project) => readFile(fileOf(project), "utf8");
+
+/** How many services the account has. */
+const ordered = ({ control }: Project) =>
+  control.list("services").filter(({ customer_id }) => customer_id === 1).length;
+
+/** Plans into `acme.plan`. */
+async function save(project: Project, ...args: string[]): Promise<void> {
+  const ran = await project.run("plan", "--out", "acme.plan", ...args);
+  expect(ran.code, ran.text).toBe(0);
+  project.sent();
+}
+
+/** Applies `acme.plan`, which must be refused with nothing sent but GETs. */
+async function refused(project: Project, ...args: string[]): Promise<string> {
+  project.sent();
+  const ran = await project.run("apply", "acme.plan", ...args);
+  expect(ran.code, ran.text).toBe(1);
+  expect(project.changesSent()).toEqual([]);
+  expect(ran.text).not.toMatch(/^\s+at .+:\d+:\d+/m);
+  return ran.text;
+}
+
+describe("a saved plan", () => {
+  it("is applied as it is: without a question, told in short, once", async () => {
+    const project = await startProject({ declare: declaration({ www }) });
+    await save(project);
+    const ran = await project.run("apply", "acme.plan");
+    expect(ran.code, ran.text).toBe(0);
+    expect(project.changesSent()).toEqual(["POST /services"]);
+    expect(ran.out).toContain("Applying the plan that was made 20");
+    expect(ran.out).toContain("Plan: 1 to add, 0 to change, 0 to destroy.\nOrders: 1 service");
+    expect(ran.out).not.toContain("will be created");
+    expect(ran.out).toContain("Apply complete! 1 added");
+
+    expect(await refused(project)).toContain("The state has changed since the plan was made");
+    await project.expectNoChanges();
+    expect(ordered(project)).toBe(1);
+  });
+
+  it("is a file that only its owner can read, whole, with nothing left beside it", async () => {
+    const project = await startProject({ declare: declaration({ www }) });
+    await writeFile(fileOf(project), "old");
+    await chmod(fileOf(project), 0o644);
+    await save(project);
+    expect((await stat(fileOf(project))).mode & 0o777).toBe(0o600);
+    expect(JSON.parse(await textOf(project))).toMatchObject({ form: "hostform plan", version: 1 });
+    expect((await readdir(project.dir)).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+  });
+
+  it("works on what it changes only: other collections and parents are not read again", async () => {
+    const grants = { "dev@acme.example": "manage" };
+    const project = await startProject({
+      declare: declaration({ www: { ...www, grants }, shop: { ...shop, grants } }),
+    });
+    await project.apply();
+    await project.declare(
+      declaration(
+        { www: { ...www, grants }, shop: { ...shop, grants } },
+        { webhooks: { billing: { url: "https://hooks.acme.example", events: ["invoice.paid"] } } },
+      ),
+    );
+    await save(project);
+    expect((await project.run("apply", "acme.plan")).code).toBe(0);
+    expect(project.sent().map((line) => line.split("?")[0])).toEqual(["GET /webhooks", "POST /webhooks"]);
+  });
+
+  it("does what it was asked for with: targets, removals, guards", async () => {
+    const project = await startProject({ declare: declaration({ www }) });
+    await project.apply();
+    await project.declare(declaration({ shop }));
+    await save(project, "--target", "hosting_service.shop", "--max-orders", "1");
+    expect((await project.run("apply", "acme.plan")).code).toBe(0);
+    expect((await project.state()).resources.has(WWW)).toBe(true);
+
+    await save(project, "--destroy", "--target", WWW);
+    const destroyed = await project.run("apply", "acme.plan");
+    expect(destroyed.code, destroyed.text).toBe(0);
+    expect([...(await project.state()).resources.keys()]).toEqual(["hosting_service.shop"]);
+  });
+
+  it("streams events with --json, and needs no approval there either", async () => {
+    const project = await startProject({ declare: declaration({ www }) });
+    await save(project, "--json");
+    const ran = await project.run("apply", "acme.plan", "--json");
+    expect(ran.code, ran.text).toBe(0);
+    const types = ran.out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line).type);
+    expect(types).toContain("apply_complete");
+  });
+
+  it("without changes has nothing to apply, and sends nothing", async () => {
+    const project = await startProject({ declare: declaration({ www }) });
+    await project.apply();
+    await save(project);
+    const ran = await project.run("apply", "acme.plan");
+    expect([ran.code, ran.err]).toEqual([0, "The plan has no changes: there is nothing to apply.\n"]);
+    expect(project.sent()).toEqual([]);
+  });
+
+  it("with an error is not saved", async () => {
+    const project = await startProject({ declare: declaration({ www }) });
+    await project.apply();
+    await project.declare(declaration({ www: { ...www, plan_id: 12 } }));
+    const ran = await project.run("plan", "--out", "acme.plan");
+    expect(ran.code).toBe(1);
+    expect(ran.err).toContain("was not saved");
+    expect(existsSync(fileOf(project))).toBe(false);
+  });
+
+  it("does not go with options that would make another plan", async () => {
+    const project = await startProject({ declare: declaration({ www }) });
+    await save(project);
+    expect(await refused(project, "--target", WWW)).toContain("--target does not go with a saved plan");
+    expect(await refused(project, "--max-orders", "0")).toContain("--max-orders does not go with a saved plan");
+    expect(await refused(project, "--allow-removals")).toContain("--allow-removals does not go with a saved plan");
+  });
+});
+
+describe("a saved plan is refused", () => {
+  const change = async (project: Project, edit: (text: string) => string) =>
+    writeFile(fileOf(project), edit(await textOf(project)));
+
+  it.each<[why: string, text: string, happen: (project: Project) => unknown]>([
+    [
+      "after another apply",
+      "The state has changed",
+      async (project) => {
+        await project.declare(declaration({ www, shop }));
+        await project.apply("--target", "hosting_service.shop");
+        await project.declare(declaration({ www }));
+      },
+    ],
+    [
+      "when the declaration was edited",
+      "The declaration has changed",
+      (project) => project.declare(declaration({ www: { ...www, term: 12 } })),
+    ],
+    [
+      "when only a comment was",
+      "The declaration has changed",
+      (project) => project.declare(`# hello\n${JSON.stringify(declaration({ www }), null, 2)}`),
+    ],
+    [
+      "when the API is another one",
+      "Provider default has another address",
+      (project) => {
+        project.env.HOSTING_BASE_URL = "http://127.0.0.1:9/";
+      },
+    ],
+    [
+      "when the price has changed",
+      "The price was 450 USD and is 990 USD",
+      (project) => project.control.change("plans", 11, { prices: { USD: 1100 } }),
+    ],
+    [
+      "when the service was ordered elsewhere",
+      "exists already",
+      (project) => {
+        const [service] = project.control.seedServices({ plan_id: 11 });
+        project.control.change("services", service?.id ?? 0, { domain: "www.acme.example" });
+      },
+    ],
+    [
+      "when it is damaged",
+      "is damaged, or was edited",
+      (project) => change(project, (text) => text.replace('"plan_id": 11', '"plan_id": 12')),
+    ],
+    [
+      "when its lineage was edited",
+      "is damaged, or was edited",
+      (project) => change(project, (text) => text.replace('"serial": ', '"serial": 1')),
+    ],
+    [
+      "when it is cut off",
+      "is not a plan that hostform saved",
+      (project) => change(project, (text) => text.slice(0, -10)),
+    ],
+    [
+      "when it is of a newer version",
+      "of version 2",
+      (project) => change(project, (text) => text.replace('"version": 1', '"version": 2')),
+    ],
+    ["when it is another file", "is not a plan that hostform saved", (project) => change(project, () => "{}")],
+    ["when it is text", "is not a plan that hostform saved", (project) => change(project, () => "\u0000\u001b[2J")],
+  ])("%s", async (_, expected, happen) => {
+    const project = await startProject({ declare: declaration({ www }) });
+    await save(project);
+    await happen(project);
+    const text = await refused(project);
+    expect(text).toContain(expected);
+  });
+
+  it("in the folder of another project", async () => {
+    const project = await startProject({ declare: declaration({ www }) });
+    await save(project);
+    const other = await startProject({ declare: { ...declaration({ www }), project: "other" } });
+    other.env.HOSTING_BASE_URL = project.env.HOSTING_BASE_URL;
+    await writeFile(fileOf(other), await textOf(project));
+    expect(await refused(other)).toContain("The declaration has changed");
+  });
+
+  it("when the state was lost, or is another one", async () => {
+    const project = await startProject({ declare: declaration({ www }) });
+    await project.apply();
+    await project.declare(declaration({ www, shop }));
+    await save(project);
+    const text = String(await project.stateText());
+    await project.loseState();
+    expect(await refused(project)).toContain("here there is none");
+    await project.restoreState(text.replace(/"lineage": "./, '"lineage": "0'));
+    expect(await refused(project)).toContain("The plan was made from another state");
+    await project.restoreState(text.replace('"term": 1', '"term": 3'));
+    expect(await refused(project)).toContain("The state has changed");
+  });
+
+  it("when it does not exist", async () => {
+    const project = await startProject({ declare: declaration({ www }) });
+    expect(await refused(project)).toContain("The plan acme.plan cannot be read: ENOENT");
+  });
+
+  it("when the file was formatted it is not: what it says is the same", async () => {
+    const project = await startProject({ declare: declaration({ www }) });
+    await save(project);
+    await change(project, (text) => JSON.stringify(JSON.parse(text)));
+    expect((await project.run("apply", "acme.plan")).code).toBe(0);
+  });
+
+  it("after an apply of it that failed half-way; a new one goes on from there", async () => {
+    const project = await startProject({ declare: declaration({ www, shop }) });
+    await save(project);
+    project.control.addFault({
+      method: "POST",
+      path: "/services",
+      phase: "before",
+      nth: 2,
+      status: 422,
+      body: { message: "no" },
+    });
+    const first = await project.run("apply", "acme.plan", "--parallelism", "1");
+    expect(first.code, first.text).toBe(1);
+    expect(project.changesSent()).toEqual(["POST /services", "POST /services"]);
+    expect(await refused(project)).toContain("The state has changed");
+    await save(project);
+    expect((await project.run("apply", "acme.plan")).code).toBe(0);
+    expect(ordered(project)).toBe(2);
+  });
+
+  it("when what it would delete is another object by now", async () => {
+    const hook = (event: string) => ({ webhooks: { a: { url: "https://hooks.acme.example", events: [event] } } });
+    const project = await startProject({ declare: { project: "saved", ...hook("invoice.paid") } });
+    await project.apply();
+    await project.declare({ project: "saved", ...hook("invoice.created") });
+    await save(project);
+    project.control.remove("webhooks", project.control.list("webhooks")[0]?.id ?? 0);
+    expect(await refused(project)).toContain("hosting_webhook.a: not the same actions");
+  });
+});
+
+describe("secrets", () => {
+  it("are not in the file: neither recorded, nor declared, nor from the environment, wherever they flow", async () => {
+    const declare = (events: string[], version: number) => ({
+      project: "saved",
+      services: {
+        www: { ...www, password: "${env.WWW_PASSWORD}", password_version: version, reference: "${env.LEAK}" },
+      },
+      webhooks: { a: { url: "https://hooks.acme.example", events } },
+      migration_requests: {
+        m: { domain: "m.example", questions: { key: "${hosting_webhook.a.secret}" }, deletion_policy: "forget" },
+      },
+    });
+    const env = { WWW_PASSWORD: "correct horse battery", LEAK: "correct horse battery" };
+    const project = await startProject({ declare: declare(["invoice.paid"], 1), env });
+    await project.apply();
+    const secret = String((await project.recorded("hosting_webhook.a"))?.attributes.secret);
+    await project.declare(declare(["invoice.paid"], 2));
+    await save(project);
+    const text = await textOf(project);
+    for (const hidden of [secret, env.WWW_PASSWORD, String(project.env.HOSTING_TOKEN)])
+      expect(text).not.toContain(hidden);
+    expect(text).toContain("(secret)");
+    const applied = await project.run("apply", "acme.plan");
+    expect(applied.code, applied.text).toBe(0);
+    expect(project.control.requests().find(({ path }) => path.endsWith("/password"))?.body).toEqual({
+      password: env.WWW_PASSWORD,
+    });
+  });
+});

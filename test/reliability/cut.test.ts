@@ -1,0 +1,94 @@
+/**
+ * One POST exchange, severed after each of its bytes in either direction, between the real client and the sandbox. Once:
+ * the run that meets it goes on by itself. Each time: that run gives up, and the next one, which is not disturbed,
+ * settles it. Either way there is one object, its id and its secret are known, and nothing is left open.
+ *
+ * `npm test` takes every so-manieth byte and the ends, `npm run test:long` all of them.
+ */
+import { describe, expect, it } from "vitest";
+import { announce, LONG } from "./support/long.ts";
+import { type Place, startPlace } from "./support/place.ts";
+import type { Cut, Sizes } from "./support/severing-proxy.ts";
+
+const STRIDE = LONG ? 1 : 29;
+
+const SUBJECTS = [
+  {
+    what: "the order of a server, which only its key tells from another",
+    exchange: "POST /api/v1/services HTTP",
+    address: "hosting_service.box",
+    declare: { project: "cut", services: { box: { plan_id: 31, currency: "USD" } } },
+    made: ({ control }: Place) =>
+      control.list("services").flatMap(({ customer_id, id }) => (customer_id === 1 ? [{ id: String(id) }] : [])),
+  },
+  {
+    what: "the registration of a webhook, whose secret is told once",
+    exchange: "POST /api/v1/webhooks HTTP",
+    address: "hosting_webhook.billing",
+    declare: {
+      project: "cut",
+      webhooks: { billing: { url: "https://hooks.acme.example/", events: ["invoice.paid"] } },
+    },
+    made: ({ control }: Place) => control.list("webhooks").map(({ id, secret }) => ({ id: String(id), secret })),
+  },
+] as const;
+
+type Subject = (typeof SUBJECTS)[number];
+
+/** How long the exchange is when nothing cuts it. */
+async function measure({ declare, exchange }: Subject): Promise<Sizes> {
+  const place = await startPlace(declare, { proxied: true });
+  try {
+    await place.apply();
+    const sizes = place.proxy.takeSizes().get(exchange);
+    if (sizes === undefined) throw new Error(`no ${exchange} was seen`);
+    return sizes;
+  } finally {
+    await place.close();
+  }
+}
+
+async function sever({ declare, address, made }: Subject, cut: Cut): Promise<void> {
+  const place = await startPlace(declare, { proxied: true });
+  try {
+    place.proxy.sever(cut);
+    await place.run("apply", "--auto-approve");
+    expect(place.proxy.severed, "exchanges severed").toBeGreaterThan(0);
+    place.proxy.sever(undefined);
+    await place.apply();
+    const objects = made(place);
+    expect(objects, "what was made").toHaveLength(1);
+    const recorded = await place.recorded(address);
+    expect(recorded?.attributes).toMatchObject(objects[0] ?? {});
+    expect(recorded?.private).toEqual({});
+    await place.expectNoChanges();
+  } finally {
+    await place.close();
+  }
+}
+
+const cutsOf = (exchange: string, sizes: Sizes, times: number): Cut[] =>
+  (["request", "response"] as const).flatMap((direction) =>
+    Array.from({ length: sizes[direction] + 1 }, (_, bytes) => bytes)
+      .filter((bytes) => bytes % STRIDE === 0 || bytes >= sizes[direction] - 1)
+      .map((bytes) => ({ exchange, direction, bytes, times })),
+  );
+
+describe.each(SUBJECTS)("$what", { timeout: 3_600_000 }, (subject) => {
+  it.each([
+    ["once", 1],
+    ["each time in a run", Number.POSITIVE_INFINITY],
+  ] as const)("severed %s after any byte is made once", async (how, times) => {
+    const sizes = await measure(subject);
+    const cuts = cutsOf(subject.exchange, sizes, times);
+    const failures: string[] = [];
+    for (const cut of cuts) {
+      await sever(subject, cut).catch((error: unknown) => {
+        failures.push(`${cut.direction} byte ${cut.bytes}: ${error instanceof Error ? error.message : error}`);
+      });
+    }
+    const all = sizes.request + sizes.response + 2;
+    announce(`Cut ${subject.exchange}, ${how}: ${cuts.length} of ${all} places, ${failures.length} failures`);
+    expect(failures).toEqual([]);
+  });
+});

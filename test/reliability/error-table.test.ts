@@ -1,0 +1,171 @@
+/**
+ * Every failure that a request can meet, at every create. A run meets it each time that it sends the request; then the
+ * failure is over, and the command is given again: soon, when the key is not trusted any more, and when the server has
+ * forgotten it. No cell makes a second object, and in each the object is known in the end.
+ *
+ * `UPDATE_DOCS=1 npm test -- test/reliability/error-table.test.ts` writes what came of each cell into docs/reliability.md.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { CREATES, type Create } from "./support/creates.ts";
+import { ROWS, type Row } from "./support/faults.ts";
+import { announce } from "./support/long.ts";
+import { type Place, startPlace } from "./support/place.ts";
+
+/** What came of a cell, in a word. */
+type Outcome =
+  /** The run that met the failure went on by itself and ended well. */
+  | "itself"
+  /** Nothing was made, and the run knew it: the next one made it. */
+  | "refused"
+  /** The next run sent the same again; an order with the same key and bytes. */
+  | "again"
+  /** The next run found what was made and recorded it. */
+  | "adopted"
+  /** The next run left it alone; the user said what had become of it (`hostform resolve`). */
+  | "asks";
+
+/** When the command is given again: seconds, eleven minutes (the key is not trusted), two days (the server has forgotten it). */
+const LATER = [5_000, 660_000, 172_800_000] as const;
+
+/** What is to come of a cell. */
+function expected({ knowledge, processed }: Row, create: Create, later: number): Outcome {
+  const { creation, secret, nameless } = create;
+  if (knowledge === "refused" || (knowledge === "in-flight" && creation !== "keyed")) return "refused";
+  if (creation === "blind") return knowledge === "empty" ? "itself" : "asks";
+  // What lost its secret with the answer is deleted; in the end the run gives up with nothing made.
+  if (creation === "listable") return processed && !secret ? "itself" : "again";
+  // While the key is trusted it decides; then the list does, as far as it can tell.
+  if (later === LATER[0] || !processed) return "again";
+  return nameless ? "asks" : "adopted";
+}
+
+const requestsBefore = new Map<string, Promise<number>>();
+
+/** Requests that a good run makes before it sends the create. */
+function countBefore(create: Create): Promise<number> {
+  const counted = requestsBefore.get(create.what) ?? goodRun(create);
+  requestsBefore.set(create.what, counted);
+  return counted;
+}
+
+async function goodRun(create: Create): Promise<number> {
+  const place = await ready(create);
+  await place.apply("--parallelism", "1");
+  const requests = place.control.requests();
+  await place.close();
+  return requests.findIndex(({ method, path: to }) => method === "POST" && to === `/api/v1${create.path}`);
+}
+
+async function ready({ base, declare }: Create): Promise<Place> {
+  const place = await startPlace(base ?? declare, { proxied: true });
+  if (base !== undefined) await place.apply();
+  await place.declare(declare);
+  place.control.clearRequests();
+  return place;
+}
+
+async function meet(row: Row, create: Create, later: number): Promise<Outcome> {
+  const before = await countBefore(create);
+  const place = await ready(create);
+  const { address, creation, pattern, path: to } = create;
+  const posts = () => place.control.requests().filter((one) => one.method === "POST" && one.path === `/api/v1${to}`);
+  const apply = () => place.run("apply", "--auto-approve", "--parallelism", "1");
+  const pending = async () => (await place.recorded(address))?.private.pending !== undefined;
+  try {
+    row.arrange(place, { pattern, exchange: `POST /api/v1${to} HTTP`, before });
+    const first = await apply();
+    expect(create.made(place).length, "made while it failed").toBeLessThanOrEqual(1);
+    if (creation === "blind" && row.knowledge === "doubt") expect(posts().length, "blind requests").toBeLessThan(2);
+    const doubtful = await pending();
+    expect(first.code, `exit code while it failed: ${first.text}`).toBe(
+      doubtful || (await place.recorded(address)) === undefined ? 1 : 0,
+    );
+
+    place.control.clearFaults();
+    place.proxy.sever(undefined);
+    await place.proxy.listen();
+    place.onDelay = () => undefined;
+    place.clock.advance(later);
+    const sent = place.control.requests().length;
+    const second = await apply();
+    const since = place.control
+      .requests()
+      .slice(sent)
+      .filter(({ method }) => method !== "GET");
+    const asked = await pending();
+    expect(second.code, second.text).toBe(asked ? 1 : 0);
+    if (asked) {
+      expect(second.text).toContain("plan.pending");
+      expect(since, "sent again before anybody was asked").toEqual([]);
+      const [id] = create.made(place);
+      const answer = id === undefined ? ["--absent"] : ["--adopt", String(id)];
+      expect(await place.run("resolve", address, ...answer)).toMatchObject({ code: 0 });
+      await place.apply();
+    }
+    await expectOne(place, create);
+    if (asked) return "asks";
+    if (first.code === 0) return "itself";
+    if (!doubtful) return "refused";
+    return since.length > 0 ? "again" : "adopted";
+  } finally {
+    await place.close();
+  }
+}
+
+/** One object, known, and nothing left to do. */
+async function expectOne(place: Place, { address, creation, secret, made }: Create): Promise<void> {
+  const ids = made(place);
+  expect(ids, "what was made").toHaveLength(1);
+  const recorded = await place.recorded(address);
+  // A registration whose answer told no id goes by its domain.
+  expect([String(ids[0]), ...(creation === "blind" ? ["shop.example"] : [])]).toContain(recorded?.attributes.id);
+  expect(recorded?.private).toEqual({});
+  if (secret) expect(recorded?.attributes.secret).toBe(place.control.list("webhooks")[0]?.secret);
+  const orders = place.control
+    .requests()
+    .flatMap(({ idempotency_key: key, body }) => (key === null ? [] : [[key, body]]));
+  expect(new Set(orders.map((order) => JSON.stringify(order))).size, "bodies under one key").toBeLessThanOrEqual(1);
+  await place.expectNoChanges();
+}
+
+const cells = new Map<string, Outcome[]>();
+
+describe.each(ROWS)("$what: $why", { timeout: 60_000 }, (row) => {
+  it.each(CREATES)("$what", async (create) => {
+    const outcomes: Outcome[] = [];
+    for (const later of LATER) outcomes.push(await meet(row, create, later));
+    cells.set(`${row.what} ${create.what}`, outcomes);
+    expect(outcomes).toEqual(LATER.map((later) => expected(row, create, later)));
+  });
+});
+
+const PAGE = path.resolve(import.meta.dirname, "../../docs/reliability.md");
+const [BEGIN, END] = ["<!-- error table: begin -->\n", "<!-- error table: end -->\n"];
+
+/** The table of the page: one row for each failure, one word for each cell, three where the time matters. */
+function table(): string {
+  const line = (fields: readonly string[]) => `| ${fields.join(" | ")} |\n`;
+  const word = (row: Row, create: Create) => {
+    const outcomes = LATER.map((later) => expected(row, create, later));
+    return new Set(outcomes).size === 1 ? String(outcomes[0]) : outcomes.join(", ");
+  };
+  return [
+    line(["", ...CREATES.map(({ what }) => what)]),
+    line(["---", ...CREATES.map(() => "---")]),
+    ...ROWS.map((row) => line([row.what, ...CREATES.map((create) => word(row, create))])),
+  ].join("");
+}
+
+describe("docs/reliability.md", () => {
+  afterAll(() => announce(`Error table: ${cells.size} cells, each at ${LATER.length} times`));
+
+  it("shows the table", () => {
+    const text = readFileSync(PAGE, "utf8");
+    const [before = "", rest = ""] = text.split(BEGIN);
+    const [shown = "", after = ""] = rest.split(END);
+    if (process.env.UPDATE_DOCS === "1") writeFileSync(PAGE, `${before}${BEGIN}\n${table()}\n${END}${after}`);
+    else expect(shown.trim()).toBe(table().trim());
+  });
+});

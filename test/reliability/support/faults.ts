@@ -1,0 +1,134 @@
+/** The rows of the error table: what can become of a request, how to bring it about, and what follows from it. */
+import type { FaultRequest } from "../../../src/sandbox/index.ts";
+import type { Place } from "./place.ts";
+
+/** A request that a fault is to strike, each time it is sent. */
+export interface Target {
+  /** Below /api/v1, as faults name it: `/services/:id/grants`. */
+  readonly pattern: string;
+  /** The beginning of its request: `POST /api/v1/services/1003/grants HTTP`. */
+  readonly exchange: string;
+  /** Requests of a run before it. */
+  readonly before: number;
+}
+
+/**
+ * What the run can know: `refused`, nothing was made; `doubt`, it may have been; `in-flight`, for an order with a key it
+ * may have been, for anything else it is a refusal; `empty`, it was made, but what the answer would have told is lost.
+ */
+export type Knowledge = "refused" | "doubt" | "in-flight" | "empty";
+
+export interface Row {
+  readonly what: string;
+  readonly why: string;
+  readonly knowledge: Knowledge;
+  /** Whether the API has carried it out. */
+  readonly processed: boolean;
+  arrange(place: Place, target: Target): void;
+}
+
+const strike = (place: Place, { pattern }: Target, fault: Omit<FaultRequest, "path">) =>
+  void place.control.addFault({ method: "POST", path: pattern, times: 1_000, ...fault });
+
+const refused = (status: number, why: string): Row => ({
+  what: String(status),
+  why,
+  knowledge: "refused",
+  processed: false,
+  arrange: (place, target) => strike(place, target, { phase: "before", status }),
+});
+
+const HTML = { body: "<html><title>Welcome</title></html>", headers: { "Content-Type": "text/html" } };
+const ELSEWHERE = { headers: { Location: "https://elsewhere.example/" } };
+
+/** The same answer with and without the request having been carried out. */
+const doubtful = (what: string, why: string, fault: Omit<FaultRequest, "path" | "phase">): Row[] =>
+  [true, false].map((processed) => ({
+    what: `${what}, ${processed ? "carried out" : "not carried out"}`,
+    why,
+    knowledge: "doubt",
+    processed,
+    arrange: (place, target) => strike(place, target, { phase: processed ? "after" : "before", ...fault }),
+  }));
+
+export const ROWS: readonly Row[] = [
+  refused(400, "the API says what is wrong with it"),
+  refused(401, "the token is not accepted, so nothing is done"),
+  refused(403, "§7: authorization failure"),
+  refused(404, "the API does not know the place"),
+  refused(422, "§7: validation failure"),
+  refused(429, "§7: too many requests; the run waits and sends it again, until it gives up"),
+  {
+    ...refused(409, "§7: a request with the same key is in progress; only orders of services have a key"),
+    knowledge: "in-flight",
+  },
+  ...[500, 502, 503, 504].flatMap((status) =>
+    doubtful(String(status), "a server that fails may have acted before it failed", { status }),
+  ),
+  {
+    what: "connection refused",
+    why: "there was no connection, so the request never left",
+    knowledge: "refused",
+    processed: false,
+    arrange: (place, { before }) => {
+      // Each request takes a connection of its own, so that the POST needs one.
+      place.control.addFault({
+        method: "GET",
+        path: "/*",
+        phase: "after",
+        times: 1_000,
+        headers: { Connection: "close" },
+      });
+      place.proxy.refuseAfter(before);
+    },
+  },
+  {
+    what: "connection reset before the request arrives",
+    why: "the request was written, and nobody can tell how far it came",
+    knowledge: "doubt",
+    processed: false,
+    arrange: (place, { exchange }) =>
+      place.proxy.sever({ exchange, direction: "request", bytes: 0, times: Number.POSITIVE_INFINITY }),
+  },
+  ...doubtful("connection reset in place of an answer", "the answer is lost", { drop: true }),
+  ...[true, false].map(
+    (processed): Row => ({
+      what: `timeout, ${processed ? "carried out" : "not carried out"}`,
+      why: "no answer came within the time, which says nothing of the request",
+      knowledge: "doubt",
+      processed,
+      arrange: (place, target) => {
+        place.onDelay = place.bark;
+        strike(place, target, { phase: processed ? "after" : "before", delayMs: 1, drop: !processed });
+      },
+    }),
+  ),
+  {
+    what: "answer cut off in its body",
+    why: "the status says that it was done, but what was made is not known",
+    knowledge: "doubt",
+    processed: true,
+    arrange: (place, target) => strike(place, target, { phase: "mid-body" }),
+  },
+  ...doubtful("HTML page with status 200", "a proxy answered: before the API, or in its place", {
+    status: 200,
+    ...HTML,
+  }),
+  ...[200, 201].map(
+    (status): Row => ({
+      what: `empty answer with status ${status}`,
+      why: "the status says that it was done; the list tells the id, and nothing tells a secret",
+      knowledge: "empty",
+      processed: true,
+      arrange: (place, target) => strike(place, target, { phase: "after", status, body: "" }),
+    }),
+  ),
+  ...doubtful("redirect (302)", "not followed; also a common answer to what was done", { status: 302, ...ELSEWHERE }),
+  {
+    what: "redirect (307)",
+    why: "not followed; it asks for the request to be sent elsewhere, so it was not carried out here",
+    knowledge: "refused",
+    processed: false,
+    arrange: (place, target) => strike(place, target, { phase: "before", status: 307, ...ELSEWHERE }),
+  },
+];

@@ -1,0 +1,157 @@
+/** A PostgreSQL server of a test's own: in a temporary folder, on loopback, ended by its process id. */
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { accessSync, chownSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { Client } from "pg";
+
+const USER = "hostform";
+/** With characters that an address must encode. */
+const PASSWORD = "canary/p@ss-of-postgres";
+
+const binaries = (() => {
+  const folders = [...(process.env.PATH ?? "").split(path.delimiter), ...globSync("/usr/lib/postgresql/*/bin")];
+  return folders.find((folder) => ["initdb", "postgres"].every((name) => exists(path.join(folder, name))));
+})();
+
+/** The server refuses to run as root: then it runs as one of these. */
+const unprivileged = (() => {
+  if (process.getuid?.() !== 0) return {};
+  const users = new Map(
+    readFileSync("/etc/passwd", "utf8")
+      .split("\n")
+      .map((line) => [line.split(":")[0], line.split(":")]),
+  );
+  const user = users.get("postgres") ?? users.get("nobody");
+  return user === undefined ? undefined : { uid: Number(user[2]), gid: Number(user[3]) };
+})();
+
+/** Why there can be no server here; undefined when there can. */
+export const noPostgres: string | undefined =
+  process.platform === "win32"
+    ? "not on Windows"
+    : binaries === undefined
+      ? "no initdb and postgres on PATH or in /usr/lib/postgresql"
+      : unprivileged === undefined
+        ? "run by root, and there is no other user to run the server"
+        : undefined;
+
+export interface Postgres {
+  readonly password: string;
+  readonly port: number;
+  /** Makes an empty database. @returns its PG_CONN_STR. */
+  database(): Promise<string>;
+  /** One statement at the database of a connection string. */
+  query(connection: string, sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+  stop(): Promise<void>;
+}
+
+export async function startPostgres(): Promise<Postgres> {
+  if (binaries === undefined || unprivileged === undefined) throw new Error(noPostgres);
+  const folder = mkdtempSync(path.join(tmpdir(), "hostform-postgres-"));
+  const passwordFile = path.join(folder, "password");
+  writeFileSync(passwordFile, PASSWORD);
+  const data = path.join(folder, "data");
+  mkdirSync(data);
+  if (unprivileged.uid !== undefined) {
+    for (const file of [folder, passwordFile, data]) chownSync(file, unprivileged.uid, unprivileged.gid);
+  }
+  const how = { ...unprivileged, cwd: folder, env: { PATH: process.env.PATH, LC_ALL: "C", TZ: "UTC" } };
+  const options = [
+    "--auth=scram-sha-256",
+    `--username=${USER}`,
+    `--pwfile=${passwordFile}`,
+    "--encoding=UTF8",
+    "--no-sync",
+  ];
+  execFileSync(path.join(binaries, "initdb"), ["-D", data, ...options], { ...how, stdio: "pipe" });
+  const port = await freePort();
+  const settings = {
+    listen_addresses: "127.0.0.1",
+    port,
+    unix_socket_directories: folder,
+    fsync: "off",
+    max_connections: 30,
+  };
+  const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+  const server = spawn(path.join(binaries, "postgres"), ["-D", data, ...flags], {
+    ...how,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const stop = async () => {
+    await end(server);
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    await listening(server);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const connection = (name: string) =>
+    `postgres://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${name}?sslmode=disable`;
+  let databases = 0;
+  const query: Postgres["query"] = async (at, sql, values = []) => {
+    const client = new Client({ connectionString: at });
+    await client.connect();
+    try {
+      return (await client.query<Record<string, unknown>>(sql, values)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  return {
+    password: PASSWORD,
+    port,
+    query,
+    stop,
+    database: async () => {
+      const name = `states_${++databases}`;
+      await query(connection("postgres"), `CREATE DATABASE ${name}`);
+      return connection(name);
+    },
+  };
+}
+
+/** The server says on standard error when it is ready. */
+function listening(server: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let log = "";
+    server.stderr?.on("data", (chunk) => {
+      log += chunk;
+      if (log.includes("ready to accept connections")) resolve();
+    });
+    server.once("error", reject);
+    server.once("exit", (code) => reject(new Error(`postgres ended with ${code}:\n${log}`)));
+  });
+}
+
+function end(server: ChildProcess): Promise<void> {
+  if (server.exitCode !== null || server.signalCode !== null) return Promise.resolve();
+  return new Promise((resolve) => {
+    server.once("exit", () => resolve());
+    // At once: clients are not waited for, and nothing of the data is needed any more.
+    server.kill("SIGQUIT");
+  });
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.listen(0, "127.0.0.1", () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+}
+
+function exists(file: string): boolean {
+  try {
+    accessSync(file);
+    return true;
+  } catch {
+    return false;
+  }
+}

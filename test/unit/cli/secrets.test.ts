@@ -1,0 +1,171 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { captureCommand } from "../../../src/cli/captured-command.ts";
+import { guardIo } from "../../../src/cli/guarded-io.ts";
+import { secretsOf } from "../../../src/cli/secrets.ts";
+import { HostformError, type SecretSource } from "../../../src/model/index.ts";
+import type { CommandEnd } from "../../../src/record/index.ts";
+import { type FakeIoParts, fakeIo } from "../../support/io.ts";
+import { folder } from "./harness.ts";
+
+const SECRET = "correct horse battery";
+
+/** A reader of sources in a folder; `end` is what commands do. */
+async function reader(parts: FakeIoParts = {}, end: Partial<CommandEnd> = {}) {
+  const dir = await folder();
+  const runs: (readonly string[])[] = [];
+  const fake = {
+    ...fakeIo(parts),
+    capture: async (command: readonly string[], { cwd, input }: { cwd: string; input: string }) => {
+      expect([cwd, input]).toEqual([dir, ""]);
+      runs.push(command);
+      return { stdout: "", stderr: "", ...end };
+    },
+  };
+  const io = guardIo(fake);
+  const options = { dir, state: path.join(dir, "hosting.tfstate") };
+  const { readSource } = secretsOf({ io, options } as never, { files: [] });
+  if (readSource === undefined) throw new Error("no reader");
+  const shown = (text: string) => {
+    io.out(text);
+    io.flush();
+    return fake.stdout();
+  };
+  return { dir, runs, read: readSource, shown };
+}
+
+/** The detail of the refusal, which never holds the secret. */
+async function refusal(read: Promise<string>): Promise<string | undefined> {
+  const error = await read.then(String, (thrown: unknown) => thrown);
+  if (!(error instanceof HostformError)) throw new Error(`not refused: ${String(error)}`);
+  const [diagnostic] = error.diagnostics;
+  expect(diagnostic?.code).toBe("secret.source");
+  expect(JSON.stringify(error.diagnostics)).not.toContain(SECRET);
+  return diagnostic?.detail;
+}
+
+describe("a secret value", () => {
+  it("is taken from the environment as it is", async () => {
+    const { read } = await reader({ env: { PW: ` ${SECRET}\n` } });
+    expect(await read({ env: "PW" })).toBe(` ${SECRET}\n`);
+  });
+
+  it.each([
+    ["", ""],
+    ["\n", ""],
+    ["\r\n", ""],
+    [" ", " "],
+  ])("is taken from a file without the one line break that ends it (%j)", async (end, rest) => {
+    const { dir, read } = await reader();
+    await writeFile(path.join(dir, "pw"), SECRET + end);
+    expect(await read({ file: "pw" })).toBe(SECRET + rest);
+  });
+
+  it("is taken from what a command prints, once for all that name the same", async () => {
+    const { runs, read } = await reader({}, { stdout: `${SECRET}\n` });
+    const source: SecretSource = { command: ["pass", "show", "acme"] };
+    expect(await Promise.all([read(source), read({ ...source })])).toEqual([SECRET, SECRET]);
+    expect(runs).toEqual([["pass", "show", "acme"]]);
+    await read({ command: ["pass", "show", "other"] });
+    expect(runs).toHaveLength(2);
+  });
+
+  it("that could not be read is not asked for a second time", async () => {
+    const { runs, read } = await reader({}, { failure: "ended with exit code 1" });
+    await refusal(read({ command: ["pass"] }));
+    await refusal(read({ command: ["pass"] }));
+    expect(runs).toHaveLength(1);
+  });
+
+  it.each<[SecretSource, string]>([
+    [{ env: "PW" }, "the environment"],
+    [{ file: "pw" }, "a file"],
+    [{ command: ["pass"] }, "a command"],
+  ])("is known to the redaction once it is read from %o", async (source) => {
+    const { dir, read, shown } = await reader({ env: { PW: SECRET } }, { stdout: SECRET });
+    await writeFile(path.join(dir, "pw"), SECRET);
+    await read(source);
+    expect(shown(`it is ${SECRET}`)).toBe("it is (secret)");
+  });
+
+  it.each<[why: string, source: SecretSource, end: Partial<CommandEnd>, detail: string]>([
+    ["is not set", { env: "NO" }, {}, "It is not set."],
+    ["is set to nothing", { env: "EMPTY" }, {}, "It is empty."],
+    ["is no file", { file: "." }, {}, "It is not an ordinary file."],
+    ["is empty", { file: "empty" }, {}, "It is empty."],
+    ["has two lines", { file: "two" }, {}, "It has more than one line."],
+    ["prints nothing", { command: ["pass"] }, {}, "It is empty."],
+    [
+      "fails, and prints the secret to both streams",
+      { command: ["pass"] },
+      { failure: "ended with exit code 2", stdout: `${SECRET}\n`, stderr: `no ${SECRET}\n` },
+      "It ended with exit code 2. The end of its standard error:\nno (secret)",
+    ],
+  ])("is refused when its source %s", async (_, source, end, detail) => {
+    const { dir, read } = await reader({ env: { EMPTY: "" } }, end);
+    await writeFile(path.join(dir, "empty"), "\n");
+    await writeFile(path.join(dir, "two"), `${SECRET}\n${SECRET}\n`);
+    expect(await refusal(read(source))).toBe(detail);
+  });
+
+  it("is refused when there is no file, with its path", async () => {
+    const { dir, read } = await reader();
+    expect(await refusal(read({ file: "no" }))).toBe(`${path.join(dir, "no")}: ENOENT.`);
+  });
+});
+
+describe("a command of the user's own", () => {
+  const node = (script: string): [string, ...string[]] => [process.execPath, "-e", script];
+  const options = { cwd: import.meta.dirname, env: {}, input: SECRET, timeoutMs: 20_000 };
+
+  it("gets its input, its folder and its environment; what it says is told", async () => {
+    const script = `console.error(process.cwd(), process.env.A); process.stdin.pipe(process.stdout)`;
+    const end = await captureCommand(node(script), { ...options, env: { A: "b" } });
+    expect(end).toEqual({ stdout: SECRET, stderr: `${import.meta.dirname} b\n` });
+  });
+
+  it("is given its arguments as they are: no shell looks at them", async () => {
+    const [program, ...rest] = node("console.log(process.argv.slice(1).join())");
+    const end = await captureCommand([program, ...rest, "$HOME", "a b;c"], options);
+    expect(end.stdout).toBe("$HOME,a b;c\n");
+  });
+
+  it("may leave its input unread", async () => {
+    const end = await captureCommand(node("process.exit(0)"), { ...options, input: "x".repeat(1_000_000) });
+    expect(end.failure).toBeUndefined();
+  });
+
+  it.each([
+    [node("process.exit(3)"), 20_000, "ended with exit code 3"],
+    [node("process.kill(process.pid, 'SIGTERM')"), 20_000, "was ended by SIGTERM"],
+    [["/no/such/program"] as [string], 20_000, "could not be found"],
+    [[import.meta.dirname] as [string], 20_000, "could not be started (EACCES)"],
+    [node("setInterval(() => {}, 1000)"), 1, "did not end within 0.001 seconds"],
+  ])("%o says how it ended", async (command, timeoutMs, failure) => {
+    expect((await captureCommand(command, { ...options, timeoutMs })).failure).toBe(failure);
+  });
+
+  it("does not outlive its time", async () => {
+    let pid = Number.NaN;
+    // A busy machine may need longer to start it.
+    for (let timeoutMs = 200; Number.isNaN(pid); timeoutMs *= 4) {
+      const { stdout } = await captureCommand(["sh", "-c", "echo $$; exec sleep 1000"], { ...options, timeoutMs });
+      pid = Number.parseInt(stdout, 10);
+    }
+    await expect.poll(() => isAlive(pid)).toBe(false);
+  });
+
+  it("is not asked for more than can be a secret", async () => {
+    const end = await captureCommand(node("process.stdout.write('x'.repeat(3_000_000))"), options);
+    expect(end.stdout.length).toBeLessThan(300_000);
+  });
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,241 @@
+/** Secrets of one resource: what a plan says of them, when they leave the state, and that no reading touches them. */
+import { describe, expect, it } from "vitest";
+import {
+  type ApplyContext,
+  applyChange,
+  fingerprintOf,
+  refreshed,
+  unrecoverable,
+} from "../../../src/lifecycle/index.ts";
+import { planSecret } from "../../../src/lifecycle/secrets.ts";
+import {
+  type Change,
+  type Diagnostic,
+  fail,
+  type JsonObject,
+  type ResourceState,
+  UNKNOWN,
+  type Value,
+  type ValueObject,
+} from "../../../src/model/index.ts";
+import { START } from "../../support/clock.ts";
+import { complete, fakeAccount, fakeWriter, kindOf, liveService, liveWebhook, remote } from "../../support/subjects.ts";
+
+const webhook = kindOf("hosting_webhook");
+const service = kindOf("hosting_service");
+const HOOK = "hosting_webhook.billing";
+const SECRET = "whsec_0123456789";
+const FILE = { file: "hook" };
+const OTHER = { file: "elsewhere" };
+const PRINT = fingerprintOf(SECRET);
+
+describe("a fingerprint", () => {
+  it("is the beginning of a digest, too short to find a secret by", () => {
+    // printf %s abc | sha256sum
+    expect(fingerprintOf("abc")).toBe("sha256:ba7816bf");
+    expect(fingerprintOf("ü")).toBe("sha256:607474ca");
+  });
+});
+
+describe("the plan of a secret", () => {
+  const sees = (before: JsonObject, after: { readonly [name: string]: Value }) => {
+    const { after: will, reasons, diagnostics } = planSecret(webhook, HOOK, before, after);
+    return { will, reasons: reasons.map(({ text }) => text), codes: diagnostics.map(({ code }) => code) };
+  };
+  const nothing = { will: {}, reasons: [], codes: [] };
+
+  it.each<[why: string, before: JsonObject, after: { readonly [name: string]: Value }, expected: object]>([
+    ["no output, no secret", {}, {}, nothing],
+    ["a secret that is to stay in the state", { secret: SECRET }, { secret: SECRET }, nothing],
+    [
+      "a secret that is still to be written",
+      { secret: SECRET },
+      { secret: SECRET, secret_output: FILE },
+      {
+        will: { secret: null, secret_fingerprint: PRINT },
+        reasons: ["the secret is still to be written to the file hook"],
+        codes: [],
+      },
+    ],
+    [
+      "the same, as Terraform writes it",
+      { secret: SECRET },
+      { secret: SECRET, secret_output: { file: null, env_file: { path: ".env", name: "A" }, command: null } },
+      {
+        will: { secret: null, secret_fingerprint: PRINT },
+        reasons: ["the secret is still to be written to A in .env"],
+        codes: [],
+      },
+    ],
+    ["one that was written", { secret_fingerprint: PRINT, secret_output: FILE }, { secret_output: FILE }, nothing],
+    [
+      "one that was written elsewhere",
+      { secret_fingerprint: PRINT, secret_output: FILE },
+      { secret_output: OTHER },
+      { ...nothing, codes: ["secret.output"] },
+    ],
+    [
+      "one that was written, and its output removed, and declared again",
+      { secret_fingerprint: PRINT, secret_output: null },
+      { secret_output: OTHER },
+      { ...nothing, codes: ["secret.output"] },
+    ],
+    ["one that was written, its output removed", { secret_fingerprint: PRINT, secret_output: FILE }, {}, nothing],
+    ["an import: there never was one here", {}, { secret_output: FILE }, nothing],
+    ["a new one is on its way", { secret: SECRET }, { secret: UNKNOWN, secret_output: FILE }, nothing],
+    [
+      "a new one is on its way, and stays in the state",
+      { secret: SECRET },
+      { secret: UNKNOWN, secret_fingerprint: UNKNOWN },
+      { ...nothing, will: { secret_fingerprint: null } },
+    ],
+    ["its place is known after apply", { secret: SECRET }, { secret_output: { file: UNKNOWN } }, nothing],
+  ])("of %s", (_, before, after, expected) => {
+    expect(sees(before, after)).toEqual(expected);
+  });
+});
+
+describe("a reading", () => {
+  it.each([
+    ["a webhook", webhook, liveWebhook, "secret", "secret_fingerprint"],
+    ["a service", service, liveService, "generated_password", "generated_password_fingerprint"],
+  ] as const)(
+    "of %s touches neither its secret nor the fingerprint, whatever it tells",
+    (_, kind, live, name, print) => {
+      for (const recorded of [{ [name]: SECRET }, { [print]: PRINT }]) {
+        const before = complete(kind, { ...live, ...recorded });
+        for (const told of ["another", "", null]) {
+          const after = refreshed(kind, before, remote({ ...live, [name]: told, [print]: told }));
+          expect(after).toEqual(before);
+        }
+      }
+    },
+  );
+});
+
+/** Applies a change of a webhook and notes, in order, what is tried, sent, recorded and written. */
+async function run(config: JsonObject, over: Partial<Change> = {}, broken: "check" | "write" | undefined = undefined) {
+  const steps: string[] = [];
+  const writer = fakeWriter(({ endpoint }) => {
+    steps.push(endpoint);
+    return { ...liveWebhook, raw: {}, secret: SECRET };
+  });
+  const records: ResourceState[] = [];
+  const context: ApplyContext = {
+    account: fakeAccount(webhook).account,
+    writer,
+    project: "acme",
+    now: () => START,
+    pause: async () => undefined,
+    save: async (resource) => {
+      steps.push(`save ${resource.attributes.secret ?? resource.attributes.secret_fingerprint ?? "-"}`);
+      records.push(resource);
+    },
+    drop: async () => void steps.push("drop"),
+    wait: async () => undefined,
+    secretOutputs: {
+      check: async (output, { address, attribute }) => {
+        steps.push(`check ${JSON.stringify(output)} for ${attribute} of ${address}`);
+        if (broken === "check") fail("secret.output", "cannot be written");
+        return [];
+      },
+      write: async (_, __, secret) => {
+        steps.push(`write ${secret}`);
+        if (broken === "write") fail("secret.output", "cannot be written", { detail: "no room" });
+      },
+    },
+  };
+  const change: Change = {
+    address: HOOK,
+    type: webhook.type,
+    provider: "default",
+    actions: ["create"],
+    before: null,
+    after: complete(webhook, config),
+    after_unknown: {},
+    sensitive: ["secret"],
+    config,
+    reasons: [],
+    deferred: [],
+    private: {},
+    dependsOn: [],
+    requests: 1,
+    ...over,
+  };
+  const outcome = await applyChange(
+    { ...webhook, list: async function* () {} },
+    change,
+    config as ValueObject,
+    context,
+  ).then(
+    ({ diagnostics }) => diagnostics.map(told),
+    (error: { diagnostics: readonly Diagnostic[] }) => ["failed", ...error.diagnostics.map(told)],
+  );
+  return { steps, outcome, last: records.at(-1)?.attributes };
+}
+
+const told = ({ severity, code, detail }: Diagnostic) => [severity, code, detail].filter(Boolean).join(" ");
+const declared = { url: liveWebhook.url ?? null, events: liveWebhook.events ?? null, secret_output: FILE };
+const TRIAL = `check {"file":"hook"} for secret of ${HOOK}`;
+
+describe("a secret that an answer tells", () => {
+  it("is recorded, then written, and only then taken out of the state", async () => {
+    const { steps, outcome, last } = await run(declared);
+    expect(steps).toEqual([TRIAL, "save -", "createWebhook", `save ${SECRET}`, `write ${SECRET}`, `save ${PRINT}`]);
+    expect(outcome).toEqual([]);
+    expect(last).toMatchObject({ secret: null, secret_fingerprint: PRINT, secret_output: FILE });
+  });
+
+  it("stays in the state, with a warning, when it cannot be written", async () => {
+    const { steps, outcome, last } = await run(declared, {}, "write");
+    expect(steps.at(-1)).toBe(`write ${SECRET}`);
+    expect(outcome).toEqual([
+      "warning secret.output no room\nIt is kept in the state meanwhile, and the next apply writes it.",
+    ]);
+    expect(last).toMatchObject({ secret: SECRET, secret_fingerprint: null });
+  });
+
+  it("is not asked for when the trial fails", async () => {
+    const { steps, outcome } = await run(declared, {}, "check");
+    expect(steps).toEqual([TRIAL]);
+    expect(outcome).toEqual(["failed", "error secret.output"]);
+  });
+
+  it("stays in the state without a secret_output", async () => {
+    const { steps, last } = await run({ ...declared, secret_output: null });
+    expect(steps).toEqual(["save -", "createWebhook", `save ${SECRET}`]);
+    expect(last).toMatchObject({ secret: SECRET, secret_fingerprint: null });
+  });
+});
+
+describe("a secret that was kept", () => {
+  const kept = complete(webhook, { ...liveWebhook, secret: SECRET });
+  const update = { actions: ["update"] as const, before: kept, after: { ...kept, secret_output: FILE, secret: null } };
+
+  it("is written without any trial or request", async () => {
+    const { steps, outcome, last } = await run(declared, update);
+    expect(steps).toEqual([`save ${SECRET}`, `write ${SECRET}`, `save ${PRINT}`]);
+    expect(outcome).toEqual([]);
+    expect(last).toMatchObject({ secret: null, secret_fingerprint: PRINT, secret_output: FILE });
+  });
+
+  it("makes the change fail that was to write it, and is still kept", async () => {
+    const { outcome, last } = await run(declared, update, "write");
+    expect(outcome).toEqual(["failed", "error secret.output no room"]);
+    expect(last).toMatchObject({ secret: SECRET, secret_output: FILE });
+  });
+});
+
+describe("a secret that only its maker was told", () => {
+  it.each([
+    ["of a webhook is said to be unknown", webhook, {}, "To have another one, make it anew."],
+    ["of a webhook that is known is no matter", webhook, { secret: SECRET }, undefined],
+    ["of a service is no matter: another can be made", service, {}, undefined],
+    ["of a service is said where it was to be written", service, { secret_output: FILE }, "Change password_version"],
+    ["of a grant does not exist", kindOf("hosting_grant"), {}, undefined],
+  ])("%s", (_, kind, attributes, words) => {
+    const said = unrecoverable(kind, complete(kind, attributes));
+    if (words === undefined) expect(said).toBeUndefined();
+    else expect(said).toContain(words);
+  });
+});

@@ -1,0 +1,201 @@
+import { describe, expect, it } from "vitest";
+import { HostformError, type SecretOutput } from "../../../src/model/index.ts";
+import { type CommandEnd, lastLines, SecretFiles, type Standing } from "../../../src/record/index.ts";
+import { everyLuck, FakeDisk } from "./fake-disk.ts";
+
+const SECRET = "whsec_0123456789abcdef";
+const OF = { address: "hosting_webhook.billing", attribute: "secret" };
+const TEMPORARY = "/p/.hook.hostform.tmp";
+const FILE: SecretOutput = { file: "hook" };
+const LINE: SecretOutput = { env_file: { path: ".env", name: "HOOK" } };
+const COMMAND: SecretOutput = { command: ["vault", "put"] };
+
+interface Setting {
+  readonly disk?: FakeDisk;
+  readonly standing?: Standing;
+  readonly end?: Partial<CommandEnd>;
+}
+
+function outputs({ disk = new FakeDisk(), standing, end = {} }: Setting = {}) {
+  const runs: [readonly string[], string, object][] = [];
+  const files = new SecretFiles({
+    folder: "/p",
+    disk,
+    look: async () => standing,
+    run: async (command, input, env) => {
+      runs.push([command, input, env]);
+      return { stdout: "", stderr: "", ...end };
+    },
+    own: ["/p/hosting.tfstate"],
+  });
+  return { files, disk, runs };
+}
+
+/** The one diagnostic of a failure; nothing of it may hold the secret. */
+async function refusal(failing: Promise<unknown>) {
+  const error = await failing.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(HostformError);
+  const { diagnostics } = error as HostformError;
+  expect(diagnostics).toHaveLength(1);
+  expect(JSON.stringify(diagnostics)).not.toContain(SECRET);
+  expect(diagnostics[0]).toMatchObject({ code: "secret.output", address: OF.address, attribute: ["secret_output"] });
+  return diagnostics[0];
+}
+
+describe("a secret that is written to a file", () => {
+  it("replaces the whole file", async () => {
+    const { files, disk } = outputs({ disk: new FakeDisk({ "/p/hook": "old\n" }) });
+    await files.write(FILE, OF, SECRET);
+    expect(disk.text("/p/hook")).toBe(`${SECRET}\n`);
+    expect([...disk.names.keys()]).toEqual(["/p/hook"]);
+  });
+
+  it("is there after a power failure, or what was there before is", async () => {
+    const steps = await count((disk) => outputs({ disk }).files.write(FILE, OF, SECRET));
+    expect(steps).toBeGreaterThan(4);
+    for (let crashAt = 0; crashAt <= steps; crashAt++) {
+      const disk = new FakeDisk({ "/p/hook": "old\n" });
+      disk.crashAt = crashAt;
+      const done = await outputs({ disk })
+        .files.write(FILE, OF, SECRET)
+        .then(
+          () => true,
+          () => false,
+        );
+      for (const luck of everyLuck) {
+        const found = disk.afterPowerFailure(luck).text("/p/hook");
+        expect(done ? [`${SECRET}\n`] : ["old\n", `${SECRET}\n`], JSON.stringify([crashAt, luck])).toContain(found);
+      }
+    }
+  });
+
+  it("takes the place of what a killed run has left", async () => {
+    const { files, disk } = outputs({ disk: new FakeDisk({ [TEMPORARY]: "an old secret\n" }) });
+    await files.write(FILE, OF, SECRET);
+    expect([...disk.names.keys()]).toEqual(["/p/hook"]);
+  });
+
+  it.each(["create", "write", "sync", "rename", "syncFolder"])(
+    "is told when %s fails, and nothing is left",
+    async (operation) => {
+      const { files, disk } = outputs();
+      disk.failures.push({ operation, code: "ENOSPC" });
+      expect((await refusal(files.write(FILE, OF, SECRET)))?.fix).toBe("Make room on the disk.");
+      expect([...disk.names.keys()].filter((name) => name !== "/p/hook")).toEqual([]);
+    },
+  );
+
+  it("shares an env file with others that are written at the same time", async () => {
+    const { files, disk } = outputs({ disk: new FakeDisk({ "/p/.env": "A=1\n" }) });
+    const names = ["ONE", "TWO", "THREE"];
+    await Promise.all(names.map((name) => files.write({ env_file: { path: ".env", name } }, OF, `of ${name}`)));
+    expect(disk.text("/p/.env")).toBe("A=1\nONE='of ONE'\nTWO='of TWO'\nTHREE='of THREE'\n");
+  });
+
+  it("is written although an earlier one could not be", async () => {
+    const { files, disk } = outputs();
+    disk.failures.push({ operation: "rename", code: "EACCES" });
+    const first = refusal(files.write(FILE, OF, SECRET));
+    await files.write(FILE, OF, SECRET);
+    await first;
+    expect(disk.text("/p/hook")).toBe(`${SECRET}\n`);
+  });
+
+  it("is refused where no notation of env files can hold it", async () => {
+    const { files, disk } = outputs();
+    const odd = `it's "${SECRET}"`;
+    expect((await refusal(files.write(LINE, OF, odd)))?.fix).toBe("Use `file` or `command` instead.");
+    expect(disk.names.size).toBe(0);
+  });
+});
+
+describe("the trial of an output", () => {
+  it.each([FILE, LINE])("leaves everything as it was (%o)", async (output) => {
+    const { files, disk } = outputs({ disk: new FakeDisk({ "/p/hook": "old\n", "/p/.env": "A=1\n" }) });
+    expect(await files.check(output, OF)).toEqual([]);
+    expect([...disk.names].map(([name, { text }]) => [name, text])).toEqual([
+      ["/p/hook", "old\n"],
+      ["/p/.env", "A=1\n"],
+    ]);
+    expect(disk.operations.some((operation) => operation.startsWith("write"))).toBe(true);
+  });
+
+  it.each(["create", "write", "sync"])("finds that %s fails", async (operation) => {
+    const { files, disk } = outputs();
+    disk.failures.push({ operation, code: "EROFS" });
+    const told = await refusal(files.check(FILE, OF));
+    expect(told?.summary).toBe("The secret of hosting_webhook.billing cannot be written to the file hook");
+    expect(disk.names.size).toBe(0);
+  });
+
+  it("warns of a file that others can read", async () => {
+    const { files } = outputs({ standing: { form: "file", readableByOthers: true } });
+    expect(await files.check(LINE, OF)).toMatchObject([
+      {
+        severity: "warning",
+        code: "secret.output",
+        summary: ".env, where a secret is written to, can be read by others",
+      },
+    ]);
+  });
+
+  it.each<[SecretOutput, Standing | undefined, string]>([
+    [FILE, { form: "folder", readableByOthers: false }, "/p/hook is a folder."],
+    [FILE, { form: "other", readableByOthers: false }, "/p/hook is not an ordinary file."],
+    [{ file: "./x/../hosting.tfstate" }, undefined, "It is a file that hostform itself reads or writes."],
+  ])("refuses %o (%o)", async (output, standing, detail) => {
+    const { files, disk } = outputs({ ...(standing && { standing }) });
+    expect((await refusal(files.check(output, OF)))?.detail).toBe(detail);
+    expect((await refusal(files.write(output, OF, SECRET)))?.detail).toBe(detail);
+    expect(disk.operations).toEqual([]);
+  });
+});
+
+describe("a command that takes a secret", () => {
+  it("gets nothing in the trial, the secret in earnest, and is told what it is", async () => {
+    const { files, runs } = outputs();
+    await files.check(COMMAND, OF);
+    await files.write(COMMAND, OF, SECRET);
+    const env = { HOSTFORM_ADDRESS: OF.address, HOSTFORM_ATTRIBUTE: OF.attribute };
+    expect(runs).toEqual([
+      [["vault", "put"], "", { HOSTFORM_SECRET_OUTPUT: "test", ...env }],
+      [["vault", "put"], SECRET, { HOSTFORM_SECRET_OUTPUT: "write", ...env }],
+    ]);
+  });
+
+  it("that fails is told with the end of what it said, the secret blotted out", async () => {
+    const stderr = `first\nsecond\nthird\nfourth\ngot ${SECRET}\nand no room for ${SECRET}\n`;
+    const { files } = outputs({ end: { failure: "ended with exit code 1", stderr } });
+    expect((await refusal(files.write(COMMAND, OF, SECRET)))?.detail).toBe(
+      "It ended with exit code 1. The end of its standard error:\nsecond\nthird\nfourth\ngot (secret)\nand no room for (secret)",
+    );
+  });
+
+  it("that fails in the trial is told to be that", async () => {
+    const { files } = outputs({ end: { failure: "could not be found" } });
+    expect((await refusal(files.check(COMMAND, OF)))?.detail).toBe(
+      "It could not be found when it was tried (HOSTFORM_SECRET_OUTPUT=test). It wrote nothing to standard error.",
+    );
+  });
+});
+
+describe("the end of what a command said", () => {
+  it.each([
+    ["", SECRET, ""],
+    [`a ${SECRET} b`, `${SECRET}\n`, "a (secret) b"],
+    ["yes", "y", "yes"],
+    ["x".repeat(600), "", `…${"x".repeat(500)}`],
+  ])("of %j without %j is %j", (text, secret, end) => {
+    expect(lastLines(text, secret)).toBe(end);
+  });
+});
+
+/** How many operations of the disk some work takes. */
+async function count(work: (disk: FakeDisk) => Promise<unknown>): Promise<number> {
+  const disk = new FakeDisk({ "/p/hook": "old\n" });
+  await work(disk);
+  return disk.operations.length;
+}

@@ -1,0 +1,79 @@
+import { describe, expect, it } from "vitest";
+import { escapeHtml, renderPlanHtml } from "../../../src/report/index.ts";
+import fc from "../../support/fc.ts";
+import { change, cost, diagnostic, drift, order, plan, reason } from "./builders.ts";
+import { dangerous, markup } from "./hostile.ts";
+import { planCases } from "./plan-cases.ts";
+
+describe("escapeHtml", () => {
+  it("leaves nothing that opens a tag, an entity or ends an attribute, and loses nothing", () => {
+    fc.assert(
+      fc.property(markup, (text) => {
+        const html = escapeHtml(text);
+        expect(html).not.toMatch(/[<>"'`]|&(?!(?:amp|lt|gt|quot|#39|#96);)/);
+        expect(dangerous(html, "\n\t")).toEqual([]);
+        if (dangerous(text, "\n\t").length === 0) expect(unescaped(html)).toBe(text);
+      }),
+    );
+  });
+
+  it.each([
+    ["<b>&'\"`", "&lt;b&gt;&amp;&#39;&quot;&#96;"],
+    ["&lt;", "&amp;lt;"],
+    ["a\u001b[2J\u0000", "a\\u001b[2J\\u0000"],
+  ])("%j becomes %s", (text, html) => expect(escapeHtml(text)).toBe(html));
+});
+
+describe("renderPlanHtml", () => {
+  it("is one page: no script, nothing from elsewhere, and a policy that forbids both", async () => {
+    const replace = planCases.find(({ name }) => name === "plan-replace")?.plan ?? plan();
+    const html = renderPlanHtml(replace);
+    await expect(html).toMatchFileSnapshot("../../golden/report/plan-replace.html");
+    expect(html).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`);
+    expect(html).not.toMatch(/<script|<link|<img|<iframe|src=|href=|url\(|@import|\son\w+=/i);
+  });
+
+  it("has the same elements whatever the API or a file says", () => {
+    const elements = (html: string) => html.match(/<[^>]*>/g);
+    const own = elements(page("x"));
+    fc.assert(
+      fc.property(markup, (text) => {
+        const html = page(text);
+        // A line break in a value makes a line, and a line that begins with a sign has a colour.
+        const shape = (tags: readonly string[] | null) => tags?.filter((tag) => !/^<\/?span/.test(tag));
+        expect(shape(elements(html))).toEqual(shape(own));
+        for (const span of html.match(/<span[^>]*>/g) ?? [])
+          expect(span).toMatch(/^<span class="(added|removed|changed)">$/);
+        expect(dangerous(html, "\n\t")).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+function page(text: string): string {
+  return renderPlanHtml(
+    plan(
+      [
+        order({
+          address: `hosting_service.${text}`,
+          after: { [text]: text, lines: `a\n${text}` },
+          reasons: [reason("declared", text, text)],
+        }),
+        change({ address: `${text}x`, actions: ["delete"], before: { id: text }, removal: "delete" }),
+      ],
+      {
+        project: text,
+        timestamp: text,
+        cost: [cost({ currency: text })],
+        drift: [drift({ [text]: "moved" }, { address: `hosting_service.${text}` })],
+        diagnostics: [diagnostic({ summary: text, detail: text, fix: text, address: text })],
+      },
+    ),
+  );
+}
+
+function unescaped(html: string): string {
+  const characters: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'", "#96": "`" };
+  return html.replace(/&([^;]+);/g, (_, name: string) => characters[name] ?? "");
+}

@@ -1,0 +1,195 @@
+import { describe, expect, it } from "vitest";
+import { COMMENT_BYTES, escapeMarkdown, fenceMarkdown, renderPlanMarkdown } from "../../../src/report/index.ts";
+import fc from "../../support/fc.ts";
+import { change, cost, diagnostic, drift, order, plan, reason } from "./builders.ts";
+import { dangerous, markup } from "./hostile.ts";
+import { planCases } from "./plan-cases.ts";
+
+/** CommonMark's rule for code spans: closed by the next run of as many ticks as it was opened with. */
+function codeSpan(markdown: string): { content: string; rest: string } {
+  const [fence = ""] = /^`+/.exec(markdown) ?? [];
+  const close = [...markdown.matchAll(/`+/g)].find(({ index, 0: run }) => index > 0 && run === fence);
+  if (fence === "" || close === undefined) return { content: "", rest: markdown };
+  const content = markdown.slice(fence.length, close.index);
+  const spaced = content.startsWith(" ") && content.endsWith(" ") && content.trim() !== "";
+  return { content: spaced ? content.slice(1, -1) : content, rest: markdown.slice(close.index + fence.length) };
+}
+
+/**
+ * What a reader of Markdown sees as text of the page, and not as code: fenced blocks and code spans are taken out, by
+ * CommonMark's rules for where they end.
+ */
+function prose(markdown: string): string {
+  const lines: string[] = [];
+  let fence: string | undefined;
+  for (const line of markdown.split("\n")) {
+    const [, run] = /^ {0,3}(`{3,})[^`]*$/.exec(line) ?? [];
+    if (fence === undefined && run !== undefined) fence = run;
+    else if (fence === undefined) lines.push(line);
+    else if (new RegExp(`^ {0,3}${fence}\`*\\s*$`).test(line)) fence = undefined;
+  }
+  expect(fence, "a fence is not closed").toBeUndefined();
+  let text = "";
+  let rest = lines.join("\n");
+  for (let at = rest.indexOf("`"); at >= 0; at = rest.indexOf("`")) {
+    text += rest.slice(0, at);
+    const span = codeSpan(rest.slice(at));
+    expect(span.rest.length, "a code span is not closed").toBeLessThan(rest.length - at);
+    rest = span.rest;
+  }
+  return text + rest;
+}
+
+describe("escapeMarkdown", () => {
+  it("makes one code span of any text, which holds the text and nothing after it", () => {
+    fc.assert(
+      fc.property(markup, (text) => {
+        const span = escapeMarkdown(text);
+        const { content, rest } = codeSpan(`${span}after`);
+        expect(rest).toBe("after");
+        expect(dangerous(span)).toEqual([]);
+        if (dangerous(text).length === 0 && text.trim() !== "") expect(content).toBe(text);
+      }),
+    );
+  });
+
+  it.each([
+    ["plain", "`plain`"],
+    ["a`b", "``a`b``"],
+    ["`a", "`` `a ``"],
+    ["``", "``` `` ```"],
+    [" a ", "`  a  `"],
+    ["", "` `"],
+    ["@octocat <b> [x](y)", "`@octocat <b> [x](y)`"],
+    ["a\nb", "`a\\nb`"],
+  ])("%j becomes %s", (text, span) => expect(escapeMarkdown(text)).toBe(span));
+});
+
+describe("fenceMarkdown", () => {
+  it("is one block, whatever stands in it", () => {
+    fc.assert(
+      fc.property(markup, (text) => {
+        expect(prose(`${fenceMarkdown(text, "text")}after`)).toBe("after");
+        expect(dangerous(fenceMarkdown(text, "text"), "\n\t")).toEqual([]);
+      }),
+    );
+  });
+
+  it("has a fence that is longer than any in it", () => {
+    expect(fenceMarkdown("```\nx\n````", "diff")).toBe("`````diff\n```\nx\n````\n`````\n");
+  });
+});
+
+describe("renderPlanMarkdown", () => {
+  const golden = (name: string) => `../../golden/report/${name}.md`;
+  it.each(
+    planCases.filter(({ name }) => ["plan-money", "plan-refused", "plan-replace", "plan-nothing"].includes(name)),
+  )("$name: $why", async ({ name, plan: planned, options }) => {
+    await expect(renderPlanMarkdown(planned, options)).toMatchFileSnapshot(golden(name));
+  });
+
+  it("lets nothing that the API or a file says be more than code", () => {
+    const own = prose(renderPlanMarkdown(worst("x"), {}));
+    fc.assert(
+      fc.property(markup, (text) => {
+        const markdown = renderPlanMarkdown(worst(text), {});
+        // The words around the code are ours, the same for every text.
+        const numbered = (page: string) => page.replace(/<!-- .* -->/, "").replace(/and \d+ more/g, "");
+        expect(numbered(prose(markdown))).toBe(numbered(own));
+        expect(dangerous(markdown, "\n\t")).toEqual([]);
+        expect(markdown.split("\n")[0]).toMatch(/^<!-- hostform plan: [\w.!~*'()%-]* -->$/);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("begins with the same comment for each plan of a project", () => {
+    const first = (markdown: string) => markdown.split("\n")[0];
+    expect(first(renderPlanMarkdown(plan([order()])))).toBe("<!-- hostform plan: acme -->");
+    expect(first(renderPlanMarkdown(plan([])))).toBe("<!-- hostform plan: acme -->");
+    expect(first(renderPlanMarkdown(plan([], { project: "a --> <b>" })))).toBe(
+      "<!-- hostform plan: a%20--%3E%20%3Cb%3E -->",
+    );
+  });
+
+  it("says first what must not be overlooked: orders and removals", () => {
+    const gone = (address: string, removal: "delete" | "suspend") =>
+      change({ address, actions: [removal === "delete" ? "delete" : "forget"], before: { id: "1" }, removal });
+    const markdown = renderPlanMarkdown(
+      plan([order(), gone("hosting_webhook.a", "delete"), gone("hosting_service.b", "suspend")], { cost: [cost()] }),
+    );
+    const head = markdown.slice(0, markdown.indexOf("<details>"));
+    expect(head).toContain("- `Orders: 1 service, list price 2,000 USD, billed 1,800 USD after discount`");
+    expect(head).toContain("- `Deletes hosting_webhook.a.`");
+    expect(head).toContain("- `Suspends, and manages no longer, hosting_service.b.`");
+  });
+});
+
+describe("a plan that is too long for a comment", () => {
+  const bytes = (text: string) => Buffer.byteLength(text, "utf8");
+  const many = (count: number) => Array.from({ length: count }, (_, i) => order({ address: `hosting_service.s${i}` }));
+
+  it("is cut between changes, with the number of those left out", () => {
+    const markdown = renderPlanMarkdown(plan(many(1000)));
+    expect(bytes(markdown)).toBeLessThanOrEqual(COMMENT_BYTES);
+    expect(bytes(markdown)).toBeGreaterThan(COMMENT_BYTES - 1500);
+    const shown = markdown.match(/will be created/g)?.length ?? 0;
+    expect(markdown).toContain(`… and ${1000 - shown} more parts of the plan, for which there is no room here.`);
+    expect(markdown).toContain("    }\n```\n\n</details>");
+    expect(markdown).toContain("**Plan: 1,000 to add".replace(",", ""));
+  });
+
+  it("keeps within any limit that its head fits into, whatever stands in it", () => {
+    fc.assert(
+      fc.property(markup, fc.nat(30), fc.integer({ min: 3000, max: 9000 }), (text, count, limit) => {
+        const planned = plan([...many(count), ...worst(text.repeat(20)).changes], {
+          diagnostics: worst(text).diagnostics,
+        });
+        const markdown = renderPlanMarkdown(planned, { limit });
+        expect(bytes(markdown)).toBeLessThanOrEqual(limit);
+        prose(markdown);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("leaves room for changes when there are many diagnostics", () => {
+    const diagnostics = Array.from({ length: 500 }, (_, i) =>
+      diagnostic({ severity: "warning", summary: `${i} ${"x".repeat(200)}` }),
+    );
+    const markdown = renderPlanMarkdown(plan(many(500), { diagnostics }));
+    expect(bytes(markdown)).toBeLessThanOrEqual(COMMENT_BYTES);
+    expect(markdown).toMatch(/… and \d+ more messages, for which/);
+    expect(markdown).toContain("hosting_service.s40 will be created");
+  });
+
+  it("is not held up by one change that would fill the comment: it is counted", () => {
+    const huge = order({ after: { text: "`".repeat(200_000) } });
+    const markdown = renderPlanMarkdown(plan([huge]));
+    expect(markdown).toContain("… and 1 more part of the plan, for which there is no room here.");
+  });
+});
+
+/** A plan with a text in every field that can hold one. */
+function worst(text: string) {
+  const address = `hosting_service.${text}`;
+  const bad = diagnostic({ summary: text, detail: text, fix: text, address: text });
+  return plan(
+    [
+      order({
+        address,
+        provider: text,
+        after: { [text]: text, lines: `a\n${text}`, list: [text] },
+        reasons: [reason("declared", text, text)],
+        quote: { currency: "USD", list: 1, billed: null, most: null, unknown: text },
+      }),
+      change({ address: `${address}x`, actions: ["delete"], before: { id: text, [text]: text }, removal: "delete" }),
+    ],
+    {
+      project: text,
+      cost: [cost({ currency: "USD", unknown: 1 })],
+      drift: [drift({ [text]: "moved" }, { address })],
+      diagnostics: [{ ...bad, severity: "warning" }],
+    },
+  );
+}
