@@ -1,20 +1,46 @@
-// `npm run test:long [COURSES]`: random courses of edits, applies, faults and drift, many more than `npm test` runs.
+// `npm run test:long [PART …]`: what `npm test` takes a sample of, in full. Without a PART: all of them, one after the
+// other. Random parts take a new seed each time and print it; HOSTFORM_SEED repeats one.
 import { spawnSync } from "node:child_process";
 import path from "node:path";
 import process from "node:process";
 
-const root = path.resolve(import.meta.dirname, "..");
-const [courses = "1000"] = process.argv.slice(2);
-if (!/^[1-9]\d{0,5}$/.test(courses)) {
-  console.error("Usage: npm run test:long [COURSES], a whole number.");
+interface Part {
+  readonly what: string;
+  readonly tests: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const PARTS: Readonly<Record<string, Part>> = {
+  courses: {
+    what: "random courses of edits, applies, faults and drift; HOSTFORM_COURSES says how many",
+    tests: "test/journeys/any-course.test.ts",
+    env: { HOSTFORM_COURSES: "1000" },
+  },
+  kills: { what: "kill -9 of the program at every point", tests: "test/reliability/kill-sweep.test.ts" },
+  cuts: { what: "an exchange severed after every byte", tests: "test/reliability/cut.test.ts" },
+  errors: { what: "every failure at every create", tests: "test/reliability/error-table.test.ts" },
+  locks: { what: "contended starts with kills in between", tests: "test/reliability/lock-contention.test.ts" },
+};
+
+const names = process.argv.slice(2);
+const unknown = names.find((name) => !Object.hasOwn(PARTS, name));
+if (unknown !== undefined) {
+  console.error(`There is no part "${unknown}". Usage: npm run test:long [PART …], with`);
+  for (const [name, { what }] of Object.entries(PARTS)) console.error(`  ${name.padEnd(10)} ${what}`);
   process.exit(1);
 }
-const seed = String(Date.now() % 2 ** 31);
-console.log(`Seed ${process.env.HOSTFORM_SEED ?? seed}; HOSTFORM_SEED repeats it.`);
+const root = path.resolve(import.meta.dirname, "..");
 const vitest = path.join(root, "node_modules/.bin/vitest");
-const { status } = spawnSync(process.execPath, [vitest, "run", "test/journeys/any-course.test.ts"], {
-  cwd: root,
-  stdio: "inherit",
-  env: { HOSTFORM_SEED: seed, ...process.env, HOSTFORM_COURSES: courses },
-});
-process.exitCode = status ?? 1;
+const seed = process.env.HOSTFORM_SEED ?? String(Date.now() % 2 ** 31);
+console.log(`Seed ${seed}; HOSTFORM_SEED repeats it.`);
+
+for (const [name, { what, tests, env }] of Object.entries(PARTS)) {
+  if (names.length > 0 && !names.includes(name)) continue;
+  console.log(`\n${name}: ${what}`);
+  const { status } = spawnSync(process.execPath, [vitest, "run", tests], {
+    cwd: root,
+    stdio: "inherit",
+    env: { ...env, ...process.env, HOSTFORM_SEED: seed, HOSTFORM_LONG: "1" },
+  });
+  if (status !== 0) process.exitCode = 1;
+}

@@ -18,16 +18,33 @@ export function parseJson(text: string): { readonly value: unknown } | undefined
 function isDeep(text: string): boolean {
   let levels = 0;
   for (let i = 0; i < text.length; i++) {
-    const character = text[i];
-    if (character === '"') {
-      // To the end of the text within quotes; a backslash takes the character after it along.
-      for (i++; i < text.length && text[i] !== '"'; i++) if (text[i] === "\\") i++;
-    } else if (character === "[" || character === "{") {
-      levels += 1;
-      if (levels > MOST_LEVELS) return true;
-    } else if (character === "]" || character === "}") levels -= 1;
+    switch (text.charCodeAt(i)) {
+      case QUOTE:
+        i = endOfString(text, i);
+        break;
+      case 0x5b: // [
+      case 0x7b: // {
+        levels += 1;
+        if (levels > MOST_LEVELS) return true;
+        break;
+      case 0x5d: // ]
+      case 0x7d: // }
+        levels -= 1;
+    }
   }
   return false;
+}
+
+const QUOTE = 0x22;
+
+/** The quote that ends the string which begins here: the next one with an even number of backslashes before it. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let before = end - 1;
+    while (text[before] === "\\") before -= 1;
+    if ((end - before) % 2 === 1) return end;
+  }
+  return text.length;
 }
 
 /** A reviver; its third parameter, the source text, is newer than TypeScript's declaration of JSON.parse. */

@@ -23,7 +23,9 @@ export function buildRequest(name: EndpointName, parts: RequestParts): ApiReques
   const { method, repeat } = endpoint;
   const { params = {}, query = [], body, idempotencyKey, signal } = parts;
   const path = endpoint.path.replace(/\{(\w+)\}/g, (_, key: string) => segment(name, key, params[key]));
-  const search = query.map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value)}`).join("&");
+  const search = query
+    .map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value.toWellFormed())}`)
+    .join("&");
   if (repeat === "keyed") {
     if (idempotencyKey === undefined || !KEY.test(idempotencyKey)) {
       refuseArgument(
@@ -64,15 +66,12 @@ function sorted(value: Json): Json {
   return Object.fromEntries(entries.map(([name, item]) => [name, sorted(item)]));
 }
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+const NO_SEGMENT = /^\.{1,2}$|[/\\\u0000-\u001f\u007f]/;
+
 /** One segment of the path: an id, percent-encoded. Refuses what a server or proxy might read as more than one. */
 function segment(endpoint: EndpointName, name: string, value: string | undefined): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-  if (
-    typeof value !== "string" ||
-    value.trim() === "" ||
-    /^\.{1,2}$|[/\\\u0000-\u001f\u007f]/.test(value) ||
-    !value.isWellFormed()
-  ) {
+  if (typeof value !== "string" || value.trim() === "" || NO_SEGMENT.test(value) || !value.isWellFormed()) {
     refuseArgument(endpoint, `${JSON.stringify(value ?? null)} is not an id`, `Give \`${name}\` as the API shows it.`);
   }
   return encodeURIComponent(value);

@@ -137,7 +137,10 @@ describe.each([...kinds.values()])("$type", (kind) => {
       recorded.push((await project.recorded(sample.address))?.attributes ?? {});
     }
     const secrets = attributesOf(kind).flatMap(([name, , meta]) => (meta.sensitive ? [name] : []));
-    const values = [...recorded.flatMap((from) => secrets.map((name) => from[name])), ...Object.values(sample.env ?? {})];
+    const values = [
+      ...recorded.flatMap((from) => secrets.map((name) => from[name])),
+      ...Object.values(sample.env ?? {}),
+    ];
     for (const value of values) {
       if (typeof value === "string") for (const text of texts) expect(text).not.toContain(value);
     }

@@ -1,6 +1,13 @@
 import { holdersOf, identityOf, plan, resolveConfig, scopeOf } from "../../engine/index.ts";
 import { type Kind, kinds } from "../../kinds/index.ts";
-import { adoptedAttributes, type Observation, parentOf, read, sensitiveNames, unrecoverable } from "../../lifecycle/index.ts";
+import {
+  adoptedAttributes,
+  type Observation,
+  parentOf,
+  read,
+  sensitiveNames,
+  unrecoverable,
+} from "../../lifecycle/index.ts";
 import {
   type Change,
   type Desired,

@@ -96,7 +96,7 @@ export function registerMain({ command, action }: Registration): void {
 }
 
 function withTargets(command: Command): Command {
-  return addGuardOptions(command)
+  const targeted = command
     .addOption(
       new Option("--target <address>", "only this resource and what it depends on (repeatable)").argParser(collect),
     )
@@ -111,6 +111,7 @@ function withTargets(command: Command): Command {
         "order a server although one like it exists that is not in the state (repeatable)",
       ).argParser(collect),
     );
+  return addGuardOptions(targeted);
 }
 
 function applying(command: Command): Command {

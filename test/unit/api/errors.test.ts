@@ -61,7 +61,7 @@ describe("each failure gives a clear sentence", () => {
     },
     { status: 418, body: '{"error":"teapot"}', code: "api.rejected", says: ["(418)", "teapot"] },
     { status: 200, body: "", code: "api.malformed", says: ["an empty answer", "GET /api/v1/services/{id}"] },
-    { status: 200, body: '{"data":{"id":', code: "api.malformed", says: ["not JSON, or only a part of it"] },
+    { status: 200, body: '{"data":{"id":', code: "api.malformed", says: ["not JSON, only a part of it"] },
     { status: 200, body: page("Welcome"), code: "api.malformed", says: ['an HTML page titled "Welcome"', "base URL"] },
     {
       status: 200,

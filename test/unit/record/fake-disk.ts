@@ -7,11 +7,11 @@ import type { Disk } from "../../../src/record/index.ts";
  */
 export interface Luck {
   readonly content: "kept" | "lost" | "half";
-  readonly names: "kept" | "lost" | "removals" | "arrivals";
+  readonly names: "kept" | "lost" | "removals" | "arrivals" | "latest";
 }
 
 export const everyLuck: readonly Luck[] = (["kept", "lost", "half"] as const).flatMap((content) =>
-  (["kept", "lost", "removals", "arrivals"] as const).map((names) => ({ content, names })),
+  (["kept", "lost", "removals", "arrivals", "latest"] as const).map((names) => ({ content, names })),
 );
 
 interface Inode {
@@ -36,6 +36,8 @@ export class FakeDisk implements Disk {
   /** Runs before each operation, for what other programs do in the meantime. */
   before: (operation: string) => void = () => undefined;
   #inodes = 0;
+  /** The paths that the last change of names was about. */
+  #latest: readonly string[] = [];
 
   constructor(files: Readonly<Record<string, string>> = {}) {
     for (const [path, text] of Object.entries(files)) this.put(path, text);
@@ -57,8 +59,14 @@ export class FakeDisk implements Disk {
     const survivor = new FakeDisk();
     for (const path of new Set([...this.durableNames.keys(), ...this.names.keys()])) {
       const [before, now] = [this.durableNames.get(path), this.names.get(path)];
-      const known = names === "kept" || (now === undefined ? names === "removals" : names === "arrivals");
-      const inode = known ? now : before;
+      const survives = {
+        kept: true,
+        lost: false,
+        removals: now === undefined,
+        arrivals: now !== undefined,
+        latest: this.#latest.includes(path),
+      };
+      const inode = survives[names] ? now : before;
       if (inode === undefined) continue;
       const unsynced = inode.text.slice(inode.synced.length);
       const left = { kept: unsynced, lost: "", half: unsynced.slice(0, Math.floor(unsynced.length / 2)) }[content];
@@ -79,6 +87,7 @@ export class FakeDisk implements Disk {
     if (this.names.has(path)) throw failure("EEXIST");
     const inode: Inode = { number: ++this.#inodes, text: "", synced: "" };
     this.names.set(path, inode);
+    this.#latest = [path];
     return {
       write: async (text: string) => {
         // A write of this size takes several steps of the system: the crash may come between them.
@@ -102,11 +111,12 @@ export class FakeDisk implements Disk {
     if (inode === undefined) throw failure("ENOENT");
     this.names.delete(from);
     this.names.set(to, inode);
+    this.#latest = [from, to];
   };
 
   remove = async (path: string) => {
     this.#step(`remove ${path}`);
-    this.names.delete(path);
+    if (this.names.delete(path)) this.#latest = [path];
   };
 
   list = async (folder: string) => {
@@ -117,6 +127,7 @@ export class FakeDisk implements Disk {
 
   syncFolder = async (folder: string) => {
     this.#step(`syncFolder ${folder}`);
+    this.#latest = [];
     this.durableNames = new Map(this.names);
   };
 

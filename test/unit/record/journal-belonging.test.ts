@@ -80,10 +80,10 @@ describe("a journal that a stopped run left", () => {
     disk.names.delete(journalPath);
     const run = await openOn(disk);
     expect(run.tainted).toEqual([A]);
-    await run.remove(A);
-    await run.put(resource(A, "1"));
+    // The last two share a line of the journal.
+    await Promise.all([run.put(resource(B, "2")), run.remove(A), run.put(resource(A, "1"))]);
     const recovered = await openOn(disk);
-    expect([recovered.tainted, idsOf(recovered)]).toEqual([[], { [A]: "1" }]);
+    expect([recovered.tainted, idsOf(recovered)]).toEqual([[], { [A]: "1", [B]: "2" }]);
     await run.close();
     expect((await readOn(disk)).tainted).toEqual([]);
   });

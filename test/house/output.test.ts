@@ -1,0 +1,53 @@
+import { globSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+
+const src = path.resolve(import.meta.dirname, "../../src");
+const files = globSync("**/*.ts", { cwd: src });
+
+/** The files in which a pattern occurs, comments left out. */
+function using(pattern: RegExp): string[] {
+  return files
+    .filter((file) => {
+      const code = readFileSync(path.join(src, file), "utf8").replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
+      return pattern.test(code);
+    })
+    .sort();
+}
+
+// All that a command writes goes through the guard (cli/guarded-io.ts), which hides secrets and shows what would act on
+// a terminal. These tests hold the list of what does not.
+describe("output", () => {
+  it("is found at all", () => {
+    expect(using(/\bio\.out\(/).length).toBeGreaterThan(10);
+  });
+
+  it("reaches the streams of the process in two places: the real ones of the guard, and before anything is loaded", () => {
+    expect(using(/\bprocess\.(?:stdout|stderr)\.write|\bstd(?:out|err)\.write\(|\bconsole\./)).toEqual([
+      "cli/main.ts",
+      "cli/system-io.ts",
+    ]);
+    expect(using(/\bwriteSync\(\s*[12]\b|\/dev\/(?:stdout|stderr|tty)/)).toEqual([]);
+  });
+
+  it("is put behind the guard in one place, and the real streams are opened in one", () => {
+    expect(using(/\bguardIo\(/)).toEqual(["cli/cli.ts", "cli/guarded-io.ts"]);
+    expect(using(/\bsystemIo\(/)).toEqual(["cli/main.ts", "cli/system-io.ts"]);
+  });
+
+  it("is revealed by the commands that are asked for a secret, and by no other", () => {
+    expect(using(/\breveal(?:Json)?\(/)).toEqual([
+      "cli/commands/password.ts",
+      "cli/commands/sandbox.ts",
+      "cli/commands/sso.ts",
+      "cli/commands/state/pull.ts",
+      "cli/commands/state/show.ts",
+      "cli/guarded-io.ts",
+      "cli/io.ts",
+    ]);
+  });
+
+  it("has escape sequences from the colours and the guard alone", () => {
+    expect(using(/["'`](?:[^"'`\n]*[^\\])?\\(?:u001b|x1b|e)\[/i)).toEqual(["cli/guarded-io.ts"]);
+  });
+});

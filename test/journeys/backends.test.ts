@@ -1,0 +1,122 @@
+/** The state at a backend: real processes that meet there, and what is left when one of them is killed. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { decodeState } from "../../src/record/index.ts";
+import { type BackendUnderTest, gate, httpBackend, pgBackend, RemoteProject } from "../support/backends.ts";
+import { noPostgres, type Postgres, startPostgres } from "../support/postgres.ts";
+
+/** Two sites, and two servers that nothing but their key tells apart. */
+const SERVICES = {
+  services: {
+    "site-a": { plan_id: 11, currency: "USD", domain: "a.remote.example" },
+    "box-a": { plan_id: 31, currency: "USD" },
+    "site-b": { plan_id: 11, currency: "USD", domain: "b.remote.example" },
+    "box-b": { plan_id: 31, currency: "USD" },
+  },
+};
+const APPLY = ["apply", "--auto-approve", "--parallelism", "1"] as const;
+
+let postgres: Postgres | undefined;
+const ends: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  if (noPostgres === undefined) postgres = await startPostgres();
+}, 60_000);
+afterAll(() => postgres?.stop());
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+async function start(backend: BackendUnderTest, sleep?: () => Promise<void>): Promise<RemoteProject> {
+  const project = await RemoteProject.start(backend, sleep);
+  ends.push(() => project.close());
+  await project.declare(SERVICES);
+  return project;
+}
+
+/** One order for each declared service, whatever was sent again. */
+function expectNothingTwice(project: RemoteProject): void {
+  expect(project.services).toHaveLength(4);
+  const orders = project.sandbox.control
+    .requests()
+    .filter(({ method, path: to }) => method === "POST" && to === "/api/v1/services");
+  expect(new Set(orders.map(({ idempotency_key: key, body }) => JSON.stringify([key, body]))).size).toBe(4);
+}
+
+const backends: [string, () => Promise<BackendUnderTest>, missing: string | undefined][] = [
+  ["http", () => httpBackend("gitlab"), undefined],
+  ["pg", () => pgBackend(postgres as Postgres), noPostgres],
+];
+
+for (const [name, make, missing] of backends) {
+  const title = `a state at the backend ${name}${missing ? ` (SKIPPED: ${missing})` : ""}`;
+  describe.skipIf(missing !== undefined)(title, { timeout: 60_000 }, () => {
+    it("two runs at once: one is refused, or waits; nothing is ordered twice", async () => {
+      const { arrived, open, sleep } = gate();
+      const project = await start(await make(), sleep);
+      project.sandbox.control.addFault({ method: "POST", path: "/services", nth: 2, phase: "after", delayMs: 1 });
+      const first = project.start("hostform", ...APPLY);
+      await arrived;
+      const refused = await project.hostform(...APPLY);
+      expect(refused.code, refused.text).toBe(1);
+      expect(refused.err).toContain("Another process holds the state [state.locked]");
+      const waiting = project.start("hostform", ...APPLY, "--lock-timeout", "50s");
+      open();
+      const [one, two] = [await first.ended, await waiting.ended];
+      expect(one.code, one.text).toBe(0);
+      expect(two.code, two.text).toBe(0);
+      expect(two.out).toContain("No changes.");
+      expectNothingTwice(project);
+    });
+
+    it.each([1, 2, 3, 4])("kill -9 in order %i: the next run orders nothing twice", async (nth) => {
+      const { arrived, open, sleep } = gate();
+      const project = await start(await make(), sleep);
+      project.sandbox.control.addFault({ method: "POST", path: "/services", nth, phase: "after", delayMs: 1 });
+      const first = project.start("hostform", ...APPLY);
+      await arrived;
+      first.child.kill("SIGKILL");
+      expect((await first.ended).code).toBe("SIGKILL");
+      open();
+      if (name === "http") {
+        // The server cannot know that the holder is gone.
+        const refused = await project.hostform("plan");
+        expect(refused.err).toContain("[state.locked]");
+        const freed = await project.hostform("force-unlock", "--yes");
+        expect(freed.code, freed.text).toBe(0);
+      }
+      const again = await project.hostform(...APPLY, "--lock-timeout", "5s");
+      expect(again.code, again.text).toBe(0);
+      expectNothingTwice(project);
+      const quiet = await project.hostform("plan", "--detailed-exitcode");
+      expect(quiet.code, quiet.text).toBe(0);
+    });
+  });
+}
+
+describe("an order", () => {
+  it("is recorded at the server before it leaves, with its key and body", async () => {
+    const backend = await httpBackend("gitlab");
+    const project = await start(backend);
+    const log: string[] = [];
+    backend.server.onWrite = (text) => {
+      const pending = [...decodeState(text, "the state").state.resources.values()].flatMap(
+        ({ private: { pending: intent } }) => intent?.idempotencyKey ?? [],
+      );
+      log.push(`recorded ${pending.join(" ")}`);
+      const ordered = project.sandbox.control.requests().filter(({ method }) => method === "POST");
+      // Nothing left that was not recorded in an earlier write.
+      for (const { idempotency_key: key } of ordered) {
+        expect(log.some((line) => line.includes(String(key)))).toBe(true);
+      }
+    };
+    const applied = await project.hostform(...APPLY);
+    expect(applied.code, applied.text).toBe(0);
+    const keys = project.sandbox.control
+      .requests()
+      .filter(({ method }) => method === "POST")
+      .map(({ idempotency_key: key }) => String(key));
+    expect(keys).toHaveLength(4);
+    for (const key of keys) expect(log.filter((line) => line.includes(key)).length).toBeGreaterThan(0);
+    expect(log.at(-1)).toBe("recorded ");
+  });
+});

@@ -1,0 +1,108 @@
+/** The same backend for hostform and for the real Terraform: one state, one lock. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import {
+  type BackendUnderTest,
+  CREDENTIALS,
+  gate,
+  httpBackend,
+  noTerraform,
+  pgBackend,
+  RemoteProject,
+} from "../support/backends.ts";
+import { noPostgres, type Postgres, startPostgres } from "../support/postgres.ts";
+
+const SITE = { services: { site: { plan_id: 11, currency: "USD", domain: "site.example" } } };
+const OWN = "terraform_data.own";
+
+let postgres: Postgres | undefined;
+const ends: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  if (noTerraform === undefined && noPostgres === undefined) postgres = await startPostgres();
+}, 60_000);
+afterAll(() => postgres?.stop());
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+});
+
+async function start(backend: BackendUnderTest, sleep?: () => Promise<void>): Promise<RemoteProject> {
+  const project = await RemoteProject.start(backend, sleep);
+  ends.push(() => project.close());
+  await project.declare(SITE);
+  const init = await project.terraform("init", "-input=false");
+  expect(init.code, init.text).toBe(0);
+  return project;
+}
+
+const backends: [string, () => Promise<BackendUnderTest>, missing: string | undefined][] = [
+  ["http", () => httpBackend("plain"), undefined],
+  ["http at GitLab", () => httpBackend("gitlab"), undefined],
+  ["pg", () => pgBackend(postgres as Postgres), noPostgres],
+];
+
+for (const [name, make, missing] of backends) {
+  const reason = noTerraform ?? missing;
+  const title = `the backend ${name}, shared with Terraform${reason ? ` (SKIPPED: ${reason})` : ""}`;
+  describe.skipIf(reason !== undefined)(title, { timeout: 60_000 }, () => {
+    it("is one state: each sees and keeps what the other wrote", async () => {
+      const project = await start(await make());
+      const first = await project.terraform("apply", "-auto-approve");
+      expect(first.code, first.text).toBe(0);
+
+      const applied = await project.hostform("apply", "--auto-approve");
+      expect(applied.code, applied.text).toBe(0);
+      expect(applied.text).toContain("1 objects that hostform leaves alone");
+      expect(project.services).toHaveLength(1);
+
+      const [ours, theirs] = [await project.hostform("state", "pull"), await project.terraform("state", "pull")];
+      expect(JSON.parse(theirs.out)).toEqual(JSON.parse(ours.out));
+      const listed = await project.terraform("state", "list");
+      expect(listed.out.trim().split("\n").sort()).toEqual(["hosting_service.site", OWN]);
+
+      const removed = await project.terraform("state", "rm", OWN);
+      expect(removed.code, removed.text).toBe(0);
+      const again = await project.hostform("plan", "--detailed-exitcode");
+      expect(again.code, again.text).toBe(0);
+      expect(again.text).not.toContain("leaves alone");
+      const secrets = [CREDENTIALS.password, postgres?.password ?? CREDENTIALS.password];
+      for (const { text } of [applied, again]) for (const secret of secrets) expect(text).not.toContain(secret);
+    });
+
+    it("is one lock: Terraform is refused while hostform works", async () => {
+      const { arrived, open, sleep } = gate();
+      const project = await start(await make(), sleep);
+      await project.terraform("apply", "-auto-approve");
+      project.sandbox.control.addFault({ method: "POST", path: "/services", phase: "after", delayMs: 1 });
+      const apply = project.start("hostform", "apply", "--auto-approve");
+      await arrived;
+      const refused = await project.terraform("state", "rm", OWN);
+      expect(refused.code, refused.text).toBe(1);
+      expect(refused.text).toContain("Error acquiring the state lock");
+      open();
+      const ended = await apply.ended;
+      expect(ended.code, ended.text).toBe(0);
+      const removed = await project.terraform("state", "rm", OWN);
+      expect(removed.code, removed.text).toBe(0);
+    });
+
+    it("is one lock: hostform is refused while Terraform works, and waits when told to", async () => {
+      const project = await start(await make());
+      const apply = project.start("terraform", "apply", "-no-color");
+      await apply.shows("Enter a value:");
+      const refused = await project.hostform("apply", "--auto-approve");
+      expect(refused.code, refused.text).toBe(1);
+      expect(refused.err).toContain("[state.locked]");
+      expect(refused.err).toMatch(/^Held by .*since/m);
+      expect(project.services).toEqual([]);
+
+      const waiting = project.start("hostform", "apply", "--auto-approve", "--lock-timeout", "50s");
+      apply.child.stdin?.end("yes\n");
+      const theirs = await apply.ended;
+      expect(theirs.code, theirs.text).toBe(0);
+      const ours = await waiting.ended;
+      expect(ours.code, ours.text).toBe(0);
+      const listed = await project.terraform("state", "list");
+      expect(listed.out.trim().split("\n").sort()).toEqual(["hosting_service.site", OWN]);
+    });
+  });
+}
