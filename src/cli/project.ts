@@ -31,7 +31,6 @@ export async function checkProject(
 ): Promise<{ desired?: Desired; diagnostics: readonly Diagnostic[] }> {
   const { desired, partial, diagnostics } = await declarationOf(invocation);
   const readable = desired ?? partial;
-  if (readable !== undefined) learnDeclared(invocation.io.redaction, readable, invocation.io.env);
   const values = readable === undefined ? [] : validateDesired(readable, kinds, invocation.io.env);
   // A template that the declaration itself has refused cannot be evaluated either: once is enough.
   const refused = new Set(diagnostics.map(placeOf));
@@ -67,9 +66,17 @@ const declarations = new WeakMap<Invocation, Promise<Declaration>>();
 
 /** The declaration as it was when this command first looked: all of the command goes by the same. */
 function declarationOf(invocation: Invocation): Promise<Declaration> {
-  const known = declarations.get(invocation) ?? readDeclaration(sourceOf(invocation));
+  const known = declarations.get(invocation) ?? readAndLearn(invocation);
   declarations.set(invocation, known);
   return known;
+}
+
+/** Reads the declaration, and announces the secrets that it holds or names. */
+async function readAndLearn(invocation: Invocation): Promise<Declaration> {
+  const declaration = await readDeclaration(sourceOf(invocation));
+  const readable = declaration.desired ?? declaration.partial;
+  if (readable !== undefined) learnDeclared(invocation.io.redaction, readable, invocation.io.env);
+  return declaration;
 }
 
 /** Where the declaration is read; paths are shown relative to the working folder. */

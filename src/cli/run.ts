@@ -113,7 +113,12 @@ async function makePlan(
     limits,
     declared: declared.resources.length,
   });
-  return { plan: { ...made, diagnostics: [...made.diagnostics, ...store.warnings, ...unmanaged(store)] }, desired, state, limits };
+  return {
+    plan: { ...made, diagnostics: [...made.diagnostics, ...store.warnings, ...unmanaged(store)] },
+    desired,
+    state,
+    limits,
+  };
 }
 
 function sayRecovered(invocation: Invocation, { recovered }: OpenState): void {

@@ -1,6 +1,6 @@
 import type { Created, Kind } from "../kinds/kind.ts";
 import { type Change, HostformError, type JsonObject } from "../model/index.ts";
-import { type CreateContext, intentOf, stopped, wasRefused } from "./create.ts";
+import { type CreateContext, intentOf, stopped, wasRefused } from "./creating.ts";
 import { pending } from "./refusals.ts";
 
 /** A create that nothing shows: sent once. Without a clear answer the mark stays, and the user decides (`resolve`). */

@@ -2,7 +2,7 @@ import type { PlanRecord } from "../api/index.ts";
 import { type Created, type Kind, matches, type Remote } from "../kinds/kind.ts";
 import { type Change, type Diagnostic, fail, HostformError, type Intent, type JsonObject } from "../model/index.ts";
 import { attributesOf, sameValue } from "./attributes.ts";
-import { type CreateContext, intentOf, madeAt, mutationOf, stopped, wasRefused } from "./create.ts";
+import { type CreateContext, intentOf, madeAt, mutationOf, stopped, wasRefused } from "./creating.ts";
 import { idempotencyKey, keyIsTrusted } from "./key.ts";
 import { lookalikesOf } from "./lookalike.ts";
 import { existing, lookalike, undecided } from "./refusals.ts";
@@ -58,18 +58,18 @@ export async function createKeyed(
       },
     );
   }
-  const earlier = made.id === null ? undefined : (before.get(made.id) ?? (await replayed(kind, made, context)));
-  if (earlier === undefined) {
-    if (made.id !== null) account.noteNew(made.id);
-    return made;
-  }
-  if (earlier === "gone" || earlier.phase === "gone") {
+  const earlier = made.id === null ? undefined : before.get(made.id);
+  if (earlier?.phase === "gone" || (earlier === undefined && (await isReplayOfGone(kind, made, context)))) {
     await unmark(generation);
     fail("apply.replayed", `The order of ${change.address} was answered with ${kind.noun} ${made.id}, which is gone`, {
       detail: "The API still remembers this order's Idempotency-Key and repeated its old answer: nothing was ordered.",
       fix: `Order it anew on purpose with \`--reorder '${change.address}'\`, or declare another \`reference\`.`,
       address: change.address,
     });
+  }
+  if (earlier === undefined) {
+    if (made.id !== null) account.noteNew(made.id);
+    return made;
   }
   await refuseOther(kind, change, planned, earlier, context);
   const warning: Diagnostic = {
@@ -124,17 +124,14 @@ function checkResend(
 }
 
 /**
- * The object of an answer that is older than its order: the API remembered the key from long ago, and the object may have
- * left the list since.
+ * Whether an answer repeats that of an order from long ago, whose object has left the list since. A clock that is wrong
+ * makes new objects look old: only one that does not exist is gone.
  */
-async function replayed(
-  kind: Kind,
-  made: Created,
-  { account, now }: CreateContext,
-): Promise<Remote | "gone" | undefined> {
+async function isReplayOfGone(kind: Kind, made: Created, { account, now }: CreateContext): Promise<boolean> {
   const time = madeAt(made);
-  if (made.id === null || time === undefined || time > now() - SKEW_MS) return undefined;
-  return (await account.get(kind, made.id)) ?? "gone";
+  if (made.id === null || time === undefined || time > now() - SKEW_MS) return false;
+  const live = await account.get(kind, made.id);
+  return live === undefined || live.phase === "gone";
 }
 
 /** An answer about another service than the declared one repeats that of another order with the same name. */

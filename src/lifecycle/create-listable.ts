@@ -9,7 +9,7 @@ import {
   isObject,
   type JsonObject,
 } from "../model/index.ts";
-import { type CreateContext, intentOf, madeAt, stopped, wasRefused } from "./create.ts";
+import { type CreateContext, intentOf, madeAt, stopped, wasRefused } from "./creating.ts";
 import { candidatesOf, SETTLED_MS, tellsOnce } from "./doubt.ts";
 import { parentOf } from "./read.ts";
 import { existing, undecided } from "./refusals.ts";

@@ -146,10 +146,7 @@ export const codes = {
     "A server that may be the declared one exists, and nothing tells the two apart",
     "Adopt it with `hostform import`, or insist on another order with `--order-anyway ADDRESS`.",
   ],
-  "plan.saved": [
-    "A saved plan cannot be applied",
-    "Make a new one with `hostform plan --out FILE`.",
-  ],
+  "plan.saved": ["A saved plan cannot be applied", "Make a new one with `hostform plan --out FILE`."],
   "plan.expired": ["A grant has expired and is not created again", "Remove it, or give a later `expires_at`."],
   "plan.catalogue": ["The plan to order is not in the API's list of plans", "Check plan_id with `hostform plans`."],
   "plan.unmanaged": [
@@ -185,7 +182,10 @@ export const codes = {
     "A one-time secret cannot be written to its secret_output, or was not",
     "Mend the place that the message names; nothing is created before it can be written.",
   ],
-  "secret.source": ["A secret value cannot be read from where it is declared to be", "Mend the place that the message names."],
+  "secret.source": [
+    "A secret value cannot be read from where it is declared to be",
+    "Mend the place that the message names.",
+  ],
   "secret.lost": [
     "A one-time secret was lost on its way",
     "Nothing to do: the object is made anew, with a new secret.",

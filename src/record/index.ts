@@ -20,14 +20,14 @@ export { decodeState, emptyDocument, encodeState, taintedAddresses, unmanagedAdd
 export type { Contender, LockHolder } from "./holder.ts";
 export type { HeldLock, LockContext, LockRequest, StateLock } from "./lock.ts";
 export { createFileLock } from "./lock.ts";
+export type { StatePlace } from "./opening.ts";
+export * from "./remote/index.ts";
 export type { Resealed, Resealing } from "./reseal.ts";
 export type { Move } from "./revise.ts";
 export { moveResources, selectResources, withoutResources, withResource } from "./revise.ts";
-export type { StatePlace } from "./opening.ts";
 export { type CommandEnd, type CommandRunner, lastLines } from "./secret-command.ts";
 export { SecretFiles, type SecretOutputParts, type Standing } from "./secret-output.ts";
 export type { OpenState } from "./session.ts";
-export * from "./remote/index.ts";
 export { KEY_VARIABLES, type KeyVariables, NEW_KEY_VARIABLES, readStateKey, type StateKey } from "./state-key.ts";
 export type { FilePlaceOptions, StateStore } from "./store.ts";
 export { createFilePlace, createFileStore, createStateStore, thisProcess } from "./store.ts";

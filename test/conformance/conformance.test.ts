@@ -308,10 +308,19 @@ describe.each([...kinds.values()])("$type", (kind) => {
         // Nothing shows whether it was made: it stays marked, and no later run sends it again.
         expect((await project.recorded(sample.address))?.private.pending).toBeDefined();
         project.sent();
-        await project.apply();
+        expect((await project.run("apply", "--auto-approve")).code).toBe(1);
         expect(project.changesSent()).toEqual([]);
         expect(count()).toBe(done ? 1 : 0);
-        expect((await project.plan()).diagnostics.map(({ code }) => code)).toEqual(["plan.pending"]);
+        expect(await project.plan()).toMatchObject({
+          pending: [sample.address],
+          diagnostics: [{ code: "plan.pending" }],
+        });
+        const [id] = idsOf(project, sample).slice(before);
+        const verdict = id === undefined ? ["--absent"] : ["--adopt", String(id)];
+        expect((await project.run("resolve", sample.address, ...verdict)).code).toBe(0);
+        await project.apply();
+        expect(count()).toBe(1);
+        await project.expectNoChanges();
         return;
       }
       await project.apply();

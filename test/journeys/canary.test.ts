@@ -36,7 +36,7 @@ const declaration = (version: number, more: object = {}) => ({
       currency: "USD",
       domain: "blog.acme.example",
       deletion_policy: "forget",
-      password: { command: [process.execPath, "-p", JSON.stringify(FROM_COMMAND)] },
+      password: { command: ["vault", "read", "blog"] },
       password_version: version,
     },
     vps: { plan_id: 31, currency: "USD", deletion_policy: "forget", password_version: version },
@@ -60,7 +60,7 @@ const declaration = (version: number, more: object = {}) => ({
 });
 
 /** Files that a secret belongs in: where it is read from and written to. */
-const SECRET_FILES = ["shop.password", "hook.secret", "given.password"];
+const SECRET_FILES = ["shop.password", "hook.secret", ".hook.secret.hostform.tmp", "given.password"];
 const STATE_FILES = ["hosting.tfstate", "hosting.tfstate.backup", "hosting.tfstate.journal"];
 
 /** A canary and the forms in which somebody could have written it down. */
@@ -125,6 +125,7 @@ async function watched(env: Record<string, string> = {}): Promise<Watched> {
   });
   await writeFile(path.join(project.dir, "shop.password"), `${FROM_FILE}\n`, { mode: 0o600 });
   await writeFile(path.join(project.dir, "given.password"), GIVEN, { mode: 0o600 });
+  project.onCapture = async () => ({ stdout: `${FROM_COMMAND}\n`, stderr: "" });
   const seen: Watched["seen"] = [];
   return {
     project,
@@ -194,15 +195,21 @@ async function live({ project, run, seen }: Watched): Promise<string[]> {
     ["import", "hosting_webhook.kept", "999"],
   ])
     await run(...command);
-  project.control.clearFaults();
-  const says = {
-    message: `Rejected: ${GIVEN} and ${found.join(", ")}, ${project.env.HOSTING_TOKEN}`,
-    errors: { password: [VARIABLE] },
+  // A server that repeats what it knows, and what a run knows by itself.
+  const echo = (...secrets: string[]) => {
+    project.control.clearFaults();
+    const body = {
+      message: `Rejected: ${[...secrets, project.env.HOSTING_TOKEN].join(", ")}`,
+      errors: { name: secrets },
+    };
+    project.control.addFault({ path: "/*", phase: "before", times: 1000, status: 422, body });
   };
-  project.control.addFault({ path: "/*", phase: "before", times: 1000, status: 422, body: says });
+  echo(VARIABLE, String(found[0]), String(found[1]));
   await run("plan");
   await run("plan", "--json", "--verbose");
+  echo(VARIABLE);
   await run("services");
+  echo(VARIABLE, GIVEN, String(found[0]));
   await run("password", "hosting_service.www", "--password-env", "GIVEN_PASSWORD", "--json");
   project.control.clearFaults();
   await project.declare(declaration(3, { webhooks: {}, migration_requests: {} }));

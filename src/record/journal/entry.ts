@@ -4,9 +4,9 @@ import type { JsonObject, ResourceState } from "../../model/index.ts";
 import { parseAddress } from "../../model/index.ts";
 import { normalized, privateMark } from "../instance.ts";
 import type { Seal } from "../sealing.ts";
+import { CHAIN_START, chainLine } from "./chain.ts";
 import type { Changes } from "./changes.ts";
 import { isEmpty } from "./changes.ts";
-import { CHAIN_START, chainLine } from "./chain.ts";
 
 /** The form of the journal. A reader refuses what it does not know: half of a record may be what orders a server twice. */
 const JOURNAL_VERSION = 1;

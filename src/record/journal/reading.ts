@@ -1,9 +1,9 @@
 import { fail, HostformError, type JsonObject } from "../../model/index.ts";
 import type { Seal, Sealing } from "../sealing.ts";
-import type { Changes } from "./changes.ts";
-import { describeChanges } from "./changes.ts";
 import type { ChainReading } from "./chain.ts";
 import { readChain } from "./chain.ts";
+import type { Changes } from "./changes.ts";
+import { describeChanges } from "./changes.ts";
 import type { JournalHead } from "./entry.ts";
 import { decodeEntry, decodeHead, digestOf } from "./entry.ts";
 
@@ -68,7 +68,9 @@ export function refuseForeign(
   state: { readonly lineage: string; readonly serial: number } | undefined,
 ): never {
   const there =
-    state === undefined ? "there is no state" : `the state there has serial ${state.serial} of lineage ${state.lineage}`;
+    state === undefined
+      ? "there is no state"
+      : `the state there has serial ${state.serial} of lineage ${state.lineage}`;
   const put =
     serial === 0
       ? "Remove that state if it is not this project's"

@@ -275,8 +275,8 @@ const liveServer = { ...liveService, domain: null, product_type: "vps", plan: "R
 describe("a keyed create", () => {
   it.each([
     ["is not in the list any more: a replay of one that is gone", [], { codes: ["apply.replayed"] }],
-    ["was missed by the list: a replay of one that lives", [liveServer], { id: "1001" }],
-  ])("answered with a service that was made long ago and %s", async (_, there, expected) => {
+    ["lives: a clock is wrong, or a page was shifted", [liveServer], { id: "1001" }],
+  ])("answered with a service that says it was made long ago and %s", async (_, there, expected) => {
     const service = { ...serviceRecord, ...liveServer, created_at: "2026-11-01T10:00:00+00:00" };
     const result = await run("hosting_service", SERVER, (_mutation, __, fake) => {
       for (const attributes of there) fake.objects.set("1001", remote(attributes));
