@@ -32,21 +32,22 @@ export async function createListable(
 ): Promise<Created> {
   const { account, writer } = context;
   const mutation = kind.create(planned, undefined);
-  let intent = change.private.pending;
-  let sendings = 0;
+  /** The request that is out and whose outcome is not known. */
+  let open = change.private.pending;
   let lost: unknown;
-  let answer: Parameters<Kind["created"]>[0];
-  const before = intent === undefined ? await present(kind, change, planned, context) : [];
-  for (;;) {
-    if (intent !== undefined) {
-      const made = await found(kind, change, planned, intent, context);
+  const before = open === undefined ? await present(kind, change, planned, context) : [];
+  const known = [...(open?.known ?? before.map(({ id }) => id))];
+  for (let sendings = 1; ; sendings++) {
+    if (open !== undefined) {
+      const made = await found(kind, change, planned, open, context);
       if (made !== undefined && !tellsOnce(kind)) return adopted(kind, planned, made, context);
-      if (made !== undefined) await replaceLost(kind, change, intent, made, context);
+      if (made !== undefined) await replaceLost(kind, change, open, made, context);
     }
-    if (sendings === MOST_SENDINGS) throw lost;
-    intent = intentOf(mutation, context.now(), [...(intent?.known ?? before.map(({ id }) => id))]);
+    if (sendings > MOST_SENDINGS) throw lost;
+    const intent = intentOf(mutation, context.now(), known);
     await context.markPending(intent);
-    sendings += 1;
+    open = intent;
+    let answer: Parameters<Kind["created"]>[0];
     try {
       answer = await writer.perform(mutation);
     } catch (error) {
@@ -55,8 +56,18 @@ export async function createListable(
       lost = error;
       continue;
     }
-    const made = kind.created(answer, planned, account.settings);
-    return made.id === null ? named(kind, change, planned, made, intent, context) : made;
+    const told = kind.created(answer, planned, account.settings);
+    const made = told.id === null ? await named(kind, change, planned, told, intent, context) : told;
+    // An answer without the secret that it alone tells is a lost answer; twice, and the host does not tell it.
+    if (!tellsOnce(kind, made.attributes) || sendings === MOST_SENDINGS) return made;
+    await replaceLost(
+      kind,
+      change,
+      intent,
+      { id: String(made.id), attributes: made.attributes, phase: "live" },
+      context,
+    );
+    open = undefined;
   }
 }
 

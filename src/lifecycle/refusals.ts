@@ -35,7 +35,7 @@ export function immutable(
   };
 }
 
-export function existing({ kind, address, holder }: Subject, matches: readonly Remote[]): Diagnostic {
+export function existing({ kind, address, holder, prior }: Subject, matches: readonly Remote[]): Diagnostic {
   const ids = matches.map(({ id }) => id);
   const [id = ""] = ids;
   const full = kind.parent === undefined ? id : `${String(matches[0]?.attributes[kind.parent])}/${id}`;
@@ -47,6 +47,17 @@ export function existing({ kind, address, holder }: Subject, matches: readonly R
       summary: `${address} exists already as ${kind.noun} ${id}, which is ${known}`,
       detail: "An object can be managed under one address only.",
       fix: `If it was renamed: \`hostform state mv '${known}' '${address}'\`. If there are to be two, declare something else.`,
+      address,
+    };
+  }
+  const recorded = prior?.attributes.id;
+  if (typeof recorded === "string") {
+    return {
+      severity: "error",
+      code: "plan.exists",
+      summary: `${address} is ${kind.noun} ${recorded} in the state, which is gone; ${kind.noun} ${ids.join(", ")} is in its place`,
+      detail: "Nothing says that it is to be managed under this address.",
+      fix: `Adopt it: \`hostform state rm '${address}'\`, then \`hostform import '${address}' ${full}\`. If it is another's, declare something else.`,
       address,
     };
   }

@@ -108,9 +108,11 @@ export class Session implements OpenState {
   }
 
   async settle(): Promise<void> {
-    const recorder = this.#writing?.recorder;
-    await recorder?.settle().catch((error) => this.#explain(error, recorder));
     await this.#change(this.#document);
+    if (this.#writing === undefined) return;
+    const { recorder } = this.#writing;
+    await recorder.settle().catch((error) => this.#explain(error, recorder));
+    this.#follow(recorder);
   }
 
   async close(): Promise<void> {

@@ -45,7 +45,8 @@ export function planDocument(plan: Plan, { moneyScale }: PlanDocumentOptions): P
     driftLines(plan, paint),
   ];
   return {
-    summary: summaryLine(plan),
+    // Here it stands first: there is no above.
+    summary: summaryLine(plan).replace("; see above.", "."),
     ...(errors.length > 0 && { refusal: `The plan has ${plural(errors.length, "error")} and cannot be applied.` }),
     facts: [...(changes.length > 0 ? moneyLines(plan, moneyScale) : []), ...removalLines(plan), requestLine(plan)].map(
       (line) => cut(line.trim(), LONGEST_FACT),

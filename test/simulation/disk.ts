@@ -159,12 +159,14 @@ export class SimulatedDisk {
     this.#renamings.push(renaming);
   }
 
-  /** What a power failure leaves of a file: what was synced, and of the rest all, nothing, a part, or zeroes. */
+  /** What a power failure leaves of a file: what was synced, and of the rest all, nothing, a part, or zeroes in place of it. */
   #torn({ content, synced }: Inode): Buffer {
     const { chance } = this.#world;
     if (synced === content.length) return content;
-    const cut = content.subarray(0, chance.oneOf([content.length, synced, chance.whole(synced, content.length)]));
-    return chance.once(0.2) ? Buffer.concat([cut, Buffer.alloc(chance.whole(0, 600))]) : Buffer.from(cut);
+    const end = chance.oneOf([content.length, synced, chance.whole(synced, content.length)]);
+    const left = Buffer.from(content.subarray(0, end));
+    if (chance.once(0.2)) left.fill(0, ...inOrder(chance.whole(synced, end), chance.oneOf([end, chance.whole(synced, end)])));
+    return left;
   }
 }
 
@@ -174,3 +176,5 @@ function rename(names: Map<string, Inode>, { from, to, inode }: Renaming): void 
 }
 
 const failure = (code: string, what: string) => Object.assign(new Error(`${code}: simulated, ${what}`), { code });
+
+const inOrder = (a: number, b: number): [number, number] => (a < b ? [a, b] : [b, a]);

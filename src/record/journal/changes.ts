@@ -13,14 +13,17 @@ export interface Changes {
  * are compared by identity; documents share those that did not change.
  */
 export function changesBetween(from: StateDocument, to: StateDocument): Changes {
-  const kept = (address: string) => to.state.resources.has(address);
-  const gone = [...from.state.resources.keys()].filter((address) => !kept(address));
-  // Removed and recorded anew: what Terraform keeps of the old object must go with it.
-  const replaced = [...from.remainder.originals.keys()].filter(
-    (address) => kept(address) && !to.remainder.originals.has(address),
-  );
-  const put = [...to.state.resources.values()].filter((each) => from.state.resources.get(each.address) !== each);
-  return { remove: [...gone, ...replaced], put };
+  const remove: string[] = [];
+  const put: ResourceState[] = [];
+  for (const address of from.state.resources.keys()) if (!to.state.resources.has(address)) remove.push(address);
+  for (const address of from.remainder.originals.keys()) {
+    // Removed and recorded anew: what Terraform keeps of the old object must go with it.
+    if (to.state.resources.has(address) && !to.remainder.originals.has(address)) remove.push(address);
+  }
+  for (const [address, resource] of to.state.resources) {
+    if (from.state.resources.get(address) !== resource) put.push(resource);
+  }
+  return { remove, put };
 }
 
 export function isEmpty({ remove, put }: Changes): boolean {

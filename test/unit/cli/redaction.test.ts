@@ -194,14 +194,14 @@ describe("the guard before the streams", () => {
 });
 
 describe("time", () => {
-  it("hardly grows with the number of secrets: 2,000 of them, a plan of a megabyte", () => {
-    const many = Array.from({ length: 2000 }, (_, i) => `whsec_${(i * 7919).toString(36).padStart(24, "x")}`);
+  it("hardly grows with the number of secrets: 5,000 of them, a plan of a megabyte", () => {
+    const many = Array.from({ length: 5000 }, (_, i) => `${(i * 7919).toString(36)}_${String(i).padStart(24, "x")}`);
     const redaction = knowing(...many);
     const line = '      + domain              = "www.some-client-of-ours.example"\n';
     const text = line.repeat(Math.ceil(1_000_000 / line.length)) + many[1234];
     const start = performance.now();
     expect(redaction.redact(text).endsWith(SECRET_MARK)).toBe(true);
-    // About 10 ms. Looking for each secret by itself takes a second and more.
-    expect(performance.now() - start).toBeLessThan(200);
+    // About 10 ms. Looking for each secret by itself takes some seconds.
+    expect(performance.now() - start).toBeLessThan(1000);
   });
 });

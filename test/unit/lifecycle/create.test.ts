@@ -204,12 +204,31 @@ describe("a listable create", () => {
   });
 
   it("answered without a body is found in the list", async () => {
-    const result = await run("hosting_webhook", HOOK, (_, __, fake) => {
-      fake.objects.set("201", remote(liveWebhook));
+    const result = await run("hosting_grant", GRANT, (_, __, fake) => {
+      fake.objects.set("301", remote(liveGrant));
       return null;
     });
-    expect(result).toMatchObject({ sent: 1, id: "201" });
-    expect("diagnostics" in result && result.diagnostics.map(({ code }) => code)).toEqual(["api.malformed"]);
+    expect(result).toMatchObject({ sent: 1, id: "301" });
+  });
+
+  it("whose answers never hold the secret is made anew once, and then recorded with a warning", async () => {
+    let made = 200;
+    const result = await run("hosting_webhook", HOOK, ({ endpoint, params }, _, fake) => {
+      if (endpoint === "deleteWebhook") return void fake.objects.delete(String(params?.id));
+      made += 1;
+      fake.objects.set(String(made), remote({ ...liveWebhook, id: String(made) }));
+      return null;
+    });
+    expect(result.mutations.map(({ endpoint }) => endpoint)).toEqual([
+      "createWebhook",
+      "deleteWebhook",
+      "createWebhook",
+    ]);
+    expect(result).toMatchObject({ id: "202", pending: undefined });
+    expect("diagnostics" in result && result.diagnostics.map(({ code }) => code)).toEqual([
+      "secret.lost",
+      "api.malformed",
+    ]);
   });
 
   it("answered without a body and not in the list is an error, not a second try", async () => {

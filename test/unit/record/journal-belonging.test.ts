@@ -73,6 +73,19 @@ describe("a journal that a stopped run left", () => {
     expect([backup.serial, [...backup.resources.keys()]]).toEqual([2, [A, B]]);
   });
 
+  test("is folded on demand, without any change; a second time, and where there is none, nothing is written", async () => {
+    const disk = await stopped();
+    const next = await openOn(disk, countingUuids("next"));
+    await next.settle();
+    expect([next.state.serial, stateOn(disk).serial, disk.text(journalPath)]).toEqual([2, 2, undefined]);
+    expect(await idsOn(disk)).toEqual({ [A]: "1", [B]: "201" });
+    const before = disk.operations.length;
+    await next.settle();
+    await next.close();
+    expect([disk.operations.length, stateOn(disk).serial]).toEqual([before, 2]);
+    await expect((await readOn(disk)).settle()).rejects.toThrow("reading only");
+  });
+
   test("forgets what was removed: also a mark of Terraform on the object that stood there before", async () => {
     const disk = await stopped();
     const tainted = (disk.text(statePath) ?? "").replace('"schema_version"', '"status": "tainted",\n"schema_version"');
