@@ -3,7 +3,14 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
-import { createFilePlace, createStateStore, type Disk, emptyDocument, encodeState, systemDisk } from "../src/record/index.ts";
+import {
+  createFilePlace,
+  createStateStore,
+  type Disk,
+  emptyDocument,
+  encodeState,
+  systemDisk,
+} from "../src/record/index.ts";
 
 const MUTATIONS = 500;
 const counted = { bytes: 0, syncs: 0 };
@@ -35,7 +42,14 @@ const service = (name: string, id: string | null) => ({
   address: `hosting_service.${name}`,
   provider: "default",
   schemaVersion: 0,
-  attributes: { id, plan_id: 11, plan: "Shared Start", currency: "USD", domain: `${name}.bench.example`, status: "active" },
+  attributes: {
+    id,
+    plan_id: 11,
+    plan: "Shared Start",
+    currency: "USD",
+    domain: `${name}.bench.example`,
+    status: "active",
+  },
   sensitive: [],
   private: {},
   dependencies: [],
@@ -49,7 +63,9 @@ async function row(count: number, journal: boolean): Promise<void> {
   };
   const store = createStateStore(place, () => crypto.randomUUID());
   const request = { command: "bench", timeoutMs: 0 };
-  const resources = new Map(Array.from({ length: count }, (_, i) => service(`s${i}`, `${i}`)).map((r) => [r.address, r]));
+  const resources = new Map(
+    Array.from({ length: count }, (_, i) => service(`s${i}`, `${i}`)).map((r) => [r.address, r]),
+  );
   const state = { lineage: "bench", serial: 1, resources };
   await store.push(encodeState({ ...emptyDocument(), state }), { ...request, force: false });
 

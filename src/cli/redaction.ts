@@ -13,6 +13,9 @@ export const SHORTEST_SECRET = 6;
 const FACTOR = 0x01000193;
 const TABLE_BITS = 18;
 const ELLIPSIS = 0x2026;
+const ESCAPE = 0x1b;
+/** A power of two above the characters of a fingerprint. */
+const RING = 8;
 
 /**
  * Knows every secret of a run and takes them out of texts. A secret is found as it is and JSON-escaped (however often),
@@ -50,12 +53,11 @@ export class Redaction {
     let result = text;
     for (const sparse of this.#sparse) result = result.replace(sparse, SECRET_MARK);
     if (this.#forms.size === 0) return result;
-    const bones = bonesOf(result);
     let redacted = "";
     let from = 0;
-    for (const [start, end] of this.#find(bones)) {
-      redacted += `${result.slice(from, bones.at[start])}${SECRET_MARK}`;
-      from = (bones.at[end - 1] ?? 0) + 1;
+    for (const [start, end] of this.#find(result)) {
+      redacted += `${result.slice(from, start)}${SECRET_MARK}`;
+      from = end;
     }
     return from === 0 ? result : redacted + result.slice(from);
   }
@@ -68,55 +70,53 @@ export class Redaction {
     if (this.#forms.size === 0 || text.endsWith("\n")) return text.length;
     // The end is enough, and what reaches into it.
     const offset = Math.max(0, text.length - 4 * this.#longest);
-    const bones = bonesOf(text.slice(offset));
-    const { codes, length } = bones;
-    const first = this.#firstOpen(codes, length);
-    if (first === length) return text.length;
-    const hidden = this.#find(bones).find(([start, end]) => start < first && first < end);
-    return offset + (bones.at[hidden?.[0] ?? first] ?? 0);
+    const tail = text.slice(offset);
+    const bones = bonesOf(tail);
+    const open = this.#firstOpen(bones);
+    if (open === undefined) return text.length;
+    const hidden = this.#find(tail).find(([start, end]) => start < open && open < end);
+    return offset + (hidden?.[0] ?? open);
   }
 
   /** The first place from which the rest is the beginning of a form, and not the whole of it. */
-  #firstOpen(codes: Uint16Array, length: number): number {
+  #firstOpen({ codes, at, length }: Bones): number | undefined {
     for (let start = Math.max(0, length - this.#longest + 1); start < length; start++) {
       const forms = this.#openings.get(String.fromCharCode(codes[start] ?? 0));
       if (forms === undefined) continue;
       const rest = textOf(codes, start, length);
-      if (forms.some((form) => form.length > rest.length && form.startsWith(rest))) return start;
+      if (forms.some((form) => form.length > rest.length && form.startsWith(rest))) return at[start];
     }
-    return length;
+    return undefined;
   }
 
-  /** The ranges of characters to hide, in order; what overlaps is one range. */
-  #find({ codes, length }: Bones): [start: number, end: number][] {
+  /** The parts of a text to hide, in order; what overlaps is one part. */
+  #find(text: string): [start: number, end: number][] {
     const found: [number, number][] = [];
-    let print = fingerprint(codes, 0);
-    for (let start = 0; start + SHORTEST_SECRET <= length; start++) {
-      if (this.#table[print >>> (32 - TABLE_BITS)] === 1) {
-        const matched = this.#longestAt(this.#forms.get(print) ?? [], codes, start, length);
-        const last = found.at(-1);
-        if (matched > 0 && last !== undefined && start < last[1]) last[1] = Math.max(last[1], start + matched);
-        else if (matched > 0) found.push([start, start + matched]);
-      }
-      print = roll(print, codes[start] ?? 0, codes[start + SHORTEST_SECRET] ?? 0);
+    // Rings of the last characters and their places: a whole text has no copy.
+    const [codes, at] = [new Uint16Array(RING), new Uint32Array(RING)];
+    let print = 0;
+    let count = 0;
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      if (code === ESCAPE) i = endOfColour(text, i);
+      if (isBetween(code)) continue;
+      print = roll(print, codes[(count - SHORTEST_SECRET) & (RING - 1)] ?? 0, code);
+      codes[count & (RING - 1)] = code;
+      at[count & (RING - 1)] = i;
+      count++;
+      if (this.#table[print >>> (32 - TABLE_BITS)] !== 1 || count < SHORTEST_SECRET) continue;
+      const start = at[(count - SHORTEST_SECRET) & (RING - 1)] ?? 0;
+      const end = endOfMatch(text, start, this.#forms.get(print) ?? []);
+      const last = found.at(-1);
+      if (end !== undefined && last !== undefined && start < last[1]) last[1] = Math.max(last[1], end);
+      else if (end !== undefined) found.push([start, end]);
     }
     return found;
   }
 
-  #longestAt(forms: readonly string[], codes: Uint16Array, start: number, end: number): number {
-    let longest = 0;
-    for (const form of forms) {
-      let same = 0;
-      while (same < form.length && start + same < end && codes[start + same] === form.charCodeAt(same)) same++;
-      const cutOff = same >= SHORTEST_SECRET && codes[start + same] === ELLIPSIS;
-      if (same === form.length || cutOff) longest = Math.max(longest, same);
-    }
-    return longest;
-  }
-
   #add(form: string): void {
     if (form.length < SHORTEST_SECRET) return;
-    const print = fingerprint(bonesOf(form).codes, 0);
+    const print = fingerprint(form);
     push(this.#forms, print, form);
     push(this.#openings, form.charAt(0), form);
     this.#table[print >>> (32 - TABLE_BITS)] = 1;
@@ -129,6 +129,32 @@ function push<K>(lists: Map<K, string[]>, key: K, form: string): void {
   if (list === undefined) lists.set(key, [form]);
   else list.push(form);
 }
+
+/** Where the longest of the forms ends that begins at a place of a text; undefined when none does. */
+function endOfMatch(text: string, start: number, forms: readonly string[]): number | undefined {
+  let longest: number | undefined;
+  for (const form of forms) {
+    let same = 0;
+    let end = start;
+    for (let i = start; i < text.length && same < form.length; i++) {
+      const code = text.charCodeAt(i);
+      if (code === ESCAPE) i = endOfColour(text, i);
+      if (isBetween(code)) continue;
+      // Cut off: what is there of it is hidden.
+      if (code === ELLIPSIS && same >= SHORTEST_SECRET) same = form.length;
+      else if (code !== form.charCodeAt(same)) break;
+      else {
+        same++;
+        end = i + 1;
+      }
+    }
+    if (same === form.length && end > (longest ?? 0)) longest = end;
+  }
+  return longest;
+}
+
+/** What may stand between the characters of a secret: white space, controls, backslashes. */
+const isBetween = (code: number) => code <= 0x20 || code === 0x5c;
 
 /** A text without what may stand between the characters of a secret: its characters, and where they were. */
 interface Bones {
@@ -143,8 +169,8 @@ function bonesOf(text: string): Bones {
   let length = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    if (code === 0x1b) i = endOfColour(text, i);
-    if (code <= 0x20 || code === 0x5c) continue;
+    if (code === ESCAPE) i = endOfColour(text, i);
+    if (isBetween(code)) continue;
     codes[length] = code;
     at[length++] = i;
   }
@@ -170,9 +196,9 @@ function textOf(codes: Uint16Array, start: number, end: number): string {
   return text;
 }
 
-function fingerprint(codes: Uint16Array, start: number): number {
+function fingerprint(form: string): number {
   let print = 0;
-  for (let i = 0; i < SHORTEST_SECRET; i++) print = (Math.imul(print, FACTOR) + (codes[start + i] ?? 0)) >>> 0;
+  for (let i = 0; i < SHORTEST_SECRET; i++) print = roll(print, 0, form.charCodeAt(i));
   return print;
 }
 
@@ -181,7 +207,7 @@ for (let i = 1; i < SHORTEST_SECRET; i++) power = Math.imul(power, FACTOR);
 
 /** The fingerprint one character further. */
 function roll(print: number, out: number, next: number): number {
-  return (Math.imul(print - Math.imul(out, power), FACTOR) + next) >>> 0;
+  return (Math.imul(print - Math.imul(out, power), FACTOR) + next) | 0;
 }
 
 /** Finds a secret of few characters and much space or many backslashes, however often it is escaped. */

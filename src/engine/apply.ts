@@ -77,6 +77,7 @@ class Run {
   readonly #attributes: Map<string, JsonObject>;
   /** What is recorded: the state that the run began with, and what it has recorded since. */
   readonly #recorded: Map<string, ResourceState>;
+  readonly #creates: ReadonlySet<string>;
   readonly #outcomes = new Map<string, Outcome>();
   readonly #declared: ReadonlyMap<string, DesiredResource>;
   /** A mistake of ours. It ends the run, but not before what is under way is finished and recorded. */
@@ -93,6 +94,9 @@ class Run {
     this.#declared = new Map(options.desired.resources.map((resource) => [resource.address, resource]));
     // What templates refer to: as observed for what stays, as applied for what changes.
     this.#attributes = new Map([...options.state.resources].map(([address, { attributes }]) => [address, attributes]));
+    this.#creates = new Set(
+      options.plan.changes.flatMap(({ address, actions: [first] }) => (first === "create" ? [address] : [])),
+    );
     this.#recorded = new Map((options.recorded ?? options.state).resources);
     for (const change of options.plan.changes)
       if (change.before !== null) this.#attributes.set(change.address, change.before);
@@ -205,7 +209,9 @@ class Run {
         now: () => clock.now(),
         pause: (ms) => clock.sleep(ms),
         holder: (ofKind, remote) => this.#holder(change, ofKind, remote),
-        siblings: (ofKind) => siblingsOf(change, ofKind, this.#recorded.values()),
+        // Those that this run sends, or sends again: the answer names what is theirs.
+        siblings: (ofKind) =>
+          siblingsOf(change, ofKind, this.#recorded.values()).filter(({ address }) => this.#creates.has(address)),
         save: async (resource) => {
           await recorder.put(resource);
           this.#recorded.set(resource.address, resource);

@@ -1,5 +1,6 @@
 import type { Kinds, Remote } from "../kinds/kind.ts";
 import {
+  keyIsTrusted,
   type Observation,
   type PlanInput,
   type Planned,
@@ -133,6 +134,7 @@ function planDeclared(options: PlanOptions, changes: Map<string, Change>, diagno
     diagnostics.push(...own);
     if (own.some(({ severity }) => severity === "error")) continue;
     const dependsOn = dependenciesOf(resource, index);
+    const keyLifetimeMs = desired.providers.get(resource.provider)?.keyLifetimeMs;
     const input: PlanInput = {
       kind,
       address: resource.address,
@@ -145,11 +147,15 @@ function planDeclared(options: PlanOptions, changes: Map<string, Change>, diagno
       dependsOn,
       secretByReference: secretsIn(resource, kinds),
       holder: ({ id, attributes }) => holders.get(identityOf(resource.provider, kind, { ...attributes, id }) ?? ""),
-      siblings: siblingsOf(resource, kind, (options.recorded ?? state).resources.values()),
+      // Only those that this plan settles by itself: their key is young, so they are sent again and named by the answer.
+      siblings: siblingsOf(resource, kind, state.resources.values()).filter(
+        ({ address, private: { pending } }) =>
+          declared.has(address) && keyIsTrusted(pending.since, options.now, keyLifetimeMs),
+      ),
       isLeaving: (address) => !declared.has(address),
       reorder: options.reorder.has(resource.address),
       orderAnyway: options.orderAnyway?.has(resource.address) ?? false,
-      keyLifetimeMs: desired.providers.get(resource.provider)?.keyLifetimeMs,
+      keyLifetimeMs,
       plans: observed.plans.get(resource.provider) ?? [],
       now: options.now,
     };

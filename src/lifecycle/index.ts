@@ -11,7 +11,7 @@ export type { ApplyContext, SecretOutputs } from "./context.ts";
 export * from "./doubt.ts";
 export * from "./evidence.ts";
 export { explain } from "./explain.ts";
-export { idempotencyKey } from "./key.ts";
+export { idempotencyKey, keyIsTrusted } from "./key.ts";
 export { planResource } from "./plan.ts";
 export { type PlanInput, type Planned, unchanged } from "./planned.ts";
 export * from "./read.ts";

@@ -83,8 +83,11 @@ export class StateFile implements StateText {
     const text = await this.read();
     const newCopy = copy === undefined ? undefined : await change(copy, backup);
     const newText = text === undefined ? undefined : await change(text, this.name);
-    // The copy first: once the state has its new form, everything has.
-    if (newCopy !== undefined && newCopy !== copy) await this.#replace(backup, newCopy, verify);
+    // The copy first, durably: once the state has its new form, everything has.
+    if (newCopy !== undefined && newCopy !== copy) {
+      await this.#replace(backup, newCopy, verify);
+      await this.#disk.syncFolder(dirname(this.name));
+    }
     this.#backedUp = true;
     if (newText !== undefined && newText !== text) await this.write(newText, verify);
     else await this.#disk.syncFolder(dirname(this.name));

@@ -1,11 +1,11 @@
 /**
- * What hostform remembers of a project: the state file in Terraform's format 4, its lock, its backup. The only writer
+ * What hostform remembers of a project: the state file in Terraform's format 4, its journal, its lock, its backup. The only writer
  * of state. In: resources as the engine leaves them, one at a time. Out: a state that is durable when a call resolves,
  * and every other program's part of the file untouched. Must not: know kinds or the API, decide what happens to a
  * resource, print.
  *
  * A store (`createFileStore`) opens a session (`OpenState`); the session holds the lock and turns each change into a
- * write. Between the two stand pure parts, usable without any disk: the format (`decodeState`, `encodeState`) and the
+ * line of the journal (`journal/`), and all of them into one write of the state (`Recorder`). Between the two stand pure parts, usable without any disk: the format (`decodeState`, `encodeState`) and the
  * revisions of a document (`selectResources`, `moveResources` …). `Disk`, `StateLock` and `StatePlace` are the seams
  * for a simulated disk and for remote places. `Encryption` stands between a store and its place: what is read here is
  * in the clear, whatever is stored.

@@ -67,7 +67,7 @@ export async function openDocuments(place: StatePlace): Promise<Opened> {
     const relation = relationOf(journal, state);
     if (relation === "folded") return { base, durable: base, recovered: [], spent: true };
     if (relation === "open") return replayed(base, journal);
-    if (reading === READINGS) return refuseForeign(journal, place.text.name, state);
+    if (reading === READINGS) return refuseForeign(journal, place.text.name, state ?? "absent");
   }
 }
 

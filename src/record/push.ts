@@ -48,7 +48,9 @@ export async function pushText(place: StatePlace, { given, force, lock, uuid }: 
     await settleJournal(place, opened, lock, uuid);
     return text === folded ? undefined : write();
   }
-  if (relationOf(journal, { ...next.state, text }) === "foreign") refuseForeign(journal, name, there?.state);
+  if (relationOf(journal, { ...next.state, text }) === "foreign") {
+    refuseForeign(journal, name, there?.state ?? (stored === undefined ? "absent" : "unreadable"));
+  }
   if (there !== undefined && !force) checkSuccession(there.state, next.state, name);
   await write();
 }

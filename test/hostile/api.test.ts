@@ -3,6 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from "node:net";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import fc from "../support/fc.ts";
+import { markup } from "../unit/report/hostile.ts";
 import { answer, folder } from "./support.ts";
 
 const TOKEN = "canary-token-0123456789";
@@ -230,6 +232,85 @@ describe("a hostile answer is answered", () => {
   ])("what is not HTTP: %s", { timeout: 120_000 }, async (why, bytes) => {
     await ask(await saying(bytes), [["plan"], ["services"], ["plan", "--json"], ["apply", "--auto-approve"]], why);
   });
+});
+
+/**
+ * An API that fits the specification in everything but its texts: each of them is `text`, and the service 1 exists.
+ * @param round grows with each look, so that everything drifts.
+ */
+function worldOf(text: string, round: () => number): Answering {
+  const [record] = records(text, 1);
+  const service = () => ({
+    ...record,
+    id: 1,
+    status: "active",
+    provisioning_status: "provisioned",
+    price: 5,
+    plan: `${text}${round()}`,
+  });
+  const order = { ...record, id: 2, order_id: 2, total: 5, invoice: { ...record, id: 3 } };
+  return (request, response) => {
+    const [pathname = ""] = (request.url ?? "").split("?");
+    const single = /\/(?:services|invoices|migration-requests)\/\d+$/.test(pathname);
+    const list = { data: [service()], meta: { current_page: 1, last_page: 1, per_page: 100, total: 1 } };
+    json(request.method === "POST" ? { data: order } : { data: single ? service() : list.data, meta: list.meta })(
+      request,
+      response,
+    );
+  };
+}
+
+describe("hostile texts go through everything", () => {
+  const texts = [
+    EVIL,
+    ...fc.sample(
+      markup.filter((text) => text.trim() !== ""),
+      { numRuns: 12, seed: 7 },
+    ),
+  ];
+
+  it.each(texts.map((text, i) => ({ i, text })))(
+    "text $i: planned, adopted, recorded, drifted, shown",
+    { timeout: 60_000 },
+    async ({ text }) => {
+      let round = 0;
+      const { url } = await serving(worldOf(text, () => round));
+      const dir = await folder();
+      const www = { ...DECLARATION.services.www, grants: {}, import: "1" };
+      await writeFile(
+        path.join(dir, "hosting.yaml"),
+        JSON.stringify({
+          ...DECLARATION,
+          services: { www, own: { ...www, import: undefined, domain: "own.example" } },
+        }),
+      );
+      const env = { HOSTING_BASE_URL: url, HOSTING_TOKEN: TOKEN };
+      const plans = [["plan"], ["plan", "--json"], ["plan", "--format", "markdown"], ["plan", "--format", "html"]];
+      const all: string[] = [];
+      const say = async (...args: string[]) => all.push((await answer(dir, args, env, JSON.stringify(text))).text);
+      for (const args of plans) await say(...args);
+      await say("import", "hosting_service.www", "1");
+      await say("apply", "--auto-approve", "--no-wait", "--verbose");
+      round += 1;
+      for (const args of plans) await say(...args);
+      await say("plan", "--out", "x.plan");
+      await say("apply", "--auto-approve", "--no-wait", "--json");
+      for (const args of [
+        ["state", "list", "--long"],
+        ["state", "show", "hosting_service.www"],
+        ["state", "show", "hosting_webhook.hook", "--json"],
+        ["services"],
+        ["webhooks"],
+        ["invoices", "3"],
+        ["resolve"],
+      ])
+        await say(...args);
+      await say("plan", "--destroy", "--format", "markdown");
+      // Not only refusals: something was planned, recorded and listed.
+      expect(all.join("")).toContain("hosting_service.www");
+      expect(all.join("")).toMatch(/Imported hosting_service\.www|exists already|to import/);
+    },
+  );
 });
 
 describe("what does not end is given up", () => {

@@ -136,6 +136,20 @@ describe("a run that dies in mid-order", () => {
     await project.expectNoChanges();
   });
 
+  it.each([
+    ["much later, renamed in the declaration", { other: box.services.www }, 86_400_000],
+    ["renamed in the declaration at once", { other: box.services.www }, 0],
+    ["much later, with another one declared beside it", { ...box.services, other: box.services.www }, 86_400_000],
+  ])("%s, is not ordered under the other name", async (_, services, later) => {
+    const project = await died(box, true);
+    project.clock.advance(later);
+    await project.declare({ project: "crash", services });
+    const ran = await project.run("apply", "--auto-approve", "--allow-removals");
+    expect(ran.code).toBe(1);
+    expect(ran.text).toContain("[plan.lookalike]");
+    expect(orders(project)).toHaveLength(1);
+  });
+
   it("soon after keeps one order of what nothing tells from another", async () => {
     const project = await died(box, true);
     await project.apply();

@@ -106,7 +106,7 @@ class History {
   /** It has the declaration, and neither state nor lock in common with the first: what ended it never knew of. */
   #anotherMachine(): Machine {
     this.#witness.agreeToReorder(this.#server, undefined);
-    return new Machine(this.world, this.#server, this.#witness.sent, this.#sabotage, this.machine.runs);
+    return new Machine(this.world, this.#server, this.#witness.sent, this.#sabotage, this.machine.runs, "Q");
   }
 
   async #start(machine: Machine, delay: number): Promise<RunEnd> {

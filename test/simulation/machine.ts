@@ -46,8 +46,9 @@ const STATE = "/project/hosting.tfstate";
 /** The machine on which all runs of a history take place: its disk, its lock, and who is running. */
 export class Machine {
   readonly disk: SimulatedDisk;
-  /** Runs under way and past, by name. */
+  /** Runs under way and past, of all machines, by name. */
   readonly runs: Map<string, RunOptions>;
+  readonly #name: string;
   readonly #world: World;
   readonly #server: Server;
   readonly #lock: SimulatedLock;
@@ -55,8 +56,9 @@ export class Machine {
   readonly #sabotage: Sabotage;
   readonly #alive = new Set<Life>();
 
-  constructor(world: World, server: Server, onSend: OnSend, sabotage: Sabotage, runs: Map<string, RunOptions>) {
+  constructor(world: World, server: Server, onSend: OnSend, sabotage: Sabotage, runs: Map<string, RunOptions>, name = "P") {
     this.#world = world;
+    this.#name = name;
     this.runs = runs;
     this.#server = server;
     this.#onSend = onSend;
@@ -67,7 +69,7 @@ export class Machine {
 
   /** Runs the program once: store -> observe -> plan -> apply, composed as the CLI does. */
   async run(options: RunOptions): Promise<RunEnd> {
-    const life = this.#begin(`P${this.runs.size + 1}`, options.fate);
+    const life = this.#begin(`${this.#name}${this.runs.size + 1}`, options.fate);
     this.runs.set(life.name, options);
     const work = this.#program(life, options).catch((error: unknown): RunEnd => {
       const internal = error instanceof HostformError && error.diagnostics.some(({ code }) => code === "internal");

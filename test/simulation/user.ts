@@ -108,6 +108,10 @@ export class User {
         else if (code === "plan.pending" || code === "api.ambiguous") await this.#absent(address, state);
         return;
       }
+      case "plan.prevented":
+        // Its block is gone, and the policy that stood in it was not recorded yet.
+        this.#world.note(`user: state rm ${address}`);
+        return this.#machine.withState((store) => store.remove(address));
       default:
     }
   }

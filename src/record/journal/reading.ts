@@ -65,11 +65,11 @@ export function relationOf(
 export function refuseForeign(
   { name, lineage, serial, changes }: Journal,
   stateName: string,
-  state: { readonly lineage: string; readonly serial: number } | undefined,
+  state: { readonly lineage: string; readonly serial: number } | "absent" | "unreadable",
 ): never {
   const there =
-    state === undefined
-      ? "there is no state"
+    typeof state === "string"
+      ? `the state there is ${state}`
       : `the state there has serial ${state.serial} of lineage ${state.lineage}`;
   const put =
     serial === 0

@@ -77,12 +77,28 @@ export async function connectTo(
     return refuseConnection(server, error);
   }
   return {
-    query: async (sql, values = []) => (await client.query<Record<string, unknown>>(sql, [...values])).rows,
+    query: async (sql, values = []) => {
+      try {
+        return (await client.query<Record<string, unknown>>(sql, [...values])).rows;
+      } catch (error) {
+        if (endsSession(error)) lost ??= reasonOf(error);
+        throw error;
+      }
+    },
     get lost() {
       return lost;
     },
     end,
   };
+}
+
+/**
+ * The server's last words (shut down, ended by an administrator, idle for too long) come before the end of the
+ * connection. What is no answer of the server at all, such as none in time, leaves a session that cannot be trusted.
+ */
+function endsSession(error: unknown): boolean {
+  const code = errnoOf(error) ?? "";
+  return !/^(?=.*\d)[0-9A-Z]{5}$/.test(code) || /^(?:08|57P|25P03)/.test(code);
 }
 
 async function configOf(server: PgServer, applicationName: string): Promise<ClientConfig> {

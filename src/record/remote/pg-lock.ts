@@ -101,7 +101,7 @@ export class PgStateLock implements StateLock {
       const id = String(row.id);
       if (row.creation === true) await unlock(CREATION_KEY);
       if (row.mine === true && row.creation === true) return id;
-      
+      if (row.mine === true) await unlock(id);
       return undefined;
     }
     const [creation] = await database.query(`SELECT pg_try_advisory_lock(${CREATION_KEY}) AS mine`);

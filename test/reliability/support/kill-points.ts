@@ -62,10 +62,14 @@ function wrapPromise(owner: object, name: string, kind: PointKind, counts = (_: 
       await original.apply(this, args.with(content, half(args[content] as string)));
       die();
     }
-    const result = await original.apply(this, args);
-    if (moment === "after") die();
-    if (name === "open") opened.set(result, target);
-    return result;
+    try {
+      const result = await original.apply(this, args);
+      if (name === "open") opened.set(result, target);
+      return result;
+    } finally {
+      // Whether or not it succeeded.
+      if (moment === "after") die();
+    }
   };
 }
 

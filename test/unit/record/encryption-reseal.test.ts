@@ -90,7 +90,8 @@ describe.each<{ name: string; wanted: Resealing; from: () => Promise<FakeDisk>; 
     const disk = await from();
     disk.before = (operation) => {
       // Another state of ours, whole, and not what was written.
-      if (operation === "syncFolder /project") disk.put(path, plain.replace(CANARY, "else"));
+      const replaced = disk.operations.at(-1)?.endsWith(` ${path}`);
+      if (replaced && operation === "syncFolder /project") disk.put(path, plain.replace(CANARY, "else"));
     };
     expect(await diagnosticOf(() => reseal(place(disk), encryption, wanted, allowed))).toMatchObject({
       code: "state.unwritable",

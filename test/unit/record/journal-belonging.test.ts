@@ -152,9 +152,17 @@ describe("a journal that belongs to another state", () => {
   const other = (disk: FakeDisk) => JSON.stringify({ ...JSON.parse(disk.text(statePath) ?? ""), lineage: "another" });
 
   test.each([
-    ["of another serial", (disk: FakeDisk) => disk.put(statePath, older(disk)), /serial 1 of lineage first-1; the state there has serial 0/],
-    ["of another lineage", (disk: FakeDisk) => disk.put(statePath, other(disk)), /the state there has serial 1 of lineage another/],
-    ["that is not there", (disk: FakeDisk) => disk.names.delete(statePath), /there is no state/],
+    [
+      "of another serial",
+      (disk: FakeDisk) => disk.put(statePath, older(disk)),
+      /serial 1 of lineage first-1; the state there has serial 0/,
+    ],
+    [
+      "of another lineage",
+      (disk: FakeDisk) => disk.put(statePath, other(disk)),
+      /the state there has serial 1 of lineage another/,
+    ],
+    ["that is not there", (disk: FakeDisk) => disk.names.delete(statePath), /the state there is absent/],
   ])("%s is refused, says what it holds, and everything stays", async (_reason, replace, detail) => {
     const disk = await stopped();
     replace(disk);
@@ -229,7 +237,11 @@ describe("pull and push beside a journal", () => {
 
   test.each([
     ["that was lost", (disk: FakeDisk) => disk.names.delete(statePath), false],
-    ["that another took the place of", (disk: FakeDisk) => disk.put(statePath, '{"version":4,"serial":9,"lineage":"x"}'), true],
+    [
+      "that another took the place of",
+      (disk: FakeDisk) => disk.put(statePath, '{"version":4,"serial":9,"lineage":"x"}'),
+      true,
+    ],
     ["that was emptied", (disk: FakeDisk) => disk.put(statePath, ""), true],
   ])("putting back the state of the journal, %s, makes the two one again", async (_reason, lose, force) => {
     const disk = await stopped();

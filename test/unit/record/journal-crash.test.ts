@@ -92,7 +92,10 @@ test("a crash at any operation of the recovery from a crash, too", async () => {
     const outcome = await run(disk, history);
     if (!disk.crashed) break;
     for (let second = 0; ; second++) {
-      const [luck, next] = [first, first + 5 * second].map((n) => everyLuck[n % everyLuck.length] as Luck) as [Luck, Luck];
+      const [luck, next] = [first, first + 5 * second].map((n) => everyLuck[n % everyLuck.length] as Luck) as [
+        Luck,
+        Luck,
+      ];
       const survivor = disk.afterPowerFailure(luck);
       survivor.crashAt = second;
       const again = await run(survivor, recovery);

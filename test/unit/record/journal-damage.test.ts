@@ -26,7 +26,9 @@ beforeAll(async () => {
   const run = await openOn(disk);
   after.push(await idsOn(disk));
   for (const [address, id] of steps) {
-    await (id === undefined ? run.remove(address) : run.put(resource(address, id, { attributes: { note: "ü".repeat(9) } })));
+    await (id === undefined
+      ? run.remove(address)
+      : run.put(resource(address, id, { attributes: { note: "ü".repeat(9) } })));
     after.push(await idsOn(disk));
   }
   journal = Buffer.from(disk.text(journalPath) ?? "");
@@ -106,7 +108,9 @@ describe("a journal that was changed", () => {
     expect(diagnostic).toMatchObject({
       code: "state.journal",
       summary: "The journal beside the state is damaged",
-      detail: expect.stringMatching(/line 2 is not what was written.*hosting_service\.a \(id 1b\).*the removal of hosting_service\.old/),
+      detail: expect.stringMatching(
+        /line 2 is not what was written.*hosting_service\.a \(id 1b\).*the removal of hosting_service\.old/,
+      ),
       fix: expect.stringContaining("Restore it from a copy"),
     });
     expect(diagnostic?.detail).not.toContain("ü");

@@ -71,7 +71,9 @@ describe("the order of what is done", () => {
     };
     expect(await diagnosticOf(() => state.put(resource(B, "2")))).toMatchObject({
       code: "state.lost_lock",
-      detail: expect.stringMatching(/^Not recorded: hosting_service\.b \(id 2\)\.\nWhat was recorded before is in .*journal/),
+      detail: expect.stringMatching(
+        /^Not recorded: hosting_service\.b \(id 2\)\.\nWhat was recorded before is in .*journal/,
+      ),
     });
     expect(disk.text(journalPath) === text).toBe(moment === "before");
     // Nothing of this run goes to disk any more, the state and its journal included.
@@ -162,7 +164,14 @@ describe("a place without a journal", () => {
 });
 
 describe("what is written for one mutation", () => {
-  const body = { plan_id: 11, currency: "USD", domain: "www.acme.example", term: 12, coupon_code: "WELCOME-2026", reference: "acme/www" };
+  const body = {
+    plan_id: 11,
+    currency: "USD",
+    domain: "www.acme.example",
+    term: 12,
+    coupon_code: "WELCOME-2026",
+    reference: "acme/www",
+  };
   const pending = {
     since: "2026-11-21T07:28:21.000Z",
     operation: "createService",
@@ -242,21 +251,27 @@ describe("the journal of an encrypted state", () => {
     const forged = chainLine(CHAIN_START, head.replace('"serial":0', '"serial":1'));
     disk.put(journalPath, forged.line + chainLine(forged.sum, line).line);
     const opening = () => storeWith(disk, key(1)).open(request);
-    expect(await diagnosticOf(opening)).toMatchObject({ code: "state.journal", summary: expect.stringContaining("damaged") });
+    expect(await diagnosticOf(opening)).toMatchObject({
+      code: "state.journal",
+      summary: expect.stringContaining("damaged"),
+    });
   });
 
-  test.each([0, 1])("is folded before the state is encrypted, so that none stays in the clear (journal: %s)", async (lines) => {
-    const disk = new FakeDisk();
-    const first = await openOn(disk);
-    await first.put(resource(B, "2"));
-    await first.close();
-    if (lines > 0) await (await openOn(disk)).put(secret());
-    await storeWith(disk, key(1)).reseal({ to: "sealed" }, request);
-    for (const { text } of disk.names.values()) expect(text).not.toContain("canary");
-    expect(disk.text(journalPath)).toBeUndefined();
-    const found = await storeWith(disk, key(1)).open({ ...request, write: false });
-    expect(Object.keys(idsOf(found))).toEqual(lines > 0 ? [A, B] : [B]);
-  });
+  test.each([0, 1])(
+    "is folded before the state is encrypted, so that none stays in the clear (journal: %s)",
+    async (lines) => {
+      const disk = new FakeDisk();
+      const first = await openOn(disk);
+      await first.put(resource(B, "2"));
+      await first.close();
+      if (lines > 0) await (await openOn(disk)).put(secret());
+      await storeWith(disk, key(1)).reseal({ to: "sealed" }, request);
+      for (const { text } of disk.names.values()) expect(text).not.toContain("canary");
+      expect(disk.text(journalPath)).toBeUndefined();
+      const found = await storeWith(disk, key(1)).open({ ...request, write: false });
+      expect(Object.keys(idsOf(found))).toEqual(lines > 0 ? [A, B] : [B]);
+    },
+  );
 });
 
 test("a store opened anew by each operation finds the journal of the one before", async () => {

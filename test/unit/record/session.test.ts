@@ -15,7 +15,8 @@ const onDisk = (disk: FakeDisk) => decodeState(disk.text(path) ?? "", path).stat
 /** What a reader finds, journal included. */
 const found = async (disk: FakeDisk) => (await storeOn(disk).open({ ...request, write: false })).state;
 const afterTheWorst = (disk: FakeDisk) => found(disk.afterPowerFailure({ content: "lost", names: "lost" }));
-const renames = (disk: FakeDisk) => disk.operations.filter((each) => /^rename .* \/project\/hosting.tfstate$/.test(each));
+const renames = (disk: FakeDisk) =>
+  disk.operations.filter((each) => /^rename .* \/project\/hosting.tfstate$/.test(each));
 const lines = (disk: FakeDisk) => disk.operations.filter((each) => each === `sync ${journal}`).length - 1;
 
 describe("an open state", () => {

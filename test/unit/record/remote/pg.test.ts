@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Clock } from "../../../../src/model/index.ts";
 import {
   connectTo,
   createPgPlace,
@@ -20,7 +21,7 @@ interface Parts {
   readonly connection?: string;
   readonly workspace?: string;
   readonly pid?: number;
-  readonly clock?: ReturnType<typeof testClock>;
+  readonly clock?: Clock;
   /** Sees each session that is opened. */
   readonly onConnect?: (database: Database) => void;
 }
@@ -163,6 +164,33 @@ describe.skipIf(noPostgres !== undefined)(
       // Nothing that was tried on the way is still held.
       expect(await locks()).toEqual([-1]);
       await other.close();
+    });
+
+    test("who waits holds nothing meanwhile, and goes on when it is free", async () => {
+      await write({}, "1");
+      const other = await open({ workspace: "new" });
+      const meanwhile: unknown[] = [];
+      const clock: Clock = {
+        ...testClock(),
+        sleep: async () => {
+          meanwhile.push(await locks());
+          await other.close();
+        },
+      };
+      const state = await storeAt({ clock }).open({ ...request, timeoutMs: 60_000, write: true });
+      expect(meanwhile).toEqual([[-1]]);
+      expect(await locks()).toEqual([1]);
+      await state.close();
+    });
+
+    test("waiting ends with the signal, and the session with it", async () => {
+      const other = await open();
+      const stop = new AbortController();
+      const clock: Clock = { ...testClock(), sleep: async () => stop.abort(new Error("stopped")) };
+      const opening = storeAt({ clock }).open({ ...request, timeoutMs: 60_000, write: true, signal: stop.signal });
+      await expect(opening).rejects.toThrow("stopped");
+      await other.close();
+      expect(await locks()).toEqual([]);
     });
 
     test("the states of two workspaces do not keep each other", async () => {
