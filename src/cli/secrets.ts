@@ -18,8 +18,16 @@ export function secretsOf(invocation: Invocation, { files }: Pick<Desired, "file
     io.capture(command, { cwd: options.dir, env: { ...io.env, ...env }, input, timeoutMs: COMMAND_MS });
   const recorded = [options.state, `${options.state}.backup`, `${options.state}.journal`];
   const own = [...recorded, ...files.map((file) => path.resolve(io.cwd, file))];
+  const outputs = new SecretFiles({ folder: options.dir, disk: systemDisk, look, run, own });
   return {
-    secretOutputs: new SecretFiles({ folder: options.dir, disk: systemDisk, look, run, own }),
+    secretOutputs: {
+      check: (output, of) => outputs.check(output, of),
+      // A command that is given a secret may repeat it where it says what went wrong.
+      write: (output, of, secret) => {
+        io.redaction.learn(secret);
+        return outputs.write(output, of, secret);
+      },
+    },
     readSource: sourceReader(invocation, (command) => run(command, "", {})),
   };
 }

@@ -95,9 +95,10 @@ export class StateFile implements StateText {
 
   async sweep(): Promise<void> {
     const folder = dirname(this.name);
-    const names = await this.#disk.list(folder);
+    // What cannot be removed is left: it harms nobody, and a disk that is broken says so when something is written.
+    const names = await this.#disk.list(folder).catch(() => []);
     const ours = names.filter((name) => name.startsWith(`.${basename(this.name)}.`) && name.endsWith(".tmp"));
-    await Promise.all(ours.map((name) => this.#disk.remove(join(folder, name))));
+    await Promise.allSettled(ours.map((name) => this.#disk.remove(join(folder, name))));
   }
 
   /** Puts a synced file with the text at a path of the folder, which is not synced yet; gives its identity. */

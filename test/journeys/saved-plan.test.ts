@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -257,6 +257,26 @@ describe("a saved plan is refused", () => {
     expect(await refused(project)).toContain("The state has changed");
     await save(project);
     expect((await project.run("apply", "acme.plan")).code).toBe(0);
+    expect(ordered(project)).toBe(2);
+  });
+
+  it("after an apply of it was killed: what only the journal knows counts", async () => {
+    const project = await startProject({ declare: declaration({ www }) });
+    await project.apply();
+    await project.declare(declaration({ www, shop }));
+    await save(project);
+    // What lies on the disk while the order is under way is what a kill would leave.
+    const journal = `${project.statePath}.journal`;
+    project.control.addFault({ method: "POST", path: "/services", phase: "before", delayMs: 1 });
+    let left: [string, string] | undefined;
+    project.onDelay = () => {
+      left ??= [readFileSync(project.statePath, "utf8"), readFileSync(journal, "utf8")];
+    };
+    expect((await project.run("apply", "acme.plan")).code).toBe(0);
+    const [state = "", entries = ""] = left ?? [];
+    await writeFile(project.statePath, state);
+    await writeFile(journal, entries);
+    expect(await refused(project)).toContain("An apply that was stopped has recorded something.");
     expect(ordered(project)).toBe(2);
   });
 
