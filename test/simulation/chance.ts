@@ -47,8 +47,7 @@ export class Chance {
 
   /** A text in the form of a UUID. */
   readonly uuid = (): string => {
-    const hex = (digits: number) =>
-      Array.from({ length: digits }, () => this.whole(0, 15).toString(16)).join("");
+    const hex = (digits: number) => Array.from({ length: digits }, () => this.whole(0, 15).toString(16)).join("");
     return `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}`;
   };
 }

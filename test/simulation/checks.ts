@@ -20,7 +20,13 @@ export interface Aftermath {
 
 /** Everything in which declaration, state and account differ although nothing goes wrong any more; empty when all is well. */
 export function differences(aftermath: Aftermath): string[] {
-  return [...recorded(aftermath), ...services(aftermath), ...grants(aftermath), ...webhooks(aftermath), ...others(aftermath)];
+  return [
+    ...recorded(aftermath),
+    ...services(aftermath),
+    ...grants(aftermath),
+    ...webhooks(aftermath),
+    ...others(aftermath),
+  ];
 }
 
 /** Every declared resource is recorded with an id, nothing else is, and no mark is left. */
@@ -28,7 +34,9 @@ function recorded({ declaration, state }: Aftermath): string[] {
   const declared = new Set(desiredOf(declaration, new Map()).resources.map(({ address }) => address));
   const missing = [...declared].filter((address) => typeof state.resources.get(address)?.attributes.id !== "string");
   const left = [...state.resources.keys()].filter((address) => !declared.has(address));
-  const marked = [...state.resources.values()].filter(({ private: mark }) => mark.pending ?? mark.deposed ?? mark.attempt);
+  const marked = [...state.resources.values()].filter(
+    ({ private: mark }) => mark.pending ?? mark.deposed ?? mark.attempt,
+  );
   return [
     ...missing.map((address) => `${address} is declared and not recorded`),
     ...left.map((address) => `${address} is recorded and not declared`),
@@ -78,7 +86,8 @@ function grants({ declaration, state, server, now, orphans }: Aftermath): string
       for (const { id } of real) known.add(id);
       const [only] = real;
       if (only === undefined || real.length > 1) faults.push(`${address} has ${real.length} grants`);
-      else if (String(only.id) !== attributesOf(state, address).id) faults.push(`${address} is recorded as another grant`);
+      else if (String(only.id) !== attributesOf(state, address).id)
+        faults.push(`${address} is recorded as another grant`);
       else if (only.permission !== permission) faults.push(`${address} is ${only.permission}`);
     }
   }
@@ -93,7 +102,9 @@ function webhooks({ declaration, state, server, orphans, adopted }: Aftermath): 
   const faults: string[] = [];
   for (const { name, url, events } of declaration.webhooks) {
     const address = `hosting_webhook.${name}`;
-    const real = server.webhooks.filter((one) => one.url === url && one.events.toSorted().join() === events.toSorted().join());
+    const real = server.webhooks.filter(
+      (one) => one.url === url && one.events.toSorted().join() === events.toSorted().join(),
+    );
     for (const { id } of real) known.add(id);
     const attributes = attributesOf(state, address);
     const [only] = real;
@@ -109,17 +120,28 @@ function webhooks({ declaration, state, server, orphans, adopted }: Aftermath): 
 function others({ declaration, state, server }: Aftermath): string[] {
   const one = (address: string, real: readonly { readonly id: number }[]) => {
     const { id } = attributesOf(state, address);
-    return real.length === 1 && String(real[0]?.id) === id ? [] : [`${address} is recorded as ${id}; there are ${real.length}`];
+    return real.length === 1 && String(real[0]?.id) === id
+      ? []
+      : [`${address} is recorded as ${id}; there are ${real.length}`];
   };
   return [
     ...declaration.accounts.flatMap(({ name }) =>
-      one(`hosting_client_account.${name}`, server.accounts.filter((real) => real.name === name)),
+      one(
+        `hosting_client_account.${name}`,
+        server.accounts.filter((real) => real.name === name),
+      ),
     ),
     ...declaration.migrations.flatMap(({ name, domain }) =>
-      one(`hosting_migration_request.${name}`, server.migrations.filter((real) => real.domain === domain)),
+      one(
+        `hosting_migration_request.${name}`,
+        server.migrations.filter((real) => real.domain === domain),
+      ),
     ),
     ...declaration.domains.flatMap(({ name, domain }) =>
-      one(`hosting_domain.${name}`, server.registrations.filter((real) => real.domain === domain)),
+      one(
+        `hosting_domain.${name}`,
+        server.registrations.filter((real) => real.domain === domain),
+      ),
     ),
   ];
 }

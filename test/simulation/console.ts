@@ -5,7 +5,12 @@ import { classOf } from "./witness.ts";
 import type { World } from "./world.ts";
 
 /** Somebody works on the account in the dashboard, without the program. @param isRecorded whether the state knows a service. */
-export function editByHand(world: World, server: Server, declaration: Declaration, isRecorded: (id: number) => boolean): void {
+export function editByHand(
+  world: World,
+  server: Server,
+  declaration: Declaration,
+  isRecorded: (id: number) => boolean,
+): void {
   const { chance } = world;
   server.settle();
   const own = server.services.filter((one) => !one.foreign && one.visibleAt <= world.now);
@@ -42,11 +47,21 @@ export function editByHand(world: World, server: Server, declaration: Declaratio
     case "grant": {
       const chosen = chance.oneOf(own);
       if (chosen === undefined) return;
-      server.grants.push({ ...foreign, service: chosen.id, email: `guest${foreign.id}@other.example`, permission: "view" });
+      server.grants.push({
+        ...foreign,
+        service: chosen.id,
+        email: `guest${foreign.id}@other.example`,
+        permission: "view",
+      });
       return;
     }
     case "subscribe":
-      server.webhooks.push({ ...foreign, url: `https://other${foreign.id}.example/`, events: ["invoice.paid"], secret: "theirs" });
+      server.webhooks.push({
+        ...foreign,
+        url: `https://other${foreign.id}.example/`,
+        events: ["invoice.paid"],
+        secret: "theirs",
+      });
       return;
     case "account":
       server.accounts.push({ ...foreign, name: `other${foreign.id}`, currency: "USD" });
@@ -80,7 +95,9 @@ export function editByHand(world: World, server: Server, declaration: Declaratio
       const used = new Set(declaration.migrations.map(({ service }) => service));
       const kept = declaration.services.filter(({ name }) => used.has(name)).map(classOf);
       const chosen = chance.oneOf(
-        inUse.filter((one) => isRecorded(one.id) && !kept.includes(classOf({ domain: one.domain, plan: one.plan.plan_id }))),
+        inUse.filter(
+          (one) => isRecorded(one.id) && !kept.includes(classOf({ domain: one.domain, plan: one.plan.plan_id })),
+        ),
       );
       if (chosen !== undefined) chosen.terminated = true;
     }

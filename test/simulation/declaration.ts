@@ -92,7 +92,15 @@ export function edit(chance: Chance, now: Declaration, fresh: number, only: bool
     return { ...now, services: now.services.map((one) => (one === chosen ? make(one) : one)) };
   };
   const others = only ? 0 : 1;
-  const edits = { suspend: 3, password: others, add: 2, remove: 2, grants: 3 * others, webhook: 3 * others, more: others };
+  const edits = {
+    suspend: 3,
+    password: others,
+    add: 2,
+    remove: 2,
+    grants: 3 * others,
+    webhook: 3 * others,
+    more: others,
+  };
   switch (chance.weighted(edits)) {
     case "suspend":
       return change(({ suspended: _, ...one }) => {
@@ -102,7 +110,8 @@ export function edit(chance: Chance, now: Declaration, fresh: number, only: bool
     case "grants":
       return change((one) => {
         const { [chance.oneOf(PEOPLE)]: gone, ...rest } = one.grants;
-        const added = gone === undefined || chance.once(0.5) ? { [chance.oneOf(PEOPLE)]: chance.oneOf(PERMISSIONS) } : {};
+        const added =
+          gone === undefined || chance.once(0.5) ? { [chance.oneOf(PEOPLE)]: chance.oneOf(PERMISSIONS) } : {};
         return { ...one, grants: { ...rest, ...added } };
       });
     case "webhook": {

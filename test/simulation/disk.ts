@@ -73,7 +73,12 @@ export class SimulatedDisk {
   for(life: Life, faults: number): Disk {
     const { chance } = this.#world;
     /** @param broken what is left of the operation when it is refused; absent for those that never are. */
-    const operation = async <T>(what: string, act: () => T, broken?: () => void, dying: () => void = act): Promise<T> => {
+    const operation = async <T>(
+      what: string,
+      act: () => T,
+      broken?: () => void,
+      dying: () => void = act,
+    ): Promise<T> => {
       if (!life.step(`disk ${what}`, dying)) return hang();
       await this.#world.pause(chance.real() * 2);
       if (life.dead) return hang();
@@ -136,7 +141,9 @@ export class SimulatedDisk {
           nothing,
         ),
       list: (folder) =>
-        operation(`list ${folder}`, () => this.paths.filter((path) => dirname(path) === folder).map((path) => basename(path))),
+        operation(`list ${folder}`, () =>
+          this.paths.filter((path) => dirname(path) === folder).map((path) => basename(path)),
+        ),
       syncFolder: (folder) =>
         operation(
           `syncFolder ${folder}`,
@@ -165,7 +172,8 @@ export class SimulatedDisk {
     if (synced === content.length) return content;
     const end = chance.oneOf([content.length, synced, chance.whole(synced, content.length)]);
     const left = Buffer.from(content.subarray(0, end));
-    if (chance.once(0.2)) left.fill(0, ...inOrder(chance.whole(synced, end), chance.oneOf([end, chance.whole(synced, end)])));
+    if (chance.once(0.2))
+      left.fill(0, ...inOrder(chance.whole(synced, end), chance.oneOf([end, chance.whole(synced, end)])));
     return left;
   }
 }

@@ -5,8 +5,8 @@ import { editByHand } from "./console.ts";
 import { type Declaration, declare, edit, rename } from "./declaration.ts";
 import { Machine, type RunEnd, type RunOptions } from "./machine.ts";
 import { CALM, type Weather } from "./network.ts";
-import type { Sabotage } from "./sabotage.ts";
 import { Owners } from "./owners.ts";
+import type { Sabotage } from "./sabotage.ts";
 import { type Habits, Server } from "./server.ts";
 import { User } from "./user.ts";
 import { Witness } from "./witness.ts";
@@ -100,7 +100,15 @@ class History {
     if (ended === undefined) this.#defects.push("a run hangs, although nothing it waits for can come");
     const last = ended?.value.at(-1);
     if (last !== undefined && chance.once(0.5)) await this.world.run(this.#decide(last));
-    await this.#wait(chance.oneOf([[5 * SECOND, MINUTE], [MINUTE, 9 * MINUTE], [9 * MINUTE, 11 * MINUTE], [HOUR, 3 * HOUR], [DAY, 3 * DAY]]));
+    await this.#wait(
+      chance.oneOf([
+        [5 * SECOND, MINUTE],
+        [MINUTE, 9 * MINUTE],
+        [9 * MINUTE, 11 * MINUTE],
+        [HOUR, 3 * HOUR],
+        [DAY, 3 * DAY],
+      ]),
+    );
   }
 
   /** It has the declaration, and neither state nor lock in common with the first: what ended it never knew of. */
@@ -118,7 +126,9 @@ class History {
       planOnly: chance.once(0.05),
       weather: weather(chance),
       diskFaults: chance.oneOf([0, 0, 0, 0.01, 0.05]),
-      ...(dies && { fate: { step: chance.whole(1, chance.oneOf([15, 60, 200])), how: chance.oneOf(["kill", "power"]) } }),
+      ...(dies && {
+        fate: { step: chance.whole(1, chance.oneOf([15, 60, 200])), how: chance.oneOf(["kill", "power"]) },
+      }),
       ...(chance.once(0.05) && { stopAfterMs: chance.whole(0, 5_000) }),
       waitMs: chance.oneOf([0, MINUTE, 5 * MINUTE]),
       concurrency: chance.oneOf([1, 3, 10]),
@@ -158,7 +168,9 @@ class History {
       if (isQuiet(ended.value)) return this.#compare(ended.value);
       await this.world.run(this.#decide(ended.value));
     }
-    this.#defects.push(`there is no end to it: ${MOST_FINAL_RUNS} runs in which nothing went wrong, and still something to do`);
+    this.#defects.push(
+      `there is no end to it: ${MOST_FINAL_RUNS} runs in which nothing went wrong, and still something to do`,
+    );
   }
 
   #compare(end: RunEnd): void {
@@ -228,9 +240,20 @@ function habits(chance: Chance): Habits {
   return {
     keyMemoryMs: chance.oneOf([10 * MINUTE, 11 * MINUTE, HOUR, DAY]),
     pageSize: chance.oneOf([2, 100]),
-    payMs: chance.oneOf([[0, 0], [SECOND, MINUTE], [MINUTE, HOUR]]),
-    provisionMs: chance.oneOf([[0, 0], [SECOND, 5 * MINUTE]]),
-    jobMs: chance.oneOf([[0, SECOND], [SECOND, MINUTE], [MINUTE, 20 * MINUTE]]),
+    payMs: chance.oneOf([
+      [0, 0],
+      [SECOND, MINUTE],
+      [MINUTE, HOUR],
+    ]),
+    provisionMs: chance.oneOf([
+      [0, 0],
+      [SECOND, 5 * MINUTE],
+    ]),
+    jobMs: chance.oneOf([
+      [0, SECOND],
+      [SECOND, MINUTE],
+      [MINUTE, 20 * MINUTE],
+    ]),
     slowOrders: chance.oneOf([0, 0.3]),
     newestFirst: chance.once(0.7),
     terse: chance.once(0.2),

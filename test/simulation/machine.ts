@@ -8,7 +8,7 @@ import { type Declaration, desiredOf } from "./declaration.ts";
 import { SimulatedDisk } from "./disk.ts";
 import { type Fate, Life } from "./life.ts";
 import { SimulatedLock } from "./lock.ts";
-import { SimulatedNetwork, type OnSend, type Weather } from "./network.ts";
+import { type OnSend, SimulatedNetwork, type Weather } from "./network.ts";
 import type { Sabotage } from "./sabotage.ts";
 import type { Server } from "./server.ts";
 import { clockOf, type World } from "./world.ts";
@@ -56,7 +56,14 @@ export class Machine {
   readonly #sabotage: Sabotage;
   readonly #alive = new Set<Life>();
 
-  constructor(world: World, server: Server, onSend: OnSend, sabotage: Sabotage, runs: Map<string, RunOptions>, name = "P") {
+  constructor(
+    world: World,
+    server: Server,
+    onSend: OnSend,
+    sabotage: Sabotage,
+    runs: Map<string, RunOptions>,
+    name = "P",
+  ) {
     this.#world = world;
     this.#name = name;
     this.runs = runs;
@@ -186,7 +193,8 @@ export class Machine {
   #notePlan(life: Life, { changes, diagnostics }: Plan): void {
     const acting = changes.filter(({ actions }) => actions[0] !== "no-op");
     for (const { address, actions } of acting) this.#world.note(`${life.name} plans ${address}: ${actions.join(", ")}`);
-    for (const { severity, code, summary } of diagnostics) this.#world.note(`${life.name} ${severity}: ${summary} [${code}]`);
+    for (const { severity, code, summary } of diagnostics)
+      this.#world.note(`${life.name} ${severity}: ${summary} [${code}]`);
   }
 }
 

@@ -108,33 +108,43 @@ export class SimulatedNetwork extends Dispatcher {
     this.#flights.add(flight);
   }
 
+  /** The answer, or what comes in place of it, is on its way back. */
   #return(exchange: Exchange, name: string, mishap: Mishap | undefined, answer: Answer | undefined): void {
-    const { chance } = this.#world;
-    const deliver = (act: () => void) => {
-      if (!exchange.over && this.#life.step(`hears of ${name}`)) act();
+    const hear = this.#heard(exchange, mishap, answer);
+    if (hear === undefined) return;
+    const arrive = () => {
+      if (!exchange.over && this.#life.step(`hears of ${name}`)) hear();
     };
+    if (mishap === "late") this.#world.after(this.#world.chance.whole(1_000, 90_000), arrive);
+    else arrive();
+  }
+
+  /** What the sender gets to hear; undefined when nothing ever comes. */
+  #heard(exchange: Exchange, mishap: Mishap | undefined, answer: Answer | undefined): (() => void) | undefined {
+    const { chance } = this.#world;
     switch (mishap) {
       case "refused":
-        return deliver(() => exchange.break("ECONNREFUSED", "connect"));
+        return () => exchange.break("ECONNREFUSED", "connect");
       case "lost-before":
       case "lost-after":
-        return deliver(() => exchange.break(chance.oneOf(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"])));
+        return () => exchange.break(chance.oneOf(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]));
       case "silent-before":
       case "silent-after":
-        return;
+        return undefined;
       case "throttled":
-        return deliver(() => exchange.answer({ status: 429, headers: chance.once(0.5) ? { "retry-after": "2" } : {}, body: "" }));
+        return () =>
+          exchange.answer({ status: 429, headers: chance.once(0.5) ? { "retry-after": "2" } : {}, body: "" });
       case "error-before":
       case "error-after":
-        return deliver(() => exchange.answer(chance.oneOf(TROUBLE)));
+        return () => exchange.answer(chance.oneOf(TROUBLE));
       case "page":
-        return deliver(() => exchange.answer({ status: 200, headers: HTML, body: "<!doctype html><title>Sign in</title>" }));
+        return () => exchange.answer({ status: 200, headers: HTML, body: "<!doctype html><title>Sign in</title>" });
+      case "cut":
+      case "short":
+        return answer && (() => exchange.cut(answer, chance.real(), mishap === "cut"));
       default:
+        return answer && (() => exchange.answer(answer));
     }
-    if (answer === undefined) return;
-    if (mishap === "cut" || mishap === "short") return deliver(() => exchange.cut(answer, chance.real(), mishap === "cut"));
-    if (mishap !== "late") return deliver(() => exchange.answer(answer));
-    this.#world.after(chance.whole(1_000, 90_000), () => deliver(() => exchange.answer(answer)));
   }
 
   #mishap(): Mishap | undefined {
@@ -201,24 +211,28 @@ class Exchange {
     this.#start(answer);
     const text = textOf(answer);
     if (text !== "") this.#handler.onResponseData?.(this.#controller, Buffer.from(text));
-    this.over = true;
-    this.#handler.onResponseEnd?.(this.#controller, {});
+    this.#end();
   }
 
   /** The body ends before its end. */
   cut(answer: Answer, share: number, breaks: boolean): void {
     const text = textOf(answer);
-    if (text === "") return this.break("ECONNRESET");
-    this.#start(answer);
-    const part = text.slice(0, Math.floor(share * text.length));
-    if (part !== "") this.#handler.onResponseData?.(this.#controller, Buffer.from(part));
-    if (breaks) return this.break("UND_ERR_SOCKET");
-    this.over = true;
-    this.#handler.onResponseEnd?.(this.#controller, {});
+    if (text !== "") {
+      this.#start(answer);
+      const part = text.slice(0, Math.floor(share * text.length));
+      if (part !== "") this.#handler.onResponseData?.(this.#controller, Buffer.from(part));
+    }
+    if (breaks || text === "") this.break("UND_ERR_SOCKET");
+    else this.#end();
   }
 
   break(code: string, syscall?: string): void {
     this.#fail(Object.assign(new Error(`${code}: simulated`), { code, ...(syscall && { syscall }) }));
+  }
+
+  #end(): void {
+    this.over = true;
+    this.#handler.onResponseEnd?.(this.#controller, {});
   }
 
   #start({ status, headers = {} }: Answer): void {

@@ -28,8 +28,12 @@ const putting = (alter: (resource: ResourceState) => ResourceState): Sabotage =>
   store: (store) => but(store, { put: (resource) => store.put(alter(resource)) }),
 });
 
-const sending = (alter: (mutation: Mutation, client: HostingClient, world: World) => Mutation | Promise<Mutation>): Sabotage => ({
-  writer: (client, world) => ({ perform: async (mutation) => client.perform((await alter(mutation, client, world)) as typeof mutation) }),
+const sending = (
+  alter: (mutation: Mutation, client: HostingClient, world: World) => Mutation | Promise<Mutation>,
+): Sabotage => ({
+  writer: (client, world) => ({
+    perform: async (mutation) => client.perform((await alter(mutation, client, world)) as typeof mutation),
+  }),
 });
 
 /** Sends once more what may have been carried out. */
@@ -84,7 +88,9 @@ export const SABOTAGE: Readonly<Record<string, Sabotage>> = {
     ...resource,
     attributes: { ...resource.attributes, ...("secret" in resource.attributes && { secret: null }) },
   })),
-  "the list is not looked at": { account: (account) => but(account, { list: async () => new Map(), recheck: async () => new Map() }) },
+  "the list is not looked at": {
+    account: (account) => but(account, { list: async () => new Map(), recheck: async () => new Map() }),
+  },
   "a registration is sent again": insisting("registerDomain"),
   "a grant is sent again": insisting("createGrant"),
   "an account is sent again": insisting("createAccount"),

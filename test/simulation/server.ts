@@ -81,7 +81,10 @@ export class Server {
   readonly #chance: Chance;
   readonly #now: () => number;
   readonly #witness: (deed: Deed, from: string) => void;
-  readonly #keys = new Map<string, { readonly at: number; readonly until: number; readonly sent: string; readonly body: unknown }>();
+  readonly #keys = new Map<
+    string,
+    { readonly at: number; readonly until: number; readonly sent: string; readonly body: unknown }
+  >();
   #requests: number[] = [];
   #ids = 100;
 
@@ -234,7 +237,11 @@ export class Server {
     if (known !== undefined && now < known.until) return { status: 409, body: { message: "In progress." } };
     if (known !== undefined && now < known.at + this.habits.keyMemoryMs)
       return this.#done({ did: "replay", key, sameBody: known.sent === sent }, arrival, made(known.body));
-    const { plan_id, domain = null, term = 1 } = objectOf(arrival) as { plan_id: number; domain?: string; term?: number };
+    const {
+      plan_id,
+      domain = null,
+      term = 1,
+    } = objectOf(arrival) as { plan_id: number; domain?: string; term?: number };
     const plan = PLANS.find((one) => one.plan_id === plan_id);
     if (plan === undefined) return { status: 422, body: { message: "Invalid.", errors: { plan_id: ["unknown"] } } };
     const work = this.#chance.once(this.habits.slowOrders) ? this.#chance.whole(1_000, 50_000) : 0;
@@ -247,7 +254,11 @@ export class Server {
   #ofService(part: string, service: Service, arrival: Arrival): Answer {
     const now = this.#now();
     if (part === "grants" && arrival.method === "GET")
-      return this.#page(this.grants.filter((one) => one.service === service.id), grantJson, arrival);
+      return this.#page(
+        this.grants.filter((one) => one.service === service.id),
+        grantJson,
+        arrival,
+      );
     if (part === "grants") {
       const { email, permission } = objectOf(arrival) as { email: string; permission: string };
       const grant: Grant = { ...this.#new(), service: service.id, email, permission };
@@ -265,7 +276,10 @@ export class Server {
     const suspend = part === "suspend";
     const at = Math.max(service.jobs.at(-1)?.at ?? 0, now + this.#chance.whole(...this.habits.jobMs));
     service.jobs.push({ at, suspend });
-    return this.#done({ did: suspend ? "suspend" : "unsuspend", service }, arrival, { status: 202, body: { message: "Queued." } });
+    return this.#done({ did: suspend ? "suspend" : "unsuspend", service }, arrival, {
+      status: 202,
+      body: { message: "Queued." },
+    });
   }
 
   /** A domain can be registered once in the world; the second request of it is refused. */

@@ -81,7 +81,8 @@ export class User {
     if (end.end !== "planned" && end.end !== "applied") return;
     const outcomes = end.end === "applied" ? end.result.outcomes.flatMap(({ diagnostics }) => diagnostics) : [];
     for (const flag of [this.reorder, this.orderAnyway])
-      for (const address of flag) if (this.#isLive(end.state.resources.get(address)?.attributes.id)) flag.delete(address);
+      for (const address of flag)
+        if (this.#isLive(end.state.resources.get(address)?.attributes.id)) flag.delete(address);
     if (await this.#tellsNames(end.state)) return;
     for (const diagnostic of [...end.plan.diagnostics, ...outcomes]) await this.#react(diagnostic, end.state);
   }
@@ -165,7 +166,8 @@ export class User {
         .filter(([other]) => other !== address && other.startsWith(`${type}.`))
         .map(([, id]) => String(id)),
     );
-    const free = <T extends { readonly id: number }>(found: readonly T[]) => found.find(({ id }) => !taken.has(String(id)));
+    const free = <T extends { readonly id: number }>(found: readonly T[]) =>
+      found.find(({ id }) => !taken.has(String(id)));
     const last = <T extends { readonly name: string }>(list: (declaration: Declaration) => readonly T[]) =>
       this.#declarations.flatMap(list).findLast((one) => one.name === name);
     const mine = <T extends { readonly foreign: boolean }>(list: readonly T[], same: (one: T) => boolean) =>
@@ -176,18 +178,23 @@ export class User {
       case "hosting_service":
         return text(free(ownLive(server, now).filter((one) => this.#owners.of(one)?.name === name)));
       case "hosting_grant": {
-        const parent = state.resources.get(serviceAddress(name))?.attributes.id ?? this.imports.get(serviceAddress(name));
+        const parent =
+          state.resources.get(serviceAddress(name))?.attributes.id ?? this.imports.get(serviceAddress(name));
         const found = free(mine(server.grants, (one) => String(one.service) === parent && one.email === key));
         return found && `${found.service}/${found.id}`;
       }
       case "hosting_webhook": {
         const declared = last(({ webhooks }) => webhooks);
-        return text(free(mine(server.webhooks, (one) => one.url === declared?.url && same(one.events, declared.events))));
+        return text(
+          free(mine(server.webhooks, (one) => one.url === declared?.url && same(one.events, declared.events))),
+        );
       }
       case "hosting_client_account":
         return text(free(mine(server.accounts, (one) => one.name === name)));
       case "hosting_migration_request":
-        return text(free(mine(server.migrations, (one) => one.domain === last(({ migrations }) => migrations)?.domain)));
+        return text(
+          free(mine(server.migrations, (one) => one.domain === last(({ migrations }) => migrations)?.domain)),
+        );
       case "hosting_domain":
         return text(free(server.registrations.filter((one) => one.domain === last(({ domains }) => domains)?.domain)));
       default:

@@ -1,4 +1,4 @@
-import { type DeclaredService, type Declaration, serviceAddress } from "./declaration.ts";
+import { type Declaration, type DeclaredService, serviceAddress } from "./declaration.ts";
 import type { RunOptions } from "./machine.ts";
 import type { Owners } from "./owners.ts";
 import { phaseOf, type Service } from "./records.ts";
@@ -54,69 +54,66 @@ export class Witness {
 
   /** The server acted. */
   see(deed: Deed, from: string, server: Server): void {
-    const { declaration, reorder } = this.#runs.get(from) ?? {};
-    if (declaration === undefined) return this.#accuse(`${deed.did} came from nobody (${from})`);
+    const run = this.#runs.get(from);
+    if (run === undefined) this.#accuse(`${deed.did} came from nobody (${from})`);
+    else this.#accuse(this.#objection(deed, run, server));
+  }
+
+  /** What is wrong with a deed; undefined when it was asked for and is the first of its kind. */
+  #objection(deed: Deed, { declaration, reorder }: RunOptions, server: Server): string | undefined {
     switch (deed.did) {
       case "order":
         this.agreeToReorder(server, reorder);
-        return this.#seeOrder(deed.service, declaration, server);
+        return this.#toOrder(deed.service, declaration, server);
       case "replay":
-        if (!deed.sameBody) this.#accuse(`the key ${deed.key} came with another body`);
-        return;
+        return deed.sameBody ? undefined : `the key ${deed.key} came with another body`;
       case "suspend":
       case "unsuspend":
-        return this.#seeJob(deed.did, deed.service, declaration);
+        return this.#toJob(deed.did, deed.service, declaration);
       case "password":
-        if (this.#declaredIn(declaration, deed.service)?.passwordVersion === undefined)
-          this.#accuse(`nobody asked for another password of service ${deed.service.id}`);
-        return;
+        if (this.#declaredIn(declaration, deed.service)?.passwordVersion !== undefined) return undefined;
+        return `nobody asked for another password of service ${deed.service.id}`;
       case "grant": {
         const { service, email } = deed.grant;
         const same = server.grants.filter((one) => one.service === service && one.email === email);
-        if (same.length > 1) this.#accuse(`${email} has ${same.length} grants of service ${service}`);
-        return;
+        return same.length > 1 ? `${email} has ${same.length} grants of service ${service}` : undefined;
       }
       case "revoke":
-        if (deed.grant.foreign) this.#accuse(`grant ${deed.grant.id} was somebody else's, and was revoked`);
-        return;
-      case "subscribe":
-        return;
+        return deed.grant.foreign ? `grant ${deed.grant.id} was somebody else's, and was revoked` : undefined;
       case "unsubscribe":
-        if (deed.webhook.foreign) this.#accuse(`webhook ${deed.webhook.id} was somebody else's, and was deleted`);
-        return;
+        return deed.webhook.foreign ? `webhook ${deed.webhook.id} was somebody else's, and was deleted` : undefined;
       case "account": {
         const same = server.accounts.filter(({ name }) => name === deed.account.name);
-        if (same.length > 1) this.#accuse(`there are ${same.length} accounts ${deed.account.name}`);
-        return;
+        return same.length > 1 ? `there are ${same.length} accounts ${deed.account.name}` : undefined;
       }
       case "migrate": {
         const { domain, order } = deed.migration;
         const same = server.migrations.filter((one) => one.domain === domain && one.order === order);
-        if (same.length > 1) this.#accuse(`there are ${same.length} migration requests of ${domain}`);
-        return;
+        return same.length > 1 ? `there are ${same.length} migration requests of ${domain}` : undefined;
       }
-      case "register":
-        return;
+      case "subscribe": // two for a moment when one is made anew
+      case "register": // counted as it is sent
+        return undefined;
     }
   }
 
-  #seeOrder(service: Service, { services }: Declaration, server: Server): void {
+  #toOrder(service: Service, { services }: Declaration, server: Server): string | undefined {
     const key = classOfReal(service);
     const count = (this.#orders.get(key) ?? 0) + 1;
     this.#orders.set(key, count);
-    if (!services.some((one) => classOf(one) === key)) this.#accuse(`nobody declares ${key}, and it was ordered`);
+    if (!services.some((one) => classOf(one) === key)) return `nobody declares ${key}, and it was ordered`;
     const wanted = this.#owners.all.filter((one) => classOf(one) === key).length;
     // A gone service under a new name is a new one, which nobody need agree to.
     const agreed = (one: Service) => this.#reordered.has(one.id) || (one.terminated && this.#owners.wasRenamed(one));
     const anew = server.services.filter((one) => classOfReal(one) === key && agreed(one)).length;
-    if (count > wanted + anew) this.#accuse(`${key} was ordered ${count} times, and ${wanted + anew} were wanted`);
+    return count > wanted + anew ? `${key} was ordered ${count} times, and ${wanted + anew} were wanted` : undefined;
   }
 
-  #seeJob(did: "suspend" | "unsuspend", service: Service, declaration: Declaration): void {
+  #toJob(did: "suspend" | "unsuspend", service: Service, declaration: Declaration): string | undefined {
     const declared = this.#declaredIn(declaration, service);
     const retired = declared === undefined && this.#owners.of(service)?.policy === "suspend";
     const asked = declared?.suspended === (did === "suspend") || (did === "suspend" && retired);
-    if (!asked) this.#accuse(`nobody asked to ${did} service ${service.id} (${classOfReal(service)})`);
+    return asked ? undefined : `nobody asked to ${did} service ${service.id} (${classOfReal(service)})`;
   }
 
   #declaredIn({ services }: Declaration, service: Service): DeclaredService | undefined {
@@ -124,8 +121,8 @@ export class Witness {
     return services.find(({ name }) => name === owner?.name);
   }
 
-  #accuse(what: string): void {
-    this.violations.push(what);
+  #accuse(what: string | undefined): void {
+    if (what !== undefined) this.violations.push(what);
   }
 }
 

@@ -252,7 +252,13 @@ export const planCases: readonly { name: string; why: string; plan: Plan; option
         order({
           address: "hosting_service.c",
           provider: "beta",
-          quote: { currency: "GEL", list: null, billed: null, most: null, unknown: "plan 7 is not in the list of plans" },
+          quote: {
+            currency: "GEL",
+            list: null,
+            billed: null,
+            most: null,
+            unknown: "plan 7 is not in the list of plans",
+          },
         }),
         order({ address: "hosting_domain.d", quote: { currency: "EUR", list: 1500, billed: 1500, most: 1500 } }),
       ],

@@ -23,7 +23,8 @@ describe("summaryLine", () => {
 });
 
 describe("moneyLines", () => {
-  const unknown = (text: string) => order({ quote: { currency: "USD", list: null, billed: null, most: null, unknown: text } });
+  const unknown = (text: string) =>
+    order({ quote: { currency: "USD", list: null, billed: null, most: null, unknown: text } });
   const cases: readonly (readonly [string, ReturnType<typeof plan>, string])[] = [
     ["no orders", plan([change()]), "Orders: none."],
     [

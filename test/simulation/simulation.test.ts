@@ -1,0 +1,105 @@
+/**
+ * The whole program on a simulated clock, disk, lock and network, against a server written from the specification alone:
+ * each seed is a history of edits, crashes, lost answers and contending runs. Whatever happens, nothing is made twice,
+ * lost, or done that nobody asked for. `npm run simulate -- SEED` replays one; `npm run test:long` plays 100,000.
+ */
+
+import { describe, expect, it } from "vitest";
+import { simulate } from "./history.ts";
+import { SABOTAGE } from "./sabotage.ts";
+
+const HISTORIES = 500;
+const BLOCK = 50;
+const TIMEOUT_MS = 120_000;
+
+/** A sabotage that needs more histories than this to be noticed is not noticed. */
+const MOST_TO_NOTICE = 300;
+
+const firsts = Array.from({ length: HISTORIES / BLOCK }, (_, block) => block * BLOCK + 1);
+
+describe("in every simulated history", () => {
+  it.each(firsts)(
+    `nothing is made twice, lost, or done unasked (${BLOCK} seeds from %i)`,
+    async (first) => {
+      for (let seed = first; seed < first + BLOCK; seed++) {
+        const { violations } = await simulate(seed);
+        expect(violations, `npm run simulate -- ${seed}`).toEqual([]);
+      }
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe("the simulation", () => {
+  it(
+    "plays the same history for the same seed, to the letter",
+    async () => {
+      for (let seed = 1; seed <= 15; seed++) {
+        const first = await simulate(seed);
+        const again = await simulate(seed);
+        expect(again.history.join("\n")).toBe(first.history.join("\n"));
+      }
+    },
+    TIMEOUT_MS,
+  );
+
+  // Without this, a mistake in the simulation that lets nothing go wrong would look like a program that does nothing wrong.
+  it(
+    "plays histories in which everything happens that it is there for",
+    async () => {
+      const missing = new Map(HAPPENINGS.map((pattern) => [String(pattern), pattern]));
+      for (let seed = 1; seed <= 300 && missing.size > 0; seed++) {
+        const text = (await simulate(seed)).history.join("\n");
+        for (const [name, pattern] of missing) if (pattern.test(text)) missing.delete(name);
+      }
+      expect([...missing.keys()]).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+
+  it.each(Object.entries(SABOTAGE))(
+    "notices when %s",
+    async (_, sabotage) => {
+      let noticed = false;
+      for (let seed = 1; seed <= MOST_TO_NOTICE && !noticed; seed++)
+        noticed = (await simulate(seed, sabotage)).violations.length > 0;
+      expect(noticed).toBe(true);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+const HAPPENINGS = [
+  /is killed/,
+  /loses power/,
+  /has its effect/,
+  /disk \S+ \S+.*: ENOSPC/,
+  /disk \S+ \S+.*: EIO/,
+  /\(refused\)/,
+  /\(lost-before\)/,
+  /\(lost-after\)/,
+  /\(silent-before\)/,
+  /\(silent-after\)/,
+  /\(late\)/,
+  /\(cut\)/,
+  /\(short\)/,
+  /\(throttled\)/,
+  /\(error-before\)/,
+  /\(error-after\)/,
+  /\(page\)/,
+  /POST \/services of P\d+ -> 409/,
+  /-> 429/,
+  /state file is lost/,
+  /Another process holds the state/,
+  /Q\d+ applied/,
+  /console: terminate/,
+  /console: unsubscribe/,
+  /user: state mv/,
+  /\[plan\.exists\] is \d/,
+  /\[plan\.lookalike\] is \d/,
+  /\[plan\.lookalike\] is not there/,
+  /\[plan\.pending\] is \d/,
+  /\[plan\.pending\] is not there/,
+  /\[plan\.gone\]/,
+  /\[apply\.replayed\]/,
+];
