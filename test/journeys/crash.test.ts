@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isError } from "../../src/model/index.ts";
 import { type Project, startProject } from "../support/project.ts";
+import { registration } from "../support/registration.ts";
 
 const WWW = "hosting_service.www";
 const www = (more: object = {}) => ({
@@ -179,23 +180,7 @@ describe("a registration whose answer was lost", () => {
   const domain = (more: object = {}) => ({
     project: "crash",
     domains: {
-      acme: {
-        domain: "acme.example",
-        years: 1,
-        currency: "USD",
-        nameserver_mode: "default",
-        registrant_contact: {
-          first_name: "Ana",
-          last_name: "Acme",
-          email: "ana@acme.example",
-          phone: "+995 555 000000",
-          address: "1 Rustaveli Ave",
-          city: "Tbilisi",
-          postcode: "0108",
-          country: "GE",
-        },
-        ...more,
-      },
+      acme: { ...registration("acme.example"), ...more },
     },
   });
 

@@ -1,24 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
+import { registration } from "../support/registration.ts";
 
 const www = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
 const shop = { plan_id: 12, currency: "USD", domain: "shop.acme.example" };
-const domain = {
-  domain: "acme.example",
-  years: 1,
-  currency: "USD",
-  nameserver_mode: "default",
-  registrant_contact: {
-    first_name: "Ana",
-    last_name: "Acme",
-    email: "ana@acme.example",
-    phone: "+995 555 000000",
-    address: "1 Rustaveli Ave",
-    city: "Tbilisi",
-    postcode: "0108",
-    country: "GE",
-  },
-};
+const domain = registration("acme.example");
 const hooks = (count: number) => {
   const hook = (at: number) => [`w${at}`, { url: `https://w${at}.example`, events: ["invoice.paid"] }];
   return Object.fromEntries(Array.from({ length: count }, (_, at) => hook(at)));

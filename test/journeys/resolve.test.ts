@@ -1,27 +1,13 @@
 /** `hostform resolve`: the evidence on creates without known outcome, and settling them without a prompt. */
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
+import { registration } from "../support/registration.ts";
 
 const ADDRESS = "hosting_domain.acme";
 const DOMAIN = {
   project: "resolve",
   domains: {
-    acme: {
-      domain: "acme-example.com",
-      years: 1,
-      currency: "USD",
-      nameserver_mode: "default",
-      registrant_contact: {
-        first_name: "Ana",
-        last_name: "Acme",
-        email: "ana@acme.example",
-        phone: "+995 555 000000",
-        address: "1 Rustaveli Ave",
-        city: "Tbilisi",
-        postcode: "0108",
-        country: "GE",
-      },
-    },
+    acme: registration("acme-example.com"),
   },
 };
 

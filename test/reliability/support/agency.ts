@@ -7,6 +7,7 @@ import path from "node:path";
 import { expect } from "vitest";
 import { derive } from "../../../src/sandbox/secrets.ts";
 import type { Project } from "../../support/project.ts";
+import { registration } from "../../support/registration.ts";
 
 const hook = (name: string, ...events: string[]) => ({ url: `https://${name}.hooks.acme.example/`, events });
 
@@ -67,22 +68,7 @@ export const AFTER = {
     },
   },
   domains: {
-    shop: {
-      domain: "shop.example",
-      years: 1,
-      currency: "USD",
-      nameserver_mode: "default",
-      registrant_contact: {
-        first_name: "Ana",
-        last_name: "Acme",
-        email: "ana@acme.example",
-        phone: "+995 555 000000",
-        address: "1 Rustaveli Ave",
-        city: "Tbilisi",
-        postcode: "0108",
-        country: "GE",
-      },
-    },
+    shop: registration("shop.example"),
   },
 };
 

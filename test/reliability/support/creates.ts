@@ -1,4 +1,6 @@
 /** The columns of the error table: every create that there is. */
+
+import { registration } from "../../support/registration.ts";
 import type { Place } from "./place.ts";
 
 export interface Create {
@@ -92,22 +94,7 @@ export const CREATES: readonly Create[] = [
     declare: {
       project: "errors",
       domains: {
-        shop: {
-          domain: "shop.example",
-          years: 1,
-          currency: "USD",
-          nameserver_mode: "default",
-          registrant_contact: {
-            first_name: "Ana",
-            last_name: "Acme",
-            email: "ana@acme.example",
-            phone: "+995 555 000000",
-            address: "1 Rustaveli Ave",
-            city: "Tbilisi",
-            postcode: "0108",
-            country: "GE",
-          },
-        },
+        shop: registration("shop.example"),
       },
     },
     pattern: "/domains",
