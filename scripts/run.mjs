@@ -4,7 +4,7 @@
 //   node scripts/run.mjs scripts/demo.ts ARGS…   a file of the project
 //   node scripts/run.mjs vitest run              a tool from node_modules/.bin
 import { spawnSync } from "node:child_process";
-import { existsSync, statSync } from "node:fs";
+import { existsSync, lstatSync, statSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
 
@@ -12,7 +12,9 @@ const root = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.met
 const installed = path.join(root, "node_modules", ".package-lock.json");
 const lock = path.join(root, "package-lock.json");
 
-if (!existsSync(installed) || statSync(lock).mtimeMs > statSync(installed).mtimeMs) {
+const linked = lstatSync(path.join(root, "node_modules"), { throwIfNoEntry: false })?.isSymbolicLink();
+// What node_modules links to belongs to another checkout, and npm would empty it.
+if (!linked && (!existsSync(installed) || statSync(lock).mtimeMs > statSync(installed).mtimeMs)) {
   process.stderr.write("Installing dependencies (npm ci)…\n");
   const npm = spawnSync("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
     cwd: root,

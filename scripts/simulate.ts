@@ -19,16 +19,22 @@ function work(): void {
   parentPort?.on("message", async ({ seed, count }: { seed: number; count: number }) => {
     let runs = 0;
     for (let played = 0; played < count; played++) {
-      const verdict = await simulate(seed + played);
-      runs += verdict.runs;
-      if (verdict.violations.length === 0) continue;
-      const failed = { seed: seed + played, violations: verdict.violations };
+      const { violations, runs: more } = await simulate(seed + played).catch(broken);
+      runs += more;
+      if (violations.length === 0) continue;
+      const failed = { seed: seed + played, violations };
       parentPort?.postMessage({ played: played + 1, runs, failed } satisfies Report);
       return;
     }
     parentPort?.postMessage({ played: count, runs } satisfies Report);
   });
 }
+
+/** A mistake of the simulation itself counts as much as one of the program. */
+const broken = (error: unknown) => ({
+  violations: [`the simulation broke: ${error instanceof Error ? error.stack : String(error)}`],
+  runs: 0,
+});
 
 async function replay(seed: number): Promise<number> {
   const { history, violations, runs } = await simulate(seed);

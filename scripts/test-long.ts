@@ -6,11 +6,17 @@ import process from "node:process";
 
 interface Part {
   readonly what: string;
-  readonly tests: string;
+  /** Tests, or a script that takes the seed and these arguments. */
+  readonly tests?: string;
+  readonly script?: readonly [path: string, ...args: string[]];
   readonly env?: Readonly<Record<string, string>>;
 }
 
 const PARTS: Readonly<Record<string, Part>> = {
+  simulation: {
+    what: "histories of a simulated world, from the seed on",
+    script: ["scripts/simulate.ts", process.env.HOSTFORM_HISTORIES ?? "100000"],
+  },
   courses: {
     what: "random courses of edits, applies, faults and drift; HOSTFORM_COURSES says how many",
     tests: "test/journeys/any-course.test.ts",
@@ -34,10 +40,12 @@ const vitest = path.join(root, "node_modules/.bin/vitest");
 const seed = process.env.HOSTFORM_SEED ?? String(Date.now() % 2 ** 31);
 console.log(`Seed ${seed}; HOSTFORM_SEED repeats it.`);
 
-for (const [name, { what, tests, env }] of Object.entries(PARTS)) {
+for (const [name, { what, tests = "", script, env }] of Object.entries(PARTS)) {
   if (names.length > 0 && !names.includes(name)) continue;
   console.log(`\n${name}: ${what}`);
-  const { status } = spawnSync(process.execPath, [vitest, "run", tests], {
+  const [file, ...rest] = script ?? [];
+  const command = file === undefined ? [vitest, "run", tests] : [path.join(root, file), seed, ...rest];
+  const { status } = spawnSync(process.execPath, command, {
     cwd: root,
     stdio: "inherit",
     env: { ...env, ...process.env, HOSTFORM_SEED: seed, HOSTFORM_LONG: "1" },

@@ -52,7 +52,9 @@ const reading: Reading = {
   },
   deleteWebhook: () => null,
   registerDomain: (json) => {
-    if (!isObject(json)) return null;
+    if (json === undefined) return null;
+    // `[]` and `null` are not an empty answer: they say something, though nothing of a registration.
+    if (!isObject(json)) return { id: null, status: null, invoice: null, raw: {} };
     const order =
       findOne({ ...serviceForm, one: DOMAIN_ORDER }, json, isOrder) ?? findOne(serviceForm, namedOrder(json));
     return {

@@ -75,9 +75,12 @@ export class HostingClient implements Reader, Writer {
   }
 
   /** Sends a request that changes something and reads its answer (§4). */
-  async perform<E extends MutationName>(mutation: Mutation<E>, { signal }: CallOptions = {}): Promise<Answers[E]> {
+  async perform<E extends MutationName>(
+    mutation: Mutation<E>,
+    { signal, notAfter }: CallOptions = {},
+  ): Promise<Answers[E]> {
     const { endpoint, params, body, idempotencyKey } = mutation;
-    return readAnswer(endpoint, await this.#call(endpoint, { params, body, idempotencyKey, signal }));
+    return readAnswer(endpoint, await this.#call(endpoint, { params, body, idempotencyKey, signal, notAfter }));
   }
 
   readonly plans = {

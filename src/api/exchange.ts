@@ -12,6 +12,8 @@ export interface ApiRequest {
   /** Values of the body that no message may show. */
   readonly secrets: readonly string[];
   readonly signal?: AbortSignal | undefined;
+  /** No attempt leaves after this moment (milliseconds since the epoch): a key may be forgotten by then. */
+  readonly notAfter?: number | undefined;
   /** Counts from 1; set by the retry handler. */
   readonly attempt: number;
   /** How long this attempt waited for the rate limit, in ms, and what it left of the minute; set by the limit handler. */

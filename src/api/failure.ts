@@ -72,6 +72,16 @@ export function cancelled(endpoint: EndpointName, reached: Reached): FailedAttem
   });
 }
 
+/** An attempt that was not made, because what made it harmless may have run out. */
+export function tooLate(endpoint: EndpointName): FailedAttempt {
+  return new FailedAttempt(endpoint, {
+    code: "api.too_late",
+    summary: `${describeEndpoint(endpoint)} was not sent any more: its Idempotency-Key has grown too old to be relied on`,
+    reached: "no",
+    fix: "Run the command again: it looks first.",
+  });
+}
+
 /** Refuses to make a request from what the caller gave; nothing was sent. */
 export function refuseArgument(endpoint: EndpointName, summary: string, fix?: string): never {
   throw new FailedAttempt(endpoint, { code: "api.argument", summary, reached: "no", detail: "Nothing was sent.", fix });

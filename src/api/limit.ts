@@ -1,7 +1,7 @@
 import type { Clock } from "../model/index.ts";
 import { describeEndpoint } from "./endpoints.ts";
 import type { Handler, Reply } from "./exchange.ts";
-import { cancelled, FailedAttempt } from "./failure.ts";
+import { cancelled, FailedAttempt, tooLate } from "./failure.ts";
 import { type Limiter, PauseTooLong } from "./limiter.ts";
 
 /** §8: lets a request through when the token's budget allows, and learns from each answer. */
@@ -23,6 +23,8 @@ export function limit({ limiter, clock }: { limiter: Limiter; clock: Clock }, ne
       });
     }
     const sentAt = clock.now();
+    // The wait for the turn counts, and so do the pauses between attempts.
+    if (request.notAfter !== undefined && sentAt > request.notAfter) throw tooLate(request.endpoint);
     const reply = await next({ ...request, ...turn });
     // An answer that came is never lost to a failure of the book-keeping, which the next request meets anyway.
     await limiter.learn(reply, sentAt).catch(() => {});

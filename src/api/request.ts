@@ -9,6 +9,7 @@ export interface RequestParts {
   readonly body?: Mutation["body"];
   readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  readonly notAfter?: number | undefined;
 }
 
 /** What a header can carry and a person can read. */
@@ -21,7 +22,7 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 export function buildRequest(name: EndpointName, parts: RequestParts): ApiRequest {
   const endpoint: Endpoint = endpoints[name];
   const { method, repeat } = endpoint;
-  const { params = {}, query = [], body, idempotencyKey, signal } = parts;
+  const { params = {}, query = [], body, idempotencyKey, signal, notAfter } = parts;
   const path = endpoint.path.replace(/\{(\w+)\}/g, (_, key: string) => segment(name, key, params[key]));
   const search = query
     .map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value.toWellFormed())}`)
@@ -52,6 +53,7 @@ export function buildRequest(name: EndpointName, parts: RequestParts): ApiReques
     ...(body !== undefined && { body: JSON.stringify(sorted(body)) }),
     secrets: typeof password === "string" ? [password] : [],
     signal,
+    notAfter,
     attempt: 1,
     waitedMs: 0,
     left: 0,

@@ -13,6 +13,8 @@ import type {
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
+  /** No attempt of the request leaves after this moment, in milliseconds since the epoch. */
+  readonly notAfter?: number;
 }
 
 /** A listing: iterate to page through lazily, or take `.all()`. Each iteration starts anew. */

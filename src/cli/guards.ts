@@ -50,6 +50,8 @@ function spend(text: string, earlier: Readonly<Record<string, number>> = {}): Re
   const currency = CURRENCIES.find((known) => known === word.toUpperCase());
   if (currency === undefined)
     throw new InvalidArgumentError(`the currencies are ${CURRENCIES.join(", ")}.${didYouMean(word, CURRENCIES)}`);
+  if (earlier[currency] !== undefined)
+    throw new InvalidArgumentError(`${currency} has a limit already: give one amount for each currency`);
   return { ...earlier, [currency]: amount };
 }
 

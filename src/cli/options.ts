@@ -5,7 +5,7 @@ import { type CommonOptions, type GuardedIo, type Invocation, looksOf } from "./
 const collect = (value: string, earlier: readonly string[] = []): readonly string[] => [...earlier, given(value)];
 
 /** An empty value is a variable that was not set: working in the wrong place would be worse than an error. */
-function given(value: string): string {
+export function given(value: string): string {
   if (value === "") throw new InvalidArgumentError("it is empty; is a variable unset?");
   return value;
 }

@@ -21,10 +21,17 @@ export interface Origin {
   readonly serial: number;
   /** Digest of what is recorded, secrets left out: a journal that was not folded yet does not move the serial. */
   readonly state: string;
-  /** Digest of the files of the declaration. */
-  readonly declaration: string;
+  readonly project: string;
+  /** The files of the declaration, in their order. */
+  readonly declaration: readonly FileDigest[];
   /** Alias of each provider -> address of its API; null where none is set. */
   readonly accounts: Readonly<Record<string, string | null>>;
+}
+
+/** A file of the declaration: its path from the project's folder, and the SHA-256 of its bytes. */
+interface FileDigest {
+  readonly file: string;
+  readonly digest: string;
 }
 
 /** What this run works on: the declaration as read, and the state as opened. */
@@ -33,7 +40,8 @@ export async function originOf(invocation: Invocation, desired: Desired, state: 
     lineage: state.lineage,
     serial: state.serial,
     state: stateDigest(state),
-    declaration: await declarationDigest(invocation, desired),
+    project: desired.project,
+    declaration: await declarationDigests(invocation, desired),
     accounts: accountsOf(desired.providers, invocation.io.env),
   };
 }
@@ -57,7 +65,15 @@ export function checkOrigin(saved: Origin, here: Origin): void {
   if (saved.state !== here.state) {
     stale("The state has changed since the plan was made", "An apply that was stopped has recorded something.");
   }
-  if (saved.declaration !== here.declaration) stale("The declaration has changed since the plan was made");
+  if (saved.project !== here.project) {
+    stale(
+      "The plan was made for another project",
+      `It is for ${saved.project}, and the declaration is ${here.project}.`,
+    );
+  }
+  if (!equal(saved.declaration, here.declaration)) {
+    stale("The declaration has changed since the plan was made", changedFiles(saved.declaration, here.declaration));
+  }
   for (const alias of new Set([...Object.keys(saved.accounts), ...Object.keys(here.accounts)])) {
     const [then, now] = [saved.accounts[alias] ?? "none", here.accounts[alias] ?? "none"];
     if (then !== now) stale(`Provider ${alias} has another address than in the plan`, `Then: ${then}. Now: ${now}.`);
@@ -122,18 +138,46 @@ function outline(change: Change, redaction: Redaction): Outline {
   };
 }
 
-async function declarationDigest({ io, options }: Invocation, { files, project }: Desired): Promise<string> {
-  const hash = createHash("sha256").update(JSON.stringify(project));
+async function declarationDigests({ io, options }: Invocation, { files }: Desired): Promise<FileDigest[]> {
   const paths = files.map((file) => path.resolve(io.cwd, file));
-  for (const file of paths) {
-    const name = path.relative(options.dir, file);
-    hash.update(JSON.stringify(name)).update(
-      createHash("sha256")
+  return Promise.all(
+    paths.map(async (file) => ({
+      file: path.relative(options.dir, file),
+      digest: createHash("sha256")
         .update(await readFile(file))
-        .digest(),
-    );
-  }
-  return hash.digest("hex");
+        .digest("hex"),
+    })),
+  );
+}
+
+/** `Changed: hosting.yaml. New: b.hosting.yaml. No longer there: c.hosting.yaml.` */
+function changedFiles(then: readonly FileDigest[], now: readonly FileDigest[]): string {
+  const [was, is] = [digestsOf(then), digestsOf(now)];
+  const told = (words: string, files: readonly string[]) => (files.length === 0 ? [] : [`${words}: ${some(files)}.`]);
+  const parts = [
+    ...told(
+      "Changed",
+      [...is.keys()].filter((file) => was.has(file) && was.get(file) !== is.get(file)),
+    ),
+    ...told(
+      "New",
+      [...is.keys()].filter((file) => !was.has(file)),
+    ),
+    ...told(
+      "No longer there",
+      [...was.keys()].filter((file) => !is.has(file)),
+    ),
+  ];
+  return parts.length === 0 ? "Its files are read in another order." : parts.join(" ");
+}
+
+function digestsOf(files: readonly FileDigest[]): ReadonlyMap<string, string> {
+  return new Map(files.map(({ file, digest }) => [file, digest]));
+}
+
+function some(files: readonly string[]): string {
+  const more = files.length - MOST_TOLD;
+  return `${files.slice(0, MOST_TOLD).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 function stateDigest({ resources }: State): string {

@@ -1,5 +1,6 @@
 import { Command, Help, type Option } from "commander";
 import { VERSION } from "../api/version.ts";
+import { didYouMean } from "../model/index.ts";
 import type { GuardedIo } from "./io.ts";
 import { addCommonOptions, COMMON_OPTIONS, invocationOf } from "./options.ts";
 import { registerLooking } from "./register/looking.ts";
@@ -53,9 +54,11 @@ export function buildProgram(io: GuardedIo, { usageErrors }: ProgramOptions, fin
   registerLooking(registration);
   registerOnce(registration);
   registerSetup(registration);
-  program.addHelpCommand(
-    new Command("help").argument("[command]").description("show help for a command").helpGroup("Sandbox and setup:"),
-  );
+  program.helpCommand(false);
+  registration
+    .command("help", "show help for a command", "Sandbox and setup:")
+    .argument("[command...]", "its words: `state push`")
+    .action((words: readonly string[]) => commandNamed(program, words).outputHelp());
   examples(program, [
     ["hostform init", "start a project in this folder"],
     ["hostform plan", "show what would change; changes nothing"],
@@ -63,6 +66,23 @@ export function buildProgram(io: GuardedIo, { usageErrors }: ProgramOptions, fin
     ["hostform sandbox -- hostform plan", "try it without an account"],
   ]);
   return program;
+}
+
+/** The command that words lead to: `state push`. Words that lead nowhere end in a usage error. */
+function commandNamed(program: Command, words: readonly string[]): Command {
+  let command = program;
+  for (const word of words) {
+    const next = command.commands.find((sub) => sub.name() === word || sub.aliases().includes(word));
+    if (next === undefined) {
+      const fix = didYouMean(
+        word,
+        command.commands.map((sub) => sub.name()),
+      );
+      return program.error(`error: unknown command '${words.join(" ")}'${fix && `\n(${fix.trim()})`}`);
+    }
+    command = next;
+  }
+  return command;
 }
 
 /** A command's own options come first in its help; those that every command has come last. */

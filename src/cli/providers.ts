@@ -67,6 +67,11 @@ export class Providers {
     return this.get(alias);
   }
 
+  /** What was read of the accounts may be old by now. */
+  refresh(): void {
+    for (const { account } of this.#open.values()) account.refresh();
+  }
+
   /** HTTP requests made so far, by all of them. */
   get requests(): number {
     return [...this.#clients.values()].reduce((sum, client) => sum + client.requests, 0);

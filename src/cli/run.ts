@@ -1,15 +1,24 @@
 import { type Limits, narrow, observe, plan } from "../engine/index.ts";
 import { kinds } from "../kinds/index.ts";
-import { type Desired, type Diagnostic, fail, HostformError, isError, type Plan, type State } from "../model/index.ts";
+import {
+  type Desired,
+  type Diagnostic,
+  didYouMean,
+  fail,
+  HostformError,
+  isError,
+  type Plan,
+  type State,
+} from "../model/index.ts";
 import type { OpenState } from "../record/index.ts";
 import { escapeLine, plural } from "../report/index.ts";
 import { limitsOf } from "./guards.ts";
 import { type Invocation, say } from "./io.ts";
 import { learnPlan } from "./known-secrets.ts";
-import { checkOrigin, differences, originOf, refuseDifferences } from "./plan-origin.ts";
+import { checkOrigin, differences, type Origin, originOf, refuseDifferences } from "./plan-origin.ts";
 import { loadProject, stateStore } from "./project.ts";
 import { Providers } from "./providers.ts";
-import { changedAddresses, type PlanRequest, type SavedPlan } from "./saved-plan.ts";
+import { changedAddresses, hidden, type PlanRequest, type SavedPlan } from "./saved-plan.ts";
 
 /** What `plan`, `apply` and `destroy` take. */
 export interface RunOptions extends PlanRequest {
@@ -54,7 +63,11 @@ export async function withPlan<T>(
     });
     sayRecovered(invocation, store);
     const { saved } = options;
-    if (saved !== undefined) checkOrigin(saved.origin, await originOf(invocation, project.desired, store.state));
+    if (saved !== undefined) {
+      // As the file would say it: a secret in a name is marked there.
+      const here = await originOf(invocation, project.desired, store.state);
+      checkOrigin(saved.origin, hidden(here, invocation.io.redaction) as Origin);
+    }
     const wanted = saved === undefined ? options : { ...options, targets: changedAddresses(saved.plan) };
     const made = await makePlan(invocation, wanted, project.desired, store, providers, interrupts.reading);
     // Errors say more than that the plan is another one: they are shown with it.
@@ -82,7 +95,11 @@ async function makePlan(
   const known = new Set([...declared.resources.map(({ address }) => address), ...store.state.resources.keys()]);
   for (const [flag, addresses] of Object.entries({ "--reorder": reorder, "--order-anyway": orderAnyway })) {
     const stray = addresses.find((address) => !known.has(address));
-    if (stray !== undefined) fail("plan.address", `No resource ${stray} is declared or recorded (${flag})`);
+    if (stray !== undefined) {
+      fail("plan.address", `No resource ${stray} is declared or recorded (${flag}).${didYouMean(stray, known)}`, {
+        fix: "Give the address as `hostform plan` shows it.",
+      });
+    }
   }
   const wanted = mode === "destroy" ? { ...declared, resources: [] } : declared;
   const { desired, state } = narrow(wanted, store.state, targets);
@@ -111,7 +128,7 @@ async function makePlan(
     readRequests: providers.requests,
     requestsPerMinute: providers.requestsPerMinute,
     limits,
-    declared: declared.resources.length,
+    declared: new Set(declared.resources.map(({ address }) => address)),
   });
   return {
     plan: { ...made, diagnostics: [...made.diagnostics, ...store.warnings, ...unmanaged(store)] },
@@ -133,9 +150,9 @@ function unmanaged({ unmanaged: addresses }: OpenState): Diagnostic[] {
     {
       severity: "warning",
       code: "state.unmanaged",
-      summary: `The state holds ${addresses.length} objects that hostform leaves alone`,
+      summary: `The state holds ${plural(addresses.length, "object")} that hostform leaves alone`,
       detail: addresses.slice(0, 5).map(escapeLine).join(", "),
-      fix: "Nothing to do: they are Terraform's, and stay in the file.",
+      fix: "Nothing to do: what is Terraform's stays in the state.",
     },
   ];
 }

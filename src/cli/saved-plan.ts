@@ -1,11 +1,13 @@
-import { createHash, randomUUID } from "node:crypto";
-import { open, readFile, rename, rm } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
 import { type Change, errnoOf, fail, isNoOp, isObject, type JsonObject, type Plan } from "../model/index.ts";
+import { systemDisk } from "../record/index.ts";
 import { jsonText } from "../report/index.ts";
 import { GUARD_FLAGS, type GuardFlags } from "./guards.ts";
 import type { Invocation } from "./io.ts";
+import { beginsAsPlan, FORM, orUnwritable, placeForPlan, writeBeside } from "./plan-file.ts";
 import type { Origin } from "./plan-origin.ts";
 import type { Redaction } from "./redaction.ts";
 
@@ -28,34 +30,27 @@ export interface SavedPlan {
   readonly plan: Plan;
 }
 
-/** What the file says it is, and the version of its form. */
-const FORM = "hostform plan";
+/** The version of the file's form. */
 const VERSION = 1;
 /** A plan of 20,000 resources takes about 40 MB. */
 const MOST_BYTES = 256 * 1024 * 1024;
 
 const NEW_PLAN = "Make a new one: `hostform plan --out FILE`.";
 
-/** Writes a plan to a file that only its owner can read. The file is whole or not there. @throws HostformError `plan.saved`. */
+/** Writes a plan to a file that only its owner can read. The file is whole or not there. @throws HostformError as `placeForPlan` does. */
 export async function writeSavedPlan(invocation: Invocation, file: string, saved: SavedPlan): Promise<void> {
-  const target = path.resolve(invocation.io.cwd, file);
-  const temporary = path.join(path.dirname(target), `.${path.basename(target)}.${randomUUID()}.tmp`);
-  try {
-    const handle = await open(temporary, "wx", 0o600);
+  // Once more: reading the account takes its time, and something else may stand there by now.
+  const target = await placeForPlan(invocation, file);
+  const text = encodeSavedPlan(saved, invocation.io.redaction);
+  await orUnwritable(file, async () => {
+    const temporary = await writeBeside(target, text);
     try {
-      await handle.writeFile(encodeSavedPlan(saved, invocation.io.redaction));
-      await handle.sync();
-    } finally {
-      await handle.close();
+      await systemDisk.rename(temporary, target);
+    } catch (error) {
+      await systemDisk.remove(temporary);
+      throw error;
     }
-    await rename(temporary, target);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    if (errnoOf(error) === undefined) throw error;
-    fail("plan.saved", `The plan cannot be written to ${file}: ${errnoOf(error)}`, {
-      fix: "Check that the folder exists and that you may write there. Nothing was changed.",
-    });
-  }
+  });
 }
 
 /** Reads a saved plan. @throws HostformError `plan.saved` for what is not one, is damaged, or of a newer version. */
@@ -84,6 +79,9 @@ export function encodeSavedPlan({ request, origin, plan }: SavedPlan, redaction:
 /** The inverse. @throws HostformError `plan.saved`. */
 export function decodeSavedPlan(text: string, file: string): SavedPlan {
   const json = parsed(text);
+  if (json === undefined && beginsAsPlan(text)) {
+    refuse(`${file} is damaged: it was cut off, or edited`, "Its end is missing, or it is no JSON any more.");
+  }
   if (!isObject(json) || json.form !== FORM) {
     const hint = "`plan --json` and `plan --format` are for reading; only `plan --out FILE` can be applied.";
     refuse(`${file} is not a plan that hostform saved`, hint);
@@ -191,7 +189,8 @@ const shape = z.looseObject({
     lineage: z.string(),
     serial: z.int(),
     state: z.string(),
-    declaration: z.string(),
+    project: z.string(),
+    declaration: z.array(z.strictObject({ file: z.string(), digest: z.string() })),
     accounts: z.record(z.string(), z.string().nullable()),
   }),
   plan: z.looseObject({

@@ -34,11 +34,12 @@ export function secretsOf(invocation: Invocation, { files }: Pick<Desired, "file
 
 /** Reads sources, each at most once. What is read is announced to the redaction before anybody else has it. */
 function sourceReader({ io, options }: Invocation, run: (command: Command) => Promise<CommandEnd>): SourceReader {
-  const learn = (value: string | undefined) => learnValue(io.redaction, value);
+  const learn = (value: string | undefined) => learnValue(io.redaction, value?.replace(BYTE_ORDER_MARK, ""));
   const read = async (source: SecretSource): Promise<string> => {
     if ("env" in source) {
-      learn(io.env[source.env]);
-      return io.env[source.env] || unset(source, io.env[source.env]);
+      const value = io.env[source.env];
+      learn(value);
+      return legible(value || unset(source, value), source);
     }
     if ("file" in source) {
       const text = await textOf(path.resolve(options.dir, source.file), source);
@@ -58,12 +59,30 @@ function sourceReader({ io, options }: Invocation, run: (command: Command) => Pr
   };
 }
 
+/** What Windows' editors and shells put before a text; no part of it. */
+const BYTE_ORDER_MARK = /^\uFEFF/;
+
 /** The text without the line break that ends it. */
 function lineOf(text: string, source: SecretSource): string {
-  const line = text.replace(/\r?\n$/, "");
-  if (line === "") unreadable(source, "It is empty.", "Put the value there, and nothing else.");
-  if (/[\r\n]/.test(line)) unreadable(source, "It has more than one line.", "Put the value there, and nothing else.");
+  const printed = "command" in source;
+  const fix = printed ? "Let it print the value, and nothing else." : "Put the value there, and nothing else.";
+  const line = legible(text, source)
+    .replace(BYTE_ORDER_MARK, "")
+    .replace(/\r?\n$/, "");
+  if (line === "") unreadable(source, printed ? "It printed nothing to standard output." : "It is empty.", fix);
+  if (/[\r\n]/.test(line)) {
+    unreadable(source, printed ? "It printed more than one line." : "It has more than one line.", fix);
+  }
   return line;
+}
+
+/**
+ * The same text, unless it was made of other bytes than UTF-8: U+FFFD stands for each of those, and NUL is what UTF-16
+ * leaves. What would be sent then is a secret that nobody has.
+ */
+function legible(text: string, source: SecretSource): string {
+  if (!/[\uFFFD\0]/.test(text)) return text;
+  return unreadable(source, "It is not a text in UTF-8.", "Give the value in UTF-8; PowerShell's `>` writes UTF-16.");
 }
 
 async function textOf(file: string, source: SecretSource): Promise<string> {

@@ -42,10 +42,14 @@ const NAMES = {
   max_removals_percent: "maxRemovalsPercent",
 } as const satisfies Record<keyof typeof guardSettings.shape, keyof Guards>;
 
-/** Reads the section `guards`. A wrong setting is reported at its place and left out. */
+/** Reads the section `guards`. A wrong setting is reported at its place and left out; a section without any, warned of. */
 export function readGuards(section: Entry, mistakes: Mistakes): Guards {
   const { value: tree } = section;
-  if (tree.form === "leaf" && tree.value === null) return {};
+  if (tree.form === "leaf" ? tree.value === null : tree.form === "map" && tree.entries.size === 0) {
+    const fix = "Write `max_orders: 3` and so on, indented below `guards:`, or remove the section.";
+    mistakes.warn(section.keySpan, "config.structure", "`guards` has no limit in it, so it limits nothing", { fix });
+    return {};
+  }
   if (tree.form !== "map") {
     const fix = "Write `max_orders: 3` and so on, indented below `guards:`.";
     mistakes.add(valueSpan(section), "config.structure", "`guards` must be a map of limits", { fix });

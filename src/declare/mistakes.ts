@@ -19,6 +19,7 @@ const LONGEST_SUMMARY = 600;
 export class Mistakes {
   readonly #found: { readonly diagnostic: Diagnostic; readonly file: number; readonly offset: number }[] = [];
   readonly #seen = new Set<string>();
+  readonly #warnings: Diagnostic[] = [];
   #untold = 0;
   #compared = 0;
 
@@ -37,23 +38,33 @@ export class Mistakes {
     this.#found.push({ diagnostic, file, offset });
   }
 
+  /** Says something that does not make the declaration wrong. */
+  warn(span: Span, code: Code, summary: string, remark: Remark = {}): void {
+    this.#warnings.push({ severity: "warning", code, summary, ...remark, range: rangeOf(span) });
+  }
+
   /** The candidate that a wrong word was probably meant to be. */
   nearest(word: string, candidates: readonly string[]): string | undefined {
     this.#compared += candidates.length;
     return this.#compared > MOST_COMPARED || word.length > LONGEST_WORD ? undefined : nearest(word, candidates);
   }
 
+  /** Whether there is any mistake; warnings are none. */
   get any(): boolean {
     return this.#found.length > 0;
   }
 
-  /** All of them in the order of the files and of the places in them; those without a place first. */
+  /** All of them in the order of the files and of the places in them, those without a place first; then the warnings. */
   list(): Diagnostic[] {
     const sorted = this.#found.toSorted((a, b) => a.file - b.file || a.offset - b.offset);
     const list = sorted.map(({ diagnostic }) => diagnostic);
-    if (this.#untold === 0) return list;
+    if (this.#untold === 0) return [...list, ...this.#warnings];
     const summary = `There are ${this.#untold} more mistakes; the first ${MOST} are shown`;
-    return [...list, { severity: "error", code: "config.too_large", summary, fix: "Mend these first." }];
+    return [
+      ...list,
+      { severity: "error", code: "config.too_large", summary, fix: "Mend these first." },
+      ...this.#warnings,
+    ];
   }
 }
 

@@ -121,9 +121,23 @@ function reportSyntax(document: Document.Parsed, source: Source, mistakes: Mista
     const { line } = source.range(span.start, span.end);
     if (lines.has(line)) continue;
     lines.add(line);
+    const template = templateAt(source.text, pos[0]);
+    if (template !== undefined) {
+      const summary = `The YAML cannot be parsed: \`${template}\` needs quotes inside {…} and […]`;
+      mistakes.add(span, "config.syntax", summary, { fix: `Write "${template}", quotes included.` });
+      // The brackets are out of step from here on: what else is wrong cannot be told.
+      break;
+    }
     const words = message.replace(/: ".*$/s, "").replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase());
     const fix = FIXES[code];
     mistakes.add(span, "config.syntax", `The YAML cannot be parsed: ${words}`, fix === undefined ? {} : { fix });
   }
   return errors.length > 0;
+}
+
+/** The template whose `{` the parser has taken for the beginning of a map: as it does inside brackets, without quotes. */
+function templateAt(text: string, brace: number): string | undefined {
+  if (text.slice(brace - 1, brace + 1) !== "${") return undefined;
+  const [template] = /^\$\{[^{}\n]{1,200}\}/.exec(text.slice(brace - 1, brace + 300)) ?? [];
+  return template ?? "${…}";
 }

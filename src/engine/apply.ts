@@ -1,5 +1,5 @@
 import type { Writer } from "../api/index.ts";
-import type { Kind, Kinds, Remote } from "../kinds/kind.ts";
+import type { Kinds } from "../kinds/kind.ts";
 import { type Account, type Applied, applyChange, explain } from "../lifecycle/index.ts";
 import {
   type ApplyEvent,
@@ -16,25 +16,18 @@ import {
   located,
   type Outcome,
   type Plan,
-  type ResourceState,
   type State,
   type ValueObject,
 } from "../model/index.ts";
 import { type Environment, resolveConfig, scopeOf } from "./evaluate.ts";
-import { identityIn, identityOf, siblingsOf } from "./identity.ts";
 import { kindOf } from "./observe.ts";
 import { OrderGate } from "./order-gate.ts";
 import type { Limits } from "./orders.ts";
 import { progressOf, skipped } from "./progress.ts";
+import { type Recorder, Records } from "./records.ts";
 import { blockersOf } from "./schedule.ts";
 import { type Secrets, secretsOf } from "./sources.ts";
 import { JobWatch } from "./wait.ts";
-
-/** Where results are recorded; each call resolves when its content is durable. */
-export interface Recorder {
-  put(resource: ResourceState): Promise<void>;
-  remove(address: string): Promise<void>;
-}
 
 export interface ApplyOptions extends Secrets {
   readonly plan: Plan;
@@ -75,9 +68,7 @@ class Run {
   readonly #watch: JobWatch;
   readonly #gate: OrderGate;
   readonly #attributes: Map<string, JsonObject>;
-  /** What is recorded: the state that the run began with, and what it has recorded since. */
-  readonly #recorded: Map<string, ResourceState>;
-  readonly #creates: ReadonlySet<string>;
+  readonly #records: Records;
   readonly #outcomes = new Map<string, Outcome>();
   readonly #declared: ReadonlyMap<string, DesiredResource>;
   /** A mistake of ours. It ends the run, but not before what is under way is finished and recorded. */
@@ -94,10 +85,7 @@ class Run {
     this.#declared = new Map(options.desired.resources.map((resource) => [resource.address, resource]));
     // What templates refer to: as observed for what stays, as applied for what changes.
     this.#attributes = new Map([...options.state.resources].map(([address, { attributes }]) => [address, attributes]));
-    this.#creates = new Set(
-      options.plan.changes.flatMap(({ address, actions: [first] }) => (first === "create" ? [address] : [])),
-    );
-    this.#recorded = new Map((options.recorded ?? options.state).resources);
+    this.#records = new Records(options.recorder, kinds, options.recorded ?? options.state, plan.changes);
     for (const change of options.plan.changes)
       if (change.before !== null) this.#attributes.set(change.address, change.before);
   }
@@ -128,11 +116,9 @@ class Run {
       this.#outcomes.set(address, { address, result: "not-started", diagnostics: [] });
     return {
       outcomes: [...this.#outcomes.values()],
-      diagnostics: [],
+      diagnostics: this.#gate.warnings(),
       interrupted: stop.aborted,
-      pending: plan.changes.flatMap(({ address }) =>
-        this.#recorded.get(address)?.private.pending === undefined ? [] : [address],
-      ),
+      pending: plan.changes.flatMap(({ address }) => (this.#records.isPending(address) ? [address] : [])),
       requests: requests() - before,
       seconds: (clock.now() - started) / 1000,
     };
@@ -197,7 +183,7 @@ class Run {
   }
 
   async #apply(change: Change): Promise<Applied> {
-    const { kinds, plan, accounts, recorder, clock } = this.#options;
+    const { kinds, plan, accounts, clock } = this.#options;
     const kind = kindOf(change.address, kinds);
     if (kind === undefined) throw new Error(`no kind for ${change.address}`);
     const config = this.#config(change);
@@ -208,33 +194,17 @@ class Run {
         project: plan.project,
         now: () => clock.now(),
         pause: (ms) => clock.sleep(ms),
-        holder: (ofKind, remote) => this.#holder(change, ofKind, remote),
-        // Those that this run sends, or sends again: the answer names what is theirs.
-        siblings: (ofKind) =>
-          siblingsOf(change, ofKind, this.#recorded.values()).filter(({ address }) => this.#creates.has(address)),
+        ...this.#records.contextOf(change),
         save: async (resource) => {
-          await recorder.put(resource);
-          this.#recorded.set(resource.address, resource);
+          await this.#records.put(resource);
           this.#attributes.set(resource.address, resource.attributes);
         },
-        drop: async (address) => {
-          await recorder.remove(address);
-          this.#recorded.delete(address);
-        },
+        drop: (address) => this.#records.remove(address),
         ...secretsOf(kind, this.#declared.get(change.address), this.#options),
         wait: (ofKind, address, id, parent, done) =>
           this.#watch.wait(account, ofKind, change.provider, { address, id, done }, parent),
       }),
     );
-  }
-
-  /** The other address that holds a live object, by the state and by what this run has recorded since. */
-  #holder({ address, provider }: Change, kind: Kind, { id, attributes }: Remote): string | undefined {
-    const identity = identityOf(provider, kind, { ...attributes, id });
-    const held = [...this.#recorded.values()].find(
-      (resource) => resource.address !== address && identity === identityIn(resource, this.#options.kinds),
-    );
-    return held?.address;
   }
 
   /** The declared attributes, with everything they refer to known by now. */

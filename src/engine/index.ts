@@ -3,13 +3,14 @@
  * state, the recorded state, accounts. Out: a plan (a plain value), then outcomes. Must not: import the API's client,
  * a concrete kind, files or the terminal; `plan` sends nothing, `observe` can only read.
  */
-export { type ApplyOptions, apply, type Recorder } from "./apply.ts";
+export { type ApplyOptions, apply } from "./apply.ts";
 export { type Environment, resolveConfig, scopeOf } from "./evaluate.ts";
 export { checkGuards, type GuardContext } from "./guards.ts";
 export { holdersOf, identityOf } from "./identity.ts";
 export { type Accounts, type Observed, observe } from "./observe.ts";
 export type { Limits } from "./orders.ts";
 export { type PlanOptions, plan } from "./plan.ts";
+export type { Recorder } from "./records.ts";
 export type { Secrets, SourceReader } from "./sources.ts";
 export { narrow } from "./target.ts";
 export { validateDesired } from "./validate.ts";

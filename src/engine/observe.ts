@@ -1,6 +1,15 @@
 import type { PlanRecord } from "../api/index.ts";
 import type { Kind, Kinds } from "../kinds/kind.ts";
-import { type Account, attributesOf, type Observation, parentOf, type ReadQuery, read } from "../lifecycle/index.ts";
+import {
+  type Account,
+  attributesOf,
+  isDoubtful,
+  namesOutcome,
+  type Observation,
+  parentOf,
+  type ReadQuery,
+  read,
+} from "../lifecycle/index.ts";
 import {
   type Desired,
   type Diagnostic,
@@ -97,13 +106,16 @@ function queriesOf(desired: Desired, state: State, kinds: Kinds, env: Environmen
     const recorded = typeof prior?.attributes.id === "string" ? prior : undefined;
     // An order without known outcome is looked for as it was sent, whatever is declared by now.
     const sought = prior?.private.pending === undefined ? config : prior.attributes;
+    const adopted =
+      importId !== undefined &&
+      (prior === undefined || !isDoubtful(prior) || namesOutcome(kind, prior.private, importId));
     queries.push({
       address,
       provider: prior?.provider ?? provider,
       kind,
       prior: recorded,
       config: sought,
-      ...(importId !== undefined && { importId }),
+      ...(adopted && { importId }),
     });
   };
   for (const resource of desired.resources) {

@@ -4,6 +4,7 @@ import type { Account } from "../lifecycle/index.ts";
 import {
   ApiError,
   type Change,
+  type Diagnostic,
   fail,
   isObject,
   join,
@@ -35,7 +36,6 @@ interface Access {
 export class OrderGate {
   readonly #orders: ReadonlyMap<string, Order>;
   readonly #limited: ReadonlySet<string>;
-  readonly #inTurn: boolean;
   readonly #spending: Spending;
   readonly #amounts: Amounts;
   readonly #plans = new Map<string, Promise<readonly PlanRecord[]>>();
@@ -45,14 +45,21 @@ export class OrderGate {
     const limited = orders.filter((order) => spendLimits(order, limits).length > 0);
     this.#orders = new Map(orders.map((order) => [order.address, order]));
     this.#limited = new Set(limited.map(({ address }) => address));
-    this.#inTurn = limited.some(({ most }) => most === null);
     this.#amounts = amountsOf(orders, providers);
     this.#spending = new Spending(limits, this.#amounts);
   }
 
-  /** Whether a change may begin while those others are under way: where an amount is not known, orders go in turn. */
+  /**
+   * Whether a change may begin while those others are under way. Orders under a limit on spending go in turn: an
+   * invoice can be above the listed price (§2: subtotal and total), and the next order is to know of it.
+   */
   mayBegin({ address }: Change, running: Iterable<string>): boolean {
-    return !this.#inTurn || !this.#limited.has(address) || ![...running].some((other) => this.#limited.has(other));
+    return !this.#limited.has(address) || ![...running].some((other) => this.#limited.has(other));
+  }
+
+  /** What the invoices of the run showed: a warning for each limit that they exceeded all the same. */
+  warnings(): Diagnostic[] {
+    return this.#spending.exceeded();
   }
 
   /**

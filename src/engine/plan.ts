@@ -26,6 +26,7 @@ import {
   type Value,
 } from "../model/index.ts";
 import { costOf, estimateRequests } from "./cost.ts";
+import { doubles } from "./doubles.ts";
 import { type Environment, resolveConfig, scopeOf } from "./evaluate.ts";
 import { addressIndex, dependenciesOf, inOrder } from "./graph.ts";
 import { checkGuards } from "./guards.ts";
@@ -56,8 +57,8 @@ export interface PlanOptions {
   readonly requestsPerMinute?: number;
   /** What the plan is held against; nothing when absent. */
   readonly limits?: Limits;
-  /** How many resources the whole declaration has, when `desired` was narrowed to targets. */
-  readonly declared?: number;
+  /** The addresses of the whole declaration, when `desired` was narrowed to targets. */
+  readonly declared?: ReadonlySet<string>;
 }
 
 /**
@@ -89,11 +90,12 @@ export function plan(options: PlanOptions): Plan {
 
   const sorted = [...changes.values()].sort((a, b) => (a.address < b.address ? -1 : 1));
   const places = new Map(desired.resources.map((resource) => [resource.address, resource]));
-  for (const diagnostic of sharedObjects(sorted, kinds, options.recorded ?? state))
+  const recordedAll = options.recorded ?? state;
+  for (const diagnostic of [...sharedObjects(sorted, kinds, recordedAll), ...doubles(sorted, kinds, recordedAll)])
     diagnostics.push(located(diagnostic, places.get(diagnostic.address ?? "")?.locate([])));
   if (options.limits !== undefined) {
     const { resources, providers } = desired;
-    const [recorded, all] = [(options.recorded ?? state).resources.size, options.declared ?? resources.length];
+    const [recorded, all] = [recordedAll.resources.size, options.declared?.size ?? resources.length];
     const context = { kinds, providers, recorded, declared: all };
     diagnostics.push(...checkGuards({ changes: sorted, mode }, options.limits, context));
   }
@@ -148,11 +150,14 @@ function planDeclared(options: PlanOptions, changes: Map<string, Change>, diagno
       secretByReference: secretsIn(resource, kinds),
       holder: ({ id, attributes }) => holders.get(identityOf(resource.provider, kind, { ...attributes, id }) ?? ""),
       // Only those that this plan settles by itself: their key is young, so they are sent again and named by the answer.
+      abandoned: siblingsOf(resource, kind, state.resources.values()).filter(
+        ({ address }) => !(options.declared ?? declared).has(address),
+      ),
       siblings: siblingsOf(resource, kind, state.resources.values()).filter(
         ({ address, private: { pending } }) =>
           declared.has(address) && keyIsTrusted(pending.since, options.now, keyLifetimeMs),
       ),
-      isLeaving: (address) => !declared.has(address),
+      isLeaving: (address) => !(options.declared ?? declared).has(address),
       reorder: options.reorder.has(resource.address),
       orderAnyway: options.orderAnyway?.has(resource.address) ?? false,
       keyLifetimeMs,

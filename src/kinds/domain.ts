@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { DomainOrder } from "../api/index.ts";
 import { CURRENCIES } from "../model/index.ts";
 import { attribute, foldedDomain, freeMap, freeMapBody, sameDomain } from "./attribute.ts";
 import { deletionPolicy, domainName, idAttribute } from "./common.ts";
@@ -48,6 +49,9 @@ const attributes = z.strictObject({
   ...invoiceAttributes,
 });
 
+const isSilent = ({ id, status, invoice, raw }: DomainOrder) =>
+  id === null && status === null && invoice === null && typeof raw.domain !== "string";
+
 /** Domain registrations: paid, and without any read endpoint. §4 POST /domains. */
 export const domain: Kind<"registerDomain"> = {
   type: "hosting_domain",
@@ -94,6 +98,8 @@ itself: the resource stays marked as pending until you settle it with \`hostform
     id: answer?.id ?? String(planned.domain),
     attributes: { status: answer?.status ?? null, ...recordedInvoice(answer?.invoice ?? null) },
     invoice: reportedInvoice(answer?.invoice ?? null),
+    // An empty answer of success (2xx) is one; a body that holds nothing of a registration may hold an error.
+    ...(answer !== null && isSilent(answer) && { unclear: true }),
   }),
   quote: (planned) => ({
     quote: {

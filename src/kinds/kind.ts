@@ -46,6 +46,8 @@ export interface Created {
   readonly phase?: Phase;
   /** The answer was that of an earlier order: the object is adopted, and nothing is done to it along with that. */
   readonly replayed?: boolean;
+  /** The answer, though one of success, names nothing of an object: it may as well be a refusal. */
+  readonly unclear?: true;
   /** A one-time secret that did not come, for example. */
   readonly warning?: Diagnostic;
 }

@@ -1,6 +1,6 @@
 import type { InvoiceRecord, PlanRecord, Reader } from "../api/index.ts";
 import type { Kind, ReadContext, Remote, Settings } from "../kinds/kind.ts";
-import { ApiError, HostformError } from "../model/index.ts";
+import { ApiError, fail, HostformError } from "../model/index.ts";
 
 /**
  * One account as it is read: every collection is listed at most once, however many resources ask for it at the same
@@ -10,6 +10,7 @@ export class Account {
   readonly #context: ReadContext;
   readonly #collections = new Map<string, Promise<ReadonlyMap<string, Remote>>>();
   readonly #rechecked = new Map<string, Promise<ReadonlyMap<string, Remote>>>();
+  readonly #earlier = new Map<string, Promise<ReadonlyMap<string, Remote>>>();
   readonly #confirmed = new Map<string, Promise<ReadonlyMap<string, Remote>>>();
   readonly #made = new Set<string>();
   #plans: Promise<PlanRecord[]> | undefined;
@@ -56,7 +57,11 @@ export class Account {
   async get(kind: Kind, id: string): Promise<Remote | undefined> {
     if (kind.get === undefined) return undefined;
     try {
-      return await kind.get(this.#context, id);
+      const remote = await kind.get(this.#context, id);
+      if (remote.id === id) return remote;
+      return fail("api.malformed", `The API was asked for ${kind.noun} ${id} and answered with ${remote.id}`, {
+        fix: "Look for a cache or proxy between here and the API; nothing is done on such an answer.",
+      });
     } catch (error) {
       if (isNotFound(error)) return undefined;
       throw error;
@@ -75,7 +80,8 @@ export class Account {
    * fell between two pages while the first listing was read. To be called before anything is ordered.
    */
   async recheck(kind: Kind): Promise<ReadonlyMap<string, Remote>> {
-    const earlier = this.#collections.get(keyOf(kind, undefined));
+    const key = keyOf(kind, undefined);
+    const earlier = this.#collections.get(key) ?? this.#earlier.get(key);
     const again = this.#rechecked.get(kind.type) ?? collect(kind, this.#context, undefined);
     this.#rechecked.set(kind.type, again);
     again.catch(() => this.#rechecked.delete(kind.type));
@@ -86,6 +92,13 @@ export class Account {
   freshPlans(): Promise<PlanRecord[]> {
     this.#plans = undefined;
     return this.plans();
+  }
+
+  /** What was read may be old by now: somebody took their time to decide. Each collection is read anew when it is needed. */
+  refresh(): void {
+    for (const [key, listing] of this.#collections) this.#earlier.set(key, listing);
+    this.#collections.clear();
+    this.#confirmed.clear();
   }
 
   /** The invoices (§4 GET /invoices). */

@@ -147,9 +147,13 @@ class Work {
         await this.#save({ ...this.#mark, pending });
       },
       // A generation outlives a refused order: the next one must not repeat the key of the service that is gone.
-      unmark: async (spent = this.#mark.generation) => {
-        if (spent === undefined) return undo();
-        await this.#save({ ...this.#mark, generation: spent });
+      unmark: async () => {
+        if (this.#mark.generation === undefined) return undo();
+        await this.#save();
+      },
+      markGone: async (id, generation) => {
+        this.#attributes = { ...planned, id };
+        await this.#save({ ...this.#mark, generation });
       },
       discard: async (lost) => {
         this.#attributes = planned;

@@ -1,6 +1,6 @@
 import type { Writer } from "../api/index.ts";
 import type { Kind, Remote } from "../kinds/kind.ts";
-import type { Diagnostic, ResourceState, SecretName, SecretOutput } from "../model/index.ts";
+import type { Diagnostic, JsonObject, ResourceState, SecretName, SecretOutput } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import type { Doubtful } from "./doubt.ts";
 
@@ -23,6 +23,10 @@ export interface ApplyContext {
   pause(ms: number): Promise<void>;
   /** The other address under which a live object is recorded. */
   holder?(kind: Kind, remote: Remote): string | undefined;
+  /** Takes an object for this address, before it is recorded. @returns the other address that has it already. */
+  take?(kind: Kind, id: string, attributes: JsonObject): string | undefined;
+  /** Takes the thing that is to be made for this address. @returns the other address that has it already. */
+  claim?(kind: Kind, planned: JsonObject): string | undefined;
   /** Other resources of the same kind and account whose create has no known outcome. */
   siblings?(kind: Kind): readonly Doubtful[];
   /** Records a resource; resolves when it is durable. */

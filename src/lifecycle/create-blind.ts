@@ -13,7 +13,8 @@ export async function createBlind(
   const mutation = kind.create(planned, undefined);
   await markPending(intentOf(mutation, now()));
   try {
-    return kind.created(await writer.perform(mutation), planned, account.settings);
+    const made = kind.created(await writer.perform(mutation), planned, account.settings);
+    if (!made.unclear) return made;
   } catch (error) {
     if (wasRefused(error)) {
       await unmark();
@@ -22,4 +23,5 @@ export async function createBlind(
     const causes = error instanceof HostformError ? error.diagnostics : [];
     throw stopped(pending({ kind, address: change.address }), causes, error);
   }
+  throw stopped(pending({ kind, address: change.address }));
 }

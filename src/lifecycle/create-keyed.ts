@@ -2,8 +2,9 @@ import type { PlanRecord } from "../api/index.ts";
 import { type Created, type Kind, matches, type Remote } from "../kinds/kind.ts";
 import { type Change, type Diagnostic, fail, HostformError, type Intent, type JsonObject } from "../model/index.ts";
 import { attributesOf, sameValue } from "./attributes.ts";
-import { type CreateContext, intentOf, madeAt, mutationOf, stopped, wasRefused } from "./creating.ts";
-import { idempotencyKey, keyIsTrusted } from "./key.ts";
+import { type CreateContext, intentOf, mutationOf, refusedAgain, stopped, wasRefused } from "./creating.ts";
+import { madeBetween } from "./doubt.ts";
+import { idempotencyKey, keyExpiry, keyIsTrusted } from "./key.ts";
 import { lookalikesOf } from "./lookalike.ts";
 import { existing, lookalike, undecided } from "./refusals.ts";
 
@@ -33,34 +34,38 @@ export async function createKeyed(
   const fresh = kind.create(planned, key);
   const mutation = pending === undefined ? fresh : mutationOf(pending, fresh);
   const known = live.filter(like).map(({ id }) => id);
-  await markPending(pending ?? intentOf(mutation, now(), known));
+  const intent = pending ?? intentOf(mutation, now(), known);
+  await markPending(intent);
+  // A key that is old already is used only where the list has shown that nothing was made.
+  const trusted = keyIsTrusted(intent.since, now(), account.settings.keyLifetimeMs);
+  const notAfter = keyExpiry(trusted ? intent.since : new Date(now()).toISOString(), account.settings.keyLifetimeMs);
   let made: Created;
   try {
-    made = kind.created(await writer.perform(mutation), planned, account.settings);
+    made = kind.created(await writer.perform(mutation, { notAfter }), planned, account.settings);
   } catch (error) {
+    if (!wasRefused(error)) throw error;
     // A refusal of the second sending says nothing of the first.
-    if (wasRefused(error) && pending === undefined) await unmark();
+    if (pending !== undefined) throw refusedAgain(change, pending, error);
+    await unmark();
     throw error;
   }
 
-  const holder =
-    made.id === null ? undefined : context.holder?.(kind, { id: made.id, attributes: made.attributes, phase: "live" });
+  const holder = made.id === null ? undefined : context.take?.(kind, made.id, made.attributes);
   if (holder !== undefined) {
     await unmark();
     fail(
       "apply.replayed",
       `The order of ${change.address} was answered with ${kind.noun} ${made.id}, which is ${holder}`,
       {
-        detail:
-          "Both have the same project and `reference`, so the API took the one order for the other: nothing was ordered.",
-        fix: "Declare another `reference`.",
+        detail: `Nothing was ordered. Either both have the same \`reference\`, and the API took the one order for the other; or ${holder} was adopted by mistake.`,
+        fix: `Correct \`reference\`; or \`hostform state rm '${holder}'\`, and import the right one for it.`,
         address: change.address,
       },
     );
   }
   const earlier = made.id === null ? undefined : before.get(made.id);
   if (earlier?.phase === "gone" || (earlier === undefined && (await isReplayOfGone(kind, made, context)))) {
-    await unmark(generation);
+    await context.markGone(String(made.id), generation);
     fail("apply.replayed", `The order of ${change.address} was answered with ${kind.noun} ${made.id}, which is gone`, {
       detail: "The API still remembers this order's Idempotency-Key and repeated its old answer: nothing was ordered.",
       fix: `Order it anew on purpose with \`--reorder '${change.address}'\`, or declare another \`reference\`.`,
@@ -128,8 +133,8 @@ function checkResend(
  * makes new objects look old: only one that does not exist is gone.
  */
 async function isReplayOfGone(kind: Kind, made: Created, { account, now }: CreateContext): Promise<boolean> {
-  const time = madeAt(made);
-  if (made.id === null || time === undefined || time > now() - SKEW_MS) return false;
+  const [first] = madeBetween(made) ?? [];
+  if (made.id === null || (first !== undefined && first > now() - SKEW_MS)) return false;
   const live = await account.get(kind, made.id);
   return live === undefined || live.phase === "gone";
 }

@@ -6,19 +6,16 @@ import {
   fail,
   HostformError,
   type Intent,
-  isObject,
+  isReplacement,
   type JsonObject,
 } from "../model/index.ts";
-import { type CreateContext, intentOf, madeAt, stopped, wasRefused } from "./creating.ts";
-import { candidatesOf, SETTLED_MS, tellsOnce } from "./doubt.ts";
+import { type CreateContext, intentOf, refusedAgain, stopped, wasRefused } from "./creating.ts";
+import { candidatesOf, madeThen, SETTLED_MS, tellsOnce } from "./doubt.ts";
 import { parentOf } from "./read.ts";
 import { existing, undecided } from "./refusals.ts";
 
 /** How often one run sends a create whose answer is lost each time. */
 const MOST_SENDINGS = 2;
-
-/** Clocks differ: an object that says it was made this long before its create left was made by somebody else. */
-const SKEW_MS = 600_000;
 
 /**
  * A create that the collection shows. After a lost answer, of this run or an earlier one, the list decides before
@@ -35,13 +32,16 @@ export async function createListable(
   /** The request that is out and whose outcome is not known. */
   let open = change.private.pending;
   let lost: unknown;
+  let silent = 0;
+  /** The first request of this run whose answer was lost. */
+  let first: Intent | undefined;
   const before = open === undefined ? await present(kind, change, planned, context) : [];
   const known = [...(open?.known ?? before.map(({ id }) => id))];
   for (let sendings = 1; ; sendings++) {
     if (open !== undefined) {
       const made = await found(kind, change, planned, open, context);
       if (made !== undefined && !tellsOnce(kind)) return adopted(kind, planned, made, context);
-      if (made !== undefined) await replaceLost(kind, change, open, made, context);
+      if (made !== undefined) await replaceLost(kind, change, made, context);
     }
     if (sendings > MOST_SENDINGS) throw lost;
     const intent = intentOf(mutation, context.now(), known);
@@ -51,29 +51,31 @@ export async function createListable(
     try {
       answer = await writer.perform(mutation);
     } catch (error) {
-      if (wasRefused(error)) await context.unmark();
+      if (wasRefused(error)) {
+        // A refusal says nothing of an earlier sending: the list may not have shown that yet.
+        const earlier = change.private.pending ?? first;
+        if (earlier !== undefined) throw refusedAgain(change, earlier, error);
+        await context.unmark();
+      }
       if (!(error instanceof ApiError) || error.reached !== "maybe") throw error;
       lost = error;
+      first ??= intent;
       continue;
     }
     const told = kind.created(answer, planned, account.settings);
     const made = told.id === null ? await named(kind, change, planned, told, intent, context) : told;
     // An answer without the secret that it alone tells is a lost answer; twice, and the host does not tell it.
-    if (!tellsOnce(kind, made.attributes) || sendings === MOST_SENDINGS) return made;
-    await replaceLost(
-      kind,
-      change,
-      intent,
-      { id: String(made.id), attributes: made.attributes, phase: "live" },
-      context,
-    );
+    silent += tellsOnce(kind, made.attributes) ? 1 : 0;
+    if (!tellsOnce(kind, made.attributes) || silent === 2) return made;
+    await replaceLost(kind, change, { id: String(made.id), attributes: made.attributes, phase: "live" }, context);
     open = undefined;
   }
 }
 
 /**
  * The objects with the same natural key that are there already.
- * @throws HostformError `plan.exists` where the plan could not look: a parent that was to be made turned out to be there.
+ * @throws HostformError `plan.exists` for what the plan did not see: it appeared while the plan was looked at, or its parent
+ *   was to be made and turned out to be there.
  */
 async function present(kind: Kind, change: Change, planned: JsonObject, context: CreateContext): Promise<Remote[]> {
   const { account, holder } = context;
@@ -81,9 +83,8 @@ async function present(kind: Kind, change: Change, planned: JsonObject, context:
   if (parent !== undefined && account.isNew(parent)) return [];
   const listed = [...(await account.list(kind, parent)).values()];
   const there = listed.filter(({ attributes }) => matches(kind, planned, attributes));
-  const unseen =
-    isObject(change.after_unknown) && kind.parent !== undefined && change.after_unknown[kind.parent] === true;
-  if (!unseen || there.length === 0) return there;
+  // What a replacement takes the place of may look the same.
+  if (there.length === 0 || isReplacement(change)) return there;
   throw new HostformError([
     existing({ kind, address: change.address, holder: (remote) => holder?.(kind, remote) }, there),
   ]);
@@ -98,12 +99,13 @@ async function found(
   { account, now, pause, holder }: CreateContext,
 ): Promise<Remote | undefined> {
   const age = now() - Date.parse(intent.since);
-  if (age >= 0 && age < SETTLED_MS) await pause(SETTLED_MS - age);
+  if (age < SETTLED_MS) await pause(Math.min(SETTLED_MS, SETTLED_MS - age));
   const parent = parentOf(kind, planned);
   account.forget(kind, parent);
   const listed = [...(await account.list(kind, parent)).values()].filter(({ phase }) => phase !== "gone");
   const made = candidatesOf(kind, intent, planned, listed, (remote) => holder?.(kind, remote));
-  if (made.length > 1) throw stopped(undecided({ kind, address: change.address }, made));
+  const foreign = made.some((remote) => !madeThen(intent, remote, now()));
+  if (made.length > 1 || foreign) throw stopped(undecided({ kind, address: change.address }, made));
   return made[0];
 }
 
@@ -111,14 +113,9 @@ async function found(
 async function replaceLost(
   kind: Kind,
   { address }: Change,
-  { since }: Intent,
   made: Remote,
   { discard, warn }: CreateContext,
 ): Promise<void> {
-  const time = madeAt(made);
-  if (time !== undefined && time < Date.parse(since) - SKEW_MS) {
-    throw stopped(undecided({ kind, address }, [made]));
-  }
   await discard(made.attributes);
   const notice: Diagnostic = {
     severity: "warning",

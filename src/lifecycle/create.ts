@@ -1,5 +1,5 @@
 import type { Created, Kind } from "../kinds/kind.ts";
-import type { Change, JsonObject } from "../model/index.ts";
+import { type Change, fail, type JsonObject } from "../model/index.ts";
 import { createBlind } from "./create-blind.ts";
 import { createKeyed } from "./create-keyed.ts";
 import { createListable } from "./create-listable.ts";
@@ -14,7 +14,20 @@ import type { CreateContext } from "./creating.ts";
  * - blind: the resource stays marked as pending and the request is never sent again by itself.
  * @throws HostformError; the mark stays wherever it is not known whether the object was made.
  */
-export function create(kind: Kind, change: Change, planned: JsonObject, context: CreateContext): Promise<Created> {
+export async function create(
+  kind: Kind,
+  change: Change,
+  planned: JsonObject,
+  context: CreateContext,
+): Promise<Created> {
+  const other = context.claim?.(kind, planned);
+  if (other !== undefined) {
+    fail("config.duplicate", `${change.address} would be the same ${kind.noun} as ${other}`, {
+      detail: "What tells one from another came to the same value in both; nothing was sent.",
+      fix: "Remove one of the two, or correct what it refers to.",
+      address: change.address,
+    });
+  }
   switch (kind.creation) {
     case "keyed":
       return createKeyed(kind, change, planned, context);

@@ -1,14 +1,18 @@
 import type { Mutation } from "../api/index.ts";
-import type { Remote } from "../kinds/kind.ts";
-import { ApiError, type Diagnostic, HostformError, type Intent, type JsonObject } from "../model/index.ts";
+import { ApiError, type Change, type Diagnostic, HostformError, type Intent, type JsonObject } from "../model/index.ts";
 import type { ApplyContext } from "./context.ts";
 
 export interface CreateContext
-  extends Pick<ApplyContext, "account" | "writer" | "project" | "now" | "pause" | "holder" | "siblings"> {
+  extends Pick<
+    ApplyContext,
+    "account" | "writer" | "project" | "now" | "pause" | "holder" | "siblings" | "claim" | "take"
+  > {
   /** Records durably that the create was begun. @param told what is known of the object already. */
   markPending(intent: Intent, told?: JsonObject): Promise<void>;
-  /** Takes that back: nothing was made. `spent` is the generation of a key that must not be used again by itself. */
-  unmark(spent?: number): Promise<void>;
+  /** Takes that back: nothing was made. */
+  unmark(): Promise<void>;
+  /** Takes it back, too: the order had been carried out long ago, and its object is gone. Its key is used up. */
+  markGone(id: string, generation: number): Promise<void>;
   /** Deletes an object that is of no use to anybody; that it was begun is durable first. */
   discard(attributes: JsonObject): Promise<void>;
   /** Tells something that does not stop the change. */
@@ -40,18 +44,20 @@ export function mutationOf(intent: Intent, fresh: Mutation): Mutation {
 /** Whether a failure says that the request was certainly not carried out. */
 export const wasRefused = (error: unknown): boolean => error instanceof ApiError && error.reached !== "maybe";
 
+/** A request was sent again as it was then, and refused; correcting the declaration does not change it. */
+export function refusedAgain({ address }: Change, { since, body }: Intent, error: unknown): HostformError {
+  const causes = error instanceof HostformError ? error.diagnostics : [];
+  const again: Diagnostic = {
+    severity: "error",
+    code: "plan.pending",
+    summary: `The order of ${address} that left at ${since} was refused when it was sent again`,
+    detail: `What is declared now is not looked at before that is settled. It was sent as it was then: ${JSON.stringify(body ?? {})}.`,
+    fix: `If it was not carried out then: \`hostform resolve '${address}' --absent\`, and the next apply orders what is declared.`,
+    address,
+  };
+  return new HostformError([...causes, again], { cause: error });
+}
+
 /** What a plan warns of ends the change that meets it. */
 export const stopped = (doubt: Diagnostic, causes: readonly Diagnostic[] = [], cause?: unknown): HostformError =>
   new HostformError([...causes, { ...doubt, severity: "error" }], { cause });
-
-/**
- * When an object was made at the latest, as its record says: milliseconds since the epoch, the end of the day for a bare
- * date; undefined when it does not say.
- */
-export function madeAt({ attributes: { created_at: text } }: Pick<Remote, "attributes">): number | undefined {
-  const time = typeof text === "string" ? Date.parse(text) : Number.NaN;
-  if (Number.isNaN(time)) return undefined;
-  return /^\d{4}-\d\d-\d\d$/.test(String(text)) ? time + DAY_MS : time;
-}
-
-const DAY_MS = 86_400_000;

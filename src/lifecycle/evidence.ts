@@ -1,9 +1,10 @@
 import type { InvoiceRecord } from "../api/index.ts";
-import { type Kind, matches, type Remote } from "../kinds/kind.ts";
+import type { Kind, Remote } from "../kinds/kind.ts";
 import { ApiError, type Json, type JsonObject } from "../model/index.ts";
 import { type Account, isNotFound } from "./account.ts";
-import { type Doubtful, SETTLED_MS } from "./doubt.ts";
-import { newlyMade } from "./plan-pending.ts";
+import { type Doubtful, SETTLED_MS, tellsOnce } from "./doubt.ts";
+import { keyIsTrusted } from "./key.ts";
+import { certainlyMade, newlyMade } from "./plan-pending.ts";
 import { read } from "./read.ts";
 
 /** What is known of a create whose outcome is not: everything that can be read without changing anything. */
@@ -22,10 +23,12 @@ export interface Evidence {
   /** Of a domain: whether it can still be registered. Null when the answer does not tell; absent for other kinds. */
   readonly available?: boolean | null;
   /**
-   * `made`: exactly one object, and it is the one that was asked for; `nothing`: the account does not show it; `unclear`:
-   * one or several that could be somebody else's; `unknowable`: nothing shows it.
+   * What is to be done. `sent-again`: nothing, the next apply sends the same order with the same key; `made`: nothing, the
+   * next apply adopts the one object that it is; `secret-lost`: nothing, the next apply makes it anew; `nothing`: the
+   * account does not show it, the next apply sends it again; `unclear`: one or several that could be somebody else's;
+   * `unknowable`: nothing shows it.
    */
-  readonly verdict: "made" | "nothing" | "unclear" | "unknowable";
+  readonly verdict: "sent-again" | "made" | "secret-lost" | "nothing" | "unclear" | "unknowable";
 }
 
 export interface Candidate {
@@ -84,12 +87,13 @@ async function candidates(input: EvidenceInput): Promise<Remote[]> {
   return newlyMade(input, prior, observed);
 }
 
-function verdictOf({ kind, prior, now }: EvidenceInput, made: readonly Remote[] | null): Evidence["verdict"] {
+function verdictOf({ account, kind, prior, now }: EvidenceInput, made: readonly Remote[] | null): Evidence["verdict"] {
   if (made === null) return "unknowable";
-  const [only] = made;
-  if (only === undefined) return now - Date.parse(prior.private.pending.since) < SETTLED_MS ? "unclear" : "nothing";
-  const certain = made.length === 1 && only.phase !== "gone" && matches(kind, prior.attributes, only.attributes);
-  return certain ? "made" : "unclear";
+  const { since } = prior.private.pending;
+  if (kind.creation === "keyed" && keyIsTrusted(since, now, account.settings.keyLifetimeMs)) return "sent-again";
+  if (made.length === 0) return now - Date.parse(since) < SETTLED_MS ? "unclear" : "nothing";
+  if (certainlyMade(kind, prior, made, now) === undefined) return "unclear";
+  return tellsOnce(kind, prior.attributes) ? "secret-lost" : "made";
 }
 
 const candidateOf = ({ id, attributes }: Remote): Candidate => ({

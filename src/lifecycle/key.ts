@@ -17,6 +17,9 @@ export function idempotencyKey(project: string, name: string, generation: number
 /** How long the API is trusted to remember an Idempotency-Key, unless it is said (§8: the retention is not specified). */
 const KEY_LIFETIME_MS = 600_000;
 
+/** The moment after which a key first sent at `since` (ISO 8601) must not be relied on, in milliseconds since the epoch. */
+export const keyExpiry = (since: string, lifetimeMs = KEY_LIFETIME_MS): number => Date.parse(since) + lifetimeMs;
+
 /** Whether a key first sent at `since` (ISO 8601) may still be relied on. A time in the future or unreadable may not. */
 export function keyIsTrusted(since: string, now: number, lifetimeMs = KEY_LIFETIME_MS): boolean {
   const age = now - Date.parse(since);

@@ -1,7 +1,7 @@
 import { type Kind, matches, type Remote } from "../kinds/kind.ts";
 import type { Value, ValueObject } from "../model/index.ts";
 import { attributesOf, refreshed } from "./attributes.ts";
-import { type Doubtful, tellsOnce } from "./doubt.ts";
+import { type Doubtful, madeThen, tellsOnce } from "./doubt.ts";
 import { keyIsTrusted } from "./key.ts";
 import { type PlanInput, type Planned, unchanged } from "./planned.ts";
 import type { Observation } from "./read.ts";
@@ -39,8 +39,8 @@ export function planPending(input: PlanInput, prior: Doubtful, ways: Ways): Plan
     return ways.create(then, `${again}, with the same key`);
   }
   if (only === undefined) return ways.create(then, kind.creation === "keyed" ? `${again}, with the same key` : again);
-  const certain = made.length === 1 && only.phase !== "gone" && matches(kind, prior.attributes, only.attributes);
-  if (!certain) return unchanged(input, prior.attributes, [undecided(input, made)]);
+  if (certainlyMade(kind, prior, made, now) === undefined)
+    return unchanged(input, prior.attributes, [undecided(input, made)]);
   if (tellsOnce(kind, prior.attributes)) {
     const text = `the answer to its creation was lost, and with it the secret: ${kind.noun} ${only.id} is deleted, another is made`;
     return ways.create(then, text, 2);
@@ -58,6 +58,13 @@ export function newlyMade(
   const alike = observed.status === "present" ? [] : (observed.alike ?? []);
   const unheld = alike.filter((remote) => !intent.known?.includes(remote.id) && holder?.(remote) === undefined);
   return kind.creation === "keyed" ? unheld : unheld.filter(({ phase }) => phase !== "gone");
+}
+
+/** The one object that the create has certainly made: alone, alive, with its natural key, and made at that time. */
+export function certainlyMade(kind: Kind, prior: Doubtful, made: readonly Remote[], now: number): Remote | undefined {
+  const [only, ...others] = made;
+  const same = only !== undefined && only.phase !== "gone" && matches(kind, prior.attributes, only.attributes);
+  return same && others.length === 0 && madeThen(prior.private.pending, only, now) ? only : undefined;
 }
 
 /** The declaration with what made the request what it was put back to what was sent. */

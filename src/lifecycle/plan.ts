@@ -12,11 +12,11 @@ import {
   type Value,
 } from "../model/index.ts";
 import { attributesOf, sameValue } from "./attributes.ts";
-import { type Doubtful, isDoubtful, settledMark } from "./doubt.ts";
-import { lookalikesOf } from "./lookalike.ts";
+import { type Doubtful, isDoubtful, namesOutcome, settledMark } from "./doubt.ts";
+import { lookalikesOf, renamedFrom } from "./lookalike.ts";
 import { planPending } from "./plan-pending.ts";
 import { finish, type PlanInput, type Planned, secretNames, unchanged } from "./planned.ts";
-import { existing, gone, immutable, lookalike, unknownPhase } from "./refusals.ts";
+import { existing, gone, immutable, lookalike, renamed, unknownPhase } from "./refusals.ts";
 import { planSecret } from "./secrets.ts";
 
 /**
@@ -31,7 +31,10 @@ import { planSecret } from "./secrets.ts";
 export function planResource(input: PlanInput): Planned {
   const { kind, prior, observed } = input;
   const lapsed = kind.lapsed?.(input.config, input.now);
-  if (isDoubtful(prior)) return input.importId === undefined ? planDoubtful(input, prior) : planAdopted(input, prior);
+  if (isDoubtful(prior)) {
+    const named = input.importId !== undefined && namesOutcome(kind, prior.private, input.importId);
+    return named ? planAdopted(input, prior) : planDoubtful(input, prior);
+  }
   if (observed.status === "present") return planPresent(input, observed.attributes, observed.phase, lapsed);
   if (lapsed !== undefined) {
     const fix = "Remove it, or give a later `expires_at`.";
@@ -58,6 +61,8 @@ export function planResource(input: PlanInput): Planned {
   }
   if (observed.matches.length > 0) return unchanged(input, null, [existing(input, observed.matches)]);
   if (doubles.length > 0) return unchanged(input, null, [lookalike(input, doubles)]);
+  const former = input.orderAnyway ? undefined : renamedFrom(kind, input.config, input.plans, input);
+  if (former !== undefined) return unchanged(input, null, [renamed(input, former)]);
   // An entry without an id holds the generation of an order that came to nothing.
   const spent = prior?.private.generation;
   const generation = spent !== undefined && input.reorder ? spent + 1 : spent;

@@ -61,10 +61,11 @@ async function likeness(account: Account, kind: Kind, config: ValueObject | unde
   if (unreadable || (kind.parent !== undefined && parent === undefined)) return { matches: [] };
   const all = [...(await account.list(kind, parent)).values()];
   const same = all.filter(({ attributes }) => matches(kind, config, attributes));
-  const unclear = kind.resembles !== undefined && all.length > same.length && kind.naturalKey(config) === undefined;
-  const plans = unclear ? await account.plans() : [];
-  const alike = unclear ? all.filter(({ attributes }) => kind.resembles?.(config, attributes, plans)) : same;
-  return { matches: same.filter(({ phase }) => phase !== "gone"), alike };
+  // Without the list of plans everything unclear resembles; it is read only where something is.
+  const unclear = all.filter(({ attributes }) => kind.resembles?.(config, attributes, []));
+  const plans = unclear.length > 0 ? await account.plans() : [];
+  const similar = unclear.filter((one) => !same.includes(one) && kind.resembles?.(config, one.attributes, plans));
+  return { matches: same.filter(({ phase }) => phase !== "gone"), alike: [...same, ...similar] };
 }
 
 async function readRecorded(account: Account, kind: Kind, prior: ResourceState, alone = false): Promise<Observation> {

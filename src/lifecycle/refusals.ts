@@ -124,27 +124,30 @@ export function undecided({ kind, address }: Subject, candidates: readonly Remot
 const resolveIt = (address: string) =>
   `\`hostform resolve '${address}'\` shows what is known of it; \`--adopt ID\` or \`--absent\` settles it.`;
 
+/** A server that is no longer declared may be the one that is declared now. */
+export function renamed({ address }: Pick<Subject, "address">, former: string): Diagnostic {
+  return {
+    severity: "error",
+    code: "plan.lookalike",
+    summary: `${address} may be ${former} under a new name`,
+    detail: `${former} is of the same plan and no longer declared; without a domain nothing tells one from the other.`,
+    fix: `If it was renamed: \`hostform state mv '${former}' '${address}'\`. To order another one: \`--order-anyway '${address}'\`.`,
+    address,
+  };
+}
+
 /** Nothing tells a declared server without a domain from one that exists and is nobody's. */
 export function lookalike({ kind, address, holder }: Subject, live: readonly Remote[]): Diagnostic {
   const ids = live.map(({ id }) => id);
   const one = ids.length === 1;
   const left = live.flatMap((remote) => holder?.(remote) ?? [])[0];
-  if (left !== undefined) {
-    return {
-      severity: "error",
-      code: "plan.lookalike",
-      summary: `${address} may be ${left} under a new name`,
-      detail: `${left} is of the same plan and no longer declared; without a domain nothing tells one from the other.`,
-      fix: `If it was renamed: \`hostform state mv '${left}' '${address}'\`. To order another one: \`--order-anyway '${address}'\`.`,
-      address,
-    };
-  }
+  if (left !== undefined) return renamed({ address }, left);
   return {
     severity: "error",
     code: "plan.lookalike",
     summary: `${address} may be ${one ? `${kind.noun} ${ids[0]}` : `one of the ${kind.noun}s ${ids.join(", ")}`}, which ${one ? "is" : "are"} not in the state`,
     detail: `${one ? "It is" : "They are"} of the same plan, and nothing tells one from the other without a domain. Was the state lost?`,
-    fix: `If it is: \`hostform import '${address}' ${ids[0]}\`. To order another one: \`--order-anyway '${address}'\`.`,
+    fix: `If it is: \`hostform import '${address}' ${one ? ids[0] : "ID"}\`. To order another one: \`--order-anyway '${address}'\`.`,
     address,
   };
 }

@@ -1,8 +1,8 @@
-import { type Kind, matches, type Remote, type RemovalPolicy } from "../kinds/kind.ts";
+import type { Kind, Remote, RemovalPolicy } from "../kinds/kind.ts";
 import type { Change, Diagnostic, JsonObject, Phase, ResourceState } from "../model/index.ts";
 import { refreshed } from "./attributes.ts";
 import { type Doubtful, isDoubtful, SETTLED_MS, settledMark } from "./doubt.ts";
-import { newlyMade } from "./plan-pending.ts";
+import { certainlyMade, newlyMade } from "./plan-pending.ts";
 import { secretNames } from "./planned.ts";
 import type { Observation } from "./read.ts";
 
@@ -138,9 +138,11 @@ function planDoubtful(input: RemovalInput, prior: Doubtful): PlannedRemoval {
   const { kind, observed, now } = input;
   const { deposed, ...mark } = settledMark(prior.private);
   const made = kind.creation === "blind" ? [] : newlyMade(input, prior, observed);
-  const [only] = made;
-  const attributes = only && refreshed(kind, prior.attributes, only);
-  if (made.length === 1 && only?.phase !== "gone" && attributes && matches(kind, prior.attributes, only.attributes)) {
+  const only = certainlyMade(kind, prior, made, now);
+  // A site is not suspended because it looks like what was asked for.
+  const harmful = kind.creation === "keyed" && policyOf(prior.attributes) === "suspend";
+  if (only !== undefined && !harmful) {
+    const attributes = refreshed(kind, prior.attributes, only);
     const settled = { ...prior, attributes, private: { ...mark, ...(deposed && { deposed }) } };
     return planRemoval({ ...input, prior: settled, observed: { status: "present", attributes, phase: only.phase } });
   }

@@ -213,7 +213,16 @@ export async function stepsToward(
   for (const name of sources) {
     if (!bodies.includes(standIns[name] ?? "")) continue;
     if (readSecret === undefined) throw new Error(`nothing reads the source of ${name}`);
-    values[name] = await readSecret(name);
+    values[name] = await readSecret(name).catch((error: unknown) => refuseAt(name, error));
   }
   return steps({ ...config, ...standIns, ...values });
+}
+
+/** The reader knows where it looked, not which attribute wants it: that is where the declaration names the place. */
+function refuseAt(name: string, error: unknown): never {
+  if (!(error instanceof HostformError)) throw error;
+  throw new HostformError(
+    error.diagnostics.map((diagnostic) => ({ attribute: [name], ...diagnostic })),
+    { cause: error },
+  );
 }

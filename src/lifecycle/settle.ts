@@ -1,5 +1,5 @@
-import type { Kind, Remote } from "../kinds/kind.ts";
-import type { ResourceState } from "../model/index.ts";
+import { type Kind, matches, type Remote } from "../kinds/kind.ts";
+import { fail, type JsonObject, type ResourceState } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { refreshed } from "./attributes.ts";
 import { type Doubtful, settledMark } from "./doubt.ts";
@@ -8,6 +8,7 @@ import { read } from "./read.ts";
 /**
  * The record of an object that the user has named as what a create without known outcome made.
  * @returns undefined when the account certainly does not have it.
+ * @throws HostformError `usage` when it is another thing, or was there before.
  */
 export async function adopt(
   account: Account,
@@ -19,8 +20,22 @@ export async function adopt(
   if (kind.list === undefined && kind.get === undefined) return { ...settled, attributes: { ...prior.attributes, id } };
   const observed = await read(account, { kind, prior: undefined, importId: id, config: prior.attributes });
   if (observed.status !== "present") return undefined;
+  refuseOther(kind, prior, observed.attributes);
   const remote: Remote = { id: String(observed.attributes.id), attributes: observed.attributes, phase: observed.phase };
   return { ...settled, attributes: refreshed(kind, prior.attributes, remote) };
+}
+
+/** What is adopted must be what was asked for: the next apply would change or delete it otherwise. */
+function refuseOther(kind: Kind, { address, attributes, private: { pending } }: Doubtful, live: JsonObject): void {
+  const id = String(live.id);
+  const before = pending.known?.includes(id);
+  const telling = kind.naturalKey(attributes) !== undefined;
+  if (!before && (!telling || matches(kind, attributes, live))) return;
+  fail("usage", `Nothing was settled: ${kind.noun} ${id} is not what ${address} asked for`, {
+    detail: before ? "It was there before the request left." : "It has another natural key than what was sent.",
+    fix: `If it is to be managed under this address all the same: \`hostform import '${address}' ${id}\`.`,
+    address,
+  });
 }
 
 /**

@@ -101,6 +101,10 @@ export const codes = {
   "api.server": ["The API failed (5xx)", "Try again later; if it stays, ask the host."],
   "api.unreachable": ["The API could not be reached", "Check base URL, network and proxy."],
   "api.timeout": ["The API did not answer in time", "Try again; see `--verbose` for the times of each request."],
+  "api.too_late": [
+    "An order was not sent again because its Idempotency-Key has grown too old",
+    "Run the command again: it looks at the account first.",
+  ],
   "api.ambiguous": [
     "It is not known whether the API carried the request out",
     "Do what the message says; hostform does not repeat such a request by itself.",

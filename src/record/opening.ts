@@ -1,3 +1,4 @@
+import type { Diagnostic } from "../model/index.ts";
 import { HostformError } from "../model/index.ts";
 import type { StateText } from "./file.ts";
 import type { StateDocument } from "./format.ts";
@@ -25,6 +26,8 @@ export interface Found {
   readonly journaled: boolean;
   /** The journal, when it holds something. */
   readonly journal: Journal | undefined;
+  /** What the reader should know of the journal. */
+  readonly warnings: readonly Diagnostic[];
 }
 
 /** A state as it is now, whatever part of it is in the journal. */
@@ -37,6 +40,8 @@ export interface Opened {
   readonly recovered: readonly string[];
   /** A journal is there that holds nothing, or nothing that the state does not have. */
   readonly spent: boolean;
+  /** What the reader should know of the journal. */
+  readonly warnings: readonly Diagnostic[];
 }
 
 /** A reader without the lock may see the journal before a fold and the state after it; so often in a row it will not. */
@@ -49,8 +54,9 @@ const READINGS = 4;
 export async function findState({ text, journal, sealing }: StatePlace): Promise<Found> {
   const lines = await journal?.read();
   const stored = await text.read();
-  const found = lines === undefined || !journal ? undefined : await readJournal(lines, journal.name, sealing);
-  return { stored, journaled: lines !== undefined, journal: found };
+  if (lines === undefined || journal === undefined)
+    return { stored, journaled: false, journal: undefined, warnings: [] };
+  return { stored, journaled: true, ...(await readJournal(lines, journal.name, sealing)) };
 }
 
 /**
@@ -60,18 +66,18 @@ export async function findState({ text, journal, sealing }: StatePlace): Promise
  */
 export async function openDocuments(place: StatePlace): Promise<Opened> {
   for (let reading = 1; ; reading++) {
-    const { stored, journaled, journal } = await findState(place);
+    const { stored, journaled, journal, warnings } = await findState(place);
     const base = stored === undefined ? emptyDocument() : decodeOrName(stored, place.text.name, journal);
-    if (journal === undefined) return { base, durable: base, recovered: [], spent: journaled };
+    if (journal === undefined) return { base, durable: base, recovered: [], spent: journaled, warnings };
     const state = stored === undefined ? undefined : { ...base.state, text: stored };
     const relation = relationOf(journal, state);
-    if (relation === "folded") return { base, durable: base, recovered: [], spent: true };
-    if (relation === "open") return replayed(base, journal);
+    if (relation === "folded") return { base, durable: base, recovered: [], spent: true, warnings };
+    if (relation === "open") return { ...replayed(base, journal), warnings };
     if (reading === READINGS) return refuseForeign(journal, place.text.name, state ?? "absent");
   }
 }
 
-function replayed(stored: StateDocument, { lineage, changes }: Journal): Opened {
+function replayed(stored: StateDocument, { lineage, changes }: Journal): Omit<Opened, "warnings"> {
   const base = { ...stored, state: { ...stored.state, lineage } };
   return {
     base,

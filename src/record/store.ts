@@ -88,11 +88,12 @@ export function createStateStore(
       const lock = write ? await at.lock.acquire(request) : undefined;
       try {
         if (lock !== undefined) await at.text.sweep();
-        const { base, durable, recovered, spent } = await openDocuments(at);
+        const { base, durable, recovered, spent, ...found } = await openDocuments(at);
         if (lock !== undefined && spent) await removeSpent(at, lock);
         const { text, journal, sealing } = at;
         const writing = lock && { lock, recorder: new Recorder({ text, journal, sealing, lock, uuid, base, durable }) };
-        return new Session({ document: durable, recovered, name: text.name, warnings: text.warnings, writing });
+        const warnings = [...text.warnings, ...found.warnings];
+        return new Session({ document: durable, recovered, name: text.name, warnings, writing });
       } catch (error) {
         await lock?.release();
         throw error;

@@ -173,7 +173,10 @@ export function resultMessages(plan: Plan, result: ApplyResult, now: number): Ui
   return [
     ...[...all.values()].map((diagnostic) => diagnosticMessage(diagnostic, now)),
     summary(plan.mode, countChanges(doneChanges(plan, result)), now, {
-      complete: result.outcomes.every((outcome) => outcome.result === "done") && !result.interrupted,
+      complete:
+        result.outcomes.every((outcome) => outcome.result === "done") &&
+        !result.interrupted &&
+        result.pending.length === 0,
       failed: by("failed"),
       skipped: by("skipped"),
       not_started: by("not-started"),

@@ -14,16 +14,15 @@ const MAX_PLACES = 5;
 
 /**
  * Diagnostics for people: summary, place, the source line with a caret, detail, fix. Warnings come first, so that the
- * errors stand where the eye is; equal warnings are told once, with the places. Ends with a newline, or is empty.
+ * errors stand where the eye is; equal warnings, and equal failures of the state, are told once, with the places. Ends with a newline, or is empty.
  */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[], look: Look): string {
   const paint = painter(look.color);
   const errors = diagnostics.filter(isError);
   const warnings = diagnostics.filter((diagnostic) => !isError(diagnostic));
-  const blocks = [
-    ...gather(warnings).map((same) => diagnosticLines(same, look, paint)),
-    ...errors.map((error) => diagnosticLines([error], look, paint)),
-  ];
+  // Mistakes are shown one by one, each with its line. A failure of the state is of none of the resources it is told at.
+  const groups = [...gather(warnings), ...gather(errors, ({ code }) => code.startsWith("state."))];
+  const blocks = groups.map((same) => diagnosticLines(same, look, paint));
   if (diagnostics.length >= COUNT_FROM) blocks.push([countText(errors.length, warnings.length)]);
   return blocks.map((lines) => `${lines.join("\n")}\n`).join("\n");
 }
@@ -37,14 +36,18 @@ function countText(errors: number, warnings: number): string {
   return `${parts.join(", ")}.`;
 }
 
-/** Groups warnings that differ in nothing but their place. */
-function gather(warnings: readonly Diagnostic[]): (readonly Diagnostic[])[] {
-  const groups = new Map<string, Diagnostic[]>();
-  for (const warning of warnings) {
-    const key = JSON.stringify([warning.code, warning.summary, warning.detail, warning.fix]);
+/** Groups diagnostics that differ in nothing but their place. @param may tells which are to be grouped; default: all. */
+function gather(
+  diagnostics: readonly Diagnostic[],
+  may: (diagnostic: Diagnostic) => boolean = () => true,
+): (readonly Diagnostic[])[] {
+  const groups = new Map<unknown, Diagnostic[]>();
+  for (const diagnostic of diagnostics) {
+    const { code, summary, detail, fix } = diagnostic;
+    const key = may(diagnostic) ? JSON.stringify([code, summary, detail, fix]) : diagnostic;
     const group = groups.get(key);
-    if (group === undefined) groups.set(key, [warning]);
-    else group.push(warning);
+    if (group === undefined) groups.set(key, [diagnostic]);
+    else group.push(diagnostic);
   }
   return [...groups.values()];
 }

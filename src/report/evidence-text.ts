@@ -31,12 +31,16 @@ export interface EvidenceReport {
       }[]
     | null;
   readonly available?: boolean | null;
-  readonly verdict: "made" | "nothing" | "unclear" | "unknowable";
+  readonly verdict: "sent-again" | "made" | "secret-lost" | "nothing" | "unclear" | "unknowable";
 }
 
 const VERDICT: Readonly<Record<EvidenceReport["verdict"], string>> = {
+  "sent-again":
+    "Nothing to do: `hostform apply` sends the same order with the same key again, and the answer says which one it is.",
+  "secret-lost": "It was made, and its secret is lost: `hostform apply` deletes it and makes another.",
   made: "It was made: `hostform apply` adopts it.",
-  nothing: "It was not made, as far as the account shows: `hostform apply` sends the request again.",
+  nothing:
+    "It was not made, as far as the account shows: `hostform apply` sends the request again. If it was not meant to: `--absent`.",
   unclear: "It cannot be told by itself: adopt one of these with `--adopt ID`, or say `--absent`.",
   unknowable:
     "The API has no call that shows it: say `--adopt ID` if it was ordered (the invoice or the dashboard tells), or `--absent`.",
@@ -80,7 +84,7 @@ const availability = (available: boolean | null): string =>
     ? "  Whether the domain can still be registered, the API does not tell."
     : available
       ? "  The domain can still be registered (the answer may lag behind)."
-      : "  The domain cannot be registered any more: somebody has it.";
+      : "  The domain cannot be registered any more: it was registered then, by you or by somebody else.";
 
 function invoiceLines({ invoices, candidates }: EvidenceReport): string[] {
   if (invoices === null) return ["  The token may not read invoices (it lacks the ability billing)."];

@@ -90,10 +90,11 @@ function invoiceBlock(plan: Plan, result: ApplyResult, options: OutcomeTextOptio
     {
       header: "TOTAL",
       align: "right",
+      whole: true,
       cell: ({ address, invoice: { total, currency } }) =>
         formatMoney(total, currency, options.moneyScale?.(currency ?? "", providers.get(address) ?? "default")),
     },
-    { header: "STATUS", cell: ({ invoice }) => invoice.status },
+    { header: "STATUS", cell: ({ invoice }) => invoice.status, spare: true },
     { header: "DUE", cell: ({ invoice }) => invoice.due_date },
     { header: "FOR", cell: ({ address }) => address },
   ];

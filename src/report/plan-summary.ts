@@ -1,4 +1,4 @@
-import { type Change, type CostLine, isNoOp, type Plan } from "../model/index.ts";
+import { type Change, type CostLine, type Diagnostic, isError, isNoOp, type Plan } from "../model/index.ts";
 import { formatEstimate, plural } from "./duration.ts";
 import { escapeLine } from "./escape.ts";
 import { formatMoney, type MoneyScale, sharedScale } from "./money.ts";
@@ -34,11 +34,20 @@ export function summaryLine(plan: Plan): string {
     if (kept > 0) return `No changes. ${plural(kept, "resource")} ${kept === 1 ? "stays" : "stay"}; see above.`;
     return plan.mode === "destroy"
       ? "No changes. Nothing that hostform manages is left to destroy."
-      : plan.diagnostics.length + plan.changes.flatMap(({ deferred }) => deferred).length > 0
+      : isHeldUp(plan)
         ? "No changes can be made now; see above."
         : "No changes. Your account matches the declaration.";
   }
   return planCounts(countChanges(plan.changes));
+}
+
+/** Whether something is left undone that is declared. A warning of the state or of the declaration alone leaves nothing undone. */
+function isHeldUp({ changes, diagnostics, pending }: Plan): boolean {
+  return pending.length > 0 || diagnostics.some(holdsUp) || changes.some(({ deferred }) => deferred.length > 0);
+}
+
+function holdsUp(diagnostic: Diagnostic): boolean {
+  return isError(diagnostic) || /^(?:plan|apply)\./.test(diagnostic.code);
 }
 
 /** Terraform's wording, which other tools read; imports and forgets only when there are any. */

@@ -7,6 +7,7 @@ import { changeLines, deferredText, legendLines } from "./plan-change.ts";
 import { driftLines } from "./plan-drift.ts";
 import { moneyLines, requestLine, summaryLine } from "./plan-summary.ts";
 import { type Look, type Paint, paint as painter } from "./style.ts";
+import { wrap } from "./width.ts";
 
 export interface PlanTextOptions extends Look {
   readonly moneyScale?: MoneyScale;
@@ -34,11 +35,14 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
     lines.push(renderDiagnostics(plan.diagnostics, options));
   }
   const errors = plan.diagnostics.filter(isError).length;
-  if (errors === 0 || changes.length > 0) lines.push(paint.bold(summaryLine(plan)));
-  if (errors > 0) lines.push(paint.error(`The plan has ${plural(errors, "error")} and cannot be applied.`));
+  const prose = (line: string) => wrap(line, options.width);
+  if (errors === 0 || changes.length > 0) lines.push(...prose(summaryLine(plan)).map(paint.bold));
+  if (errors > 0) {
+    lines.push(...prose(`The plan has ${plural(errors, "error")} and cannot be applied.`).map(paint.error));
+  }
   if (options.footer !== false) {
-    if (changes.length > 0) lines.push(...moneyLines(plan, options.moneyScale));
-    lines.push(requestLine(plan));
+    if (changes.length > 0) lines.push(...moneyLines(plan, options.moneyScale).flatMap(prose));
+    lines.push(...prose(requestLine(plan)));
   }
   return `${lines.join("\n")}\n`;
 }

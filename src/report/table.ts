@@ -10,8 +10,10 @@ export interface Column<Row> {
   readonly cell: (row: Row) => Cell;
   /** Default: right when all cells of the column are numbers. */
   readonly align?: "left" | "right";
-  /** Never cut on a narrow terminal (ids, which are copied). */
+  /** Never cut on a narrow terminal (ids, which are copied; amounts, which would be others). */
   readonly whole?: boolean;
+  /** Left out on a terminal where cutting is not enough; the last of them first. */
+  readonly spare?: boolean;
 }
 
 export interface TableOptions extends Look {
@@ -24,11 +26,17 @@ const GAP = "  ";
 const MIN_WIDTH = 8;
 
 /**
- * Rows as aligned columns under a header. On a terminal (width given) the widest columns are cut until a row fits;
- * piped, nothing is cut. Ends with a newline.
+ * Rows as aligned columns under a header. On a terminal (width given) the widest columns are cut until a row fits, and
+ * spare ones left out where that is not enough; piped, everything is there. Ends with a newline.
  */
 export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], options: TableOptions): string {
   if (rows.length === 0) return `${escapeLine(options.empty)}\n`;
+  return tableLines(rows, columns, options)
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+function tableLines<Row>(rows: readonly Row[], columns: readonly Column<Row>[], options: TableOptions): string[] {
   const paint = painter(options.color);
   const cells = rows.map((row) => columns.map((column) => column.cell(row)));
   const texts = cells.map((line) => line.map(cellText));
@@ -36,15 +44,17 @@ export function renderTable<Row>(rows: readonly Row[], columns: readonly Column<
     Math.max(widthOf(column.header), ...texts.map((line) => widthOf(line[i] ?? ""))),
   );
   const widths = options.width === undefined ? natural : fitted(natural, columns, options.width);
+  const last = columns.findLastIndex(({ spare }) => spare === true);
+  if (options.width !== undefined && last >= 0 && widthOfRow(widths) > options.width) {
+    return tableLines(rows, columns.toSpliced(last, 1), options);
+  }
   const aligns = columns.map((column, i) => column.align ?? (isNumeric(cells, i) ? "right" : "left"));
   const format = (line: readonly string[]) =>
     line
       .map((text, i) => pad(cut(text, widths[i] ?? 0), widths[i] ?? 0, aligns[i]))
       .join(GAP)
       .trimEnd();
-  return [paint.bold(format(columns.map((column) => column.header))), ...texts.map(format)]
-    .map((line) => `${line}\n`)
-    .join("");
+  return [paint.bold(format(columns.map((column) => column.header))), ...texts.map(format)];
 }
 
 function cellText(cell: Cell): string {
@@ -60,7 +70,7 @@ function isNumeric(cells: readonly (readonly Cell[])[], column: number): boolean
 /** Takes columns off the widest cuttable column, one by one, until the row fits or nothing more can be cut. */
 function fitted<Row>(natural: readonly number[], columns: readonly Column<Row>[], width: number): number[] {
   const widths = [...natural];
-  let excess = widths.reduce((sum, each) => sum + each, 0) + GAP.length * (widths.length - 1) - width;
+  let excess = widthOfRow(widths) - width;
   for (; excess > 0; excess--) {
     let widest = -1;
     for (const [i, each] of widths.entries()) {
@@ -70,4 +80,8 @@ function fitted<Row>(natural: readonly number[], columns: readonly Column<Row>[]
     widths[widest] = (widths[widest] ?? 0) - 1;
   }
   return widths;
+}
+
+function widthOfRow(widths: readonly number[]): number {
+  return widths.reduce((sum, each) => sum + each, 0) + GAP.length * (widths.length - 1);
 }

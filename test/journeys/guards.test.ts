@@ -95,14 +95,36 @@ describe("max_spend", () => {
     await project.apply("--max-spend", "USD=5000");
   });
 
+  it.each(["1", "10"])(
+    "stops after an invoice above its price (§2: subtotal, total), %s at once",
+    async (parallelism) => {
+      const names = ["a", "b", "c", "d"];
+      const services = Object.fromEntries(names.map((name) => [name, { ...www, domain: `${name}.example` }]));
+      const project = await startProject({ declare: declare({ max_spend: { USD: 1800 } }, { services }) });
+      for (const at of names.keys()) {
+        const order = { id: 9000 + at, plan: "Shared Start", status: "pending", created_at: "2026-11-21T10:00:00Z" };
+        const money = { subtotal: 450, total: 2000, currency: "USD", status: "unpaid" };
+        const data = { service: order, invoice: { id: at + 1, order_id: order.id, ...money } };
+        project.control.addFault({ method: "POST", path: "/services", phase: "before", status: 201, body: { data } });
+      }
+      const ran = await project.run("apply", "--auto-approve", "--parallelism", parallelism);
+      expect(ran.code, ran.text).toBe(1);
+      expect(project.changesSent()).toEqual(["POST /services"]);
+      expect(ran.text).toContain(
+        "Warning: The orders of this run cost 2000 USD; max_spend allows 1800 USD [guard.spend]",
+      );
+    },
+  );
+
   it.each([
     ["USD", "expected CURRENCY=AMOUNT"],
     ["USD=19.99", "whole amount in the API's own unit"],
     ["USD=-1", "expected CURRENCY=AMOUNT"],
     ["GBP=5", "the currencies are GEL, USD, EUR"],
+    ["usd=1", "USD has a limit already: give one amount for each currency"],
   ])("refuses the option %s", async (value, words) => {
     const project = await startProject({ declare: declare({}) });
-    const ran = await project.run("plan", "--max-spend", value);
+    const ran = await project.run("plan", "--max-spend", "USD=100", "--max-spend", value);
     expect(ran.code).toBe(1);
     expect(ran.err).toContain(words);
   });

@@ -97,7 +97,7 @@ describe("a password", () => {
     expect(ran.code).toBe(1);
     expect(ran.text).toContain("[secret.source]");
     expect(ran.text).toContain(words);
-    expect(ran.text).toMatch(/hosting\.yaml:\d+:\d+ \(hosting_service\.www\)/);
+    expect(ran.text).toMatch(/hosting\.yaml:\d+:\d+ \(hosting_service\.www\)\n +\d+ \| +"?password"?:/);
     expect(ran.text).not.toContain("s3cr3t");
     expect(project.changesSent()).toEqual(["POST /services"]);
     project.env.WWW_PASSWORD = PASSWORD;

@@ -9,6 +9,8 @@ export interface DeclaredService {
   readonly reference?: string;
   readonly suspended?: boolean;
   readonly passwordVersion?: number;
+  /** `secret_output` of the password. */
+  readonly output?: JsonObject;
   readonly policy: "prevent" | "forget" | "suspend";
   /** E-mail address -> permission. */
   readonly grants: Readonly<Record<string, string>>;
@@ -18,6 +20,8 @@ export interface DeclaredWebhook {
   readonly name: string;
   readonly url: string;
   readonly events: readonly string[];
+  /** `secret_output` of the signing secret. */
+  readonly output?: JsonObject;
 }
 
 /** What the user of one history wants, as an immutable value. */
@@ -66,7 +70,7 @@ function newService(chance: Chance, name: string, bare = false): DeclaredService
     ...(chance.once(0.2) && { reference: `order-of-${name}` }),
     ...(suspended !== undefined && { suspended }),
     // Two machines that know nothing of each other would each set one.
-    ...(server && !bare && chance.once(0.4) && { passwordVersion: 1 }),
+    ...(server && !bare && chance.once(0.4) && { passwordVersion: 1, ...outputOf(chance, name) }),
     policy: chance.oneOf(["prevent", "forget", "suspend"]),
     grants: Object.fromEntries(grants),
   };
@@ -76,7 +80,17 @@ const newWebhook = (chance: Chance, name: string): DeclaredWebhook => ({
   name,
   url: `https://${name}.acme.example/`,
   events: chance.oneOf(EVENT_SETS),
+  ...outputOf(chance, name),
 });
+
+function outputOf(chance: Chance, name: string): { readonly output?: JsonObject } {
+  const output = chance.oneOf<JsonObject | null>([
+    null,
+    { file: `secrets/${name}` },
+    { env_file: { path: "secrets/.env", name: `SECRET_${name}` } },
+  ]);
+  return output === null ? {} : { output };
+}
 
 /** A service under another name: the state is to be told (`state mv`). */
 export function rename(now: Declaration, from: string, to: string): Declaration {
@@ -118,7 +132,9 @@ export function edit(chance: Chance, now: Declaration, fresh: number, only: bool
       const chosen = chance.oneOf(now.webhooks);
       if (chosen === undefined) return { ...now, webhooks: [newWebhook(chance, `w${fresh}`)] };
       if (chance.once(0.3)) return { ...now, webhooks: now.webhooks.filter((one) => one !== chosen) };
-      const changed = { ...chosen, events: chance.oneOf(EVENT_SETS) };
+      const changed = chance.once(0.2)
+        ? { ...chosen, ...outputOf(chance, chosen.name) }
+        : { ...chosen, events: chance.oneOf(EVENT_SETS) };
       return { ...now, webhooks: now.webhooks.map((one) => (one === chosen ? changed : one)) };
     }
     case "password":
@@ -159,7 +175,7 @@ export function desiredOf(declaration: Declaration, imports: ReadonlyMap<string,
   };
   const id = (name: string) => `\${${serviceAddress(name)}.id}`;
   const resources = [
-    ...services.map(({ name, plan, domain, reference, suspended, passwordVersion, policy }) =>
+    ...services.map(({ name, plan, domain, reference, suspended, passwordVersion, output, policy }) =>
       one(serviceAddress(name), {
         plan_id: plan,
         currency: "USD",
@@ -168,6 +184,7 @@ export function desiredOf(declaration: Declaration, imports: ReadonlyMap<string,
         ...(reference !== undefined && { reference }),
         ...(suspended !== undefined && { suspended }),
         ...(passwordVersion !== undefined && { password_version: passwordVersion }),
+        ...(output !== undefined && { secret_output: output }),
       }),
     ),
     ...services.flatMap(({ name, grants }) =>
@@ -175,7 +192,9 @@ export function desiredOf(declaration: Declaration, imports: ReadonlyMap<string,
         one(`hosting_grant.${name}[${JSON.stringify(email)}]`, { service_id: id(name), email, permission }),
       ),
     ),
-    ...webhooks.map(({ name, url, events }) => one(`hosting_webhook.${name}`, { url, events: [...events] })),
+    ...webhooks.map(({ name, url, events, output }) =>
+      one(`hosting_webhook.${name}`, { url, events: [...events], ...(output && { secret_output: output }) }),
+    ),
     ...accounts.map(({ name }) => one(`hosting_client_account.${name}`, { name, currency: "USD" })),
     ...migrations.map(({ name, domain, service }) =>
       one(`hosting_migration_request.${name}`, {

@@ -45,11 +45,11 @@ export class SimulatedDisk {
     return this.#names.get(path)?.content.toString("utf8");
   }
 
-  /** The user removes everything that is there. */
-  wipe(): void {
-    this.#names.clear();
-    this.#durable.clear();
-    this.#renamings = [];
+  /** Somebody removes files, for good. */
+  wipe(chosen: (path: string) => boolean): void {
+    for (const names of [this.#names, this.#durable])
+      for (const path of [...names.keys()]) if (chosen(path)) names.delete(path);
+    this.#renamings = this.#renamings.filter(({ from, to }) => !chosen(to ?? from ?? ""));
   }
 
   losePower(): void {
@@ -148,8 +148,9 @@ export class SimulatedDisk {
         operation(
           `syncFolder ${folder}`,
           () => {
-            this.#durable = new Map(this.#names);
-            this.#renamings = [];
+            const here = ({ from, to }: Renaming) => dirname(to ?? from ?? "") === folder;
+            for (const renaming of this.#renamings.filter(here)) rename(this.#durable, renaming);
+            this.#renamings = this.#renamings.filter((renaming) => !here(renaming));
           },
           nothing,
         ),

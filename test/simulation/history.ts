@@ -1,13 +1,14 @@
 import { isNoOp } from "../../src/model/index.ts";
 import type { Chance } from "./chance.ts";
 import { differences } from "./checks.ts";
+import { GAPS, HOUR, habits, MINUTE, misfortune } from "./circumstances.ts";
 import { editByHand } from "./console.ts";
 import { type Declaration, declare, edit, rename } from "./declaration.ts";
 import { Machine, type RunEnd, type RunOptions } from "./machine.ts";
-import { CALM, type Weather } from "./network.ts";
+import { CALM } from "./network.ts";
 import { Owners } from "./owners.ts";
 import type { Sabotage } from "./sabotage.ts";
-import { type Habits, Server } from "./server.ts";
+import { Server } from "./server.ts";
 import { User } from "./user.ts";
 import { Witness } from "./witness.ts";
 import { World } from "./world.ts";
@@ -19,11 +20,6 @@ export interface Verdict {
   readonly history: readonly string[];
   readonly runs: number;
 }
-
-const SECOND = 1_000;
-const MINUTE = 60 * SECOND;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
 
 /** Runs without any fault until nothing changes any more; more than this is never needed. */
 const MOST_FINAL_RUNS = 14;
@@ -92,48 +88,29 @@ class History {
     if (chapter > 1 && chance.once(0.4)) this.#edit();
     if (chapter > 1 && chance.once(0.3)) this.#editByHand();
     if (chapter > 1 && chance.once(0.06)) this.#loseState();
-    const runs = [this.#start(this.machine, 0)];
+    const runs: Promise<RunEnd>[] = [];
+    if (this.#alone && chance.once(0.3)) runs.push(this.#start(this.#anotherMachine(), chance.whole(0, 1_000)));
+    runs.push(this.#start(this.machine, 0));
     while (chance.once(0.15)) runs.push(this.#start(this.machine, chance.whole(0, 5_000)));
-    if (this.#alone && chance.once(0.3)) runs.unshift(this.#start(this.#anotherMachine(), chance.whole(0, 1_000)));
     if (chance.once(0.15)) this.world.after(chance.whole(0, 20_000), () => this.#editByHand());
     const ended = await this.world.run(Promise.all(runs));
     if (ended === undefined) this.#defects.push("a run hangs, although nothing it waits for can come");
     const last = ended?.value.at(-1);
     if (last !== undefined && chance.once(0.5)) await this.world.run(this.#decide(last));
-    await this.#wait(
-      chance.oneOf([
-        [5 * SECOND, MINUTE],
-        [MINUTE, 9 * MINUTE],
-        [9 * MINUTE, 11 * MINUTE],
-        [HOUR, 3 * HOUR],
-        [DAY, 3 * DAY],
-      ]),
-    );
+    await this.#wait(chance.oneOf(GAPS));
   }
 
   /** It has the declaration, and neither state nor lock in common with the first: what ended it never knew of. */
   #anotherMachine(): Machine {
     this.#witness.agreeToReorder(this.#server, undefined);
+    this.#user.withdraws();
     return new Machine(this.world, this.#server, this.#witness.sent, this.#sabotage, this.machine.runs, "Q");
   }
 
   async #start(machine: Machine, delay: number): Promise<RunEnd> {
     const chance = this.#chance;
     if (delay > 0) await this.world.pause(delay);
-    const dies = chance.once(0.5);
-    const end = await machine.run({
-      ...this.#calmly(),
-      planOnly: chance.once(0.05),
-      weather: weather(chance),
-      diskFaults: chance.oneOf([0, 0, 0, 0.01, 0.05]),
-      ...(dies && {
-        fate: { step: chance.whole(1, chance.oneOf([15, 60, 200])), how: chance.oneOf(["kill", "power"]) },
-      }),
-      ...(chance.once(0.05) && { stopAfterMs: chance.whole(0, 5_000) }),
-      waitMs: chance.oneOf([0, MINUTE, 5 * MINUTE]),
-      concurrency: chance.oneOf([1, 3, 10]),
-      lockTimeoutMs: chance.oneOf([0, MINUTE, 20 * MINUTE]),
-    });
+    const end = await machine.run({ ...this.#calmly(), ...misfortune(chance) });
     this.#judge(end);
     return end;
   }
@@ -175,6 +152,7 @@ class History {
 
   #compare(end: RunEnd): void {
     if (end.end !== "applied") return;
+    const { disk } = this.machine;
     this.#defects.push(
       ...differences({
         declaration: this.#declaration,
@@ -183,6 +161,7 @@ class History {
         owners: this.#owners,
         now: this.world.now,
         orphans: this.#orphans,
+        secrets: disk.paths.filter((path) => path.includes("/secrets/")).map((path) => disk.text(path) ?? ""),
         adopted: this.#adopted,
       }),
     );
@@ -234,49 +213,4 @@ function isQuiet(end: RunEnd): boolean {
   const { changes, diagnostics } = end.plan;
   const asking = diagnostics.some(({ code }) => ["plan.gone", "plan.pending", "apply.skipped"].includes(code));
   return changes.every(isNoOp) && !asking;
-}
-
-function habits(chance: Chance): Habits {
-  return {
-    keyMemoryMs: chance.oneOf([10 * MINUTE, 11 * MINUTE, HOUR, DAY]),
-    pageSize: chance.oneOf([2, 100]),
-    payMs: chance.oneOf([
-      [0, 0],
-      [SECOND, MINUTE],
-      [MINUTE, HOUR],
-    ]),
-    provisionMs: chance.oneOf([
-      [0, 0],
-      [SECOND, 5 * MINUTE],
-    ]),
-    jobMs: chance.oneOf([
-      [0, SECOND],
-      [SECOND, MINUTE],
-      [MINUTE, 20 * MINUTE],
-    ]),
-    slowOrders: chance.oneOf([0, 0.3]),
-    newestFirst: chance.once(0.7),
-    terse: chance.once(0.2),
-    aheadMs: chance.oneOf([0, 0, -2 * MINUTE, 2 * MINUTE]),
-    hidesTerminated: chance.once(0.3),
-  };
-}
-
-function weather(chance: Chance): Weather {
-  const each = chance.oneOf([0, 0, 0.005, 0.02, 0.05]);
-  if (each === 0) return CALM;
-  return {
-    refused: each,
-    "lost-before": each,
-    "lost-after": 2 * each,
-    "silent-before": each,
-    "silent-after": each,
-    late: each,
-    cut: each,
-    short: each,
-    throttled: each,
-    "error-before": each,
-    "error-after": each,
-    page: each / 2,
-  };
 }

@@ -3,7 +3,7 @@ import { apply, observe, plan } from "../../src/engine/index.ts";
 import { kinds } from "../../src/kinds/index.ts";
 import { Account } from "../../src/lifecycle/index.ts";
 import { type ApplyResult, HostformError, isError, type Plan, type State } from "../../src/model/index.ts";
-import { createFileStore, type OpenState } from "../../src/record/index.ts";
+import { createFileStore, type Disk, type OpenState, SecretFiles } from "../../src/record/index.ts";
 import { type Declaration, desiredOf } from "./declaration.ts";
 import { SimulatedDisk } from "./disk.ts";
 import { type Fate, Life } from "./life.ts";
@@ -41,7 +41,8 @@ export type RunEnd =
   | { readonly end: "applied"; readonly plan: Plan; readonly result: ApplyResult; readonly state: State }
   | { readonly end: "defect"; readonly error: unknown };
 
-const STATE = "/project/hosting.tfstate";
+const FOLDER = "/project";
+const STATE = `${FOLDER}/hosting.tfstate`;
 
 /** The machine on which all runs of a history take place: its disk, its lock, and who is running. */
 export class Machine {
@@ -103,7 +104,7 @@ export class Machine {
   /** The state is deleted, with all that belongs to it. */
   loseState(): void {
     this.#world.note("the state file is lost");
-    this.disk.wipe();
+    this.disk.wipe((path) => path.includes("hosting.tfstate"));
   }
 
   #begin(name: string, fate?: Fate): Life {
@@ -122,12 +123,12 @@ export class Machine {
 
   async #open(life: Life, diskFaults: number, timeoutMs: number, command: string): Promise<OpenState> {
     const clock = clockOf(this.#world, life);
-    const disk = this.disk.for(life, diskFaults);
+    const disk = this.#diskOf(life, diskFaults);
     const store = await createFileStore({
       path: STATE,
       clock,
       uuid: this.#world.chance.uuid,
-      disk: this.#sabotage.disk?.(disk) ?? disk,
+      disk,
       contender: { pid: 1, user: "ana", host: life.name },
       lock: () => {
         const lock = this.#lock.for(life, clock);
@@ -135,6 +136,11 @@ export class Machine {
       },
     }).open({ write: true, command, timeoutMs });
     return this.#sabotage.store?.(store) ?? store;
+  }
+
+  #diskOf(life: Life, faults: number): Disk {
+    const disk = this.disk.for(life, faults);
+    return this.#sabotage.disk?.(disk) ?? disk;
   }
 
   async #program(life: Life, options: RunOptions): Promise<RunEnd> {
@@ -172,8 +178,14 @@ export class Machine {
       if (options.planOnly || made.diagnostics.some(isError)) return { end: "planned", plan: made, state };
       const stop = new AbortController();
       if (options.stopAfterMs !== undefined) this.#world.after(options.stopAfterMs, () => stop.abort());
+      const disk = this.#diskOf(life, options.diskFaults);
+      const look = async (path: string) =>
+        this.disk.text(path) === undefined ? undefined : ({ form: "file", readableByOthers: false } as const);
+      const run = async () => ({ failure: "is not there", stdout: "", stderr: "" });
+      const files = new SecretFiles({ folder: FOLDER, disk, look, run, own: [] });
       const result = await apply({
         ...shared,
+        secretOutputs: this.#sabotage.outputs?.(files) ?? files,
         plan: made,
         accounts: () => ({ account, writer }),
         recorder: store,
@@ -203,9 +215,8 @@ function tell(end: RunEnd): string {
   if (end.end === "refused") return `is refused: ${end.error.message}`;
   if (end.end === "defect") return `has a defect: ${end.error instanceof Error ? end.error.stack : String(end.error)}`;
   if (end.end !== "applied") return end.end;
-  const failed = end.result.outcomes.filter(({ result }) => result !== "done");
-  const words = failed.flatMap(({ address, result, diagnostics }) => [
-    `${address} ${result}`,
+  const words = end.result.outcomes.flatMap(({ address, result, diagnostics }) => [
+    ...(result === "done" ? [] : [`${address} ${result}`]),
     ...diagnostics.map(({ code, summary }) => `  ${summary} [${code}]`),
   ]);
   return ["applied", ...words].join("\n    ");

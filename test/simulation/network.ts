@@ -1,6 +1,7 @@
 import { Dispatcher } from "undici";
 import type { Life } from "./life.ts";
-import type { Answer, Arrival, Server } from "./server.ts";
+import type { Server } from "./server.ts";
+import type { Answer, Arrival } from "./wire.ts";
 import type { World } from "./world.ts";
 
 /** What may become of a request. Where the name does not say it, the server has acted. */
@@ -92,7 +93,7 @@ export class SimulatedNetwork extends Dispatcher {
     const way = chance.once(0.05) ? chance.real() * LONGEST_WAY_MS : 5 + chance.real() * 150;
     const cancel = this.#world.after(way, () => {
       this.#flights.delete(flight);
-      const refusal = this.#server.throttle();
+      const refusal = this.#server.throttle.refuse(this.#world.now);
       if (refusal === undefined) this.#onSend(arrival);
       const answer = refusal ?? this.#server.handle(arrival);
       this.#world.note(`server ${name} of ${arrival.from} -> ${answer.status}`);

@@ -1,5 +1,5 @@
 import type { HostingClient, Mutation, Writer } from "../../src/api/index.ts";
-import type { Account } from "../../src/lifecycle/index.ts";
+import type { Account, SecretOutputs } from "../../src/lifecycle/index.ts";
 import { ApiError, type ResourceState } from "../../src/model/index.ts";
 import type { Disk, OpenState, StateLock } from "../../src/record/index.ts";
 import type { World } from "./world.ts";
@@ -11,6 +11,7 @@ export interface Sabotage {
   store?(store: OpenState): OpenState;
   writer?(client: HostingClient, world: World): Writer;
   account?(account: Account): Account;
+  outputs?(outputs: SecretOutputs): SecretOutputs;
 }
 
 /** An object that differs from another in a few of its methods. */
@@ -67,13 +68,10 @@ export const SABOTAGE: Readonly<Record<string, Sabotage>> = {
       takeOver: async () => ({ holder: undefined, alive: false }),
     }),
   },
-  "results are recorded at the end only": {
+  "nothing is recorded before the end": {
     store: (store) => {
       const later: (() => Promise<unknown>)[] = [];
-      const put = async (resource: ResourceState) => {
-        if (resource.private.pending !== undefined) await store.put(resource);
-        else later.push(() => store.put(resource));
-      };
+      const put = async (resource: ResourceState) => void later.push(() => store.put(resource));
       const close = async () => {
         for (const record of later.splice(0)) await record();
         await store.close();
@@ -88,6 +86,9 @@ export const SABOTAGE: Readonly<Record<string, Sabotage>> = {
     ...resource,
     attributes: { ...resource.attributes, ...("secret" in resource.attributes && { secret: null }) },
   })),
+  "a secret leaves the state before it is written out": {
+    outputs: (outputs) => but(outputs, { write: async () => undefined }),
+  },
   "the list is not looked at": {
     account: (account) => but(account, { list: async () => new Map(), recheck: async () => new Map() }),
   },

@@ -1,4 +1,5 @@
 import type { Chance } from "./chance.ts";
+import type { Habits } from "./circumstances.ts";
 import {
   type Account,
   accountJson,
@@ -15,26 +16,7 @@ import {
   type Webhook,
   webhookJson,
 } from "./records.ts";
-
-/** A request as it arrives. `body` is JSON text. */
-export interface Arrival {
-  /** The process that sent it. */
-  readonly from: string;
-  readonly method: string;
-  /** Under /api/v1, without the query. */
-  readonly path: string;
-  readonly query: URLSearchParams;
-  readonly body: string | undefined;
-  readonly key: string | undefined;
-}
-
-/** `after`: how long the server works on it, in milliseconds. */
-export interface Answer {
-  readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body: unknown;
-  readonly after?: number;
-}
+import { type Answer, type Arrival, made, NOT_FOUND, objectOf, ok, pageOf, Throttle } from "./wire.ts";
 
 /** A request that changed something, or wanted to. */
 export type Deed =
@@ -48,27 +30,6 @@ export type Deed =
   | { readonly did: "migrate"; readonly migration: Migration }
   | { readonly did: "register"; readonly domain: string };
 
-/** What the specification leaves open and a seed decides. */
-export interface Habits {
-  /** How long an Idempotency-Key is remembered, in milliseconds. */
-  readonly keyMemoryMs: number;
-  /** Most items of one page, for lists of more than one page with few objects. */
-  readonly pageSize: number;
-  /** From the order to its payment, and from there to the service. */
-  readonly payMs: readonly [number, number];
-  readonly provisionMs: readonly [number, number];
-  readonly jobMs: readonly [number, number];
-  /** How often an order takes long enough for a second request to meet the first in progress (§7: 409). */
-  readonly slowOrders: number;
-  readonly newestFirst: boolean;
-  /** Whether the answers of creates (but orders) leave out all that they may: then only lists tell ids. */
-  readonly terse: boolean;
-  /** How much the server's clock is ahead, in milliseconds. */
-  readonly aheadMs: number;
-  /** Whether terminated services leave the list at once; later GETs by id answer 404. */
-  readonly hidesTerminated: boolean;
-}
-
 /** The API of one account, kept to the letter of the specification and as awkward as it allows. */
 export class Server {
   readonly services: Service[] = [];
@@ -78,6 +39,7 @@ export class Server {
   grants: Grant[] = [];
   webhooks: Webhook[] = [];
   readonly habits: Habits;
+  readonly throttle: Throttle;
   readonly #chance: Chance;
   readonly #now: () => number;
   readonly #witness: (deed: Deed, from: string) => void;
@@ -85,32 +47,19 @@ export class Server {
     string,
     { readonly at: number; readonly until: number; readonly sent: string; readonly body: unknown }
   >();
-  #requests: number[] = [];
   #ids = 100;
 
   constructor(chance: Chance, now: () => number, habits: Habits, witness: (deed: Deed, from: string) => void) {
     this.#chance = chance;
     this.#now = now;
     this.habits = habits;
+    this.throttle = new Throttle(habits.perMinute);
     this.#witness = witness;
   }
 
   nextId(): number {
     this.#ids += this.#chance.whole(1, 3);
     return this.#ids;
-  }
-
-  /** §8: 60 requests a minute for the token. @returns the refusal, or undefined. */
-  throttle(): Answer | undefined {
-    const now = this.#now();
-    this.#requests = this.#requests.filter((at) => at > now - 60_000);
-    const [oldest] = this.#requests;
-    if (this.#requests.length < 60 || oldest === undefined) {
-      this.#requests.push(now);
-      return undefined;
-    }
-    const seconds = Math.ceil((oldest + 60_000 - now) / 1000);
-    return { status: 429, headers: { "retry-after": String(seconds) }, body: { message: "Too many requests." } };
   }
 
   /** Carries a request out. */
@@ -122,12 +71,12 @@ export class Server {
     const service = this.services.find((one) => String(one.id) === id && one.visibleAt <= this.#now());
     switch (route) {
       case "GET plans":
-        return this.#page(PLANS, (plan) => ({ ...plan, currency: "USD", billing_cycle: "monthly" }), arrival);
+        return this.#list(PLANS, (plan) => ({ ...plan, currency: "USD", billing_cycle: "monthly" }), arrival);
       case "GET services": {
         const shown = this.services.filter(
           (one) => one.visibleAt <= this.#now() && !(one.terminated && this.habits.hidesTerminated),
         );
-        return this.#page(shown, (one) => serviceJson(one, this.#now()), arrival);
+        return this.#list(shown, (one) => serviceJson(one, this.#now()), arrival);
       }
       case "GET services/:":
         if (service === undefined || (service.terminated && this.habits.hidesTerminated)) return NOT_FOUND;
@@ -147,7 +96,7 @@ export class Server {
         return this.#done({ did: "revoke", grant }, arrival, { status: 204, body: undefined });
       }
       case "GET webhooks":
-        return this.#page(this.webhooks, webhookJson, arrival);
+        return this.#list(this.webhooks, webhookJson, arrival);
       case "POST webhooks": {
         const { url, events } = objectOf(arrival) as { url: string; events: string[] };
         const secret = `whsec_${this.#chance.uuid()}`;
@@ -165,7 +114,7 @@ export class Server {
       case "POST domains":
         return this.#register(arrival);
       case "GET accounts":
-        return this.#page(this.accounts, accountJson, arrival);
+        return this.#list(this.accounts, accountJson, arrival);
       case "POST accounts": {
         const { name, currency = "USD" } = objectOf(arrival) as { name: string; currency?: string };
         const account: Account = { ...this.#new(), name, currency };
@@ -173,7 +122,7 @@ export class Server {
         return this.#done({ did: "account", account }, arrival, this.#answer(accountJson(account)));
       }
       case "GET migration-requests":
-        return this.#page(this.migrations, migrationJson, arrival);
+        return this.#list(this.migrations, migrationJson, arrival);
       case "GET migration-requests/:": {
         const found = this.migrations.find((one) => String(one.id) === id);
         return found === undefined ? NOT_FOUND : ok(migrationJson(found));
@@ -187,6 +136,10 @@ export class Server {
       default:
         return NOT_FOUND;
     }
+  }
+
+  #list<T extends object>(items: readonly T[], json: (item: T) => object, { query }: Arrival): Answer {
+    return pageOf(this.habits.newestFirst ? items.toReversed() : items, json, query, this.habits.pageSize);
   }
 
   #new(): { id: number; createdAt: number; foreign: false } {
@@ -254,7 +207,7 @@ export class Server {
   #ofService(part: string, service: Service, arrival: Arrival): Answer {
     const now = this.#now();
     if (part === "grants" && arrival.method === "GET")
-      return this.#page(
+      return this.#list(
         this.grants.filter((one) => one.service === service.id),
         grantJson,
         arrival,
@@ -298,25 +251,4 @@ export class Server {
     this.#witness(deed, from);
     return answer;
   }
-
-  /** §4 Pagination. */
-  #page<T extends object>(items: readonly T[], json: (item: T) => object, { query }: Arrival): Answer {
-    const size = Math.min(Number(query.get("per_page") ?? 25), this.habits.pageSize);
-    const page = Number(query.get("page") ?? 1);
-    const sorted = this.habits.newestFirst ? items.toReversed() : items;
-    const last = Math.max(1, Math.ceil(sorted.length / size));
-    return {
-      status: 200,
-      body: {
-        data: sorted.slice((page - 1) * size, page * size).map(json),
-        links: { next: page < last ? `?page=${page + 1}` : null },
-        meta: { current_page: page, last_page: last, per_page: size, total: sorted.length },
-      },
-    };
-  }
 }
-
-const NOT_FOUND: Answer = { status: 404, body: { message: "Not found." } };
-const ok = (data: unknown): Answer => ({ status: 200, body: { data } });
-const made = (data: unknown): Answer => ({ status: 201, body: { data } });
-const objectOf = ({ body }: Arrival): object => (body === undefined || body === "" ? {} : (JSON.parse(body) as object));

@@ -89,6 +89,7 @@ const HAPPENINGS = [
   /\(page\)/,
   /POST \/services of P\d+ -> 409/,
   /-> 429/,
+  /disk rename \S+ \/project\/secrets\//,
   /state file is lost/,
   /Another process holds the state/,
   /Q\d+ applied/,

@@ -67,13 +67,20 @@ export class User {
   /** The state is lost. Domains cannot be listed: the user, who sees them in the dashboard, says which there are. */
   losesState(): void {
     this.#machine.loseState();
-    for (const decided of [this.imports, this.reorder, this.orderAnyway]) decided.clear();
+    this.imports.clear();
+    this.withdraws();
     this.#witness.agreeToReorder(this.#server, undefined);
     for (const { name, domain } of this.#declarations.at(-1)?.domains ?? []) {
       const found = this.#server.registrations.find((one) => one.domain === domain);
       if (found === undefined) this.#witness.agreeToRegister(domain);
       else this.imports.set(`hosting_domain.${name}`, String(found.id));
     }
+  }
+
+  /** Things have changed: nothing is insisted on any more. */
+  withdraws(): void {
+    this.reorder.clear();
+    this.orderAnyway.clear();
   }
 
   /** Reacts to the end of a run. */
@@ -92,11 +99,11 @@ export class User {
     switch (code) {
       case "plan.gone":
       case "apply.replayed":
+        this.#witness.agreeToReorder(this.#server, new Set([address]));
         // What was to be adopted is gone: the block must not name it any longer.
         if (this.imports.delete(address) && state.resources.get(address) === undefined) return;
         if (code === "apply.replayed" && state.resources.get(address)?.attributes.id != null) return;
         this.reorder.add(address);
-        this.#witness.agreeToReorder(this.#server, new Set([address]));
         return;
       case "plan.exists":
       case "plan.lookalike":
@@ -134,6 +141,7 @@ export class User {
 
   async #absent(address: string, state: State): Promise<void> {
     if (state.resources.get(address)?.private.pending === undefined) return;
+    this.#witness.agreeToReorder(this.#server, new Set([address]));
     const { name } = parseAddress(address) ?? { name: "" };
     for (const { domains } of this.#declarations)
       for (const one of domains) if (one.name === name) this.#witness.agreeToRegister(one.domain);

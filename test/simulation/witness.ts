@@ -2,7 +2,8 @@ import { type Declaration, type DeclaredService, serviceAddress } from "./declar
 import type { RunOptions } from "./machine.ts";
 import type { Owners } from "./owners.ts";
 import { phaseOf, type Service } from "./records.ts";
-import type { Arrival, Deed, Server } from "./server.ts";
+import type { Deed, Server } from "./server.ts";
+import type { Arrival } from "./wire.ts";
 
 /** What tells a service from others without looking at any state: its domain, or for a server its plan. */
 export const classOf = (service: { readonly domain?: string | null; readonly plan: number }) =>

@@ -49,7 +49,7 @@ export async function runApply(
   const saved = file === undefined ? undefined : await readSavedPlan(invocation, file);
   if (saved !== undefined && !hasChanges(saved.plan)) {
     say(invocation, "The plan has no changes: there is nothing to apply.");
-    return 0;
+    return saved.plan.pending.length === 0 ? 0 : 1;
   }
   const agreed = flags.autoApprove === true || saved !== undefined;
   if (json && !agreed) {
@@ -71,7 +71,10 @@ export async function runApply(
     if (json) emit([versionMessage(VERSION, now()), ...planMessages(run.plan, now())]);
     else invocation.io.out(planText(invocation, run, saved));
     if (run.plan.diagnostics.some(isError)) return 1;
-    if (hasChanges(run.plan) && !agreed) await approve(invocation, command);
+    if (hasChanges(run.plan) && !agreed) {
+      await approve(invocation, command);
+      run.providers.refresh();
+    }
 
     const result = json
       ? await carryOut(invocation, run, flags, (event) => emit([eventMessage(event, now())]))
@@ -82,7 +85,10 @@ export async function runApply(
         renderOutcome(run.plan, result, { ...invocation.outLook, moneyScale: run.providers.moneyScale }),
       );
     }
-    return result.outcomes.every(({ result: end }) => end === "done") && result.pending.length === 0 ? 0 : 1;
+    const open = [...result.pending, ...(saved?.plan.pending ?? [])].some(
+      (address) => run.store.state.resources.get(address)?.private.pending !== undefined,
+    );
+    return result.outcomes.every(({ result: end }) => end === "done") && !open ? 0 : 1;
   });
 }
 

@@ -6,6 +6,7 @@ import {
   parentOf,
   read,
   sensitiveNames,
+  settledMark,
   unrecoverable,
 } from "../../lifecycle/index.ts";
 import {
@@ -65,8 +66,8 @@ export async function runImport(invocation: Invocation, text: string, id: string
         schemaVersion: kind.schemaVersion,
         attributes,
         sensitive: sensitiveNames(kind),
-        // The generation of an order outlives its mark: its key must not be used again.
-        private: generationOf(store.state.resources.get(resource.address)),
+        // The generation of an order outlives its mark (its key must not be used again), and so does what is to be deleted.
+        private: settledMark(store.state.resources.get(resource.address)?.private ?? {}),
         dependencies: next(withoutAddress(store.state, resource.address)).dependsOn,
       };
       checkUnique(store.state, kind, record);
@@ -141,11 +142,6 @@ function checkParent(kind: Kind, { address }: DesiredResource, config: ValueObje
 
 const importing = (wanted: DesiredResource, importId: string) => (resource: DesiredResource) =>
   resource.address === wanted.address ? { ...resource, importId } : resource;
-
-function generationOf(prior: ResourceState | undefined): ResourceState["private"] {
-  const generation = prior?.private.generation;
-  return generation === undefined ? {} : { generation };
-}
 
 function withoutAddress(state: State, address: string): State {
   return { ...state, resources: new Map([...state.resources].filter(([other]) => other !== address)) };

@@ -1,7 +1,9 @@
 import { fail, isError, isNoOp, type Plan } from "../../model/index.ts";
 import { jsonText, planJson, renderPlan, renderPlanHtml, renderPlanMarkdown } from "../../report/index.ts";
+import { commandLine } from "../command-line.ts";
 import type { GuardFlags } from "../guards.ts";
 import { type Invocation, say } from "../io.ts";
+import { placeForPlan } from "../plan-file.ts";
 import { originOf } from "../plan-origin.ts";
 import { type Run, withPlan } from "../run.ts";
 import { writeSavedPlan } from "../saved-plan.ts";
@@ -31,6 +33,8 @@ export async function runPlan(invocation: Invocation, flags: PlanFlags): Promise
     guards: flags,
   };
   const format = formatOf(invocation, flags);
+  // Before anything is asked of the account: a mistake in the name is told at once.
+  if (flags.out !== undefined) await placeForPlan(invocation, flags.out);
   return withPlan(invocation, options, async (run) => {
     const { plan, desired, store } = run;
     invocation.io.out(rendered(invocation, run, format));
@@ -39,7 +43,8 @@ export async function runPlan(invocation: Invocation, flags: PlanFlags): Promise
       else {
         const origin = await originOf(invocation, desired, store.state);
         await writeSavedPlan(invocation, flags.out, { request: options, origin, plan });
-        say(invocation, `The plan is saved. To apply it, and nothing else: hostform apply ${flags.out}`);
+        const command = commandLine(invocation, "apply", [flags.out]);
+        say(invocation, `The plan is saved. To apply it, and nothing else: ${command}`);
       }
     }
     if (plan.diagnostics.some(isError) || plan.pending.length > 0) return 1;

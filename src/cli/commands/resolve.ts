@@ -46,11 +46,20 @@ export async function runResolve(
   if (settling === 1 && address === undefined) {
     fail("usage", "Which one is to be settled?", { fix: "Give its address; `hostform resolve` lists them." });
   }
+  if (flags.adopt !== undefined && !/^[\x21-\x7e]{1,200}$/.test(flags.adopt)) {
+    fail("usage", "--adopt needs an id, as the API or the invoice shows it", { fix: "Is a variable unset?" });
+  }
+  if (flags.waitTimeout !== undefined && !flags.wait) fail("usage", "--wait-timeout goes with --wait");
   const configs = await loadProviders(invocation);
   return withState(invocation, "resolve", async (store, signal) => {
     const pending = pendingIn(store.state, address);
-    const [one] = pending;
+    const [one, ...others] = pending;
     if (one === undefined) return nothingPending(invocation);
+    if (settling === 1 && others.length > 0) {
+      fail("usage", `${address} names ${pending.length} pending resources; one at a time can be settled`, {
+        fix: `Name one of ${pending.map((each) => `'${each.address}'`).join(", ")}.`,
+      });
+    }
     if (flags.absent) return settleAbsent(invocation, store, one);
     const providers = new Providers(configs, invocation, signal);
     try {
@@ -71,7 +80,7 @@ function pendingIn(state: State, address: string | undefined): Doubtful[] {
   const all = [...state.resources.values()].filter(isDoubtful);
   if (address === undefined) return all;
   const named = all.filter((one) => one.address === address || resourceOf(one.address) === address);
-  if (named.length > 0) return named.slice(0, 1);
+  if (named.length > 0) return named;
   if (state.resources.has(address)) {
     fail("usage", `${address} is not pending: there is nothing to settle`, { address });
   }
@@ -134,16 +143,16 @@ async function settleAdopted(
   const { address } = prior;
   const kind = kindOf(prior);
   const { account } = await providers.use(prior.provider);
+  const holders = holdersOf(store.state, kinds);
+  const taken = holders.get(identityOf(prior.provider, kind, { ...prior.attributes, id }) ?? "");
+  if (taken !== undefined)
+    fail("usage", `Nothing was settled: ${kind.noun} ${id} is in the state already, as ${taken}`, { address });
   const adopted = await adopt(account, kind, prior, id);
   if (adopted === undefined) {
     fail("api.not_found", `Nothing was settled: ${kind.noun} ${id} does not exist`, {
       fix: `\`hostform resolve '${address}'\` shows the candidates.`,
       address,
     });
-  }
-  const holder = holdersOf(store.state, kinds).get(identityOf(prior.provider, kind, adopted.attributes) ?? "");
-  if (holder !== undefined) {
-    fail("usage", `Nothing was settled: ${kind.noun} ${id} is in the state already, as ${holder}`, { address });
   }
   await store.put(adopted);
   const lost = tellsOnce(kind, adopted.attributes) ? " Its secret was lost and cannot be recovered." : "";

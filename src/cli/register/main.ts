@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { addGuardOptions } from "../guards.ts";
-import { collect, duration } from "../options.ts";
+import { collect, duration, given } from "../options.ts";
 import { examples, type Registration, wholeNumber } from "../registration.ts";
 
 const GROUP = "Main commands:";
@@ -28,7 +28,9 @@ export function registerMain({ command, action }: Registration): void {
           "html",
         ]),
       )
-      .option("--out <file>", "save the plan, to be applied as it is: `hostform apply FILE`")
+      .addOption(
+        new Option("--out <file>", "save the plan, to be applied as it is: `hostform apply FILE`").argParser(given),
+      )
       .action(
         action(async (invocation, flags: object) => (await import("../commands/plan.ts")).runPlan(invocation, flags)),
       ),

@@ -214,10 +214,15 @@ export const service: Kind<"createService"> = {
   naturalKey: ({ domain }) => foldedDomain(domain),
   // Nothing tells two servers of one plan apart. §2 shows no plan_id on a service, so the plan's name has to do.
   resembles({ domain, plan_id }, live, plans) {
-    if (domain !== undefined && domain !== null) return false;
+    // A host may show the domain of a service only once it is provisioned; one that shows another is another.
+    if (domain !== undefined && domain !== null && (typeof domain !== "string" || typeof live.domain === "string"))
+      return false;
     if (typeof live.plan_id === "number" && typeof plan_id === "number") return live.plan_id === plan_id;
     const name = plans.find((plan) => plan.plan_id === plan_id)?.name;
-    return typeof name !== "string" || typeof live.plan !== "string" || sameFolded(name, live.plan);
+    const told = live.plan;
+    if (typeof name !== "string" || typeof told !== "string") return true;
+    // A name that no plan has (any more) tells nothing.
+    return sameFolded(name, told) || !plans.some((plan) => plan.name !== null && sameFolded(plan.name, told));
   },
   create: (planned, key) => ({
     endpoint: "createService",

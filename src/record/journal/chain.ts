@@ -8,6 +8,7 @@ import { createHash } from "node:crypto";
 
 /** SHA-256 cut to 128 bits: 22 characters of base64url. Far cheaper than the sync that follows, and nothing collides. */
 const SUM_BYTES = 16;
+const HOLE = "\0";
 const LINE = /^[\w-]{22} (\d+) (.*)$/s;
 
 /** What the first line follows. */
@@ -26,11 +27,13 @@ export function chainLine(previous: string, payload: string): { readonly line: s
 export interface ChainReading {
   readonly payloads: readonly string[];
   /**
-   * Of the first bad line, counted from 1, when it is not the torn end of the last write: more follows it, or it is
-   * longer than it was. That is damage, because a line is only added once the one before is whole and synced. A torn
-   * end is what a crash leaves, and is left out without a word.
+   * Of the first bad line, counted from 1, when it is not the torn end of the last write: more follows it, it has its
+   * line break, or it is longer than it was. That is damage, because a line is only added once the one before is whole
+   * and synced.
    */
   readonly damagedLine?: number;
+  /** What the last write left when a crash tore it; empty for a text that ends well. */
+  readonly torn: string;
   /** The payloads from the damaged line on, as they stand there; for messages only. */
   readonly beyond: readonly string[];
 }
@@ -49,9 +52,20 @@ export function readChain(text: string): ChainReading {
     sum = next.sum;
   }
   const rest = pieces.slice(payloads.length);
-  const [first = "", ...others] = rest;
-  if (others.join("") === "" && others.length < 2 && !isTooLong(first)) return { payloads, beyond: [] };
-  return { payloads, damagedLine: payloads.length + 1, beyond: rest.map(payloadOf) };
+  const torn = rest.join("\n");
+  if (torn === "" || isTorn(torn)) return { payloads, torn, beyond: [] };
+  return { payloads, torn: "", damagedLine: payloads.length + 1, beyond: rest.map(payloadOf) };
+}
+
+/**
+ * Whether a crash can leave this of one line. The line break is its last byte, so most often it is not there. It is,
+ * when of a line that goes over several blocks of the disk the last reached it and an earlier one did not. What did
+ * not is a hole, which reads as NUL; no line holds one.
+ */
+function isTorn(text: string): boolean {
+  const [line = "", ...more] = text.split("\n");
+  if (isTooLong(line)) return false;
+  return more.length === 0 || (more.join("\n") === "" && line.includes(HOLE));
 }
 
 /** Longer than what was written at once. Its line break, too, may have become something else. */

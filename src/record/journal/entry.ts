@@ -11,6 +11,9 @@ import { isEmpty } from "./changes.ts";
 /** The form of the journal. A reader refuses what it does not know: half of a record may be what orders a server twice. */
 const JOURNAL_VERSION = 1;
 
+/** How each first line begins, whatever its version. */
+const HEAD_START = '{"journal":';
+
 /** The first line: what the journal belongs to. Always in the clear. */
 export interface JournalHead {
   /** Of the state; chosen by the journal when there is no state yet. */
@@ -94,6 +97,15 @@ export function decodeHead(payload: string): JournalHead | undefined {
   if (!checked.success) return undefined;
   const { lineage, serial, seal } = checked.data;
   return { lineage, serial, ...(seal && { seal: seal as JsonObject }) };
+}
+
+/** Whether a crash can leave this of the first line: its beginning, or one with a hole (NUL) in it. */
+export function isTornHead(text: string): boolean {
+  if (text.includes("\0")) return true;
+  const line = /^[\w-]{0,22}(?: (?:\d+(?: (.*))?)?)?$/.exec(text);
+  if (line === null) return false;
+  const [, payload = ""] = line;
+  return payload.startsWith(HEAD_START) || HEAD_START.startsWith(payload);
 }
 
 /**

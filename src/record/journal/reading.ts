@@ -1,11 +1,11 @@
-import { fail, HostformError, type JsonObject } from "../../model/index.ts";
+import { type Diagnostic, fail, HostformError, type JsonObject } from "../../model/index.ts";
 import type { Seal, Sealing } from "../sealing.ts";
 import type { ChainReading } from "./chain.ts";
 import { readChain } from "./chain.ts";
 import type { Changes } from "./changes.ts";
 import { describeChanges } from "./changes.ts";
 import type { JournalHead } from "./entry.ts";
-import { decodeEntry, decodeHead, digestOf } from "./entry.ts";
+import { decodeEntry, decodeHead, digestOf, isTornHead } from "./entry.ts";
 
 /** A journal that holds something, read to its end. */
 export interface Journal {
@@ -20,19 +20,28 @@ export interface Journal {
   readonly fold: readonly string[];
 }
 
+/** What is in a journal, and what the reader should know of it. */
+export interface JournalReading {
+  /** Undefined for one that holds no change. */
+  readonly journal: Journal | undefined;
+  readonly warnings: readonly Diagnostic[];
+}
+
 /**
- * Reads a journal. Its last line may be torn, as a crash leaves it: nothing was sent after it, and it is left out. One
- * whose first line is torn, or that holds no change, is none.
+ * Reads a journal. Its last line, which may be the first, can be torn, as a crash leaves it: nothing was sent after it,
+ * and it is left out, with a warning.
  * @throws HostformError `state.journal` when it is damaged elsewhere or of an unknown version; `state.key`.
  */
 export async function readJournal(
   text: string,
   name: string,
   sealing: Pick<Sealing, "from"> | undefined,
-): Promise<Journal | undefined> {
+): Promise<JournalReading> {
   const chain = readChain(text);
   const [first] = chain.payloads;
-  if (first === undefined && chain.damagedLine === undefined) return undefined;
+  const warnings = text === "" || chain.torn !== "" ? [leftOut(name, chain.torn.length)] : [];
+  if (first === undefined && chain.damagedLine === undefined && isTornHead(chain.torn))
+    return { journal: undefined, warnings };
   const head = first === undefined ? undefined : decodeHead(first);
   if (head === undefined && first !== undefined) return refuseUnknown(name);
   if (head === undefined) return refuseDamaged(name, 1, legibleBeyond(chain));
@@ -40,8 +49,8 @@ export async function readJournal(
   const { changes, fold, bad } = readEntries(chain.payloads.slice(1), head, seal);
   const damaged = bad ?? chain.damagedLine;
   if (damaged !== undefined) return refuseDamaged(name, damaged, [...changes, ...legibleBeyond(chain, head, seal)]);
-  if (changes.length === 0) return undefined;
-  return { name, lineage: head.lineage, serial: head.serial, changes, fold: fold ?? [] };
+  if (changes.length === 0) return { journal: undefined, warnings };
+  return { journal: { name, lineage: head.lineage, serial: head.serial, changes, fold: fold ?? [] }, warnings };
 }
 
 /**
@@ -109,6 +118,18 @@ function legibleBeyond({ damagedLine = 1, beyond }: ChainReading, head?: Journal
     const entry = legible(payload, head, damagedLine - 1 + index, seal);
     return entry === undefined || "fold" in entry ? [] : [entry];
   });
+}
+
+/** A warning for what a crash tore, since it may also be what something else left of the file. */
+function leftOut(name: string, length: number): Diagnostic {
+  const what = length === 0 ? "It is empty." : `Its last ${length} bytes are not a whole line.`;
+  return {
+    severity: "warning",
+    code: "state.journal",
+    summary: "The end of the journal beside the state was left out",
+    detail: `${name} was left by a run that was stopped. ${what} A run that is stopped while it writes a line leaves that, and has sent nothing after it.`,
+    fix: "There is nothing to do, unless something else wrote to the file: restore it from a copy then, before you apply.",
+  };
 }
 
 async function sealOf(header: JsonObject, name: string, sealing: Pick<Sealing, "from"> | undefined): Promise<Seal> {

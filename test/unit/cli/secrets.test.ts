@@ -62,6 +62,20 @@ describe("a secret value", () => {
     expect(await read({ file: "pw" })).toBe(SECRET + rest);
   });
 
+  it("is taken without the byte order mark before it, from a file and from a command, and is known without it", async () => {
+    const { dir, read, shown } = await reader({}, { stdout: `\uFEFF${SECRET}\r\n` });
+    await writeFile(path.join(dir, "pw"), `\uFEFF${SECRET}\n`);
+    expect(await read({ file: "pw" })).toBe(SECRET);
+    expect(await read({ command: ["pass"] })).toBe(SECRET);
+    expect(shown(`it is ${SECRET}`)).toBe("it is (secret)");
+  });
+
+  it("is taken as it is in any script", async () => {
+    const { dir, read } = await reader();
+    await writeFile(path.join(dir, "pw"), "pässwörd-\u{1F511}-\u5bc6\n");
+    expect(await read({ file: "pw" })).toBe("pässwörd-\u{1F511}-\u5bc6");
+  });
+
   it("is taken from what a command prints, once for all that name the same", async () => {
     const { runs, read } = await reader({}, { stdout: `${SECRET}\n` });
     const source: SecretSource = { command: ["pass", "show", "acme"] };
@@ -95,7 +109,14 @@ describe("a secret value", () => {
     ["is no file", { file: "." }, {}, "It is not an ordinary file."],
     ["is empty", { file: "empty" }, {}, "It is empty."],
     ["has two lines", { file: "two" }, {}, "It has more than one line."],
-    ["prints nothing", { command: ["pass"] }, {}, "It is empty."],
+    ["prints nothing", { command: ["pass"] }, {}, "It printed nothing to standard output."],
+    ["prints two lines", { command: ["pass"] }, { stdout: `${SECRET}\n${SECRET}` }, "It printed more than one line."],
+    ["holds a byte order mark alone", { file: "mark" }, {}, "It is empty."],
+    ["is in Latin-1", { file: "latin" }, {}, "It is not a text in UTF-8."],
+    ["is in UTF-16, with a byte order mark", { file: "utf16-mark" }, {}, "It is not a text in UTF-8."],
+    ["is in UTF-16", { file: "utf16" }, {}, "It is not a text in UTF-8."],
+    ["prints other bytes than UTF-8", { command: ["pass"] }, { stdout: `\uFFFD${SECRET}` }, "It is not a text in UTF-8."],
+    ["is set to other bytes than UTF-8", { env: "BYTES" }, {}, "It is not a text in UTF-8."],
     [
       "fails, and prints the secret to both streams",
       { command: ["pass"] },
@@ -103,7 +124,11 @@ describe("a secret value", () => {
       "It ended with exit code 2. The end of its standard error:\nno (secret)",
     ],
   ])("is refused when its source %s", async (_, source, end, detail) => {
-    const { dir, read } = await reader({ env: { EMPTY: "" } }, end);
+    const { dir, read } = await reader({ env: { EMPTY: "", BYTES: `${SECRET}\uFFFD` } }, end);
+    await writeFile(path.join(dir, "mark"), "\uFEFF\r\n");
+    await writeFile(path.join(dir, "latin"), Buffer.from(`${SECRET}\xfc\n`, "latin1"));
+    await writeFile(path.join(dir, "utf16-mark"), Buffer.from(`\uFEFF${SECRET}`, "utf16le"));
+    await writeFile(path.join(dir, "utf16"), Buffer.from(SECRET, "utf16le"));
     await writeFile(path.join(dir, "empty"), "\n");
     await writeFile(path.join(dir, "two"), `${SECRET}\n${SECRET}\n`);
     expect(await refusal(read(source))).toBe(detail);

@@ -30,6 +30,20 @@ describe("guards", () => {
     expect(declare(text).desired?.guards === undefined).toBe(expected === undefined);
   });
 
+  it.each(["guards:\n", "guards: {}\n", "guards:\n  # max_orders: 3\n"])(
+    "without any limit are warned of: %j",
+    (text) => {
+      const { desired, diagnostics } = declare(text);
+      expect(desired?.guards).toEqual({});
+      expect(diagnostics).toMatchObject([
+        { severity: "warning", code: "config.structure", range: { line: 2, column: 1 } },
+      ]);
+      expect(diagnostics[0]?.summary).toBe("`guards` has no limit in it, so it limits nothing");
+      // Beside mistakes it stays a warning.
+      expect(declare(`${text}nonsense: 1\n`).diagnostics.map(({ severity }) => severity)).toEqual(["error", "warning"]);
+    },
+  );
+
   it.each([
     ["a list is not a map", "guards: [max_orders]", ["2:9 config.structure: `guards` must be a map of limits"]],
     [

@@ -132,6 +132,16 @@ const MISTAKES: { why: string; text: string; told: string[] }[] = [
     text: "services:\n  a: {domain: !Ref x}\n",
     told: ["3:15 config.syntax: The YAML cannot be parsed: unresolved tag: !Ref"],
   },
+  {
+    why: "inside brackets `${` begins a map: what the parser says of that helps nobody, and the rest follows from it",
+    text: "guards:\n  {max_orders: ${env.N},\n  max_spend: {USD: 5}}\n",
+    told: ["3:17 config.syntax: The YAML cannot be parsed: `${env.N}` needs quotes inside {…} and […]"],
+  },
+  {
+    why: "the same in a list, and for a template that has no end",
+    text: "webhooks:\n  a: {events: [${env.N]}\n",
+    told: ["3:17 config.syntax: The YAML cannot be parsed: `${…}` needs quotes inside {…} and […]"],
+  },
 ];
 
 describe("mistakes in one document", () => {

@@ -42,7 +42,7 @@ const blank = {
   product_type: null,
   provisioning_status: null,
   billing_cycle: null,
-  created_at: null,
+  created_at: new Date(START).toISOString(),
 };
 
 const registration: JsonObject = { years: 1, nameserver_mode: "default", registrant_contact: {} };
@@ -135,7 +135,7 @@ async function run(orders: readonly Ordered[], options: RunOptions = {}) {
   const nameOf = (address: string) => address.slice(address.indexOf(".") + 1);
   const outcomes = Object.fromEntries(result.outcomes.map((outcome) => [nameOf(outcome.address), outcome.result]));
   const said = result.outcomes.flatMap(({ diagnostics }) => diagnostics);
-  return { outcomes, said, sent: writer.sent.length, billed, most, read: read - 1 };
+  return { outcomes, said, told: result.diagnostics, sent: writer.sent.length, billed, most, read: read - 1 };
 }
 
 const service = (name: string, most: number, total: number | null = most): Ordered => ({ name, most, fate: { total } });
@@ -145,16 +145,47 @@ const USD = (amount: number, more: Limits = {}): Limits => ({ maxSpend: { USD: a
 describe("while a plan is applied", () => {
   it.each<[string, readonly Ordered[], Limits, Record<string, string>, concurrency?: number]>([
     [
-      "what every order may cost is set aside before it leaves",
+      "what every order may cost must fit before it leaves",
       [service("a", 400), service("b", 400), service("c", 400)],
       USD(800),
       { a: "done", b: "done", c: "failed" },
     ],
     [
-      "an invoice that comes later than the next order does not help it",
+      "an invoice below its bound leaves more for the next order, which waits for it",
       [service("a", 500, 100), service("b", 500, 100)],
       USD(900),
+      { a: "done", b: "done" },
+    ],
+    [
+      "an invoice above its bound is not repeated: the next bound rises by as much",
+      [service("a", 450, 1500), service("b", 450, 1500)],
+      USD(2000),
       { a: "done", b: "failed" },
+    ],
+    [
+      "the worst of several counts, and a bound that rose still admits what fits",
+      [service("a", 100, 200), service("b", 100, 110), service("c", 100, 200), service("d", 100)],
+      USD(600),
+      { a: "done", b: "done", c: "done", d: "failed" },
+    ],
+    [
+      "a bound that rose is exact to the unit, and rounded up where it must be",
+      [service("a", 450, 1500), service("b", 450, 1), service("c", 1, 3), service("d", 1)],
+      USD(3007),
+      { a: "done", b: "done", c: "done", d: "done" },
+    ],
+    ["rounded up", [service("a", 3, 4), service("b", 2)], USD(6), { a: "done", b: "failed" }],
+    [
+      "what was free by its price and cost something says nothing of the others",
+      [service("a", 0, 90), service("b", 100)],
+      USD(190),
+      { a: "done", b: "done" },
+    ],
+    [
+      "bounds rise in the currency of the invoice only",
+      [service("a", 100, 500), { ...service("b", 100), currency: "EUR" }],
+      { maxSpend: { USD: 100, EUR: 100 } },
+      { a: "done", b: "done" },
     ],
     [
       "a smaller one may still fit",
@@ -252,6 +283,35 @@ describe("while a plan is applied", () => {
     ]);
   });
 
+  it("a bound that rose says by which invoice", async () => {
+    const { said } = await run([service("a", 450, 1500), service("b", 300)], { limits: USD(1800) });
+    expect(said).toMatchObject([
+      {
+        code: "guard.spend",
+        detail:
+          "So far: 1500 USD. This order: at most 1000 USD. By its price 300 USD, but hosting_service.a cost 1500 USD and not at most 450 USD. Amounts are in the API's own unit.",
+      },
+    ]);
+  });
+
+  it("invoices that exceed a limit all the same are told at the end", async () => {
+    const lost: Ordered = { ...service("b", 200), fate: { lost: true, total: 0 } };
+    const orders = [service("a", 300), lost, service("c", 300, 900), domain("d", 1)];
+    const { told } = await run(orders, { limits: USD(900) });
+    expect(told).toEqual([
+      {
+        severity: "warning",
+        code: "guard.spend",
+        summary: "The orders of this run cost 1400 USD; max_spend allows 900 USD",
+        detail:
+          "hosting_service.a 300, hosting_service.b at most 200 (its invoice did not come), hosting_service.c 900 (at most 300 by its price).\nAmounts are in the API's own unit.",
+        fix: "Check the invoices. They can be above the listed prices, such as by tax: leave room for that in max_spend.",
+      },
+    ]);
+    expect((await run(orders, { limits: USD(1400) })).told).toEqual([]);
+    expect((await run(orders, {})).told).toEqual([]);
+  });
+
   it("one order too many says so", async () => {
     const { said } = await run([service("a", 1), service("b", 1)], { limits: { maxOrders: 1 } });
     expect(said).toMatchObject([
@@ -263,9 +323,10 @@ describe("while a plan is applied", () => {
     ]);
   });
 
-  it("orders go side by side, and in turn only where an amount is unknown and limited", async () => {
+  it("orders go side by side, and in turn only under a limit on spending", async () => {
     const known = [service("a", 1), service("b", 1), service("c", 1)];
-    expect((await run(known, { limits: USD(3) })).most).toBe(3);
+    expect((await run(known, { limits: USD(3) })).most).toBe(1);
+    expect((await run(known, { limits: { maxOrders: 3 } })).most).toBe(3);
     const mixed = [...known, domain("z", 1)];
     expect((await run(mixed, {})).most).toBe(4);
     expect((await run(mixed, { limits: USD(9, { allowUnknownPrices: true }) })).most).toBe(1);
@@ -322,6 +383,11 @@ const bounded = fc
   .record({ most: amount, percent: fc.integer({ min: 50, max: 100 }) })
   .chain(({ most, percent }) => fateOf(Math.floor((most * percent) / 100)).map((fate) => ({ most, fate })));
 
+/** An order whose invoice can be above its bound, as with tax. */
+const taxed = fc
+  .record({ most: amount, total: fc.integer({ min: 0, max: 200 }) })
+  .map(({ most, total }) => ({ most, fate: { total } }));
+
 const unbounded = amount.chain((total) => fateOf(total).map((fate) => ({ most: null, fate })));
 
 const named = (orders: readonly Omit<Ordered, "name">[]): Ordered[] =>
@@ -348,6 +414,20 @@ describe("whatever is ordered, and in whatever order the answers come", { timeou
         if (all.reduce((sum, { most }) => sum + (most ?? 0), 0) > limit) return;
         for (const { name, fate } of all)
           if (typeof fate === "object" && !("lost" in fate)) expect(outcomes[name]).toBe("done");
+      },
+    );
+    await fc.assert(property, { numRuns: 150 });
+  });
+
+  it("they exceed it by what one invoice is above its bound at most, and that is told", async () => {
+    const property = fc.asyncProperty(
+      fc.record({ ...course, orders: fc.array(taxed, { minLength: 1, maxLength: 8 }) }),
+      async ({ orders, limit, concurrency, picks }) => {
+        const limits = USD(limit);
+        const { billed, told } = await run(named(orders), { limits, concurrency, next: pick(picks) });
+        const above = Math.max(0, ...orders.map(({ most, fate }) => fate.total - most));
+        expect(billed).toBeLessThanOrEqual(limit + above);
+        expect(told).toHaveLength(billed > limit ? 1 : 0);
       },
     );
     await fc.assert(property, { numRuns: 150 });

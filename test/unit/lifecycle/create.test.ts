@@ -153,7 +153,11 @@ describe("a listable create", () => {
   it("writes down the request and what was there like it, before it is sent", async () => {
     const older = { ...liveWebhook, id: "150" };
     const other = { ...liveWebhook, id: "151", url: "https://other.example" };
-    const { records } = await run("hosting_webhook", HOOK, () => hookRecord, { live: [older, other] });
+    const { records } = await run("hosting_webhook", HOOK, () => hookRecord, {
+      live: [older, other],
+      actions: ["create", "delete"],
+      before: complete(kindOf("hosting_webhook"), older),
+    });
     expect(records[0]).toMatchObject({
       attributes: { id: null, url: HOOK.url },
       private: {
@@ -195,7 +199,7 @@ describe("a listable create", () => {
     ["made something: adopted, nothing is sent", true, { sent: 0, id: "301" }],
     ["made nothing: sent", false, { sent: 1, id: "301" }],
   ] as const)("that an earlier run began and that %s", async (_, made, expected) => {
-    const pending = { since: "2026-11-21T09:00:00.000Z", operation: "createGrant", params: { id: "1001" } };
+    const pending = { since: "2026-11-21T09:59:00.000Z", operation: "createGrant", params: { id: "1001" } };
     const result = await run("hosting_grant", GRANT, () => grantRecord, {
       private: { pending },
       live: made ? [liveGrant] : [],
@@ -252,10 +256,26 @@ describe("a listable create", () => {
     });
   });
 
-  it("never takes for its own what was there before", async () => {
+  it("that finds one which the plan did not see sends nothing", async () => {
+    const result = await run("hosting_webhook", HOOK, () => hookRecord, { live: [{ ...liveWebhook, id: "150" }] });
+    expect(result).toMatchObject({ sent: 0, codes: ["plan.exists"] });
+  });
+
+  it("never takes for its own what was there before, as what it replaces was", async () => {
     const older = { ...liveWebhook, id: "150" };
-    const result = await run("hosting_webhook", HOOK, failing("maybe", 1, false, hookRecord), { live: [older] });
-    expect(result).toMatchObject({ sent: 2, id: "201" });
+    const result = await run("hosting_webhook", HOOK, failing("maybe", 1, false, hookRecord), {
+      live: [older],
+      actions: ["create", "delete"],
+      before: complete(kindOf("hosting_webhook"), older),
+    });
+    // Sent twice, and what was replaced is deleted.
+    expect(result.mutations.map(({ endpoint }) => endpoint)).toEqual([
+      "createWebhook",
+      "createWebhook",
+      "deleteWebhook",
+    ]);
+    expect(result.mutations[2]?.params).toEqual({ id: "150" });
+    expect(result).toMatchObject({ id: "201" });
   });
 
   it("never takes for its own what is something else", async () => {
@@ -373,7 +393,7 @@ describe("a keyed create", () => {
     const result = await run("hosting_service", ORDER, () => ordered(), { live: [liveService], phase: "gone" });
     expect(result).toMatchObject({ sent: 1, codes: ["apply.replayed"] });
     // Its key is used up: --reorder goes on from here.
-    expect(result.records.at(-1)).toMatchObject({ attributes: { id: null }, private: { generation: 1 } });
+    expect(result.records.at(-1)).toMatchObject({ attributes: { id: "1001" }, private: { generation: 1 } });
     expect(result.pending).toBeUndefined();
   });
 

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { HostformError } from "../../../src/model/index.ts";
 import { countingUuids, diagnosticOf, resource } from "./builders.ts";
 import { FakeDisk } from "./fake-disk.ts";
-import { idsOn, journalPath, openOn, statePath } from "./journal-harness.ts";
+import { idsOf, idsOn, journalPath, openOn, readOn, statePath } from "./journal-harness.ts";
 
 /** What a run leaves that is killed after these changes, one line each. */
 const steps: readonly [address: string, id: string | undefined][] = [
@@ -43,8 +43,35 @@ describe("a journal that a crash cut off", () => {
     expect(linesIn(journal)).toBe(steps.length + 1);
     for (let length = 0; length <= journal.length; length++) {
       const bytes = journal.subarray(0, length);
-      expect(await idsOn(left(bytes)), `cut at byte ${length}`).toEqual(after[Math.max(0, linesIn(bytes) - 1)]);
+      const found = await readOn(left(bytes));
+      expect(idsOf(found), `cut at byte ${length}`).toEqual(after[Math.max(0, linesIn(bytes) - 1)]);
+      const torn = length - bytes.lastIndexOf(0x0a) - 1;
+      const said = length === 0 ? ["It is empty."] : torn > 0 ? [`Its last ${torn} bytes are not a whole line.`] : [];
+      expect(found.warnings.map(({ detail }) => /It.*?\./.exec(detail ?? "")?.[0])).toEqual(said);
     }
+  });
+
+  test("or left a hole in, before a line break that is there, is read the same way", async () => {
+    const last = journal.lastIndexOf(0x0a, journal.length - 2) + 1;
+    const head = journal.subarray(0, journal.indexOf(0x0a) + 1);
+    const holed = (bytes: Buffer, from: number) => Buffer.from(bytes).fill(0, from, from + 20);
+    expect(await idsOn(left(holed(journal, last + 30)))).toEqual(after[steps.length - 1]);
+    expect(await idsOn(left(holed(journal, last)))).toEqual(after[steps.length - 1]);
+    expect(await idsOn(left(holed(head, 30)))).toEqual(after[0]);
+  });
+
+  test("is told of once, as a warning that says what was left out", async () => {
+    const { warnings } = await openOn(left(journal.subarray(0, -3)));
+    expect(warnings).toEqual([
+      {
+        severity: "warning",
+        code: "state.journal",
+        summary: "The end of the journal beside the state was left out",
+        detail: expect.stringContaining(`${journalPath} was left by a run that was stopped.`),
+        fix: expect.stringContaining("unless something else wrote to the file"),
+      },
+    ]);
+    expect((await openOn(left(journal))).warnings).toEqual([]);
   });
 
   test("with what a disk may put in place of the part that was not synced", async () => {
@@ -74,13 +101,14 @@ describe("a journal that was changed", () => {
       throw error;
     });
 
-  test("in any bit is refused; only the last line may be taken for torn", async () => {
+  test("in any bit is refused; only a last line without its line break, or with a NUL, is taken for torn", async () => {
     const last = journal.lastIndexOf(0x0a, journal.length - 2) + 1;
     for (let index = 0; index < journal.length; index++) {
       for (let bit = 0; bit < 8; bit++) {
         const changed = Buffer.from(journal);
         changed[index] = (changed[index] ?? 0) ^ (1 << bit);
-        const allowed = index < last ? ["state.journal"] : ["state.journal", after[steps.length - 1]];
+        const torn = index >= last && (index === journal.length - 1 || changed[index] === 0);
+        const allowed = torn ? ["state.journal", after[steps.length - 1]] : ["state.journal"];
         expect(allowed, `byte ${index}, bit ${bit}`).toContainEqual(await outcome(changed));
       }
     }
@@ -92,11 +120,23 @@ describe("a journal that was changed", () => {
     ["a line stands twice", ([head, a, ...rest]: string[]) => [head, a, a, ...rest]],
     ["the first line is missing", ([, ...rest]: string[]) => rest],
     ["an empty line was added", ([head, ...rest]: string[]) => [head, "", ...rest]],
+    ["an empty line was added at the end", (lines: string[]) => [...lines, ""]],
+    ["a line of something else was added", (lines: string[]) => [...lines, "garbage"]],
+    ["a line of something else took its place", () => ["garbage"]],
+    ["nothing but its first line is there, and was changed", ([head = ""]: string[]) => [head.replace(":1", ":3")]],
     ["line breaks were converted", (lines: string[]) => lines.map((line) => `${line}\r`)],
   ])("because %s, is refused", async (_reason, change) => {
     const lines = journal.toString("utf8").split("\n").slice(0, -1);
     const text = change(lines).map((line) => `${line}\n`);
     expect(await outcome(Buffer.from(text.join("")))).toBe("state.journal");
+  });
+
+  test.each([
+    ["no line", "this is not a journal"],
+    ["of JSON", '{"a": 1}'],
+    ["the beginning of a line, but not of a first one", `${"a".repeat(22)} 40 {"put":[`],
+  ])("because something without a line break took its place (%s), is refused", async (_, text) => {
+    expect(await outcome(Buffer.from(text))).toBe("state.journal");
   });
 
   test("is left as it is, by readers and writers, and what can be read of it is named", async () => {

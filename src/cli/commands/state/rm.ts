@@ -1,3 +1,4 @@
+import { isDoubtful } from "../../../lifecycle/index.ts";
 import { HostformError } from "../../../model/index.ts";
 import { selectResources } from "../../../record/index.ts";
 import { escapeLine, plural } from "../../../report/index.ts";
@@ -17,6 +18,17 @@ export async function runStateRm(invocation: Invocation, addresses: readonly str
         return [];
       }
     });
+    for (const resource of chosen.filter(isDoubtful)) {
+      const diagnostic = {
+        severity: "error" as const,
+        code: "plan.pending" as const,
+        summary: `${resource.address} was not forgotten: it is not known whether it was ordered`,
+        detail: "Its record is what keeps it from being ordered again.",
+        fix: `\`hostform resolve '${resource.address}'\` shows what is known of it; \`--absent\` forgets it when it was not.`,
+        address: resource.address,
+      };
+      problems.push(new HostformError([diagnostic]));
+    }
     if (problems.length > 0) throw new HostformError(problems.flatMap(({ diagnostics }) => diagnostics));
     const removed = [...new Set(chosen.map(({ address }) => address))];
     await store.remove(...removed);

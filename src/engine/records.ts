@@ -1,0 +1,95 @@
+import type { Kind, Kinds, Remote } from "../kinds/kind.ts";
+import type { ApplyContext } from "../lifecycle/index.ts";
+import type { Change, JsonObject, ResourceState, State } from "../model/index.ts";
+import { sameThing, sameThingIn } from "./doubles.ts";
+import { identityIn, identityOf, siblingsOf } from "./identity.ts";
+
+/** Where results are recorded; each call resolves when its content is durable. */
+export interface Recorder {
+  put(resource: ResourceState): Promise<void>;
+  remove(address: string): Promise<void>;
+}
+
+/**
+ * What is recorded while a run lasts: the state that it began with and what it has recorded since, and who has, or is
+ * about to make, which thing of the account.
+ */
+export class Records {
+  readonly #recorder: Recorder;
+  readonly #kinds: Kinds;
+  readonly #resources: Map<string, ResourceState>;
+  /** Thing of the account -> the address that has it, or that it is being made for. */
+  readonly #things: Map<string, string>;
+  /** Objects that answers of this run have named -> the address that was told. */
+  readonly #taken = new Map<string, string>();
+  /** Addresses that this run makes: what is theirs is named by the answer. */
+  readonly #making: ReadonlySet<string>;
+
+  constructor(recorder: Recorder, kinds: Kinds, state: State, changes: readonly Change[]) {
+    this.#recorder = recorder;
+    this.#kinds = kinds;
+    this.#resources = new Map(state.resources);
+    this.#things = new Map();
+    for (const resource of state.resources.values()) this.#note(resource);
+    this.#making = new Set(changes.flatMap(({ address, actions: [first] }) => (first === "create" ? [address] : [])));
+  }
+
+  /** What of the lifecycle's context concerns the records of one change. */
+  contextOf({ address, provider }: Change): Pick<ApplyContext, "holder" | "take" | "claim" | "siblings"> {
+    return {
+      holder: (kind, remote) => this.#holder(address, provider, kind, remote),
+      take: (kind, id, attributes) => this.#take(address, provider, kind, { id, attributes, phase: "live" }),
+      claim: (kind, planned) => this.#claim(address, provider, kind, planned),
+      siblings: (kind) =>
+        siblingsOf({ address, provider }, kind, this.#resources.values()).filter((one) =>
+          this.#making.has(one.address),
+        ),
+    };
+  }
+
+  isPending(address: string): boolean {
+    return this.#resources.get(address)?.private.pending !== undefined;
+  }
+
+  async put(resource: ResourceState): Promise<void> {
+    await this.#recorder.put(resource);
+    this.#resources.set(resource.address, resource);
+    this.#note(resource);
+  }
+
+  async remove(address: string): Promise<void> {
+    await this.#recorder.remove(address);
+    this.#resources.delete(address);
+    for (const [thing, by] of this.#things) if (by === address) this.#things.delete(thing);
+  }
+
+  #note(resource: ResourceState): void {
+    const thing = sameThingIn(resource, this.#kinds);
+    if (thing !== undefined && !this.#things.has(thing)) this.#things.set(thing, resource.address);
+  }
+
+  /** The other address that has the thing already; otherwise it is taken for this one. */
+  #claim(address: string, provider: string, kind: Kind, planned: JsonObject): string | undefined {
+    const thing = sameThing(provider, kind, planned);
+    const by = thing === undefined ? undefined : this.#things.get(thing);
+    if (by !== undefined && by !== address) return by;
+    if (thing !== undefined) this.#things.set(thing, address);
+    return undefined;
+  }
+
+  #take(address: string, provider: string, kind: Kind, remote: Remote): string | undefined {
+    const identity = identityOf(provider, kind, { ...remote.attributes, id: remote.id }) ?? "";
+    const by = this.#taken.get(identity) ?? this.#holder(address, provider, kind, remote);
+    if (by !== undefined && by !== address) return by;
+    this.#taken.set(identity, address);
+    return undefined;
+  }
+
+  #holder(address: string, provider: string, kind: Kind, { id, attributes }: Remote): string | undefined {
+    const identity = identityOf(provider, kind, { ...attributes, id });
+    const held = [...this.#resources.values()].find(
+      (resource) => resource.address !== address && identity === identityIn(resource, this.#kinds),
+    );
+    return held?.address;
+  }
+}

@@ -1,0 +1,105 @@
+import type { Chance } from "./chance.ts";
+import type { RunOptions } from "./machine.ts";
+import { CALM, type Weather } from "./network.ts";
+
+/** Spans of time, in milliseconds. */
+const SECOND = 1_000;
+export const MINUTE = 60 * SECOND;
+export const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** From one run to the next: at once, while keys are young, about when they cease to be, and long after. */
+export const GAPS: readonly [Span, ...Span[]] = [
+  [5 * SECOND, MINUTE],
+  [MINUTE, 9 * MINUTE],
+  [9 * MINUTE, 11 * MINUTE],
+  [HOUR, 3 * HOUR],
+  [DAY, 3 * DAY],
+];
+
+type Span = readonly [least: number, most: number];
+
+/** What happens to one run. */
+export function misfortune(chance: Chance): Partial<RunOptions> {
+  const dies = chance.once(0.5);
+  return {
+    planOnly: chance.once(0.05),
+    weather: weather(chance),
+    diskFaults: chance.oneOf([0, 0, 0, 0.01, 0.05]),
+    ...(dies && { fate: { step: chance.whole(1, chance.oneOf([15, 60, 200])), how: chance.oneOf(["kill", "power"]) } }),
+    ...(chance.once(0.05) && { stopAfterMs: chance.whole(0, 5_000) }),
+    waitMs: chance.oneOf([0, MINUTE, 5 * MINUTE]),
+    concurrency: chance.oneOf([1, 3, 10]),
+    lockTimeoutMs: chance.oneOf([0, MINUTE, 20 * MINUTE]),
+  };
+}
+
+/** What the specification leaves open and a seed decides. */
+export interface Habits {
+  /** How long an Idempotency-Key is remembered, in milliseconds. */
+  readonly keyMemoryMs: number;
+  /** How many requests a minute are left for us: others may use the token too. */
+  readonly perMinute: number;
+  /** Most items of one page, for lists of more than one page with few objects. */
+  readonly pageSize: number;
+  /** From the order to its payment, and from there to the service. */
+  readonly payMs: readonly [number, number];
+  readonly provisionMs: readonly [number, number];
+  readonly jobMs: readonly [number, number];
+  /** How often an order takes long enough for a second request to meet the first in progress (§7: 409). */
+  readonly slowOrders: number;
+  readonly newestFirst: boolean;
+  /** Whether the answers of creates (but orders) leave out all that they may: then only lists tell ids. */
+  readonly terse: boolean;
+  /** How much the server's clock is ahead, in milliseconds. */
+  readonly aheadMs: number;
+  /** Whether terminated services leave the list at once; later GETs by id answer 404. */
+  readonly hidesTerminated: boolean;
+}
+
+/** How the host does what the specification leaves open. */
+export function habits(chance: Chance): Habits {
+  return {
+    keyMemoryMs: chance.oneOf([10 * MINUTE, 11 * MINUTE, HOUR, DAY]),
+    perMinute: chance.oneOf([60, 60, 60, 15]),
+    pageSize: chance.oneOf([2, 100]),
+    payMs: chance.oneOf([
+      [0, 0],
+      [SECOND, MINUTE],
+      [MINUTE, HOUR],
+    ]),
+    provisionMs: chance.oneOf([
+      [0, 0],
+      [SECOND, 5 * MINUTE],
+    ]),
+    jobMs: chance.oneOf([
+      [0, SECOND],
+      [SECOND, MINUTE],
+      [MINUTE, 20 * MINUTE],
+    ]),
+    slowOrders: chance.oneOf([0, 0.3]),
+    newestFirst: chance.once(0.7),
+    terse: chance.once(0.2),
+    aheadMs: chance.oneOf([0, 0, -2 * MINUTE, 2 * MINUTE]),
+    hidesTerminated: chance.once(0.3),
+  };
+}
+
+function weather(chance: Chance): Weather {
+  const each = chance.oneOf([0, 0, 0.005, 0.02, 0.05]);
+  if (each === 0) return CALM;
+  return {
+    refused: each,
+    "lost-before": each,
+    "lost-after": 2 * each,
+    "silent-before": each,
+    "silent-after": each,
+    late: each,
+    cut: each,
+    short: each,
+    throttled: each,
+    "error-before": each,
+    "error-after": each,
+    page: each / 2,
+  };
+}
