@@ -14,15 +14,16 @@ export interface Page {
   readonly size?: number;
 }
 
-const ITEM_NAMES = ["items", "results", "records"];
+/** Names of the items of a list, of whatever kind, besides `data`. */
+export const ITEM_NAMES = ["items", "results", "records"];
 /** Properties that may hold a list but never the items. */
 const NOT_ITEMS = new Set(["links", "meta", "errors", "warnings", "messages", "included"]);
 const META_NAMES = ["meta", "pagination", "page_info", "paging"];
 
 /**
  * Reads the list envelope (§4 Pagination: "one common envelope", its shape not shown). The items are the array itself,
- * `data`, the resource's name, or the only array there is. Throws api.malformed: an answer without items is never taken
- * for an empty list. `page` and `received` (this page included) are ours, for servers that tell only a total.
+ * `data`, the resource's name, or the only array there is, unless that one is empty: an empty array of a name nobody
+ * knows may be anything. Throws api.malformed: an answer without items is never taken for an empty list. `page` and `received` (this page included) are ours, for servers that tell only a total.
  */
 export function readPage<T>(
   endpoint: EndpointName,
@@ -56,7 +57,8 @@ function itemsOf<T>(holder: Object, form: Form<T>): readonly unknown[] | undefin
   }
   const arrays = Object.entries(holder).filter(([name, value]) => Array.isArray(value) && !NOT_ITEMS.has(name));
   const [only] = arrays;
-  return arrays.length === 1 && only !== undefined ? (only[1] as unknown[]) : undefined;
+  const items = arrays.length === 1 && only !== undefined ? (only[1] as unknown[]) : [];
+  return items.length > 0 ? items : undefined;
 }
 
 /**
@@ -81,7 +83,7 @@ function nextOf(sources: readonly Object[], page: number, received: number): Pag
   const last = firstCount(sources, ["last_page", "total_pages", "totalPages", "page_count", "pages"]);
   const total = firstCount(sources, ["total", "total_count", "totalCount", "total_items"]);
   if (last !== undefined) signs.push(page < last);
-  else if (total !== undefined) signs.push(received < total);
+  if (total !== undefined) signs.push(received < total);
   return signs.length === 0 ? "silent" : signs.includes(true) ? "more" : "end";
 }
 

@@ -16,9 +16,10 @@ export interface ListingOptions<T> {
 
 /**
  * A listing that pages lazily (§4 Pagination). It counts `page` up and never follows an address from the server.
- * An object that moved to the next page while paging comes once. Ends at an empty page or where the server says so; where
- * it says nothing, at a page shorter than the size in force, which is the first page's length if the server does not
- * tell it: it may have clamped `per_page`. A page that repeats, or more than `maxPages`, is api.pagination.
+ * An object that moved to the next page while paging comes once. Ends where the server says so; where
+ * it says nothing, at an empty page, or at one shorter than the size in force, which is the first page's length if the
+ * server does not tell it: it may have clamped `per_page`. An empty page of which the server says that it is not the last,
+ * a page that repeats, or more than `maxPages`, is api.pagination.
  */
 export function createListing<T extends { readonly id: string }>(options: ListingOptions<T>): Listing<T> {
   return {
@@ -41,7 +42,10 @@ async function* walk<T extends { readonly id: string }>(options: ListingOptions<
     if (page > maxPages) throw endless(endpoint, `It has more than ${maxPages} pages.`);
     const json = await fetchPage(page);
     const { items, next, size } = readPage(endpoint, form, json, page, (count) => received + count);
-    if (items.length === 0) return;
+    if (items.length === 0) {
+      if (next === "more") throw half(endpoint, page, received);
+      return;
+    }
     received += items.length;
     const records = items.map((item) => take(options, item));
     const ids = JSON.stringify(records.map(({ id }) => id).sort());
@@ -63,10 +67,19 @@ function take<T>({ endpoint, form }: ListingOptions<T>, item: unknown): T {
   return read.record;
 }
 
-function endless(endpoint: EndpointName, detail: string): FailedAttempt {
+const endless = (endpoint: EndpointName, detail: string) => broken(endpoint, "does not end or repeats itself", detail);
+
+/** An empty page before the end: what is missing might be ordered again. */
+function half(endpoint: EndpointName, page: number, received: number): FailedAttempt {
+  const count = received === 1 ? "1 object" : `${received} objects`;
+  const detail = `Page ${page} is empty, and the server says that there are more than the ${count} that came.`;
+  return broken(endpoint, "ends before it is whole", detail);
+}
+
+function broken(endpoint: EndpointName, what: string, detail: string): FailedAttempt {
   return new FailedAttempt(endpoint, {
     code: "api.pagination",
-    summary: `The listing ${describeEndpoint(endpoint)} does not end or repeats itself`,
+    summary: `The listing ${describeEndpoint(endpoint)} ${what}`,
     reached: "answered",
     detail,
     fix: "Report it to the host; hostform does not act on half a listing.",

@@ -1,5 +1,6 @@
 import type { Clock } from "../model/index.ts";
 import { describeEndpoint, type EndpointName, endpoints } from "./endpoints.ts";
+import { errorBody } from "./error-body.ts";
 import type { Answer, ApiRequest, Handler, Reply } from "./exchange.ts";
 import { FailedAttempt } from "./failure.ts";
 import { parseJson } from "./json.ts";
@@ -9,8 +10,8 @@ import { refusal } from "./refuse.ts";
 import { htmlPage } from "./server-words.ts";
 
 /**
- * How much of a 2xx answer is needed. `ignored`: the status says it all (gap: the bodies of suspend and unsuspend are
- * not shown). `optional`: an empty answer is accepted, a broken one is not. Everything else is `required`.
+ * How much of a 2xx answer is needed. `ignored`: the status says it all, unless the body says that it failed (gap: the
+ * bodies of suspend and unsuspend are not shown). `optional`: an empty answer is accepted, a broken one is not. Everything else is `required`.
  */
 const BODIES: Partial<Record<EndpointName, "ignored" | "optional">> = {
   suspendService: "ignored",
@@ -28,7 +29,10 @@ const BODIES: Partial<Record<EndpointName, "ignored" | "optional">> = {
 /** Words of pages that mean "later" although their status says otherwise. */
 const THROTTLED = /too many requests|rate limit|slow down|try again later|temporarily unavailable/i;
 
-/** Turns replies into answers: errors for anything but 2xx, parsed JSON for 2xx. */
+/** Answers whose words are findings about names, and advisory: a "status" of theirs says nothing of the request. */
+const FINDINGS: readonly EndpointName[] = ["checkDomains", "checkDomainsByPost"];
+
+/** Turns replies into answers: errors for anything but 2xx and for a 2xx that tells an error, else parsed JSON. */
 export function understand(options: { redact: Redact; clock: Clock }, next: Handler<Reply>): Handler<Answer> {
   return async (request) => {
     const reply = await next(request);
@@ -47,6 +51,16 @@ function read(request: ApiRequest, reply: Reply, redact: Redact): unknown {
   // A page of a proxy with status 200: the request may not even have reached the API.
   const page = htmlPage(text, reply.headers["content-type"]);
   if (page !== undefined) throw came(redact(page, request.secrets), THROTTLED.test(text));
+  const json = parseJson(text);
+  const failure =
+    reply.cut === undefined && !FINDINGS.includes(endpoint)
+      ? errorBody(request, reply, json?.value, {
+          redact,
+          plain: need === "ignored",
+          transient: THROTTLED.test(text),
+        })
+      : undefined;
+  if (failure !== undefined) throw failure;
   if (need === "ignored") return undefined;
   if (reply.cut === "too_large") {
     throw new FailedAttempt(endpoint, {
@@ -65,7 +79,6 @@ function read(request: ApiRequest, reply: Reply, redact: Redact): unknown {
   const encoding = reply.headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity")
     throw came("a compressed answer, which was not asked for", false);
-  const json = parseJson(text);
   // The text itself is not shown: it may be the rest of an answer with a secret in it.
   if (json === undefined) throw came("text that is not JSON, only a part of it, or nested too deeply", true);
   return json.value;

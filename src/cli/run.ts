@@ -39,6 +39,8 @@ export interface Run {
   readonly providers: Providers;
   /** Aborted by the first Ctrl-C. */
   readonly stop: AbortSignal;
+  /** Errors that have been shown: a state that cannot be written says so of every change, and once more when it is closed. */
+  readonly shown: Diagnostic[];
 }
 
 /**
@@ -53,6 +55,7 @@ export async function withPlan<T>(
   const project = await loadProject(invocation);
   const interrupts = interruptSignals(invocation);
   const providers = new Providers(project.desired.providers, invocation, interrupts.reading);
+  const shown: Diagnostic[] = [];
   let store: OpenState | undefined;
   try {
     store = await stateStore(invocation).open({
@@ -76,12 +79,21 @@ export async function withPlan<T>(
     learnPlan(invocation.io.redaction, made.plan);
     const warned = { ...made.plan, diagnostics: [...project.diagnostics, ...made.plan.diagnostics] };
     interrupts.planned();
-    return await then({ ...made, plan: warned, store, providers, stop: interrupts.stop });
+    return await then({ ...made, plan: warned, store, providers, stop: interrupts.stop, shown });
   } finally {
     interrupts.end();
-    await store?.close();
-    await providers.close();
+    try {
+      await store?.close().catch((error: unknown) => unlessShown(error, shown));
+    } finally {
+      await providers.close();
+    }
   }
+}
+
+/** Throws an error on, unless all that it says was shown. */
+function unlessShown(error: unknown, shown: readonly Diagnostic[]): void {
+  const said = ({ code, summary }: Diagnostic) => shown.some((one) => one.code === code && one.summary === summary);
+  if (!(error instanceof HostformError && error.diagnostics.every(said))) throw error;
 }
 
 async function makePlan(

@@ -195,6 +195,7 @@ class Run {
         now: () => clock.now(),
         pause: (ms) => clock.sleep(ms),
         ...this.#records.contextOf(change),
+        prior: this.#records.get(change.address),
         save: async (resource) => {
           await this.#records.put(resource);
           this.#attributes.set(resource.address, resource.attributes);

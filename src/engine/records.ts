@@ -47,6 +47,10 @@ export class Records {
     };
   }
 
+  get(address: string): ResourceState | undefined {
+    return this.#resources.get(address);
+  }
+
   isPending(address: string): boolean {
     return this.#resources.get(address)?.private.pending !== undefined;
   }

@@ -76,7 +76,8 @@ export class Spending {
       const shares = this.#under(currency);
       const spent = sumOf(shares);
       if (spent <= limit) return [];
-      const summary = `The orders of this run cost ${this.#amounts.text(spent, currency)}; max_spend allows ${this.#amounts.text(limit, currency)}`;
+      const cost = shares.every(({ invoiced }) => invoiced) ? "cost" : "may have cost";
+      const summary = `The orders of this run ${cost} ${this.#amounts.text(spent, currency)}; max_spend allows ${this.#amounts.text(limit, currency)}`;
       const detail = `${some(shares.map(shareText))}.\n${this.#amounts.unit}`;
       const fix =
         "Check the invoices. They can be above the listed prices, such as by tax: leave room for that in max_spend.";
@@ -154,7 +155,7 @@ export class Spending {
 const sumOf = (shares: readonly Share[]) => shares.reduce((sum, { amount }) => sum + (amount ?? 0), 0);
 
 function shareText({ address, amount, invoiced, most }: Share): string {
-  if (amount === null) return `${address} unknown (its invoice did not come)`;
-  if (!invoiced) return `${address} at most ${amount} (its invoice did not come)`;
+  if (amount === null) return `${address} unknown (no invoice names the amount)`;
+  if (!invoiced) return `${address} at most ${amount} (no invoice names the amount)`;
   return `${address} ${amount}${most !== null && amount > most ? ` (at most ${most} by its price)` : ""}`;
 }

@@ -137,8 +137,8 @@ export interface Kind<E extends MutationName = MutationName> {
   update?(prior: JsonObject, planned: JsonObject, config: JsonObject): Step[];
   /** Which in-place attributes cannot be changed yet in this phase (a password before the service exists). */
   deferred?(phase: Phase): readonly string[];
-  /** Computed attributes whose value is unknown after a change of `attribute`. */
-  affects?(attribute: string): readonly string[];
+  /** Computed attributes whose value is unknown after a change of `attribute`. @param before what it is now; default: anything. */
+  affects?(attribute: string, before?: JsonObject): readonly string[];
   /** The request that removes it. */
   remove?(attributes: JsonObject): Mutation;
   /** For deletion_policy `suspend`: the requests before it is forgotten. */

@@ -4,7 +4,6 @@ import {
   type Change,
   type Diagnostic,
   fail,
-  type Invoice,
   isReplacement,
   type JsonObject,
   type PrivateMark,
@@ -13,21 +12,12 @@ import {
 import { isNotFound } from "./account.ts";
 import { createdAttributes, inPlaceAims, plannedAttributes, recordedOnly, without } from "./aims.ts";
 import { refreshed } from "./attributes.ts";
-import type { ApplyContext } from "./context.ts";
+import type { Applied, ApplyContext } from "./context.ts";
 import { create } from "./create.ts";
 import { intentOf, wasRefused } from "./creating.ts";
 import { settledMark } from "./doubt.ts";
 import { parentOf } from "./read.ts";
 import { stepsToward, tryOutput, writeSecret } from "./secrets.ts";
-
-/** What came of a change. */
-export interface Applied {
-  /** The attributes afterwards; null when the resource left the state. */
-  readonly attributes: JsonObject | null;
-  readonly diagnostics: readonly Diagnostic[];
-  readonly invoice?: Invoice;
-  readonly awaiting?: "payment" | "provisioning" | "job";
-}
 
 /**
  * Applies one change. Each request's result is recorded before the next is sent, so a failure in between loses nothing.
@@ -119,7 +109,7 @@ class Work {
   async replaceDeleteFirst(): Promise<Applied> {
     await this.#delete(this.#attributes);
     await this.#context.drop(this.#change.address);
-    await this.#create();
+    await this.#create(() => this.#context.drop(this.#change.address));
     return this.#end();
   }
 
@@ -135,8 +125,8 @@ class Work {
     return { ...this.#end(), attributes: null };
   }
 
-  /** @param undo puts the state back to what it was before a create that was refused; default: nothing was there. */
-  async #create(undo = () => this.#context.drop(this.#change.address)): Promise<Created> {
+  /** @param undo puts the state back to what it was before a create that was refused. */
+  async #create(undo = () => this.#putBack()): Promise<Created> {
     const planned = plannedAttributes(this.#kind, this.#change, this.#config);
     let pending = this.#change.private.pending;
     const made = await create(this.#kind, this.#change, planned, {
@@ -146,11 +136,7 @@ class Work {
         this.#attributes = { ...planned, ...told };
         await this.#save({ ...this.#mark, pending });
       },
-      // A generation outlives a refused order: the next one must not repeat the key of the service that is gone.
-      unmark: async () => {
-        if (this.#mark.generation === undefined) return undo();
-        await this.#save();
-      },
+      unmark: undo,
       markGone: async (id, generation) => {
         this.#attributes = { ...planned, id };
         await this.#save({ ...this.#mark, generation });
@@ -180,6 +166,17 @@ class Work {
 
   async #changeInPlace(wanted: JsonObject): Promise<void> {
     await this.#steps(await stepsToward(this.#kind, this.#attributes, wanted, this.#config, this.#context));
+  }
+
+  /**
+   * The record as it was before a create: a gone service stays gone (`--reorder` was for one run), and the generation of an
+   * order outlives it, so that the next one does not repeat the key of the service that is gone.
+   */
+  async #putBack(): Promise<void> {
+    const { prior, save, drop } = this.#context;
+    if (prior !== undefined && prior.private.pending === undefined) return save(prior);
+    if (this.#mark.generation === undefined) return drop(this.#change.address);
+    await this.#save();
   }
 
   /** The requests of an in-place change, one after the other; each answer is recorded before the next is sent. */

@@ -1,6 +1,6 @@
 import type { Writer } from "../api/index.ts";
 import type { Kind, Remote } from "../kinds/kind.ts";
-import type { Diagnostic, JsonObject, ResourceState, SecretName, SecretOutput } from "../model/index.ts";
+import type { Diagnostic, Invoice, JsonObject, ResourceState, SecretName, SecretOutput } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import type { Doubtful } from "./doubt.ts";
 
@@ -29,6 +29,8 @@ export interface ApplyContext {
   claim?(kind: Kind, planned: JsonObject): string | undefined;
   /** Other resources of the same kind and account whose create has no known outcome. */
   siblings?(kind: Kind): readonly Doubtful[];
+  /** What is recorded of the resource before the change. */
+  readonly prior?: ResourceState | undefined;
   /** Records a resource; resolves when it is durable. */
   save(resource: ResourceState): Promise<void>;
   /** Takes a resource out of the state; resolves when that is durable. */
@@ -45,4 +47,13 @@ export interface ApplyContext {
     parent: string | undefined,
     done: (remote: Remote) => boolean,
   ): Promise<Remote | undefined>;
+}
+
+/** What came of a change. */
+export interface Applied {
+  /** The attributes afterwards; null when the resource left the state. */
+  readonly attributes: JsonObject | null;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly invoice?: Invoice;
+  readonly awaiting?: "payment" | "provisioning" | "job";
 }

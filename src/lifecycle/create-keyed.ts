@@ -135,8 +135,13 @@ function checkResend(
 async function isReplayOfGone(kind: Kind, made: Created, { account, now }: CreateContext): Promise<boolean> {
   const [first] = madeBetween(made) ?? [];
   if (made.id === null || (first !== undefined && first > now() - SKEW_MS)) return false;
-  const live = await account.get(kind, made.id);
-  return live === undefined || live.phase === "gone";
+  try {
+    const live = await account.get(kind, made.id);
+    return live === undefined || live.phase === "gone";
+  } catch {
+    // An order that was answered is recorded, whatever a further look meets.
+    return false;
+  }
 }
 
 /** An answer about another service than the declared one repeats that of another order with the same name. */

@@ -167,7 +167,7 @@ function planPresent(
   }
 
   const replaced = active.some(({ meta }) => meta.change === "replace");
-  for (const { name } of active) for (const other of kind.affects?.(name) ?? []) after[other] = UNKNOWN;
+  for (const { name } of active) for (const other of kind.affects?.(name, before) ?? []) after[other] = UNKNOWN;
   if (replaced) for (const [name, , meta] of attributesOf(kind)) if (meta.change === undefined) after[name] = UNKNOWN;
 
   const secret = planSecret(kind, input.address, before, after);

@@ -14,14 +14,13 @@ const MAX_PLACES = 5;
 
 /**
  * Diagnostics for people: summary, place, the source line with a caret, detail, fix. Warnings come first, so that the
- * errors stand where the eye is; equal warnings, and equal failures of the state, are told once, with the places. Ends with a newline, or is empty.
+ * errors stand where the eye is; equal warnings, and failures of the state, are told once, with the places. Ends with a newline, or is empty.
  */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[], look: Look): string {
   const paint = painter(look.color);
   const errors = diagnostics.filter(isError);
   const warnings = diagnostics.filter((diagnostic) => !isError(diagnostic));
-  // Mistakes are shown one by one, each with its line. A failure of the state is of none of the resources it is told at.
-  const groups = [...gather(warnings), ...gather(errors, ({ code }) => code.startsWith("state."))];
+  const groups = [...gather(warnings, likeWarnings), ...gather(errors, likeErrors)];
   const blocks = groups.map((same) => diagnosticLines(same, look, paint));
   if (diagnostics.length >= COUNT_FROM) blocks.push([countText(errors.length, warnings.length)]);
   return blocks.map((lines) => `${lines.join("\n")}\n`).join("\n");
@@ -36,15 +35,11 @@ function countText(errors: number, warnings: number): string {
   return `${parts.join(", ")}.`;
 }
 
-/** Groups diagnostics that differ in nothing but their place. @param may tells which are to be grouped; default: all. */
-function gather(
-  diagnostics: readonly Diagnostic[],
-  may: (diagnostic: Diagnostic) => boolean = () => true,
-): (readonly Diagnostic[])[] {
+/** Groups diagnostics that have the same key. */
+function gather(diagnostics: readonly Diagnostic[], keyOf: (of: Diagnostic) => unknown): (readonly Diagnostic[])[] {
   const groups = new Map<unknown, Diagnostic[]>();
   for (const diagnostic of diagnostics) {
-    const { code, summary, detail, fix } = diagnostic;
-    const key = may(diagnostic) ? JSON.stringify([code, summary, detail, fix]) : diagnostic;
+    const key = keyOf(diagnostic);
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [diagnostic]);
     else group.push(diagnostic);
@@ -52,11 +47,23 @@ function gather(
   return [...groups.values()];
 }
 
-/** @param same one diagnostic, or several that differ in their place only; the first one's place is shown in full. */
+/** Warnings that differ in nothing but their place are one. */
+function likeWarnings({ code, summary, detail, fix }: Diagnostic): unknown {
+  return JSON.stringify([code, summary, detail, fix]);
+}
+
+/** Mistakes are told one by one, each with its line. A state that fails does so for every resource that comes after. */
+function likeErrors(error: Diagnostic): unknown {
+  return error.code.startsWith("state.") ? JSON.stringify([error.code, error.summary]) : error;
+}
+
+/** @param same one diagnostic, or several that are told as one: the first one's place in full, and the last one's detail. */
 function diagnosticLines(same: readonly Diagnostic[], look: Look, paint: Paint): string[] {
   const [diagnostic] = same;
   if (diagnostic === undefined) return [];
-  const { severity, code, summary, detail, fix, range } = diagnostic;
+  const { severity, code, summary, fix, range } = diagnostic;
+  // Where they differ at all, each tells what the one before it did and what has come since.
+  const detail = same.at(-1)?.detail;
   const label = severity === "error" ? paint.error("Error:") : paint.warning("Warning:");
   const place = placeText(diagnostic);
   const snippet = range === undefined ? [] : snippetLines(range, look, paint);

@@ -1,3 +1,4 @@
+import { writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { startProject } from "../support/project.ts";
 
@@ -155,6 +156,24 @@ describe("a failure", () => {
     expect(project.control.list("services").filter(({ customer_id }) => customer_id === 1)).toHaveLength(1);
     await project.expectNoChanges();
     await other.expectNoChanges();
+  });
+});
+
+describe("a state that another program writes meanwhile", () => {
+  it("is told once, with all that is not recorded, and the run ends with 1", async () => {
+    const project = await startProject({ declare: hook("https://a.acme.example") });
+    await project.apply();
+    const more = { url: "https://b.acme.example", events: ["invoice.paid"] };
+    await project.declare({ project: "failures", webhooks: { billing: more, one: more, two: more } });
+    const text = await project.stateText();
+    project.onDelay = () => writeFile(project.statePath, `${text}\n`);
+    project.control.addFault({ method: "POST", path: "/webhooks", phase: "before", delayMs: 1 });
+    const ran = await project.run("apply", "--auto-approve", "--parallelism", "1");
+    expect(ran.code).toBe(1);
+    expect(ran.text.match(/\[state\.lost_lock\]/g)).toHaveLength(1);
+    for (const name of ["billing", "one", "two"]) {
+      expect(ran.text).toMatch(new RegExp(`^Not recorded: .*hosting_webhook\\.${name}`, "m"));
+    }
   });
 });
 

@@ -171,6 +171,16 @@ class History {
     if (end.end === "defect") this.#defects.push(`a run failed without an explanation: ${String(end.error)}`);
     const outcomes = end.end === "applied" ? end.result.outcomes.flatMap(({ diagnostics }) => diagnostics) : [];
     if (outcomes.some(({ code }) => code === "internal")) this.#defects.push("a change failed without an explanation");
+    // What it made itself it knows, or settles, as long as nobody took that knowledge away.
+    const asked = end.end === "applied" || end.end === "planned" ? end.plan.diagnostics : [];
+    const forgotten = asked.find(({ code }) => code === "plan.exists");
+    if (forgotten !== undefined && this.#isTrusted)
+      this.#defects.push(`it does not know its own: ${forgotten.summary}`);
+  }
+
+  /** The state is whole and the only one: nobody lost, edited or did without it. */
+  get #isTrusted(): boolean {
+    return !this.#alone && !this.#user.hasMeddled;
   }
 
   async #decide(end: RunEnd): Promise<void> {

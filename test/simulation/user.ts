@@ -16,6 +16,8 @@ export class User {
   /** The flags of the next runs, until it is done. */
   readonly reorder = new Set<string>();
   readonly orderAnyway = new Set<string>();
+  /** Whether the state was lost or edited, or should have been told of another name. */
+  hasMeddled = false;
   readonly #declarations: Declaration[] = [];
   /** New name -> old name, of services. */
   readonly #renamed = new Map<string, string>();
@@ -40,6 +42,7 @@ export class User {
 
   /** A service gets another name. The state is told of it, at once or when the program asks. */
   renames(from: string, to: string): void {
+    this.hasMeddled = true;
     this.#renamed.set(to, from);
     this.#owners.renames(from, to);
     for (const [address, id] of this.imports) {
@@ -66,6 +69,7 @@ export class User {
 
   /** The state is lost. Domains cannot be listed: the user, who sees them in the dashboard, says which there are. */
   losesState(): void {
+    this.hasMeddled = true;
     this.#machine.loseState();
     this.imports.clear();
     this.withdraws();
@@ -119,6 +123,7 @@ export class User {
       case "plan.prevented":
         // Its block is gone, and the policy that stood in it was not recorded yet.
         this.#world.note(`user: state rm ${address}`);
+        this.hasMeddled = true;
         return this.#machine.withState((store) => store.remove(address));
       default:
     }
@@ -142,6 +147,7 @@ export class User {
   async #absent(address: string, state: State): Promise<void> {
     if (state.resources.get(address)?.private.pending === undefined) return;
     this.#witness.agreeToReorder(this.#server, new Set([address]));
+    this.hasMeddled = true;
     const { name } = parseAddress(address) ?? { name: "" };
     for (const { domains } of this.#declarations)
       for (const one of domains) if (one.name === name) this.#witness.agreeToRegister(one.domain);

@@ -51,7 +51,7 @@ for (const [name, make, missing] of backends) {
 
       const applied = await project.hostform("apply", "--auto-approve");
       expect(applied.code, applied.text).toBe(0);
-      expect(applied.text).toContain("1 objects that hostform leaves alone");
+      expect(applied.text).toContain("1 object that hostform leaves alone");
       expect(project.services).toHaveLength(1);
 
       const [ours, theirs] = [await project.hostform("state", "pull"), await project.terraform("state", "pull")];

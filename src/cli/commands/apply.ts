@@ -79,6 +79,7 @@ export async function runApply(
     const result = json
       ? await carryOut(invocation, run, flags, (event) => emit([eventMessage(event, now())]))
       : await showProgress(invocation, run.plan, run.stop, (onEvent) => carryOut(invocation, run, flags, onEvent));
+    run.shown.push(...result.outcomes.flatMap(({ diagnostics }) => diagnostics.filter(isError)));
     if (json) emit(resultMessages(run.plan, result, now()));
     else if (hasChanges(run.plan)) {
       invocation.io.out(

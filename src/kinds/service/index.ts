@@ -171,6 +171,12 @@ function passwordStep(prior: JsonObject, planned: JsonObject, config: JsonObject
   };
 }
 
+/** Whether setting the password of a service neither makes a generated one nor ends one. */
+function keepsNone(before: JsonObject | undefined): boolean {
+  if (typeof before?.product_type !== "string" || passwordForm(before.product_type) !== "given") return false;
+  return (before.generated_password ?? null) === null;
+}
+
 function suspension(prior: JsonObject, suspend: boolean): Step<"suspendService" | "unsuspendService"> {
   return {
     name: suspend ? "suspending" : "unsuspending",
@@ -248,12 +254,11 @@ export const service: Kind<"createService"> = {
     return steps;
   },
   deferred: (phase) => (phase === "pending" ? ["suspended", "password_version"] : []),
-  affects: (name) =>
-    name === "suspended"
-      ? ["status", "provisioning_status"]
-      : name === "password_version"
-        ? ["generated_password", "generated_password_fingerprint"]
-        : [],
+  affects(name, before) {
+    if (name === "suspended") return ["status", "provisioning_status"];
+    if (name !== "password_version" || keepsNone(before)) return [];
+    return ["generated_password", "generated_password_fingerprint"];
+  },
   retire: (live) => (live.suspended === true ? [] : [suspension(live, true)]),
   quote: quoteService,
 };

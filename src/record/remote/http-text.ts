@@ -32,12 +32,13 @@ export class HttpStateText implements StateText {
   }
 
   /**
-   * With a lock, the server itself refuses a write under another lock's id. Without one, the state is read before each
-   * write: one that another program changed is not overwritten, unless both write in the same instant.
+   * With a lock, the server itself refuses a write under another lock's id. Without one, and before the first write of a
+   * new state, the state is read again: one that is not what was seen last is not overwritten.
    */
   async write(text: string, verify: () => void | Promise<void>): Promise<void> {
     await verify();
-    if (this.#options.lock === undefined) await this.#refuseForeignWrite();
+    // Also where nothing was there: an answer that was empty by mistake must not cost the state.
+    if (this.#options.lock === undefined || this.#seen?.text === undefined) await this.#refuseForeignWrite();
     const message: Message = { method: this.#options.updateMethod, url: this.#writeUrl(), body: text };
     let answer: Answer | undefined;
     let reason: string | undefined;
@@ -77,9 +78,13 @@ export class HttpStateText implements StateText {
   }
 
   async #refuseForeignWrite(): Promise<void> {
-    if (this.#seen === undefined || sameState(await this.#get(), this.#seen.text)) return;
+    const message: Message = { method: "GET", url: this.#options.address };
+    const there = await this.#get().catch((error: unknown) =>
+      this.#refuse(message, undefined, error instanceof Error ? error.message : String(error)),
+    );
+    if (this.#seen === undefined || sameState(there, this.#seen.text)) return;
     fail("state.lost_lock", "The state was changed by another program while this process ran", {
-      detail: `What ${this.name} holds is not what was read or written last, and nothing locks it.`,
+      detail: `What ${this.name} holds is not what was read or written last.`,
       fix: "Run plan to see where things stand. Set `lock_address`, if the server has one.",
     });
   }

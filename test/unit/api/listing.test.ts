@@ -113,9 +113,29 @@ describe("every envelope gives the same listing", () => {
   });
 });
 
+/** Two pages were promised; when the second is asked for, one object has gone and all are on the first. */
+const SHRUNK = [
+  { data: records(2), meta: { last_page: 2, total: 3, per_page: 2 } },
+  { data: [], meta: { last_page: 1, total: 2, per_page: 2 } },
+];
+
 describe("signs of the end", () => {
   const table: { why: string; pages: unknown[]; asks: number }[] = [
-    { why: "an empty page ends it, even if the server promises more", pages: [{ data: [], has_more: true }], asks: 1 },
+    { why: "an empty page ends it where the server says nothing", pages: [{ data: [] }], asks: 1 },
+    { why: "an empty page ends it where objects went away meanwhile", asks: 2, pages: SHRUNK },
+    {
+      why: "the resource's own name is known even if its list is empty",
+      pages: [{ services: [], warnings: [] }],
+      asks: 1,
+    },
+    {
+      why: "a total beyond the last page means more",
+      pages: [
+        { data: records(2), meta: { last_page: 1, total: 3 } },
+        { data: records(1, 3), meta: { last_page: 1, total: 3 } },
+      ],
+      asks: 2,
+    },
     {
       why: "a short page is not the end when the server says there is more",
       pages: [
@@ -184,7 +204,33 @@ describe("refuses to guess", () => {
     expect(asked.length).toBe(5);
   });
 
+  const promises: object[] = [
+    { meta: { total: 3, per_page: 100, current_page: 1, last_page: 1 } },
+    { meta: { current_page: 1, last_page: 4 } },
+    { pagination: { total_pages: "2" } },
+    { has_more: true },
+    { next_page_url: `${ORIGIN}/services?page=2` },
+    { links: { next: `${ORIGIN}/services?page=2` } },
+    { total: 1 },
+  ];
+  for (const promise of promises) {
+    it(`an empty page beside ${JSON.stringify(promise)} is half a listing, not an empty one`, async () => {
+      const error = await failureOf(listingOf(() => ({ data: [], ...promise })).listing.all());
+      expect(error).toMatchObject({ reached: "answered", diagnostics: [{ code: "api.pagination" }] });
+      expect(error.diagnostics[0]?.detail).toContain("Page 1 is empty");
+    });
+  }
+
+  it("nor is a later page that is empty too early its end", async () => {
+    const { listing } = listingOf((page) => ({ data: page === 1 ? records(2) : [], total: 3 }));
+    const error = await failureOf(listing.all());
+    expect(error.diagnostics[0]).toMatchObject({ code: "api.pagination" });
+    expect(error.diagnostics[0]?.detail).toContain("more than the 2 objects that came");
+  });
+
   const shapes: [unknown, string][] = [
+    [{ trace: [] }, 'an object with "trace"'],
+    [{ data: { rows: [] } }, 'an object with "data"'],
     [{ message: "Not now" }, 'an object with "message"'],
     [{ data: null }, 'an object with "data"'],
     [{ services: null, links: [] }, 'an object with "services", "links"'],

@@ -99,6 +99,14 @@ describe("usage", () => {
     expect(stdout).toContain("Examples:\n  hostform plan");
   });
 
+  it("help COMMAND SUBCOMMAND is that subcommand's own; a wrong word is told", async () => {
+    const own = await runIn(await folder(), ["state", "push", "--help"]);
+    expect(await runIn(await folder(), ["help", "state", "push"])).toMatchObject({ code: 0, stdout: own.stdout });
+    const wrong = await runIn(await folder(), ["help", "state", "psh"]);
+    expect(wrong).toMatchObject({ code: 1, stdout: "" });
+    expect(wrong.stderr).toContain("unknown command 'state psh'\n(Did you mean \"push\"?)");
+  });
+
   it("version says version, Node and platform", async () => {
     expect((await runIn(await folder(), ["version"])).stdout).toMatch(/^hostform \d+\.\d+\.\d+ \(Node \d+/);
     const { json } = await runIn(await folder(), ["version", "--json"]);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Origin } from "../../../src/cli/plan-origin.ts";
-import { differences } from "../../../src/cli/plan-origin.ts";
+import { checkOrigin, differences } from "../../../src/cli/plan-origin.ts";
 import { Redaction } from "../../../src/cli/redaction.ts";
 import { decodeSavedPlan, encodeSavedPlan, type PlanRequest, type SavedPlan } from "../../../src/cli/saved-plan.ts";
-import type { Change, JsonObject, Plan } from "../../../src/model/index.ts";
+import { type Change, HostformError, type JsonObject, type Plan } from "../../../src/model/index.ts";
 import fc from "../../support/fc.ts";
 import { change, drift, order, plan, reason, update } from "../report/builders.ts";
 
@@ -11,7 +11,8 @@ const origin: Origin = {
   lineage: "l",
   serial: 4,
   state: "s",
-  declaration: "d",
+  project: "acme",
+  declaration: [{ file: "hosting.yaml", digest: "d" }],
   accounts: { default: "https://api.example" },
 };
 const request: PlanRequest = { mode: "apply", targets: [], reorder: [], orderAnyway: [], guards: {} };
@@ -103,12 +104,48 @@ describe("the file of a saved plan", () => {
     expect(() => decodeSavedPlan(text, "f")).toThrow("is damaged");
   });
 
+  it("is called damaged when it was cut off, also within the first number", () => {
+    const text = encodeSavedPlan(saved(plan([order()])), none);
+    for (const length of [30, 60, text.length - 10]) {
+      expect(() => decodeSavedPlan(text.slice(0, length), "f")).toThrow("f is damaged: it was cut off, or edited");
+    }
+  });
+
   it.each(["", "null", "[]", "1", '"x"', "{", '{"form":"hostform plan"}', '{"form":"hostform plan","version":1}'])(
     "is refused when it is %j",
     (text) => {
       expect(() => decodeSavedPlan(text, "f")).toThrow(/is not a plan|is damaged|does not know/);
     },
   );
+});
+
+describe("the origin of a saved plan", () => {
+  const files = (...names: string[]) => names.map((name) => ({ file: name.slice(2), digest: name.slice(0, 1) }));
+  const told = (then: Origin["declaration"], now: Origin["declaration"]) => {
+    try {
+      checkOrigin({ ...origin, declaration: then }, { ...origin, declaration: now });
+      return undefined;
+    } catch (error) {
+      return error instanceof HostformError ? error.diagnostics[0]?.detail : error;
+    }
+  };
+
+  it.each([
+    ["nothing", files("1 a", "2 b"), files("1 a", "2 b"), undefined],
+    ["a changed file", files("1 a", "2 b"), files("1 a", "3 b"), "Changed: b."],
+    ["each sort", files("1 a", "2 b"), files("3 a", "2 c"), "Changed: a. New: c. No longer there: b."],
+    ["the order", files("1 a", "2 b"), files("2 b", "1 a"), "Its files are read in another order."],
+    [
+      "no more than can be read",
+      [],
+      files(...[..."abcdefghijkl"].map((name) => `1 ${name}`)),
+      "New: a, b, c, d, e, f, g, h, i, j and 2 more.",
+    ],
+  ])("tells which files differ: %s", (_, then, now, detail) => expect(told(then, now)).toBe(detail));
+
+  it("tells another project", () => {
+    expect(() => checkOrigin(origin, { ...origin, project: "beta" })).toThrow("made for another project");
+  });
 });
 
 describe("what a saved plan and a new one may differ in", () => {

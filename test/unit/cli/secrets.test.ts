@@ -115,7 +115,12 @@ describe("a secret value", () => {
     ["is in Latin-1", { file: "latin" }, {}, "It is not a text in UTF-8."],
     ["is in UTF-16, with a byte order mark", { file: "utf16-mark" }, {}, "It is not a text in UTF-8."],
     ["is in UTF-16", { file: "utf16" }, {}, "It is not a text in UTF-8."],
-    ["prints other bytes than UTF-8", { command: ["pass"] }, { stdout: `\uFFFD${SECRET}` }, "It is not a text in UTF-8."],
+    [
+      "prints other bytes than UTF-8",
+      { command: ["pass"] },
+      { stdout: `\uFFFD${SECRET}` },
+      "It is not a text in UTF-8.",
+    ],
     ["is set to other bytes than UTF-8", { env: "BYTES" }, {}, "It is not a text in UTF-8."],
     [
       "fails, and prints the secret to both streams",

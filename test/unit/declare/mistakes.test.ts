@@ -139,7 +139,7 @@ const MISTAKES: { why: string; text: string; told: string[] }[] = [
   },
   {
     why: "the same in a list, and for a template that has no end",
-    text: "webhooks:\n  a: {events: [${env.N]}\n",
+    text: "webhooks:\n  a: {events: [${env.N\n",
     told: ["3:17 config.syntax: The YAML cannot be parsed: `${…}` needs quotes inside {…} and […]"],
   },
 ];

@@ -38,6 +38,8 @@ interface Case {
   /** `severity code` of each diagnostic. */
   readonly says?: readonly string[];
   readonly requests?: number;
+  /** The names of attributes that are known only afterwards. */
+  readonly unknown?: readonly string[];
   /** Attributes afterwards, as far as they matter. */
   readonly after?: JsonObject | null;
 }
@@ -189,6 +191,20 @@ const cases: readonly Case[] = [
     reasons: ["declared password_version"],
     requests: 1,
     after: { password: null, generated_password: null },
+  },
+  {
+    why: "a new password version of shared hosting: the password is given, and none is generated",
+    config: { ...order, password: "long enough", password_version: 2 },
+    prior: { ...service, product_type: "shared", password_version: 1, generated_password: null },
+    actions: ["update"],
+    unknown: [],
+  },
+  {
+    why: "of a server: one is generated",
+    config: { ...order, password_version: 2 },
+    prior: { ...service, product_type: "rootvps", password_version: 1, generated_password: null },
+    actions: ["update"],
+    unknown: ["generated_password", "generated_password_fingerprint"],
   },
   {
     why: "another password, same version: a change that cannot be seen",
@@ -711,6 +727,7 @@ describe("the plan of a resource", () => {
     if (one.deferred !== undefined) expect(change.deferred).toEqual(one.deferred);
     expect(diagnostics.map(({ severity, code }) => `${severity} ${code}`)).toEqual(one.says ?? []);
     if (one.requests !== undefined) expect(change.requests).toBe(one.requests);
+    if (one.unknown !== undefined) expect(Object.keys(change.after_unknown)).toEqual(one.unknown);
     if (one.after === null) expect(change.after).toBeNull();
     else if (one.after !== undefined) expect(change.after).toMatchObject(one.after);
   });

@@ -64,6 +64,17 @@ describe("renderDiagnostics", () => {
 
   it("is empty when there is nothing to say", () => expect(renderDiagnostics([], { color: false })).toBe(""));
 
+  it("tells a failure of the state once, with the places, and mistakes one by one", () => {
+    const lost = diagnostic({ code: "state.lost_lock", summary: "The lock was taken over" });
+    const later = { ...lost, address: "hosting_service.a", detail: "Not recorded: a, b." };
+    const told = renderDiagnostics([{ ...lost, detail: "Not recorded: a." }, later], { color: false });
+    expect(told.match(/The lock was taken over/g)).toHaveLength(1);
+    expect(told).toContain("in hosting_service.a");
+    expect(told).toContain("Not recorded: a, b.");
+    const mistakes = renderDiagnostics([located, { ...located, address: "hosting_service.b" }], { color: false });
+    expect(mistakes.match(/^Error:/gm)).toHaveLength(2);
+  });
+
   it("keeps warnings apart that say different things", () => {
     const two = [warning("a.b"), { ...warning("a.c"), detail: "Something else." }];
     expect(renderDiagnostics(two, { color: false }).match(/Warning:/g)).toHaveLength(2);

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
+import type { Diagnostic, Plan } from "../../../src/model/index.ts";
 import { countChanges, moneyLines, requestLine, summaryLine } from "../../../src/report/index.ts";
 import { change, cost, order, plan } from "./builders.ts";
+
+const warning = (code: Diagnostic["code"]): Diagnostic => ({ severity: "warning", code, summary: "Look." });
 
 describe("summaryLine", () => {
   it("counts a replacement as added and as destroyed, an import beside what it changes", () => {
@@ -20,6 +23,20 @@ describe("summaryLine", () => {
     expect(summaryLine(plan([order()]))).toBe("Plan: 1 to add, 0 to change, 0 to destroy.");
     expect(summaryLine(plan([change()]))).toBe("No changes. Your account matches the declaration.");
   });
+});
+
+describe("the sentence for a plan without changes", () => {
+  const matches = "No changes. Your account matches the declaration.";
+  const heldUp = "No changes can be made now; see above.";
+  it.each<[why: string, over: Partial<Plan>, line: string]>([
+    ["the state lies in the clear: the account matches all the same", { diagnostics: [warning("state.key")] }, matches],
+    ["Terraform's objects beside ours", { diagnostics: [warning("state.unmanaged")] }, matches],
+    ["something declared is left alone", { diagnostics: [warning("plan.unknown_status")] }, heldUp],
+    ["what it refers to is not there", { diagnostics: [warning("apply.skipped")] }, heldUp],
+    ["an error", { diagnostics: [{ ...warning("state.key"), severity: "error" }] }, heldUp],
+    ["an order without known outcome", { pending: ["hosting_domain.acme"] }, heldUp],
+    ["what cannot be done yet", { changes: [change({ deferred: ["suspended"] })] }, heldUp],
+  ])("%s", (_, over, line) => expect(summaryLine(plan([change()], over))).toBe(line));
 });
 
 describe("moneyLines", () => {

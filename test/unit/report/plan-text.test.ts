@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Change } from "../../../src/model/index.ts";
 import { renderPlan } from "../../../src/report/index.ts";
 import fc from "../../support/fc.ts";
-import { change, diagnostic, drift, order, plan } from "./builders.ts";
+import { change, cost, diagnostic, drift, order, plan } from "./builders.ts";
 import { planCases } from "./plan-cases.ts";
 
 // Golden files: `vitest run test/unit/report -u` writes them anew; read the difference before committing it.
@@ -11,6 +11,19 @@ const golden = (name: string) => `../../golden/report/${name}.txt`;
 describe("renderPlan", () => {
   it.each(planCases)("$name: $why", async ({ name, plan: planned, options }) => {
     await expect(renderPlan(planned, { color: false, ...options })).toMatchFileSnapshot(golden(name));
+  });
+
+  it("breaks its last lines between words on a narrow terminal", () => {
+    const orders = plan([order()], { cost: [cost()], requests: { read: 3, apply: 12, seconds: 20 } });
+    const lines = renderPlan(orders, { color: false, width: 40 }).trimEnd().split("\n").slice(-6);
+    expect(lines).toEqual([
+      "Plan: 1 to add, 0 to change, 0 to",
+      "destroy.",
+      "Orders: 1 service, list price 2,000 USD,",
+      "billed 1,800 USD after discount",
+      "Applying takes 12 requests, about 20",
+      "seconds. Reading took 3 requests.",
+    ]);
   });
 
   it("colours nothing but signs, headings and notes: without its colours the text is the same", () => {

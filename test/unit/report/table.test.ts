@@ -60,6 +60,21 @@ describe("renderTable", () => {
     );
   });
 
+  it("leaves out spare columns where cutting is not enough, the last of them first", () => {
+    const wide: Column<Row>[] = [
+      { header: "ID", cell: (row) => row.id, whole: true },
+      { header: "TYPE", cell: () => "spare type", spare: true },
+      { header: "TOTAL", cell: () => "4,900 USD", align: "right", whole: true },
+      { header: "PAID", cell: () => "2026-12-05", spare: true },
+    ];
+    const at = (width: number) => renderTable([{ id: 1, name: null }], wide, { ...plain, width }).split("\n")[1];
+    expect(at(38)).toBe(" 1  spare type  4,900 USD  2026-12-05");
+    expect(at(33)).toBe(" 1  spare t…  4,900 USD  2026-12…");
+    expect(at(30)).toBe(" 1  spare type  4,900 USD");
+    expect(at(20)).toBe(" 1  4,900 USD");
+    expect(at(5)).toBe(" 1  4,900 USD");
+  });
+
   it("fits every terminal of a sensible width", () => {
     const rows = fc.array(fc.record({ id: fc.nat(), name: fc.string({ unit: "grapheme", maxLength: 90 }) }), {
       minLength: 1,
@@ -170,6 +185,16 @@ describe("renderListing", () => {
       }),
     );
     await expect(text.join("\n")).toMatchFileSnapshot("../../golden/report/listings.txt");
+  });
+
+  it.each([60, 80])("never shortens an amount or an id at %d columns", (width) => {
+    const text = names
+      .map((name) => renderListing(name, rows[name] as readonly never[], { color: false, width }))
+      .join("");
+    for (const whole of ["2,000 USD", "1,800 USD", "900 USD / 2,400 GEL", "INV-2026-000123", "1001", "c-1"]) {
+      expect(text).toContain(whole);
+    }
+    for (const line of text.split("\n")) expect(widthOf(line)).toBeLessThanOrEqual(width);
   });
 
   it.each(names)("has a sentence for no %s", (name) => {

@@ -78,6 +78,8 @@ describe.each<Flavour>(["plain", "gitlab"])("a state at a server (%s)", (flavour
     expect(server.sent()).toEqual([
       `${lock} /state/lock`,
       "GET /state",
+      // Nothing was there: that is looked at once more before anything is written over it.
+      "GET /state",
       "POST /state?ID",
       "POST /state?ID",
       `${unlock} /state/lock`,

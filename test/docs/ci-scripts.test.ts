@@ -1,0 +1,94 @@
+/** The scripts of docs/ci.md that keep the state on a branch, run against a repository on this machine. */
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { readPage, root } from "./markdown.ts";
+
+const STATE = "hosting.tfstate";
+const JOURNAL = `${STATE}.journal`;
+
+const page = readPage("docs/ci.md", readFileSync(path.join(root, "docs/ci.md"), "utf8"));
+
+let base = "";
+
+beforeEach(async () => {
+  base = await mkdtemp(path.join(tmpdir(), "hostform-ci-"));
+  mkdirSync(path.join(base, "seed"));
+  const seed = (...args: string[]) => git("seed", ...args);
+  seed("init", "--quiet", "--initial-branch=main");
+  seed("commit", "--quiet", "--allow-empty", "--message=Begin");
+  seed("clone", "--quiet", "--bare", ".", "../origin");
+});
+
+afterEach(() => rmSync(base, { recursive: true, force: true }));
+
+const env = {
+  PATH: process.env.PATH,
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_AUTHOR_NAME: "hostform",
+  GIT_AUTHOR_EMAIL: "hostform@example.com",
+  GIT_COMMITTER_NAME: "hostform",
+  GIT_COMMITTER_EMAIL: "hostform@example.com",
+};
+
+const git = (folder: string, ...args: string[]) =>
+  execFileSync("git", args, { cwd: path.join(base, folder), env, encoding: "utf8" });
+
+/** A job: a fresh checkout, which fetches the state. Gives the path of a file in it. */
+function job(name: string): (file: string) => string {
+  git(".", "clone", "--quiet", "--depth=1", `file://${base}/origin`, name);
+  script(name, "ci/fetch-state.sh");
+  return (file) => path.join(base, name, file);
+}
+
+function script(folder: string, name: string): void {
+  const block = page.blocks.find(({ directives }) => directives.get("script") === name);
+  execFileSync("bash", ["-c", block?.text ?? "exit 9"], { cwd: path.join(base, folder), env, stdio: "pipe" });
+}
+
+it("bring to the next job what a run left: a journal alone, both files, and no journal that is gone", () => {
+  const first = job("first");
+  expect([existsSync(first(STATE)), existsSync(first(JOURNAL))]).toEqual([false, false]);
+  // Killed in its first apply: there is no state yet.
+  writeFileSync(first(JOURNAL), "one\r\n\0");
+  script("first", "ci/keep-state.sh");
+
+  const second = job("second");
+  expect(existsSync(second(STATE))).toBe(false);
+  expect(readFileSync(second(JOURNAL), "utf8")).toBe("one\r\n\0");
+  expect(statSync(second(JOURNAL)).mode & 0o077).toBe(0);
+  // Killed again, after it wrote the state.
+  writeFileSync(second(STATE), "state 1");
+  writeFileSync(second(JOURNAL), "two");
+  script("second", "ci/keep-state.sh");
+
+  const third = job("third");
+  expect([readFileSync(third(STATE), "utf8"), readFileSync(third(JOURNAL), "utf8")]).toEqual(["state 1", "two"]);
+  // Ended well.
+  writeFileSync(third(STATE), "state 2");
+  rmSync(third(JOURNAL));
+  script("third", "ci/keep-state.sh");
+
+  const fourth = job("fourth");
+  expect(readFileSync(fourth(STATE), "utf8")).toBe("state 2");
+  expect(existsSync(fourth(JOURNAL))).toBe(false);
+  expect(git("origin", "rev-list", "--count", "hosting-state").trim()).toBe("3");
+});
+
+it("keep nothing where a run left nothing", () => {
+  job("only");
+  script("only", "ci/keep-state.sh");
+  expect(git("origin", "branch", "--list", "hosting-state")).toBe("");
+});
+
+it("fail when the repository cannot be reached, and do not begin anew", () => {
+  const file = job("lonely");
+  rmSync(path.join(base, "origin"), { recursive: true });
+  expect(() => script("lonely", "ci/fetch-state.sh")).toThrow();
+  writeFileSync(file(STATE), "state 1");
+  expect(() => script("lonely", "ci/keep-state.sh")).toThrow();
+});

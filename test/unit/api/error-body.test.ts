@@ -1,0 +1,119 @@
+import { describe, expect, it } from "vitest";
+import { api, failureOf, invoice, service, setUp, TOKEN, textOf, useNock } from "./support.ts";
+
+/** A 2xx whose body says that it failed (§7 has errors by status only) is no list, no record and no success. */
+useNock();
+
+const ERRORS: [body: object, words: string][] = [
+  [{ success: false, errors: [], data: [] }, 'an error, an object with "success", "errors", "data"'],
+  [{ success: false, data: { message: "no" } }, 'an error, an object with "success", "data"'],
+  [{ ok: false, message: "Not today" }, 'the server\'s words: "Not today"'],
+  [{ error: "backend unavailable", details: [] }, '"backend unavailable"'],
+  [{ error: { code: 12, message: "db is down" }, data: [] }, '"db is down"'],
+  [{ error: true, id: "req-1", message: "no luck" }, '"no luck"'],
+  [{ status: "error", message: "db", trace: [] }, '"db"'],
+  [{ status: "fail", data: { url: "is taken" } }, 'an error, an object with "status", "data"'],
+  [{ status: "Error", id: 991, message: "db" }, '"db"'],
+  [{ status: 503, title: "Unavailable", data: [] }, '"Unavailable"'],
+  [{ code: 500, message: "oops", data: [] }, '"oops"'],
+  [{ errors: [{ message: "node 3 is away" }], data: null }, '"node 3 is away"'],
+  [{ errors: { plan_id: ["is unknown"] }, items: [] }, '"is unknown"'],
+  [{ exception: "PDOException", file: "x.php", trace: [] }, 'an error, an object with "exception"'],
+];
+
+describe.each(ERRORS)("%j with status 200", (body, words) => {
+  it("is no listing, and no record; the server's words are shown", async () => {
+    api().get("/webhooks?page=1&per_page=100").reply(200, body);
+    api().get("/services/7").reply(200, body);
+    const { client } = setUp();
+    for (const call of [client.webhooks.list().all(), client.services.get("7")]) {
+      const error = await failureOf(call);
+      expect(error).toMatchObject({ status: 200, reached: "answered", diagnostics: [{ code: "api.malformed" }] });
+      expect(error.diagnostics[0]?.detail).toContain(words);
+    }
+  });
+
+  it("leaves open whether a change was made, whatever its answer is needed for", async () => {
+    api().post(/./).times(5).reply(200, body);
+    api().delete("/webhooks/3").reply(200, body);
+    const { client } = setUp();
+    const calls = [
+      () => client.services.create({}, { idempotencyKey: "k" }),
+      () => client.services.suspend("7"),
+      () => client.services.resetPassword("7", { password: "given-by-me" }),
+      () => client.webhooks.create({}),
+      () => client.domains.register({}),
+      () => client.webhooks.delete("3"),
+    ];
+    for (const call of calls) {
+      const error = await failureOf(call());
+      expect(error).toMatchObject({ reached: "maybe", diagnostics: [{ code: "api.malformed" }] });
+      expect(textOf(error)).toContain("not known whether the API carried the request out");
+    }
+  });
+});
+
+describe("what says nothing of the request", () => {
+  const { id, ...rest } = service();
+  const bodies: [why: string, body: object][] = [
+    ["signs that are empty", { error: null, errors: [], exception: "", code: 0, status: "success", data: service() }],
+    ["the record's own words in data", { data: service({ status: "error", error: "disk full" }) }],
+    ["a bare record's own words", service({ status: "error", error: "disk full", errors: ["disk full"] })],
+    ["those of a bare record whose id goes by another name", { ...rest, service_id: id, status: "failed" }],
+    ["words beside a record in data", { status: "error", error: "mail not sent", data: service() }],
+    ["words beside a record under its name", { error: "mail not sent", data: { service: service() } }],
+  ];
+  it.each(bodies)("%s", async (_why, body) => {
+    api().get("/services/7").reply(200, body);
+    api().post("/services").reply(201, body);
+    const { client } = setUp();
+    expect(await client.services.get("7")).toMatchObject({ id: "7", domain: "acme.example" });
+    const made = await client.services.create({}, { idempotencyKey: "k" });
+    expect(made.service).toMatchObject({ id: "7", domain: "acme.example" });
+  });
+
+  it("a list with content beside such words is one", async () => {
+    api()
+      .get("/invoices?page=1&per_page=100")
+      .reply(200, { errors: ["one mail was not sent"], data: [invoice()], total: 1 });
+    expect(await setUp().client.invoices.list().all()).toHaveLength(1);
+  });
+
+  it("unless it is said to have failed: it may be half a list", async () => {
+    api()
+      .get("/services?page=1&per_page=100")
+      .reply(200, { success: false, data: [service()] });
+    const error = await failureOf(setUp().client.services.list().all());
+    expect(error.diagnostics[0]?.code).toBe("api.malformed");
+  });
+
+  it("the id of what was ordered is kept even then: the doubt would be worth less", async () => {
+    api().post("/services").reply(200, { success: false, data: service() });
+    const { service: made } = await setUp().client.services.create({}, { idempotencyKey: "k" });
+    expect(made.id).toBe("7");
+  });
+
+  it("a finding about a name is no failure of the check", async () => {
+    api().get("/domains/check?domains%5B%5D=a.example").reply(200, { domain: "a.example", status: "error" });
+    expect(await setUp().client.domains.check(["a.example"])).toMatchObject([{ available: null }]);
+  });
+});
+
+describe("the words", () => {
+  it("hold no token and no secret of the request", async () => {
+    const error = `Bad token ${TOKEN} or pass phrase given-by-me`;
+    api().post("/services/7/password").reply(200, { error });
+    const failure = await failureOf(setUp().client.services.resetPassword("7", { password: "given-by-me" }));
+    expect(textOf(failure)).toContain("pass phrase [redacted]");
+    expect(textOf(failure)).not.toContain(TOKEN);
+  });
+
+  it("that mean later are heeded: a GET and an order with its key are sent again", async () => {
+    const later = { success: false, message: "Too many requests" };
+    api().get("/services/7").reply(200, later).get("/services/7").reply(200, { data: service() });
+    api().post("/services").reply(200, later).post("/services").reply(201, { data: service() });
+    const { client } = setUp();
+    expect((await client.services.get("7")).id).toBe("7");
+    expect((await client.services.create({}, { idempotencyKey: "k" })).service.id).toBe("7");
+  });
+});
