@@ -56,7 +56,7 @@ function read(request: ApiRequest, reply: Reply, redact: Redact): unknown {
     reply.cut === undefined && !FINDINGS.includes(endpoint)
       ? errorBody(request, reply, json?.value, {
           redact,
-          plain: need === "ignored",
+          plain: need === "ignored" || endpoint === "resetPassword",
           transient: THROTTLED.test(text),
         })
       : undefined;

@@ -17,6 +17,7 @@ import { backendPlace, refusingForgotten } from "./backend.ts";
 import { stateEncryption } from "./encryption.ts";
 import type { Invocation } from "./io.ts";
 import { announcing, learnDeclared } from "./known-secrets.ts";
+import { misplacedOutputs } from "./secrets.ts";
 
 /** A declaration that was read and checked. */
 export interface Project {
@@ -31,7 +32,10 @@ export async function checkProject(
 ): Promise<{ desired?: Desired; diagnostics: readonly Diagnostic[] }> {
   const { desired, partial, diagnostics } = await declarationOf(invocation);
   const readable = desired ?? partial;
-  const values = readable === undefined ? [] : validateDesired(readable, kinds, invocation.io.env);
+  const values =
+    readable === undefined
+      ? []
+      : [...validateDesired(readable, kinds, invocation.io.env), ...misplacedOutputs(invocation, readable)];
   // A template that the declaration itself has refused cannot be evaluated either: once is enough.
   const refused = new Set(diagnostics.map(placeOf));
   const news = values.filter((value) => value.code !== "config.expression" || !refused.has(placeOf(value)));

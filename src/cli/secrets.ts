@@ -1,7 +1,16 @@
 import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import type { Secrets, SourceReader } from "../engine/index.ts";
-import { type Desired, errnoOf, fail, type SecretSource, sourcePlace } from "../model/index.ts";
+import {
+  type Desired,
+  type Diagnostic,
+  errnoOf,
+  fail,
+  isObject,
+  located,
+  type SecretSource,
+  sourcePlace,
+} from "../model/index.ts";
 import { type CommandEnd, lastLines, SecretFiles, type Standing, systemDisk } from "../record/index.ts";
 import type { Invocation } from "./io.ts";
 import { learnValue } from "./known-secrets.ts";
@@ -16,8 +25,7 @@ export function secretsOf(invocation: Invocation, { files }: Pick<Desired, "file
   const { io, options } = invocation;
   const run = (command: Command, input: string, env: Readonly<Record<string, string>>) =>
     io.capture(command, { cwd: options.dir, env: { ...io.env, ...env }, input, timeoutMs: COMMAND_MS });
-  const recorded = [options.state, `${options.state}.backup`, `${options.state}.journal`];
-  const own = [...recorded, ...files.map((file) => path.resolve(io.cwd, file))];
+  const own = ownFiles(invocation, files);
   const outputs = new SecretFiles({ folder: options.dir, disk: systemDisk, look, run, own });
   return {
     secretOutputs: {
@@ -30,6 +38,36 @@ export function secretsOf(invocation: Invocation, { files }: Pick<Desired, "file
     },
     readSource: sourceReader(invocation, (command) => run(command, "", {})),
   };
+}
+
+/** What hostform itself reads or writes: no secret may replace it. */
+function ownFiles({ io, options }: Invocation, declared: readonly string[]): string[] {
+  const [folder, name] = [path.dirname(options.state), path.basename(options.state)];
+  const names = [name, `${name}.backup`, `${name}.journal`, `.${name}.lock`, `.${name}.lock.info`];
+  return [...names.map((file) => path.join(folder, file)), ...declared.map((file) => path.resolve(io.cwd, file))];
+}
+
+/**
+ * Each `secret_output` that names one of hostform's own files, as far as the declaration alone tells: links are followed
+ * only when something is about to be written.
+ */
+export function misplacedOutputs(invocation: Invocation, { files, resources }: Desired): Diagnostic[] {
+  const own = ownFiles(invocation, files);
+  return resources.flatMap(({ address, config, locate }) => {
+    const output = isObject(config.secret_output) ? config.secret_output : {};
+    const named = isObject(output.env_file) ? output.env_file.path : output.file;
+    if (typeof named !== "string" || !own.includes(path.resolve(invocation.options.dir, named))) return [];
+    const diagnostic: Diagnostic = {
+      severity: "error",
+      code: "secret.output",
+      summary: `A secret of ${address} cannot be written to ${named}`,
+      detail: "It is a file that hostform itself reads or writes.",
+      fix: "Name another file.",
+      address,
+      attribute: ["secret_output"],
+    };
+    return [located(diagnostic, locate(["secret_output"]))];
+  });
 }
 
 /** Reads sources, each at most once. What is read is announced to the redaction before anybody else has it. */

@@ -1,38 +1,63 @@
 import { z } from "zod";
-import { equal, isObject, type Json } from "../model/index.ts";
+import { didYouMean, equal, isObject, type Json } from "../model/index.ts";
 import { attribute } from "./attribute.ts";
 
-const text = (what: string) => z.string().min(1, `expected ${what}`);
+const text = (what: string) => z.string(`expected ${what}`).min(1, `expected ${what}`);
 
 const FORMS = ["file", "env_file", "command"] as const;
+
+const LINE = "{path: PATH, name: NAME}";
+const COMMAND = "expected a list: [PROGRAM, ARGUMENT, …]";
+const ONE_FORM = `exactly one of {file: PATH}, {env_file: ${LINE}} and {command: [PROGRAM, ARGUMENT, …]}`;
+
+/** The words for a map that is none, or that has a key which is none of those known. */
+const mapOf = (known: readonly string[], wanted: string) => ({
+  error: (issue: z.core.$ZodRawIssue) => {
+    const [key] = issue.code === "unrecognized_keys" ? (issue.keys as string[]) : [];
+    if (key === undefined) return `expected ${wanted}`;
+    const word = key.slice(0, 100);
+    return `"${word}" is not known.${didYouMean(word, known)} Expected: ${wanted}`;
+  },
+});
+
+/** What is said of a key that is none is enough. */
+const onceKeysAreKnown = ({ issues }: z.core.ParsePayload) => issues.length === 0;
 
 /** Terraform writes null for what is not given inside a nested attribute; for us it is not there. */
 const withoutNulls = (value: unknown): unknown =>
   isObject(value) ? Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null)) : value;
 
 const output = z
-  .strictObject({
-    file: text("a path")
-      .optional()
-      .describe("File whose whole content becomes the secret, relative to the project's folder."),
-    env_file: z
-      .strictObject({
-        path: text("a path").describe("File of `NAME=value` lines, relative to the project's folder."),
-        name: z
-          .string()
-          .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "expected the name of a variable, such as HOOK_SECRET")
-          .describe("Name of the variable whose line is replaced or appended."),
-      })
-      .optional()
-      .describe("One line of an env file."),
-    command: z
-      .array(z.string())
-      .min(1, "expected a list: the program and its arguments")
-      .optional()
-      .describe("Program, with its arguments, that reads the secret from standard input. It is run without a shell."),
-  })
+  .strictObject(
+    {
+      file: text("a path")
+        .optional()
+        .describe("File whose whole content becomes the secret, relative to the project's folder."),
+      env_file: z
+        .strictObject(
+          {
+            path: text("a path").describe("File of `NAME=value` lines, relative to the project's folder."),
+            name: z
+              .string("expected the name of a variable, such as HOOK_SECRET")
+              .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "expected the name of a variable, such as HOOK_SECRET")
+              .describe("Name of the variable whose line is replaced or appended."),
+          },
+          mapOf(["path", "name"], LINE),
+        )
+        .optional()
+        .describe("One line of an env file."),
+      command: z
+        .array(z.string("expected a text"), COMMAND)
+        .min(1, COMMAND)
+        .refine(([program]) => program !== "", "expected a program")
+        .optional()
+        .describe("Program, with its arguments, that reads the secret from standard input. It is run without a shell."),
+    },
+    mapOf(FORMS, ONE_FORM),
+  )
   .refine((value) => FORMS.filter((form) => value[form] !== undefined).length === 1, {
-    error: `expected exactly one of ${FORMS.join(", ")}`,
+    error: `expected ${ONE_FORM}`,
+    when: onceKeysAreKnown,
   })
   .meta({ minProperties: 1, maxProperties: 1 });
 

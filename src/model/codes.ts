@@ -119,7 +119,7 @@ export const codes = {
     "Narrow the request, or raise the limit if it is right.",
   ],
   "api.pagination": [
-    "A listing does not end or repeats itself",
+    "A listing does not end, repeats itself or is not whole",
     "Report it to the host; hostform does not act on half a listing.",
   ],
   "api.cancelled": ["The request was cancelled", "Run the command again."],

@@ -1,12 +1,14 @@
 import { basename, dirname, join } from "node:path";
 import type { Diagnostic } from "../model/index.ts";
-import { errnoOf, fail } from "../model/index.ts";
+import { errnoOf, fail, HostformError } from "../model/index.ts";
 import type { Disk } from "./disk.ts";
 
 /** The text of one state and how to replace it: a file here, a remote backend elsewhere. One per run. */
 export interface StateText {
   /** Where it is, for messages. */
   readonly name: string;
+  /** A sentence on where an earlier text can be found, for the fix of one that is damaged. */
+  readonly earlier?: string;
   /** Removes what writers that were killed left behind. Only for the holder of the lock. */
   sweep(): Promise<void>;
   /** Undefined when nothing was ever written. @throws HostformError `state.unreadable`. */
@@ -36,6 +38,7 @@ export type Change = (text: string, place: string) => Promise<string>;
  */
 export class StateFile implements StateText {
   readonly name: string;
+  readonly earlier = "The file beside it that ends in `.backup` is from before the last run.";
   readonly #disk: Disk;
   readonly #uuid: () => string;
   /** What stood at the path when it was last read or written here. */
@@ -135,6 +138,15 @@ export class StateFile implements StateText {
       fix: "Run plan to see where things stand.",
     });
   }
+}
+
+/** The same failure; of a text that is damaged, with the sentence on where an earlier one is. */
+export function withEarlier(error: unknown, { earlier }: Pick<StateText, "earlier">): unknown {
+  if (!(error instanceof HostformError) || earlier === undefined) return error;
+  const diagnostics = error.diagnostics.map((each) =>
+    each.code === "state.unreadable" ? { ...each, fix: [each.fix, earlier].filter(Boolean).join(" ") } : each,
+  );
+  return new HostformError(diagnostics, { cause: error });
 }
 
 /** A write that the system refused. @param consequence a sentence on what is not recorded now. */

@@ -1,6 +1,7 @@
 import type { Diagnostic } from "../model/index.ts";
 import { HostformError } from "../model/index.ts";
 import type { StateText } from "./file.ts";
+import { withEarlier } from "./file.ts";
 import type { StateDocument } from "./format.ts";
 import { decodeState, emptyDocument } from "./format.ts";
 import type { Journal, JournalPlace } from "./journal/index.ts";
@@ -67,7 +68,7 @@ export async function findState({ text, journal, sealing }: StatePlace): Promise
 export async function openDocuments(place: StatePlace): Promise<Opened> {
   for (let reading = 1; ; reading++) {
     const { stored, journaled, journal, warnings } = await findState(place);
-    const base = stored === undefined ? emptyDocument() : decodeOrName(stored, place.text.name, journal);
+    const base = stored === undefined ? emptyDocument() : decodeOrName(stored, place.text, journal);
     if (journal === undefined) return { base, durable: base, recovered: [], spent: journaled, warnings };
     const state = stored === undefined ? undefined : { ...base.state, text: stored };
     const relation = relationOf(journal, state);
@@ -88,9 +89,18 @@ function replayed(stored: StateDocument, { lineage, changes }: Journal): Omit<Op
 }
 
 /** A state that cannot be read is explained as always, and what the journal beside it holds is not kept quiet. */
-function decodeOrName(stored: string, name: string, journal: Journal | undefined): StateDocument {
+/** The state at a place. @throws HostformError as `decodeState` does, with where an earlier one may be. */
+export function decodeStored(stored: string, text: StateText): StateDocument {
   try {
-    return decodeState(stored, name);
+    return decodeState(stored, text.name);
+  } catch (error) {
+    throw withEarlier(error, text);
+  }
+}
+
+function decodeOrName(stored: string, text: StateText, journal: Journal | undefined): StateDocument {
+  try {
+    return decodeStored(stored, text);
   } catch (error) {
     if (journal === undefined || !(error instanceof HostformError)) throw error;
     const beside = `${journal.name} beside it was left by a run that was stopped: it continues serial ${journal.serial} of lineage ${journal.lineage}, and stays as it is.`;

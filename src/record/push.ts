@@ -1,12 +1,13 @@
 import type { State } from "../model/index.ts";
 import { fail, HostformError } from "../model/index.ts";
+import type { StateText } from "./file.ts";
 import { unwritable } from "./file.ts";
 import type { StateDocument } from "./format.ts";
 import { decodeState, encodeState } from "./format.ts";
 import { refuseForeign, relationOf } from "./journal/index.ts";
 import type { HeldLock } from "./lock.ts";
 import type { Opened, StatePlace } from "./opening.ts";
-import { findState, openDocuments } from "./opening.ts";
+import { decodeStored, findState, openDocuments } from "./opening.ts";
 import { Recorder } from "./recorder.ts";
 
 /** What is asked of a push. */
@@ -26,7 +27,7 @@ export interface PushRequest {
  * @throws HostformError as `decodeState` and `openDocuments` do; `state.conflict`, `state.unwritable`.
  */
 export async function pushText(place: StatePlace, { given, force, lock, uuid }: PushRequest): Promise<void> {
-  const next = decodeState(given, "the text given");
+  const next = decodeGiven(given);
   const text = encodeState(next);
   const { name } = place.text;
   const write = async () => {
@@ -35,11 +36,11 @@ export async function pushText(place: StatePlace, { given, force, lock, uuid }: 
   const { stored, journaled, journal } = await findState(place);
   if (journal === undefined) {
     if (text === stored) return;
-    if (stored !== undefined && !force) checkSuccession(decodeState(stored, name).state, next.state, name);
+    if (stored !== undefined && !force) checkSuccession(decodeStored(stored, place.text).state, next.state, name);
     if (journaled) await removeSpent(place, lock);
     return write();
   }
-  const there = stored === undefined ? undefined : readable(stored, name, force);
+  const there = stored === undefined ? undefined : readable(stored, place.text, force);
   const relation = relationOf(journal, stored === undefined || !there ? undefined : { ...there.state, text: stored });
   if (relation !== "foreign" && (stored === undefined || there !== undefined)) {
     const opened = await openDocuments(place);
@@ -95,9 +96,21 @@ export async function removeSpent({ journal, text }: StatePlace, lock: HeldLock)
   }
 }
 
-function readable(stored: string, name: string, force: boolean): StateDocument | undefined {
+/** What was given by hand is not what a backup brings back. */
+function decodeGiven(given: string): StateDocument {
   try {
-    return decodeState(stored, name);
+    return decodeState(given, "the text given");
+  } catch (error) {
+    if (!(error instanceof HostformError)) throw error;
+    const fix = "Give the text of a state file, as `hostform state pull` prints it. Nothing was replaced.";
+    const diagnostics = error.diagnostics.map((each) => (each.code === "state.unreadable" ? { ...each, fix } : each));
+    throw new HostformError(diagnostics, { cause: error });
+  }
+}
+
+function readable(stored: string, text: StateText, force: boolean): StateDocument | undefined {
+  try {
+    return decodeStored(stored, text);
   } catch (error) {
     if (force) return undefined;
     throw error;

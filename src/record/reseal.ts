@@ -20,6 +20,8 @@ export interface Resealed {
   readonly found: boolean;
   /** Something was not in the wanted form yet. */
   readonly changed: boolean;
+  /** There is a backup beside it, and it has the wanted form, too. */
+  readonly backup: boolean;
   readonly state: State;
 }
 
@@ -28,7 +30,7 @@ export interface Resealed {
  * serial too. Whoever stops half way leaves a state and a backup that each are whole, in the old form or the new one;
  * what has the wanted form already is left as it is, so that a second call finishes what a first one began.
  * @param text as it is stored. @param verify of the lock, before each write.
- * @returns whether anything was changed; what was written has been read back and compared.
+ * @returns what was changed; what was written has been read back and compared.
  * @throws HostformError `state.key`, `state.unreadable`, `state.unwritable`, `state.lost_lock`.
  */
 export async function reseal(
@@ -36,26 +38,34 @@ export async function reseal(
   encryption: Encryption,
   wanted: Resealing,
   verify: () => void | Promise<void>,
-): Promise<boolean> {
+): Promise<Pick<Resealed, "changed" | "backup">> {
   const convert = conversion(encryption, wanted, text.name);
   let changed = false;
+  let backup = false;
   let content: string | undefined;
   const change = async (old: string, place: string) => {
     const isCopy = place !== text.name;
-    const { plain, next } = await (isCopy ? convert(old, place).catch(ofCopy(old, place)) : convert(old, place));
-    if (!isCopy) content = plain;
+    const {
+      plain,
+      next,
+      left = false,
+    } = await (isCopy ? convert(old, place).catch(ofCopy(old, place)) : convert(old, place));
+    if (isCopy) backup = !left;
+    else content = plain;
     changed ||= next !== old;
     return next;
   };
   await (text.convert === undefined ? convertAlone(text, change, verify) : text.convert(change, verify));
   if (changed && content !== undefined)
     await proveReadable(text, wanted.to === "key" ? wanted.encryption : encryption, content);
-  return changed;
+  return { changed, backup };
 }
 
 interface Converted {
   readonly plain: string | undefined;
   readonly next: string;
+  /** It stays as it is, since its key is not known. */
+  readonly left?: boolean;
 }
 
 function conversion(
@@ -94,7 +104,7 @@ function refuseClear(name: string): never {
 function ofCopy(old: string, place: string): (error: unknown) => Converted {
   return (error) => {
     const [problem] = error instanceof HostformError ? error.diagnostics : [];
-    if (problem?.code === "state.key") return { plain: undefined, next: old };
+    if (problem?.code === "state.key") return { plain: undefined, next: old, left: true };
     if (problem === undefined) throw error;
     return fail("state.unreadable", "The backup beside the state cannot be converted; nothing was changed", {
       detail: `${problem.summary}.`,

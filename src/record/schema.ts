@@ -5,8 +5,7 @@ import { parseJson } from "./json.ts";
 /** The newest state format that is understood here; Terraform has written it since 0.12. */
 export const FORMAT_VERSION = 4;
 
-const RESTORE =
-  "Restore it from version control or a backup (the file beside it that ends in `.backup` is from before the last run).";
+const RESTORE = "Restore it from version control or a backup.";
 
 const count = z.number().int().min(0);
 const step = z.looseObject({ type: z.string(), value: z.unknown() });

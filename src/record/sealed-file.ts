@@ -90,6 +90,6 @@ function boundTo(lineage: string, serial: number): string {
 function refuse(source: string, detail: string): never {
   fail("state.unreadable", `The encrypted state in ${source} was changed or damaged`, {
     detail,
-    fix: "Restore it from a backup (the file beside it that ends in `.backup` is from before the last run), or from version control.",
+    fix: "Restore it from version control or a backup.",
   });
 }

@@ -2,6 +2,7 @@ import type { Diagnostic, JsonObject } from "../model/index.ts";
 import { HostformError } from "../model/index.ts";
 import type { Encryption } from "./encryption.ts";
 import type { StateText } from "./file.ts";
+import { withEarlier } from "./file.ts";
 import type { StatePlace } from "./opening.ts";
 import type { SealedFile } from "./sealed-file.ts";
 import { openState, parseSealed, sealState } from "./sealed-file.ts";
@@ -30,6 +31,10 @@ export class SealedText implements StateText, Sealing {
 
   get name(): string {
     return this.stored.name;
+  }
+
+  get earlier(): string | undefined {
+    return this.stored.earlier;
   }
 
   /** What the reader of the state should know: that there is a key and the state is in the clear all the same. */
@@ -67,7 +72,7 @@ export class SealedText implements StateText, Sealing {
     } catch (error) {
       const damaged = error instanceof HostformError && error.diagnostics[0]?.code === "state.unreadable";
       if (damaged && this.#acceptDamage) return text;
-      throw error;
+      throw withEarlier(error, this);
     }
     const { key } = this.#encryption;
     this.#clear = text !== undefined && (key === undefined || isJson(text));

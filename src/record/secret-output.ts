@@ -59,10 +59,14 @@ export class SecretFiles {
       }
       const { path, diagnostics } = await this.#target(errand);
       if ("env_file" in output) await this.#textOf(path, errand);
-      await this.#attempt(errand, async () => {
-        const temporary = await this.#temporary(path, "This line was written to see whether it can be.\n");
-        await this.#parts.disk.remove(temporary);
-      });
+      await this.#attempt(
+        errand,
+        async () => {
+          const temporary = await this.#temporary(path, "This line was written to see whether it can be.\n");
+          await this.#parts.disk.remove(temporary);
+        },
+        path,
+      );
       return diagnostics;
     });
   }
@@ -74,7 +78,7 @@ export class SecretFiles {
       if ("command" in output) return this.#run(errand, output.command, "write", secret);
       const { path } = await this.#target(errand);
       const text = "file" in output ? `${secret}\n` : await this.#assigned(path, output.env_file.name, secret, errand);
-      await this.#attempt(errand, () => this.#replace(path, text));
+      await this.#attempt(errand, () => this.#replace(path, text), path);
     });
   }
 
@@ -178,14 +182,18 @@ export class SecretFiles {
     refuse(errand, `It ${failure}${when}. ${said}`, "Mend the command, or name another.");
   }
 
-  /** Does a step on the disk; the system's refusal becomes a message. */
-  async #attempt<T>(errand: Errand, step: () => Promise<T>): Promise<T> {
+  /** Does a step on the disk; the system's refusal becomes a message. @param path what is to be written. */
+  async #attempt<T>(errand: Errand, step: () => Promise<T>, path?: string): Promise<T> {
     try {
       return await step();
     } catch (error) {
       if (error instanceof HostformError || errnoOf(error) === undefined) throw error;
       const message = error instanceof Error ? error.message : String(error);
-      return refuse(errand, message, FIXES[errnoOf(error) ?? ""] ?? "Mend the place, or name another.");
+      const folder = path && (await this.#parts.look(dirname(path)).catch(() => undefined));
+      // Such as /proc: what is missing is not the folder.
+      const fix = folder ? "Name a file in a folder where files can be made." : FIXES.ENOENT;
+      const code = errnoOf(error) ?? "";
+      return refuse(errand, message, (code === "ENOENT" ? fix : FIXES[code]) ?? "Mend the place, or name another.");
     }
   }
 }

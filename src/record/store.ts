@@ -123,8 +123,8 @@ export function createStateStore(
         const opened = await openDocuments(at);
         await settleJournal(at, opened, lock, uuid);
         const { state } = opened.durable;
-        const changed = await reseal(at.text.stored, encryption, wanted, () => lock.verify());
-        return { found: state.lineage !== "", changed, state };
+        const resealed = await reseal(at.text.stored, encryption, wanted, () => lock.verify());
+        return { found: state.lineage !== "", ...resealed, state };
       } finally {
         await lock.release();
       }

@@ -87,6 +87,34 @@ describe("a new webhook with a secret_output", () => {
     expect(text(project, FILE.file)).toBe(`${made(project)}\n`);
   });
 
+  it.each([
+    ["the declaration", { file: "hosting.yaml" }],
+    ["the state, spelled in another way", { file: "./x/../hosting.tfstate" }],
+    ["the journal", { env_file: { path: "hosting.tfstate.journal", name: "A" } }],
+    ["the lock", { file: ".hosting.tfstate.lock" }],
+  ])("may not be written over %s: validate says so at its place", async (_, output) => {
+    const project = await startProject({ declare: to(output) });
+    const ran = await project.run("validate");
+    expect(ran.code).toBe(1);
+    expect(ran.text).toContain("[secret.output]");
+    expect(ran.text).toContain("It is a file that hostform itself reads or writes.");
+    expect(ran.text).toMatch(/hosting\.yaml:\d+:\d+ \(hosting_webhook\.billing\)\n +\d+ \| +"?secret_output"?:/);
+  });
+
+  it.each([
+    ["another form", { fiel: "x" }, '"fiel" is not known. Did you mean "file"?'],
+    ["a text", "x", "secret_output: expected exactly one of {file: PATH}"],
+    ["two forms", { file: "a", command: ["b"] }, "secret_output: expected exactly one of {file: PATH}"],
+    ["a command line", { command: "vault put x" }, "secret_output.command: expected a list: [PROGRAM, ARGUMENT, …]"],
+    ["a path alone", { env_file: "x" }, "secret_output.env_file: expected {path: PATH, name: NAME}"],
+  ])("cannot be %s: validate shows the forms, once", async (_, output, words) => {
+    const project = await startProject({ declare: hook({ secret_output: output }) });
+    const { code, text: shown } = await project.run("validate");
+    expect(code).toBe(1);
+    expect(shown).toContain(words);
+    expect(shown.match(/^Error:/gm)).toHaveLength(1);
+  });
+
   it("says that a file can be read by others, and closes it", async () => {
     const project = await startProject({ declare: to(FILE) });
     writeFileSync(at(project, FILE.file), "");

@@ -7,7 +7,7 @@ import { invoiceAttributes, recordedInvoice, reportedInvoice } from "../invoice.
 import type { Kind, Remote, Settings, Step } from "../kind.ts";
 import { fingerprintAttribute, secretOutputAttribute } from "../secret-output.ts";
 import { quoteService } from "./quote.ts";
-import { monthsOf, passwordForm, phaseOf } from "./words.ts";
+import { keepsNoPassword, monthsOf, passwordForm, phaseOf } from "./words.ts";
 
 const attributes = z.strictObject({
   id: idAttribute("service"),
@@ -171,12 +171,6 @@ function passwordStep(prior: JsonObject, planned: JsonObject, config: JsonObject
   };
 }
 
-/** Whether setting the password of a service neither makes a generated one nor ends one. */
-function keepsNone(before: JsonObject | undefined): boolean {
-  if (typeof before?.product_type !== "string" || passwordForm(before.product_type) !== "given") return false;
-  return (before.generated_password ?? null) === null;
-}
-
 function suspension(prior: JsonObject, suspend: boolean): Step<"suspendService" | "unsuspendService"> {
   return {
     name: suspend ? "suspending" : "unsuspending",
@@ -256,7 +250,7 @@ export const service: Kind<"createService"> = {
   deferred: (phase) => (phase === "pending" ? ["suspended", "password_version"] : []),
   affects(name, before) {
     if (name === "suspended") return ["status", "provisioning_status"];
-    if (name !== "password_version" || keepsNone(before)) return [];
+    if (name !== "password_version" || keepsNoPassword(before)) return [];
     return ["generated_password", "generated_password_fingerprint"];
   },
   retire: (live) => (live.suspended === true ? [] : [suspension(live, true)]),

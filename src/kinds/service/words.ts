@@ -1,4 +1,4 @@
-import type { Phase } from "../../model/index.ts";
+import type { JsonObject, Phase } from "../../model/index.ts";
 import type { Settings } from "../kind.ts";
 
 /**
@@ -101,4 +101,10 @@ export function passwordForm(productType: string | null): "given" | "generated" 
   if (type.includes("vps") || type.includes("virtualdesktop")) return "generated";
   if (type.includes("wordpress") || type.includes("shared")) return "given";
   return "unknown";
+}
+
+/** Whether setting the password of a service neither makes a generated one nor ends one. */
+export function keepsNoPassword(before: JsonObject | undefined): boolean {
+  if (typeof before?.product_type !== "string" || passwordForm(before.product_type) !== "given") return false;
+  return (before.generated_password ?? null) === null;
 }

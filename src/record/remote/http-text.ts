@@ -9,6 +9,7 @@ import { nameOfUrl, Unanswered } from "./http-wire.ts";
 /** The text of a state at a server, read by GET and replaced by POST (`update_method`). */
 export class HttpStateText implements StateText {
   readonly name: string;
+  readonly earlier = "The server may keep earlier versions, as GitLab does.";
   readonly #options: Pick<HttpPlaceOptions, "address" | "updateMethod" | "lock">;
   readonly #wire: HttpWire;
   readonly #hold: HttpHold;

@@ -150,6 +150,12 @@ function refuseFile(path: string, error: unknown): never {
 function refuseConnection(server: PgServer, error: unknown): never {
   const code = errnoOf(error) ?? "";
   const reason = reasonOf(error);
+  if (code === "3D000") {
+    return fail("state.backend", "The database of the state does not exist", {
+      detail: `${nameOfServer(server)}: ${reason}`,
+      fix: "Create it (`createdb`), or name another in PG_CONN_STR or PGDATABASE. Schema and table are made with the first run.",
+    });
+  }
   const access = code.startsWith("28") || reason.includes("SASL");
   const noTls = reason.includes("does not support SSL");
   return fail("state.backend", `The database of the state ${access ? "refuses access" : "cannot be reached"}`, {

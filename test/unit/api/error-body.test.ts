@@ -53,6 +53,14 @@ describe.each(ERRORS)("%j with status 200", (body, words) => {
   });
 });
 
+it("the service that a failed change is about does not make it a success", async () => {
+  api().post(/./).times(2).reply(200, { success: false, message: "Is terminated", data: service() });
+  const { client } = setUp();
+  for (const call of [client.services.suspend("7"), client.services.resetPassword("7", { password: "given-by-me" })]) {
+    expect(await failureOf(call)).toMatchObject({ reached: "maybe", diagnostics: [{ code: "api.malformed" }] });
+  }
+});
+
 describe("what says nothing of the request", () => {
   const { id, ...rest } = service();
   const bodies: [why: string, body: object][] = [

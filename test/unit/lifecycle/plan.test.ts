@@ -204,7 +204,7 @@ const cases: readonly Case[] = [
     config: { ...order, password_version: 2 },
     prior: { ...service, product_type: "rootvps", password_version: 1, generated_password: null },
     actions: ["update"],
-    unknown: ["generated_password", "generated_password_fingerprint"],
+    unknown: ["generated_password"],
   },
   {
     why: "another password, same version: a change that cannot be seen",

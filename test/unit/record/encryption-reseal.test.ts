@@ -42,7 +42,7 @@ describe.each<{ name: string; wanted: Resealing; from: () => Promise<FakeDisk>; 
 ])("$name", ({ wanted, from, by }) => {
   test("changes the form of the state and its backup, not the content", async () => {
     const disk = await from();
-    expect(await reseal(place(disk), encryption, wanted, allowed)).toBe(true);
+    expect(await reseal(place(disk), encryption, wanted, allowed)).toEqual({ changed: true, backup: true });
     expect([...disk.names.keys()].sort()).toEqual([path, backup]);
     for (const [name, content] of [
       [path, plain],
@@ -108,14 +108,14 @@ describe.each<{ name: string; wanted: Resealing; from: () => Promise<FakeDisk>; 
       read: () => file.read(),
       write: (given, verify) => file.write(given, verify),
     };
-    expect(await reseal(text, encryption, wanted, allowed)).toBe(true);
+    expect(await reseal(text, encryption, wanted, allowed)).toEqual({ changed: true, backup: false });
     expect(disk.text(path)?.includes(CANARY)).toBe(by === undefined);
     expect(await contentOf(disk, path)).toBe(plain);
   });
 
   test("of nothing changes nothing", async () => {
     const disk = new FakeDisk();
-    expect(await reseal(place(disk), encryption, wanted, allowed)).toBe(false);
+    expect(await reseal(place(disk), encryption, wanted, allowed)).toEqual({ changed: false, backup: false });
     expect(disk.names.size).toBe(0);
   });
 });
@@ -127,14 +127,14 @@ describe("what has the wanted form already", () => {
       [await clear(), { to: "clear" }],
     ] as const) {
       const before = [disk.text(path), disk.text(backup)];
-      expect(await reseal(place(disk), encryption, wanted, allowed)).toBe(false);
+      expect(await reseal(place(disk), encryption, wanted, allowed)).toEqual({ changed: false, backup: true });
       expect([disk.text(path), disk.text(backup)]).toEqual(before);
     }
   });
 
   test("a backup in the clear beside an encrypted state is encrypted", async () => {
     const disk = new FakeDisk({ [path]: await sealed(plain, encryption), [backup]: older });
-    expect(await reseal(place(disk), encryption, { to: "sealed" }, allowed)).toBe(true);
+    expect(await reseal(place(disk), encryption, { to: "sealed" }, allowed)).toEqual({ changed: true, backup: true });
     expect(disk.text(backup)).not.toContain(CANARY);
   });
 });
@@ -148,7 +148,7 @@ describe("a backup", () => {
         quick({ from: "passphrase", variable: "V", passphrase: "a passphrase of long ago" }),
       );
       const disk = new FakeDisk({ [path]: await sealed(plain, encryption), [backup]: ancient });
-      await reseal(place(disk), encryption, wanted, allowed);
+      expect(await reseal(place(disk), encryption, wanted, allowed)).toEqual({ changed: true, backup: false });
       expect(disk.text(backup)).toBe(ancient);
       expect(await contentOf(disk, path)).toBe(plain);
     },

@@ -14,14 +14,16 @@ interface Setting {
   readonly disk?: FakeDisk;
   readonly standing?: Standing;
   readonly end?: Partial<CommandEnd>;
+  /** In place of `standing`, which is at every path. */
+  readonly look?: (path: string) => Promise<Standing | undefined>;
 }
 
-function outputs({ disk = new FakeDisk(), standing, end = {} }: Setting = {}) {
+function outputs({ disk = new FakeDisk(), standing, end = {}, look }: Setting = {}) {
   const runs: [readonly string[], string, object][] = [];
   const files = new SecretFiles({
     folder: "/p",
     disk,
-    look: async () => standing,
+    look: look ?? (async () => standing),
     run: async (command, input, env) => {
       runs.push([command, input, env]);
       return { stdout: "", stderr: "", ...end };
@@ -151,6 +153,22 @@ describe("the trial of an output", () => {
     expect((await refusal(files.check(output, OF)))?.detail).toBe(detail);
     expect((await refusal(files.write(output, OF, SECRET)))?.detail).toBe(detail);
     expect(disk.operations).toEqual([]);
+  });
+});
+
+describe("a file that cannot be made", () => {
+  it.each<[string, Standing | undefined, RegExp]>([
+    ["its folder does not exist", undefined, /^Make its folder first/],
+    [
+      "nothing can be made in its folder, as in /proc",
+      { form: "folder", readableByOthers: true },
+      /where files can be/,
+    ],
+  ])("because %s, says what to do", async (_, folder, fix) => {
+    const disk = new FakeDisk();
+    const { files } = outputs({ disk, look: async (path) => (path === "/p" ? folder : undefined) });
+    disk.failures.push({ operation: "create", code: "ENOENT" });
+    expect((await refusal(files.check(FILE, OF)))?.fix).toMatch(fix);
   });
 });
 

@@ -147,6 +147,22 @@ describe("pull and push", () => {
     expect(Object.fromEntries([...disk.names].map(([name, { text }]) => [name, text]))).toEqual({ [path]: stored });
   });
 
+  test.each([
+    [
+      "what stands there, which an earlier one may replace",
+      "junk",
+      text(9),
+      /the file beside it that ends in `.backup`/i,
+    ],
+    ["what was given, which no backup mends", text(3), "junk", /^Give the text of a state file, .*state pull/],
+  ])("a damaged text is told apart: %s", async (_reason, stored, given, fix) => {
+    const disk = new FakeDisk({ [path]: stored });
+    expect(await diagnosticOf(() => push(disk, given))).toMatchObject({
+      code: "state.unreadable",
+      fix: expect.stringMatching(fix),
+    });
+  });
+
   test("a full disk is said so, and nothing is replaced", async () => {
     const disk = new FakeDisk({ [path]: text(3) });
     disk.failures.push({ operation: "write", code: "ENOSPC" });

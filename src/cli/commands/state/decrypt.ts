@@ -7,13 +7,13 @@ import { resealState, secretNames } from "../../recorded.ts";
 /** `hostform state decrypt`: writes the state and its backup in the clear, and says what can be read there now. */
 export async function runStateDecrypt(invocation: Invocation): Promise<number> {
   const { key } = stateEncryption(invocation);
-  const { found, changed, state } = await resealState(invocation, "state decrypt", { to: "clear" });
+  const { found, changed, backup, state } = await resealState(invocation, "state decrypt", { to: "clear" });
   const secrets = secretsIn(state);
   if (invocation.options.json) printJson(invocation, { encrypted: false, changed, in_the_clear: secrets });
   else if (!found) invocation.io.out("There is no state yet.\n");
   else if (!changed) invocation.io.out("The state is not encrypted.\n");
   else {
-    invocation.io.out("The state is in the clear now, and its backup with it.\n");
+    invocation.io.out(`The state is in the clear now${backup ? ", and its backup with it" : ""}.\n`);
     // Not kept back by --quiet: this is what the command is about.
     invocation.io.err(warning(secrets));
     if (key !== undefined)

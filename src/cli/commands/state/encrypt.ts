@@ -8,7 +8,7 @@ import { resealState } from "../../recorded.ts";
  */
 export async function runStateEncrypt(invocation: Invocation): Promise<number> {
   const key = stateEncryption(invocation).required();
-  const { found, changed } = await resealState(invocation, "state encrypt", { to: "sealed" });
+  const { found, changed, backup } = await resealState(invocation, "state encrypt", { to: "sealed" });
   if (invocation.options.json) printJson(invocation, { encrypted: found, changed });
   else if (!found) {
     invocation.io.out(
@@ -16,7 +16,7 @@ export async function runStateEncrypt(invocation: Invocation): Promise<number> {
     );
   } else if (!changed) invocation.io.out("The state is encrypted already.\n");
   else {
-    invocation.io.out("The state is encrypted, and its backup with it.\n");
+    invocation.io.out(`The state is encrypted${backup ? ", and its backup with it" : ""}.\n`);
     say(
       invocation,
       `Keep the ${key.from}: without it nobody can read the state. Copies made earlier are still in the clear.`,

@@ -22,12 +22,13 @@ export async function runStateRotateKey(invocation: Invocation): Promise<number>
   if (same(old, key)) {
     fail("usage", `${key.variable} holds the ${key.from} that ${old.variable} holds`, { fix: "Set it to a new one." });
   }
-  const { found, changed } = await rotate(invocation, encryption);
+  const { found, changed, backup } = await rotate(invocation, encryption);
   if (invocation.options.json) printJson(invocation, { encrypted: found, changed });
   else if (!found) invocation.io.out("There is no state yet: nothing is encrypted with the old key.\n");
   else {
     const already = changed ? "" : " already";
-    invocation.io.out(`The state and its backup are encrypted with the new ${key.from}${already}.\n`);
+    const what = backup ? "The state and its backup are" : "The state is";
+    invocation.io.out(`${what} encrypted with the new ${key.from}${already}.\n`);
     const unset = old.from === key.from ? "" : ` and unset ${old.variable}`;
     say(
       invocation,
@@ -44,7 +45,7 @@ function same(one: StateKey, other: StateKey): boolean {
 }
 
 /** A run that was stopped after its last write has rotated all the same: the old key does not fit then, the new one does. */
-async function rotate(invocation: Invocation, encryption: Encryption): Promise<Pick<Resealed, "found" | "changed">> {
+async function rotate(invocation: Invocation, encryption: Encryption): Promise<Omit<Resealed, "state">> {
   try {
     return await resealState(invocation, "state rotate-key", { to: "key", encryption });
   } catch (error) {
@@ -55,6 +56,6 @@ async function rotate(invocation: Invocation, encryption: Encryption): Promise<P
       .catch(() => undefined);
     if (opened === undefined || opened.warnings.length > 0) throw error;
     await opened.close();
-    return { found: true, changed: false };
+    return { found: true, changed: false, backup: false };
   }
 }

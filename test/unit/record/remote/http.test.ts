@@ -275,6 +275,16 @@ describe("answers that are not a state", () => {
     expect(await storeAt(server).pull()).toBeUndefined();
   });
 
+  test("a state that is damaged at the server has no file beside it", async () => {
+    const server = await start();
+    server.fault = (line) =>
+      line.startsWith("GET") ? { status: 200, type: "application/json", body: "{}x" } : undefined;
+    const { fix } = (await diagnosticOf(() => storeAt(server).open({ ...request, write: false }))) ?? {};
+    expect(fix).toBe(
+      "Restore it from version control or a backup. The server may keep earlier versions, as GitLab does.",
+    );
+  });
+
   test("a page in answer to a lock is no lock", async () => {
     const server = await start();
     server.fault = () => page;

@@ -79,6 +79,26 @@ describe("a connection", () => {
     });
   });
 
+  test("to a database that does not exist says that, and what to do", async () => {
+    const unknown = Object.assign(new Error('database "d" does not exist'), { code: "3D000" });
+    const from = async () =>
+      ({
+        Client: class {
+          on() {}
+          async end() {}
+          async connect() {
+            throw unknown;
+          }
+        },
+      }) as unknown as PgModule;
+    expect(await diagnosticOf(() => connectTo(serverOf(""), "test", from))).toMatchObject({
+      code: "state.backend",
+      summary: "The database of the state does not exist",
+      detail: expect.stringContaining('3D000: database "d" does not exist'),
+      fix: expect.stringContaining("Create it"),
+    });
+  });
+
   test.each([
     ["a refused statement", "42501", false],
     ["a statement that took too long", "57014", false],

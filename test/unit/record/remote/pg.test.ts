@@ -323,8 +323,8 @@ describe.skipIf(noPostgres !== undefined)(
         [
           "a database that does not exist",
           (text: string) => text.replace(/states_\d+/, "none"),
-          /cannot be reached/,
-          /PG_CONN_STR/,
+          /does not exist/,
+          /Create it.*PG_CONN_STR/,
         ],
         ["nobody at the port", (text: string) => text.replace(/:\d+\//, ":1/"), /cannot be reached/, /network/],
         [
