@@ -51,6 +51,11 @@ export class Recorder {
     return this.#durable;
   }
 
+  /** Whether something stands in the journal of an earlier run alone, which may have been killed before it was synced. */
+  get isUnsettled(): boolean {
+    return this.#unfolded === "recovered";
+  }
+
   /** Where what is durable can be found while the state does not have it. */
   get journalName(): string | undefined {
     return this.#unfolded === "nothing" ? undefined : this.#parts.journal?.name;

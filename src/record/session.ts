@@ -137,6 +137,9 @@ export class Session implements OpenState {
       this.#document = document;
       this.#version++;
       if (isMove) this.#moved = this.#version;
+    } else if (this.#writing.recorder.isUnsettled) {
+      // What the journal of a killed run holds may never have reached the disk: nobody is told that it is durable before.
+      this.#version++;
     }
     await this.#durable(this.#version);
   }

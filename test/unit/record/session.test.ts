@@ -29,6 +29,22 @@ describe("an open state", () => {
     expect(disk.names.size).toBe(0);
   });
 
+  test("makes durable what a killed run had not synced, before it calls the same thing recorded", async () => {
+    const disk = new FakeDisk();
+    const killed = await opened(disk);
+    await killed.put(resource("hosting_service.a", "1"));
+    disk.before = (operation) => {
+      // Killed in the sync: what was written can be read by whoever comes next, and is lost with the power.
+      if (operation.startsWith("sync")) throw new Error("killed");
+    };
+    await killed.put(resource("hosting_service.b", "2")).catch(() => undefined);
+    disk.before = () => undefined;
+    const next = await opened(disk);
+    expect(next.recovered).toContain("hosting_service.b");
+    await next.put(resource("hosting_service.b", "2"));
+    expect((await afterTheWorst(disk)).resources.get("hosting_service.b")?.attributes.id).toBe("2");
+  });
+
   test("is durable when put resolves; serial grows by one per run, lineage stays", async () => {
     const disk = new FakeDisk();
     const state = await opened(disk);
