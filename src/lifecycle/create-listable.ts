@@ -101,9 +101,14 @@ async function found(
   const age = now() - Date.parse(intent.since);
   if (age < SETTLED_MS) await pause(Math.min(SETTLED_MS, SETTLED_MS - age));
   const parent = parentOf(kind, planned);
-  account.forget(kind, parent);
-  const listed = [...(await account.list(kind, parent)).values()].filter(({ phase }) => phase !== "gone");
-  const made = candidatesOf(kind, intent, planned, listed, (remote) => holder?.(kind, remote));
+  const look = async () => {
+    account.forget(kind, parent);
+    const listed = [...(await account.list(kind, parent)).values()].filter(({ phase }) => phase !== "gone");
+    return candidatesOf(kind, intent, planned, listed, (remote) => holder?.(kind, remote));
+  };
+  // A page may have shifted while the list was read: what is missing there is looked for once more.
+  const once = await look();
+  const made = once.length === 0 ? await look() : once;
   const foreign = made.some((remote) => !madeThen(intent, remote, now()));
   if (made.length > 1 || foreign) throw stopped(undecided({ kind, address: change.address }, made));
   return made[0];

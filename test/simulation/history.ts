@@ -100,9 +100,8 @@ class History {
     await this.#wait(chance.oneOf(GAPS));
   }
 
-  /** It has the declaration, and neither state nor lock in common with the first: what ended it never knew of. */
+  /** It has the declaration, and neither state nor lock in common with the first. */
   #anotherMachine(): Machine {
-    this.#witness.agreeToReorder(this.#server, undefined);
     this.#user.withdraws();
     return new Machine(this.world, this.#server, this.#witness.sent, this.#sabotage, this.machine.runs, "Q");
   }
@@ -110,7 +109,7 @@ class History {
   async #start(machine: Machine, delay: number): Promise<RunEnd> {
     const chance = this.#chance;
     if (delay > 0) await this.world.pause(delay);
-    const end = await machine.run({ ...this.#calmly(), ...misfortune(chance) });
+    const end = await machine.run({ ...this.#calmly(), ...misfortune(chance), knowsNothing: machine !== this.machine });
     this.#judge(end);
     return end;
   }
@@ -123,6 +122,7 @@ class History {
       imports: new Map(imports),
       reorder: new Set(reorder),
       orderAnyway: new Set(orderAnyway),
+      knowsNothing: false,
       planOnly: false,
       weather: CALM,
       diskFaults: 0,
@@ -202,7 +202,9 @@ class History {
   }
 
   #editByHand(): void {
-    const files = this.machine.disk.paths.map((path) => this.machine.disk.text(path));
+    // What a killed run left in a temporary file is not recorded.
+    const paths = this.machine.disk.paths.filter((path) => !path.endsWith(".tmp"));
+    const files = paths.map((path) => this.machine.disk.text(path));
     const isRecorded = (id: number) => files.some((text) => new RegExp(`"id": ?"${id}"`).test(text ?? ""));
     editByHand(this.world, this.#server, this.#declaration, isRecorded);
   }

@@ -20,6 +20,8 @@ export interface RunOptions {
   readonly imports: ReadonlyMap<string, string>;
   readonly reorder: ReadonlySet<string>;
   readonly orderAnyway: ReadonlySet<string>;
+  /** It knows of no earlier run: what it does not find it may order, also what it would know to be gone. */
+  readonly knowsNothing: boolean;
   readonly planOnly: boolean;
   readonly weather: Weather;
   /** How often an operation of the disk is refused. */

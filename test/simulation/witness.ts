@@ -61,10 +61,10 @@ export class Witness {
   }
 
   /** What is wrong with a deed; undefined when it was asked for and is the first of its kind. */
-  #objection(deed: Deed, { declaration, reorder }: RunOptions, server: Server): string | undefined {
+  #objection(deed: Deed, { declaration, reorder, knowsNothing }: RunOptions, server: Server): string | undefined {
     switch (deed.did) {
       case "order":
-        this.agreeToReorder(server, reorder);
+        this.agreeToReorder(server, knowsNothing ? undefined : reorder);
         return this.#toOrder(deed.service, declaration, server);
       case "replay":
         return deed.sameBody ? undefined : `the key ${deed.key} came with another body`;

@@ -161,12 +161,11 @@ function passwordStep(prior: JsonObject, planned: JsonObject, config: JsonObject
         code: "api.malformed",
         summary: "The API's answer holds no generated password",
         detail: "The password was reset, but the answer, the only way to learn it, did not contain it.",
-        fix: "Change password_version to generate another.",
+        fix: "Apply again to have another one generated.",
       };
-      return {
-        attributes: { ...done, ...earlier, generated_password: answer.password },
-        ...(answer.password === null && { warning }),
-      };
+      // A password that was lost on its way is not one that was set: the next apply has another one generated.
+      if (answer.password === null) return { attributes: earlier, warning };
+      return { attributes: { ...done, ...earlier, generated_password: answer.password } };
     },
   };
 }
