@@ -1,17 +1,10 @@
+/** Found by a review that looked for ways to a second order, a lost secret or a touched stranger. */
 import { expect, it } from "vitest";
 import { startProject } from "../../support/project.ts";
+import { registration } from "../../support/registration.ts";
 
-const registrant_contact = {
-  first_name: "Ana",
-  last_name: "A",
-  email: "a@acme.example",
-  phone: "+995555000000",
-  address: "1 R",
-  city: "T",
-  postcode: "0108",
-  country: "GE",
-};
-const DOMAIN = { domain: "acme.example", years: 1, currency: "USD", nameserver_mode: "default", registrant_contact };
+const DOMAIN = registration("acme.example");
+
 it.each([
   [{ success: false, message: "Card declined" }],
   [{ error: "insufficient funds" }],

@@ -1,7 +1,9 @@
+/** Found by a review that looked for ways to a second order, a lost secret or a touched stranger. */
 import { expect, it } from "vitest";
 import { startProject } from "../../support/project.ts";
 
 const HOOK = { url: "https://hooks.acme.example", events: ["invoice.paid" as const] };
+
 it("import over a replacement without known outcome does not forget the object that was replaced", async () => {
   const project = await startProject({ declare: { project: "x", webhooks: { a: HOOK } } });
   await project.apply();

@@ -1,3 +1,4 @@
+/** Found by a review that looked for ways to a second order, a lost secret or a touched stranger. */
 import { expect, it } from "vitest";
 import { type Project, startProject } from "../../support/project.ts";
 
@@ -15,6 +16,7 @@ async function call(p: Project, method: string, path: string, body?: object, key
     await fetch(`${p.sandbox.url}/api/v1${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
   ).json() as Promise<{ data: Record<string, unknown>[] }>;
 }
+
 it("one pending sibling does not explain away more than one unknown server", async () => {
   const p = await startProject({ declare: { project: "x", services: { a: SERVER } } });
   p.control.addFault({ method: "POST", path: "/services", phase: "before", drop: true, times: 99 });
@@ -28,6 +30,7 @@ it("one pending sibling does not explain away more than one unknown server", asy
   expect(ran.text).toContain("[plan.lookalike]");
   expect(p.changesSent().length).toBeLessThan(2);
 });
+
 it("lost state, key forgotten, the host shows the plan under a name that is in no catalogue: the server is not ordered again", async () => {
   const p = await startProject({ declare: { project: "x", services: { a: SERVER } } });
   await p.apply();
@@ -39,6 +42,7 @@ it("lost state, key forgotten, the host shows the plan under a name that is in n
   await p.run("apply", "--auto-approve");
   expect(orders(p)).toHaveLength(1);
 });
+
 it("a host that shows the domain of a service only when it is provisioned: a lost order is not sent again when the key is old", async () => {
   const p = await startProject({ declare: { project: "x", services: { a: SITE } } });
   p.control.addFault({ method: "POST", path: "/services", phase: "after", drop: true, times: 99 });
@@ -52,6 +56,7 @@ it("a host that shows the domain of a service only when it is provisioned: a los
   await p.run("apply", "--auto-approve");
   expect(orders(p)).toHaveLength(1);
 });
+
 it("a clock that steps back does not take away the pause before a lost create is looked for", async () => {
   const p = await startProject({
     declare: { project: "x", webhooks: { a: { url: "https://h.example", events: ["invoice.paid"] } } },
@@ -62,6 +67,7 @@ it("a clock that steps back does not take away the pause before a lost create is
   await p.run("apply", "--auto-approve");
   expect(p.clock.slept - before).toBeGreaterThanOrEqual(5_000);
 });
+
 it("a replayed answer without created_at, of a service that is gone, is not recorded as new", async () => {
   const p = await startProject({ declare: { project: "x", services: { a: SERVER } } });
   const body = {

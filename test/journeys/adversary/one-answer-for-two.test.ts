@@ -1,7 +1,9 @@
+/** Found by a review that looked for ways to a second order, a lost secret or a touched stranger. */
 import { expect, it } from "vitest";
 import { startProject } from "../../support/project.ts";
 
 const SERVER = { plan_id: 31, currency: "USD" };
+
 it("two orders side by side that are answered with one service are not both recorded as it", async () => {
   const p = await startProject({ declare: { project: "x", services: { a: SERVER } } });
   p.control.addFault({ method: "POST", path: "/services", phase: "after", drop: true, times: 99 });

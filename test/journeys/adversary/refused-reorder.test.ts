@@ -1,3 +1,4 @@
+/** Found by a review that looked for ways to a second order, a lost secret or a touched stranger. */
 import { expect, it } from "vitest";
 import { startProject } from "../../support/project.ts";
 

@@ -1,7 +1,9 @@
+/** Found by a review that looked for ways to a second order, a lost secret or a touched stranger. */
 import { expect, it } from "vitest";
 import { startProject } from "../../support/project.ts";
 
 const SITE = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
+
 it("a re-sent order that is refused names the way out: correcting the declaration, as it advises, changes nothing", async () => {
   const p = await startProject({ declare: { project: "x", services: { a: SITE } } });
   p.control.addFault({ method: "POST", path: "/services", phase: "before", drop: true, times: 99 });

@@ -1,7 +1,9 @@
+/** Found by a review that looked for ways to a second order, a lost secret or a touched stranger. */
 import { expect, it } from "vitest";
 import { startProject } from "../../support/project.ts";
 
 const HOOK = { url: "https://hooks.acme.example", events: ["invoice.paid" as const] };
+
 it("a refusal of the second sending of a listable create says nothing of the first: the mark stays", async () => {
   const p = await startProject({ declare: { project: "x", webhooks: { a: HOOK } } });
   p.control.addFault({ method: "POST", path: "/webhooks", phase: "after", drop: true });
@@ -12,13 +14,23 @@ it("a refusal of the second sending of a listable create says nothing of the fir
     status: 422,
     body: { message: "There is one already." },
   });
-  p.control.addFault({ method: "GET", path: "/webhooks", phase: "before", status: 200, body: { data: [] }, nth: 2 }); // lags
+  // The list lags behind.
+  p.control.addFault({
+    method: "GET",
+    path: "/webhooks",
+    phase: "before",
+    status: 200,
+    body: { data: [] },
+    nth: 2,
+    times: 2,
+  });
   await p.run("apply", "--auto-approve");
   p.control.clearFaults();
   expect(p.control.list("webhooks")).toHaveLength(1);
   expect((await p.recorded("hosting_webhook.a"))?.private.pending).toBeDefined();
-  await p.apply(); // today: plan.exists
+  await p.apply();
 });
+
 it("the same for a create that an earlier run began", async () => {
   const p = await startProject({ declare: { project: "x", webhooks: { a: HOOK } } });
   p.control.addFault({ method: "POST", path: "/webhooks", phase: "after", drop: true });

@@ -1,8 +1,10 @@
+/** Found by a review that looked for ways to a second order, a lost secret or a touched stranger. */
 import { expect, it } from "vitest";
 import { startProject } from "../../support/project.ts";
 
 const HOOK = { url: "https://hooks.acme.example", events: ["invoice.paid" as const] };
 const SITE = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
+
 it("resolve with a resource name and two pending instances does not settle an arbitrary one", async () => {
   const grants = { "a@acme.example": "view", "b@acme.example": "view" };
   const project = await startProject({ declare: { project: "x", services: { a: { ...SITE, grants } } } });
@@ -17,6 +19,7 @@ it("resolve with a resource name and two pending instances does not settle an ar
   expect(ran.code, ran.text).toBe(1);
   expect(of("b@acme.example")).toBe(b); // not revoked
 });
+
 it("resolve --adopt of a webhook that was there before the request, with another URL, is refused: the next apply would delete it", async () => {
   const project = await startProject({ declare: { project: "x", webhooks: { a: HOOK } } });
   const other = project.control.create("webhooks", { url: "https://other.example", events: ["service.expiring"] });

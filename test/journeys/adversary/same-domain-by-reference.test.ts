@@ -1,18 +1,11 @@
+/** Found by a review that looked for ways to a second order, a lost secret or a touched stranger. */
 import { expect, it } from "vitest";
 import { startProject } from "../../support/project.ts";
+import { registration } from "../../support/registration.ts";
 
 const SITE = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
-const registrant_contact = {
-  first_name: "Ana",
-  last_name: "A",
-  email: "a@acme.example",
-  phone: "+995555000000",
-  address: "1 R",
-  city: "T",
-  postcode: "0108",
-  country: "GE",
-};
-const DOMAIN = { domain: "acme.example", years: 1, currency: "USD", nameserver_mode: "default", registrant_contact };
+const DOMAIN = registration("acme.example");
+
 it("two services whose domains are the same by reference are not both ordered", async () => {
   const project = await startProject({
     declare: { project: "x", services: { a: SITE, b: { ...SITE, domain: "${hosting_service.a.domain}" } } },
@@ -20,6 +13,7 @@ it("two services whose domains are the same by reference are not both ordered", 
   await project.run("apply", "--auto-approve");
   expect(project.changesSent().filter((line) => line === "POST /services").length).toBeLessThan(2);
 });
+
 it("two services that both take their domain from a registration", async () => {
   const domain = "${hosting_domain.d.domain}";
   const project = await startProject({
@@ -28,6 +22,7 @@ it("two services that both take their domain from a registration", async () => {
   await project.run("apply", "--auto-approve");
   expect(project.changesSent().filter((line) => line === "POST /services").length).toBeLessThan(2);
 });
+
 it("nor is a domain registered twice", async () => {
   const project = await startProject({
     declare: { project: "x", domains: { a: DOMAIN, b: { ...DOMAIN, domain: "${hosting_domain.a.domain}" } } },
@@ -35,6 +30,7 @@ it("nor is a domain registered twice", async () => {
   await project.run("apply", "--auto-approve");
   expect(project.changesSent().filter((line) => line === "POST /domains").length).toBeLessThan(2);
 });
+
 it("renamed registration block: (forget policy) the domain that is recorded under the old name is not registered again", async () => {
   const project = await startProject({
     declare: { project: "x", domains: { a: { ...DOMAIN, deletion_policy: "forget" } } },
@@ -53,6 +49,7 @@ it("renamed registration block: (forget policy) the domain that is recorded unde
   await project.run("apply", "--auto-approve");
   expect(project.changesSent()).toEqual([]);
 });
+
 it("the same beside a pending registration of that domain", async () => {
   const project = await startProject({
     declare: { project: "x", domains: { a: { ...DOMAIN, deletion_policy: "forget" } } },

@@ -1,7 +1,9 @@
+/** Found by a review that looked for ways to a second order, a lost secret or a touched stranger. */
 import { expect, it } from "vitest";
 import { startProject } from "../../support/project.ts";
 
 const SERVER = { plan_id: 31, currency: "USD" };
+
 it("a saved plan that orders a second server of a plan can be applied", async () => {
   const project = await startProject({ declare: { project: "x", services: { a: SERVER } } });
   await project.apply();

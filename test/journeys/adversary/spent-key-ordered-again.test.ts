@@ -1,8 +1,10 @@
+/** Found by a review that looked for ways to a second order, a lost secret or a touched stranger. */
 import { expect, it } from "vitest";
 import { type Project, startProject } from "../../support/project.ts";
 
 const SERVER = { plan_id: 31, currency: "USD" };
 const mine = ({ control }: Project) => control.list("services").filter(({ customer_id }) => customer_id === 1);
+
 it("an order that was recognised as that of a service that is gone is not placed by a plain apply once the API forgets the key", async () => {
   const p = await startProject({ declare: { project: "x", services: { a: SERVER } } });
   await p.apply();

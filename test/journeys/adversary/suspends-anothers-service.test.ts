@@ -1,7 +1,9 @@
+/** Found by a review that looked for ways to a second order, a lost secret or a touched stranger. */
 import { expect, it } from "vitest";
 import { startProject } from "../../support/project.ts";
 
 const SITE = { plan_id: 11, currency: "USD", domain: "www.acme.example", deletion_policy: "suspend" };
+
 it("a service ordered by hand days after our lost request is not suspended when the block is removed", async () => {
   const p = await startProject({ declare: { project: "x", services: { a: SITE } } });
   p.control.addFault({ method: "POST", path: "/services", phase: "before", drop: true, times: 99 });

@@ -1,7 +1,9 @@
+/** Found by a review that looked for ways to a second order, a lost secret or a touched stranger. */
 import { expect, it } from "vitest";
 import { startProject } from "../../support/project.ts";
 
 const SERVER = { plan_id: 31, currency: "USD" };
+
 it("a server that is declared, only not targeted, is not taken for leaving", async () => {
   const project = await startProject({ declare: { project: "x", services: { a: SERVER } } });
   await project.apply();
