@@ -202,9 +202,9 @@ class History {
   }
 
   #editByHand(): void {
-    // What a killed run left in a temporary file is not recorded.
+    // What a killed run left in a temporary file, or as half a line, is not recorded.
     const paths = this.machine.disk.paths.filter((path) => !path.endsWith(".tmp"));
-    const files = paths.map((path) => this.machine.disk.text(path));
+    const files = paths.map((path) => this.machine.disk.text(path)?.replace(/[^\n]*$/, ""));
     const isRecorded = (id: number) => files.some((text) => new RegExp(`"id": ?"${id}"`).test(text ?? ""));
     editByHand(this.world, this.#server, this.#declaration, isRecorded);
   }
