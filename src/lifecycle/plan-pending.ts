@@ -1,7 +1,7 @@
 import { type Kind, matches, type Remote } from "../kinds/kind.ts";
-import type { Value, ValueObject } from "../model/index.ts";
+import type { Intent, Value, ValueObject } from "../model/index.ts";
 import { attributesOf, refreshed } from "./attributes.ts";
-import { type Doubtful, madeThen, tellsOnce } from "./doubt.ts";
+import { type Doubtful, madeBetween, madeThen, tellsOnce } from "./doubt.ts";
 import { keyIsTrusted } from "./key.ts";
 import { type PlanInput, type Planned, unchanged } from "./planned.ts";
 import type { Observation } from "./read.ts";
@@ -19,7 +19,8 @@ export interface Ways {
  *
  * | class | the account shows | then |
  * | --- | --- | --- |
- * | keyed, key still young | anything | sent again with the same key and bytes |
+ * | keyed, key still young | one service with its domain, made before that | adopted: another machine sent it |
+ * | keyed, key still young | anything else | sent again with the same key and bytes |
  * | keyed, key too old | nothing new like it | sent again with the same key and bytes |
  * | keyed, key too old | one new service with its domain | adopted |
  * | listable | nothing new like it | sent again |
@@ -35,7 +36,8 @@ export function planPending(input: PlanInput, prior: Doubtful, ways: Ways): Plan
   const made = newlyMade(input, prior, observed);
   const [only] = made;
   const again = `the answer to the request of ${intent.since} was lost: the same is sent again`;
-  if (kind.creation === "keyed" && keyIsTrusted(intent.since, now, input.keyLifetimeMs)) {
+  const young = kind.creation === "keyed" && keyIsTrusted(intent.since, now, input.keyLifetimeMs);
+  if (young && !wasMadeBefore(intent, certainlyMade(kind, prior, made, now))) {
     return ways.create(then, `${again}, with the same key`);
   }
   if (only === undefined) return ways.create(then, kind.creation === "keyed" ? `${again}, with the same key` : again);
@@ -59,6 +61,17 @@ export function newlyMade(
   const unheld = alike.filter((remote) => !intent.known?.includes(remote.id) && holder?.(remote) === undefined);
   return kind.creation === "keyed" ? unheld : unheld.filter(({ phase }) => phase !== "gone");
 }
+
+/**
+ * Whether an object was made a while before the request left: by a run on another machine, which sent the same key earlier
+ * than this one trusts it from.
+ */
+function wasMadeBefore({ since }: Intent, made: Remote | undefined): boolean {
+  const [, last] = (made && madeBetween(made)) ?? [];
+  return last !== undefined && last < Date.parse(since) - OTHERS_MS;
+}
+
+const OTHERS_MS = 10_000;
 
 /** The one object that the create has certainly made: alone, alive, with its natural key, and made at that time. */
 export function certainlyMade(kind: Kind, prior: Doubtful, made: readonly Remote[], now: number): Remote | undefined {

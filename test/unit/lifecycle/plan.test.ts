@@ -475,6 +475,16 @@ const cases: readonly Case[] = [
     after: { plan_id: 11, domain: "www.acme.example" },
   },
   {
+    why: "an order without answer, a minute ago, and its domain was ordered a minute before that: by another machine",
+    config: { ...order, plan_id: 11 },
+    prior: { ...order, id: null, deletion_policy: "prevent" },
+    mark: { pending: { since: "2026-11-21T09:59:00Z", operation: "createService" } },
+    live: alike(remote({ ...liveService, created_at: "2026-11-21T09:58:00Z" })),
+    actions: ["no-op"],
+    reasons: ["import"],
+    says: [],
+  },
+  {
     why: "an order without answer, an hour ago, and its domain is there since: adopted",
     config: { ...order, plan_id: 11 },
     prior: { ...order, id: null, deletion_policy: "prevent" },
