@@ -1,6 +1,15 @@
 import type { AttributeMeta } from "../kinds/attribute.ts";
 import type { Created, Kind } from "../kinds/kind.ts";
-import { type Change, hasUnknown, type JsonObject, join, type Value, type ValueObject } from "../model/index.ts";
+import {
+  type Change,
+  hasUnknown,
+  type JsonObject,
+  join,
+  type PrivateMark,
+  type ResourceState,
+  type Value,
+  type ValueObject,
+} from "../model/index.ts";
 import { attributesOf, refreshed } from "./attributes.ts";
 
 /** What a change aims at, as attributes: the plan's values, and the declared ones where the plan did not know them yet. */
@@ -62,6 +71,12 @@ export function adoptedAttributes(kind: Kind, told: JsonObject, config: ValueObj
     const believed = meta.change === "recorded" || meta.change === "immutable";
     return believed && known === null && !hasUnknown(declared) ? declared : known;
   });
+}
+
+/** What is recorded of a resource that a change is about. */
+export function recordOf(kind: Kind, change: Change, attributes: JsonObject, mark: PrivateMark): ResourceState {
+  const { address, provider, sensitive, dependsOn: dependencies } = change;
+  return { address, provider, schemaVersion: kind.schemaVersion, attributes, sensitive, private: mark, dependencies };
 }
 
 /** An object without some of its keys. */

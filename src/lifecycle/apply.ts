@@ -10,7 +10,7 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import { isNotFound } from "./account.ts";
-import { createdAttributes, inPlaceAims, plannedAttributes, recordedOnly, without } from "./aims.ts";
+import { createdAttributes, inPlaceAims, plannedAttributes, recordedOnly, recordOf, without } from "./aims.ts";
 import { refreshed } from "./attributes.ts";
 import type { Applied, ApplyContext } from "./context.ts";
 import { create } from "./create.ts";
@@ -236,16 +236,7 @@ class Work {
   }
 
   async #save(mark: PrivateMark = this.#mark): Promise<void> {
-    const { address, provider, dependsOn } = this.#change;
-    await this.#context.save({
-      address,
-      provider,
-      schemaVersion: this.#kind.schemaVersion,
-      attributes: this.#attributes,
-      sensitive: this.#change.sensitive,
-      private: mark,
-      dependencies: dependsOn,
-    });
+    await this.#context.save(recordOf(this.#kind, this.#change, this.#attributes, mark));
   }
 
   #end(): Applied {

@@ -3,7 +3,7 @@ import { type Created, type Kind, matches, type Remote } from "../kinds/kind.ts"
 import { type Change, type Diagnostic, fail, HostformError, type Intent, type JsonObject } from "../model/index.ts";
 import { attributesOf, sameValue } from "./attributes.ts";
 import { type CreateContext, intentOf, mutationOf, refusedAgain, stopped, wasRefused } from "./creating.ts";
-import { madeBetween } from "./doubt.ts";
+import { madeBetween, newSince } from "./doubt.ts";
 import { idempotencyKey, keyExpiry, keyIsTrusted } from "./key.ts";
 import { lookalikesOf } from "./lookalike.ts";
 import { existing, lookalike, undecided } from "./refusals.ts";
@@ -124,7 +124,7 @@ function checkResend(
   { account, now, holder }: CreateContext,
 ): void {
   if (keyIsTrusted(pending.since, now(), account.settings.keyLifetimeMs)) return;
-  const made = alike.filter((remote) => !pending.known?.includes(remote.id) && holder?.(kind, remote) === undefined);
+  const made = newSince(pending, alike, (remote) => holder?.(kind, remote));
   if (made.length > 0) throw stopped(undecided({ kind, address }, made));
 }
 

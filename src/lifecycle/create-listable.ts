@@ -10,7 +10,7 @@ import {
   type JsonObject,
 } from "../model/index.ts";
 import { type CreateContext, intentOf, refusedAgain, stopped, wasRefused } from "./creating.ts";
-import { candidatesOf, madeThen, SETTLED_MS, tellsOnce } from "./doubt.ts";
+import { madeThen, newSince, SETTLED_MS, tellsOnce } from "./doubt.ts";
 import { parentOf } from "./read.ts";
 import { existing, undecided } from "./refusals.ts";
 
@@ -103,8 +103,10 @@ async function found(
   const parent = parentOf(kind, planned);
   const look = async () => {
     account.forget(kind, parent);
-    const listed = [...(await account.list(kind, parent)).values()].filter(({ phase }) => phase !== "gone");
-    return candidatesOf(kind, intent, planned, listed, (remote) => holder?.(kind, remote));
+    const listed = [...(await account.list(kind, parent)).values()].filter(
+      ({ phase, attributes }) => phase !== "gone" && matches(kind, planned, attributes),
+    );
+    return newSince(intent, listed, (remote) => holder?.(kind, remote));
   };
   // A page may have shifted while the list was read: what is missing there is looked for once more.
   const once = await look();

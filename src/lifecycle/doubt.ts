@@ -1,4 +1,4 @@
-import { type Kind, matches, type Remote } from "../kinds/kind.ts";
+import type { Kind, Remote } from "../kinds/kind.ts";
 import type { Intent, JsonObject, PrivateMark, ResourceState } from "../model/index.ts";
 import { attributesOf } from "./attributes.ts";
 
@@ -16,20 +16,16 @@ export function isDoubtful(resource: ResourceState | undefined): resource is Dou
 }
 
 /**
- * The objects that a create without known outcome may have made: those with its natural key that were not there before
- * it left and that no other address holds. Gone ones too: what was made and ended is not made again by itself.
+ * Of some objects, those that were not there before a request left and that no other address holds: what it made is among
+ * them. Gone ones too: what was made and ended is not made again by itself.
  * @param holder the address that a live object is recorded under.
  */
-export function candidatesOf(
-  kind: Kind,
-  { since: _, known = [] }: Intent,
-  sent: JsonObject,
+export function newSince(
+  { known = [] }: Intent,
   objects: readonly Remote[],
   holder: (remote: Remote) => string | undefined = () => undefined,
 ): Remote[] {
-  return objects.filter(
-    (remote) => matches(kind, sent, remote.attributes) && !known.includes(remote.id) && holder(remote) === undefined,
-  );
+  return objects.filter((remote) => !known.includes(remote.id) && holder(remote) === undefined);
 }
 
 /**

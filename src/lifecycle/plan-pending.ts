@@ -1,7 +1,7 @@
 import { type Kind, matches, type Remote } from "../kinds/kind.ts";
 import type { Intent, Value, ValueObject } from "../model/index.ts";
 import { attributesOf, refreshed } from "./attributes.ts";
-import { type Doubtful, madeBetween, madeThen, tellsOnce } from "./doubt.ts";
+import { type Doubtful, madeBetween, madeThen, newSince, tellsOnce } from "./doubt.ts";
 import { keyIsTrusted } from "./key.ts";
 import { type PlanInput, type Planned, unchanged } from "./planned.ts";
 import type { Observation } from "./read.ts";
@@ -58,7 +58,7 @@ export function newlyMade(
   observed: Observation,
 ): Remote[] {
   const alike = observed.status === "present" ? [] : (observed.alike ?? []);
-  const unheld = alike.filter((remote) => !intent.known?.includes(remote.id) && holder?.(remote) === undefined);
+  const unheld = newSince(intent, alike, holder);
   return kind.creation === "keyed" ? unheld : unheld.filter(({ phase }) => phase !== "gone");
 }
 

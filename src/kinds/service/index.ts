@@ -7,7 +7,8 @@ import { invoiceAttributes, recordedInvoice, reportedInvoice } from "../invoice.
 import type { Kind, Remote, Settings, Step } from "../kind.ts";
 import { fingerprintAttribute, secretOutputAttribute } from "../secret-output.ts";
 import { quoteService } from "./quote.ts";
-import { keepsNoPassword, monthsOf, passwordForm, phaseOf } from "./words.ts";
+import { passwordStep, suspension } from "./steps.ts";
+import { keepsNoPassword, monthsOf, phaseOf } from "./words.ts";
 
 const attributes = z.strictObject({
   id: idAttribute("service"),
@@ -141,43 +142,6 @@ function remote(record: ServiceRecord, settings: Settings): Remote {
 }
 
 const orderFields = ["plan_id", "currency", "domain", "coupon_code"] as const;
-
-function passwordStep(prior: JsonObject, planned: JsonObject, config: JsonObject): Step<"resetPassword"> {
-  const form = passwordForm(typeof prior.product_type === "string" ? prior.product_type : null);
-  const given = form === "given" || (form === "unknown" && typeof config.password === "string");
-  return {
-    name: "setting the password",
-    mutation: {
-      endpoint: "resetPassword",
-      params: { id: String(prior.id) },
-      ...(given && { body: { password: config.password ?? null } }),
-    },
-    accept(answer) {
-      const done = { password_version: planned.password_version ?? null };
-      const earlier = { generated_password: null, generated_password_fingerprint: null };
-      if (given) return { attributes: { ...done, ...earlier } };
-      const warning: Diagnostic = {
-        severity: "warning",
-        code: "api.malformed",
-        summary: "The API's answer holds no generated password",
-        detail: "The password was reset, but the answer, the only way to learn it, did not contain it.",
-        fix: "Apply again to have another one generated.",
-      };
-      // A password that was lost on its way is not one that was set: the next apply has another one generated.
-      if (answer.password === null) return { attributes: earlier, warning };
-      return { attributes: { ...done, ...earlier, generated_password: answer.password } };
-    },
-  };
-}
-
-function suspension(prior: JsonObject, suspend: boolean): Step<"suspendService" | "unsuspendService"> {
-  return {
-    name: suspend ? "suspending" : "unsuspending",
-    mutation: { endpoint: suspend ? "suspendService" : "unsuspendService", params: { id: String(prior.id) } },
-    accept: () => ({ attributes: {} }),
-    settled: ({ phase }) => phase === (suspend ? "suspended" : "live"),
-  };
-}
 
 function check(config: ValueObject): Diagnostic[] {
   if (config.password === undefined || config.password_version !== undefined) return [];
