@@ -35,16 +35,15 @@ export { type Listing, type Listings, renderListing } from "./listings.ts";
 export { formatMoney, type MoneyScale } from "./money.ts";
 export { type OutcomeTextOptions, renderOutcome } from "./outcome-text.ts";
 export type { PlanDocumentOptions } from "./plan-document.ts";
+export type { PlanExtrasJson, ResourceExtrasJson } from "./plan-extras-json.ts";
 export { renderPlanHtml } from "./plan-html.ts";
 export {
   type ChangeJson,
-  type PlanExtrasJson,
   type PlanJson,
   type PlanJsonOptions,
   PROVIDER_NAME,
   planJson,
   type ResourceChangeJson,
-  type ResourceExtrasJson,
   type ResourceJson,
   type ValuesJson,
 } from "./plan-json.ts";

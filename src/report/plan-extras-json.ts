@@ -1,0 +1,52 @@
+import type { Change, CostLine, Plan, Quote, Reason, RequestEstimate } from "../model/index.ts";
+import { type DiagnosticJson, diagnosticJson } from "./diagnostic-json.ts";
+
+/** What Terraform's representation has no place for. */
+export interface PlanExtrasJson {
+  readonly project: string;
+  readonly mode: "apply" | "destroy";
+  readonly lineage: string;
+  readonly serial: number;
+  readonly cost: readonly CostLine[];
+  readonly requests: RequestEstimate;
+  /** Addresses of creates without known outcome that applying does not settle; the exit code is 1 while there are any. */
+  readonly pending: readonly string[];
+  readonly diagnostics: readonly DiagnosticJson[];
+  /** By address; resources about which there is nothing to say are left out. */
+  readonly resources: Readonly<Record<string, ResourceExtrasJson>>;
+}
+
+export interface ResourceExtrasJson {
+  /** Alias of the provider, that is of the account. */
+  readonly provider: string;
+  readonly reasons?: readonly Reason[];
+  /** Declared changes that wait until the service is live. */
+  readonly deferred?: readonly string[];
+  readonly removal?: "delete" | "forget" | "suspend";
+  readonly quote?: Quote;
+}
+
+/** Our own additions to the plan as JSON, under `hostform`. */
+export function extrasJson(plan: Plan): PlanExtrasJson {
+  return {
+    project: plan.project,
+    mode: plan.mode,
+    lineage: plan.lineage,
+    serial: plan.serial,
+    cost: plan.cost,
+    requests: plan.requests,
+    pending: plan.pending,
+    diagnostics: plan.diagnostics.map(diagnosticJson),
+    resources: Object.fromEntries(plan.changes.map((change) => [change.address, resourceExtras(change)])),
+  };
+}
+
+function resourceExtras(change: Change): ResourceExtrasJson {
+  return {
+    provider: change.provider,
+    ...(change.reasons.length > 0 && { reasons: change.reasons }),
+    ...(change.deferred.length > 0 && { deferred: change.deferred }),
+    ...(change.removal !== undefined && { removal: change.removal }),
+    ...(change.quote !== undefined && { quote: change.quote }),
+  };
+}
