@@ -14,6 +14,7 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
   report: ["model"],
   webhooks: ["model"],
   sandbox: [],
+  terraform: ["lifecycle", "kinds", "api", "model", "webhooks", "record/secret-output.ts"],
   cli: [
     "api",
     "declare",

@@ -1,0 +1,82 @@
+import type { HostingClient } from "../api/index.ts";
+import type { Settings } from "../kinds/kind.ts";
+import type { Account, SecretOutputs } from "../lifecycle/index.ts";
+import type { Clock, Json, JsonObject, ResourceState } from "../model/index.ts";
+import type { Schema, Type } from "./schema/schema.ts";
+
+/** The contracts between the parts of the provider. None of them knows wire types; `calls/` alone translates. */
+
+/** One provider configuration, opened: the account that it is about and how to deal with it. */
+export interface Session {
+  readonly client: HostingClient;
+  readonly account: Account;
+  readonly settings: Settings;
+  /** Absent: nothing can be ordered (the Idempotency-Key is made from it). */
+  readonly project: string | undefined;
+  /** Digits after the decimal point of money amounts; undefined: amounts are in the API's own unit. */
+  readonly moneyScale: number | undefined;
+  readonly clock: Clock;
+  /** Aborted when Terraform is stopped (Ctrl-C): what is under way is finished, nothing new is begun. */
+  readonly stop: AbortSignal;
+  readonly journal: Journal;
+  readonly secretOutputs: SecretOutputs;
+  close(): Promise<void>;
+}
+
+/**
+ * What creates of this account and project have come to that Terraform may not have recorded yet: Terraform writes its
+ * state after the provider has answered, and a process that is killed in between takes the answer with it. In the user's
+ * state folder, mode 0600; nothing in it outlives the moment in which Terraform shows that it has recorded the object.
+ */
+export interface Journal {
+  /** @param name what tells the object from others of its type: a service's reference, else the natural key. */
+  get(type: string, name: string): ResourceState | undefined;
+  /** Durable when it returns. */
+  put(type: string, name: string, resource: ResourceState): void;
+  remove(type: string, name: string): void;
+  /** Terraform's state holds the object with this id: what is noted of it is not needed any more. Cheap when nothing is. */
+  recorded(type: string, id: string): void;
+  close(): void;
+}
+
+/** `data "hosting_…"`. */
+export interface DataSource {
+  readonly name: string;
+  readonly schema: Schema;
+  /**
+   * @param config wholly known; null where nothing is given.
+   * @returns every attribute of the schema.
+   * @throws HostformError.
+   */
+  read(config: JsonObject, session: Session): Promise<JsonObject>;
+}
+
+/** `ephemeral "hosting_…"`: its result is in no state and no plan. */
+export interface EphemeralResource {
+  readonly name: string;
+  readonly schema: Schema;
+  /** @throws HostformError. */
+  open(config: JsonObject, session: Session): Promise<JsonObject>;
+}
+
+/** `provider::hosting::…`. Runs without a configuration. */
+export interface ProviderFunction {
+  readonly name: string;
+  readonly summary: string;
+  /** Markdown. */
+  readonly description: string;
+  readonly parameters: readonly { readonly name: string; readonly type: Type; readonly description: string }[];
+  readonly returns: Type;
+  /** @throws FunctionError. */
+  call(args: readonly Json[]): Json;
+}
+
+/** A function's argument is wrong. */
+export class FunctionError extends Error {
+  /** Which one, from 0. */
+  readonly argument: number | undefined;
+  constructor(message: string, argument?: number) {
+    super(message);
+    this.argument = argument;
+  }
+}

@@ -1,0 +1,44 @@
+/** A type of Terraform's, as far as this provider uses them. There is no `dynamic`: its values are read in two ways. */
+export type Type =
+  | "string"
+  | "number"
+  | "bool"
+  | { readonly list: Type }
+  | { readonly set: Type }
+  | { readonly map: Type };
+
+/** An attribute whose value is one object, or several, with attributes of their own. */
+export interface Nested {
+  readonly nesting: "single" | "list";
+  readonly attributes: Attributes;
+}
+
+/** One attribute as Terraform is told of it. At least one of `required`, `optional` and `computed`. */
+export interface Attribute {
+  readonly type: Type | Nested;
+  /** Markdown. */
+  readonly description: string;
+  readonly required?: boolean;
+  readonly optional?: boolean;
+  readonly computed?: boolean;
+  readonly sensitive?: boolean;
+  /** Never in a plan or state; Terraform 1.11 and later. */
+  readonly writeOnly?: boolean;
+  /** Why it should not be used any more. */
+  readonly deprecated?: string;
+}
+
+export type Attributes = Readonly<Record<string, Attribute>>;
+
+/** What Terraform is told of a resource, a data source, an ephemeral resource or the provider's configuration. */
+export interface Schema {
+  /** Of the recorded attributes; 0 for what is not recorded. */
+  readonly version: number;
+  /** Markdown. */
+  readonly description: string;
+  readonly attributes: Attributes;
+}
+
+export function isNested(type: Attribute["type"]): type is Nested {
+  return typeof type === "object" && "nesting" in type;
+}
