@@ -1,6 +1,6 @@
 import type { Writer } from "../api/index.ts";
 import type { Kinds } from "../kinds/kind.ts";
-import { type Account, type Applied, applyChange, explain } from "../lifecycle/index.ts";
+import { type Account, type Applied, applyChange, explain, JobWatch } from "../lifecycle/index.ts";
 import {
   type ApplyEvent,
   type ApplyResult,
@@ -27,7 +27,6 @@ import { progressOf, skipped } from "./progress.ts";
 import { type Recorder, Records } from "./records.ts";
 import { blockersOf } from "./schedule.ts";
 import { type Secrets, secretsOf } from "./sources.ts";
-import { JobWatch } from "./wait.ts";
 
 export interface ApplyOptions extends Secrets {
   readonly plan: Plan;

@@ -6,6 +6,8 @@ import { isObject, type Json } from "../model/index.ts";
 export interface AttributeMeta {
   /** One or two sentences, shown in editors and reference pages. */
   readonly description: string;
+  /** The same for Terraform, where the words for YAML would mislead. */
+  readonly hcl?: string;
   /**
    * What a change of a declared attribute means. Absent: the attribute cannot be declared, the API gives it.
    * `in-place`: requests change it. `replace`: the object is made anew. `immutable`: no call changes it and the object

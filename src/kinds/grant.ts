@@ -8,6 +8,7 @@ const attributes = z.strictObject({
   id: idAttribute("grant"),
   service_id: attribute(identifier(), {
     description: "The service that is shared. Filled in by itself when the grant stands inside the service's block.",
+    hcl: "The service that is shared.",
     change: "replace",
     example: "${hosting_service.acme-www.id}",
   }),

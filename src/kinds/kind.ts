@@ -135,6 +135,8 @@ export interface Kind<E extends MutationName = MutationName> {
 
   /** The requests that turn `prior` into `planned` in place; write-only values stand in `config`. */
   update?(prior: JsonObject, planned: JsonObject, config: JsonObject): Step[];
+  /** The phase that an object with these attributes is in. Absent: always live. */
+  phase?(attributes: ValueObject, settings: Settings): Phase;
   /** Which in-place attributes cannot be changed yet in this phase (a password before the service exists). */
   deferred?(phase: Phase): readonly string[];
   /** Computed attributes whose value is unknown after a change of `attribute`. @param before what it is now; default: anything. */

@@ -20,6 +20,7 @@ const attributes = z.strictObject({
   questions: attribute(freeMap().optional(), {
     description:
       "Source type and scope questions, sent as they are: the API's field names are not published. Lists and objects are kept as JSON text.",
+    hcl: "Source type and scope questions, sent as they are: the API's field names are not published. Lists and objects are given with `jsonencode` and sent as such.",
     change: "immutable",
     unreadable: true,
     example: { source: "cpanel" },

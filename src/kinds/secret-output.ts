@@ -65,6 +65,7 @@ const output = z
 export const secretOutputAttribute = (secret: string) =>
   attribute(z.pipe(z.transform(withoutNulls), output).optional(), {
     description: `Where \`${secret}\` is written to when the API tells it, instead of staying in the state: \`{file: PATH}\`, \`{env_file: {path, name}}\` or \`{command: [PROGRAM, …]}\`. Tried before anything is sent.`,
+    hcl: `Where \`${secret}\` is written to when the API tells it, instead of staying in the state: exactly one of \`file\`, \`env_file\` and \`command\`. Paths are relative to the directory in which Terraform runs. Tried before anything is sent.`,
     change: "recorded",
     unreadable: true,
     same: (a: Json, b: Json) => equal(withoutNulls(a), withoutNulls(b)),

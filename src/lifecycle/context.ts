@@ -27,6 +27,8 @@ export interface ApplyContext {
   take?(kind: Kind, id: string, attributes: JsonObject): string | undefined;
   /** Takes the thing that is to be made for this address. @returns the other address that has it already. */
   claim?(kind: Kind, planned: JsonObject): string | undefined;
+  /** Whether a live object is the one that this create takes the place of: it was let go for that. */
+  replaces?(remote: Remote): boolean;
   /** Other resources of the same kind and account whose create has no known outcome. */
   siblings?(kind: Kind): readonly Doubtful[];
   /** What is recorded of the resource before the change. */

@@ -102,10 +102,10 @@ function refuseTwin(
   planned: JsonObject,
   alike: readonly Remote[],
   plans: readonly PlanRecord[],
-  { holder, siblings }: CreateContext,
+  { holder, siblings, replaces }: CreateContext,
 ): void {
   const subject = { kind, address, holder: (remote: Remote) => holder?.(kind, remote) };
-  const live = alike.filter(({ phase }) => phase !== "gone");
+  const live = alike.filter((remote) => remote.phase !== "gone" && !replaces?.(remote));
   const twins = live.filter(({ attributes }) => matches(kind, planned, attributes));
   if (twins.length > 0) throw new HostformError([existing(subject, twins)]);
   const doubles = lookalikesOf(kind, planned, live, plans, {

@@ -78,13 +78,13 @@ export async function createListable(
  *   was to be made and turned out to be there.
  */
 async function present(kind: Kind, change: Change, planned: JsonObject, context: CreateContext): Promise<Remote[]> {
-  const { account, holder } = context;
+  const { account, holder, replaces } = context;
   const parent = parentOf(kind, planned);
   if (parent !== undefined && account.isNew(parent)) return [];
   const listed = [...(await account.list(kind, parent)).values()];
   const there = listed.filter(({ attributes }) => matches(kind, planned, attributes));
   // What a replacement takes the place of may look the same.
-  if (there.length === 0 || isReplacement(change)) return there;
+  if (isReplacement(change) || there.every((remote) => replaces?.(remote))) return there;
   throw new HostformError([
     existing({ kind, address: change.address, holder: (remote) => holder?.(kind, remote) }, there),
   ]);

@@ -19,3 +19,4 @@ export * from "./removal.ts";
 export { fingerprintOf, unrecoverable } from "./secrets.ts";
 export * from "./settle.ts";
 export * from "./validate.ts";
+export { JobWatch, type JobWatchOptions } from "./wait.ts";

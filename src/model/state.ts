@@ -31,6 +31,11 @@ export interface PrivateMark {
   readonly pending?: Intent;
   /** Any other request that was begun. Nothing hangs on it: what the account shows next is what became of it. */
   readonly attempt?: Intent;
+  /**
+   * Attributes that are recorded as declared although they wait until the object is live: Terraform insists that what is
+   * declared is recorded. Written by the Terraform provider alone; whoever reads the state takes them for not done.
+   */
+  readonly waiting?: readonly string[];
 }
 
 /** One resource instance as last recorded. */

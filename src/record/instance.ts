@@ -63,13 +63,18 @@ export function addressOf(resource: ResourceJson, instance: InstanceJson): strin
 /** Decodes one manageable instance. @throws HostformError `state.unreadable` when its private mark is damaged. */
 export function decodeInstance(resource: ResourceJson, instance: InstanceJson, source: string): ResourceState {
   const address = addressOf(resource, instance);
+  const { waiting = [], ...mark } = decodePrivate(instance, address, source);
+  const attributes = canonical(instance.attributes) as ResourceState["attributes"];
+  const notDone = Object.fromEntries(
+    waiting.filter((name) => Object.hasOwn(attributes, name)).map((name) => [name, null]),
+  );
   return normalized({
     address,
     provider: parseProvider(resource.provider)?.alias ?? "default",
     schemaVersion: instance.schema_version,
-    attributes: canonical(instance.attributes) as ResourceState["attributes"],
+    attributes: { ...attributes, ...notDone },
     sensitive: sensitiveNames(instance),
-    private: decodePrivate(instance, address, source),
+    private: mark,
     dependencies: instance.dependencies ?? [],
   });
 }
@@ -146,6 +151,7 @@ const markFields = {
   deposed: z.record(z.string(), z.unknown()).optional(),
   pending: intent.optional(),
   attempt: intent.optional(),
+  waiting: z.array(z.string()).optional(),
 } satisfies Record<keyof PrivateMark, z.ZodType>;
 
 const markNames = Object.keys(markFields);

@@ -14,6 +14,7 @@ const attributes = z.strictObject({
   id: idAttribute("service"),
   plan_id: attribute(z.number().int().positive(), {
     description: "The plan to order; see `hostform plans`. Must be an active plan on an active product.",
+    hcl: "The plan to order; see the data source `hosting_plans`. Must be an active plan on an active product.",
     change: "immutable",
     example: 101,
   }),
@@ -47,6 +48,7 @@ const attributes = z.strictObject({
   reference: attribute(z.string().min(1).max(200).optional(), {
     description:
       "Stable name of this order within the project, from which its Idempotency-Key is derived. Default: the resource's address.",
+    hcl: "Stable name of this order within the provider's `project`, from which its Idempotency-Key is derived. Default: the domain. Required to order a service without a domain: Terraform does not tell a provider the resource's address.",
     change: "recorded",
     unreadable: true,
   }),
@@ -59,6 +61,7 @@ const attributes = z.strictObject({
   password: attribute(z.string().min(8, "at least 8 characters").optional(), {
     description:
       "Control-panel password (shared and WordPress hosting), at least 8 characters. Never written here itself, but where it is read: `{env: NAME}`, `{file: PATH}` or `{command: [PROGRAM, …]}`. Write-only: read and sent when `password_version` changes, never stored.",
+    hcl: "Control-panel password (shared and WordPress hosting), at least 8 characters. Write-only: read and sent when `password_version` changes, in no plan and no state. Needs Terraform 1.11 or OpenTofu 1.11.",
     change: "in-place",
     sensitive: true,
     writeOnly: true,
@@ -141,6 +144,8 @@ function remote(record: ServiceRecord, settings: Settings): Remote {
   return { id: record.id, attributes: observed, phase };
 }
 
+const word = (value: unknown): string | null => (typeof value === "string" ? value : null);
+
 const orderFields = ["plan_id", "currency", "domain", "coupon_code"] as const;
 
 function check(config: ValueObject): Diagnostic[] {
@@ -210,6 +215,8 @@ export const service: Kind<"createService"> = {
     if (planned.suspended === true && prior.suspended !== true) steps.push(suspension(prior, true));
     return steps;
   },
+  phase: ({ status, provisioning_status: provisioning }, settings) =>
+    phaseOf(word(status), word(provisioning), settings),
   deferred: (phase) => (phase === "pending" ? ["suspended", "password_version"] : []),
   affects(name, before) {
     if (name === "suspended") return ["status", "provisioning_status"];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { JobWatch } from "../../../src/engine/wait.ts";
 import type { Kind, Remote } from "../../../src/kinds/kind.ts";
+import { JobWatch } from "../../../src/lifecycle/wait.ts";
 import { testClock } from "../../support/clock.ts";
 import { failure, fakeAccount, kindOf, liveService, notFound, remote } from "../../support/subjects.ts";
 

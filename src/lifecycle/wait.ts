@@ -1,6 +1,6 @@
 import type { Kind, Remote } from "../kinds/kind.ts";
-import type { Account } from "../lifecycle/index.ts";
 import type { Clock } from "../model/index.ts";
+import type { Account } from "./account.ts";
 
 interface Waiter {
   readonly address: string;
