@@ -25,6 +25,7 @@ import { createRedact } from "./redact.ts";
 import { buildRequest, type RequestParts } from "./request.ts";
 import type { CallOptions, Listing, Reader, Writer } from "./surface.ts";
 import { findText, takeOne } from "./unwrap.ts";
+import { webAddress } from "./web-address.ts";
 
 /** A connection attempt gives up before the whole request does, so that it is known not to have been sent. */
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -110,7 +111,7 @@ export class HostingClient implements Reader, Writer {
       const json = await this.#call("panelSso", { params: { id }, signal });
       const url = findText(json, ["url", "sso_url", "login_url"], ["sso", "panel_sso"]);
       if (url === null) throw malformed("panelSso", { expected: 'an object with "url"', came: formOf(json) });
-      return { url };
+      return { url: webAddress(url) };
     },
   };
 

@@ -76,7 +76,7 @@ export function cancelled(endpoint: EndpointName, reached: Reached): FailedAttem
 export function tooLate(endpoint: EndpointName): FailedAttempt {
   return new FailedAttempt(endpoint, {
     code: "api.too_late",
-    summary: `${describeEndpoint(endpoint)} was not sent any more: its Idempotency-Key has grown too old to be relied on`,
+    summary: `${describeEndpoint(endpoint)} was not sent any more: the time until which it may leave is over`,
     reached: "no",
     fix: "Run the command again: it looks first.",
   });

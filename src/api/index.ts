@@ -20,5 +20,6 @@ export { type Ledger, MemoryLedger, WINDOW_MS } from "./ledger.ts";
 export type { RequestEvent } from "./observe.ts";
 export type { ClientOptions } from "./options.ts";
 export type * from "./records.ts";
+export { type LedgerOptions, ledgerFor, SharedLedger } from "./shared-ledger.ts";
 export type { CallOptions, Listing, Reader, Writer } from "./surface.ts";
 export { VERSION } from "./version.ts";

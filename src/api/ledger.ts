@@ -1,11 +1,6 @@
-/** The window of §8, "60 requests per minute", in milliseconds. */
-export const WINDOW_MS = 60_000;
+import { RollingWindow, type Turn } from "./rolling-window.ts";
 
-/**
- * A request sent later may arrive sooner: sends are remembered a little longer than the window, so that the server
- * never counts more than we do.
- */
-const MARGIN_MS = 1_000;
+export { WINDOW_MS } from "./rolling-window.ts";
 
 /**
  * Where the requests of one token are counted. In memory by default; a ledger on disk can be shared by all processes
@@ -25,38 +20,17 @@ export interface Ledger {
 
 /** A ledger for one process. */
 export class MemoryLedger implements Ledger {
-  /** When each booked request leaves the window, ascending. */
-  #expiries: number[] = [];
-  #pausedUntil = 0;
+  readonly #window = new RollingWindow();
 
-  async reserve(now: number, limit: number): Promise<{ waitMs: number; left: number }> {
-    if (this.#pausedUntil > now) return { waitMs: this.#pausedUntil - now, left: 0 };
-    this.#expire(now);
-    const over = this.#expiries.length - limit;
-    const blocking = over >= 0 ? this.#expiries[over] : undefined;
-    if (blocking !== undefined) return { waitMs: blocking - now, left: 0 };
-    this.#book(now + WINDOW_MS + MARGIN_MS, 1);
-    return { waitMs: 0, left: Math.max(0, limit - this.#expiries.length) };
+  async reserve(now: number, limit: number): Promise<Turn> {
+    return this.#window.reserve(now, limit, "here");
   }
 
   async pause(until: number): Promise<void> {
-    this.#pausedUntil = Math.max(this.#pausedUntil, until);
+    this.#window.pause(until);
   }
 
   async lower(now: number, limit: number, left: number, until: number): Promise<void> {
-    this.#expire(now);
-    const foreign = limit - left - this.#expiries.length;
-    if (foreign > 0) this.#book(until, foreign);
-  }
-
-  #book(expiry: number, count: number): void {
-    for (let i = 0; i < count; i++) this.#expiries.push(expiry);
-    this.#expiries.sort((a, b) => a - b);
-  }
-
-  /** Forgets what has left the window. A clock that was set back must not lock the token: nothing outlasts a window. */
-  #expire(now: number): void {
-    const latest = now + WINDOW_MS + MARGIN_MS;
-    this.#expiries = this.#expiries.filter((expiry) => expiry > now).map((expiry) => Math.min(expiry, latest));
+    this.#window.lower(now, limit, left, until);
   }
 }

@@ -64,7 +64,8 @@ function within(name: string, value: number, least: number, most: number): numbe
   fail("api.argument", `${name} must be a whole number from ${least} to ${most}`);
 }
 
-function validToken(token: string): string {
+/** §5.1. @throws HostformError `provider.token` for what cannot stand in a header; the token is not in it. */
+export function validToken(token: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return token;
   fail(
     "provider.token",

@@ -1,7 +1,6 @@
 import type { Clock } from "../model/index.ts";
-import type { CommandEnd } from "../record/index.ts";
+import type { CaptureOptions, CommandEnd } from "../record/index.ts";
 import { jsonText, type Look } from "../report/index.ts";
-import type { CaptureOptions } from "./captured-command.ts";
 import type { Redaction } from "./redaction.ts";
 
 /** The outside of a command: streams, environment, signals. Everything that a test wants to replace. */

@@ -8,6 +8,7 @@ import { registerMain } from "./register/main.ts";
 import { registerOnce } from "./register/once.ts";
 import { registerSetup } from "./register/setup.ts";
 import { registerState } from "./register/state.ts";
+import { registerTerraform } from "./register/terraform.ts";
 import { examples, type Registration } from "./registration.ts";
 
 export interface ProgramOptions {
@@ -53,6 +54,7 @@ export function buildProgram(io: GuardedIo, { usageErrors }: ProgramOptions, fin
   registerState(registration);
   registerLooking(registration);
   registerOnce(registration);
+  registerTerraform(registration);
   registerSetup(registration);
   program.helpCommand(false);
   registration

@@ -1,9 +1,10 @@
-import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
-import { HostingClient, type RequestEvent } from "../api/index.ts";
+import { HostingClient, ledgerFor, type RequestEvent } from "../api/index.ts";
+import { readToken } from "../api/token.ts";
+import { readingSettings } from "../kinds/provider-settings.ts";
 import { Account } from "../lifecycle/index.ts";
-import { didYouMean, errnoOf, fail, type ProviderConfig } from "../model/index.ts";
-import { requestEventLine } from "../report/index.ts";
+import { type Diagnostic, didYouMean, fail, type ProviderConfig } from "../model/index.ts";
+import { renderDiagnostics, requestEventLine } from "../report/index.ts";
 import { type Invocation, say } from "./io.ts";
 import { learnToken } from "./known-secrets.ts";
 
@@ -25,6 +26,7 @@ export class Providers {
   /** Address and token -> the alias that uses them. */
   readonly #aliases = new Map<string, string>();
   readonly #tokens = new Map<string, string>();
+  readonly #ledgers: ReturnType<typeof ledgerFor>[] = [];
 
   constructor(configs: ReadonlyMap<string, ProviderConfig>, invocation: Invocation, signal: AbortSignal) {
     this.#configs = configs;
@@ -50,12 +52,7 @@ export class Providers {
     const token = this.#tokens.get(alias);
     if (token === undefined) throw new Error(`provider ${alias} was not prepared`);
     const client = this.#client(config, token);
-    const words = Object.entries(config.statusWords ?? {}).map(
-      ([word, phase]) => [word.trim().toLowerCase(), phase] as const,
-    );
-    const { keyLifetimeMs } = config;
-    const settings = { statusWords: Object.fromEntries(words), ...(keyLifetimeMs !== undefined && { keyLifetimeMs }) };
-    const account = new Account(client, settings, this.#signal);
+    const account = new Account(client, readingSettings(config), this.#signal);
     const provider = { alias, client, account, config };
     this.#open.set(alias, provider);
     return provider;
@@ -87,6 +84,7 @@ export class Providers {
 
   async close(): Promise<void> {
     await Promise.all([...this.#clients.values()].map((client) => client.close()));
+    for (const ledger of this.#ledgers) ledger.close?.();
   }
 
   #config(alias: string): ProviderConfig {
@@ -121,19 +119,27 @@ export class Providers {
       });
     }
     this.#aliases.set(key, config.alias);
-    const client =
-      this.#clients.get(key) ??
-      new HostingClient({
-        baseUrl,
-        token,
-        clock: io.clock,
-        env: io.env,
-        insecureHttp: options.insecureHttp,
-        requestsPerMinute: config.requestsPerMinute,
-        onRequest: (event) => this.#show(event, config.requestsPerMinute ?? 60),
-      });
+    const known = this.#clients.get(key);
+    if (known !== undefined) return known;
+    const ledger = ledgerFor({ baseUrl, token, env: io.env, onWarning: (warning) => this.#warn(warning) });
+    this.#ledgers.push(ledger);
+    const client = new HostingClient({
+      baseUrl,
+      token,
+      clock: io.clock,
+      env: io.env,
+      insecureHttp: options.insecureHttp,
+      requestsPerMinute: config.requestsPerMinute,
+      ledger,
+      onRequest: (event) => this.#show(event, config.requestsPerMinute ?? 60),
+    });
     this.#clients.set(key, client);
     return client;
+  }
+
+  #warn(warning: Diagnostic): void {
+    const { io, options, errLook } = this.#invocation;
+    if (!options.quiet) io.err(renderDiagnostics([warning], errLook));
   }
 
   #show({ left, ...event }: RequestEvent, budget: number): void {
@@ -144,48 +150,20 @@ export class Providers {
 
 async function tokenOf(config: ProviderConfig, invocation: Invocation): Promise<string> {
   const { alias, tokenEnv, tokenFile } = config;
-  const { env } = invocation.io;
   const place = config.range === undefined ? {} : { range: config.range };
-  if (tokenFile !== undefined)
-    return tokenFromFile(path.resolve(invocation.io.cwd, tokenFile), alias, invocation, place);
   const variable = tokenEnv ?? (alias === "default" ? "HOSTING_TOKEN" : undefined);
-  if (variable === undefined) {
+  if (tokenFile === undefined && variable === undefined) {
     fail("provider.token", `Provider ${alias} says nowhere where its token is`, {
       fix: "Add `token_env: VARIABLE` or `token_file: PATH` to it.",
       ...place,
     });
   }
-  const token = env[variable]?.trim();
-  if (token) return token;
-  fail(
-    "provider.token",
-    `No API token for provider ${alias}: the environment variable ${variable} is ${token === undefined ? "not set" : "empty"}`,
-    {
-      fix: `Create a token in the dashboard (API Tokens) and set it: \`export ${variable}=…\`. To try without an account: \`hostform sandbox\`.`,
-      ...place,
-    },
-  );
-}
-
-async function tokenFromFile(file: string, alias: string, invocation: Invocation, place: object): Promise<string> {
-  try {
-    const { mode } = await stat(file);
-    if (process.platform !== "win32" && (mode & 0o077) !== 0) {
-      say(invocation, `Warning: the token file ${file} can be read by others; \`chmod 600 ${file}\`.`);
-    }
-    const token = (await readFile(file, "utf8")).trim();
-    if (token !== "") return token;
-    fail("provider.token", `The token file of provider ${alias} is empty`, {
-      detail: file,
-      fix: "Write the API token into it.",
-      ...place,
-    });
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    fail("provider.token", `The token file of provider ${alias} cannot be read`, {
-      detail: `${file}: ${errnoOf(error)}`,
-      fix: "Check `token_file`; the path is relative to the declaration.",
-      ...place,
-    });
+  const { env, cwd } = invocation.io;
+  const source = tokenFile === undefined ? { env: variable ?? "" } : { file: path.resolve(cwd, tokenFile) };
+  const reading = { env, of: `provider ${alias}`, relativeTo: "the declaration", place };
+  const { token, readableByOthers } = await readToken(source, reading);
+  if (readableByOthers && "file" in source) {
+    say(invocation, `Warning: the token file ${source.file} can be read by others; \`chmod 600 ${source.file}\`.`);
   }
+  return token;
 }

@@ -11,12 +11,9 @@ import {
   type SecretSource,
   sourcePlace,
 } from "../model/index.ts";
-import { type CommandEnd, lastLines, SecretFiles, type Standing, systemDisk } from "../record/index.ts";
+import { type CommandEnd, lastLines, SECRET_COMMAND_MS, SecretFiles, standingAt, systemDisk } from "../record/index.ts";
 import type { Invocation } from "./io.ts";
 import { learnValue } from "./known-secrets.ts";
-
-/** A vault may have to wake up; somebody may have to touch a key. */
-const COMMAND_MS = 60_000;
 
 type Command = readonly [string, ...string[]];
 
@@ -24,9 +21,9 @@ type Command = readonly [string, ...string[]];
 export function secretsOf(invocation: Invocation, { files }: Pick<Desired, "files">): Secrets {
   const { io, options } = invocation;
   const run = (command: Command, input: string, env: Readonly<Record<string, string>>) =>
-    io.capture(command, { cwd: options.dir, env: { ...io.env, ...env }, input, timeoutMs: COMMAND_MS });
+    io.capture(command, { cwd: options.dir, env: { ...io.env, ...env }, input, timeoutMs: SECRET_COMMAND_MS });
   const own = ownFiles(invocation, files);
-  const outputs = new SecretFiles({ folder: options.dir, disk: systemDisk, look, run, own });
+  const outputs = new SecretFiles({ folder: options.dir, disk: systemDisk, look: standingAt, run, own });
   return {
     secretOutputs: {
       check: (output, of) => outputs.check(output, of),
@@ -145,17 +142,4 @@ function failed(source: SecretSource, { failure, stdout, stderr }: CommandEnd): 
 
 function unreadable(source: SecretSource, detail: string, fix: string): never {
   fail("secret.source", `A secret value cannot be read from ${sourcePlace(source)}`, { detail, fix });
-}
-
-async function look(file: string): Promise<Standing | undefined> {
-  try {
-    const found = await stat(file);
-    return {
-      form: found.isFile() ? "file" : found.isDirectory() ? "folder" : "other",
-      readableByOthers: process.platform !== "win32" && (found.mode & 0o077) !== 0,
-    };
-  } catch (error) {
-    if (errnoOf(error) === "ENOENT") return undefined;
-    throw error;
-  }
 }

@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
 import { HostformError, systemClock } from "../model/index.ts";
-import { captureCommand } from "./captured-command.ts";
+import { captureCommand } from "../record/index.ts";
 import { browse, runCommand } from "./child-process.ts";
 import type { Io } from "./io.ts";
 

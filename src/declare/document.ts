@@ -1,5 +1,5 @@
 import type { Kind, Kinds } from "../kinds/kind.ts";
-import { isTemplate } from "../model/index.ts";
+import { isProjectName, isTemplate } from "../model/index.ts";
 import { type Draft, type Named, readProviderName } from "./block.ts";
 import { didYouMean, type Mistakes } from "./mistakes.ts";
 import { namesSecret, reportSecret } from "./providers.ts";
@@ -15,8 +15,6 @@ export interface Fragment {
   readonly backends: readonly Entry[];
   readonly drafts: readonly Draft[];
 }
-
-const PROJECT = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$/;
 
 /** Keys that later versions will have. */
 const NOT_YET: readonly string[] = ["outputs"];
@@ -60,7 +58,7 @@ export function readDocument(tree: Tree, kinds: Kinds, mistakes: Mistakes): Frag
 function readProject(entry: Entry, mistakes: Mistakes): Named {
   const span = valueSpan(entry);
   const name = entry.value.form === "leaf" ? entry.value.value : undefined;
-  if (typeof name !== "string" || !PROJECT.test(name)) {
+  if (typeof name !== "string" || !isProjectName(name)) {
     const detail =
       "It is part of the key under which services are ordered, so it is not to change once something was ordered.";
     const summary = `\`project\` must be a name${typeof name === "string" && isTemplate(name) ? ", not an expression" : ""}`;

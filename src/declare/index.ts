@@ -6,10 +6,10 @@
  * Must not: check the values of attributes (the lifecycle does, and asks `locate` for the place), evaluate the templates of
  * resources, show a token, or throw for anything that stands in a file.
  */
+export { providerSettings } from "../kinds/provider-settings.ts";
 export { backendSettings } from "./backend.ts";
 export { type Declaration, type DeclarationOptions, parseDeclaration } from "./declaration.ts";
 export { type DeclarationFiles, type ReadOptions, readDeclaration, systemFiles } from "./files.ts";
 export { guardSettings } from "./guards.ts";
-export { providerSettings } from "./providers.ts";
 export { secretSourceForms } from "./secret-source.ts";
 export type { SourceFile } from "./source.ts";

@@ -1,58 +1,11 @@
 import { dirname, isAbsolute, join } from "node:path";
-import { z } from "zod";
-import { evaluate, isName, type ProviderConfig } from "../model/index.ts";
+import type { z } from "zod";
+import { configOf, type ProviderSettings, providerSettings } from "../kinds/provider-settings.ts";
+import { evaluate, isName, looksLikeToken, type ProviderConfig } from "../model/index.ts";
 import { didYouMean, type Mistakes } from "./mistakes.ts";
-import { looksLikeToken, rangeOf, type Span } from "./source.ts";
+import { rangeOf, type Span } from "./source.ts";
 import { type Environment, readTemplate } from "./templates.ts";
 import { type Entry, locate, type MapTree, strings, type Tree, toJson, valueSpan } from "./tree.ts";
-
-const VARIABLE_NAME = "expected the name of an environment variable, such as HOSTING_TOKEN";
-
-/** The settings of a provider in a declaration. The editor's schema is made from this as well. */
-export const providerSettings = z.strictObject({
-  base_url: z
-    .url({ protocol: /^https?$/, hostname: /./, error: "expected an address such as https://api.example" })
-    .optional()
-    .describe("Address of the API. Default: the environment variable HOSTING_BASE_URL."),
-  token_env: z
-    .string(VARIABLE_NAME)
-    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, VARIABLE_NAME)
-    .optional()
-    .describe("Environment variable that holds the API token. Default for the default provider: HOSTING_TOKEN."),
-  token_file: z
-    .string("expected a path")
-    .min(1, "expected a path")
-    .optional()
-    .describe("File that holds the API token, relative to this one."),
-  requests_per_minute: z
-    .int("expected a whole number of requests")
-    .min(1, "at least 1")
-    .max(60, "the API allows 60 requests a minute")
-    .optional()
-    .describe("Request budget, at most 60 a minute (the API's limit for a token)."),
-  status_words: z
-    .record(
-      z.string().min(1),
-      z.enum(["pending", "live", "suspended", "gone"], 'expected "pending", "live", "suspended" or "gone"'),
-    )
-    .optional()
-    .describe("What status words of this host mean, for words that hostform does not know."),
-  idempotency_key_retention: z
-    .string("expected a time such as 10m or 24h")
-    .regex(/^[1-9]\d{0,5}(?:s|m|h|d)$/, "expected a time such as 10m or 24h")
-    .optional()
-    .describe(
-      "How long this host remembers an Idempotency-Key, such as 24h, when it says so. Until then an order whose answer was lost is sent again; afterwards it is looked for first. Default: 10m.",
-    ),
-  money_scale: z
-    .int("expected a whole number of digits")
-    .min(0, "at least 0")
-    .max(4, "at most 4")
-    .optional()
-    .describe(
-      "Digits after the decimal point of money amounts. Amounts are shown in the API's own unit when it is left out.",
-    ),
-});
 
 const SETTINGS: readonly string[] = Object.keys(providerSettings.shape);
 const SECRET_KEY = /^(?:.*[_-])?(?:token|bearer|password|secret|api_?key|apikey|authorization|credentials?)$/i;
@@ -93,7 +46,7 @@ export function readProvider(entry: Entry, env: Environment, mistakes: Mistakes)
 }
 
 function readSettings(tree: MapTree, env: Environment, mistakes: Mistakes): Omit<ProviderConfig, "alias"> {
-  const settings: Record<string, unknown> = {};
+  const settings: ProviderSettings = {};
   for (const entry of tree.entries.values()) {
     if (!SETTINGS.includes(entry.key)) reportUnknown(entry, mistakes);
     else if (!hasToken(entry, mistakes)) {
@@ -103,23 +56,9 @@ function readSettings(tree: MapTree, env: Environment, mistakes: Mistakes): Omit
       else for (const issue of parsed.error.issues) reportValue(entry, issue, tree, mistakes);
     }
   }
-  const { base_url, token_env, token_file, requests_per_minute, status_words, money_scale, idempotency_key_retention } =
-    settings as z.infer<typeof providerSettings>;
-  return {
-    ...(base_url !== undefined && { baseUrl: base_url }),
-    ...(token_env !== undefined && { tokenEnv: token_env }),
-    ...(token_file !== undefined && { tokenFile: besideDeclaration(token_file, tree.span) }),
-    ...(requests_per_minute !== undefined && { requestsPerMinute: requests_per_minute }),
-    ...(status_words !== undefined && { statusWords: status_words }),
-    ...(money_scale !== undefined && { moneyScale: money_scale }),
-    ...(idempotency_key_retention !== undefined && { keyLifetimeMs: milliseconds(idempotency_key_retention) }),
-  };
-}
-
-/** `90s`, `10m`, `24h`, `7d` -> milliseconds. */
-function milliseconds(time: string): number {
-  const unit = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }[time.slice(-1)] ?? 0;
-  return Number(time.slice(0, -1)) * unit;
+  const config = configOf(settings);
+  const { tokenFile } = config;
+  return tokenFile === undefined ? config : { ...config, tokenFile: besideDeclaration(tokenFile, tree.span) };
 }
 
 /** A path in a declaration is relative to the file that it stands in. */

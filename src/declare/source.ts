@@ -91,12 +91,3 @@ function hideSecrets(line: string): string {
     .replace(PASSWORD_IN_URL, hide)
     .replace(PARAMETER_IN_URL, hide);
 }
-
-/**
- * True for a string that is an API token: a bearer header, a numbered token, and, where the `name` of a variable
- * is expected, what is long and no such name.
- */
-export function looksLikeToken(text: string, name = false): boolean {
-  if (/^bearer\s+\S/i.test(text) || /^\d+\|[A-Za-z0-9]{16,}$/.test(text)) return true;
-  return name && /^\S{20,}$/.test(text) && !text.includes("${") && !/^(?=.*_)[A-Za-z_][A-Za-z0-9_]*$/.test(text);
-}

@@ -44,6 +44,12 @@ billing ability.
 
 The API can neither change nor delete an account: a change is an error of the plan that says so, and removing the block
 follows \`deletion_policy\`. An account of the same name that exists already is not created again: adopt it with \`import\`.`,
+  hcl: `A client account owned by the agency. Manage track only; creating one requires the Growth partner tier or above and the
+billing ability.
+
+The API can neither change nor delete an account. A change is an error of the plan that says so, and destroying follows
+\`deletion_policy\`. An account of the same name that exists already is not created again: the plan is an error that offers
+an \`import\` block.`,
   example: `client_accounts:
   acme:
     name: Acme

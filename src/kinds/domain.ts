@@ -64,6 +64,14 @@ block follows \`deletion_policy\`.
 
 When the answer to a registration is lost it is not known whether the domain was ordered. hostform never sends it again by
 itself: the resource stays marked as pending until you settle it with \`hostform resolve\`.`,
+  hcl: `Registers a domain; an invoice is raised at once. The API has no call to list, read, change or delete registrations: the
+state is the only memory of them. Drift cannot be seen, a change is an error of the plan that says so, and destroying follows
+\`deletion_policy\`.
+
+When the answer to a registration is lost it is not known whether the domain was ordered. The provider never sends it again
+by itself: the resource stays in the state as pending, with a warning at each plan, until you settle it.
+
+An import cannot look anything up. It takes the id, or the domain, at its word, and the configuration for the rest.`,
   example: `domains:
   acme:
     domain: acme.example

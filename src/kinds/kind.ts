@@ -80,6 +80,8 @@ export interface Kind<E extends MutationName = MutationName> {
   readonly summary: string;
   /** Markdown for the reference page: semantics, what changes in place, what removal means. */
   readonly description: string;
+  /** The same for Terraform's reference page, where the words for YAML would mislead. */
+  readonly hcl?: string;
   /** A declaration for the reference page: the YAML of one resource of the section. */
   readonly example: string;
   /** The attributes; each written with `attribute(…)`. Must contain `id`. */

@@ -54,6 +54,9 @@ export const migrationRequest: Kind<"createMigrationRequest"> = {
   description: `Queues the migration of a website. Its credentials and its final submission are given in the dashboard; the API has no
 call for either, nor for changing or deleting a request: a change is an error of the plan that says so, and removing the
 block follows \`deletion_policy\`.`,
+  hcl: `Queues the migration of a website. Its credentials and its final submission are given in the dashboard; the API has no
+call for either, nor for changing or deleting a request. A change is an error of the plan that says so, and destroying
+follows \`deletion_policy\`.`,
   example: `migration_requests:
   acme:
     domain: www.acme.example

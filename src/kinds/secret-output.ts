@@ -30,13 +30,11 @@ const withoutNulls = (value: unknown): unknown =>
 const output = z
   .strictObject(
     {
-      file: text("a path")
-        .optional()
-        .describe("File whose whole content becomes the secret, relative to the project's folder."),
+      file: text("a path").optional().describe("File whose whole content becomes the secret."),
       env_file: z
         .strictObject(
           {
-            path: text("a path").describe("File of `NAME=value` lines, relative to the project's folder."),
+            path: text("a path").describe("File of `NAME=value` lines."),
             name: z
               .string("expected the name of a variable, such as HOOK_SECRET")
               .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "expected the name of a variable, such as HOOK_SECRET")
@@ -64,7 +62,7 @@ const output = z
 /** Where a one-time secret goes instead of staying in the state. @param secret the attribute that holds it. */
 export const secretOutputAttribute = (secret: string) =>
   attribute(z.pipe(z.transform(withoutNulls), output).optional(), {
-    description: `Where \`${secret}\` is written to when the API tells it, instead of staying in the state: \`{file: PATH}\`, \`{env_file: {path, name}}\` or \`{command: [PROGRAM, …]}\`. Tried before anything is sent.`,
+    description: `Where \`${secret}\` is written to when the API tells it, instead of staying in the state: \`{file: PATH}\`, \`{env_file: {path, name}}\` or \`{command: [PROGRAM, …]}\`. Paths are relative to the project's folder. Tried before anything is sent.`,
     hcl: `Where \`${secret}\` is written to when the API tells it, instead of staying in the state: exactly one of \`file\`, \`env_file\` and \`command\`. Paths are relative to the directory in which Terraform runs. Tried before anything is sent.`,
     change: "recorded",
     unreadable: true,

@@ -63,6 +63,14 @@ The signing secret is returned once, when the subscription is made; hostform kee
 shown in a plan), or writes it to \`secret_output\` and keeps a fingerprint. The API cannot change a subscription: a
 different URL or set of events makes a new one first, with a new secret, and then deletes the old one, so that no event
 falls between. Importing a subscription cannot recover its secret.`,
+  hcl: `Delivers events of the account to a URL, signed with a secret of its own (\`X-Service-Signature\`).
+
+The signing secret is told once, when the subscription is made. It is kept in the state as a sensitive value, or written to
+\`secret_output\`; the state then holds a fingerprint. Importing a subscription cannot recover its secret.
+
+The API cannot change a subscription: a different URL or set of events makes another one, with another secret. Terraform
+deletes the old one first unless you say otherwise. Add \`lifecycle { create_before_destroy = true }\`, and no event falls
+between.`,
   example: `webhooks:
   billing:
     url: https://hooks.acme.example/hosting

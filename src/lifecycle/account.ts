@@ -14,6 +14,7 @@ export class Account {
   readonly #confirmed = new Map<string, Promise<ReadonlyMap<string, Remote>>>();
   readonly #made = new Set<string>();
   #plans: Promise<PlanRecord[]> | undefined;
+  #invoices: Promise<InvoiceRecord[]> | undefined;
 
   constructor(client: Reader, settings: Settings, signal?: AbortSignal) {
     this.#context = { client, settings, ...(signal && { signal }) };
@@ -99,11 +100,17 @@ export class Account {
     for (const [key, listing] of this.#collections) this.#earlier.set(key, listing);
     this.#collections.clear();
     this.#confirmed.clear();
+    this.#invoices = undefined;
   }
 
-  /** The invoices (§4 GET /invoices). */
+  /** The invoices (§4 GET /invoices). Whatever is changed may raise one: then they are listed anew. */
   invoices(): Promise<InvoiceRecord[]> {
-    return this.#context.client.invoices.list(this.#context).all();
+    const invoices = this.#invoices ?? this.#context.client.invoices.list(this.#context).all();
+    this.#invoices = invoices;
+    invoices.catch(() => {
+      if (this.#invoices === invoices) this.#invoices = undefined;
+    });
+    return invoices;
   }
 
   /** Whether a domain can be registered (§4 GET /domains/check); null when the answer does not tell. */
@@ -115,6 +122,7 @@ export class Account {
   /** An object that this run has made: nothing is in its collections but what this run puts there. */
   noteNew(id: string): void {
     this.#made.add(id);
+    this.#invoices = undefined;
   }
 
   isNew(id: string): boolean {
@@ -126,6 +134,7 @@ export class Account {
     const key = keyOf(kind, parent);
     this.#collections.delete(key);
     this.#confirmed.delete(key);
+    this.#invoices = undefined;
   }
 }
 

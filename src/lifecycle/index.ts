@@ -12,6 +12,7 @@ export * from "./doubt.ts";
 export * from "./evidence.ts";
 export { explain } from "./explain.ts";
 export { idempotencyKey, keyIsTrusted } from "./key.ts";
+export { certainlyMade, newlyMade } from "./plan-pending.ts";
 export { planResource } from "./plan.ts";
 export { type PlanInput, type Planned, unchanged } from "./planned.ts";
 export * from "./read.ts";

@@ -57,6 +57,7 @@ export function existing({ kind, address, holder, prior }: Subject, matches: rea
       code: "plan.exists",
       summary: `${address} is ${kind.noun} ${recorded} in the state, which is gone; ${kind.noun} ${ids.join(", ")} is in its place`,
       detail: "Nothing says that it is to be managed under this address.",
+      object: full,
       fix: `Adopt it: \`hostform state rm '${address}'\`, then \`hostform import '${address}' ${full}\`. If it is another's, declare something else.`,
       address,
     };
@@ -69,6 +70,7 @@ export function existing({ kind, address, holder, prior }: Subject, matches: rea
         ? `${address} exists already as ${kind.noun} ${id}`
         : `${address} could be any of ${ids.length} existing ones: ${ids.join(", ")}`,
     detail: `It is not in the state, so nothing says that it is this one; ${kind.quote === undefined ? "creating it would make a second one" : "ordering it would buy a second one"}.`,
+    object: full,
     fix: `Adopt it: \`hostform import '${address}' ${full}\`, or \`import: ${JSON.stringify(full)}\` in its block. If it is another's, declare something else.`,
     address,
   };

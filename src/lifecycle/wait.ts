@@ -21,7 +21,7 @@ interface Queue {
 
 export interface JobWatchOptions {
   readonly clock: Clock;
-  /** How long a job is waited for, in milliseconds. */
+  /** How long a job is waited for, in milliseconds, unless it is said of that job. */
   readonly timeoutMs: number;
   /** Aborted: nothing is waited for any longer. */
   readonly stop: AbortSignal;
@@ -48,10 +48,13 @@ export class JobWatch {
     account: Account,
     kind: Kind,
     alias: string,
-    waiting: Pick<Waiter, "address" | "id" | "done">,
+    {
+      timeoutMs = this.#options.timeoutMs,
+      ...waiting
+    }: Pick<Waiter, "address" | "id" | "done"> & { timeoutMs?: number },
     parent?: string,
   ): Promise<Remote | undefined> {
-    const { clock, timeoutMs, stop } = this.#options;
+    const { clock, stop } = this.#options;
     if (stop.aborted || timeoutMs <= 0) return Promise.resolve(undefined);
     const key = `${alias} ${kind.type} ${parent ?? ""}`;
     const queue = this.#queues.get(key) ?? { account, kind, parent, waiters: new Set(), running: false };

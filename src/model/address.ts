@@ -17,6 +17,11 @@ export function isName(text: string): boolean {
   return NAME.test(text);
 }
 
+/** True for the name of a project: part of the Idempotency-Keys of its orders, so it is the same in every front. */
+export function isProjectName(text: string): boolean {
+  return /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$/.test(text);
+}
+
 export function formatAddress(address: Address): string {
   const base = `${address.type}.${address.name}`;
   if (address.key === undefined) return base;

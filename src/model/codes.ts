@@ -72,6 +72,14 @@ export const codes = {
     "The base URL is missing or not usable",
     "Set `HOSTING_BASE_URL` or `base_url`; https is required except for loopback addresses.",
   ],
+  "provider.ledger": [
+    "Requests are counted in this process alone",
+    "Set `HOSTFORM_STATE_HOME` to a folder that you may write in; `HOSTFORM_LEDGER=memory` if nothing else uses the token.",
+  ],
+  "provider.journal": [
+    "What the Terraform provider creates is not noted durably",
+    "Set `HOSTFORM_STATE_HOME` to a folder that you may write in.",
+  ],
   "provider.proxy": ["The proxy setting is not usable", "Correct HTTPS_PROXY or HTTP_PROXY: `http://HOST:PORT`."],
 
   // API
@@ -193,6 +201,36 @@ export const codes = {
   "secret.lost": [
     "A one-time secret was lost on its way",
     "Nothing to do: the object is made anew, with a new secret.",
+  ],
+
+  // Terraform
+  "terraform.project": [
+    "The Terraform provider has no project, and a service is to be ordered",
+    "Set `project` in the provider block, or HOSTFORM_PROJECT.",
+  ],
+  "terraform.reference": [
+    "An order has no name of its own",
+    "Set `reference` to a name that is this order's alone in the project.",
+  ],
+  "terraform.lookup": [
+    "A data source finds no object that is what it looks for, or several",
+    "Correct what it looks for, or say more; the message names what there is.",
+  ],
+  "terraform.not_known": [
+    "The provider's configuration is known only after apply, and the account is needed before",
+    "Give the setting named a value that is known when the plan is made, or apply what it comes from first (`-target`).",
+  ],
+  "terraform.too_old": [
+    "This Terraform cannot keep a write-only attribute out of plan and state",
+    "Use Terraform or OpenTofu 1.11 or later, or leave the attribute out.",
+  ],
+  "terraform.install": [
+    "The Terraform provider cannot be put in place",
+    "See the message: it says what stands in the way.",
+  ],
+  "terraform.export": [
+    "A part of the declaration cannot be said in Terraform, or means something else there",
+    "See the message: it says what becomes of that part.",
   ],
 
   // State

@@ -21,6 +21,8 @@ export interface Diagnostic {
   readonly fix?: string;
   /** The resource it is about. */
   readonly address?: string;
+  /** The existing object that stands in the way, by the id that `import` takes. */
+  readonly object?: string;
   /** The attribute of that resource it is about. */
   readonly attribute?: AttributePath;
   /** The place in the declaration. */

@@ -1,7 +1,8 @@
 /**
  * The vocabulary of hostform: values, addresses, expressions, desired resources, states, changes, plans, diagnostics.
  * Plain types and pure functions. In: nothing. Out: what all other folders speak. Must not: import any other folder,
- * do I/O, read the clock (the one implementation of `Clock` by the system excepted).
+ * do I/O, read the clock (excepted: the one implementation of `Clock` by the system; and, not exported here, how a small
+ * database is opened, which several folders need and none of them owns).
  */
 export * from "./address.ts";
 export * from "./change.ts";
@@ -11,9 +12,12 @@ export * from "./currency.ts";
 export * from "./desired.ts";
 export * from "./diagnostic.ts";
 export * from "./errors.ts";
+export * from "./escape.ts";
 export * from "./expression.ts";
+export * from "./money.ts";
 export * from "./plan.ts";
 export * from "./secret.ts";
 export * from "./state.ts";
+export * from "./state-folder.ts";
 export * from "./suggest.ts";
 export * from "./value.ts";

@@ -27,3 +27,12 @@ export function sourcePlace(source: SecretSource): string {
   if ("env" in source) return `the environment variable ${source.env}`;
   return "file" in source ? `the file ${source.file}` : `the command ${source.command[0]}`;
 }
+
+/**
+ * True for a string that is an API token: a bearer header, a numbered token, and, where the `name` of a variable
+ * is expected, what is long and no such name.
+ */
+export function looksLikeToken(text: string, name = false): boolean {
+  if (/^bearer\s+\S/i.test(text) || /^\d+\|[A-Za-z0-9]{16,}$/.test(text)) return true;
+  return name && /^\S{20,}$/.test(text) && !text.includes("${") && !/^(?=.*_)[A-Za-z_][A-Za-z0-9_]*$/.test(text);
+}

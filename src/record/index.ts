@@ -10,6 +10,7 @@
  * for a simulated disk and for remote places. `Encryption` stands between a store and its place: what is read here is
  * in the clear, whatever is stored.
  */
+export { type CaptureOptions, captureCommand } from "./captured-command.ts";
 export type { Disk, NewFile } from "./disk.ts";
 export { systemDisk } from "./disk.ts";
 export { Encryption, type EncryptionOptions } from "./encryption.ts";
@@ -25,9 +26,10 @@ export * from "./remote/index.ts";
 export type { Resealed, Resealing } from "./reseal.ts";
 export type { Move } from "./revise.ts";
 export { moveResources, selectResources, withoutResources, withResource } from "./revise.ts";
-export { type CommandEnd, type CommandRunner, lastLines } from "./secret-command.ts";
-export { SecretFiles, type SecretOutputParts, type Standing } from "./secret-output.ts";
+export { type CommandEnd, type CommandRunner, lastLines, SECRET_COMMAND_MS } from "./secret-command.ts";
+export { SecretFiles, type SecretOutputParts } from "./secret-output.ts";
 export type { OpenState } from "./session.ts";
+export { type Standing, standingAt } from "./standing.ts";
 export { KEY_VARIABLES, type KeyVariables, NEW_KEY_VARIABLES, readStateKey, type StateKey } from "./state-key.ts";
 export type { FilePlaceOptions, StateStore } from "./store.ts";
 export { createFilePlace, createFileStore, createStateStore, thisProcess } from "./store.ts";

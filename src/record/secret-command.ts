@@ -16,6 +16,9 @@ export type CommandRunner = (
   env: Readonly<Record<string, string>>,
 ) => Promise<CommandEnd>;
 
+/** How long a command may take: a vault may have to wake up; somebody may have to touch a key. */
+export const SECRET_COMMAND_MS = 60_000;
+
 const MOST_LINES = 5;
 const MOST_CHARACTERS = 500;
 /** Shorter texts are no secrets: an answer of `y` would blacken every y. */

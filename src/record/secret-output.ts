@@ -8,16 +8,11 @@ import {
   type SecretName,
   type SecretOutput,
 } from "../model/index.ts";
-import type { Disk } from "./disk.ts";
+import { captureCommand } from "./captured-command.ts";
+import { type Disk, systemDisk } from "./disk.ts";
 import { quoteValue, withAssignment } from "./env-file.ts";
-import { type CommandRunner, lastLines } from "./secret-command.ts";
-
-/** What stands at a path, symbolic links followed. */
-export interface Standing {
-  readonly form: "file" | "folder" | "other";
-  /** Whether anybody but its owner may read it. */
-  readonly readableByOthers: boolean;
-}
+import { type CommandRunner, lastLines, SECRET_COMMAND_MS } from "./secret-command.ts";
+import { type Standing, standingAt } from "./standing.ts";
 
 /** What writing secrets needs. */
 export interface SecretOutputParts {
@@ -27,8 +22,10 @@ export interface SecretOutputParts {
   /** Undefined when there is nothing at the path. */
   look(path: string): Promise<Standing | undefined>;
   readonly run: CommandRunner;
-  /** Absolute paths of hostform's own files (state, declaration), which no secret may replace. */
+  /** Absolute paths of files (state, declaration) that no secret may replace. */
   readonly own: readonly string[];
+  /** Whose those files are. Default: "hostform". */
+  readonly owner?: string;
 }
 
 /** One secret and where it goes. */
@@ -91,13 +88,13 @@ export class SecretFiles {
   /** The file that is to be replaced, links followed: a link stays a link. */
   async #target(errand: Errand): Promise<{ path: string; diagnostics: Diagnostic[] }> {
     const { output, of } = errand;
-    const { disk, folder, look, own } = this.#parts;
+    const { disk, folder, look, own, owner = "hostform" } = this.#parts;
     const declared = "file" in output ? output.file : "env_file" in output ? output.env_file.path : "";
     const path = await this.#attempt(errand, () => disk.resolve(resolve(folder, declared)));
     const standing = await this.#attempt(errand, () => look(path));
     const owned = await Promise.all(own.map((file) => disk.resolve(file).catch(() => file)));
     if (owned.includes(path)) {
-      refuse(errand, "It is a file that hostform itself reads or writes.", "Name another file.");
+      refuse(errand, `It is a file that ${owner} itself reads or writes.`, "Name another file.");
     }
     if (standing !== undefined && standing.form !== "file") {
       const what = standing.form === "folder" ? "a folder" : "not an ordinary file";
@@ -196,6 +193,21 @@ export class SecretFiles {
       return refuse(errand, message, (code === "ENOENT" ? fix : FIXES[code]) ?? "Mend the place, or name another.");
     }
   }
+}
+
+/**
+ * Secrets on the disk of this machine; commands run in `folder`.
+ * @param env the environment of commands.
+ */
+export function systemSecretFiles({
+  env,
+  ...parts
+}: Pick<SecretOutputParts, "folder" | "own" | "owner"> & {
+  readonly env: Readonly<Record<string, string | undefined>>;
+}): SecretFiles {
+  const run: CommandRunner = (command, input, more) =>
+    captureCommand(command, { cwd: parts.folder, env: { ...env, ...more }, input, timeoutMs: SECRET_COMMAND_MS });
+  return new SecretFiles({ ...parts, disk: systemDisk, look: standingAt, run });
 }
 
 const FIXES: Readonly<Record<string, string>> = {

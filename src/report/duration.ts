@@ -1,16 +1,12 @@
+import { formatNumber } from "../model/index.ts";
+
+export { formatNumber };
+
 /** Numbers, times and money in words. */
 
 /** `1 service`, `2 services`, `1,000 services`. @param many the plural, when it is not the singular with an s. */
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatNumber(count)} ${count === 1 ? one : many}`;
-}
-
-/** `4,000`: digits in groups, the same in every locale. */
-export function formatNumber(value: number, digits?: number): string {
-  return value.toLocaleString("en-US", {
-    minimumFractionDigits: digits ?? 0,
-    maximumFractionDigits: digits ?? 20,
-  });
 }
 
 /** Seconds as people read them: `under 1 s`, `45 s`, `1 min 5 s`, `2 h 3 min`. */

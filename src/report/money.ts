@@ -1,5 +1,4 @@
-import { formatNumber } from "./duration.ts";
-import { escapeLine } from "./escape.ts";
+import { escapeLine, formatAmount } from "../model/index.ts";
 
 /**
  * Digits after the decimal point of amounts in a currency, as far as the user has stated them for the provider; the
@@ -10,7 +9,7 @@ export type MoneyScale = (currency: string, provider: string) => number | undefi
 /** `4,000 USD`; with a scale of 2: `40.00 USD`; null is `unknown`. */
 export function formatMoney(amount: number | null, currency: string | null, scale?: number): string {
   if (amount === null) return "unknown";
-  const value = scale === undefined ? formatNumber(amount) : formatNumber(amount / 10 ** scale, scale);
+  const value = formatAmount(amount, scale);
   return currency === null ? value : `${value} ${escapeLine(currency)}`;
 }
 

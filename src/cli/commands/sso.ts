@@ -1,4 +1,3 @@
-import { fail } from "../../model/index.ts";
 import { type ProviderFlags, withProvider } from "../account.ts";
 import { type Invocation, printJson, revealJson, say } from "../io.ts";
 import { serviceTarget } from "../service-target.ts";
@@ -10,8 +9,8 @@ export interface SsoFlags extends ProviderFlags {
 /** `hostform sso ADDRESS`: a one-time sign-on URL of the control panel, on standard output and nowhere else. */
 export async function runSso(invocation: Invocation, flags: SsoFlags, target: string): Promise<number> {
   const { id, alias } = await serviceTarget(invocation, target, flags.provider);
-  const url = await withProvider(invocation, alias, async ({ client }, signal) =>
-    webAddress((await client.services.panelSso(id, { signal })).url),
+  const { url } = await withProvider(invocation, alias, ({ client }, signal) =>
+    client.services.panelSso(id, { signal }),
   );
   invocation.io.redaction.learn(url);
   if (flags.open) {
@@ -21,13 +20,4 @@ export async function runSso(invocation: Invocation, flags: SsoFlags, target: st
   } else if (invocation.options.json) revealJson(invocation, { service_id: id, url });
   else invocation.io.reveal(`${url}\n`);
   return 0;
-}
-
-/** Only web addresses are printed or opened: the URL comes from the server, and a browser opens other things too. */
-function webAddress(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol === "https:" || url?.protocol === "http:") return url.href;
-  fail("api.malformed", "The API's sign-on URL is not a web address, so it is not used", {
-    fix: "Sign on in the dashboard, and report it to the host.",
-  });
 }

@@ -8,6 +8,7 @@ import type { Kind, Remote, Settings, Step } from "../kind.ts";
 import { fingerprintAttribute, secretOutputAttribute } from "../secret-output.ts";
 import { quoteService } from "./quote.ts";
 import { passwordStep, suspension } from "./steps.ts";
+import { description, example, hcl } from "./text.ts";
 import { keepsNoPassword, monthsOf, phaseOf } from "./words.ts";
 
 const attributes = z.strictObject({
@@ -98,29 +99,6 @@ const attributes = z.strictObject({
   ...invoiceAttributes,
 });
 
-const description = `A hosted service. Ordering it raises an invoice at once; it is provisioned when the invoice is paid.
-
-A service can be ordered, suspended and given a password, but neither changed nor deleted by the API. So hostform never
-orders a replacement by itself: a change of \`plan_id\`, \`currency\`, \`domain\`, \`term\` or \`coupon_code\` is an error of the
-plan that names the choices, and removing the block follows \`deletion_policy\`.
-
-An order carries an Idempotency-Key derived from the project and \`reference\` (or the address), so that the same order
-sent twice makes one service. An existing service of the same domain is never ordered again: adopt it with \`import\`. Nor is a server without
-a domain while one of its plan exists that is not in the state, unless \`--order-anyway\` says so.
-
-\`suspended\` and the password wait until the service is live. Status words that hostform does not know are never acted
-upon; map them under \`providers: … status_words\`.`;
-
-const example = `services:
-  acme-www:
-    plan_id: 101
-    currency: USD
-    domain: www.acme.example
-    term: 12
-    deletion_policy: suspend
-    grants:
-      dev@acme.example: manage`;
-
 function remote(record: ServiceRecord, settings: Settings): Remote {
   const phase = phaseOf(record.status, record.provisioning_status, settings);
   const observed: Record<string, JsonObject[string]> = {
@@ -169,6 +147,7 @@ export const service: Kind<"createService"> = {
   noun: "service",
   summary: "A hosted service: shared or WordPress hosting, Root VPS, Virtual Desktop.",
   description,
+  hcl,
   example,
   attributes,
   schemaVersion: 0,

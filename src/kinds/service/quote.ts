@@ -50,7 +50,7 @@ export function quoteService(
 }
 
 /** The undiscounted price of the plan's own cycle; null where the list does not have it in this currency. */
-function listPrice(plan: PlanRecord, currency: string): number | null {
+export function listPrice(plan: PlanRecord, currency: string): number | null {
   const own = plan.currency === currency || plan.currency === null;
   return (own ? (plan.price ?? plan.prices[currency]) : plan.prices[currency]) ?? null;
 }

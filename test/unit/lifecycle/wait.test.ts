@@ -54,6 +54,16 @@ describe("waiting for queued jobs", () => {
     expect(waits[0]).toBe(100);
   });
 
+  it("waits for a job as long as is said of that job", async () => {
+    const { clock, start, kind } = watched(1, 60_000);
+    const fake = fakeAccount(kindOf("hosting_service"), remote({ ...liveService, id: "0" }));
+    const watch = new JobWatch({ clock, timeoutMs: 300_000, stop: new AbortController().signal });
+    const never = { address: "a.0", id: "0", done: () => false, timeoutMs: 7_000 };
+    expect(await watch.wait(fake.account, kind, "default", never)).toBeUndefined();
+    expect(clock.now() - start).toBeGreaterThanOrEqual(7_000);
+    expect(clock.now() - start).toBeLessThan(20_000);
+  });
+
   it("looks at a single one by itself", async () => {
     const { wait, asked } = watched(3, 2_000);
     expect((await wait("1"))?.id).toBe("1");

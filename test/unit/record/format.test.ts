@@ -260,3 +260,26 @@ describe("a file written by Terraform", () => {
     expect(decoded(`\uFEFF${terraformText}`).state.serial).toBe(6);
   });
 });
+
+describe("what Terraform's provider recorded before it was done", () => {
+  const waiting = Buffer.from(JSON.stringify({ waiting: ["password_version"], generation: 2 })).toString("base64");
+  const text = file([
+    entry([instance({ attributes: { id: "1", password_version: 3, domain: "a.example" }, private: waiting })]),
+  ]);
+
+  test("is taken for not done", () => {
+    const read = decoded(text).state.resources.get("hosting_service.acme");
+    expect(read?.attributes).toEqual({ id: "1", password_version: null, domain: "a.example" });
+    expect(read?.private).toEqual({ generation: 2 });
+  });
+
+  test("and the note of it goes with the next write, so that it is not taken so for ever", () => {
+    const document = decoded(text);
+    const read = document.state.resources.get("hosting_service.acme");
+    if (read === undefined) throw new Error("the resource is missing");
+    const written = encodeState(
+      withResource(document, { ...read, attributes: { ...read.attributes, password_version: 3 } }),
+    );
+    expect(decoded(written).state.resources.get("hosting_service.acme")?.attributes.password_version).toBe(3);
+  });
+});

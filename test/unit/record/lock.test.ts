@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { takeGrip } from "../../../src/record/grip.ts";
 import { createFileLock } from "../../../src/record/index.ts";
-import { openDatabase } from "../../../src/record/sqlite.ts";
+import { openDatabase } from "../../../src/model/sqlite.ts";
 import { countingUuids, diagnosticOf, manualClock } from "./builders.ts";
 
 const request = { command: "apply", timeoutMs: 0 };

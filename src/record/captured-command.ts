@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { errnoOf } from "../model/index.ts";
-import type { CommandEnd } from "../record/index.ts";
+import type { CommandEnd } from "./secret-command.ts";
 
 /** How a program of the user's own is run whose input or output is a secret. */
 export interface CaptureOptions {

@@ -1,0 +1,74 @@
+import { VERSION } from "../../../api/version.ts";
+import { fail } from "../../../model/index.ts";
+
+/** The provider's address in full, as Terraform and OpenTofu both understand it. */
+export const PROVIDER_ADDRESS = "registry.terraform.io/hostform/hosting";
+
+/** What Terraform starts. */
+export const EXECUTABLE = `terraform-provider-hosting_v${VERSION}`;
+
+/** The platforms that a release is made for: the launcher is a shell script, so every one that has a shell. */
+export const PLATFORMS = ["linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"] as const;
+
+/** Go's words, which Terraform uses, where Node has others. */
+const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" };
+
+/**
+ * This machine in Terraform's words: `linux_amd64`.
+ * @throws HostformError `terraform.install` on Windows.
+ */
+export function platformOf(platform: string, arch: string): string {
+  if (platform === "win32") {
+    fail("terraform.install", "The Terraform provider cannot be installed on Windows", {
+      detail: "What Terraform starts is a shell script, and Windows has no shell for it.",
+      fix: "Run Terraform and hostform in WSL, or use `hostform plan` and `hostform apply`, which work on Windows.",
+    });
+  }
+  return `${platform}_${ARCHITECTURES[arch] ?? arch}`;
+}
+
+/** The oldest Node that the provider runs on; package.json says the same. */
+export const NODE_FLOOR = { major: 22, minor: 20 } as const;
+
+/**
+ * The program that Terraform starts: a shell script that hands over to Node. It becomes that process (`exec`), so that
+ * signals reach the provider. Node's version is looked at here, as one that is too old cannot read the provider at all;
+ * `node --version` takes two milliseconds.
+ */
+export function launcher(): string {
+  const { major, minor } = NODE_FLOOR;
+  const needs = `needs Node.js ${major}.${minor} or later`;
+  return `#!/bin/sh
+# The Terraform provider of hostform ${VERSION}. It runs on Node.js: the one that HOSTFORM_NODE names, else \`node\`.
+node=\${HOSTFORM_NODE:-node}
+if ! version=$("$node" --version 2>/dev/null); then
+  echo "The Terraform provider hosting ${needs}, and \\"$node\\" cannot be run. Install it, or set HOSTFORM_NODE to its path." >&2
+  exit 1
+fi
+number=\${version#v}
+major=\${number%%.*}
+rest=\${number#*.}
+minor=\${rest%%.*}
+if ! { [ "$major" -gt ${major} ] || { [ "$major" -eq ${major} ] && [ "$minor" -ge ${minor} ]; }; } 2>/dev/null; then
+  echo "The Terraform provider hosting ${needs}; \\"$node\\" is $version. Install a newer one, or set HOSTFORM_NODE to its path." >&2
+  exit 1
+fi
+exec "$node" "\${0%/*}/provider.mjs" "$@"
+`;
+}
+
+/** A file of the provider's package, as it lies in a mirror and in a release. */
+export interface PackageFile {
+  readonly name: string;
+  readonly content: Uint8Array;
+  readonly mode: number;
+}
+
+/** All files of the package. The lock file of Terraform holds a hash of them: a mirror and a release hold the same. */
+export function packageFiles(provider: Uint8Array, license: Uint8Array): readonly PackageFile[] {
+  return [
+    { name: "LICENSE", content: license, mode: 0o644 },
+    { name: "provider.mjs", content: provider, mode: 0o644 },
+    { name: EXECUTABLE, content: new TextEncoder().encode(launcher()), mode: 0o755 },
+  ];
+}

@@ -1,0 +1,192 @@
+import { closeSync, mkdirSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import path from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { errnoOf } from "./errors.ts";
+import { openDatabase } from "./sqlite.ts";
+
+/** What a database file of ours holds. */
+export interface DatabaseForm<S> {
+  /** SQLite's `application_id`: a file that carries another one is not ours. */
+  readonly applicationId: number;
+  /** Makes the tables, in an empty file. */
+  readonly schema: string;
+  /** For each connection. */
+  readonly pragmas: string;
+  /** The statements that are used again and again. */
+  prepare(database: DatabaseSync): S;
+  /** Called when the file was opened; `isNew` when it was made. */
+  onOpen?(statements: S, isNew: boolean): void;
+  /** Called when a damaged file was moved out of the way. */
+  onDamaged?(): void;
+  /** How the database is opened; tests make it a small one. */
+  readonly open?: ((path: string) => DatabaseSync) | undefined;
+}
+
+/**
+ * What an error of a database means. `busy`: another process is at it, and it was not changed. `damaged`: the file is no
+ * database, or not ours. `moved`: it does not stand at its path any more. `other`: it cannot be used (a full disk, say).
+ */
+export type DatabaseTrouble = "busy" | "damaged" | "moved" | "other";
+
+const TROUBLES: Readonly<Record<number, DatabaseTrouble>> = {
+  // SQLITE_ERROR: our statements are fixed, so a table that they name is missing or is another one.
+  1: "damaged",
+  5: "busy",
+  6: "busy",
+  11: "damaged",
+  26: "damaged",
+};
+/** SQLITE_READONLY_DBMOVED: noticed by SQLite before it writes. */
+const MOVED = 8 | (4 << 8);
+/** Damaged, then moved away by another process: more than this does not happen by itself. */
+const ATTEMPTS = 3;
+
+export function databaseTrouble(error: unknown): DatabaseTrouble {
+  if (error instanceof NotAsWritten) return "damaged";
+  const code = error instanceof Error && "errcode" in error ? Number(error.errcode) : 0;
+  return code === MOVED ? "moved" : (TROUBLES[code & 0xff] ?? "other");
+}
+
+class NotAsWritten extends Error {}
+
+interface Opened<S> {
+  readonly database: DatabaseSync;
+  readonly statements: S;
+  readonly place: string;
+  readonly inode: bigint | undefined;
+}
+
+/**
+ * A small database that several processes share, readable by its owner alone (folder 0700, file 0600). It is opened, or
+ * made, when it is first needed. One that is damaged, or somebody else's, is moved out of the way (`NAME.damaged`) and
+ * begun anew; one that was moved or deleted under our feet is opened again. Nothing is held between two calls.
+ */
+export class DatabaseFile<S> {
+  readonly #place: () => string;
+  readonly #form: DatabaseForm<S>;
+  #opened: Opened<S> | undefined;
+
+  /** @param place tells the file. What it throws, the methods throw. */
+  constructor(place: () => string, form: DatabaseForm<S>) {
+    this.#place = place;
+    this.#form = form;
+  }
+
+  /**
+   * Does something with the database that a second try does no harm to.
+   * @throws the system's or SQLite's own error; {@link databaseTrouble} says what it means.
+   */
+  use<T>(action: (statements: S) => T): T {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return action(this.#open().statements);
+      } catch (error) {
+        const trouble = this.#recover(error);
+        if (attempt === ATTEMPTS || trouble === "busy" || trouble === "other") throw error;
+      }
+    }
+  }
+
+  /**
+   * Does something in one step for all processes.
+   * @param action may be called again, when the first time came to nothing.
+   * @throws as {@link use}; nothing was changed then.
+   */
+  change<T>(action: (statements: S) => T): T {
+    return this.use((statements) => inTransaction(this.#open().database, () => action(statements)));
+  }
+
+  close(): void {
+    this.#opened?.database.close();
+    this.#opened = undefined;
+  }
+
+  #open(): Opened<S> {
+    if (this.#opened !== undefined) return this.#opened;
+    const place = this.#place();
+    mkdirSync(path.dirname(place), { recursive: true, mode: 0o700 });
+    const isNew = createPrivate(place);
+    const inode = inodeOf(place);
+    let database: DatabaseSync | undefined;
+    try {
+      database = (this.#form.open ?? openDatabase)(place);
+      database.exec(this.#form.pragmas);
+      makeTables(database, this.#form);
+      const opened = { database, statements: this.#form.prepare(database), place, inode };
+      this.#form.onOpen?.(opened.statements, isNew);
+      this.#opened = opened;
+      return opened;
+    } catch (error) {
+      database?.close();
+      if (databaseTrouble(error) === "damaged") this.#setAside(place, inode);
+      throw error;
+    }
+  }
+
+  #recover(error: unknown): DatabaseTrouble {
+    const trouble = databaseTrouble(error);
+    const opened = this.#opened;
+    if (trouble !== "busy") this.close();
+    if (trouble === "damaged" && opened !== undefined) this.#setAside(opened.place, opened.inode);
+    return trouble;
+  }
+
+  #setAside(place: string, inode: bigint | undefined): void {
+    // Others may have found the damage, too: what stands there by now may be the new one.
+    if (inodeOf(place) !== inode) return;
+    renameSync(place, `${place}.damaged`);
+    // What a killed process left of a change would be taken for a part of the new file.
+    rmSync(`${place}-journal`, { force: true });
+    this.#form.onDamaged?.();
+  }
+}
+
+function makeTables<S>(database: DatabaseSync, { applicationId, schema }: DatabaseForm<S>): void {
+  if (applicationOf(database) === applicationId) {
+    // Of a damage inside, SQLite may otherwise not say anything, and lose what is written.
+    const found = database.prepare("PRAGMA quick_check(1)").get()?.quick_check;
+    if (found !== "ok") throw new NotAsWritten(String(found));
+    return;
+  }
+  inTransaction(database, () => {
+    // Another process may have made them meanwhile.
+    if (applicationOf(database) === applicationId) return;
+    if (database.prepare("SELECT 1 FROM sqlite_schema").get() !== undefined)
+      throw new NotAsWritten("not a file of hostform");
+    database.exec(`${schema}; PRAGMA application_id = ${applicationId}`);
+  });
+}
+
+function inTransaction<T>(database: DatabaseSync, action: () => T): T {
+  try {
+    database.exec("BEGIN IMMEDIATE");
+    const result = action();
+    database.exec("COMMIT");
+    return result;
+  } catch (error) {
+    try {
+      // SQLite ends some of them itself, and of a damaged file cannot end others.
+      if (database.isTransaction) database.exec("ROLLBACK");
+    } catch {}
+    throw error;
+  }
+}
+
+function applicationOf(database: DatabaseSync): unknown {
+  return database.prepare("PRAGMA application_id").get()?.application_id;
+}
+
+/** SQLite would make it readable by all. @returns whether it was not there. */
+function createPrivate(file: string): boolean {
+  try {
+    closeSync(openSync(file, "wx", 0o600));
+    return true;
+  } catch (error) {
+    if (errnoOf(error) !== "EEXIST") throw error;
+    return false;
+  }
+}
+
+function inodeOf(file: string): bigint | undefined {
+  return statSync(file, { bigint: true, throwIfNoEntry: false })?.ino;
+}
