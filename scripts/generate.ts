@@ -5,6 +5,7 @@ import process from "node:process";
 import { errorsPage } from "./generate/errors-page.ts";
 import { jsonSchema } from "./generate/json-schema.ts";
 import { kindPages } from "./generate/kind-pages.ts";
+import { pluginMessages } from "./generate/plugin-messages.ts";
 import { registry } from "./generate/registry.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
@@ -22,15 +23,26 @@ async function settle(file: string, text: string | undefined): Promise<void> {
   await (text === undefined ? rm(target) : writeFile(target, text));
 }
 
+await settle("src/terraform/wire/tfplugin6.gen.ts", await pluginMessages(root));
 // The registry first: the rest is made from the kinds that it lists.
 await settle("src/kinds/registry.gen.ts", await registry(path.join(root, "src/kinds")));
 const { kinds } = await import("../src/kinds/index.ts");
 await settle("schemas/hosting.schema.json", jsonSchema(kinds));
+const { providerSchemaJson } = await import("./generate/provider-schema.ts");
+await settle("schemas/provider.json", providerSchemaJson());
 await settle("docs/errors.md", errorsPage());
 const pages = new Map(kindPages(kinds));
 for (const [name, text] of pages) await settle(`docs/kinds/${name}`, text);
 for (const name of await readdir(path.join(root, "docs/kinds"))) {
   if (!pages.has(name)) await settle(`docs/kinds/${name}`, undefined);
+}
+const { documented, REGISTRY_FOLDERS, registryPages } = await import("./generate/registry-docs.ts");
+const provided = registryPages(documented(root));
+for (const [name, text] of provided) await settle(`docs/${name}`, text);
+for (const folder of REGISTRY_FOLDERS) {
+  for (const name of await readdir(path.join(root, "docs", folder)).catch(() => [])) {
+    if (!provided.has(`${folder}/${name}`)) await settle(`docs/${folder}/${name}`, undefined);
+  }
 }
 
 if (check && changed.length > 0) {

@@ -54,6 +54,8 @@ function page(kind: Kind, kinds: Kinds): string {
 
 ${kind.description}
 
+In Terraform: [\`${kind.type}\`](../resources/${kind.type.replace(/^[a-z]+_/, "")}.md).
+
 ## Example
 
 \`\`\`yaml

@@ -9,6 +9,7 @@ const SHARED = new Set([
   "index.ts",
   "invoice.ts",
   "kind.ts",
+  "provider-settings.ts",
   "registry.gen.ts",
   "secret-output.ts",
 ]);

@@ -1,0 +1,7 @@
+import { catalogue } from "../../src/terraform/catalogue.ts";
+import { catalogueJson } from "../../src/terraform/schema/json.ts";
+
+/** `schemas/provider.json`: what `terraform providers schema -json` prints for the provider. */
+export function providerSchemaJson(): string {
+  return `${JSON.stringify(catalogueJson(catalogue), null, 2)}\n`;
+}
