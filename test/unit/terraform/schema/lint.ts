@@ -1,0 +1,73 @@
+import { type Attribute, type Attributes, isNested, type Schema } from "../../../../src/terraform/schema/schema.ts";
+
+export type Sort = "provider" | "resource" | "data source" | "ephemeral resource";
+
+/** What Terraform takes for its own in a block, by what the block is. */
+const META: Readonly<Record<Sort, readonly string[]>> = {
+  provider: ["alias", "version"],
+  resource: ["connection", "count", "depends_on", "for_each", "lifecycle", "provider", "provisioner"],
+  "data source": ["connection", "count", "depends_on", "for_each", "lifecycle", "provider", "provisioner"],
+  "ephemeral resource": ["count", "depends_on", "for_each", "lifecycle", "provider"],
+};
+
+/** What the base classes of CDKTF's constructs are called by: an attribute of that name is renamed or breaks the class. */
+const CONSTRUCTS = ["fqn", "node", "system", "tf_resource_type", "provisioners", "import_from", "move_to", "to_string"];
+
+const NAME = /^[a-z][a-z0-9_]*$/;
+const SECRET = /(?:^|_)(?:secret|password|token)$/;
+
+/** What Terraform or a generator of bindings would stumble over, as `path: complaint`. */
+export function lint(schema: Schema, sort: Sort): string[] {
+  const complaints = attributesLint(schema.attributes, sort, "");
+  for (const name of Object.keys(schema.attributes)) {
+    if ([...META[sort], ...CONSTRUCTS].includes(name)) complaints.push(`${name}: the name is reserved`);
+  }
+  if (schema.description.trim() === "") complaints.push("no description");
+  if (sort !== "resource" && schema.version !== 0) complaints.push("a version of what is not recorded");
+  const { id } = schema.attributes;
+  if (sort === "resource" && !(id?.type === "string" && id.computed && !id.optional)) {
+    complaints.push("id: not a computed string");
+  }
+  return complaints;
+}
+
+function attributesLint(attributes: Attributes, sort: Sort, under: string): string[] {
+  const names = Object.keys(attributes);
+  return Object.entries(attributes).flatMap(([name, attribute]) => {
+    const complaints = [...nameLint(name, names), ...attributeLint(name, attribute, sort)];
+    const { type } = attribute;
+    const inner = isNested(type) ? attributesLint(type.attributes, sort, `${under}${name}.`) : [];
+    if (isNested(type) && Object.keys(type.attributes).length === 0) complaints.push("an object without attributes");
+    return [...complaints.map((complaint) => `${under}${name}: ${complaint}`), ...inner];
+  });
+}
+
+function nameLint(name: string, names: readonly string[]): string[] {
+  const complaints: string[] = [];
+  if (!NAME.test(name)) complaints.push("not a name in snake_case");
+  // In bindings `a_b` and `a__b` are both aB, `x_input` is what was given for x, resetX takes x back.
+  if (names.filter((other) => camelCase(other) === camelCase(name)).length > 1)
+    complaints.push("one name with another");
+  if (names.some((other) => [`${other}_input`, `reset_${other}`, `put_${other}`].includes(name))) {
+    complaints.push("the name of a generated member");
+  }
+  return complaints;
+}
+
+const camelCase = (name: string) => name.replace(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+function attributeLint(name: string, attribute: Attribute, sort: Sort): string[] {
+  const { required, optional, computed, sensitive, writeOnly, description, deprecated } = attribute;
+  const rules: readonly (readonly [broken: boolean | undefined, complaint: string])[] = [
+    [!required && !optional && !computed, "neither required nor optional nor computed"],
+    [required && (optional || computed), "required, and optional or computed"],
+    [writeOnly && computed, "write-only and computed"],
+    [writeOnly && sort !== "resource", "write-only where nothing is recorded"],
+    [writeOnly && !sensitive, "write-only, but not sensitive"],
+    [!/^[A-Z`].*[.`)]$/s.test(description.trim()), "its description is not a sentence"],
+    [deprecated !== undefined && !/^[A-Z].*\.$/.test(deprecated), "deprecated without a sentence that says why"],
+    [SECRET.test(name) && !sensitive, "looks like a secret, but is not sensitive"],
+    [computed && !optional && sort === "provider", "computed, but nothing computes a configuration"],
+  ];
+  return rules.flatMap(([broken, complaint]) => (broken ? [complaint] : []));
+}
