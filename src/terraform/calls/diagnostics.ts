@@ -1,0 +1,54 @@
+import { create } from "@bufbuild/protobuf";
+import { type AttributePath, type Diagnostic, escapeLine, escapeText, HostformError } from "../../model/index.ts";
+import { jsonLog } from "../wire/log.ts";
+import {
+  AttributePathSchema,
+  DiagnosticSchema,
+  type Diagnostic as Message,
+  Diagnostic_Severity as Severity,
+} from "../wire/tfplugin6.gen.ts";
+
+/** This front's one translator of what people should know: summary, then detail and what to do, at the attribute. */
+export function toDiagnostics(diagnostics: readonly Diagnostic[]): Message[] {
+  return diagnostics.map(({ severity, summary, detail, fix, attribute }) =>
+    create(DiagnosticSchema, {
+      severity: severity === "error" ? Severity.ERROR : Severity.WARNING,
+      summary: escapeLine(summary),
+      detail: escapeText([detail, fix].filter((part) => part !== undefined && part !== "").join("\n\n")),
+      ...(attribute !== undefined && attribute.length > 0 && { attribute: toPath(attribute) }),
+    }),
+  );
+}
+
+/** Terraform points at `attr` and `attr[index]`; deeper paths still name the attribute. */
+export function toPath(path: AttributePath) {
+  return create(AttributePathSchema, {
+    steps: path.map((step, i) => ({
+      selector:
+        typeof step === "number"
+          ? { case: "elementKeyInt" as const, value: BigInt(step) }
+          : i === 0
+            ? { case: "attributeName" as const, value: step }
+            : { case: "elementKeyString" as const, value: step },
+    })),
+  });
+}
+
+const log = jsonLog({ write: (line) => void process.stderr.write(`${line}\n`), now: Date.now });
+
+/** What a failure has to say. A mistake of ours is told as one, without a stack: that goes to the log. */
+export function failureOf(error: unknown): Diagnostic[] {
+  if (error instanceof HostformError) return [...error.diagnostics];
+  // Where it happened goes to the log; what the error says may hold values.
+  const frames = error instanceof Error ? (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line)) : [];
+  log("error", `a call failed: ${frames.map((line) => line.trim()).join("; ")}`);
+  return [
+    {
+      severity: "error",
+      code: "internal",
+      summary: "The provider met a mistake of its own",
+      detail: error instanceof Error ? `${error.name}: ${error.message}` : String(error),
+      fix: "Report it, with the command and the output of `TF_LOG=debug`. Nothing is lost: apply again.",
+    },
+  ];
+}

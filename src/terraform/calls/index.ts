@@ -1,0 +1,39 @@
+import type { Environment } from "../wire/handshake.ts";
+import type { Log } from "../wire/log.ts";
+import { noSuchMethod, type Peer } from "../wire/server.ts";
+import { type Calls, newConnection } from "./connection.ts";
+import { calls as dataSource } from "./data-source.ts";
+import { calls as ephemeral } from "./ephemeral.ts";
+import { calls as functions } from "./function.ts";
+import { calls as provider } from "./provider.ts";
+import { calls as resource } from "./resource.ts";
+
+/** Every rpc by its name. */
+const table: Calls = { ...provider, ...resource, ...dataSource, ...ephemeral, ...functions };
+
+/** The provider as one connection sees it. */
+export type Provider = Peer;
+
+/** What the process gives to each connection. */
+export interface Surroundings {
+  readonly env: Environment;
+  readonly log: Log;
+}
+
+/** A provider that is not configured yet. */
+export function createProvider(surroundings: Surroundings): Provider {
+  const connection = newConnection(surroundings);
+  return {
+    async handle(method, request) {
+      const call = Object.hasOwn(table, method) ? table[method] : undefined;
+      if (call === undefined) throw noSuchMethod(method);
+      return await call(request, connection);
+    },
+    stop: () => connection.stop.abort(),
+    async close() {
+      const { session } = connection;
+      connection.session = undefined;
+      await session?.close();
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { Diagnostic } from "../../model/index.ts";
+import { catalogue } from "../catalogue.ts";
+import { decodeDynamic } from "../codec/dynamic.ts";
+import type { ProviderFunction } from "../contract.ts";
+import { validateProviderConfig } from "../provider/config.ts";
+import { openSession } from "../provider/session.ts";
+import { toProtoSchema, typeBytes } from "../schema/proto.ts";
+import type { Schema } from "../schema/schema.ts";
+import {
+  ConfigureProvider_RequestSchema,
+  ConfigureProvider_ResponseSchema,
+  type FunctionSchema,
+  GetFunctions_RequestSchema,
+  GetFunctions_ResponseSchema,
+  GetMetadata_RequestSchema,
+  GetMetadata_ResponseSchema,
+  GetProviderSchema_RequestSchema,
+  GetProviderSchema_ResponseSchema,
+  StopProvider_RequestSchema,
+  StopProvider_ResponseSchema,
+  StringKind,
+  ValidateProviderConfig_RequestSchema,
+  ValidateProviderConfig_ResponseSchema,
+} from "../wire/tfplugin6.gen.ts";
+import type { Calls } from "./connection.ts";
+import { failureOf, toDiagnostics } from "./diagnostics.ts";
+import { unary } from "./unary.ts";
+
+/**
+ * Destroys are planned, since `deletion_policy: prevent` is an error of the plan; and a process may be used without being
+ * asked for its schema first, which saves one start in three.
+ */
+const serverCapabilities = { planDestroy: true, getProviderSchemaOptional: true };
+
+const getProviderSchema = unary(GetProviderSchema_RequestSchema, GetProviderSchema_ResponseSchema, () => ({
+  provider: toProtoSchema(catalogue.provider),
+  resourceSchemas: schemas(catalogue.resources),
+  dataSourceSchemas: schemas(catalogue.dataSources),
+  ephemeralResourceSchemas: schemas(catalogue.ephemeral),
+  functions: functionMessages(),
+  serverCapabilities,
+}));
+
+const getMetadata = unary(GetMetadata_RequestSchema, GetMetadata_ResponseSchema, () => ({
+  serverCapabilities,
+  resources: [...catalogue.resources.keys()].map((typeName) => ({ typeName })),
+  dataSources: [...catalogue.dataSources.keys()].map((typeName) => ({ typeName })),
+  ephemeralResources: [...catalogue.ephemeral.keys()].map((typeName) => ({ typeName })),
+  functions: [...catalogue.functions.keys()].map((name) => ({ name })),
+}));
+
+const getFunctions = unary(GetFunctions_RequestSchema, GetFunctions_ResponseSchema, () => ({
+  functions: functionMessages(),
+}));
+
+const validateConfig = unary(
+  ValidateProviderConfig_RequestSchema,
+  ValidateProviderConfig_ResponseSchema,
+  ({ config }) => {
+    const found = collected(() => validateProviderConfig(decodeDynamic(config, catalogue.provider.attributes) ?? {}));
+    return { diagnostics: toDiagnostics(found) };
+  },
+);
+
+const configure = unary(
+  ConfigureProvider_RequestSchema,
+  ConfigureProvider_ResponseSchema,
+  async ({ config, terraformVersion }, connection) => {
+    const { stop, env, log } = connection;
+    const before = connection.session;
+    connection.session = undefined;
+    connection.terraformVersion = terraformVersion;
+    await before?.close();
+    const warnings: Diagnostic[] = [];
+    let answered = false;
+    try {
+      connection.session = await openSession(decodeDynamic(config, catalogue.provider.attributes) ?? {}, {
+        stop: stop.signal,
+        env,
+        terraformVersion,
+        onWarning(warning) {
+          // What is noticed later has no answer of this call to be told in.
+          if (answered) log("warn", warning.summary, { code: warning.code });
+          else warnings.push(warning);
+        },
+      });
+      return { diagnostics: toDiagnostics(warnings) };
+    } catch (error) {
+      return { diagnostics: toDiagnostics([...warnings, ...failureOf(error)]) };
+    } finally {
+      answered = true;
+    }
+  },
+);
+
+/** Answers at once: Terraform waits for the calls that are under way by itself. */
+const stopProvider = unary(StopProvider_RequestSchema, StopProvider_ResponseSchema, (_, connection) => {
+  connection.stop.abort();
+  return {};
+});
+
+/** What there is, and the provider's own configuration. */
+export const calls: Calls = {
+  GetProviderSchema: getProviderSchema,
+  GetMetadata: getMetadata,
+  GetFunctions: getFunctions,
+  ValidateProviderConfig: validateConfig,
+  ConfigureProvider: configure,
+  StopProvider: stopProvider,
+};
+
+function schemas(of: ReadonlyMap<string, Schema>) {
+  return Object.fromEntries([...of].map(([name, schema]) => [name, toProtoSchema(schema)]));
+}
+
+function functionMessages() {
+  return Object.fromEntries([...catalogue.functions].map(([name, one]) => [name, toProtoFunction(one)]));
+}
+
+function toProtoFunction(one: ProviderFunction): MessageInitShape<typeof FunctionSchema> {
+  return {
+    summary: one.summary,
+    description: one.description,
+    descriptionKind: StringKind.MARKDOWN,
+    parameters: one.parameters.map(({ name, type, description }) => ({
+      name,
+      type: typeBytes(type),
+      description,
+      descriptionKind: StringKind.MARKDOWN,
+    })),
+    return: { type: typeBytes(one.returns) },
+  };
+}
+
+/** The diagnostics of a step, those that it threw included. */
+function collected(step: () => readonly Diagnostic[]): readonly Diagnostic[] {
+  try {
+    return step();
+  } catch (error) {
+    return failureOf(error);
+  }
+}

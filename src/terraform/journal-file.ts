@@ -1,0 +1,167 @@
+import type { DatabaseSync } from "node:sqlite";
+import { DatabaseFile } from "../model/database-file.ts";
+import type { ResourceState } from "../model/index.ts";
+
+/** Whose entries are meant. */
+export interface JournalScope {
+  /** A digest: neither address nor token can be read from it. */
+  readonly account: string;
+  readonly project: string;
+}
+
+export interface JournalEntry {
+  readonly type: string;
+  readonly name: string;
+  readonly resource: ResourceState;
+}
+
+/** What nobody asked for in this time belongs to something that was given up. */
+const KEPT_MS = 90 * 24 * 3_600_000;
+/** Removals are gathered: each transaction is synced, and a thousand of them would take seconds. */
+const GATHERED = 200;
+
+/**
+ * `FULL`: on disk when the statement has returned; with `TRUNCATE` that holds through a power failure, too.
+ * `secure_delete`: an entry may hold a secret, and is overwritten when it goes.
+ */
+const PRAGMAS =
+  "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON";
+
+/** A serial is never used again, so that what is removed late is what was meant, whatever another process has put there. */
+const SCHEMA = `CREATE TABLE creates (
+  serial INTEGER PRIMARY KEY AUTOINCREMENT, account TEXT NOT NULL, project TEXT NOT NULL, type TEXT NOT NULL,
+  name TEXT NOT NULL, id TEXT, written INTEGER NOT NULL, resource TEXT NOT NULL,
+  UNIQUE (account, project, type, name)) STRICT`;
+
+const OURS = "account = ? AND project = ?";
+
+function prepare(database: DatabaseSync) {
+  return {
+    put: database.prepare(
+      "INSERT OR REPLACE INTO creates (account, project, type, name, id, written, resource) VALUES (?, ?, ?, ?, ?, ?, ?)",
+    ),
+    byName: database.prepare(`SELECT serial, resource FROM creates WHERE ${OURS} AND type = ? AND name = ?`),
+    byId: database.prepare(`SELECT serial FROM creates WHERE ${OURS} AND type = ? AND id = ?`),
+    all: database.prepare(`SELECT serial, type, name, resource FROM creates WHERE ${OURS} ORDER BY type, name`),
+    remove: database.prepare("DELETE FROM creates WHERE serial = ?"),
+    removeOld: database.prepare("DELETE FROM creates WHERE written < ?"),
+    hasOld: database.prepare("SELECT 1 FROM creates WHERE written < ? LIMIT 1"),
+  };
+}
+
+/**
+ * The entries of one account and project in the file that all of them share. Methods throw the system's or SQLite's own
+ * error, which holds no value.
+ */
+export class JournalFile {
+  readonly #file: DatabaseFile<ReturnType<typeof prepare>>;
+  readonly #scope: readonly [string, string];
+  /** Serials of entries that are to go, and that nobody sees here any more. */
+  readonly #leaving = new Set<number>();
+
+  /**
+   * @param now in milliseconds since the epoch, for what is too old to be kept.
+   * @param onDamaged called when the file was damaged and is begun anew.
+   * @param open how databases are opened.
+   */
+  constructor(
+    place: string,
+    { account, project }: JournalScope,
+    now: number,
+    onDamaged: () => void,
+    open?: (path: string) => DatabaseSync,
+  ) {
+    this.#scope = [account, project];
+    this.#file = new DatabaseFile(() => place, {
+      applicationId: 0x4846_4a4c,
+      schema: SCHEMA,
+      pragmas: PRAGMAS,
+      prepare,
+      onOpen: ({ hasOld, removeOld }) => {
+        // Serials of a file that is not there any more.
+        this.#leaving.clear();
+        if (hasOld.get(now - KEPT_MS) !== undefined) removeOld.run(now - KEPT_MS);
+      },
+      onDamaged,
+      open,
+    });
+  }
+
+  get(type: string, name: string): ResourceState | undefined {
+    const row = this.#file.use(({ byName }) => byName.get(...this.#scope, type, name));
+    return row === undefined || this.#leaving.has(Number(row.serial)) ? undefined : resourceIn(row.resource);
+  }
+
+  /** On disk when it returns. @param now in milliseconds since the epoch. */
+  put(type: string, name: string, resource: ResourceState, now: number): void {
+    const id = idOf(resource) ?? null;
+    const text = JSON.stringify(resource);
+    this.#file.change((statements) => {
+      this.#removeLeaving(statements);
+      statements.put.run(...this.#scope, type, name, id, now, text);
+    });
+    this.#leaving.clear();
+  }
+
+  /** Gone for this process at once, from the file in a while: an entry too many is noticed for what it is. */
+  remove(type: string, name: string): void {
+    this.#leave(this.#file.use(({ byName }) => byName.all(...this.#scope, type, name)));
+  }
+
+  removeId(type: string, id: string): void {
+    this.#leave(this.#file.use(({ byId }) => byId.all(...this.#scope, type, id)));
+  }
+
+  list(): JournalEntry[] {
+    const rows = this.#file.use(({ all }) => all.all(...this.#scope));
+    return rows.flatMap(({ serial, type, name, resource: text }) => {
+      const resource = resourceIn(text);
+      if (resource === undefined || this.#leaving.has(Number(serial))) return [];
+      return [{ type: String(type), name: String(name), resource }];
+    });
+  }
+
+  close(): void {
+    try {
+      this.#flush();
+    } finally {
+      this.#file.close();
+    }
+  }
+
+  #leave(rows: readonly Readonly<Record<string, unknown>>[]): void {
+    for (const { serial } of rows) this.#leaving.add(Number(serial));
+    if (this.#leaving.size >= GATHERED) this.#flush();
+  }
+
+  #flush(): void {
+    if (this.#leaving.size === 0) return;
+    this.#file.change((statements) => this.#removeLeaving(statements));
+    this.#leaving.clear();
+  }
+
+  #removeLeaving({ remove }: ReturnType<typeof prepare>): void {
+    for (const serial of this.#leaving) remove.run(serial);
+  }
+}
+
+/** The id that the API has given, as text; undefined while there is none. */
+export function idOf(resource: ResourceState | undefined): string | undefined {
+  const id = resource?.attributes.id;
+  return typeof id === "string" || typeof id === "number" ? String(id) : undefined;
+}
+
+/** Our own text again; undefined when it is not whole. */
+function resourceIn(text: unknown): ResourceState | undefined {
+  try {
+    const { address, attributes, private: mark } = JSON.parse(String(text));
+    const isWhole = typeof address === "string" && isObject(attributes) && isObject(mark);
+    return isWhole ? JSON.parse(String(text)) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

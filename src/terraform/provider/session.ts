@@ -1,0 +1,124 @@
+import path from "node:path";
+import { HostingClient, type Ledger, ledgerFor, VERSION } from "../../api/index.ts";
+import { readingSettings } from "../../kinds/provider-settings.ts";
+import { Account } from "../../lifecycle/index.ts";
+import {
+  type Clock,
+  type Diagnostic,
+  HostformError,
+  hasUnknown,
+  stateFolder,
+  systemClock,
+  type ValueObject,
+} from "../../model/index.ts";
+import { systemSecretFiles } from "../../record/secret-output.ts";
+import type { Session } from "../contract.ts";
+import { type OpenJournal, openJournal } from "../journal.ts";
+import { validateProviderConfig } from "./config.ts";
+import { addressOf, type ProviderToken, projectOf, settingsIn, tokenOf } from "./settings.ts";
+import { notKnown, waitingSession } from "./waiting.ts";
+
+/** What a session needs of the process that it lives in. */
+export interface Surroundings {
+  /** Aborted when Terraform is stopped. */
+  readonly stop: AbortSignal;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** "1.11.4". */
+  readonly terraformVersion: string | undefined;
+  readonly clock?: Clock;
+  /** The folder in which Terraform runs: paths are relative to it. Default: that of the process. */
+  readonly folder?: string;
+  /** Called with what the user should know, also after the session was opened. */
+  onWarning(warning: Diagnostic): void;
+}
+
+/** Files in Terraform's folder that no secret may replace. */
+const TERRAFORMS = [
+  "terraform.tfstate",
+  "terraform.tfstate.backup",
+  ".terraform.tfstate.lock.info",
+  ".terraform.lock.hcl",
+];
+
+/**
+ * Opens an account by the provider's configuration. Sends nothing. While a part of the configuration is unknown (when a
+ * plan is made) the session is opened all the same; what needs that part then throws `terraform.not_known`.
+ * @throws HostformError at the setting that is missing or wrong; a token is in no message.
+ */
+export async function openSession(config: ValueObject, surroundings: Surroundings): Promise<Session> {
+  const wrong = validateProviderConfig(config);
+  if (wrong.length > 0) throw new HostformError(wrong);
+  const { stop, env, clock = systemClock, folder = process.cwd(), onWarning } = surroundings;
+  const own = TERRAFORMS.map((name) => path.resolve(folder, name));
+  const secretOutputs = systemSecretFiles({ folder, env, own, owner: "Terraform" });
+  const open = Object.keys(config).filter((name) => hasUnknown(config[name] ?? null));
+  const needed = open.filter((name) => name !== "project");
+  if (needed.length > 0) return waitingSession(needed, { clock, stop, secretOutputs });
+
+  const settings = settingsIn(config);
+  const baseUrl = addressOf(config, env);
+  const project = projectOf(config, env);
+  const token = await tokenOf(config, env, folder);
+  if (token.warning !== undefined) onWarning(token.warning);
+  const reached = { baseUrl, token: token.token };
+  const { client, ledger } = atSetting(token, () => {
+    const counted: Ledger & { close?(): void } = ledgerFor({ ...reached, env, onWarning });
+    const options = {
+      ...reached,
+      env,
+      clock,
+      ledger: counted,
+      insecureHttp: config.insecure_http === true,
+      requestsPerMinute: settings.requestsPerMinute,
+      userAgent: userAgent(surroundings.terraformVersion),
+    };
+    return { client: new HostingClient(options), ledger: counted };
+  });
+  const reading = readingSettings(settings);
+  let journal: OpenJournal | undefined;
+  const session: Session = {
+    client,
+    account: new Account(client, reading, stop),
+    settings: reading,
+    moneyScale: settings.moneyScale,
+    clock,
+    stop,
+    secretOutputs,
+    get project() {
+      return open.includes("project") ? notKnown(["project"]) : project;
+    },
+    // Opened when it is first asked for: half of Terraform's processes only validate.
+    get journal() {
+      journal ??= openJournal({ ...reached, project: session.project, folder: stateFolder(env), clock, onWarning });
+      return journal;
+    },
+    async close() {
+      await client.close();
+      ledger.close?.();
+      journal?.close();
+    },
+  };
+  return session;
+}
+
+/** `hostform-terraform/1.0.0 terraform/1.11.4`. */
+function userAgent(version: string | undefined): string {
+  const known = version?.replaceAll(/[^\w.+-]/g, "");
+  return `hostform-terraform/${VERSION}${known ? ` terraform/${known}` : ""}`;
+}
+
+/** Puts failures of the client at the setting that they are about. */
+function atSetting<T>({ attribute }: ProviderToken, step: () => T): T {
+  try {
+    return step();
+  } catch (failure) {
+    if (!(failure instanceof HostformError)) throw failure;
+    const places: Readonly<Record<string, string>> = { "provider.base_url": "base_url", "provider.token": attribute };
+    throw new HostformError(
+      failure.diagnostics.map((diagnostic) => {
+        const place = places[diagnostic.code];
+        return place === undefined ? diagnostic : { ...diagnostic, attribute: [place] };
+      }),
+    );
+  }
+}

@@ -1,0 +1,67 @@
+import type { Kind } from "../../kinds/kind.ts";
+import { attributesOf, parentOf, refreshed, sameValue } from "../../lifecycle/index.ts";
+import {
+  type Diagnostic,
+  HostformError,
+  type JsonObject,
+  type ResourceState,
+  type Value,
+  type ValueObject,
+} from "../../model/index.ts";
+import type { Front } from "./front.ts";
+
+/**
+ * An object that an earlier process made and that Terraform did not come to record: it is the one that is wanted now.
+ * @returns undefined when it is gone and may be made anew. @throws HostformError when something else is declared by now, or
+ *   when it is paid for and gone.
+ */
+export async function adoptNoted(
+  kind: Kind,
+  noted: ResourceState,
+  planned: ValueObject,
+  front: Front,
+): Promise<{ attributes: JsonObject; diagnostics: readonly Diagnostic[] } | undefined> {
+  const id = String(noted.attributes.id);
+  const edited = attributesOf(kind).find(([name, , meta]) => {
+    const was: Value = noted.attributes[name] ?? null;
+    const becomes: Value = planned[name] ?? null;
+    const fixed = meta.change === "immutable" || meta.change === "replace";
+    return fixed && was !== null && becomes !== null && !sameValue(meta, was, becomes);
+  });
+  if (edited !== undefined) throw new HostformError([otherwise(kind, noted, edited[0])]);
+  const readable = kind.list !== undefined || kind.get !== undefined;
+  const found = readable ? await front.account.find(kind, id, parentOf(kind, noted.attributes)) : undefined;
+  if (readable && (found === undefined || found.phase === "gone")) {
+    if (kind.creation === "listable") return undefined;
+    throw new HostformError([goneSince(kind, id)]);
+  }
+  front.claim(kind, `id ${id}`, id);
+  const summary = `${kind.noun} ${id} was made by a run that was cut off before Terraform recorded it: adopted, nothing was made`;
+  return {
+    attributes: found === undefined ? noted.attributes : refreshed(kind, noted.attributes, found),
+    diagnostics: [{ severity: "warning", code: "apply.replayed", summary }],
+  };
+}
+
+function otherwise(kind: Kind, { attributes }: ResourceState, name: string): Diagnostic {
+  const id = String(attributes.id);
+  return {
+    severity: "error",
+    code: "plan.exists",
+    summary: `${kind.noun} ${id} was made by a run that was cut off, with another ${name}`,
+    detail: `Its ${name} is ${JSON.stringify(attributes[name])}. Terraform did not come to record it, and nothing is made beside it.`,
+    fix: `Put \`${name}\` back and apply, then change it; or \`terraform import\` it with the id ${id}.`,
+    attribute: [name],
+  };
+}
+
+function goneSince(kind: Kind, id: string): Diagnostic {
+  return {
+    severity: "error",
+    code: "plan.gone",
+    summary: `${kind.noun} ${id}, which a run that was cut off had made, no longer exists`,
+    detail: "It is not ordered again by itself: that would raise another invoice.",
+    fix: "Order it anew on purpose with another `reference`.",
+    attribute: ["reference"],
+  };
+}

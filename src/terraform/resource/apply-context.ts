@@ -1,0 +1,80 @@
+import type { CallOptions, Mutation, MutationName, Writer } from "../../api/index.ts";
+import type { Kind } from "../../kinds/kind.ts";
+import type { ApplyContext } from "../../lifecycle/index.ts";
+import { ApiError, type ResourceState, type ValueObject } from "../../model/index.ts";
+import type { Front } from "./front.ts";
+import { JOB_MS } from "./front.ts";
+import { labelOf, nameOf } from "./subject.ts";
+import { timeoutOf } from "./timeouts.ts";
+
+export interface Surroundings {
+  /** What the journal knows the object by. */
+  readonly name: string | undefined;
+  /** The attributes in which `timeouts` is looked up. */
+  readonly config: ValueObject;
+  readonly operation: "create" | "update" | "delete";
+  readonly front: Front;
+}
+
+/** What was last recorded of the object while a change was applied. */
+export interface Latest {
+  resource: ResourceState | undefined;
+}
+
+/**
+ * What the lifecycle needs to apply one change. What it records goes into the journal at once, because Terraform writes its
+ * state only after the answer; `latest` is what the answer is made from.
+ */
+export function applyContext(
+  kind: Kind,
+  { name, config, operation, front }: Surroundings,
+): { readonly context: ApplyContext; readonly latest: Latest } {
+  const { session, account, jobs } = front;
+  const { client, clock, project, journal, secretOutputs, stop } = session;
+  const latest: Latest = { resource: undefined };
+  const limit = timeoutOf(config, operation);
+  const label = labelOf(kind, config);
+  const context: ApplyContext = {
+    account,
+    writer: limit === undefined ? stoppable(client, stop) : stoppable(client, stop, clock.now() + limit),
+    // Without one nothing is ordered: that is refused before it comes to this.
+    project: project ?? "",
+    now: () => clock.now(),
+    pause: (ms) => clock.sleep(ms),
+    claim: (ofKind, planned) => front.claim(ofKind, nameOf(ofKind, planned), label),
+    take: (ofKind, id) => front.claim(ofKind, `id ${id}`, label),
+    replaces: (remote) => front.isReleased(kind, remote),
+    save: async (resource) => {
+      latest.resource = resource;
+      if (name !== undefined && operation !== "delete") journal.put(kind.type, name, resource);
+    },
+    drop: async () => {
+      latest.resource = undefined;
+      if (name !== undefined) journal.remove(kind.type, name);
+    },
+    secretOutputs,
+    wait: (ofKind, address, id, parent, done) =>
+      jobs.wait(account, ofKind, "default", { address, id, done, timeoutMs: limit ?? JOB_MS }, parent),
+  };
+  return { context, latest };
+}
+
+/** After Ctrl-C nothing new is sent; what has left is waited for. @param notAfter nothing leaves after it, either. */
+function stoppable(writer: Writer, stop: AbortSignal, notAfter?: number): Writer {
+  return {
+    perform<E extends MutationName>(mutation: Mutation<E>, options: CallOptions = {}) {
+      if (stop.aborted) {
+        const summary = "Terraform was stopped: the request was not sent";
+        throw new ApiError({
+          code: "api.cancelled",
+          summary,
+          endpoint: mutation.endpoint,
+          reached: "no",
+          fix: "Apply again.",
+        });
+      }
+      const moments = [options.notAfter, notAfter].filter((each) => each !== undefined);
+      return writer.perform(mutation, { ...options, ...(moments.length > 0 && { notAfter: Math.min(...moments) }) });
+    },
+  };
+}

@@ -1,0 +1,194 @@
+import type { Kind } from "../../kinds/kind.ts";
+import { applyChange, attributesOf, explain, isDoubtful, parentOf, settledMark } from "../../lifecycle/index.ts";
+import {
+  type Change,
+  type Diagnostic,
+  equal,
+  HostformError,
+  hasUnknown,
+  type JsonObject,
+  type PrivateMark,
+  type ResourceState,
+  split,
+  type Value,
+  type ValueObject,
+} from "../../model/index.ts";
+import { adoptNoted } from "./adopt.ts";
+import { applyContext, type Latest } from "./apply-context.ts";
+import type { Front } from "./front.ts";
+import type { Mark } from "./mark.ts";
+import { defect, different, incomplete, notices, notKnown } from "./notices.ts";
+import { checkOrder } from "./order-name.ts";
+import { declaredIn, labelOf, nameOf, recordedAs, withFront } from "./subject.ts";
+
+export interface ApplyAnswer {
+  /** Null: nothing was made. */
+  readonly state: JsonObject | null;
+  readonly mark: Mark;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** What Terraform asks to have applied; everything is known by now that will be known before. */
+export interface ApplyQuestion {
+  readonly prior: JsonObject | null;
+  readonly planned: ValueObject;
+  /** Holds the write-only values. */
+  readonly config: ValueObject;
+  readonly mark: Mark;
+}
+
+/**
+ * Makes or changes one object. Terraform marks what fails in its creation as tainted and makes it anew with the next
+ * apply, which would be a second order: so, once something was or may have been made, whatever fails is a warning, and what
+ * is known of the object goes into the state, with the mark of what is not.
+ */
+export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Front): Promise<ApplyAnswer> {
+  const { replacing: _, ...mark } = asked.mark;
+  const question: ApplyQuestion = { ...asked, mark };
+  const { prior, planned, config } = question;
+  const declared = declaredIn(kind, config);
+  const recorded = prior === null ? undefined : recordedAs(kind, prior, mark);
+  const creating = recorded === undefined || isDoubtful(recorded);
+  const name = nameOf(kind, declaredIn(kind, planned)) ?? nameOf(kind, declared);
+  if (creating) {
+    const refused = checkOrder(kind, declared, {}, front.session);
+    if (refused.length > 0) return { state: prior, mark, diagnostics: refused };
+  }
+  const { journal } = front.session;
+  const noted = recorded === undefined && name !== undefined ? journal.get(kind.type, name) : undefined;
+  if (noted !== undefined && !isDoubtful(noted)) {
+    const adopted = await adoptNoted(kind, noted, planned, front);
+    if (adopted !== undefined) {
+      const { attributes, diagnostics } = adopted;
+      return settled(kind, question, attributes, markOf(kind, question, attributes, noted.private), diagnostics);
+    }
+    if (name !== undefined) journal.remove(kind.type, name);
+  }
+  const before = isDoubtful(noted) ? noted : recorded;
+  const operation = prior === null ? "create" : "update";
+  const { context, latest } = applyContext(kind, { name, config, operation, front });
+  const change = changeOf(kind, question, before);
+  try {
+    const own = { ...context, ...(before && { prior: before }) };
+    const applied = await applyChange(kind, change, declared, own);
+    front.account.forget(kind, parentOf(kind, applied.attributes ?? {}));
+    const attributes = applied.attributes ?? {};
+    const marked = markOf(kind, question, attributes, latest.resource?.private ?? mark);
+    return settled(kind, question, attributes, marked, notices(kind, applied));
+  } catch (error) {
+    return failed(kind, question, { error, latest, created: creating }, front);
+  }
+}
+
+/** The change as the lifecycle takes it. */
+function changeOf(kind: Kind, { prior, planned, mark }: ApplyQuestion, before: ResourceState | undefined): Change {
+  const creating = before === undefined || isDoubtful(before);
+  // What can be done only to a live object is not a part of its creation: it is not there until it was done.
+  const later = new Set(creating ? kind.deferred?.("pending") : []);
+  const own: ValueObject = Object.fromEntries(
+    attributesOf(kind).map(([name]): [string, Value] => [name, later.has(name) ? null : (planned[name] ?? null)]),
+  );
+  const { known, unknown } = split(own);
+  return {
+    address: labelOf(kind, planned),
+    type: kind.type,
+    provider: "default",
+    actions: [creating ? "create" : "update"],
+    before: creating ? null : (recordedAs(kind, prior ?? {}, {}).attributes satisfies JsonObject),
+    after: known as JsonObject,
+    after_unknown: unknown === false ? {} : unknown,
+    sensitive: [],
+    config: {},
+    reasons: [],
+    deferred: [],
+    private: before?.private ?? mark,
+    // As in the plan: likeness does not count.
+    ...(creating && { anyway: true }),
+    dependsOn: [],
+    requests: 1,
+  };
+}
+
+/** The answer for an object that is there. Planned values that are known stand in it as they were planned. */
+function settled(
+  kind: Kind,
+  { planned, config, prior }: ApplyQuestion,
+  attributes: JsonObject,
+  mark: Mark,
+  diagnostics: readonly Diagnostic[],
+): ApplyAnswer {
+  const values: Record<string, Value> = { ...attributes };
+  const odd: string[] = [];
+  for (const [name, , meta] of attributesOf(kind)) {
+    const wanted = planned[name] ?? null;
+    const got = values[name] ?? null;
+    if (meta.writeOnly) values[name] = null;
+    else if (!hasUnknown(wanted)) {
+      if (!equal(wanted, got) && got !== null && !(mark.waiting ?? []).includes(name)) odd.push(name);
+      values[name] = wanted;
+    }
+  }
+  return {
+    state: withFront(kind, values, { ...(prior ?? {}), ...frontOf(planned, config) }) as JsonObject,
+    mark,
+    diagnostics: [...diagnostics, ...odd.map((name) => different(kind, name, attributes))],
+  };
+}
+
+/** What only Terraform has, as declared. */
+const frontOf = (planned: ValueObject, config: ValueObject): ValueObject => ({
+  timeouts: planned.timeouts ?? config.timeouts ?? null,
+  ...("replace_on_change" in config && { replace_on_change: config.replace_on_change ?? null }),
+});
+
+/** Attributes that are declared and not done: they wait until the object is live, or until the next apply. */
+function undone(kind: Kind, { planned, config }: ApplyQuestion, attributes: JsonObject): string[] {
+  const declared = declaredIn(kind, config);
+  return attributesOf(kind).flatMap(([name, , meta]) => {
+    const wanted: Value = planned[name] ?? null;
+    const open = meta.change === "in-place" && !meta.writeOnly && declared[name] !== undefined && !hasUnknown(wanted);
+    return open && !equal(attributes[name] ?? null, wanted) ? [name] : [];
+  });
+}
+
+/** The mark after a change: what is declared and not done is noted, because Terraform has it recorded as declared. */
+function markOf(kind: Kind, question: ApplyQuestion, attributes: JsonObject, mark: PrivateMark): Mark {
+  const { planned, prior } = question;
+  const { waiting: earlier = [], ...rest } = settledMark(mark);
+  const now = undone(kind, question, attributes);
+  const isDone = (name: string) =>
+    !equal(prior?.[name] ?? null, planned[name] ?? null) && equal(attributes[name] ?? null, planned[name] ?? null);
+  const waiting = [...earlier.filter((name) => !now.includes(name) && !isDone(name)), ...now];
+  return waiting.length > 0 ? { ...rest, waiting } : rest;
+}
+
+interface Failure {
+  readonly error: unknown;
+  readonly latest: Latest;
+  readonly created: boolean;
+}
+
+/** A failure. What was made, or may have been, is in the answer, and then there are only warnings. */
+function failed(kind: Kind, question: ApplyQuestion, { error, latest, created }: Failure, front: Front): ApplyAnswer {
+  if (!(error instanceof HostformError) && latest.resource === undefined) throw error;
+  const told =
+    error instanceof HostformError
+      ? explain(kind, labelOf(kind, question.planned), declaredIn(kind, question.config) as JsonObject, error)
+      : [defect(error)];
+  const { resource } = latest;
+  if (!created) {
+    // Terraform keeps the state of a failed update, and does not make anything anew.
+    const attributes = resource?.attributes ?? recordedAs(kind, question.prior ?? {}, {}).attributes;
+    const state = withFront(kind, attributes, question.prior ?? {}) as JsonObject;
+    return { state, mark: settledMark(resource?.private ?? question.mark), diagnostics: told };
+  }
+  if (resource === undefined) {
+    front.unclaim(kind, nameOf(kind, declaredIn(kind, question.planned)));
+    return { state: question.prior, mark: question.mark, diagnostics: told };
+  }
+  const unclear = isDoubtful(resource);
+  const mark = unclear ? resource.private : markOf(kind, question, resource.attributes, resource.private);
+  const answer = settled(kind, question, resource.attributes, mark, []);
+  const warnings = told.map((each) => ({ ...each, severity: "warning" as const }));
+  return { ...answer, diagnostics: [...warnings, unclear ? notKnown(kind) : incomplete(kind, resource)] };
+}

@@ -1,0 +1,83 @@
+import type { Kind, Remote } from "../../kinds/kind.ts";
+import type { Account } from "../../lifecycle/index.ts";
+import { JobWatch } from "../../lifecycle/index.ts";
+import type { Session } from "../contract.ts";
+
+/** How long the first readers of a collection wait for others, in milliseconds. Terraform asks for ten at a time. */
+const GATHER_MS = 25;
+
+/** Up to so many objects of a collection are read one by one: a listing may be many pages. */
+const FEW = 2;
+
+/** How long queued jobs are waited for unless `timeouts` says otherwise, in milliseconds. */
+export const JOB_MS = 300_000;
+
+/** What the resources of one provider configuration share while the process lives. */
+export class Front {
+  readonly session: Session;
+  readonly jobs: JobWatch;
+  /** Things that are made, or are being made, in this process: type and name -> what it is called. */
+  readonly #claimed = new Map<string, string>();
+  /** Objects that Terraform let go of in this process: a create may take their place. */
+  readonly #released = new Set<string>();
+  readonly #asked = new Map<string, number>();
+  readonly #coalesce: boolean;
+
+  /** @param coalesce false: every object is read by itself (for comparison). */
+  constructor(session: Session, coalesce = true) {
+    this.session = session;
+    this.#coalesce = coalesce;
+    this.jobs = new JobWatch({ clock: session.clock, timeoutMs: JOB_MS, stop: session.stop });
+  }
+
+  get account(): Account {
+    return this.session.account;
+  }
+
+  /**
+   * Whether an object is one of so few that are asked for that it is cheaper to read it by itself. Waits a moment for
+   * others: Terraform reads many instances side by side.
+   */
+  async isAlone(kind: Kind, parent: string | undefined): Promise<boolean> {
+    if (!this.#coalesce) return true;
+    const key = `${kind.type} ${parent ?? ""}`;
+    this.#asked.set(key, (this.#asked.get(key) ?? 0) + 1);
+    if (kind.get === undefined) return false;
+    await this.session.clock.sleep(GATHER_MS);
+    return (this.#asked.get(key) ?? 0) <= FEW;
+  }
+
+  /** Takes the name of a thing that is to be made. @returns what has it already. */
+  claim(kind: Kind, name: string | undefined, label: string): string | undefined {
+    if (name === undefined) return undefined;
+    const key = `${kind.type} ${name}`;
+    const other = this.#claimed.get(key);
+    if (other === undefined) this.#claimed.set(key, label);
+    return other;
+  }
+
+  /** The name is free again: nothing was made, or it was removed. */
+  unclaim(kind: Kind, name: string | undefined): void {
+    this.#claimed.delete(`${kind.type} ${name ?? ""}`);
+  }
+
+  /** Terraform let go of an object. */
+  release(kind: Kind, id: unknown): void {
+    this.#released.add(`${kind.type} ${String(id)}`);
+  }
+
+  isReleased(kind: Kind, { id }: Remote): boolean {
+    return this.#released.has(`${kind.type} ${id}`);
+  }
+}
+
+const fronts = new WeakMap<Session, Front>();
+
+/** The front of a session. With HOSTFORM_TERRAFORM_COALESCE=0 every object is read by itself, for comparison. */
+export function frontOf(session: Session, env: Readonly<Record<string, string | undefined>> = process.env): Front {
+  const known = fronts.get(session);
+  if (known !== undefined) return known;
+  const front = new Front(session, env.HOSTFORM_TERRAFORM_COALESCE !== "0");
+  fronts.set(session, front);
+  return front;
+}

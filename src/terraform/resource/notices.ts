@@ -1,0 +1,70 @@
+import type { Kind } from "../../kinds/kind.ts";
+import type { Applied } from "../../lifecycle/index.ts";
+import type { Diagnostic, JsonObject, ResourceState } from "../../model/index.ts";
+
+/** What there is to say of an apply that has come to something: one function for each. */
+
+/** What a successful change has to say. */
+export function notices(kind: Kind, { diagnostics, awaiting, invoice }: Applied): Diagnostic[] {
+  const told = [...diagnostics];
+  if (awaiting === "job") {
+    told.push({
+      severity: "warning",
+      code: "apply.waiting",
+      summary: `A job of the ${kind.noun} is queued and not done yet`,
+      fix: "The next plan shows whether it is. `timeouts` says how long it is waited for.",
+    });
+  }
+  if (awaiting === "payment") {
+    const { number, id, total, currency } = invoice ?? {};
+    const of = `Invoice ${number ?? id ?? "(unknown)"}${total == null ? "" : ` of ${total} ${currency ?? ""} (in the API's own unit)`}`;
+    told.push({
+      severity: "warning",
+      code: "apply.waiting",
+      summary: `The ${kind.noun} is ordered and waits for the payment of its invoice`,
+      detail: `${of} was raised. What is declared for the live ${kind.noun} (suspended, password) follows with a later apply.`,
+    });
+  }
+  return told;
+}
+
+export function defect(error: unknown): Diagnostic {
+  const detail = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return { severity: "error", code: "internal", summary: "The provider failed", detail };
+}
+
+export function notKnown(kind: Kind): Diagnostic {
+  return {
+    severity: "warning",
+    code: "plan.pending",
+    summary: `It is not known whether the ${kind.noun} was made`,
+    detail:
+      "A request to make it left and its answer was lost. It is in the state without an id, with a note of that request.",
+    fix:
+      kind.creation === "blind"
+        ? "Look in the dashboard. If it was ordered: `terraform state rm` it and import it; if it was not: `terraform state rm` it and apply again."
+        : "Apply again: what was made is adopted, and what was not is made. Nothing is ordered twice.",
+  };
+}
+
+export function incomplete(kind: Kind, { attributes }: ResourceState): Diagnostic {
+  return {
+    severity: "warning",
+    code: "apply.skipped",
+    summary: `${kind.noun} ${String(attributes.id)} was made, but not everything that was to follow was done`,
+    detail: "It is in the state as far as it has come; an error here would have Terraform make it anew.",
+    fix: "Apply again: the next plan shows what is missing.",
+  };
+}
+
+/** The API gives something else than was asked for. The next plan shows it; an error now would make it anew. */
+export function different(kind: Kind, name: string, attributes: JsonObject): Diagnostic {
+  return {
+    severity: "warning",
+    code: "apply.drifted",
+    summary: `The ${kind.noun} has another ${name} than was asked for`,
+    detail: `The API answered with ${JSON.stringify(attributes[name] ?? null)}.`,
+    fix: "The next plan shows the difference.",
+    attribute: [name],
+  };
+}

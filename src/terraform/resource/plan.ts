@@ -1,0 +1,183 @@
+import type { PlanRecord } from "../../api/index.ts";
+import type { Kind, Remote, Settings } from "../../kinds/kind.ts";
+import {
+  attributesOf,
+  isDoubtful,
+  type Observation,
+  type PlanInput,
+  parentOf,
+  planResource,
+  read,
+  settledMark,
+} from "../../lifecycle/index.ts";
+import {
+  ApiError,
+  type AttributePath,
+  type Diagnostic,
+  hasUnknown,
+  isError,
+  type JsonObject,
+  UNKNOWN,
+  type Value,
+  type ValueObject,
+} from "../../model/index.ts";
+import type { Front } from "./front.ts";
+import type { Mark } from "./mark.ts";
+import { orderAnew, prevented, replacedObject } from "./order-anew.ts";
+import { checkOrder } from "./order-name.ts";
+import { conform, declaredIn, labelOf, nameOf, recordedAs, withFront } from "./subject.ts";
+
+export interface PlanAnswer {
+  readonly planned: ValueObject;
+  readonly mark: Mark;
+  /** Attributes whose change makes the object anew. */
+  readonly requiresReplace: readonly AttributePath[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** What Terraform asks to have planned. */
+export interface PlanQuestion {
+  /** Null: nothing is recorded. */
+  readonly prior: JsonObject | null;
+  /** As declared, null where nothing is; parts may be unknown. */
+  readonly config: ValueObject;
+  readonly mark: Mark;
+}
+
+/**
+ * Plans one declared resource, through the same function as hostform's own plan. For what is recorded nothing is read:
+ * Terraform has just had it refreshed, or wants it not to be (`-refresh=false`).
+ * @throws ApiError when the account cannot be read.
+ */
+export async function planDeclared(kind: Kind, question: PlanQuestion, front: Front): Promise<PlanAnswer> {
+  const { prior, config, mark } = question;
+  const answer =
+    prior === null
+      ? await planCreate(kind, config, mark, front)
+      : await planRecorded(kind, { ...question, prior }, front);
+  return { ...answer, planned: withFront(kind, answer.planned, config) };
+}
+
+type Own = Pick<PlanInput, "config" | "prior" | "observed" | "plans">;
+
+function inputOf(kind: Kind, own: Own, { session }: Front): PlanInput {
+  const { settings, clock } = session;
+  return {
+    kind,
+    address: labelOf(kind, own.config),
+    provider: "default",
+    declared: {},
+    dependsOn: [],
+    reorder: false,
+    // Which objects other instances hold is not known here: something like it may well be one of those. The name tells.
+    orderAnyway: true,
+    keyLifetimeMs: settings.keyLifetimeMs,
+    now: clock.now(),
+    ...own,
+  };
+}
+
+async function planCreate(kind: Kind, config: ValueObject, mark: Mark, front: Front): Promise<PlanAnswer> {
+  const declared = declaredIn(kind, config);
+  const { journal } = front.session;
+  const name = nameOf(kind, declared);
+  const noted = name === undefined ? undefined : journal.get(kind.type, name);
+  // What an earlier process began or made under this name is settled by the apply: nothing new is made beside it.
+  const observed: Observation =
+    noted === undefined ? await observeNew(kind, declared, mark, front) : { status: "absent", matches: [] };
+  const plans = kind.creation === "keyed" && noted === undefined ? await catalogue(front) : [];
+  const input = inputOf(kind, { config: declared, prior: undefined, observed, plans }, front);
+  const { result, change, diagnostics } = planResource(input);
+  const kept = mark.replacing?.prevented ? [prevented(kind, mark.replacing.id)] : [];
+  const told = [...diagnostics, ...checkOrder(kind, declared, mark, front.session), ...kept];
+  // A grant that expired is not made; Terraform has no way to leave it out.
+  const refused = change.after === null ? told.map((each) => ({ ...each, severity: "error" as const })) : told;
+  const { values } = conform(kind, result, { config: declared, prior: null });
+  return { planned: values, mark: {}, requiresReplace: [], diagnostics: refused };
+}
+
+/** What the account shows that could be the declared object; what it takes the place of does not count. */
+async function observeNew(kind: Kind, declared: ValueObject, { replacing }: Mark, front: Front): Promise<Observation> {
+  const parent = parentOf(kind, declared);
+  if (kind.naturalKey(declared) === undefined || hasUnknown(kind.parent === undefined ? null : (parent ?? UNKNOWN)))
+    return { status: "absent", matches: [] };
+  const seen = await read(front.account, { kind, prior: undefined, config: declared });
+  if (seen.status === "present") return seen;
+  const isOther = (remote: Remote) => remote.id !== replacing?.id && !front.isReleased(kind, remote);
+  return { ...seen, matches: seen.matches.filter(isOther), alike: (seen.alike ?? []).filter(isOther) };
+}
+
+/** The plans that can be ordered, for a word on one that cannot; a token that may not read them orders all the same. */
+async function catalogue({ account }: Front): Promise<readonly PlanRecord[]> {
+  try {
+    return await account.plans();
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 403) return [];
+    throw error;
+  }
+}
+
+async function planRecorded(
+  kind: Kind,
+  { prior, config, mark }: PlanQuestion & { readonly prior: JsonObject },
+  front: Front,
+): Promise<PlanAnswer> {
+  const declared = declaredIn(kind, config);
+  const recorded = recordedAs(kind, prior, mark);
+  const pending = isDoubtful(recorded);
+  const observed = pending
+    ? await read(front.account, { kind, prior: undefined, config: recorded.attributes })
+    : asRecorded(kind, recorded.attributes, front);
+  const plans = pending && kind.creation === "keyed" ? await catalogue(front) : [];
+  const planned = planResource(inputOf(kind, { config: declared, prior: recorded, observed, plans }, front));
+  const anew = orderAnew(kind, { prior, config, planned, session: front.session });
+  const result = anew.result ?? planned.result;
+  const { values, overruled } = conform(kind, result, { config: declared, prior });
+  const edited = pending ? overruled.filter((name) => !(kind.deferred?.("pending") ?? []).includes(name)) : [];
+  return {
+    planned: values,
+    mark: {
+      ...(pending ? mark : settledMark(mark)),
+      ...replacingOf(kind, recorded.attributes, front.session.settings),
+    },
+    requiresReplace: [...anew.requiresReplace, ...replacedBy(kind, planned.change.reasons)],
+    diagnostics: [...anew.diagnostics, ...edited.map((name) => stillPending(kind, prior, name))],
+  };
+}
+
+/** The object as Terraform has it recorded, in the phase that its attributes tell. */
+function asRecorded(kind: Kind, attributes: JsonObject, { session }: Front): Observation {
+  const phase = kind.phase?.(attributes, session.settings) ?? "live";
+  return phase === "gone"
+    ? { status: "gone", how: `is ${JSON.stringify(attributes.status ?? "gone")}`, matches: [] }
+    : { status: "present", attributes, phase };
+}
+
+/** Should it be made anew: the next question of the same plan, for the create, gets this to know what it replaces. */
+function replacingOf(kind: Kind, attributes: JsonObject, settings: Settings): Mark {
+  const { id } = attributes;
+  return typeof id === "string" ? { replacing: replacedObject(kind, { ...attributes, id }, settings) } : {};
+}
+
+/** The attributes that no request changes in place, where the API can delete the object and make another. */
+function replacedBy(kind: Kind, reasons: readonly { readonly attribute?: string }[]): AttributePath[] {
+  const replaced = attributesOf(kind).filter(([name, , { change }]) => {
+    return change === "replace" && reasons.some(({ attribute }) => attribute === name);
+  });
+  return replaced.map(([name]) => [name]);
+}
+
+function stillPending(kind: Kind, prior: JsonObject, name: string): Diagnostic {
+  const was: Value = prior[name] ?? null;
+  return {
+    severity: "error",
+    code: "plan.pending",
+    summary: `${name} was changed while it is not known what became of the ${kind.noun}'s creation`,
+    detail: "A request to make it left and its answer was lost. It is settled first, as it was sent.",
+    fix: `Put \`${name}\` back to ${JSON.stringify(was)}, apply, then change it.`,
+    attribute: [name],
+  };
+}
+
+/** True when a plan may be made of what was found. */
+export const isPlannable = (diagnostics: readonly Diagnostic[]): boolean => !diagnostics.some(isError);

@@ -1,0 +1,109 @@
+import type { Kind } from "../../kinds/kind.ts";
+import {
+  attributesOf,
+  certainlyMade,
+  type Doubtful,
+  isDoubtful,
+  newlyMade,
+  parentOf,
+  read,
+  refreshed,
+  settledMark,
+  tellsOnce,
+} from "../../lifecycle/index.ts";
+import { type Diagnostic, equal, type Json, type JsonObject } from "../../model/index.ts";
+import type { Front } from "./front.ts";
+import type { Mark } from "./mark.ts";
+import { nameOf, recordedAs, withFront } from "./subject.ts";
+
+export interface ReadAnswer {
+  /** Null: the object is gone, and Terraform may make it anew. */
+  readonly state: JsonObject | null;
+  readonly mark: Mark;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** The status that is recorded of a paid object which the API no longer knows. */
+export const GONE = "gone";
+
+/**
+ * Refreshes one recorded object. Sends GETs only. A paid object that is gone stays in the state: dropped, Terraform would
+ * order it again by itself. A create without known outcome is adopted where the account certainly shows what it made.
+ * @throws ApiError when the account cannot be read.
+ */
+export async function readResource(kind: Kind, state: JsonObject, mark: Mark, front: Front): Promise<ReadAnswer> {
+  const recorded = withNoted(kind, state, front);
+  const prior = recordedAs(kind, recorded, mark);
+  if (isDoubtful(prior)) return readDoubtful(kind, recorded, prior, front);
+  const alone = await front.isAlone(kind, parentOf(kind, prior.attributes));
+  const seen = await read(front.account, { kind, prior, config: undefined, alone });
+  const kept = settledMark(mark);
+  if (seen.status === "present") {
+    const { values, mark: left } = withoutWaiting(kind, seen.attributes, kept, seen.phase);
+    return { state: withFront(kind, values, recorded) as JsonObject, mark: left, diagnostics: [] };
+  }
+  if (seen.status === "absent" || kind.creation === "listable") return { state: null, mark: {}, diagnostics: [] };
+  // What the account still tells of it (a status such as "terminated"); else only that it is gone.
+  const last = (await front.account.list(kind, parentOf(kind, prior.attributes))).get(String(recorded.id));
+  const attributes = last === undefined ? { ...recorded, status: GONE } : refreshed(kind, recorded, last);
+  return { state: withFront(kind, attributes, recorded) as JsonObject, mark: kept, diagnostics: [] };
+}
+
+/** Once the object is live, what waited for that shows as not done. */
+function withoutWaiting(
+  kind: Kind,
+  attributes: JsonObject,
+  { waiting, ...mark }: Mark,
+  phase: string,
+): { values: JsonObject; mark: Mark } {
+  if (waiting === undefined || phase === "pending") {
+    return { values: attributes, mark: waiting === undefined ? mark : { ...mark, waiting } };
+  }
+  const silent = attributesOf(kind).filter(
+    ([name, , { unreadable }]) => waiting.includes(name) && (unreadable || phase === "unknown"),
+  );
+  return { values: { ...attributes, ...Object.fromEntries(silent.map(([name]) => [name, null])) }, mark };
+}
+
+/**
+ * The recorded attributes with what an earlier process learned and Terraform did not come to record: a secret that an
+ * answer told only once. What Terraform has recorded by now is not needed in the journal any more.
+ */
+function withNoted(kind: Kind, state: JsonObject, { session: { journal } }: Front): JsonObject {
+  const name = nameOf(kind, state);
+  const noted = name === undefined ? undefined : journal.get(kind.type, name);
+  if (name === undefined || noted === undefined || typeof state.id !== "string") return state;
+  const { attributes } = noted;
+  const isSame = typeof attributes.id === "string" && attributes.id === state.id;
+  const told = isSame ? onceTold(kind, attributes) : [];
+  if (told.every(([attribute, value]) => equal(state[attribute] ?? null, value))) {
+    if (isSame || attributes.id === null) journal.remove(kind.type, name);
+    return state;
+  }
+  return { ...state, ...Object.fromEntries(told) };
+}
+
+/** What no later read tells, and no declaration: the values that came with an answer, and how far that has come. */
+function onceTold(kind: Kind, attributes: JsonObject): [string, Json][] {
+  return attributesOf(kind).flatMap(([name, , { unreadable, computed, change }]): [string, Json][] => {
+    const once = unreadable && ((computed && change === undefined) || change === "in-place");
+    return once && name !== "id" ? [[name, attributes[name] ?? null]] : [];
+  });
+}
+
+/** A create without known outcome: what the account certainly shows is adopted, all else is left to the plan. */
+async function readDoubtful(kind: Kind, state: JsonObject, prior: Doubtful, front: Front): Promise<ReadAnswer> {
+  const left: ReadAnswer = { state, mark: prior.private, diagnostics: [] };
+  if (kind.creation === "blind" || tellsOnce(kind, prior.attributes)) return left;
+  const { account, session } = front;
+  const observed = await read(account, { kind, prior: undefined, config: prior.attributes });
+  const made = certainlyMade(kind, prior, newlyMade({ kind }, prior, observed), session.clock.now());
+  if (made === undefined) return left;
+  const attributes = refreshed(kind, prior.attributes, made);
+  const summary = `${prior.address} was made by a request whose answer was lost: adopted ${kind.noun} ${made.id}`;
+  return {
+    state: withFront(kind, attributes, state) as JsonObject,
+    mark: settledMark(prior.private),
+    diagnostics: [{ severity: "warning", code: "apply.replayed", summary }],
+  };
+}

@@ -1,0 +1,66 @@
+import type { Kind } from "../../kinds/kind.ts";
+import {
+  applyChange,
+  isDoubtful,
+  type Observation,
+  type PlannedRemoval,
+  parentOf,
+  planRemoval,
+  read,
+} from "../../lifecycle/index.ts";
+import { type Diagnostic, HostformError, isError, type JsonObject } from "../../model/index.ts";
+import { applyContext } from "./apply-context.ts";
+import type { Front } from "./front.ts";
+import type { Mark } from "./mark.ts";
+import { nameOf, recordedAs } from "./subject.ts";
+
+/**
+ * Plans the removal of a recorded object: what has a DELETE is deleted, for the rest the recorded deletion_policy decides.
+ * Terraform forgets whatever it may destroy, so that what is to stay managed is an error.
+ */
+export async function planDestroy(kind: Kind, prior: JsonObject, mark: Mark, front: Front): Promise<PlannedRemoval> {
+  const recorded = recordedAs(kind, prior, mark);
+  const { settings, clock } = front.session;
+  const phase = kind.phase?.(prior, settings) ?? "live";
+  const observed: Observation = isDoubtful(recorded)
+    ? await read(front.account, { kind, prior: undefined, config: recorded.attributes })
+    : phase === "gone"
+      ? { status: "gone", how: "is gone", matches: [] }
+      : { status: "present", attributes: recorded.attributes, phase };
+  const planned = planRemoval({ kind, prior: recorded, observed, mode: "apply", now: clock.now() });
+  if (planned.change.removal !== undefined) return planned;
+  return { ...planned, diagnostics: planned.diagnostics.map((each) => ({ ...each, severity: "error" as const })) };
+}
+
+/**
+ * Removes a recorded object. @returns what there is to say; it is gone from the state then.
+ * @throws HostformError: it stays in the state.
+ */
+export async function destroyResource(
+  kind: Kind,
+  prior: JsonObject,
+  mark: Mark,
+  front: Front,
+): Promise<readonly Diagnostic[]> {
+  const { change, diagnostics } = await planDestroy(kind, prior, mark, front);
+  if (diagnostics.some(isError)) throw new HostformError(diagnostics);
+  const name = nameOf(kind, prior);
+  const { context } = applyContext(kind, { name, config: prior, operation: "delete", front });
+  const applied = await applyChange(kind, change, null, { ...context, prior: recordedAs(kind, prior, mark) });
+  if (applied.attributes !== null) throw new HostformError([stillSuspending(kind, prior)]);
+  front.release(kind, prior.id);
+  front.unclaim(kind, name);
+  front.account.forget(kind, parentOf(kind, prior));
+  return [...diagnostics, ...applied.diagnostics];
+}
+
+/** It is let go of only when it is suspended: until then the policy is not carried out. */
+function stillSuspending(kind: Kind, prior: JsonObject): Diagnostic {
+  return {
+    severity: "error",
+    code: "apply.waiting",
+    summary: `The suspension of ${kind.noun} ${String(prior.id)} is queued and not done yet`,
+    detail: 'Its deletion_policy is "suspend": it leaves the state only when it is suspended.',
+    fix: 'Run the command again later, or give it longer: `timeouts = { delete = "20m" }`.',
+  };
+}

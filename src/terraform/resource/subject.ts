@@ -1,0 +1,92 @@
+import { type Kind, kinds } from "../../kinds/index.ts";
+import { attributesOf, sensitiveNames } from "../../lifecycle/index.ts";
+import {
+  equal,
+  fail,
+  hasUnknown,
+  type JsonObject,
+  type PrivateMark,
+  type ResourceState,
+  type Value,
+  type ValueObject,
+} from "../../model/index.ts";
+
+/**
+ * A kind as Terraform's users meet it. Terraform tells no address: an order is named by its `reference` or, without one,
+ * by what tells it from others (the domain); what has neither needs one.
+ */
+export function terraformKind(type: string): Kind {
+  return named.get(type) ?? fail("internal", `This provider has no resource ${type}`);
+}
+
+const named = new Map([...kinds.values()].map((kind) => [kind.type, withOwnName(kind)]));
+
+function withOwnName(kind: Kind): Kind {
+  if (kind.creation !== "keyed") return kind;
+  return { ...kind, orderReference: (config) => kind.orderReference?.(config) ?? kind.naturalKey(config) };
+}
+
+/** What the object is called in messages: Terraform adds the address by itself. */
+export function labelOf(kind: Kind, attributes: ValueObject): string {
+  const name = ["domain", "reference", "email", "url", "name", "id"].find(
+    (each) => typeof attributes[each] === "string",
+  );
+  return name === undefined ? `this ${kind.noun}` : `${kind.noun} ${String(attributes[name])}`;
+}
+
+/** What the journal knows the object by; undefined when nothing tells it from others (yet). */
+export function nameOf(kind: Kind, attributes: ValueObject): string | undefined {
+  const name = kind.orderReference?.(attributes) ?? kind.naturalKey(attributes);
+  const parent = kind.parent === undefined ? undefined : attributes[kind.parent];
+  return name === undefined || parent === undefined ? name : `${String(parent)} ${name}`;
+}
+
+/** The declared attributes of the kind: those that are given, without what only Terraform has (`timeouts`). */
+export function declaredIn(kind: Kind, config: ValueObject): ValueObject {
+  const given = attributesOf(kind).filter(([name]) => config[name] !== null && config[name] !== undefined);
+  return Object.fromEntries(given.map(([name]) => [name, config[name] as Value]));
+}
+
+/** A recorded object as the lifecycle takes it. */
+export function recordedAs(kind: Kind, state: JsonObject, mark: PrivateMark): ResourceState {
+  return {
+    address: labelOf(kind, state),
+    provider: "default",
+    schemaVersion: kind.schemaVersion,
+    attributes: Object.fromEntries(attributesOf(kind).map(([name]) => [name, state[name] ?? null])),
+    sensitive: sensitiveNames(kind),
+    private: mark,
+    dependencies: [],
+  };
+}
+
+/** Attributes of the kind, with those that only Terraform has taken from `front`. */
+export function withFront(kind: Kind, attributes: ValueObject, front: ValueObject): ValueObject {
+  const own = new Set(attributesOf(kind).map(([name]) => name));
+  return { ...Object.fromEntries(Object.entries(front).filter(([name]) => !own.has(name))), ...attributes };
+}
+
+/**
+ * Planned values as Terraform accepts them: what is declared stands in the plan as it is declared, or as it was before
+ * where that means the same. @returns the names of attributes that had to be put back to the declaration.
+ */
+export function conform(
+  kind: Kind,
+  planned: ValueObject,
+  { config, prior }: { readonly config: ValueObject; readonly prior: JsonObject | null },
+): { readonly values: ValueObject; readonly overruled: readonly string[] } {
+  const values: Record<string, Value> = { ...planned };
+  const overruled: string[] = [];
+  for (const [name, , meta] of attributesOf(kind)) {
+    const declared: Value = config[name] ?? null;
+    const now: Value = values[name] ?? null;
+    const before: Value = prior?.[name] ?? null;
+    const kept = before !== null && equal(now, before);
+    if (meta.writeOnly) values[name] = null;
+    else if (declared !== null && !equal(now, declared) && !kept) {
+      values[name] = declared;
+      if (!hasUnknown(declared)) overruled.push(name);
+    }
+  }
+  return { values, overruled };
+}

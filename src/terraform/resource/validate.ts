@@ -1,0 +1,38 @@
+import type { Kind } from "../../kinds/kind.ts";
+import { attributesOf, validate } from "../../lifecycle/index.ts";
+import type { Diagnostic, ValueObject } from "../../model/index.ts";
+import { declaredIn, labelOf } from "./subject.ts";
+import { checkTimeouts } from "./timeouts.ts";
+
+/**
+ * Checks the declaration of one resource; unknown values pass, Terraform asks again when they are known.
+ * @param writeOnlyAllowed whether this Terraform keeps write-only attributes out of plan and state.
+ */
+export function validateResource(kind: Kind, config: ValueObject, writeOnlyAllowed: boolean): Diagnostic[] {
+  const declared = declaredIn(kind, config);
+  const found = validate(kind, declared, labelOf(kind, declared)).diagnostics.map(inHcl);
+  const exposed = writeOnlyAllowed
+    ? []
+    : attributesOf(kind).filter(([name, , meta]) => meta.writeOnly && name in declared);
+  const tooOld = exposed.map(
+    ([name]): Diagnostic => ({
+      severity: "error",
+      code: "terraform.too_old",
+      summary: `${name} needs Terraform 1.11 or later (OpenTofu 1.11)`,
+      detail: "It is a write-only attribute: an older Terraform would write it into plan and state.",
+      fix: `Leave ${name} out and set it with \`hostform password\`, or use a newer Terraform.`,
+      attribute: [name],
+    }),
+  );
+  return [...found, ...tooOld, ...checkTimeouts(config)];
+}
+
+/** What the declaration lacks, as it is written in HCL. */
+function inHcl(diagnostic: Diagnostic): Diagnostic {
+  const { fix, ...rest } = diagnostic;
+  if (fix === undefined) return diagnostic;
+  return {
+    ...rest,
+    fix: fix.replace(/`([a-z_]+): ([^`]*)`/g, (_, name: string, value: string) => `\`${name} = ${value}\``),
+  };
+}
