@@ -1,6 +1,6 @@
 // The Terraform provider as one file.
 import path from "node:path";
-import { build } from "esbuild";
+import { build, type Plugin } from "esbuild";
 
 const root = path.resolve(import.meta.dirname, "..");
 
@@ -23,6 +23,7 @@ export async function buildProvider(outfile: string): Promise<void> {
     // The stack of a defect is to name functions.
     keepNames: true,
     legalComments: "none",
+    plugins: [englishOnly],
     // CommonJS dependencies in an ES module need a `require`.
     banner: {
       js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
@@ -30,3 +31,14 @@ export async function buildProvider(outfile: string): Promise<void> {
     logLevel: "warning",
   });
 }
+
+/** zod can say what is wrong in fifty languages and brings them all; we use one. A sixth of the file, which is read at every start. */
+const englishOnly: Plugin = {
+  name: "english-only",
+  setup(bundle) {
+    bundle.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, ({ path: file }) => ({
+      contents: 'export { default as en } from "./en.js";',
+      resolveDir: path.dirname(file),
+    }));
+  },
+};

@@ -4,6 +4,7 @@ import { chmod, rm } from "node:fs/promises";
 import path from "node:path";
 import process from "node:process";
 import { build } from "esbuild";
+import { buildProvider } from "./build-provider.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
 const dist = path.join(root, "dist");
@@ -30,6 +31,7 @@ await build({
   logLevel: "warning",
 });
 await chmod(path.join(dist, "hostform.js"), 0o755);
+await buildProvider(path.join(dist, "terraform/provider.mjs"));
 
 const types = spawnSync(
   process.execPath,

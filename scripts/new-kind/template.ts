@@ -67,3 +67,12 @@ export const ${variable}: Kind = {
 };
 `;
 }
+
+/** The examples of the kind's page for Terraform: file name -> text. Without them no pages can be generated. */
+export function exampleFiles({ type, noun }: KindNames): Readonly<Record<string, string>> {
+  return {
+    "resource.tf": `resource "${type}" "example" {\n  name = "example"\n}\n`,
+    "import-by-string-id.tf": `import {\n  to = ${type}.example\n  id = "601"\n}\n`,
+    "import.sh": `# By the id of the ${noun}.\nterraform import ${type}.example 601\n`,
+  };
+}

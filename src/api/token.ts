@@ -9,6 +9,8 @@ export interface TokenReading {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** "provider beta". */
   readonly of: string;
+  /** What else can be done where a variable is missing, as a part of a sentence. */
+  readonly otherwise?: string;
   /** What a relative `token_file` is relative to: "the declaration". */
   readonly relativeTo: string;
   /** The place that failures point at. */
@@ -26,12 +28,12 @@ export async function readToken(source: TokenSource, reading: TokenReading): Pro
   return "env" in source ? fromVariable(source.env, reading) : fromFile(source.file, reading);
 }
 
-function fromVariable(variable: string, { env, of, place }: TokenReading): FoundToken {
+function fromVariable(variable: string, { env, of, otherwise, place }: TokenReading): FoundToken {
   const token = env[variable]?.trim();
   if (token) return { token, readableByOthers: false };
   const state = token === undefined ? "not set" : "empty";
   return fail("provider.token", `No API token for ${of}: the environment variable ${variable} is ${state}`, {
-    fix: `Create a token in the dashboard (API Tokens) and set it: \`export ${variable}=…\`. To try without an account: \`hostform sandbox\`.`,
+    fix: `Create a token in the dashboard (API Tokens) and set it: \`export ${variable}=…\`${otherwise === undefined ? "" : `, ${otherwise}`}. To try without an account: \`hostform sandbox\`.`,
     ...place,
   });
 }

@@ -31,6 +31,7 @@ export {
   quote,
 } from "./escape.ts";
 export { type EvidenceReport, renderEvidence } from "./evidence-text.ts";
+export { renderHcl, renderValue } from "./hcl.ts";
 export { type Listing, type Listings, renderListing } from "./listings.ts";
 export { formatMoney, type MoneyScale } from "./money.ts";
 export { type OutcomeTextOptions, renderOutcome } from "./outcome-text.ts";
@@ -56,3 +57,14 @@ export { type RequestEvent, requestEventLine } from "./requests.ts";
 export { advanceStatus, remainingSeconds, renderStatus, type Status, startStatus } from "./status-area.ts";
 export { type Look, type Paint, paint } from "./style.ts";
 export { type Cell, type Column, renderTable, type TableOptions } from "./table.ts";
+export {
+  quotedLiteral,
+  type TfAttribute,
+  type TfBlock,
+  type TfCode,
+  type TfDocument,
+  type TfItem,
+  type TfTemplate,
+  type TfValue,
+} from "./tf-document.ts";
+export { renderTfJson } from "./tf-json.ts";

@@ -131,7 +131,7 @@ class AccountJournal implements OpenJournal {
 
   /** Does something with the file if there is one. */
   #read<T>(action: (file: JournalFile) => T, otherwise: T): T {
-    if (this.#file === undefined && (this.#place === undefined || !existsSync(this.#place))) return otherwise;
+    if (this.#place === undefined || !existsSync(this.#place)) return otherwise;
     try {
       return action(this.#open());
     } catch (error) {

@@ -6,8 +6,8 @@ import { describe, expect, it } from "vitest";
 import { type Kind, kinds } from "../../src/kinds/index.ts";
 import { attributesOf, sameValue } from "../../src/lifecycle/index.ts";
 import { isError, type JsonObject } from "../../src/model/index.ts";
-import type { FaultRequest } from "../../src/sandbox/index.ts";
 import { type Project, startProject } from "../support/project.ts";
+import { losses } from "./losses.ts";
 import { documentOf, type Sample, sampleOf } from "./sample.ts";
 
 /** A project with the sample's surroundings applied, the sample itself not yet declared. */
@@ -54,25 +54,6 @@ const importIdOf = async (project: Project, kind: Kind, address: string): Promis
 };
 
 const posts = (sent: readonly string[]) => sent.filter((line) => line.startsWith("POST"));
-
-/** How the answer of a create may be lost, and whether the server has carried it out by then. */
-const losses: readonly { loss: string; fault: Omit<FaultRequest, "path" | "method">; done: boolean }[] = [
-  {
-    loss: "the connection is cut before the server does anything",
-    fault: { phase: "before", drop: true },
-    done: false,
-  },
-  { loss: "the server fails before it does anything", fault: { phase: "before", status: 500 }, done: false },
-  { loss: "the connection is cut after the commit", fault: { phase: "after", drop: true }, done: true },
-  { loss: "the answer breaks off in mid-body", fault: { phase: "mid-body" }, done: true },
-  { loss: "the server fails after the commit", fault: { phase: "after", status: 500 }, done: true },
-  {
-    loss: "a proxy answers HTML after the commit",
-    fault: { phase: "after", status: 502, body: "<html></html>" },
-    done: true,
-  },
-  { loss: "the answer is empty", fault: { phase: "after", status: 204 }, done: true },
-];
 
 describe.each([...kinds.values()])("$type", (kind) => {
   it("has a sample that changes every attribute which can be declared", async () => {

@@ -14,6 +14,8 @@ export interface Sample {
   readonly attributes: JsonObject;
   /** Another valid value for each attribute that can be declared, save those that concern hostform alone. */
   readonly others: JsonObject;
+  /** Attributes that are declared in Terraform alone: YAML fills them in where the block stands. */
+  readonly implied?: JsonObject;
   /** For others that can only be told after this is declared too: `password` needs `password_version`. */
   readonly together?: Readonly<Record<string, JsonObject>>;
   /** The environment that the declaration refers to: secret values. */

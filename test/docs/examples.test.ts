@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { copyFile, readdir } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
@@ -5,7 +6,10 @@ import { startProject } from "../support/project.ts";
 import { root } from "./markdown.ts";
 
 const folder = path.join(root, "examples");
-const examples = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isDirectory());
+// Those in HCL are tested with the real Terraform: test/terraform/examples.test.ts.
+const examples = (await readdir(folder, { withFileTypes: true })).filter(({ name }) =>
+  existsSync(path.join(folder, name, "hosting.yaml")),
+);
 
 describe("the examples", () => {
   it.each(examples.map(({ name }) => name))("%s is valid, can be applied, and is then as declared", async (name) => {

@@ -5,18 +5,17 @@ import { type Page, pages, prose, readPage, root } from "./markdown.ts";
 
 const all = pages();
 
-/** The anchors that a page's headings make, as GitHub makes them. */
+/** The anchors that a page's headings make, as GitHub makes them, and those that it sets itself. */
 function anchors(page: Page): Set<string> {
-  const headings = [...prose(page).matchAll(/^#{1,6}\s+(.+)$/gm)].map(([, text = ""]) => text);
-  return new Set(
-    headings.map((text) =>
-      text
-        .toLowerCase()
-        .replace(/[^\p{L}\p{N}\s_-]/gu, "")
-        .trim()
-        .replace(/\s/g, "-"),
-    ),
+  const text = prose(page);
+  const headings = [...text.matchAll(/^#{1,6}\s+(.+)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+      .trim()
+      .replace(/\s/g, "-"),
   );
+  return new Set([...headings, ...[...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = ""]) => id)]);
 }
 
 /** The links of a page that lead into the project. */

@@ -1,9 +1,10 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { noTerraform } from "../support/backends.ts";
 import { type Block, type Page, pages, readPage, root } from "./markdown.ts";
 import { agrees, hasGaps, steadyLines } from "./output.ts";
-import { isRun, type Run, runPage } from "./shell.ts";
+import { isRun, type Run, runPage, usesTerraform } from "./shell.ts";
 
 /** `UPDATE_DOCS=1 npm test -- test/docs/pages.test.ts` writes the real output into the pages. */
 const UPDATE = process.env.UPDATE_DOCS === "1";
@@ -46,7 +47,13 @@ function updated(page: Page, runs: readonly Run[]): string {
 }
 
 describe("the commands of the pages do what the pages say", { timeout: 90_000 }, () => {
-  it.concurrent.for(pages().filter(({ blocks }) => blocks.some(isRun)))("$file", async (page, { expect }) => {
+  const without = (page: Page) => (usesTerraform(page) ? noTerraform : undefined);
+  const run = pages().filter(({ blocks }) => blocks.some(isRun));
+  for (const page of run.filter((each) => without(each) !== undefined)) {
+    it.skip(`${page.file} (SKIPPED: ${without(page)})`);
+  }
+
+  it.concurrent.for(run.filter((page) => without(page) === undefined))("$file", async (page, { expect }) => {
     const runs = await runPage(page);
     const text = UPDATE ? updated(page, runs) : page.text;
     if (text !== page.text) writeFileSync(path.join(root, page.file), text);

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { chmod, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { startSandbox } from "../../src/sandbox/index.ts";
@@ -21,13 +21,18 @@ export interface Run {
 /** True for a block that is executed. */
 export const isRun = ({ lang, directives }: Block) => lang === "sh" && !directives.has("not run");
 
+/** Whether a page runs Terraform, which not every machine has. */
+export const usesTerraform = ({ blocks }: Page) =>
+  blocks.some((block) => isRun(block) && /^(?:hostform )?terraform /m.test(block.text));
+
 /**
  * Runs a page as a reader would who types everything in order, in one shell and an empty folder: `sh` blocks are
  * executed, blocks with `<!-- file: NAME -->` are written to that file. HOSTING_BASE_URL, HOSTING_TOKEN (the agency's),
  * OWN_HOSTING_TOKEN (the customer's) and HOSTING_SANDBOX_CONTROL_URL lead to a sandbox of the page's own, without rate limit.
  * @returns what came of the blocks that are run, in their order.
  */
-export async function runPage({ blocks }: Page): Promise<Run[]> {
+export async function runPage(page: Page): Promise<Run[]> {
+  const { blocks } = page;
   const base = await realpath(await mkdtemp(path.join(tmpdir(), "hostform-docs-")));
   const [bin, out, project] = ["bin", "out", "home/acme"].map((name) => path.join(base, name)) as [
     string,
@@ -37,7 +42,7 @@ export async function runPage({ blocks }: Page): Promise<Run[]> {
   const sandbox = await startSandbox({ rateLimit: 0, jobSeconds: 0, provisioningSeconds: 0 });
   try {
     for (const folder of [bin, out, project]) await mkdir(folder, { recursive: true });
-    await writeWrapper(bin);
+    await writeWrapper(bin, usesTerraform(page) ? await packageFolder(base) : undefined);
     await linkPackage(project);
     await writeFile(path.join(base, "page.sh"), await script(blocks, out));
     await runScript(path.join(base, "page.sh"), project, {
@@ -52,6 +57,9 @@ export async function runPage({ blocks }: Page): Promise<Run[]> {
       // Half of the time of a hundred starts is the compiler's.
       NODE_COMPILE_CACHE: path.join(root, "node_modules/.cache/hostform-docs"),
       NO_COLOR: "1",
+      // Terraform does not know that one, and would ask its makers for a newer version.
+      ...Object.fromEntries(COLOURED.map((command) => [`TF_CLI_ARGS_${command}`, "-no-color"])),
+      CHECKPOINT_DISABLE: "1",
       TZ: "UTC",
       LC_ALL: "C.UTF-8",
     });
@@ -71,10 +79,29 @@ export async function runPage({ blocks }: Page): Promise<Run[]> {
   }
 }
 
-async function writeWrapper(bin: string): Promise<void> {
+const COLOURED = ["init", "plan", "apply", "destroy", "import", "show", "validate", "test"];
+
+/** @param folder of the package; without one the sources are run where they are. */
+async function writeWrapper(bin: string, folder: string | undefined): Promise<void> {
   const file = path.join(bin, "hostform");
-  await writeFile(file, `#!/bin/sh\nexec "${process.execPath}" "${path.join(root, "src/cli/main.ts")}" "$@"\n`);
+  const main = path.join(folder ?? root, "src/cli/main.ts");
+  const flags = folder === undefined ? "" : " --preserve-symlinks --preserve-symlinks-main";
+  await writeFile(file, `#!/bin/sh\nexec "${process.execPath}"${flags} "${main}" "$@"\n`);
   await chmod(file, 0o755);
+}
+
+/** A package with the provider built, as an installed one has it; all else are links to the sources. */
+async function packageFolder(base: string): Promise<string> {
+  const folder = path.join(base, "package");
+  const { builtProvider } = await import("../support/terraform-provider.ts");
+  await mkdir(path.join(folder, "dist/terraform"), { recursive: true });
+  await copyFile(
+    path.join((await builtProvider()).folder, "provider.mjs"),
+    path.join(folder, "dist/terraform/provider.mjs"),
+  );
+  for (const name of ["src", "schemas", "node_modules", "package.json", "LICENSE"])
+    await symlink(path.join(root, name), path.join(folder, name));
+  return folder;
 }
 
 /** Makes `import … from "hostform/client"` work in the folder, on the sources. */

@@ -9,7 +9,7 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
   kinds: ["api", "model"],
   lifecycle: ["kinds/kind.ts", "kinds/attribute.ts", "model", "api (types)"],
   engine: ["lifecycle", "kinds/kind.ts", "model", "api (types)"],
-  declare: ["kinds/kind.ts", "kinds/attribute.ts", "model"],
+  declare: ["kinds/kind.ts", "kinds/attribute.ts", "kinds/provider-settings.ts", "model"],
   record: ["model"],
   report: ["model"],
   webhooks: ["model"],

@@ -22,12 +22,16 @@ describe("output", () => {
     expect(using(/\bio\.out\(/).length).toBeGreaterThan(10);
   });
 
-  it("reaches the streams of the process in two places: the real ones of the guard, and before anything is loaded", () => {
+  it("reaches the streams of the process in few places: the real ones of the guard, before anything is loaded, and where Terraform reads", () => {
     expect(using(/\bprocess\.(?:stdout|stderr)\.write|\bstd(?:out|err)\.write\(|\bconsole\./)).toEqual([
       "cli/main.ts",
       "cli/system-io.ts",
+      "terraform/wire/streams.ts",
     ]);
-    expect(using(/\bwriteSync\(\s*[12]\b|\/dev\/(?:stdout|stderr|tty)/)).toEqual([]);
+    expect(using(/\bwriteSync\(\s*(?:[12]\b|STD(?:OUT|ERR)\b)|\/dev\/(?:stdout|stderr|tty)/)).toEqual([
+      "terraform/wire/streams.ts",
+    ]);
+    expect(using(/\b(?:printLine|complain)\(/)).toEqual(["terraform/main.ts", "terraform/wire/streams.ts"]);
   });
 
   it("is put behind the guard in one place, and the real streams are opened in one", () => {

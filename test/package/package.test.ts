@@ -1,5 +1,5 @@
 /** What is published: built, packed, installed in an empty project, used by its public names. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -34,6 +34,9 @@ describe("the package", () => {
     const files = run("find", [".", "-type", "f"], installed()).split("\n");
     expect(files).toContain("./dist/hostform.js");
     expect(files).toContain("./schemas/hosting.schema.json");
+    expect(files).toContain("./dist/terraform/provider.mjs");
+    expect(files).toContain("./schemas/provider.json");
+    expect(files).toContain("./LICENSE");
     expect(files).toContain("./README.md");
     expect(files.filter((file) => /^\.\/(?:src|test|scripts|node_modules|\.ci)\//.test(file))).toEqual([]);
   });
@@ -44,6 +47,21 @@ describe("the package", () => {
     expect(run(process.execPath, [bin, "sandbox", "--", process.execPath, bin, "plans", "--json"], folder)).toContain(
       '"plan_id": 11',
     );
+  });
+
+  it("brings the Terraform provider along, which runs where it is installed", () => {
+    const hostform = (...args: string[]) =>
+      run(process.execPath, [path.join(installed(), manifest.bin.hostform), ...args], folder);
+    const { platform, file } = JSON.parse(hostform("terraform", "install", "--mirror", "mirror", "--json"));
+    expect(file).toContain(`/registry.terraform.io/hostform/hosting/${manifest.version}/${platform}/`);
+    const env = { PATH: process.env.PATH, HOSTFORM_NODE: process.execPath };
+    const started = spawnSync(file, { encoding: "utf8", env });
+    expect(started.stderr).toContain("This is the Terraform provider");
+
+    const schema = JSON.parse(hostform("terraform", "schema"));
+    expect(schema.provider_schemas).toHaveProperty(["registry.terraform.io/hostform/hosting"]);
+    writeFileSync(path.join(folder, "hosting.yaml"), "project: acme\nclient_accounts:\n  acme:\n    name: Acme\n");
+    expect(hostform("export")).toContain('resource "hosting_client_account" "acme" {');
   });
 
   it("is a library: hostform/client", () => {

@@ -22,10 +22,10 @@ export class Variables {
 
   /** The value of an environment variable, for an attribute that plan and state may show. */
   ordinary(env: string): TfCode {
-    return this.#code(`env ${env}`, env, (name) => ({
+    return this.#code(`env ${env}`, nameFor(env), (name) => ({
       name,
       secret: false,
-      comments: [shellHint(name, `"$${env}"`)],
+      comments: shellHint(name, { env }),
       description: `The environment variable ${env} of the declaration in YAML.`,
     }));
   }
@@ -35,11 +35,11 @@ export class Variables {
    * @param base what the variable is called where its source has no name: `acme_www_password`.
    */
   secret(source: SecretSource, base: string): TfCode {
-    const wanted = "env" in source ? source.env : base.replace(/[^A-Za-z0-9_]/g, "_");
+    const wanted = "env" in source ? nameFor(source.env) : base.replace(/[^A-Za-z0-9_]/g, "_");
     return this.#code(`secret ${JSON.stringify(source)}`, wanted, (name) => ({
       name,
       secret: true,
-      comments: [shellHint(name, valueIn(source))],
+      comments: shellHint(name, source),
       description: `Read from ${sourcePlace(source)} in the declaration in YAML. Asked for at each run.`,
     }));
   }
@@ -81,7 +81,17 @@ export class Variables {
   }
 }
 
-const shellHint = (name: string, value: string) => `export TF_VAR_${name}=${value}`;
+const PREFIX = "TF_VAR_";
+
+/** A variable of the environment that is Terraform's already keeps its name there. */
+const nameFor = (env: string) =>
+  env.startsWith(PREFIX) && env.length > PREFIX.length ? env.slice(PREFIX.length) : env;
+
+/** How a shell gives the variable its value; nothing where it has it. */
+function shellHint(name: string, source: SecretSource): string[] {
+  const variable = `${PREFIX}${name}`;
+  return "env" in source && source.env === variable ? [] : [`export ${variable}=${valueIn(source)}`];
+}
 
 /** Where the value comes from, as a word of a shell. */
 function valueIn(source: SecretSource): string {

@@ -31,6 +31,7 @@ const PHASES: Readonly<Record<string, Phase>> = {
   deleted: "gone",
   removed: "gone",
   closed: "gone",
+  gone: "gone",
 };
 
 /** Words that say nothing of the phase: prefixes, and who or what caused it. */

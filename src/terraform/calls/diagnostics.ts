@@ -1,6 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type AttributePath, type Diagnostic, escapeLine, escapeText, HostformError } from "../../model/index.ts";
-import { jsonLog } from "../wire/log.ts";
+import { describeDefect } from "../wire/defect.ts";
+import { logError } from "../wire/log.ts";
 import {
   AttributePathSchema,
   DiagnosticSchema,
@@ -34,20 +35,16 @@ export function toPath(path: AttributePath) {
   });
 }
 
-const log = jsonLog({ write: (line) => void process.stderr.write(`${line}\n`), now: Date.now });
-
-/** What a failure has to say. A mistake of ours is told as one, without a stack: that goes to the log. */
+/** What a failure has to say. A mistake of ours is told as one, in words that hold no value; where it happened goes to the log. */
 export function failureOf(error: unknown): Diagnostic[] {
   if (error instanceof HostformError) return [...error.diagnostics];
-  // Where it happened goes to the log; what the error says may hold values.
-  const frames = error instanceof Error ? (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line)) : [];
-  log("error", `a call failed: ${frames.map((line) => line.trim()).join("; ")}`);
+  logError("a call failed", error);
   return [
     {
       severity: "error",
       code: "internal",
       summary: "The provider met a mistake of its own",
-      detail: error instanceof Error ? `${error.name}: ${error.message}` : String(error),
+      detail: describeDefect(error).summary,
       fix: "Report it, with the command and the output of `TF_LOG=debug`. Nothing is lost: apply again.",
     },
   ];

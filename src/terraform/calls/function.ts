@@ -15,16 +15,16 @@ const byName = new Map(functions.map((one) => [one.name, one]));
 /** Calls a function by its name. Runs without a configuration; null and unknown arguments do not get here. */
 function call(name: string, packed: readonly Uint8Array[]): Answer {
   const called = byName.get(name);
-  if (called === undefined) return failed(`This provider has no function ${name}.`);
+  if (called === undefined) return failed(`This provider has no function ${name}`);
   const { parameters, returns } = called;
   if (packed.length !== parameters.length) {
-    return failed(`${name} takes ${parameters.length} arguments, not ${packed.length}.`);
+    return failed(`${name} takes ${parameters.length} arguments, not ${packed.length}`);
   }
   const args = parameters.map(({ type }, i) => decodeValue(packed[i] ?? new Uint8Array(), type) as Json);
   return { result: { msgpack: encodeValue(called.call(args), returns) } };
 }
 
-/** A failure of a function has one text, and the argument that it is about. */
+/** A failure of a function has one text, which Terraform ends with a full stop, and the argument that it is about. */
 function failed(text: string, argument?: number): Answer {
   return { error: { text: escapeText(text), ...(argument !== undefined && { functionArgument: BigInt(argument) }) } };
 }

@@ -4,7 +4,6 @@ import { catalogue } from "../catalogue.ts";
 import { decodeDynamic } from "../codec/dynamic.ts";
 import type { ProviderFunction } from "../contract.ts";
 import { validateProviderConfig } from "../provider/config.ts";
-import { openSession } from "../provider/session.ts";
 import { toProtoSchema, typeBytes } from "../schema/proto.ts";
 import type { Schema } from "../schema/schema.ts";
 import {
@@ -75,6 +74,9 @@ const configure = unary(
     const warnings: Diagnostic[] = [];
     let answered = false;
     try {
+      // The client of the API is a third of the time that the provider takes to load, and most processes that Terraform
+      // starts only validate.
+      const { openSession } = await import("../provider/session.ts");
       connection.session = await openSession(decodeDynamic(config, catalogue.provider.attributes) ?? {}, {
         stop: stop.signal,
         env,

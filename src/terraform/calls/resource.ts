@@ -10,7 +10,7 @@ import { decodeMark, encodeMark } from "../resource/mark.ts";
 import { planDeclared } from "../resource/plan.ts";
 import { readResource } from "../resource/read.ts";
 import { destroyResource, planDestroy } from "../resource/remove.ts";
-import { terraformKind } from "../resource/subject.ts";
+import { nameOf, terraformKind } from "../resource/subject.ts";
 import { validateResource } from "../resource/validate.ts";
 import { schemaOf } from "../schema/of-kind.ts";
 import type { Attributes } from "../schema/schema.ts";
@@ -49,13 +49,15 @@ export const calls: Calls = {
   UpgradeResourceState: unary(
     UpgradeResourceState_RequestSchema,
     UpgradeResourceState_ResponseSchema,
-    async ({ typeName, version, rawState }) => {
+    async ({ typeName, version, rawState }, connection) => {
       const { kind, attributes } = resourceOf(typeName);
       let upgradedState: DynamicValue | undefined;
       const diagnostics = await told(kind, async () => {
         if (version > BigInt(kind.schemaVersion)) newer(kind, version);
         const text = new TextDecoder().decode(rawState?.json);
-        upgradedState = encodeDynamic(fromStateJson(text, attributes), attributes);
+        const state = fromStateJson(text, attributes);
+        if (connection.session !== undefined) frontIn(connection).hold(kind, nameOf(kind, state), state.id);
+        upgradedState = encodeDynamic(state, attributes);
         return [];
       });
       return { upgradedState, diagnostics };

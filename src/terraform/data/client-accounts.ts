@@ -1,6 +1,6 @@
 import type { Attributes } from "../schema/schema.ts";
 import { type CheckedDataSource, listOf, shaped, told } from "./define.ts";
-import { kindOf } from "./lookup.ts";
+import { allOf, kindOf } from "./lookup.ts";
 
 const clientAccount: Attributes = {
   id: told("string", "Identifier of the client account."),
@@ -17,10 +17,10 @@ export const hostingClientAccounts: CheckedDataSource = {
   schema: {
     version: 0,
     description: "The client accounts of an agency (Manage track only), whether or not Terraform manages them.",
-    attributes: { client_accounts: listOf(clientAccount, "The client accounts, in the API's order.") },
+    attributes: { client_accounts: listOf(clientAccount, "client accounts") },
   },
-  async read(_config, { account }) {
-    const all = [...(await account.list(kindOf("hosting_client_account"))).values()];
+  async read(_config, session) {
+    const all = await allOf(kindOf("hosting_client_account"), session);
     return { client_accounts: all.map(({ attributes }) => shaped(clientAccount, attributes)) };
   },
 };

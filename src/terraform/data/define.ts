@@ -22,9 +22,16 @@ export const sought = (type: Type, description: string): Attribute => ({
 });
 export const required = (type: Type, description: string): Attribute => ({ type, description, required: true });
 
-/** The objects of a list, each with these attributes. */
-export const listOf = (attributes: Attributes, description: string): Attribute =>
-  told({ nesting: "list", attributes }, description);
+/** The objects of a list, each with these attributes. @param of "services", for the description. */
+export const listOf = (attributes: Attributes, of: string): Attribute =>
+  told({ nesting: "list", attributes }, `The ${of}, by ascending id.`);
+
+/** The same order at each read, whatever the API's is: a list that turns round would look changed. */
+export function sorted<T>(objects: Iterable<T>, idOf: (one: T) => Json | undefined): T[] {
+  return [...objects].sort((a, b) => NUMERIC.compare(String(idOf(a)), String(idOf(b))));
+}
+
+const NUMERIC = new Intl.Collator("en-US", { numeric: true });
 
 /** The attributes of a schema taken from a record, null where it does not have them: nothing else gets out. */
 export function shaped(attributes: Attributes, record: object): JsonObject {

@@ -1,6 +1,7 @@
 import type { DomainAvailability } from "../../api/index.ts";
+import { domainName } from "../../kinds/common.ts";
 import { foldedDomain } from "../../kinds/index.ts";
-import type { Json } from "../../model/index.ts";
+import { type Diagnostic, type Json, UNKNOWN, type Value } from "../../model/index.ts";
 import { type CheckedDataSource, required, told } from "./define.ts";
 
 export const hostingDomainAvailability: CheckedDataSource = {
@@ -18,6 +19,8 @@ export const hostingDomainAvailability: CheckedDataSource = {
       all_available: told("bool", "Whether every one of them can certainly be registered."),
     },
   },
+  check: ({ domains }) =>
+    Array.isArray(domains) ? domains.flatMap((name, at) => (isDomain(name) ? [] : [notADomain(name, at)])) : [],
   async read({ domains }, { client, stop }) {
     const names = Array.isArray(domains) ? domains.map(String) : [];
     const asked = [...new Set(names)];
@@ -30,6 +33,22 @@ export const hostingDomainAvailability: CheckedDataSource = {
     };
   },
 };
+
+/** What is unknown yet is looked at later. */
+function isDomain(name: Value): boolean {
+  if (name === UNKNOWN) return true;
+  return typeof name === "string" && domainName().safeParse(name.replace(/\.$/, "")).success;
+}
+
+function notADomain(name: Value, at: number): Diagnostic {
+  return {
+    severity: "error",
+    code: "config.invalid_value",
+    summary: `${JSON.stringify(name)} is not a domain name`,
+    fix: "Give names such as acme.example.",
+    attribute: ["domains", at],
+  };
+}
 
 /** The answer for a name: the client asks for each in lower case, once. */
 function availabilityOf(name: string, answers: readonly DomainAvailability[]): boolean | null {

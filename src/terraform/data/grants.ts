@@ -1,6 +1,6 @@
 import type { Attributes } from "../schema/schema.ts";
 import { type CheckedDataSource, listOf, required, shaped, told } from "./define.ts";
-import { existing, kindOf } from "./lookup.ts";
+import { allOf, existing, kindOf, oneById } from "./lookup.ts";
 
 const grant: Attributes = {
   id: told("string", "Identifier of the grant."),
@@ -17,15 +17,15 @@ export const hostingGrants: CheckedDataSource = {
     description: "With whom a service is shared, whether or not Terraform manages it.",
     attributes: {
       service_id: required("string", "The service."),
-      grants: listOf(grant, "The grants, in the API's order."),
+      grants: listOf(grant, "grants"),
     },
   },
-  async read(config, { account }) {
+  async read(config, session) {
     const id = String(config.service_id);
-    const found = [...(await account.list(kindOf("hosting_grant"), id)).values()];
+    const found = await allOf(kindOf("hosting_grant"), session, id);
     // Of a service that does not exist the list is empty as well.
     if (found.length === 0) {
-      const reading = account.get(kindOf("hosting_service"), id);
+      const reading = oneById(kindOf("hosting_service"), id, session);
       await existing(reading, { noun: "service", id, attribute: "service_id", source: "hosting_services" });
     }
     return { ...config, grants: found.map(({ attributes }) => shaped(grant, attributes)) };

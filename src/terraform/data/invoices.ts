@@ -10,6 +10,7 @@ import {
   listOf,
   moneyText,
   shaped,
+  sorted,
   sought,
   told,
   withConfigured,
@@ -64,8 +65,8 @@ function withId(id: string, { client, stop }: Session): Promise<InvoiceRecord> {
   return existing(reading, { noun: "invoice", id, attribute: "id", source: "hosting_invoices" });
 }
 
-async function withNumber({ invoice_number: number }: JsonObject, { account }: Session): Promise<InvoiceRecord> {
-  const found = (await account.invoices()).filter((record) => fits(number, record.invoice_number));
+async function withNumber({ invoice_number: number }: JsonObject, session: Session): Promise<InvoiceRecord> {
+  const found = (await allInvoices(session)).filter((record) => fits(number, record.invoice_number));
   return theOnly(found, {
     what: `invoice with the number ${JSON.stringify(number)}`,
     attribute: "invoice_number",
@@ -73,6 +74,10 @@ async function withNumber({ invoice_number: number }: JsonObject, { account }: S
     none: 'Correct the number; `data "hosting_invoices"` tells the invoices that there are.',
     several: "Give the `id` of the one that is meant.",
   });
+}
+
+async function allInvoices({ account }: Session): Promise<InvoiceRecord[]> {
+  return sorted(await account.invoices(), ({ id }) => id);
 }
 
 export const hostingInvoices: CheckedDataSource = {
@@ -85,11 +90,11 @@ export const hostingInvoices: CheckedDataSource = {
       paid: filter("bool", "Only invoices that are paid (`true`), or that are not (`false`)."),
       currency: filter("string", "Only invoices in this currency."),
       order_id: filter("string", "Only invoices for this service."),
-      invoices: listOf(invoice, "The invoices, in the API's order."),
+      invoices: listOf(invoice, "invoices"),
     },
   },
   async read(config, session) {
-    const fitting = (await session.account.invoices())
+    const fitting = (await allInvoices(session))
       .filter(
         ({ status, currency, order_id }) =>
           fits(config.status, status) &&

@@ -1,17 +1,27 @@
 import { type Kind, kinds, type Remote } from "../../kinds/index.ts";
-import { isNotFound } from "../../lifecycle/index.ts";
+import { type Account, isNotFound } from "../../lifecycle/index.ts";
 import { type Diagnostic, fail, type Json, type ValueObject } from "../../model/index.ts";
 import type { Session } from "../contract.ts";
 import { frontOf } from "../resource/front.ts";
+import { sorted } from "./define.ts";
 
 /** The kind whose objects a data source shows. */
 export function kindOf(type: string): Kind {
   return kinds.get(type) ?? fail("internal", `There is no kind ${type}`);
 }
 
-/** One object: by a request of its own where few are asked for, else out of the listing that all share. */
+/** The accounts whose collections were listed here, with the types. */
+const listed = new WeakMap<Account, Set<string>>();
+
+/** The objects of a kind (of one parent), by ascending id. */
+export async function allOf(kind: Kind, { account }: Session, parent?: string): Promise<Remote[]> {
+  listed.set(account, (listed.get(account) ?? new Set()).add(kind.type));
+  return sorted((await account.list(kind, parent)).values(), ({ id }) => id);
+}
+
+/** One object: by a request of its own where few are asked for and nothing else needs the listing, else out of the listing that all share. */
 export async function oneById(kind: Kind, id: string, session: Session): Promise<Remote | undefined> {
-  const alone = await frontOf(session).isAlone(kind, undefined);
+  const alone = (await frontOf(session).isAlone(kind, undefined)) && !listed.get(session.account)?.has(kind.type);
   return alone ? session.account.get(kind, id) : session.account.find(kind, id);
 }
 
@@ -56,7 +66,7 @@ export function theOnly<T>(found: readonly T[], { what, attribute, nameOf, none,
   if (only === undefined) return fail("terraform.lookup", `There is no ${what}`, { fix: none, ...place });
   if (another === undefined) return only;
   return fail("terraform.lookup", `There is more than one ${what}`, {
-    detail: `They are ${listed(found.map(nameOf))}.`,
+    detail: `They are ${inWords(found.map(nameOf))}.`,
     fix: several,
     ...place,
   });
@@ -66,7 +76,7 @@ export function theOnly<T>(found: readonly T[], { what, attribute, nameOf, none,
 const SHOWN = 10;
 
 /** `a, b, c and 4 more`. */
-export function listed(names: readonly string[]): string {
+export function inWords(names: readonly string[]): string {
   const more = names.length - SHOWN;
   return more > 0 ? `${names.slice(0, SHOWN).join(", ")} and ${more} more` : names.join(", ");
 }

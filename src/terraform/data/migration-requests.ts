@@ -1,7 +1,7 @@
 import { foldedDomain } from "../../kinds/index.ts";
 import type { Attributes } from "../schema/schema.ts";
 import { type CheckedDataSource, filter, listOf, required, shaped, told } from "./define.ts";
-import { existing, fits, kindOf, oneById } from "./lookup.ts";
+import { allOf, existing, fits, kindOf, oneById } from "./lookup.ts";
 
 const request: Attributes = {
   id: told("string", "Identifier of the migration request."),
@@ -37,14 +37,13 @@ export const hostingMigrationRequests: CheckedDataSource = {
         "Only requests for this domain, in upper or lower case, international names in either form.",
       ),
       status: filter("string", "Only requests of this status, in the API's own word."),
-      migration_requests: listOf(request, "The requests, in the API's order."),
+      migration_requests: listOf(request, "requests"),
     },
   },
-  async read(config, { account }) {
-    const all = [...(await account.list(kindOf("hosting_migration_request"))).values()].map(({ attributes }) =>
-      shaped(request, attributes),
-    );
-    const fitting = all.filter(
+  async read(config, session) {
+    const all = await allOf(kindOf("hosting_migration_request"), session);
+    const requests = all.map(({ attributes }) => shaped(request, attributes));
+    const fitting = requests.filter(
       ({ domain, status }) =>
         (config.domain === null || foldedDomain(config.domain) === foldedDomain(domain)) &&
         fits(config.status, typeof status === "string" ? status : null),

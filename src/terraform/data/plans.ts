@@ -10,11 +10,12 @@ import {
   listOf,
   moneyText,
   shaped,
+  sorted,
   sought,
   told,
   withConfigured,
 } from "./define.ts";
-import { exactlyOne, fits, listed, type Sought, theOnly } from "./lookup.ts";
+import { exactlyOne, fits, inWords, type Sought, theOnly } from "./lookup.ts";
 
 const CURRENCY =
   "Currency in which the plan is to be ordered (`GEL`, `USD` or `EUR`): plans without a price in it are left out, and `price` is the one in it.";
@@ -67,13 +68,14 @@ const currencyOf = ({ currency }: JsonObject) =>
 /** The plans that are what the configuration asks for. */
 async function matching(config: JsonObject, { account }: Session): Promise<PlanRecord[]> {
   const currency = currencyOf(config);
-  return (await account.plans()).filter(
+  const fitting = (await account.plans()).filter(
     (record) =>
       fits(config.name, record.name) &&
       fits(config.product_type, record.product_type) &&
       fits(config.billing_cycle, record.billing_cycle) &&
       isOffered(record, currency),
   );
+  return sorted(fitting, ({ plan_id }) => plan_id);
 }
 
 const nameOf = ({ plan_id, name, currency, billing_cycle }: PlanRecord) =>
@@ -113,11 +115,11 @@ function soughtPlan(config: JsonObject, all: readonly PlanRecord[]): Sought<Plan
   const names = [...new Set(all.flatMap(({ name }) => name ?? []))];
   const several = "Say more with `product_type`, `currency` or `billing_cycle`, or give the `plan_id`.";
   if (config.plan_id !== null) {
-    const none = `The plans are ${listed(all.map(nameOf))}.`;
+    const none = `The plans are ${inWords(all.map(nameOf))}.`;
     return { what: `plan ${String(config.plan_id)}${narrowed}`, attribute: "plan_id", nameOf, none, several };
   }
   const name = String(config.name);
-  const none = `The plans are ${listed(names)}.${didYouMean(name, names)}`;
+  const none = `The plans are ${inWords(names)}.${didYouMean(name, names)}`;
   return { what: `plan ${JSON.stringify(name)}${narrowed}`, attribute: "name", nameOf, none, several };
 }
 
@@ -131,7 +133,7 @@ export const hostingPlans: CheckedDataSource = {
       product_type: filter("string", "Only plans of this kind of product, in the API's own word."),
       currency: filter("string", CURRENCY),
       billing_cycle: filter("string", "Only plans of this billing cycle, in the API's own word."),
-      plans: listOf(plan, "The plans, in the API's order."),
+      plans: listOf(plan, "plans"),
     },
   },
   async read(config, session) {

@@ -13,7 +13,7 @@ import {
   told,
   withConfigured,
 } from "./define.ts";
-import { exactlyOne, existing, fits, kindOf, oneById, theOnly } from "./lookup.ts";
+import { allOf, exactlyOne, existing, fits, kindOf, oneById, theOnly } from "./lookup.ts";
 
 const service: Attributes = {
   id: told("string", "Identifier of the service."),
@@ -68,8 +68,8 @@ function withId(id: string, session: Session): Promise<Remote> {
   return existing(reading, { noun: "service", id, attribute: "id", source: "hosting_services" });
 }
 
-async function withDomain({ domain }: JsonObject, { account }: Session): Promise<Remote> {
-  const all = [...(await account.list(kindOf("hosting_service"))).values()];
+async function withDomain({ domain }: JsonObject, session: Session): Promise<Remote> {
+  const all = await allOf(kindOf("hosting_service"), session);
   const named = all.filter(({ attributes }) => foldedDomain(attributes.domain) === foldedDomain(domain));
   const present = named.filter(({ phase }) => phase !== "gone");
   return theOnly(present.length > 0 ? present : named, {
@@ -92,7 +92,7 @@ export const hostingServices: CheckedDataSource = {
       domain: filter("string", `Only services of this domain, ${DOMAIN}.`),
       plan: filter("string", "Only services of the plan of this name, in upper or lower case."),
       product_type: filter("string", "Only services of this kind of product, in the API's own word."),
-      services: listOf(service, "The services, in the API's order."),
+      services: listOf(service, "services"),
     },
   },
   check: ({ phase }) =>
@@ -108,7 +108,7 @@ export const hostingServices: CheckedDataSource = {
           },
         ],
   async read(config, session) {
-    const all = [...(await session.account.list(kindOf("hosting_service"))).values()];
+    const all = await allOf(kindOf("hosting_service"), session);
     const fitting = all.filter(
       ({ attributes, phase }) =>
         (config.phase === null || config.phase === phase) &&

@@ -1,6 +1,6 @@
 import type { Attributes } from "../schema/schema.ts";
 import { type CheckedDataSource, listOf, shaped, told } from "./define.ts";
-import { kindOf } from "./lookup.ts";
+import { allOf, kindOf } from "./lookup.ts";
 
 const webhook: Attributes = {
   id: told("string", "Identifier of the subscription."),
@@ -15,10 +15,10 @@ export const hostingWebhooks: CheckedDataSource = {
     version: 0,
     description:
       "The webhook subscriptions of the account, whether or not Terraform manages them. Their signing secrets cannot be read: the API tells each once, at registration.",
-    attributes: { webhooks: listOf(webhook, "The subscriptions, in the API's order.") },
+    attributes: { webhooks: listOf(webhook, "subscriptions") },
   },
-  async read(_config, { account }) {
-    const all = [...(await account.list(kindOf("hosting_webhook"))).values()];
+  async read(_config, session) {
+    const all = await allOf(kindOf("hosting_webhook"), session);
     return { webhooks: all.map(({ attributes }) => shaped(webhook, attributes)) };
   },
 };

@@ -21,10 +21,10 @@ export const webhookSignature: ProviderFunction = {
   ],
   returns: "string",
   call([body, secret]) {
-    if (typeof body !== "string") throw new FunctionError("The body must be a string.", 0);
-    if (typeof secret !== "string") throw new FunctionError("The secret must be a string.", 1);
+    if (typeof body !== "string") throw new FunctionError("the body must be a string", 0);
+    if (typeof secret !== "string") throw new FunctionError("the secret must be a string", 1);
     if (secret === "") {
-      throw new FunctionError("The secret is empty: with it anybody could sign. An imported webhook has none.", 1);
+      throw new FunctionError("the secret is empty: with it anybody could sign", 1);
     }
     return signatureOf(body, secret);
   },

@@ -52,7 +52,9 @@ export async function tokenOf(config: ValueObject, env: Env, folder: string): Pr
     tokenFile === undefined ? { env: tokenEnv ?? "HOSTING_TOKEN" } : { file: path.resolve(folder, tokenFile) };
   const place = { attribute: [attribute] };
   const relativeTo = "the directory in which Terraform runs";
-  const { token, readableByOthers } = await readToken(source, { env, of: "the provider", relativeTo, place });
+  const otherwise = "or give it as `token`, from a sensitive variable";
+  const reading = { env, of: "the provider", otherwise, relativeTo, place };
+  const { token, readableByOthers } = await readToken(source, reading);
   if (!readableByOthers || "env" in source) return { token, attribute };
   const warning: Diagnostic = {
     severity: "warning",

@@ -4,7 +4,7 @@ import type { Code, Diagnostic } from "../../model/index.ts";
 /** What people do about it with Terraform, where the lifecycle names a command of hostform's. */
 const WAYS: Partial<Record<Code, (diagnostic: Diagnostic, kind: Kind) => string>> = {
   "plan.exists": ({ object = "ID" }, { type }) =>
-    `Adopt it: \`terraform import ${type}.NAME '${object}'\`, or \`import { to = ${type}.NAME, id = "${object}" }\`. If it is another's, declare something else.`,
+    `Adopt it: \`terraform import ${type}.NAME '${object}'\`, or \`import { to = ${type}.NAME, id = "${object}" }\`. If Terraform has it marked as tainted: \`terraform untaint ${type}.NAME\`. If it is another's, declare something else.`,
   "plan.immutable": (_, kind) => {
     const anew =
       kind.quote === undefined
@@ -31,7 +31,8 @@ const WAYS: Partial<Record<Code, (diagnostic: Diagnostic, kind: Kind) => string>
   },
   "plan.catalogue": () => "See the data source `hosting_plans`. The order will be refused if the plan is not active.",
   "apply.replayed": () => "Declare another `reference` to order it, or import the one that is there.",
-  "config.duplicate": () => "Remove one of the two, or correct what it refers to.",
+  "config.duplicate": (_, { creation }) =>
+    `Remove one of the two, or correct what it refers to.${creation === "keyed" ? " If it is one that Terraform has marked as tainted: `terraform untaint ADDRESS`." : ""}`,
 };
 
 /** The diagnostic as Terraform's users are told it. */

@@ -43,7 +43,7 @@ export function applyContext(
     pause: (ms) => clock.sleep(ms),
     claim: (ofKind, planned) => front.claim(ofKind, nameOf(ofKind, planned), label),
     take: (ofKind, id) => front.claim(ofKind, `id ${id}`, label),
-    replaces: (remote) => front.isReleased(kind, remote),
+    replaces: (remote) => front.isReplaced(kind, name, remote),
     save: async (resource) => {
       latest.resource = resource;
       if (name !== undefined && operation !== "delete") journal.put(kind.type, name, resource);

@@ -73,6 +73,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
     const applied = await applyChange(kind, change, declared, own);
     front.account.forget(kind, parentOf(kind, applied.attributes ?? {}));
     const attributes = applied.attributes ?? {};
+    if (creating) front.forgetReplaced(kind, name);
     const marked = markOf(kind, question, attributes, latest.resource?.private ?? mark);
     return settled(kind, question, attributes, marked, notices(kind, applied));
   } catch (error) {

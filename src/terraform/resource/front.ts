@@ -20,6 +20,7 @@ export class Front {
   readonly #claimed = new Map<string, string>();
   /** Objects that Terraform let go of in this process: a create may take their place. */
   readonly #released = new Set<string>();
+  readonly #held = new Map<string, string>();
   readonly #asked = new Map<string, number>();
   readonly #coalesce: boolean;
 
@@ -61,15 +62,43 @@ export class Front {
     this.#claimed.delete(`${kind.type} ${name ?? ""}`);
   }
 
+  /** Terraform's state holds an object that was ordered under a name. */
+  hold(kind: Kind, name: string | undefined, id: unknown): void {
+    if (name !== undefined && typeof id === "string") this.#held.set(`${kind.type} ${name}`, id);
+  }
+
+  /** The object that Terraform's state is known to hold under a name. */
+  heldAs(kind: Kind, name: string): string | undefined {
+    return this.#held.get(`${kind.type} ${name}`);
+  }
+
   /** Terraform let go of an object. */
   release(kind: Kind, id: unknown): void {
     this.#released.add(`${kind.type} ${String(id)}`);
   }
 
-  isReleased(kind: Kind, { id }: Remote): boolean {
-    return this.#released.has(`${kind.type} ${id}`);
+  /**
+   * A plan that makes an object anew: the apply, in another process, is to know whose place it takes, when it makes the new
+   * one first (`create_before_destroy`).
+   */
+  noteReplaced(kind: Kind, name: string, id: string): void {
+    const old = { address: "", provider: "default", schemaVersion: 0, sensitive: [], private: {}, dependencies: [] };
+    this.session.journal.put(kind.type, replacedBy(name), { ...old, attributes: { id } });
+  }
+
+  /** Whether an object was let go of, or is to be when the one of this name is there. */
+  isReplaced(kind: Kind, name: string | undefined, { id }: Pick<Remote, "id">): boolean {
+    if (this.#released.has(`${kind.type} ${id}`)) return true;
+    return name !== undefined && this.session.journal.get(kind.type, replacedBy(name))?.attributes.id === id;
+  }
+
+  /** It is there: nothing is to be replaced any more. */
+  forgetReplaced(kind: Kind, name: string | undefined): void {
+    if (name !== undefined) this.session.journal.remove(kind.type, replacedBy(name));
   }
 }
+
+const replacedBy = (name: string) => `replaced by ${name}`;
 
 const fronts = new WeakMap<Session, Front>();
 

@@ -88,12 +88,32 @@ async function planCreate(kind: Kind, config: ValueObject, mark: Mark, front: Fr
   const plans = kind.creation === "keyed" && noted === undefined ? await catalogue(front) : [];
   const input = inputOf(kind, { config: declared, prior: undefined, observed, plans }, front);
   const { result, change, diagnostics } = planResource(input);
+  const taken = name === undefined ? undefined : heldByOther(kind, name, mark, front);
+  const replaces = kind.removal === "policy" ? mark.replacing : undefined;
+  if (name !== undefined && replaces !== undefined) front.noteReplaced(kind, name, replaces.id);
   const kept = mark.replacing?.prevented ? [prevented(kind, mark.replacing.id)] : [];
-  const told = [...diagnostics, ...checkOrder(kind, declared, mark, front.session), ...kept];
+  const told = [...diagnostics, ...checkOrder(kind, declared, mark, front.session), ...kept, ...(taken ?? [])];
   // A grant that expired is not made; Terraform has no way to leave it out.
   const refused = change.after === null ? told.map((each) => ({ ...each, severity: "error" as const })) : told;
   const { values } = conform(kind, result, { config: declared, prior: null });
   return { planned: values, mark: {}, requiresReplace: [], diagnostics: refused };
+}
+
+/** One name is one order: a second resource with it would be given the service of the first. */
+function heldByOther(kind: Kind, name: string, { replacing }: Mark, front: Front): Diagnostic[] | undefined {
+  const id = kind.creation === "keyed" ? front.heldAs(kind, name) : undefined;
+  if (id === undefined || id === replacing?.id || front.isReplaced(kind, name, { id })) return undefined;
+  return [
+    {
+      severity: "error",
+      code: "config.duplicate",
+      summary: `The order "${name}" is ${kind.noun} ${id}, which is in the state already`,
+      detail:
+        "The Idempotency-Key is made from the name: a second order with it would be answered with the first one's.",
+      fix: "If the resource was renamed, add a `moved` block. If there are to be two, give the second another `reference`.",
+      attribute: ["reference"],
+    },
+  ];
 }
 
 /** What the account shows that could be the declared object; what it takes the place of does not count. */
@@ -103,7 +123,8 @@ async function observeNew(kind: Kind, declared: ValueObject, { replacing }: Mark
     return { status: "absent", matches: [] };
   const seen = await read(front.account, { kind, prior: undefined, config: declared });
   if (seen.status === "present") return seen;
-  const isOther = (remote: Remote) => remote.id !== replacing?.id && !front.isReleased(kind, remote);
+  const name = nameOf(kind, declared);
+  const isOther = (remote: Remote) => remote.id !== replacing?.id && !front.isReplaced(kind, name, remote);
   return { ...seen, matches: seen.matches.filter(isOther), alike: (seen.alike ?? []).filter(isOther) };
 }
 
@@ -131,7 +152,8 @@ async function planRecorded(
   const plans = pending && kind.creation === "keyed" ? await catalogue(front) : [];
   const planned = planResource(inputOf(kind, { config: declared, prior: recorded, observed, plans }, front));
   const anew = orderAnew(kind, { prior, config, planned, session: front.session });
-  const result = anew.result ?? planned.result;
+  // What is gone and not made anew stays as it is recorded.
+  const result = anew.result ?? (planned.change.after === null ? recorded.attributes : planned.result);
   const { values, overruled } = conform(kind, result, { config: declared, prior });
   const edited = pending ? overruled.filter((name) => !(kind.deferred?.("pending") ?? []).includes(name)) : [];
   return {

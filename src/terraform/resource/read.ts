@@ -87,7 +87,8 @@ function withNoted(kind: Kind, state: JsonObject, { session: { journal } }: Fron
 function onceTold(kind: Kind, attributes: JsonObject): [string, Json][] {
   return attributesOf(kind).flatMap(([name, , { unreadable, computed, change }]): [string, Json][] => {
     const once = unreadable && ((computed && change === undefined) || change === "in-place");
-    return once && name !== "id" ? [[name, attributes[name] ?? null]] : [];
+    const value = attributes[name] ?? null;
+    return once && name !== "id" && value !== null ? [[name, value]] : [];
   });
 }
 

@@ -10,7 +10,7 @@ import { checkTimeouts } from "./timeouts.ts";
  */
 export function validateResource(kind: Kind, config: ValueObject, writeOnlyAllowed: boolean): Diagnostic[] {
   const declared = declaredIn(kind, config);
-  const found = validate(kind, declared, labelOf(kind, declared)).diagnostics.map(inHcl);
+  const found = validate(kind, declared, labelOf(kind, declared)).diagnostics.map((each) => inHcl(kind, each));
   const exposed = writeOnlyAllowed
     ? []
     : attributesOf(kind).filter(([name, , meta]) => meta.writeOnly && name in declared);
@@ -28,11 +28,14 @@ export function validateResource(kind: Kind, config: ValueObject, writeOnlyAllow
 }
 
 /** What the declaration lacks, as it is written in HCL. */
-function inHcl(diagnostic: Diagnostic): Diagnostic {
-  const { fix, ...rest } = diagnostic;
+function inHcl(kind: Kind, diagnostic: Diagnostic): Diagnostic {
+  const { fix, code, attribute = [], detail } = diagnostic;
   if (fix === undefined) return diagnostic;
+  const [, , meta] = attributesOf(kind).find(([name]) => name === attribute[0]) ?? [];
+  const words = code === "config.missing_attribute" && attribute.length === 1 ? (meta?.hcl ?? detail) : detail;
   return {
-    ...rest,
+    ...diagnostic,
+    ...(words !== undefined && { detail: words }),
     fix: fix.replace(/`([a-z_]+): ([^`]*)`/g, (_, name: string, value: string) => `\`${name} = ${value}\``),
   };
 }

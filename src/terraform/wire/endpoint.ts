@@ -25,7 +25,7 @@ export interface Endpoint extends Address {
  * @throws Node's error when neither is possible.
  */
 export async function listen(server: Server, { platform, folder }: Place): Promise<Endpoint> {
-  const prefix = path.join(folder, "hostform-");
+  const prefix = path.join(folder, "hostform-plugin-");
   if (platform === "win32" || Buffer.byteLength(`${prefix}XXXXXX/s`) > LONGEST_PATH) {
     await listening(server, { host: "127.0.0.1", port: 0 });
     const { address, port } = server.address() as AddressInfo;

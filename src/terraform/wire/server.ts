@@ -116,7 +116,13 @@ async function serve(session: ServerHttp2Session, options: ServerOptions): Promi
     const call = carryOut(stream, handlerOf(path, peer, options.service)).then((failure) => {
       const took = Math.round(performance.now() - begun);
       if (failure === undefined) log("debug", "answered", { method: path, milliseconds: took });
-      else log("debug", "refused", { method: path, status: failure.status, reason: failure.message });
+      // Terraform asks each provider for services that not all have; anything else is a defect.
+      else
+        log(failure.status === STATUS.unimplemented ? "trace" : "error", "refused", {
+          method: path,
+          status: failure.status,
+          reason: failure.message,
+        });
       calls.delete(call);
     });
     calls.add(call);

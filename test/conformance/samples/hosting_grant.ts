@@ -8,6 +8,7 @@ export const sample: Sample = {
   collection: "grants",
   createPath: "/services/:id/grants",
   attributes: { permission: "view", expires_at: "2027-06-30" },
+  implied: { service_id: "1003", email: "dev@sample.example" },
   others: { permission: "manage", expires_at: "2027-07-31T12:00:00Z" },
   drift: { attribute: "permission", fields: { permission: "manage" } },
   document: (block) => ({

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { jsonSchema } from "../../../scripts/generate/json-schema.ts";
 import { kindPages } from "../../../scripts/generate/kind-pages.ts";
 import { registry } from "../../../scripts/generate/registry.ts";
-import { kindFile, namesOf } from "../../../scripts/new-kind/template.ts";
+import { documented, registryPages } from "../../../scripts/generate/registry-docs.ts";
+import { exampleFiles, kindFile, namesOf } from "../../../scripts/new-kind/template.ts";
 import type { Kinds } from "../../../src/kinds/index.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
@@ -51,6 +52,21 @@ describe("a kind from the template", () => {
     if (kind === undefined) throw new Error("no kind");
     expect(module.attributesOf(kind).map(([name]) => name)).toEqual(["id", "name", "deletion_policy", "created_at"]);
     expect(() => kind.create({}, undefined)).toThrow("which request creates it");
+  });
+
+  it("has a page for Terraform, with the examples that come with it", async () => {
+    const names = namesOf("mail-box");
+    if (names === undefined) throw new Error("no names");
+    const files = exampleFiles(names);
+    const all = documented(root);
+    const [schema] = all.resources.values();
+    if (schema === undefined) throw new Error("no schema");
+    const resources = new Map([[names.type, schema]]);
+    const example = (file: string) => (file.startsWith("resources/") ? files[path.basename(file)] : all.example(file));
+    const page = registryPages({ ...all, resources, example }).get("resources/mail_box.md");
+    expect(page).toContain('resource "hosting_mail_box" "example" {');
+    expect(page).toContain("terraform import hosting_mail_box.example 601");
+    expect(() => registryPages({ ...all, resources, example: () => undefined })).toThrow("examples/");
   });
 
   it("refuses a file that exports no kind, and says which", async () => {

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { VERSION } from "../../../api/version.ts";
 import { errnoOf, fail } from "../../../model/index.ts";
-import { renderHcl, type TfBlock } from "../../../report/index.ts";
+import { renderHcl, type TfBlock, type TfItem } from "../../../report/index.ts";
 import { type Invocation, printJson, say } from "../../io.ts";
 import { packageRoot } from "../../package-files.ts";
 import { placePackage, standingIn } from "./mirror.ts";
@@ -135,23 +135,14 @@ const REQUIREMENT: TfBlock = {
 /** What leads Terraform to a mirror, and to the registry for every other provider. */
 function installation(mirror: string): TfBlock {
   const ours = [PROVIDER_ADDRESS];
+  const path: TfItem = { name: "path", value: mirror };
+  const within = (block: string, ...items: TfItem[]): TfItem => ({ block, labels: [], body: [items] });
   return {
     block: "provider_installation",
     labels: [],
     body: [
-      [
-        {
-          block: "filesystem_mirror",
-          labels: [],
-          body: [
-            [
-              { name: "path", value: mirror },
-              { name: "include", value: ours },
-            ],
-          ],
-        },
-        { block: "direct", labels: [], body: [[{ name: "exclude", value: ours }]] },
-      ],
+      [within("filesystem_mirror", path, { name: "include", value: ours })],
+      [within("direct", { name: "exclude", value: ours })],
     ],
   };
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { errnoOf } from "../../../model/index.ts";
 import type { PackageFile } from "./package.ts";
 
-/** What stands where a package is to go: nothing, the same, another build of the same version. */
+/** What stands where a package is to go: nothing of use, the same, another build of the same version. */
 export type Standing = "nothing" | "same" | "other";
 
 /** Compares what stands in a folder with a package. @throws Node's errors. */
@@ -15,10 +15,14 @@ export async function standingIn(folder: string, files: readonly PackageFile[]):
   });
   if (names === undefined || names.length === 0) return "nothing";
   if (names.length !== files.length) return "other";
-  for (const { name, content } of files) {
-    if (!names.includes(name) || Buffer.compare(await readFile(path.join(folder, name)), content) !== 0) return "other";
+  let runnable = true;
+  for (const { name, content, mode } of files) {
+    const file = path.join(folder, name);
+    if (!names.includes(name) || Buffer.compare(await readFile(file), content) !== 0) return "other";
+    // A copy by other tools may have lost it; it is no part of what Terraform makes its hash from.
+    runnable &&= (mode & 0o100) === 0 || ((await stat(file)).mode & 0o100) !== 0;
   }
-  return "same";
+  return runnable ? "same" : "nothing";
 }
 
 /**

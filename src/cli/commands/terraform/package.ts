@@ -33,26 +33,27 @@ export const NODE_FLOOR = { major: 22, minor: 20 } as const;
 /**
  * The program that Terraform starts: a shell script that hands over to Node. It becomes that process (`exec`), so that
  * signals reach the provider. Node's version is looked at here, as one that is too old cannot read the provider at all;
- * `node --version` takes two milliseconds.
+ * `node --version` takes two milliseconds. Of a provider that does not start Terraform shows the first line of its
+ * standard output and nothing else: what is wrong has to stand there.
  */
 export function launcher(): string {
   const { major, minor } = NODE_FLOOR;
-  const needs = `needs Node.js ${major}.${minor} or later`;
+  const needs = `The Terraform provider hosting needs Node.js ${major}.${minor} or later`;
   return `#!/bin/sh
 # The Terraform provider of hostform ${VERSION}. It runs on Node.js: the one that HOSTFORM_NODE names, else \`node\`.
-node=\${HOSTFORM_NODE:-node}
-if ! version=$("$node" --version 2>/dev/null); then
-  echo "The Terraform provider hosting ${needs}, and \\"$node\\" cannot be run. Install it, or set HOSTFORM_NODE to its path." >&2
+fail() {
+  if [ -n "$TF_PLUGIN_MAGIC_COOKIE" ]; then echo "$1"; else echo "$1" >&2; fi
   exit 1
-fi
+}
+node=\${HOSTFORM_NODE:-node}
+version=$("$node" --version 2>/dev/null) ||
+  fail "${needs}, and $node cannot be run. Install it, or set HOSTFORM_NODE to its path."
 number=\${version#v}
 major=\${number%%.*}
 rest=\${number#*.}
 minor=\${rest%%.*}
-if ! { [ "$major" -gt ${major} ] || { [ "$major" -eq ${major} ] && [ "$minor" -ge ${minor} ]; }; } 2>/dev/null; then
-  echo "The Terraform provider hosting ${needs}; \\"$node\\" is $version. Install a newer one, or set HOSTFORM_NODE to its path." >&2
-  exit 1
-fi
+{ [ "$major" -gt ${major} ] || { [ "$major" -eq ${major} ] && [ "$minor" -ge ${minor} ]; }; } 2>/dev/null ||
+  fail "${needs}; $node is $version. Install a newer one, or set HOSTFORM_NODE to its path."
 exec "$node" "\${0%/*}/provider.mjs" "$@"
 `;
 }

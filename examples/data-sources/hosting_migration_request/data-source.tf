@@ -1,0 +1,7 @@
+data "hosting_migration_request" "www" {
+  id = "501"
+}
+
+output "migration" {
+  value = data.hosting_migration_request.www.status
+}

@@ -1,0 +1,4 @@
+import {
+  to = hosting_client_account.bakery
+  id = "401"
+}

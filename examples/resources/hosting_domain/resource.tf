@@ -1,0 +1,20 @@
+resource "hosting_domain" "acme" {
+  domain          = "acme.example"
+  years           = 1
+  currency        = "USD"
+  nameserver_mode = "default"
+
+  registrant_contact = {
+    first_name = "Ana"
+    last_name  = "Acme"
+    email      = "ana@acme.example"
+    phone      = "+995 555 000000"
+    address    = "1 Rustaveli Ave"
+    city       = "Tbilisi"
+    postcode   = "0108"
+    country    = "GE"
+  }
+
+  # Registered for good: let go of it when this block is destroyed.
+  deletion_policy = "forget"
+}

@@ -1,0 +1,4 @@
+import {
+  to = hosting_grant.auditor
+  id = "1003/audit@acme.example"
+}

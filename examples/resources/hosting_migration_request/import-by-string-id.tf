@@ -1,0 +1,4 @@
+import {
+  to = hosting_migration_request.moving
+  id = "501"
+}

@@ -1,0 +1,2 @@
+# By the request's id.
+terraform import hosting_migration_request.moving 501

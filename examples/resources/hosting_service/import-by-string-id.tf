@@ -1,0 +1,4 @@
+import {
+  to = hosting_service.www
+  id = "1003"
+}

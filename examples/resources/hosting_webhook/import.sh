@@ -1,0 +1,2 @@
+# By the subscription's id.
+terraform import hosting_webhook.billing 201

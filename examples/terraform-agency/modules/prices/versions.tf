@@ -1,0 +1,7 @@
+terraform {
+  required_providers {
+    hosting = {
+      source = "hostform/hosting"
+    }
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * `kill -9` of Terraform and its provider before each of their effects, in every command of every kind: what is sent, what
+ * is noted in the journal, what is written out, what Terraform records. Then the same command again by new processes.
+ * Nothing is made twice, nothing is tainted, no secret is lost. On the machine of before; and on another one, without
+ * journal, where an error that offers an import is good enough.
+ */
+import { describe, expect, it } from "vitest";
+import { kinds } from "../../src/kinds/index.ts";
+import { LONG } from "../reliability/support/long.ts";
+import { Life } from "../support/terraform-core-process.ts";
+import { begin, type Course, coursesOf, expectSettled } from "./terraform-courses.ts";
+import type { Subject } from "./terraform-life.ts";
+import { untilSettled } from "./terraform-recovery.ts";
+
+/** What is left of a command that was killed. */
+const AFTERMATHS = [
+  { what: "", journal: true, state: true },
+  // A remote state is pushed now and then: what was recorded last is lost with the process.
+  { what: ", the state not pushed", journal: true, state: false },
+  { what: ", on another machine", journal: false, state: true },
+  { what: ", on another machine, the state not pushed", journal: false, state: false },
+] as const;
+
+async function effectsOf(subject: Subject, course: Course, life = new Life()): Promise<readonly string[]> {
+  await subject.core.run(course.declared(subject), { ...course.options, life });
+  return life.effects;
+}
+
+describe.each([...kinds.values()])("$type", (kind) => {
+  describe.each(coursesOf(kind))("$name", (course) => {
+    it("ends well when nothing goes wrong", async () => {
+      const subject = await begin(kind, course);
+      await subject.apply(course.declared(subject), course.options);
+      await expectSettled(subject, course);
+    });
+
+    it.each(AFTERMATHS)("killed before any effect$what", async (aftermath) => {
+      const effects = await effectsOf(await begin(kind, course), course);
+      const failures: string[] = [];
+      for (const [at, effect] of effects.entries()) {
+        const subject = await begin(kind, course);
+        const before = subject.core.state;
+        const life = new Life(at + 1);
+        const outcome = await subject.core.run(course.declared(subject), { ...course.options, life });
+        expect(outcome.killed).toBe(true);
+        if (!aftermath.state) subject.core.restore(before);
+        if (!aftermath.journal) subject.machine.loseJournal();
+        try {
+          await untilSettled(subject, course, aftermath);
+          // Where the new object was made first and nobody remembers either, the old one stays.
+          const alien = course.createFirst && !aftermath.journal && !aftermath.state ? 1 : 0;
+          await expectSettled(subject, course, { secrets: aftermath.journal, alien });
+        } catch (error) {
+          failures.push(`${effect}: ${error instanceof Error ? error.message : error}`);
+        }
+      }
+      expect(failures).toEqual([]);
+    });
+
+    it.runIf(LONG)("killed before any effect, and again", async () => {
+      const effects = await effectsOf(await begin(kind, course), course);
+      const failures: string[] = [];
+      for (const [at] of effects.entries()) {
+        for (let second = 1; ; second++) {
+          const subject = await begin(kind, course);
+          await effectsOf(subject, course, new Life(at + 1));
+          const life = new Life(second);
+          await effectsOf(subject, course, life);
+          try {
+            await untilSettled(subject, course, { journal: true });
+            await expectSettled(subject, course);
+          } catch (error) {
+            failures.push(`${effects[at]}; ${life.effects.at(-1)}: ${error instanceof Error ? error.message : error}`);
+          }
+          if (!life.over) break;
+        }
+      }
+      expect(failures).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,120 @@
+/** How each kind ends behind Terraform: what has a DELETE is deleted, for the rest the recorded deletion_policy decides. */
+import { describe, expect, it } from "vitest";
+import { type Kind, kinds } from "../../src/kinds/index.ts";
+import type { JsonObject } from "../../src/model/index.ts";
+import { type Subject, startMachine, subjectOf } from "./terraform-life.ts";
+
+async function created(kind: Kind, config: JsonObject = {}): Promise<Subject & { readonly id: number }> {
+  const subject = await subjectOf(kind);
+  await subject.apply(subject.declared(subject.config(config)));
+  const [id = 0] = subject.made();
+  subject.sent();
+  return Object.assign(subject, { id });
+}
+
+const deleted = [...kinds.values()].filter(({ removal }) => removal === "delete");
+const kept = [...kinds.values()].filter(({ removal }) => removal === "policy");
+
+describe.each(deleted)("$type", (kind) => {
+  it.each(["a block that was removed", "terraform destroy"])("is deleted: %s", async (how) => {
+    const subject = await created(kind);
+    const destroy = how === "terraform destroy";
+    const outcome = await subject.apply(destroy ? subject.declared() : {}, { destroy });
+    expect(outcome.actions).toEqual({ [subject.address]: "delete" });
+    expect(outcome.said).toEqual([]);
+    expect(subject.changesSent()).toEqual([expect.stringMatching(/^DELETE /)]);
+    expect(subject.made()).toEqual([]);
+    expect(subject.core.state.current.size).toBe(0);
+    expect(subject.machine.noted()).toEqual([]);
+  });
+
+  it("is deleted although it was gone already", async () => {
+    const subject = await created(kind);
+    subject.machine.sandbox.control.remove(subject.sample.collection, subject.id);
+    await subject.apply({}, { refresh: false });
+    expect(subject.changesSent()).toEqual([expect.stringMatching(/^DELETE /)]);
+    expect(subject.core.state.current.size).toBe(0);
+  });
+
+  it("leaves the state by itself when it is gone", async () => {
+    const subject = await created(kind);
+    subject.machine.sandbox.control.remove(subject.sample.collection, subject.id);
+    const outcome = await subject.apply({});
+    expect(outcome.actions).toEqual({});
+    expect(subject.changesSent()).toEqual([]);
+    expect(subject.core.state.current.size).toBe(0);
+  });
+
+  it("stays in the state when it cannot be deleted, and is deleted later", async () => {
+    const subject = await created(kind);
+    const { control } = subject.machine.sandbox;
+    control.addFault({ method: "DELETE", path: "/*", phase: "before", status: 403 });
+    const outcome = await subject.core.run({});
+    expect(outcome.errors).toHaveLength(1);
+    expect([...subject.core.state.current.values()]).toEqual([expect.objectContaining({ tainted: false })]);
+    await subject.apply({});
+    expect(subject.made()).toEqual([]);
+    expect(subject.core.state.current.size).toBe(0);
+  });
+});
+
+describe.each(kept)("$type", (kind) => {
+  it.each(["a block that was removed", "terraform destroy"])("is not let go of by itself: %s", async (how) => {
+    const subject = await created(kind);
+    const before = subject.core.state;
+    const destroy = how === "terraform destroy";
+    const outcome = await subject.core.run(destroy ? subject.declared() : {}, { destroy });
+    expect(outcome.errors).toHaveLength(1);
+    expect(outcome.errors[0]?.detail).toContain('deletion_policy = "forget"');
+    expect(outcome.errors[0]?.detail).not.toMatch(/hostform|deletion_policy:/);
+    expect(subject.changesSent()).toEqual([]);
+    expect(subject.core.state).toEqual(before);
+  });
+
+  const policies = kind.retire === undefined ? ["forget"] : ["forget", "suspend"];
+  it.each(policies)("leaves the state by deletion_policy %s, which is recorded without a request", async (policy) => {
+    const subject = await created(kind);
+    await subject.apply(subject.declared(subject.config({ deletion_policy: policy })));
+    expect(subject.changesSent()).toEqual([]);
+    expect(subject.core.attributes(subject.address).deletion_policy).toBe(policy);
+    const outcome = await subject.apply({});
+    expect(outcome.said).toEqual([]);
+    expect(subject.changesSent()).toEqual(policy === "suspend" ? [expect.stringMatching(/suspend$/)] : []);
+    expect(subject.core.state.current.size).toBe(0);
+    expect(subject.made()).toEqual([subject.id]);
+    expect(subject.machine.noted()).toEqual([]);
+  });
+
+  it.each(policies)("that was let go of (%s) is not taken back by itself, nor made a second time", async (policy) => {
+    const subject = await created(kind, { deletion_policy: policy });
+    await subject.apply({}, { refresh: false });
+    subject.sent();
+    const outcome = await subject.core.run(subject.declared());
+    expect(outcome.errors).toHaveLength(1);
+    expect(subject.made()).toEqual([subject.id]);
+    expect(subject.core.state.current.size).toBe(0);
+    if (kind.list !== undefined) expect(subject.changesSent()).toEqual([]);
+  });
+
+  if (kind.list !== undefined && kind.creation === "keyed") {
+    it("that is gone leaves the state whatever its policy is", async () => {
+      const subject = await created(kind);
+      subject.machine.sandbox.control.remove(subject.sample.collection, subject.id);
+      await subject.apply({});
+      expect(subject.changesSent()).toEqual([]);
+      expect(subject.core.state.current.size).toBe(0);
+    });
+  }
+
+  if (kind.retire !== undefined) {
+    it("is not suspended before it is live", async () => {
+      const subject = await subjectOf(kind, await startMachine({ autoPay: false }));
+      await subject.apply(subject.declared(subject.config({ deletion_policy: "suspend" })));
+      subject.sent();
+      const outcome = await subject.core.run({});
+      expect(outcome.errors).toEqual([expect.objectContaining({ detail: expect.stringContaining("not live") })]);
+      expect(subject.changesSent()).toEqual([]);
+      expect(subject.core.state.current.size).toBe(1);
+    });
+  }
+});

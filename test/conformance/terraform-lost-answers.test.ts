@@ -1,0 +1,54 @@
+/**
+ * The answer of each request that changes something is lost, in every way in which an answer can be, in every command of
+ * every kind. The command ends; then it is run again, on the same machine or on another one that has the state alone.
+ * Nothing is made twice, nothing is tainted, no secret is lost.
+ */
+import { describe, expect, it } from "vitest";
+import { kinds } from "../../src/kinds/index.ts";
+import { losses } from "./losses.ts";
+import { begin, type Course, coursesOf, expectSettled } from "./terraform-courses.ts";
+import type { Subject } from "./terraform-life.ts";
+import { untilSettled } from "./terraform-recovery.ts";
+
+const run = (subject: Subject, course: Course) => subject.core.run(course.declared(subject), course.options);
+
+/** The requests of a course that change something, each with its place among those of its method. */
+async function requestsOf(subject: Subject, course: Course): Promise<{ line: string; method: string; nth: number }[]> {
+  await run(subject, course);
+  const seen = new Map<string, number>();
+  return subject.changesSent().map((line) => {
+    const method = line.slice(0, line.indexOf(" "));
+    const nth = (seen.get(method) ?? 0) + 1;
+    seen.set(method, nth);
+    return { line, method, nth };
+  });
+}
+
+describe.each([...kinds.values()])("$type", (kind) => {
+  describe.each(coursesOf(kind))("$name", (course) => {
+    it.each([
+      { where: "on the same machine", journal: true },
+      { where: "on another machine", journal: false },
+    ])("ends well $where although an answer was lost", async ({ journal }) => {
+      const failures: string[] = [];
+      for (const { line, method, nth } of await requestsOf(await begin(kind, course), course)) {
+        for (const { loss, fault } of losses) {
+          const subject = await begin(kind, course);
+          const { control } = subject.machine.sandbox;
+          control.addFault({ method, path: "/*", nth, ...fault });
+          try {
+            await run(subject, course);
+            expect(control.faults().map(({ fired }) => fired)).toEqual([1]);
+            expect([...subject.core.state.current.values()].filter(({ tainted }) => tainted)).toEqual([]);
+            if (!journal) subject.machine.loseJournal();
+            await untilSettled(subject, course, { journal: true });
+            await expectSettled(subject, course);
+          } catch (error) {
+            failures.push(`${line}, ${loss}: ${error instanceof Error ? error.message : error}`);
+          }
+        }
+      }
+      expect(failures).toEqual([]);
+    });
+  });
+});

@@ -1,0 +1,69 @@
+/** A user who runs the same command again until it is quiet, and does what the messages say. */
+import { isRefusal, type Said } from "../support/terraform-core-wire.ts";
+import type { Course } from "./terraform-courses.ts";
+import type { Subject } from "./terraform-life.ts";
+
+/** Commands after which a user has had enough. */
+const PATIENCE = 5;
+
+const text = ({ summary, detail }: Said) => `${summary}\n${detail}`;
+
+/** What the machine still has of the command that went wrong. */
+export interface Remains {
+  readonly journal: boolean;
+}
+
+/**
+ * Runs the course's command until it ends well and the next plan has nothing to do and nothing to say.
+ * @throws when that does not come, when it asks for what the journal should have spared the user, or more than once for the
+ *   same.
+ */
+export async function untilSettled(subject: Subject, course: Course, remains: Remains): Promise<void> {
+  const { core, address, kind } = subject;
+  const asked = new Set<string>();
+  for (let run = 1; run <= PATIENCE; run++) {
+    // The second time nobody asks for what has been done: only the first run is the same command.
+    const { errors } = await core.run(course.declared(subject), run === 1 ? course.options : {});
+    if (errors.length === 0 && (await isQuiet(subject, course))) return;
+    const { pending } = (core.state.current.has(address) ? core.private(address) : {}) as { pending?: unknown };
+    if (kind.creation === "blind" && pending !== undefined) {
+      await settleAsUser(subject);
+      continue;
+    }
+    for (const error of errors) {
+      const question = text(error);
+      if (asked.has(question)) throw new Error(`refused again: ${question}`);
+      asked.add(question);
+      if (!remains.journal) await doAsTold(subject, question);
+    }
+  }
+  throw new Error(`not settled after ${PATIENCE} commands`);
+}
+
+async function isQuiet(subject: Subject, course: Course): Promise<boolean> {
+  const { changes, said } = await subject.core.plan(course.declared(subject));
+  return said.length === 0 && changes.every(({ action }) => action === "no-op");
+}
+
+/** Without the journal the account is all there is: what the plan finds there is imported. */
+async function doAsTold(subject: Subject, question: string): Promise<void> {
+  const { core, address, kind } = subject;
+  const [, offered] = /terraform import \S+ '([^']+)'/.exec(question) ?? [];
+  // A registration is shown nowhere: the API's own refusal is what tells of it.
+  const id = offered ?? (kind.creation === "blind" ? String(subject.made()[0]) : undefined);
+  if (id === undefined) return;
+  core.forget(address);
+  await importAs(subject, id);
+}
+
+/** Nothing shows whether a registration was carried out: the user looks at the dashboard. */
+async function settleAsUser(subject: Subject): Promise<void> {
+  const [id] = subject.made();
+  subject.core.forget(subject.address);
+  if (id !== undefined) await importAs(subject, String(id));
+}
+
+async function importAs({ core, address, kind }: Subject, id: string): Promise<void> {
+  const refused = (await core.import(address, kind.type, id)).filter(isRefusal);
+  if (refused.length > 0) throw new Error(`the import is refused: ${refused.map(text).join("\n")}`);
+}

@@ -1,0 +1,115 @@
+import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from "node:http2";
+import { connect as connectSocket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import type { Identity } from "../../src/terraform/wire/certificate.ts";
+import { framed } from "../../src/terraform/wire/framing.ts";
+import type { Address } from "../../src/terraform/wire/handshake.ts";
+
+/** What came of a call. */
+export interface Reply {
+  readonly status: number;
+  /** Still percent-encoded. */
+  readonly words: string | undefined;
+  /** The answer's message; undefined when there was none. */
+  readonly message: Buffer | undefined;
+}
+
+export interface CallOptions {
+  /** The bytes of the body, piece by piece, instead of one framed message. */
+  readonly pieces?: readonly Uint8Array[];
+  /** The request is never ended, as a streaming client does. */
+  readonly open?: boolean;
+}
+
+export interface Client {
+  call(path: string, message?: Uint8Array, options?: CallOptions): Promise<Reply>;
+  /** Sends a request and gives it up before its answer. */
+  abandon(path: string, message: Uint8Array): Promise<void>;
+  readonly session: ClientHttp2Session;
+  close(): Promise<void>;
+}
+
+/** A gRPC client of our own, as Terraform's is: HTTP/2 from the first byte, the server's certificate pinned. */
+export async function dial(
+  { network, address }: Address,
+  tls?: { readonly own: Identity; readonly server: string },
+): Promise<Client> {
+  const [host, port] = address.split(":");
+  const where = network === "unix" ? { path: address } : { host: host ?? "", port: Number(port) };
+  const socket =
+    tls === undefined
+      ? connectSocket(where)
+      : connectTls({
+          ...where,
+          ca: tls.server,
+          key: tls.own.key,
+          cert: tls.own.certificate,
+          servername: "localhost",
+          ALPNProtocols: ["h2"],
+        });
+  const session = connect(tls === undefined ? "http://localhost" : "https://localhost", {
+    createConnection: () => socket,
+    settings: { initialWindowSize: 1024 * 1024 },
+    maxSessionMemory: 1024,
+  });
+  await new Promise<void>((resolve, reject) => {
+    session.once("remoteSettings", () => resolve());
+    session.once("error", reject);
+    socket.once("error", reject);
+    session.once("close", () => reject(new Error("the connection was closed")));
+  });
+  session.on("error", () => {});
+  return {
+    session,
+    call: (path, message = new Uint8Array(), options = {}) => call(session, path, message, options),
+    async abandon(path, message) {
+      const stream = session.request(head(path));
+      stream.on("error", () => {});
+      await new Promise<void>((resolve) => stream.end(framed(message), () => resolve()));
+      stream.close(8); // CANCEL
+      await new Promise<void>((resolve) => stream.once("close", resolve));
+    },
+    close: () => new Promise((resolve) => (session.destroyed ? resolve() : session.close(resolve))),
+  };
+}
+
+const head = (path: string) => ({
+  ":method": "POST",
+  ":path": path,
+  "content-type": "application/grpc",
+  te: "trailers",
+  "grpc-timeout": "30S",
+});
+
+function call(
+  session: ClientHttp2Session,
+  path: string,
+  message: Uint8Array,
+  { pieces = [framed(message)], open = false }: CallOptions,
+): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const stream = session.request(head(path));
+    const chunks: Buffer[] = [];
+    let fields: IncomingHttpHeaders = {};
+    stream.on("response", (headers) => {
+      fields = headers;
+    });
+    stream.on("trailers", (trailers) => {
+      fields = { ...fields, ...trailers };
+    });
+    stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+    stream.on("error", reject);
+    stream.on("end", () => {
+      const body = Buffer.concat(chunks);
+      const words = fields["grpc-message"];
+      resolve({
+        status: Number(fields["grpc-status"]),
+        words: typeof words === "string" ? words : undefined,
+        message: body.length > 0 ? body.subarray(5) : undefined,
+      });
+      stream.close();
+    });
+    for (const piece of pieces) stream.write(piece);
+    if (!open) stream.end();
+  });
+}

@@ -1,0 +1,48 @@
+/** Ledgers as one or several processes have them, in memory and in a folder that is removed after the test. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach } from "vitest";
+import { type Ledger, MemoryLedger, SharedLedger } from "../../src/api/index.ts";
+import { windowFile } from "../../src/api/window-file.ts";
+
+const cleanUp: (() => void)[] = [];
+
+afterEach(() => {
+  for (const one of cleanUp.splice(0).toReversed()) one();
+});
+
+/** A folder of the test's own. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), "hostform-state-"));
+  cleanUp.push(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Gives each process that uses the token its ledger. */
+export type Token = (who: string) => Ledger;
+
+/** The ledgers that there are: each makes a token that nobody has used yet. */
+export const LEDGERS: readonly (readonly [name: string, newToken: () => Token])[] = [
+  [
+    "in memory",
+    () => {
+      const ledger = new MemoryLedger();
+      return () => ledger;
+    },
+  ],
+  [
+    "on disk",
+    () => {
+      const file = path.join(temporaryFolder(), "token.requests");
+      return (who) => {
+        const ledger = new SharedLedger(
+          windowFile(() => file),
+          who,
+        );
+        cleanUp.push(() => ledger.close());
+        return ledger;
+      };
+    },
+  ],
+];

@@ -1,0 +1,141 @@
+/** The walk of Terraform core that applies a plan. */
+import type { JsonObject } from "../../src/model/index.ts";
+import type { CoreState, Declaration, Declarations, Instance, PlannedChange } from "./terraform-core.ts";
+import { planInstance, planRemoval, refuseOtherPlan } from "./terraform-core-plan.ts";
+import { compatibilityProblems } from "./terraform-core-rules.ts";
+import { type CoreWire, completeConfig, isRefusal, NOTHING, refuse, type Said } from "./terraform-core-wire.ts";
+
+/** The state while it changes: each record is made before the next thing is done. */
+export interface Records {
+  state(): CoreState;
+  record(part: "current" | "deposed", address: string, instance: Instance | undefined): void;
+}
+
+export class Applying {
+  readonly #wire: CoreWire;
+  readonly #records: Records;
+  readonly #declared: Declarations;
+
+  constructor(wire: CoreWire, records: Records, declared: Declarations) {
+    this.#wire = wire;
+    this.#records = records;
+    this.#declared = declared;
+  }
+
+  /** Applies one change. @returns what there is to say; an error leaves the others to go on. */
+  async run(change: PlannedChange): Promise<readonly Said[]> {
+    switch (change.action) {
+      case "no-op":
+        return [];
+      case "delete":
+        return this.#delete(change);
+      case "delete-create": {
+        const deleted = await this.#delete(change);
+        return deleted.some(isRefusal) ? deleted : [...deleted, ...(await this.#create(change))];
+      }
+      case "create-delete":
+        return this.#createFirst(change);
+      case "create":
+        return this.#create(change);
+      case "update":
+        return this.#update(change);
+    }
+  }
+
+  async #delete({ address, type, mark, deposed }: PlannedChange): Promise<readonly Said[]> {
+    const part = deposed ? "deposed" : "current";
+    const recorded = this.#recorded(part, address);
+    const { value: prior, said: refused } = await this.#wire.upgrade(type, recorded.attributes);
+    if (refused.some(isRefusal)) return refused;
+    return this.#destroy(part, address, { ...recorded, attributes: prior }, mark);
+  }
+
+  async #destroy(
+    part: "current" | "deposed",
+    address: string,
+    instance: Instance,
+    mark: Uint8Array,
+  ): Promise<readonly Said[]> {
+    const { type, attributes: prior } = instance;
+    const answer = await this.#wire.apply(type, { prior, planned: null, config: null, mark });
+    const failed = answer.said.some(isRefusal);
+    if (!failed) refuse(`destroy of ${address}`, answer.value === null ? [] : ["it is still there"]);
+    if (answer.value !== null) {
+      const left = { ...instance, attributes: answer.value as JsonObject, private: answer.private };
+      this.#records.record(part, address, left);
+    } else if (!failed) this.#records.record(part, address, undefined);
+    return answer.said;
+  }
+
+  /** The old object steps aside, and goes when the new one is there. */
+  async #createFirst(change: PlannedChange): Promise<readonly Said[]> {
+    const { address } = change;
+    const old = this.#recorded("current", address);
+    this.#records.record("deposed", address, old);
+    this.#records.record("current", address, undefined);
+    const made = await this.#create(change);
+    if (!this.#records.state().current.has(address)) {
+      this.#records.record("current", address, old);
+      this.#records.record("deposed", address, undefined);
+    }
+    if (made.some(isRefusal)) return made;
+    const { change: removal, said } = await planRemoval(this.#wire, address, old);
+    if (said.some(isRefusal)) return [...made, ...said];
+    return [...made, ...said, ...(await this.#destroy("deposed", address, old, removal.mark))];
+  }
+
+  /** Nothing is recorded by now, whatever was before: Terraform does not tell what this takes the place of. */
+  async #create(change: PlannedChange): Promise<readonly Said[]> {
+    const { address, type } = change;
+    const declaration = this.#declaration(address);
+    const question = { address, declaration, prior: null, mark: NOTHING, forceReplace: false };
+    const again = await planInstance(this.#wire, question);
+    if (again.said.some(isRefusal)) return again.said;
+    refuseOtherPlan({ ...change, action: "create" }, again.change);
+    const answer = await this.#apply(again.change, null, declaration);
+    if (answer.value === null) return answer.said;
+    const tainted = answer.said.some(isRefusal);
+    this.#records.record("current", address, { type, attributes: answer.value, private: answer.private, tainted });
+    return answer.said;
+  }
+
+  async #update(change: PlannedChange): Promise<readonly Said[]> {
+    const { address, type } = change;
+    const recorded = this.#recorded("current", address);
+    const { value: prior, said: refused } = await this.#wire.upgrade(type, recorded.attributes);
+    if (refused.some(isRefusal)) return refused;
+    const declaration = this.#declaration(address);
+    const question = { address, declaration, prior, mark: recorded.private, forceReplace: false };
+    const again = await planInstance(this.#wire, question);
+    if (again.said.some(isRefusal)) return again.said;
+    refuseOtherPlan(change, again.change);
+    if (again.change.action === "no-op") return [];
+    const answer = await this.#apply(again.change, prior, declaration);
+    if (answer.value === null) return answer.said;
+    this.#records.record("current", address, { ...recorded, attributes: answer.value, private: answer.private });
+    return answer.said;
+  }
+
+  async #apply(
+    { address, type, after, mark }: PlannedChange,
+    prior: JsonObject | null,
+    { config }: Declaration,
+  ): Promise<{ value: JsonObject | null; private: Uint8Array; said: readonly Said[] }> {
+    const complete = completeConfig(type, config);
+    const answer = await this.#wire.apply(type, { prior, planned: after, config: complete, mark });
+    if (!answer.said.some(isRefusal)) refuse(`apply of ${address}`, compatibilityProblems(after, answer.value));
+    return { ...answer, value: answer.value as JsonObject | null };
+  }
+
+  #declaration(address: string): Declaration {
+    const declared = this.#declared[address];
+    if (declared === undefined) throw new Error(`${address} is not declared`);
+    return declared;
+  }
+
+  #recorded(part: "current" | "deposed", address: string): Instance {
+    const recorded = this.#records.state()[part].get(address);
+    if (recorded === undefined) throw new Error(`${address} is not in the state`);
+    return recorded;
+  }
+}

@@ -1,0 +1,199 @@
+/** The walk of Terraform core that reads the state anew and plans. */
+import type { JsonObject, ValueObject } from "../../src/model/index.ts";
+import { equal } from "../../src/model/index.ts";
+import type {
+  Action,
+  CoreState,
+  Declaration,
+  Declarations,
+  Instance,
+  Plan,
+  PlannedChange,
+  RunOptions,
+} from "./terraform-core.ts";
+import { compatibilityProblems, planProblems, valueAt, writeOnlyProblems } from "./terraform-core-rules.ts";
+import {
+  type CoreWire,
+  completeConfig,
+  isRefusal,
+  NOTHING,
+  refuse,
+  type Said,
+  schemaNamed,
+} from "./terraform-core-wire.ts";
+
+/** Instances that Terraform works on side by side. */
+const PARALLEL = 10;
+
+interface Question {
+  readonly address: string;
+  readonly declaration: Declaration;
+  readonly prior: JsonObject | null;
+  readonly mark: Uint8Array;
+  readonly forceReplace: boolean;
+}
+
+/** Plans one declared instance: what Terraform takes the provider's answer for. */
+export async function planInstance(
+  wire: CoreWire,
+  { address, declaration: { type, config, createBeforeDestroy }, prior, mark, forceReplace }: Question,
+): Promise<{ change: PlannedChange; said: readonly Said[] }> {
+  const { attributes } = schemaNamed(type);
+  const complete = completeConfig(type, config);
+  const first = await wire.plan(type, { prior, config: complete, mark });
+  const said = [...first.said];
+  const change = (action: Action, after: ValueObject | null, planned: Uint8Array): PlannedChange => ({
+    address,
+    type,
+    action,
+    before: prior,
+    after,
+    mark: planned,
+  });
+  if (said.some(isRefusal)) return { change: change("no-op", prior, mark), said };
+  const check = (from: JsonObject | null, planned: ValueObject | null) =>
+    refuse(`plan of ${address}`, [
+      ...planProblems(attributes, { config: complete, prior: from, planned }),
+      ...writeOnlyProblems(attributes, planned),
+    ]);
+  check(prior, first.value);
+  if (prior === null) return { change: change("create", first.value, first.private), said };
+  // Only where the value changes does an attribute make the object anew.
+  const changed = first.requiresReplace.some((path) => !equal(valueAt(prior, path), valueAt(first.value, path)));
+  if (!changed && !forceReplace) {
+    const action = equal(first.value, prior) ? "no-op" : "update";
+    return { change: change(action, first.value, first.private), said };
+  }
+  // The create of a replacement is planned by itself; the provider gets what it has just said to keep.
+  const second = await wire.plan(type, { prior: null, config: complete, mark: first.private });
+  said.push(
+    ...second.said.filter(
+      ({ severity, summary }) => severity === "error" || !said.some((one) => one.summary === summary),
+    ),
+  );
+  if (said.some(isRefusal)) return { change: change("no-op", prior, mark), said };
+  check(null, second.value);
+  return {
+    change: change(createBeforeDestroy ? "create-delete" : "delete-create", second.value, second.private),
+    said,
+  };
+}
+
+/** Plans the end of an object. */
+export async function planRemoval(
+  wire: CoreWire,
+  address: string,
+  { type, attributes: prior, private: mark }: Instance,
+): Promise<{ change: PlannedChange; said: readonly Said[] }> {
+  const planned = await wire.plan(type, { prior, config: null, mark });
+  const refused = planned.said.some(isRefusal);
+  if (!refused) refuse(`plan to destroy ${address}`, planProblems({}, { config: null, prior, planned: planned.value }));
+  const action = refused ? "no-op" : "delete";
+  return { change: { address, type, action, before: prior, after: null, mark: planned.private }, said: planned.said };
+}
+
+export class Planning {
+  readonly #wire: CoreWire;
+  readonly #state: CoreState;
+  readonly #declared: Declarations;
+  readonly #options: RunOptions;
+  readonly #current = new Map<string, Instance>();
+  readonly #deposed = new Map<string, Instance>();
+  readonly #changes: PlannedChange[] = [];
+  readonly #said: Said[] = [];
+
+  constructor(wire: CoreWire, state: CoreState, declared: Declarations, options: RunOptions) {
+    this.#wire = wire;
+    this.#state = state;
+    this.#declared = declared;
+    this.#options = options;
+  }
+
+  async run(): Promise<Plan> {
+    const undeclared = [...this.#state.current.keys()].filter((address) => this.#declared[address] === undefined);
+    const work = [
+      ...[...this.#state.deposed].map(
+        ([address, instance]) =>
+          () =>
+            this.#leftBehind(address, instance),
+      ),
+      ...undeclared.map((address) => () => this.#orphan(address)),
+      ...Object.entries(this.#declared).map(
+        ([address, declaration]) =>
+          () =>
+            this.#one(address, declaration),
+      ),
+    ];
+    const worker = async () => {
+      for (let next = work.shift(); next !== undefined; next = work.shift()) await next();
+    };
+    await Promise.all(Array.from({ length: PARALLEL }, worker));
+    return {
+      changes: this.#changes,
+      said: this.#said,
+      refreshed: { current: this.#current, deposed: this.#deposed },
+    };
+  }
+
+  async #one(address: string, declaration: Declaration): Promise<void> {
+    const checked = await this.#wire.validate(declaration.type, completeConfig(declaration.type, declaration.config));
+    if (this.#say(checked)) return;
+    const recorded = this.#state.current.get(address);
+    const read = recorded === undefined ? undefined : await this.#refresh(recorded);
+    if (read === "refused") return;
+    if (read !== undefined) this.#current.set(address, read);
+    const tainted = read?.tainted ?? false;
+    const question = { address, declaration, forceReplace: this.#options.replace?.includes(address) ?? false };
+    const known = tainted ? undefined : read;
+    const { change, said } = await planInstance(this.#wire, {
+      ...question,
+      prior: known?.attributes ?? null,
+      mark: known?.private ?? NOTHING,
+    });
+    if (this.#say(said)) return;
+    // What is tainted was planned as if there were nothing, and is deleted first.
+    this.#changes.push(tainted ? { ...change, action: "delete-create", before: read?.attributes ?? null } : change);
+  }
+
+  async #orphan(address: string): Promise<void> {
+    const recorded = this.#state.current.get(address);
+    const read = recorded && (await this.#refresh(recorded));
+    if (read === "refused" || read === undefined) return;
+    this.#current.set(address, read);
+    const { change, said } = await planRemoval(this.#wire, address, read);
+    if (!this.#say(said)) this.#changes.push(change);
+  }
+
+  async #leftBehind(address: string, recorded: Instance): Promise<void> {
+    const read = await this.#refresh(recorded);
+    if (read === "refused" || read === undefined) return;
+    this.#deposed.set(address, read);
+    const { change, said } = await planRemoval(this.#wire, address, read);
+    if (!this.#say(said)) this.#changes.push({ ...change, deposed: true });
+  }
+
+  /** The object as it is now; undefined when it is gone. */
+  async #refresh(recorded: Instance): Promise<Instance | undefined | "refused"> {
+    const { type } = recorded;
+    const upgraded = await this.#wire.upgrade(type, recorded.attributes);
+    if (this.#say(upgraded.said)) return "refused";
+    if (this.#options.refresh === false) return { ...recorded, attributes: upgraded.value };
+    const read = await this.#wire.read(type, upgraded.value, recorded.private);
+    if (this.#say(read.said)) return "refused";
+    return read.value === null ? undefined : { ...recorded, attributes: read.value, private: read.private };
+  }
+
+  #say(said: readonly Said[]): boolean {
+    this.#said.push(...said);
+    return said.some(isRefusal);
+  }
+}
+
+/** The plan that is made again before it is applied must not contradict the first one. */
+export function refuseOtherPlan(first: PlannedChange, again: PlannedChange): void {
+  const same = first.action === again.action || (first.action === "update" && again.action === "no-op");
+  refuse(`final plan of ${first.address}`, [
+    ...(same ? [] : [`the planned action changed from ${first.action} to ${again.action}`]),
+    ...compatibilityProblems(first.after, again.after),
+  ]);
+}

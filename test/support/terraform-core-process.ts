@@ -1,0 +1,193 @@
+/**
+ * Provider processes of a modelled Terraform: each has a session of its own, and all of them the machine's journal. A
+ * command can be ended between any two of its effects (what it sends, notes, writes out, records), as `kill -9` does it:
+ * what was in memory is gone, and nothing more happens.
+ */
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { Agent, type Dispatcher } from "undici";
+import { HostingClient, MemoryLedger } from "../../src/api/index.ts";
+import { Account, type SecretOutputs } from "../../src/lifecycle/index.ts";
+import type { Diagnostic } from "../../src/model/index.ts";
+import { systemSecretFiles } from "../../src/record/secret-output.ts";
+import type { Sandbox } from "../../src/sandbox/index.ts";
+import { type Connection, newConnection } from "../../src/terraform/calls/connection.ts";
+import type { Journal } from "../../src/terraform/contract.ts";
+import { openJournal } from "../../src/terraform/journal.ts";
+import type { TestClock } from "./clock.ts";
+
+/** The project of all orders. */
+export const PROJECT = "core";
+
+/** A command that was ended. */
+export class CommandKilled extends Error {}
+
+/** One command of Terraform's: a number of effects, and perhaps an early end. */
+export class Life {
+  /** Each effect that it came to, in words. */
+  readonly effects: string[] = [];
+  readonly #endsBefore: number | undefined;
+  readonly #end = Promise.withResolvers<never>();
+  #over = false;
+
+  /** @param endsBefore the effect, counted from 1, that does not happen any more. */
+  constructor(endsBefore?: number) {
+    this.#endsBefore = endsBefore;
+    this.#end.promise.catch(() => undefined);
+  }
+
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /** To be called before each effect. @throws CommandKilled when it is not to happen. */
+  pass(effect: string): void {
+    if (!this.#over) {
+      this.effects.push(effect);
+      if (this.effects.length !== this.#endsBefore) return;
+      this.#over = true;
+      this.#end.reject(new CommandKilled(`killed before: ${effect}`));
+    }
+    throw new CommandKilled(`killed, and yet: ${effect}`);
+  }
+
+  /** What the work comes to, unless the command is ended before that. */
+  readonly until = <T>(work: Promise<T>): Promise<T> => {
+    work.catch(() => undefined);
+    return Promise.race([this.#end.promise, work]);
+  };
+}
+
+/** What outlives processes: the account, the clock, and the folder of this machine's user. */
+export class Machine {
+  readonly sandbox: Sandbox;
+  readonly clock: TestClock;
+  readonly #token: string;
+  readonly #agent = new Agent();
+  #folder = newFolder();
+  /** Where secrets are written out to. */
+  readonly outputs = newFolder();
+  /** What the API said to requests that change something, whether anybody heard it or not. */
+  readonly answers: { readonly path: string; readonly body: string }[] = [];
+
+  constructor(sandbox: Sandbox, clock: TestClock, token = sandbox.tokens.agency) {
+    this.sandbox = sandbox;
+    this.clock = clock;
+    this.#token = token;
+  }
+
+  /** Another machine, or a fresh runner. */
+  loseJournal(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+    this.#folder = newFolder();
+  }
+
+  /** What the journal holds, by type and name. */
+  noted(): readonly string[] {
+    const journal = this.#journal(() => undefined);
+    const entries = journal.list();
+    journal.close();
+    return entries.map(({ type, name }) => `${type} ${name}`);
+  }
+
+  #journal(onWarning: (warning: Diagnostic) => void) {
+    const { clock, sandbox } = this;
+    const account = { baseUrl: sandbox.url, token: this.#token, project: PROJECT };
+    return openJournal({ ...account, folder: this.#folder, clock, onWarning });
+  }
+
+  /** A new process of the provider, configured. */
+  start(life: Life): ProviderProcess {
+    const { clock, sandbox } = this;
+    const told: Diagnostic[] = [];
+    const { stop, ...connection } = newConnection({ env: {}, log: () => undefined });
+    const journal = this.#journal((warning) => void told.push(warning));
+    const client = new HostingClient({
+      baseUrl: sandbox.url,
+      token: this.#token,
+      clock,
+      random: () => 0.5,
+      dispatcher: this.#agent.compose((dispatch) => this.#watch(life, dispatch)),
+      ledger: new MemoryLedger(),
+    });
+    const settings = { statusWords: {} };
+    const session: Connection["session"] = {
+      client,
+      settings,
+      clock,
+      account: new Account(client, settings, stop.signal),
+      project: PROJECT,
+      moneyScale: undefined,
+      stop: stop.signal,
+      journal: mortalJournal(journal, life),
+      secretOutputs: mortalOutputs(systemSecretFiles({ folder: this.outputs, own: [], env: {} }), life),
+      close: async () => journal.close(),
+    };
+    return { connection: { ...connection, stop, session, terraformVersion: "1.11.4" }, told };
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.destroy();
+    for (const folder of [this.#folder, this.outputs]) rmSync(folder, { recursive: true, force: true });
+  }
+
+  #watch(life: Life, dispatch: Dispatcher.Dispatch): Dispatcher.Dispatch {
+    return (options, handler) => {
+      const { method, path: url } = options;
+      if (method === "GET") return dispatch(options, handler);
+      life.pass(`${method} ${url.replace("/api/v1", "")}`);
+      const chunks: Uint8Array[] = [];
+      const { answers } = this;
+      const watching: Dispatcher.DispatchHandler = {
+        onRequestStart: (controller, context) => handler.onRequestStart?.(controller, context),
+        onResponseStart: (...args) => handler.onResponseStart?.(...args),
+        onResponseData: (controller, chunk) => {
+          chunks.push(chunk);
+          handler.onResponseData?.(controller, chunk);
+        },
+        onResponseEnd: (controller, trailers) => {
+          answers.push({ path: url, body: Buffer.concat(chunks).toString() });
+          handler.onResponseEnd?.(controller, trailers);
+        },
+        onResponseError: (controller, error) => handler.onResponseError?.(controller, error),
+      };
+      return dispatch(options, watching);
+    };
+  }
+}
+
+export interface ProviderProcess {
+  readonly connection: Connection;
+  /** What was noticed beside the calls: a journal that cannot be kept. */
+  readonly told: readonly Diagnostic[];
+}
+
+/** In memory where the system has such a place: what is noted is synced, and what that takes is none of these tests. */
+const newFolder = () => mkdtempSync(path.join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "hostform-core-"));
+
+/** What is removed is removed when the process ends well: before that nothing happens to the file. */
+function mortalJournal(journal: Journal, life: Life): Journal {
+  return {
+    get: (type, name) => journal.get(type, name),
+    put(type, name, resource) {
+      const { pending, attempt } = resource.private;
+      const what = pending !== undefined ? "intent" : attempt !== undefined ? "attempt" : "result";
+      life.pass(`journal: ${what} of ${type} ${name}`);
+      journal.put(type, name, resource);
+    },
+    remove: (type, name) => journal.remove(type, name),
+    recorded: (type, id) => journal.recorded(type, id),
+    close: () => journal.close(),
+  };
+}
+
+function mortalOutputs(outputs: SecretOutputs, life: Life): SecretOutputs {
+  return {
+    check: (output, of) => outputs.check(output, of),
+    async write(output, of, secret) {
+      life.pass(`writes out the ${of.attribute}`);
+      await outputs.write(output, of, secret);
+    },
+  };
+}

@@ -1,0 +1,223 @@
+/** One provider process as Terraform core speaks to it: messages in bytes, answers checked for what no core accepts. */
+import {
+  create,
+  type DescMessage,
+  fromBinary,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+} from "@bufbuild/protobuf";
+import type { AttributePath, JsonObject, ValueObject } from "../../src/model/index.ts";
+import type { Connection } from "../../src/terraform/calls/connection.ts";
+import { calls } from "../../src/terraform/calls/resource.ts";
+import { decodeDynamic, encodeDynamic } from "../../src/terraform/codec/dynamic.ts";
+import { terraformKind } from "../../src/terraform/resource/subject.ts";
+import { schemaOf } from "../../src/terraform/schema/of-kind.ts";
+import type { Schema } from "../../src/terraform/schema/schema.ts";
+import {
+  ApplyResourceChange_RequestSchema,
+  ApplyResourceChange_ResponseSchema,
+  Diagnostic_Severity,
+  type Diagnostic as DiagnosticMessage,
+  ImportResourceState_RequestSchema,
+  ImportResourceState_ResponseSchema,
+  type AttributePath as PathMessage,
+  PlanResourceChange_RequestSchema,
+  PlanResourceChange_ResponseSchema,
+  ReadResource_RequestSchema,
+  ReadResource_ResponseSchema,
+  UpgradeResourceState_RequestSchema,
+  UpgradeResourceState_ResponseSchema,
+  ValidateResourceConfig_RequestSchema,
+  ValidateResourceConfig_ResponseSchema,
+} from "../../src/terraform/wire/tfplugin6.gen.ts";
+import { proposed, unknownProblems, writeOnlyProblems } from "./terraform-core-rules.ts";
+
+/** Terraform would end with "Provider produced …": a defect, whatever the command was to do. */
+export class ProviderDefect extends Error {
+  constructor(where: string, problems: readonly string[]) {
+    super(`Terraform would call this a bug in the provider (${where}):\n${problems.join("\n")}`);
+  }
+}
+
+export function refuse(where: string, problems: readonly string[]): void {
+  if (problems.length > 0) throw new ProviderDefect(where, problems);
+}
+
+export interface Said {
+  readonly severity: "error" | "warning";
+  readonly summary: string;
+  readonly detail: string;
+  readonly attribute: AttributePath;
+}
+
+export const isRefusal = ({ severity }: Said): boolean => severity === "error";
+
+/** What Terraform has of an object. */
+export interface Held<T extends ValueObject | null = ValueObject | null> {
+  readonly value: T;
+  readonly private: Uint8Array;
+  readonly said: readonly Said[];
+}
+
+export const NOTHING = new Uint8Array();
+
+/** The schema of a resource type. */
+export const schemaNamed = (type: string): Schema => schemaOf(terraformKind(type));
+
+/** A declaration with every attribute of the schema: null where none is given. */
+export function completeConfig(type: string, config: ValueObject): ValueObject {
+  const names = Object.keys(schemaNamed(type).attributes);
+  const stray = Object.keys(config).filter((name) => !names.includes(name));
+  if (stray.length > 0) throw new Error(`${type} has no ${stray.join(", ")}`);
+  return Object.fromEntries(names.map((name) => [name, config[name] ?? null]));
+}
+
+/** The calls of one process. Each is over before its time when the process ends (`until`). */
+export class CoreWire {
+  readonly #connection: Connection;
+  readonly #until: <T>(work: Promise<T>) => Promise<T>;
+
+  constructor(connection: Connection, until: <T>(work: Promise<T>) => Promise<T>) {
+    this.#connection = connection;
+    this.#until = until;
+  }
+
+  async validate(type: string, config: ValueObject): Promise<readonly Said[]> {
+    const { diagnostics } = await this.#call(
+      "ValidateResourceConfig",
+      [ValidateResourceConfig_RequestSchema, ValidateResourceConfig_ResponseSchema],
+      {
+        typeName: type,
+        config: encodeDynamic(config, schemaNamed(type).attributes),
+        clientCapabilities: { writeOnlyAttributesAllowed: true },
+      },
+    );
+    return diagnostics.map(said);
+  }
+
+  /** What a state file holds, as an object of the schema. */
+  async upgrade(type: string, recorded: JsonObject): Promise<{ value: JsonObject; said: readonly Said[] }> {
+    const { attributes, version } = schemaNamed(type);
+    const json = new TextEncoder().encode(JSON.stringify(recorded));
+    const { upgradedState, diagnostics } = await this.#call(
+      "UpgradeResourceState",
+      [UpgradeResourceState_RequestSchema, UpgradeResourceState_ResponseSchema],
+      { typeName: type, version: BigInt(version), rawState: { json } },
+    );
+    const value = decodeDynamic(upgradedState, attributes);
+    const told = diagnostics.map(said);
+    if (told.some(isRefusal)) return { value: recorded, said: told };
+    refuse(`upgrade of ${type}`, value === null ? ["no state"] : writeOnlyProblems(attributes, value));
+    return { value: value as JsonObject, said: told };
+  }
+
+  async read(type: string, state: JsonObject, mark: Uint8Array): Promise<Held<JsonObject | null>> {
+    const { attributes } = schemaNamed(type);
+    const answer = await this.#call("ReadResource", [ReadResource_RequestSchema, ReadResource_ResponseSchema], {
+      typeName: type,
+      currentState: encodeDynamic(state, attributes),
+      private: mark,
+    });
+    const value = decodeDynamic(answer.newState, attributes);
+    refuse(`read of ${type}`, [...unknownProblems(value), ...writeOnlyProblems(attributes, value)]);
+    return { value: value as JsonObject | null, private: answer.private, said: answer.diagnostics.map(said) };
+  }
+
+  /** @param config null: the object is to be destroyed. */
+  async plan(
+    type: string,
+    { prior, config, mark }: { prior: JsonObject | null; config: ValueObject | null; mark: Uint8Array },
+  ): Promise<Held & { readonly requiresReplace: readonly AttributePath[] }> {
+    const { attributes } = schemaNamed(type);
+    const proposal = config === null ? null : proposed(attributes, prior, config);
+    const answer = await this.#call(
+      "PlanResourceChange",
+      [PlanResourceChange_RequestSchema, PlanResourceChange_ResponseSchema],
+      {
+        typeName: type,
+        priorState: encodeDynamic(prior, attributes),
+        proposedNewState: encodeDynamic(proposal, attributes),
+        config: encodeDynamic(config, attributes),
+        priorPrivate: mark,
+      },
+    );
+    return {
+      value: decodeDynamic(answer.plannedState, attributes),
+      private: answer.plannedPrivate,
+      said: answer.diagnostics.map(said),
+      requiresReplace: answer.requiresReplace.map(pathOf),
+    };
+  }
+
+  async apply(
+    type: string,
+    question: { prior: JsonObject | null; planned: ValueObject | null; config: ValueObject | null; mark: Uint8Array },
+  ): Promise<Held> {
+    const { attributes } = schemaNamed(type);
+    const answer = await this.#call(
+      "ApplyResourceChange",
+      [ApplyResourceChange_RequestSchema, ApplyResourceChange_ResponseSchema],
+      {
+        typeName: type,
+        priorState: encodeDynamic(question.prior, attributes),
+        plannedState: encodeDynamic(question.planned, attributes),
+        config: encodeDynamic(question.config, attributes),
+        plannedPrivate: question.mark,
+      },
+    );
+    const told = answer.diagnostics.map(said);
+    const value = decodeDynamic(answer.newState, attributes);
+    refuse(`apply of ${type}`, [
+      ...writeOnlyProblems(attributes, value),
+      ...(told.some(isRefusal) ? [] : unknownProblems(value)),
+    ]);
+    return { value, private: answer.private, said: told };
+  }
+
+  async import(type: string, id: string): Promise<Held<JsonObject | null>> {
+    const { attributes } = schemaNamed(type);
+    const answer = await this.#call(
+      "ImportResourceState",
+      [ImportResourceState_RequestSchema, ImportResourceState_ResponseSchema],
+      { typeName: type, id },
+    );
+    const told = answer.diagnostics.map(said);
+    const [made, ...more] = answer.importedResources;
+    if (told.some(isRefusal)) return { value: null, private: NOTHING, said: told };
+    const value = decodeDynamic(made?.state, attributes);
+    refuse(`import of ${type}`, [
+      ...(value === null || more.length > 0 ? [`${answer.importedResources.length} objects came`] : []),
+      ...unknownProblems(value),
+      ...writeOnlyProblems(attributes, value),
+    ]);
+    return { value: value as JsonObject | null, private: made?.private ?? NOTHING, said: told };
+  }
+
+  async #call<I extends DescMessage, O extends DescMessage>(
+    name: string,
+    [input, output]: readonly [I, O],
+    request: MessageInitShape<I>,
+  ): Promise<MessageShape<O>> {
+    const call = calls[name];
+    if (call === undefined) throw new Error(`the provider has no ${name}`);
+    const bytes = toBinary(input, create(input, request));
+    return fromBinary(output, await this.#until(call(bytes, this.#connection)));
+  }
+}
+
+function said({ severity, summary, detail, attribute }: DiagnosticMessage): Said {
+  return {
+    severity: severity === Diagnostic_Severity.ERROR ? "error" : "warning",
+    summary,
+    detail,
+    attribute: attribute === undefined ? [] : pathOf(attribute),
+  };
+}
+
+function pathOf({ steps }: PathMessage): AttributePath {
+  return steps.flatMap(({ selector }) => {
+    if (selector.case === undefined) return [];
+    return [selector.case === "elementKeyInt" ? Number(selector.value) : selector.value];
+  });
+}

@@ -1,0 +1,188 @@
+/**
+ * A small model of Terraform core: it holds a state, drives the provider's calls as Terraform 1.11 does (one process for
+ * the walk that plans, another for the walk that applies), and holds against the answers what Terraform holds against
+ * them. Instances do not depend on each other. In memory, with the test's clock; so that every kind can be put through
+ * every failure.
+ */
+import type { JsonObject, ValueObject } from "../../src/model/index.ts";
+import { Applying } from "./terraform-core-apply.ts";
+import { Planning } from "./terraform-core-plan.ts";
+import { CommandKilled, Life, type Machine } from "./terraform-core-process.ts";
+import { CoreWire, isRefusal, NOTHING, refuse, type Said } from "./terraform-core-wire.ts";
+
+/** What the state holds of one instance. */
+export interface Instance {
+  readonly type: string;
+  readonly attributes: JsonObject;
+  readonly private: Uint8Array;
+  readonly tainted: boolean;
+}
+
+/** A resource block. */
+export interface Declaration {
+  readonly type: string;
+  readonly config: ValueObject;
+  readonly createBeforeDestroy?: boolean;
+}
+
+export type Declarations = Readonly<Record<string, Declaration>>;
+
+export type Action = "no-op" | "create" | "update" | "delete" | "delete-create" | "create-delete";
+
+export interface PlannedChange {
+  readonly address: string;
+  readonly type: string;
+  readonly action: Action;
+  readonly before: JsonObject | null;
+  readonly after: ValueObject | null;
+  readonly mark: Uint8Array;
+  /** An object that a replacement left behind. */
+  readonly deposed?: true;
+}
+
+export interface Plan {
+  readonly changes: readonly PlannedChange[];
+  readonly said: readonly Said[];
+  /** The state after reading it anew. */
+  readonly refreshed: CoreState;
+}
+
+export interface CoreState {
+  readonly current: ReadonlyMap<string, Instance>;
+  readonly deposed: ReadonlyMap<string, Instance>;
+}
+
+export interface RunOptions {
+  readonly life?: Life;
+  /** Addresses of `-replace`. */
+  readonly replace?: readonly string[];
+  /** `terraform destroy`. */
+  readonly destroy?: boolean;
+  /** False: `-refresh=false`. */
+  readonly refresh?: boolean;
+  /** The declarations as they are known when the plan is applied. */
+  readonly known?: Declarations;
+}
+
+/** What came of a command. */
+export interface Outcome {
+  readonly said: readonly Said[];
+  readonly errors: readonly Said[];
+  readonly warnings: readonly Said[];
+  /** The planned actions, by address; empty when the plan was refused. */
+  readonly actions: Readonly<Record<string, Action>>;
+  readonly killed: boolean;
+}
+
+export class TerraformCore {
+  readonly machine: Machine;
+  #current: ReadonlyMap<string, Instance> = new Map();
+  #deposed: ReadonlyMap<string, Instance> = new Map();
+
+  constructor(machine: Machine) {
+    this.machine = machine;
+  }
+
+  get state(): CoreState {
+    return { current: this.#current, deposed: this.#deposed };
+  }
+
+  /** The recorded attributes of an address. @throws when nothing is recorded. */
+  attributes(address: string): JsonObject {
+    const instance = this.#current.get(address);
+    if (instance === undefined) throw new Error(`${address} is not in the state`);
+    return instance.attributes;
+  }
+
+  /** What the provider keeps beside the attributes of an address. */
+  private(address: string): unknown {
+    const text = new TextDecoder().decode(this.#current.get(address)?.private ?? NOTHING);
+    return text === "" ? {} : JSON.parse(text);
+  }
+
+  /** Puts the state back to what it was, as a remote state that was not pushed any more. */
+  restore({ current, deposed }: CoreState): void {
+    this.#current = current;
+    this.#deposed = deposed;
+  }
+
+  /** `terraform state rm`. */
+  forget(address: string): void {
+    this.#current = new Map([...this.#current].filter(([each]) => each !== address));
+  }
+
+  /** `terraform plan`: changes nothing. */
+  async plan(declared: Declarations, options: RunOptions = {}): Promise<Plan> {
+    const { life = new Life() } = options;
+    const normal = await this.#process(life, (wire) => new Planning(wire, this.state, declared, options).run());
+    if (!options.destroy || normal.said.some(isRefusal)) return normal;
+    // A destroy is planned by a process of its own, from the state that the first one has read.
+    return this.#process(life, (wire) =>
+      new Planning(wire, normal.refreshed, {}, { ...options, refresh: false }).run(),
+    );
+  }
+
+  /** `terraform apply`, or `terraform destroy`: plans and does it. */
+  async run(declared: Declarations, options: RunOptions = {}): Promise<Outcome> {
+    const { life = new Life(), known = declared } = options;
+    let said: readonly Said[] = [];
+    let actions: Outcome["actions"] = {};
+    try {
+      const plan = await this.plan(declared, { ...options, life });
+      said = plan.said;
+      if (!said.some(isRefusal)) {
+        actions = Object.fromEntries(plan.changes.map(({ address, action }) => [address, action]));
+        said = [...said, ...(await this.apply(plan, known, life))];
+      }
+    } catch (error) {
+      if (!(error instanceof CommandKilled)) throw error;
+    }
+    const errors = said.filter(isRefusal);
+    return { said, errors, warnings: said.filter((each) => !isRefusal(each)), actions, killed: life.over };
+  }
+
+  /** Does what was planned. @param known the declarations, with what was unknown in the plan. */
+  async apply(plan: Plan, known: Declarations, life = new Life()): Promise<readonly Said[]> {
+    this.restore(plan.refreshed);
+    const record = (part: "current" | "deposed", address: string, instance: Instance | undefined) => {
+      life.pass(`Terraform records ${address}`);
+      const next = new Map(part === "current" ? this.#current : this.#deposed);
+      if (instance === undefined) next.delete(address);
+      else next.set(address, instance);
+      if (part === "current") this.#current = next;
+      else this.#deposed = next;
+    };
+    return this.#process(life, async (wire) => {
+      const said: Said[] = [];
+      const applying = new Applying(wire, { state: () => this.state, record }, known);
+      for (const change of plan.changes) said.push(...(await applying.run(change)));
+      return said;
+    });
+  }
+
+  /** `terraform import`. */
+  async import(address: string, type: string, id: string): Promise<readonly Said[]> {
+    return this.#process(new Life(), async (wire) => {
+      const imported = await wire.import(type, id);
+      if (imported.value === null) return imported.said;
+      const read = await wire.read(type, imported.value, imported.private);
+      if (read.said.some(isRefusal)) return read.said;
+      refuse("import", read.value === null ? ["the object that was imported does not exist"] : []);
+      const instance = { type, attributes: read.value ?? {}, private: read.private, tainted: false };
+      this.#current = new Map(this.#current).set(address, instance);
+      return [...imported.said, ...read.said];
+    });
+  }
+
+  /** One walk: a process of the provider, which ends with it. */
+  async #process<T>(life: Life, walk: (wire: CoreWire) => Promise<T>): Promise<T> {
+    const { connection, told } = this.machine.start(life);
+    const result = await walk(new CoreWire(connection, life.until));
+    await connection.session?.close();
+    refuse(
+      "journal",
+      told.map(({ summary, detail }) => `${summary}: ${detail}`),
+    );
+    return result;
+  }
+}

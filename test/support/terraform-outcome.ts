@@ -1,0 +1,113 @@
+/** What a command of Terraform's said, read from its machine-readable output. */
+import { expect } from "vitest";
+
+/** What a process did. */
+export interface Ended {
+  /** Its exit code, or the signal that ended it. */
+  readonly code: number | string | null;
+  readonly out: string;
+  readonly err: string;
+  /** Both streams. */
+  readonly text: string;
+}
+
+export interface Diagnosis {
+  readonly severity: "error" | "warning";
+  readonly summary: string;
+  readonly detail: string;
+  /** The resource, where it is about one. */
+  readonly address: string | undefined;
+  /** The line of the configuration that it points at, without its indentation: `currency = "GBP"`. */
+  readonly at: string | undefined;
+  /** What is marked in that line: `"GBP"`. */
+  readonly marked: string | undefined;
+  readonly file: string | undefined;
+}
+
+/** A command with `-json`. */
+export interface Outcome extends Ended {
+  /** Planned actions by address, without those that do nothing. "import", "create", "update", "delete", "replace", "move", "remove". */
+  readonly changes: Readonly<Record<string, string>>;
+  /** What was found changed, by address: "update" or "delete". */
+  readonly drift: Readonly<Record<string, string>>;
+  /** What was done, by address, in Terraform's order. */
+  readonly done: Readonly<Record<string, string>>;
+  readonly diagnostics: readonly Diagnosis[];
+  readonly errors: readonly Diagnosis[];
+  readonly warnings: readonly Diagnosis[];
+  readonly outputs: Readonly<Record<string, unknown>>;
+}
+
+/** Never to be seen: Terraform's words for a provider with a defect. */
+const DEFECTS =
+  /\bpanic\b|\bcrash|did not respond|Unsupported plugin method|produced inconsistent|produced an? (?:invalid|unexpected)|produced invalid|returned (?:an )?invalid|bug in the provider|Unrecognized remote plugin|Incompatible API version|Failed to load plugin schemas|unexpected EOF|Unsupported attribute type|goroutine \d|does not fit its schema|Report it with the command/i;
+
+/** Fails the test when Terraform met a defect of the provider, whatever else came of the command. */
+export function expectSound({ text }: Ended, command: string): void {
+  const defect = DEFECTS.exec(text.replaceAll(/\\u001b\[\d+m/g, ""))?.[0];
+  expect(defect, `a defect of the provider in \`terraform ${command}\`:\n${text}`).toBeUndefined();
+}
+
+interface Message {
+  readonly type?: string;
+  readonly change?: { readonly resource: { readonly addr: string }; readonly action: string };
+  readonly hook?: { readonly resource: { readonly addr: string }; readonly action: string };
+  readonly diagnostic?: RawDiagnostic;
+  readonly outputs?: Record<string, { readonly value?: unknown }>;
+}
+
+export interface RawDiagnostic {
+  readonly severity: "error" | "warning";
+  readonly summary: string;
+  readonly detail?: string;
+  readonly address?: string;
+  readonly range?: { readonly filename: string };
+  readonly snippet?: {
+    readonly code: string;
+    readonly highlight_start_offset: number;
+    readonly highlight_end_offset: number;
+  };
+}
+
+/** Reads the stream of `plan -json`, `apply -json`, `destroy -json`, `refresh -json`. */
+export function readOutcome(ended: Ended): Outcome {
+  const messages = ended.out.split("\n").flatMap((line): Message[] => (line.startsWith("{") ? [JSON.parse(line)] : []));
+  const named = (type: string, part: "change" | "hook"): Record<string, string> =>
+    Object.fromEntries(
+      messages.flatMap((message) => {
+        const { resource, action } = (message.type === type ? message[part] : undefined) ?? {};
+        return resource === undefined || action === undefined || action === "noop" ? [] : [[resource.addr, action]];
+      }),
+    );
+  const diagnostics = messages.flatMap(({ diagnostic }) =>
+    diagnostic === undefined ? [] : readDiagnostic(diagnostic),
+  );
+  const outputs = messages.findLast(({ type }) => type === "outputs")?.outputs ?? {};
+  return {
+    ...ended,
+    changes: named("planned_change", "change"),
+    drift: named("resource_drift", "change"),
+    done: named("apply_complete", "hook"),
+    diagnostics,
+    errors: diagnostics.filter(({ severity }) => severity === "error"),
+    warnings: diagnostics.filter(({ severity }) => severity === "warning"),
+    outputs: Object.fromEntries(Object.entries(outputs).map(([name, { value }]) => [name, value])),
+  };
+}
+
+/** @returns nothing for Terraform's own remark that the provider is one under development. */
+export function readDiagnostic(raw: RawDiagnostic): Diagnosis[] {
+  if (raw.summary === "Provider development overrides are in effect") return [];
+  const { code, highlight_start_offset: from, highlight_end_offset: to } = raw.snippet ?? {};
+  return [
+    {
+      severity: raw.severity,
+      summary: raw.summary,
+      detail: raw.detail ?? "",
+      address: raw.address,
+      at: code?.trim(),
+      marked: code?.slice(from, to),
+      file: raw.range?.filename,
+    },
+  ];
+}

@@ -1,0 +1,47 @@
+/** A state file of Terraform's (format version 4), as far as tests look at it. */
+import { existsSync, readFileSync } from "node:fs";
+
+export interface InstanceState {
+  /** Empty unless the instance is tainted. */
+  readonly status: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  /** Dotted paths. */
+  readonly sensitive: readonly string[];
+}
+
+interface RawInstance {
+  readonly index_key?: string | number;
+  readonly status?: string;
+  readonly deposed?: string;
+  readonly attributes: Record<string, unknown>;
+  readonly sensitive_attributes?: { readonly type: string; readonly value: unknown }[][];
+}
+
+interface RawState {
+  readonly resources: {
+    readonly module?: string;
+    readonly mode: string;
+    readonly type: string;
+    readonly name: string;
+    readonly instances: RawInstance[];
+  }[];
+}
+
+/** The instances by address (`module.a.hosting_grant.b["c"]`, `data.hosting_plan.d`; deposed ones end in ` (deposed)`). */
+export function readState(file: string): ReadonlyMap<string, InstanceState> {
+  if (!existsSync(file)) return new Map();
+  const { resources } = JSON.parse(readFileSync(file, "utf8")) as RawState;
+  return new Map(
+    resources.flatMap(({ module, mode, type, name, instances }) => {
+      const base = [module, mode === "data" ? "data" : undefined, type, name].filter((part) => part !== undefined);
+      return instances.map((raw): [string, InstanceState] => {
+        const key = raw.index_key === undefined ? "" : `[${JSON.stringify(raw.index_key)}]`;
+        const sensitive = (raw.sensitive_attributes ?? []).map((steps) => steps.map(({ value }) => value).join("."));
+        return [
+          `${base.join(".")}${key}${raw.deposed === undefined ? "" : " (deposed)"}`,
+          { status: raw.status ?? "", attributes: raw.attributes, sensitive },
+        ];
+      });
+    }),
+  );
+}

@@ -1,0 +1,232 @@
+/**
+ * The real Terraform with the real provider, in a folder of its own, against a sandbox over loopback. Every command is
+ * checked for signs of a defect of the provider. Where Terraform is not on PATH, tests skip and say so:
+ * `describe.skipIf(noTerraform !== undefined)(titled("a webhook"), …)`.
+ */
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, expect } from "vitest";
+import { type RequestEntry, type Sandbox, type SandboxOptions, startSandbox } from "../../src/sandbox/index.ts";
+import { noTerraform } from "./backends.ts";
+import {
+  type Diagnosis,
+  type Ended,
+  expectSound,
+  type Outcome,
+  readDiagnostic,
+  readOutcome,
+} from "./terraform-outcome.ts";
+import { Workplace } from "./terraform-process.ts";
+import { builtProvider, VERSION } from "./terraform-provider.ts";
+import { type InstanceState, readState } from "./terraform-state.ts";
+import { cliConfiguration, surroundings } from "./terraform-surroundings.ts";
+
+export { noTerraform } from "./backends.ts";
+export type { Diagnosis, Ended, Outcome } from "./terraform-outcome.ts";
+export type { InstanceState } from "./terraform-state.ts";
+
+/** The title of a suite; says loudly why it does not run. */
+export const titled = (title: string) => (noTerraform === undefined ? title : `${title} (SKIPPED: ${noTerraform})`);
+
+export interface TerraformOptions {
+  /** Of the sandbox. Its rate limit is off unless it is set here; orders are paid and provisioned, and jobs done, at once. */
+  readonly sandbox?: SandboxOptions;
+  readonly token?: keyof Sandbox["tokens"];
+  /** Beside HOSTING_BASE_URL, HOSTING_TOKEN, HOSTFORM_PROJECT and HOSTFORM_STATE_HOME; undefined takes one away. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /**
+   * How Terraform comes to the provider. "mirror" is what users have, and needs `init`. "override" (default) starts the same
+   * processes without it. "running" is one process that serves every command of the test, which takes a third of the
+   * time: for journeys that are not about processes; the environment of the provider stays as it was at the start.
+   */
+  readonly install?: "mirror" | "override" | "running";
+}
+
+const open: Terraform[] = [];
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((terraform) => terraform.close()));
+});
+
+/** A folder with the provider's `required_providers` block and a sandbox. */
+export async function startTerraform(options: TerraformOptions = {}): Promise<Terraform> {
+  const provider = await builtProvider();
+  const sandbox = await startSandbox({
+    rateLimit: 0,
+    autoPay: true,
+    provisioningSeconds: 0,
+    jobSeconds: 0,
+    ...options.sandbox,
+  });
+  const dir = await mkdtemp(path.join(tmpdir(), "hostform-terraform-"));
+  const home = path.join(dir, "home");
+  await mkdir(home);
+  const rc = path.join(home, "terraform.rc");
+  await writeFile(rc, cliConfiguration(provider, options.install));
+  const terraform = new Terraform(dir, sandbox, {
+    ...surroundings(),
+    HOME: home,
+    TF_CLI_CONFIG_FILE: rc,
+    TF_IN_AUTOMATION: "1",
+    CHECKPOINT_DISABLE: "1",
+    HOSTING_BASE_URL: sandbox.url,
+    HOSTING_TOKEN: sandbox.tokens[options.token ?? "agency"],
+    HOSTFORM_PROJECT: "journey",
+    HOSTFORM_STATE_HOME: path.join(home, "hostform"),
+    // Each process has a budget of its own: what these tests are about is not the time that a shared one takes.
+    HOSTFORM_LEDGER: "memory",
+    ...options.env,
+  });
+  open.push(terraform);
+  if (options.install === "running") await terraform.serve(provider.executable);
+  await terraform.write(
+    `terraform {\n  required_providers {\n    hosting = {\n      source  = "hostform/hosting"\n      version = "${VERSION}"\n    }\n  }\n}\n`,
+    "versions.tf",
+  );
+  return terraform;
+}
+
+export class Terraform extends Workplace {
+  readonly sandbox: Sandbox;
+  #server: Promise<Ended> | undefined;
+
+  constructor(dir: string, sandbox: Sandbox, env: Record<string, string | undefined>) {
+    super(dir, env);
+    this.sandbox = sandbox;
+  }
+
+  /** Starts the provider, which serves the commands from now on. */
+  async serve(executable: string): Promise<void> {
+    const { child, ended } = this.start(executable, ["--reattach"]);
+    const line = await new Promise<string>((resolve, reject) => {
+      child.stdout?.on("data", (chunk) => resolve(String(chunk)));
+      ended.then(({ text }) => reject(new Error(`the provider ended:\n${text}`)), reject);
+    });
+    this.env.TF_REATTACH_PROVIDERS = /^TF_REATTACH_PROVIDERS='(.*)'$/m.exec(line)?.[1];
+    this.#server = ended;
+  }
+
+  get control(): Sandbox["control"] {
+    return this.sandbox.control;
+  }
+
+  /** Where the provider's journal and ledger are. */
+  get stateHome(): string {
+    return this.env.HOSTFORM_STATE_HOME ?? "";
+  }
+
+  /** Runs a command of Terraform's; fails the test when it shows a defect of the provider. */
+  async run(...args: string[]): Promise<Ended> {
+    const ended = await this.start("terraform", args).ended;
+    expectSound(ended, args.join(" "));
+    return ended;
+  }
+
+  /** The same, and it must end well. @returns its standard output. */
+  async well(...args: string[]): Promise<string> {
+    const ended = await this.run(...args);
+    expect(ended.code, ended.text).toBe(0);
+    return ended.out;
+  }
+
+  init(...args: string[]): Promise<string> {
+    return this.well("init", "-input=false", "-no-color", ...args);
+  }
+
+  /** `terraform validate`: what it found, empty when all is well. */
+  async validate(): Promise<readonly Diagnosis[]> {
+    const { out } = await this.run("validate", "-json");
+    return (JSON.parse(out).diagnostics as Parameters<typeof readDiagnostic>[0][]).flatMap(readDiagnostic);
+  }
+
+  /** Makes a plan and keeps it in the file `tfplan`. Exit code 0: nothing to do, 2: something, 1: it failed. */
+  async plan(...args: string[]): Promise<Outcome> {
+    return readOutcome(await this.run("plan", "-json", "-input=false", "-detailed-exitcode", "-out=tfplan", ...args));
+  }
+
+  /** A plan that must have something to do. */
+  async planned(...args: string[]): Promise<Outcome> {
+    const outcome = await this.plan(...args);
+    expect(outcome.code, outcome.text).toBe(2);
+    return outcome;
+  }
+
+  /** A plan that must be refused, without a crash and before anything was changed. */
+  async refused(...args: string[]): Promise<Outcome> {
+    this.sent();
+    const outcome = await this.plan(...args);
+    expect(outcome.code, outcome.text).toBe(1);
+    expect(outcome.errors, outcome.text).not.toEqual([]);
+    expect(this.changesSent()).toEqual([]);
+    return outcome;
+  }
+
+  /** Fails unless there is nothing to do, nothing was found changed and there is nothing to say. */
+  async expectNoChanges(...args: string[]): Promise<void> {
+    const { code, changes, drift, diagnostics, text } = await this.plan(...args);
+    expect({ changes, drift, diagnostics }, text).toEqual({ changes: {}, drift: {}, diagnostics: [] });
+    expect(code, text).toBe(0);
+  }
+
+  /** The plan in the file `tfplan`, as `terraform show -json` has it. */
+  async shownPlan(): Promise<Record<string, unknown>> {
+    return JSON.parse(await this.well("show", "-json", "tfplan"));
+  }
+
+  /** `terraform apply` without questions. */
+  async apply(...args: string[]): Promise<Outcome> {
+    return readOutcome(await this.run("apply", "-json", "-input=false", "-auto-approve", ...args));
+  }
+
+  /** The same, and it must end well. */
+  async applied(...args: string[]): Promise<Outcome> {
+    const outcome = await this.apply(...args);
+    expect(outcome.code, outcome.text).toBe(0);
+    return outcome;
+  }
+
+  async destroy(...args: string[]): Promise<Outcome> {
+    return readOutcome(await this.run("destroy", "-json", "-input=false", "-auto-approve", ...args));
+  }
+
+  /** What the state file holds, by address; empty when there is none. */
+  state(file = "terraform.tfstate"): ReadonlyMap<string, InstanceState> {
+    return readState(path.join(this.dir, file));
+  }
+
+  /** The recorded attributes of one address. @throws when it is not recorded. */
+  attributes(address: string): Readonly<Record<string, unknown>> {
+    const instance = this.state().get(address);
+    if (instance === undefined)
+      throw new Error(`${address} is not in the state: ${[...this.state().keys()].join(", ")}`);
+    return instance.attributes;
+  }
+
+  /** `GET /services` for each request that the sandbox got since the last look; the log starts anew. */
+  sent(): string[] {
+    const entries = this.control.requests();
+    this.control.clearRequests();
+    return entries.map(line);
+  }
+
+  /** The same, without the GETs. */
+  changesSent(): string[] {
+    return this.sent().filter((text) => !text.startsWith("GET"));
+  }
+
+  /** Frees everything. @throws when a provider outlived the commands. */
+  async close(): Promise<void> {
+    this.end();
+    const served = await this.#server;
+    if (served !== undefined) expectSound(served, "…, in the provider");
+    const survivors = await this.survivors();
+    await this.sandbox.close();
+    await rm(this.dir, { recursive: true, force: true, maxRetries: 3 });
+    if (survivors > 0) throw new Error(`${survivors} processes outlived the commands of the test`);
+  }
+}
+
+function line({ method, path: url }: RequestEntry): string {
+  return `${method} ${url.replace(/^\/api\/v1/, "")}`;
+}

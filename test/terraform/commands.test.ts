@@ -1,0 +1,159 @@
+/** The commands of Terraform that people use, with the provider installed as they have it. */
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { signatureOf } from "../../src/webhooks/index.ts";
+import { noTerraform, startTerraform, titled } from "../support/terraform.ts";
+import { SOURCE, VERSION } from "../support/terraform-provider.ts";
+
+const SITE = "hosting_service.site";
+const HOOK = "hosting_webhook.hook";
+
+const BOTH = `
+resource "hosting_service" "site" {
+  plan_id  = 11
+  currency = "USD"
+  domain   = "site.example"
+}
+resource "hosting_webhook" "hook" {
+  url    = "https://hooks.acme.example/\${hosting_service.site.id}"
+  events = ["invoice.paid"]
+}
+`;
+
+describe.skipIf(noTerraform !== undefined)(titled("commands of Terraform"), { timeout: 60_000 }, () => {
+  it("init installs from a mirror, and what it knows of the provider is what schemas/provider.json says", async () => {
+    const terraform = await startTerraform({ install: "mirror" });
+    await terraform.write(BOTH);
+    const said = await terraform.init();
+    expect(said).toContain(`Installed hostform/hosting v${VERSION}`);
+    expect(readFileSync(path.join(terraform.dir, ".terraform.lock.hcl"), "utf8")).toContain(SOURCE);
+    expect(await terraform.validate()).toEqual([]);
+
+    const told = JSON.parse(await terraform.well("providers", "schema", "-json"));
+    const file = path.resolve(import.meta.dirname, "../../schemas/provider.json");
+    expect(told.provider_schemas[SOURCE]).toEqual(JSON.parse(readFileSync(file, "utf8")).provider_schemas[SOURCE]);
+
+    await terraform.applied();
+    await terraform.expectNoChanges();
+  });
+
+  it("plan, apply and show, with every way to narrow them", async () => {
+    const terraform = await startTerraform({ install: "running" });
+    await terraform.write(BOTH);
+    await terraform.applied(`-target=${SITE}`);
+    expect([...terraform.state().keys()]).toEqual([SITE]);
+    const planned = await terraform.planned();
+    expect(planned.changes).toEqual({ [HOOK]: "create" });
+    const shown = await terraform.well("show", "-no-color", "tfplan");
+    expect(shown).toMatch(/url\s+= "https:\/\/hooks.acme.example\/1003"/);
+    await terraform.applied("tfplan");
+
+    const state = await terraform.well("state", "show", "-no-color", SITE);
+    expect(state).toMatch(/domain\s+= "site.example"/);
+    expect(await terraform.well("show", "-no-color")).toContain("hosting_webhook.hook");
+    expect((await terraform.well("state", "list")).trim().split("\n")).toEqual([SITE, HOOK]);
+
+    // Without a look at the account nothing is asked of it.
+    terraform.sent();
+    await terraform.expectNoChanges("-refresh=false");
+    expect(terraform.sent()).toEqual([]);
+
+    terraform.control.change("services", 1003, { status: "suspended" });
+    const refreshed = await terraform.plan("-refresh-only");
+    expect(refreshed.drift, refreshed.text).toEqual({ [SITE]: "update" });
+    await terraform.applied("-refresh-only");
+    expect(terraform.attributes(SITE)).toMatchObject({ status: "suspended", suspended: true });
+    terraform.control.change("services", 1003, { status: "active" });
+    await terraform.well("refresh", "-no-color", "-input=false");
+    expect(terraform.attributes(SITE)).toMatchObject({ status: "active" });
+    expect(terraform.changesSent()).toEqual([]);
+
+    // A plan that was made before something else changed is refused by Terraform itself.
+    await terraform.write(BOTH.replace("invoice.paid", "invoice.created"));
+    await terraform.planned();
+    await terraform.applied();
+    const stale = await terraform.apply("tfplan");
+    expect(stale.code).toBe(1);
+    expect(stale.errors[0]?.summary).toContain("stale");
+  });
+
+  it("console and outputs evaluate the function", async () => {
+    const terraform = await startTerraform({ install: "running" });
+    await terraform.write(`
+output "signature" {
+  value = provider::hosting::webhook_signature("{\\"event\\":\\"invoice.paid\\"}", "whsec_ž")
+}
+`);
+    const { outputs } = await terraform.applied();
+    expect(outputs.signature).toBe(signatureOf('{"event":"invoice.paid"}', "whsec_ž"));
+    const asked = await terraform.start("terraform", ["console"], 'provider::hosting::webhook_signature("a", "b")\n')
+      .ended;
+    expect(asked.out.trim().split("\n").at(-1), asked.text).toBe(JSON.stringify(signatureOf("a", "b")));
+    const wrong = await terraform.start("terraform", ["console"], 'provider::hosting::webhook_signature("a", "")\n')
+      .ended;
+    expect(wrong.text).toMatch(/secret/);
+  });
+
+  it("test runs a module against the account, and with mocks without one", async () => {
+    const terraform = await startTerraform({ install: "running" });
+    await terraform.write(`
+variable "domain" {
+  type = string
+}
+resource "hosting_service" "site" {
+  plan_id         = 11
+  currency        = "USD"
+  domain          = var.domain
+  deletion_policy = "suspend"
+}
+resource "hosting_grant" "dev" {
+  service_id = hosting_service.site.id
+  email      = "dev@acme.example"
+  permission = "manage"
+}
+`);
+    await terraform.write(
+      `
+variables {
+  domain = "tested.example"
+}
+run "plan" {
+  command = plan
+  assert {
+    condition     = hosting_service.site.term == 1
+    error_message = "a month is the default"
+  }
+}
+run "apply" {
+  assert {
+    condition     = hosting_service.site.status == "active" && hosting_grant.dev.id != ""
+    error_message = "it is not live"
+  }
+}
+`,
+      "tests/real.tftest.hcl",
+    );
+    await terraform.write(
+      `
+mock_provider "hosting" {}
+run "mocked" {
+  variables {
+    domain = "mocked.example"
+  }
+  assert {
+    condition     = hosting_grant.dev.service_id == hosting_service.site.id
+    error_message = "the grant is of another service"
+  }
+}
+`,
+      "tests/mocked.tftest.hcl",
+    );
+    const said = await terraform.well("test", "-no-color");
+    expect(said).toContain("3 passed, 0 failed");
+    // What the test ordered was suspended at its end, as its deletion_policy says.
+    const ordered = terraform.control.list("services").filter(({ customer_id }) => customer_id === 1);
+    expect(ordered).toMatchObject([{ domain: "tested.example", status: "suspended" }]);
+    expect(terraform.control.list("grants")).toEqual([]);
+  });
+});

@@ -1,0 +1,197 @@
+/** The examples in HCL, and the HCL of the pages: formatted, valid, and doing what they are there to show. */
+import { globSync, readFileSync } from "node:fs";
+import { cp } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { type Page, pages, root } from "../docs/markdown.ts";
+import { noTerraform, startTerraform, type Terraform, titled } from "../support/terraform.ts";
+
+const EXAMPLES = path.join(root, "examples");
+const AGENCY = path.join(EXAMPLES, "terraform-agency");
+const REQUIRED =
+  'terraform {\n  required_providers {\n    hosting = {\n      source = "hostform/hosting"\n    }\n  }\n}\n';
+
+/** Pages whose HCL is that of the examples. */
+const isGenerated = ({ file }: Page) =>
+  /^docs\/(?:index\.md|(?:resources|data-sources|ephemeral-resources|functions)\/)/.test(file);
+
+/** The HCL of the pages that people write: a name made of page and line -> text. */
+const blocks = pages()
+  .filter((page) => !isGenerated(page))
+  .flatMap(({ file, blocks: all }) =>
+    all
+      .filter(({ lang }) => lang === "terraform")
+      .map(({ line, text }) => [`${file.replace(/\W+/g, "-")}-${line}`, text] as const),
+  );
+
+const read = (file: string) => readFileSync(path.join(EXAMPLES, file), "utf8");
+const isRoot = (text: string) => /^(?:import|removed) \{/m.test(text);
+
+/** A call of the module; its variables get no value. */
+function module(name: string, text: string): string {
+  const variables = [...text.matchAll(/^variable "(\w+)"/gm)].map(([, variable]) => `  ${variable} = null\n`);
+  return `module "${name}" {\n  source = "./${name}"\n${variables.join("")}}\n`;
+}
+
+/** Writes each text as a module of its own, with the provider that it needs, and a root that has them all. */
+async function writeModules(
+  terraform: Terraform,
+  texts: readonly (readonly [name: string, text: string])[],
+): Promise<void> {
+  for (const [name, text] of texts) {
+    await terraform.write(text, `${name}/main.tf`);
+    if (!text.includes("required_providers")) await terraform.write(REQUIRED, `${name}/versions.tf`);
+  }
+  await terraform.write(texts.map(([name, text]) => module(name, text)).join("\n"));
+}
+
+describe.skipIf(noTerraform !== undefined)(titled("HCL"), { timeout: 90_000 }, () => {
+  it("of the examples and the pages is formatted", async () => {
+    const terraform = await startTerraform();
+    for (const [name, text] of blocks) await terraform.write(text, `blocks/${name}.tf`);
+    expect(await terraform.well("fmt", "-check", "-diff", "-recursive", "blocks")).toBe("");
+    expect(await terraform.well("fmt", "-check", "-diff", "-recursive", EXAMPLES)).toBe("");
+  });
+
+  it("of the pages is valid", async () => {
+    const terraform = await startTerraform({ install: "mirror" });
+    const [roots, rest] = [blocks.filter(([, text]) => isRoot(text)), blocks.filter(([, text]) => !isRoot(text))];
+    expect([roots.length > 1, rest.length > 8]).toEqual([true, true]);
+    await writeModules(terraform, rest);
+    await terraform.init();
+    expect(await terraform.validate()).toEqual([]);
+    // `import` and `removed` belong into a root module.
+    for (const [, text] of roots) {
+      await terraform.write(text);
+      expect(await terraform.validate()).toEqual([]);
+    }
+  });
+});
+
+const TYPES = globSync("resources/*", { cwd: EXAMPLES }).map((folder) => path.basename(folder));
+
+/** The imports that the examples show: address and id, by command and by block. */
+function importsOf(type: string): { address: string; id: string; block: boolean }[] {
+  const commands = [...read(`resources/${type}/import.sh`).matchAll(/^terraform import (?:'(.+?)'|(\S+)) (\S+)$/gm)];
+  const block = /to = (\S+)\n\s*id = "(.+)"/.exec(read(`resources/${type}/import-by-string-id.tf`));
+  return [
+    ...commands.map(([, quoted, bare = "", id = ""]) => ({ address: quoted ?? bare, id, block: false })),
+    { address: block?.[1] ?? "", id: block?.[2] ?? "", block: true },
+  ];
+}
+
+/** The id that an example would have here, in the form that it has there: `1003`, `1003/301`, `1003/dev@acme.example`. */
+function idHere(terraform: Terraform, address: string, shown: string): string {
+  const { id, service_id } = terraform.attributes(address);
+  if (/^\d+$/.test(shown)) return String(id);
+  if (/^\d+\/\d+$/.test(shown)) return `${String(service_id)}/${String(id)}`;
+  return shown.replace(/^\d+\//, `${String(service_id)}/`);
+}
+
+describe.skipIf(noTerraform !== undefined)(titled("the examples of the provider's pages"), { timeout: 120_000 }, () => {
+  it("can be applied, imported in both ways, and looked up", async () => {
+    const terraform = await startTerraform({
+      install: "mirror",
+      env: { TF_VAR_shop_password: "correct horse battery" },
+    });
+    for (const type of TYPES) await terraform.write(read(`resources/${type}/resource.tf`), `${type}.tf`);
+    await terraform.init();
+    await terraform.applied();
+    await terraform.expectNoChanges();
+    const shown = TYPES.flatMap(importsOf).map((one) => ({ ...one, id: idHere(terraform, one.address, one.id) }));
+    expect(new Set(shown.map(({ address }) => address.split(".")[0]))).toEqual(new Set(TYPES));
+    terraform.sent();
+
+    const commands = shown.filter(({ block }) => !block);
+    await terraform.well("state", "rm", ...commands.map(({ address }) => address));
+    for (const { address, id } of commands) await terraform.well("import", "-input=false", address, id);
+    await terraform.applied();
+    await terraform.expectNoChanges();
+
+    const adopted = shown.filter(({ block }) => block);
+    await terraform.well("state", "rm", ...adopted.map(({ address }) => address));
+    const texts = adopted.map(({ address, id }) => `import {\n  to = ${address}\n  id = "${id}"\n}\n`);
+    await terraform.write(texts.join("\n"), "imports.tf");
+    await terraform.applied();
+    await terraform.expectNoChanges();
+    expect(terraform.changesSent()).toEqual([]);
+
+    await looksUp(terraform);
+  });
+});
+
+/** The other examples, each as a module, in an account that has what those of the resources made. */
+async function looksUp(terraform: Terraform): Promise<void> {
+  const files = globSync("{data-sources,ephemeral-resources,functions}/*/*.tf", { cwd: EXAMPLES });
+  expect(files.length).toBeGreaterThan(12);
+  await writeModules(
+    terraform,
+    files.map((file) => [file.split("/")[1] ?? "", read(file)] as const),
+  );
+  const names = files.map((file) => file.split("/")[1] ?? "");
+  const outputs = names.map((name) => `output "${name}" {\n  value     = module.${name}\n  sensitive = true\n}\n`);
+  await terraform.write(outputs.join("\n"), "outputs.tf");
+  await terraform.init();
+  await terraform.planned();
+  const { planned_values: planned } = (await terraform.shownPlan()) as { planned_values: { outputs: object } };
+  expect(planned.outputs).toMatchObject({
+    hosting_client_accounts: { value: { clients: { 401: "Old Town Bakery" } } },
+    hosting_domain_availability: { value: { free: ["acme-shop.example"] } },
+    hosting_grants: { value: { managers: [] } },
+    hosting_invoice: { value: { first_invoice: expect.stringMatching(/^INV-\d+-000003: paid$/) } },
+    hosting_invoices: { value: { owed: 0 } },
+    hosting_migration_request: { value: { migration: expect.any(String) } },
+    hosting_migration_requests: { value: { migrations: { "moving.acme.example": [expect.any(String)] } } },
+    hosting_plans: { value: { wordpress_prices: { "WordPress One": 800, "WordPress Business": 1950 } } },
+    hosting_service: { value: { www: "Shared Start, live" } },
+    hosting_services: { value: { suspended: [] } },
+    hosting_webhooks: { value: { hooks: expect.arrayContaining(["https://hooks.acme.example/audit"]) } },
+  });
+}
+
+describe.skipIf(noTerraform !== undefined)(titled("the example of an agency"), { timeout: 120_000 }, () => {
+  const start = async () => {
+    const terraform = await startTerraform({ install: "mirror" });
+    terraform.env.OWN_HOSTING_TOKEN = terraform.sandbox.tokens.customer;
+    await cp(AGENCY, terraform.dir, { recursive: true });
+    await terraform.init();
+    return terraform;
+  };
+  const of = ({ control }: Terraform, customer: number) =>
+    control
+      .list("services")
+      .filter(({ customer_id }) => customer_id === customer)
+      .map(({ domain }) => domain);
+
+  it("is applied in its two accounts, and there is nothing left to do", async () => {
+    const terraform = await start();
+    expect(await terraform.validate()).toEqual([]);
+    const { outputs } = await terraform.applied();
+    expect(outputs.billed).toMatchObject({ GEL: expect.any(Number), USD: expect.any(Number) });
+    expect(of(terraform, 1).toSorted()).toEqual([
+      "menu.harbor-cafe.example",
+      "www.bakery.example",
+      "www.harbor-cafe.example",
+    ]);
+    expect(of(terraform, 2)).toContain("www.agency.example");
+    expect(terraform.filesHolding("sandbox-agency-token")).toEqual([]);
+    await terraform.expectNoChanges();
+  });
+
+  it("adopts what is there already instead of ordering it again", async () => {
+    const terraform = await start();
+    const [{ id } = { id: 0 }] = terraform.control.seedServices({ account: "agency", plan_id: 21 });
+    terraform.control.change("services", id, { domain: "www.bakery.example", currency: "GEL", price: 2100 });
+    const adopted = await terraform.applied("-var", `adopt={"${id}"={client="bakery",site="www"}}`);
+    expect(adopted.done).not.toHaveProperty('module.client["bakery"].hosting_service.site["www"]', "create");
+    expect(of(terraform, 1).filter((domain) => domain === "www.bakery.example")).toHaveLength(1);
+  });
+
+  it("keeps what its tests say", async () => {
+    const terraform = await start();
+    terraform.sent();
+    const out = await terraform.well("test", "-no-color");
+    expect(out).toMatch(/Success! \d passed, 0 failed\./);
+    expect(terraform.sent()).toEqual([]);
+  });
+});

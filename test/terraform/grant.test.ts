@@ -1,0 +1,130 @@
+/** Grants through the real Terraform: a team in one block, changed by revoking and granting anew. */
+import { describe, expect, it } from "vitest";
+import { noTerraform, startTerraform, type Terraform, titled } from "../support/terraform.ts";
+
+const DEV = 'hosting_grant.team["dev@acme.example"]';
+const BOSS = 'hosting_grant.team["boss@acme.example"]';
+
+const team = (members: string) => `
+resource "hosting_service" "site" {
+  plan_id         = 11
+  currency        = "USD"
+  domain          = "site.example"
+  deletion_policy = "forget"
+}
+resource "hosting_grant" "team" {
+  for_each   = ${members}
+  service_id = hosting_service.site.id
+  email      = each.key
+  permission = each.value
+}
+`;
+const BOTH = '{ "dev@acme.example" = "manage", "boss@acme.example" = "view" }';
+
+/** Who may do what, by the host. */
+const granted = ({ control }: Terraform) =>
+  Object.fromEntries(control.list("grants").map(({ email, permission }) => [email, permission]));
+
+async function start(members = BOTH): Promise<Terraform> {
+  const terraform = await startTerraform({ install: "running" });
+  await terraform.write(team(members));
+  return terraform;
+}
+
+describe.skipIf(noTerraform !== undefined)(titled("grants in Terraform"), { timeout: 60_000 }, () => {
+  it("are made with their service, changed by granting anew, and revoked", async () => {
+    const terraform = await start();
+    // The id of the service is not known yet.
+    expect((await terraform.planned()).changes).toEqual({
+      "hosting_service.site": "create",
+      [DEV]: "create",
+      [BOSS]: "create",
+    });
+    await terraform.applied("tfplan");
+    expect(granted(terraform)).toEqual({ "dev@acme.example": "manage", "boss@acme.example": "view" });
+    await terraform.expectNoChanges();
+
+    await terraform.write(team('{ "dev@acme.example" = "view", "new@acme.example" = "view" }'));
+    expect((await terraform.planned()).changes).toEqual({
+      [DEV]: "replace",
+      [BOSS]: "delete",
+      'hosting_grant.team["new@acme.example"]': "create",
+    });
+    await terraform.applied("tfplan");
+    expect(granted(terraform)).toEqual({ "dev@acme.example": "view", "new@acme.example": "view" });
+    await terraform.expectNoChanges();
+
+    const destroyed = await terraform.destroy();
+    expect(destroyed.code, destroyed.text).toBe(0);
+    expect(granted(terraform)).toEqual({});
+  });
+
+  it("that were revoked or changed elsewhere are made again; addresses in another case are the same", async () => {
+    const terraform = await start('{ "Dev@Acme.example" = "manage" }');
+    await terraform.applied();
+    terraform.control.change("grants", 301, { email: "dev@acme.example" });
+    await terraform.expectNoChanges();
+
+    terraform.control.change("grants", 301, { permission: "view" });
+    const changed = await terraform.planned();
+    expect(changed.changes).toEqual({ 'hosting_grant.team["Dev@Acme.example"]': "replace" });
+    await terraform.applied("tfplan");
+    expect(terraform.control.list("grants")).toMatchObject([{ permission: "manage" }]);
+
+    for (const { id } of terraform.control.list("grants")) terraform.control.remove("grants", id);
+    const gone = await terraform.planned();
+    expect(gone.changes).toEqual({ 'hosting_grant.team["Dev@Acme.example"]': "create" });
+    expect(gone.drift).toEqual({ 'hosting_grant.team["Dev@Acme.example"]': "delete" });
+    await terraform.applied("tfplan");
+    expect(terraform.control.list("grants")).toHaveLength(1);
+    await terraform.expectNoChanges();
+  });
+
+  it("are imported by id and by e-mail address, and offered for import", async () => {
+    const terraform = await start();
+    await terraform.applied("-target=hosting_service.site");
+    for (const [email, permission] of [["dev@acme.example", "manage"] as const, ["boss@acme.example", "view"] as const])
+      terraform.control.create("grants", { service_id: 1003, email, permission });
+    const refused = await terraform.refused();
+    expect(refused.errors.map(({ address }) => address).sort()).toEqual([BOSS, DEV]);
+    for (const { detail } of refused.errors) expect(detail).toMatch(/1003\/30[12]/);
+
+    await terraform.well("import", "-no-color", "-input=false", DEV, "1003/301");
+    await terraform.write(`import {\n  to = ${BOSS}\n  id = "1003/boss@acme.example"\n}\n`, "import.tf");
+    await terraform.applied();
+    expect(terraform.changesSent()).toEqual([]);
+    expect(terraform.attributes(BOSS)).toMatchObject({ id: "302", service_id: "1003", permission: "view" });
+    await terraform.expectNoChanges();
+
+    await terraform.well("state", "rm", DEV);
+    for (const id of ["1003", "1003/nobody@acme.example", "99999/301"]) {
+      const missing = await terraform.run("import", "-no-color", "-input=false", DEV, id);
+      expect(missing.code, missing.text).toBe(1);
+    }
+  });
+
+  it("that have expired are left alone, and one whose end is written otherwise is the same", async () => {
+    const terraform = await startTerraform({ install: "running" });
+    const until = (end: string) =>
+      `${team("{}")}resource "hosting_grant" "guest" {
+  service_id = hosting_service.site.id
+  email      = "guest@acme.example"
+  permission = "view"
+  expires_at = ${end}
+}
+`;
+    await terraform.write(until('"2099-01-31T04:00:00+04:00"'));
+    await terraform.applied();
+    await terraform.expectNoChanges();
+    await terraform.write(until('"2099-01-31T00:00:00Z"'));
+    terraform.sent();
+    await terraform.applied();
+    expect(terraform.changesSent()).toEqual([]);
+    await terraform.expectNoChanges();
+
+    await terraform.write(until('"2098-01-31T00:00:00Z"'));
+    expect((await terraform.planned()).changes).toEqual({ "hosting_grant.guest": "replace" });
+    await terraform.applied("tfplan");
+    expect(terraform.control.list("grants")).toHaveLength(1);
+  });
+});

@@ -1,0 +1,142 @@
+/** One state for both: what `hostform apply` recorded Terraform takes as its own, and the other way round. */
+import { copyFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { noTerraform, startTerraform, type Terraform, titled } from "../support/terraform.ts";
+import { ADDRESSES, HCL, YAML } from "../support/terraform-all-kinds.ts";
+
+const [OURS, THEIRS] = ["hosting.tfstate", "terraform.tfstate"];
+
+async function start(yaml: object = YAML, hcl = HCL): Promise<Terraform> {
+  const terraform = await startTerraform({ install: "running", env: { TF_VAR_password: "correct horse battery" } });
+  await terraform.write(hcl);
+  await terraform.write(JSON.stringify(yaml), "hosting.yaml");
+  return terraform;
+}
+
+async function hostform(terraform: Terraform, ...args: string[]) {
+  const ended = await terraform.hostform(...args);
+  expect(ended.code, ended.text).toBe(0);
+  return ended;
+}
+
+const copy = (terraform: Terraform, from: string, to: string) =>
+  copyFile(path.join(terraform.dir, from), path.join(terraform.dir, to));
+
+/** Attributes by address: without nulls, as one front has attributes that the other has not, and sets in order. */
+function contents(terraform: Terraform, file: string) {
+  const normal = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(normal).sort();
+    if (typeof value !== "object" || value === null) return value;
+    const parts = Object.entries(value).filter(([, part]) => part !== null);
+    return Object.fromEntries(parts.map(([name, part]) => [name, normal(part)]));
+  };
+  const instances = [...terraform.state(file)];
+  return Object.fromEntries(instances.map(([address, { attributes }]) => [address, normal(attributes)]));
+}
+
+describe.skipIf(noTerraform !== undefined)(titled("one state for hostform and Terraform"), { timeout: 60_000 }, () => {
+  it("of all kinds: applied from YAML, it is no change in HCL, and stays none when it goes back", async () => {
+    const terraform = await start();
+    await hostform(terraform, "apply", "--auto-approve");
+    await copy(terraform, OURS, THEIRS);
+    expect([...terraform.state().keys()].sort()).toEqual(ADDRESSES);
+    terraform.sent();
+    await terraform.expectNoChanges();
+    await terraform.applied();
+    expect(terraform.changesSent()).toEqual([]);
+    expect(contents(terraform, THEIRS)).toEqual(contents(terraform, OURS));
+
+    await copy(terraform, THEIRS, OURS);
+    const back = await hostform(terraform, "plan", "--detailed-exitcode");
+    expect(back.out).toMatch(/no changes|nothing to do/i);
+  });
+
+  it("of all kinds: applied from HCL, it is no change in YAML, and goes on there", async () => {
+    const terraform = await start();
+    await terraform.applied();
+    expect([...terraform.state().keys()].sort()).toEqual(ADDRESSES);
+    await copy(terraform, THEIRS, OURS);
+    terraform.sent();
+    const planned = await hostform(terraform, "plan", "--detailed-exitcode");
+    expect(planned.err).toBe("");
+    await hostform(terraform, "apply", "--auto-approve");
+    expect(terraform.changesSent()).toEqual([]);
+
+    // What is changed there is Terraform's again, without a diff.
+    const { www, ...services } = YAML.services;
+    await terraform.write(
+      JSON.stringify({ ...YAML, services: { ...services, www: { ...www, suspended: false } } }),
+      "hosting.yaml",
+    );
+    await hostform(terraform, "apply", "--auto-approve");
+    expect(terraform.changesSent()).toEqual([
+      `POST /services/${terraform.attributes("hosting_service.www").id}/unsuspend`,
+    ]);
+    await copy(terraform, OURS, THEIRS);
+    await terraform.write(HCL.replace("suspended        = true", "suspended        = false"));
+    await terraform.expectNoChanges();
+  });
+
+  it("of services that are named by neither front: the key of the order is not asked for again", async () => {
+    const yaml = { project: "both", services: { box: { plan_id: 31, currency: "USD" } } };
+    const hcl = 'resource "hosting_service" "box" {\n  plan_id  = 31\n  currency = "USD"\n}\n';
+    const terraform = await start(yaml, hcl);
+    await hostform(terraform, "apply", "--auto-approve");
+    await copy(terraform, OURS, THEIRS);
+    await terraform.expectNoChanges();
+    // A name that is given later is a matter of the state alone.
+    await terraform.write(hcl.replace("plan_id", 'reference = "box"\n  plan_id'));
+    terraform.sent();
+    await terraform.applied();
+    expect(terraform.changesSent()).toEqual([]);
+    await terraform.expectNoChanges();
+  });
+
+  it("of orders that wait for payment: what is still to be done is done by whoever comes next", async () => {
+    const yaml = {
+      project: "both",
+      services: {
+        www: {
+          plan_id: 11,
+          currency: "USD",
+          domain: "www.acme.example",
+          suspended: true,
+          password: { env: "TF_VAR_password" },
+          password_version: 1,
+        },
+      },
+    };
+    const hcl = `
+variable "password" {
+  type      = string
+  sensitive = true
+  ephemeral = true
+}
+resource "hosting_service" "www" {
+  plan_id          = 11
+  currency         = "USD"
+  domain           = "www.acme.example"
+  suspended        = true
+  password         = var.password
+  password_version = 1
+}
+`;
+    const terraform = await startTerraform({
+      install: "running",
+      sandbox: { autoPay: false },
+      env: { TF_VAR_password: "correct horse battery", HOSTFORM_PROJECT: "both" },
+    });
+    await terraform.write(hcl);
+    await terraform.write(JSON.stringify(yaml), "hosting.yaml");
+    await terraform.applied();
+    await copy(terraform, THEIRS, OURS);
+    await hostform(terraform, "plan");
+    for (const { id } of terraform.control.list("invoices")) terraform.control.payInvoice(id);
+    terraform.sent();
+    await hostform(terraform, "apply", "--auto-approve");
+    expect(terraform.changesSent()).toEqual(["POST /services/1003/password", "POST /services/1003/suspend"]);
+    await copy(terraform, OURS, THEIRS);
+    await terraform.expectNoChanges();
+  });
+});

@@ -1,0 +1,143 @@
+/** The same thing written in other ways, by people and by hosts: never a change, never a complaint of Terraform's. */
+import { describe, expect, it } from "vitest";
+import type { SandboxOptions } from "../../src/sandbox/index.ts";
+import { noTerraform, startTerraform, titled } from "../support/terraform.ts";
+import { ADDRESSES, HCL } from "../support/terraform-all-kinds.ts";
+
+/** Ways in which hosts may fill what the specification leaves open. */
+const HOSTS: Record<string, NonNullable<SandboxOptions["profile"]>> = {
+  "that tells little": {
+    bodies: "empty204",
+    rate_headers: "none",
+    timestamps: "date",
+    unwrapped: "yes",
+    envelope: "array",
+  },
+  "that writes in capitals": {
+    status: "upper_snake",
+    ids: "string",
+    creation: "split",
+    envelope: "items_pagination",
+    timestamps: "micros_z",
+  },
+  "that counts in whole units": { money: "major", creation: "beside", envelope: "flat", status: "capitalised" },
+};
+
+describe.skipIf(noTerraform !== undefined)(titled("notation in Terraform"), { timeout: 60_000 }, () => {
+  it.each(Object.entries(HOSTS))(
+    "a host %s: all kinds are made, and then there is nothing to do",
+    async (_, profile) => {
+      const terraform = await startTerraform({
+        install: "running",
+        sandbox: { profile },
+        env: { TF_VAR_password: "correct horse battery" },
+      });
+      await terraform.write(HCL);
+      await terraform.applied();
+      expect([...terraform.state().keys()].sort()).toEqual(ADDRESSES);
+      await terraform.expectNoChanges();
+      await terraform.write(HCL.replace("suspended        = true", "suspended        = false"));
+      expect((await terraform.planned()).changes).toEqual({ "hosting_service.www": "update" });
+      await terraform.applied("tfplan");
+      await terraform.expectNoChanges();
+      // What can be removed is; what cannot is refused, and named.
+      const refused = await terraform.refused("-destroy");
+      expect(refused.errors.map(({ address }) => address).sort()).toEqual([
+        "hosting_client_account.acme",
+        "hosting_client_account.bare",
+        "hosting_migration_request.acme",
+        "hosting_service.plain",
+      ]);
+    },
+  );
+
+  it("a declaration: capitals, slashes, nulls, empty maps", async () => {
+    const terraform = await startTerraform({ install: "running" });
+    await terraform.write(`
+resource "hosting_service" "site" {
+  plan_id     = "11"
+  currency    = "USD"
+  domain      = "WWW.Site.Example"
+  term        = 1
+  coupon_code = null
+  suspended   = "false"
+}
+resource "hosting_webhook" "hook" {
+  url    = "HTTPS://Hooks.Acme.example"
+  events = toset(["invoice.paid"])
+}
+resource "hosting_migration_request" "move" {
+  domain    = "Old.Acme.example"
+  questions = { source = "cpanel", size = 3.50, big = 12345678901234567890, live = true, nothing = "", words = "\\u00e9 \\"\${1 + 1}\\" \\n" }
+}
+resource "hosting_migration_request" "empty" {
+  domain    = "empty.acme.example"
+  questions = {}
+}
+resource "hosting_client_account" "blank" {
+  name       = "Blank & Söhne"
+  vat_number = null
+}
+`);
+    await terraform.applied();
+    expect(terraform.control.list("migration_requests")).toMatchObject([
+      {
+        answers: {
+          source: "cpanel",
+          size: "3.5",
+          big: "12345678901234567890",
+          live: "true",
+          nothing: "",
+          words: 'é "2" \n',
+        },
+      },
+      { answers: {} },
+    ]);
+    expect(terraform.attributes("hosting_service.site")).toMatchObject({ domain: "WWW.Site.Example", plan_id: 11 });
+    await terraform.expectNoChanges();
+  });
+
+  it("a null within a map is sent as one", async () => {
+    const terraform = await startTerraform({ install: "running" });
+    await terraform.write(`
+resource "hosting_migration_request" "move" {
+  domain    = "old.acme.example"
+  questions = { source = "cpanel", nothing = null }
+}
+`);
+    await terraform.applied();
+    expect(terraform.control.list("migration_requests")).toMatchObject([
+      { answers: { source: "cpanel", nothing: null } },
+    ]);
+    await terraform.expectNoChanges();
+  });
+
+  it("configuration that Terraform writes itself from what is there plans without a change", async () => {
+    const terraform = await startTerraform({ install: "running" });
+    const { control } = terraform;
+    const [site] = control.seedServices({ domain_prefix: "site" });
+    control.create("grants", { service_id: site?.id ?? 0, email: "dev@acme.example", permission: "view" });
+    control.create("webhooks", { url: "https://hooks.acme.example", events: ["invoice.paid"] });
+    control.create("accounts", { name: "Acme", currency: "GEL" });
+    control.create("migration_requests", { domain: "www.acme.example", order_id: site?.id ?? null });
+    const imports = {
+      "hosting_service.site": site?.id,
+      "hosting_grant.dev": `${site?.id}/301`,
+      "hosting_webhook.hook": 201,
+      "hosting_client_account.acme": 401,
+      "hosting_migration_request.move": 501,
+    };
+    const blocks = Object.entries(imports).map(([to, id]) => `import {\n  to = ${to}\n  id = "${id}"\n}\n`);
+    await terraform.write(blocks.join(""), "imports.tf");
+    terraform.sent();
+    const generated = await terraform.plan("-generate-config-out=generated.tf");
+    // The API does not tell the plan_id of a service: that one is to be filled in.
+    expect(generated.errors).toMatchObject([{ summary: "service needs plan_id", file: "generated.tf" }]);
+    await terraform.change("generated.tf", (text) => text.replace(/plan_id( +)= null/, "plan_id$1= 11"));
+    const planned = await terraform.planned();
+    expect(Object.keys(planned.changes).sort()).toEqual(Object.keys(imports).sort());
+    await terraform.applied("tfplan");
+    await terraform.expectNoChanges();
+    expect(terraform.changesSent()).toEqual([]);
+  });
+});

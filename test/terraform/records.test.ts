@@ -1,0 +1,241 @@
+/** Client accounts, migration requests and domains through the real Terraform: made once, never changed, let go of. */
+import { describe, expect, it } from "vitest";
+import { noTerraform, startTerraform, type Terraform, titled } from "../support/terraform.ts";
+
+async function start(text: string): Promise<Terraform> {
+  const terraform = await startTerraform({ install: "running" });
+  await terraform.write(text);
+  return terraform;
+}
+
+/** Refused as long as it is `prevent`, and let go of with `forget`, without a request. */
+async function expectLettingGo(
+  terraform: Terraform,
+  address: string,
+  withPolicy: (policy: string) => string,
+): Promise<void> {
+  const refused = await terraform.refused("-destroy");
+  expect(refused.errors).toMatchObject([{ address, detail: expect.stringContaining("deletion_policy") }]);
+  await terraform.write(withPolicy('deletion_policy = "forget"'));
+  expect((await terraform.planned()).changes).toEqual({ [address]: "update" });
+  await terraform.applied("tfplan");
+  const destroyed = await terraform.destroy();
+  expect(destroyed.code, destroyed.text).toBe(0);
+  expect(terraform.changesSent()).toEqual([]);
+  expect(terraform.state().size).toBe(0);
+}
+
+/** Adopted by command and by block: nothing is sent, and then there is nothing to do. */
+async function expectImport(terraform: Terraform, address: string, id: string): Promise<void> {
+  terraform.sent();
+  await terraform.well("import", "-no-color", "-input=false", address, id);
+  await terraform.applied();
+  await terraform.expectNoChanges();
+  await terraform.well("state", "rm", address);
+  await terraform.write(`import {\n  to = ${address}\n  id = "${id}"\n}\n`, "import.tf");
+  const applied = await terraform.applied();
+  expect(applied.errors).toEqual([]);
+  await terraform.expectNoChanges();
+  await terraform.remove("import.tf");
+  expect(terraform.changesSent()).toEqual([]);
+}
+
+describe.skipIf(noTerraform !== undefined)(titled("a client account in Terraform"), { timeout: 60_000 }, () => {
+  const ACME = "hosting_client_account.acme";
+  const account = (more = "", company = "Acme LLC") => `
+resource "hosting_client_account" "acme" {
+  name         = "Acme"
+  company_name = "${company}"
+${more}
+}
+`;
+
+  it("is made once, is not changed, and let go of", async () => {
+    const terraform = await start(account());
+    await terraform.applied();
+    expect(terraform.changesSent()).toEqual(["POST /accounts"]);
+    expect(terraform.attributes(ACME)).toMatchObject({ name: "Acme", company_name: "Acme LLC", currency: null });
+    await terraform.expectNoChanges();
+
+    await terraform.write(account("", "Acme Inc"));
+    const refused = await terraform.refused();
+    expect(refused.errors).toMatchObject([{ address: ACME, at: 'company_name = "Acme Inc"', marked: '"Acme Inc"' }]);
+    expect(refused.errors[0]?.detail).toMatch(/replace_on_change/);
+
+    await terraform.write(account());
+    await expectLettingGo(terraform, ACME, account);
+    expect(terraform.control.list("accounts")).toHaveLength(1);
+  });
+
+  it("is made anew only when that is said", async () => {
+    const terraform = await start(account('deletion_policy = "forget"'));
+    await terraform.applied();
+    await terraform.write(
+      account('deletion_policy = "forget"\nreplace_on_change = true').replace('"Acme"', '"Acme Two"'),
+    );
+    expect((await terraform.planned()).changes).toEqual({ [ACME]: "replace" });
+    terraform.sent();
+    await terraform.applied("tfplan");
+    expect(terraform.changesSent()).toEqual(["POST /accounts"]);
+    expect(terraform.control.list("accounts").map(({ name }) => name)).toEqual(["Acme", "Acme Two"]);
+    await terraform.expectNoChanges();
+  });
+
+  it("that changed or vanished elsewhere is shown, offered for import when it is there already", async () => {
+    const terraform = await start(account());
+    const { id } = terraform.control.create("accounts", { name: "Acme", company_name: "Acme LLC", currency: "GEL" });
+    const refused = await terraform.refused();
+    expect(refused.errors).toMatchObject([{ address: ACME, summary: expect.stringContaining("exists already") }]);
+    await expectImport(terraform, ACME, String(id));
+    expect(terraform.attributes(ACME)).toMatchObject({ id: String(id), currency: "GEL", deletion_policy: "prevent" });
+
+    terraform.control.change("accounts", id, { company_name: "Acme Elsewhere" });
+    expect((await terraform.refused()).errors).toMatchObject([{ address: ACME, at: 'company_name = "Acme LLC"' }]);
+    terraform.control.remove("accounts", id);
+    const gone = await terraform.planned();
+    expect({ changes: gone.changes, drift: gone.drift }).toEqual({
+      changes: { [ACME]: "create" },
+      drift: { [ACME]: "delete" },
+    });
+  });
+});
+
+describe.skipIf(noTerraform !== undefined)(titled("a migration request in Terraform"), { timeout: 60_000 }, () => {
+  const MOVE = "hosting_migration_request.acme";
+  const request = (
+    more = "",
+    questions = '{ source = "cpanel", mailboxes = "3", folders = jsonencode(["a", "b"]) }',
+  ) => `
+resource "hosting_migration_request" "acme" {
+  domain    = "www.acme.example"
+  questions = ${questions}
+${more}
+}
+`;
+
+  it("is queued once with its questions, is not changed, and let go of", async () => {
+    const terraform = await start(request());
+    await terraform.applied();
+    expect(terraform.changesSent()).toEqual(["POST /migration-requests"]);
+    expect(terraform.control.list("migration_requests")).toMatchObject([
+      { domain: "www.acme.example", answers: { source: "cpanel", mailboxes: "3", folders: ["a", "b"] } },
+    ]);
+    expect(terraform.attributes(MOVE)).toMatchObject({
+      status: "draft",
+      questions: { source: "cpanel", mailboxes: "3", folders: '["a","b"]' },
+    });
+    await terraform.expectNoChanges();
+
+    await terraform.write(request("", '{ source = "plesk" }'));
+    expect((await terraform.refused()).errors).toMatchObject([
+      { address: MOVE, at: 'questions = { source = "plesk" }' },
+    ]);
+
+    await terraform.write(request());
+    await expectLettingGo(terraform, MOVE, request);
+  });
+
+  it("is bound to a new service, with answers that come from elsewhere", async () => {
+    const terraform = await start(`
+resource "terraform_data" "answers" {
+  input = { source = "cpanel" }
+}
+resource "hosting_service" "www" {
+  plan_id  = 11
+  currency = "USD"
+  domain   = "www.acme.example"
+}
+${request("order_id = hosting_service.www.id", "terraform_data.answers.output")}`);
+    expect(Object.keys((await terraform.planned()).changes)).toHaveLength(3);
+    await terraform.applied("tfplan");
+    expect(terraform.control.list("migration_requests")).toMatchObject([
+      { order_id: 1003, answers: { source: "cpanel" } },
+    ]);
+    expect(terraform.attributes(MOVE)).toMatchObject({ order_id: "1003" });
+    await terraform.expectNoChanges();
+  });
+
+  it("is imported, and queued again when it vanished", async () => {
+    const terraform = await start(request());
+    const { id } = terraform.control.create("migration_requests", { domain: "www.acme.example", source: "cpanel" });
+    expect((await terraform.refused()).errors).toMatchObject([{ address: MOVE }]);
+    await expectImport(terraform, MOVE, String(id));
+    // What the API does not tell is believed.
+    expect(terraform.attributes(MOVE)).toMatchObject({ questions: { source: "cpanel", mailboxes: "3" } });
+    terraform.control.remove("migration_requests", id);
+    expect((await terraform.planned()).changes).toEqual({ [MOVE]: "create" });
+  });
+});
+
+describe.skipIf(noTerraform !== undefined)(titled("a domain in Terraform"), { timeout: 60_000 }, () => {
+  const ACME = "hosting_domain.acme";
+  const domain = (more = "", city = "Tbilisi", name = "acme.example") => `
+resource "hosting_domain" "acme" {
+  domain          = "${name}"
+  years           = 1
+  currency        = "USD"
+  nameserver_mode = "default"
+  registrant_contact = {
+    first_name = "Ana"
+    last_name  = "Acme"
+    email      = "ana@acme.example"
+    phone      = "+995 555 000000"
+    address    = "1 Rustaveli Ave"
+    city       = "${city}"
+    postcode   = "0108"
+    country    = "GE"
+  }
+${more}
+}
+`;
+
+  it("is registered once, is not changed, and let go of", async () => {
+    const terraform = await start(domain());
+    await terraform.applied();
+    expect(terraform.changesSent()).toEqual(["POST /domains"]);
+    const [order] = terraform.control.list("domains");
+    expect(terraform.attributes(ACME)).toMatchObject({ id: String(order?.id), invoice_number: expect.any(String) });
+    await terraform.expectNoChanges();
+
+    await terraform.write(domain("", "Batumi"));
+    const refused = await terraform.refused();
+    expect(refused.errors).toMatchObject([{ address: ACME }]);
+    expect(refused.errors[0]?.at).toMatch(/registrant_contact|Batumi/);
+
+    await terraform.write(domain());
+    await expectLettingGo(terraform, ACME, domain);
+    expect(terraform.control.list("domains")).toHaveLength(1);
+  });
+
+  it("is replaced by another when that is said", async () => {
+    const terraform = await start(domain('deletion_policy = "forget"'));
+    await terraform.applied();
+    await terraform.write(domain('deletion_policy = "forget"\nreplace_on_change = true', "Tbilisi", "acme.test"));
+    expect((await terraform.planned()).changes).toEqual({ [ACME]: "replace" });
+    await terraform.applied("tfplan");
+    expect(terraform.control.list("domains").map(({ domain: name }) => name)).toEqual(["acme.example", "acme.test"]);
+    await terraform.expectNoChanges();
+  });
+
+  it("is imported at its word", async () => {
+    const terraform = await start(domain());
+    await expectImport(terraform, ACME, "acme.example");
+    expect(terraform.attributes(ACME)).toMatchObject({ domain: "acme.example", years: 1, deletion_policy: "prevent" });
+    expect(terraform.control.list("domains")).toEqual([]);
+  });
+
+  it("whose registration has no known outcome is not ordered again by itself", async () => {
+    const terraform = await start(domain());
+    terraform.control.addFault({ method: "POST", path: "/domains", phase: "after", drop: true });
+    const applied = await terraform.applied();
+    expect(applied.warnings.map(({ summary }) => summary)).toContainEqual(expect.stringContaining("not known"));
+    expect(terraform.control.list("domains")).toHaveLength(1);
+    terraform.sent();
+    const again = await terraform.plan();
+    expect(again.warnings.map(({ summary }) => summary)).toContainEqual(expect.stringContaining("not known"));
+    await terraform.apply();
+    await terraform.apply();
+    expect(terraform.changesSent()).toEqual([]);
+    expect(terraform.control.list("domains")).toHaveLength(1);
+  });
+});

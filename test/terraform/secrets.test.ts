@@ -1,0 +1,110 @@
+/** Passwords and sign-on addresses are in no state, plan or log; a token is shown nowhere. */
+import { readdirSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { noTerraform, startTerraform, titled } from "../support/terraform.ts";
+
+const PASSWORD = "canary-Of-The-Password";
+
+const SITE = `
+variable "password" {
+  type      = string
+  sensitive = true
+  ephemeral = true
+}
+variable "password_version" {
+  default = 1
+}
+variable "suspended" {
+  default = false
+}
+resource "hosting_service" "site" {
+  plan_id          = 11
+  currency         = "USD"
+  domain           = "site.example"
+  password         = var.password
+  password_version = var.password_version
+  suspended        = var.suspended
+}
+`;
+
+/** A sign-on address, used as what it never should be but what shows that it arrives: another service's password. */
+const SIGN_ON = `
+ephemeral "hosting_panel_sso" "site" {
+  service_id = hosting_service.site.id
+}
+resource "hosting_service" "other" {
+  plan_id          = 11
+  currency         = "USD"
+  domain           = "other.example"
+  password         = ephemeral.hosting_panel_sso.site.url
+  password_version = 1
+}
+`;
+
+describe.skipIf(noTerraform !== undefined)(titled("secrets in Terraform"), { timeout: 60_000 }, () => {
+  it("a write-only password is in no file, whatever is done with it", async () => {
+    const terraform = await startTerraform({ env: { TF_VAR_password: PASSWORD } });
+    await terraform.write(SITE);
+    const texts: string[] = [];
+    const keep = ({ text }: { text: string }) => texts.push(text);
+    keep(await terraform.planned());
+    keep(await terraform.applied("tfplan"));
+    keep(await terraform.applied("-var=password_version=2"));
+    expect(terraform.control.requests().filter(({ path: to }) => to.endsWith("/password"))).toMatchObject([
+      { body: { password: PASSWORD } },
+      { body: { password: PASSWORD } },
+    ]);
+    // A change that fails halfway: the partial state holds none either.
+    terraform.control.addFault({ method: "POST", path: "/services/:id/suspend", phase: "before", status: 422 });
+    const failed = await terraform.apply("-var=password_version=3", "-var=suspended=true");
+    expect(failed.code, failed.text).toBe(1);
+    keep(failed);
+    keep(await terraform.plan("-var=password_version=3"));
+    keep(await terraform.run("show", "-no-color"));
+    keep(await terraform.run("show", "-json", "tfplan"));
+    keep(await terraform.run("state", "pull"));
+    keep(await terraform.destroy("-var=password_version=3"));
+    for (const text of texts) {
+      expect(text).not.toContain(PASSWORD);
+      expect(text).not.toContain(terraform.env.HOSTING_TOKEN);
+    }
+    expect(terraform.filesHolding(PASSWORD)).toEqual([]);
+    expect(terraform.filesHolding(String(terraform.env.HOSTING_TOKEN))).toEqual([]);
+  });
+
+  it("a sign-on address arrives where it is used, and is in no file", async () => {
+    const terraform = await startTerraform({ env: { TF_VAR_password: PASSWORD } });
+    await terraform.write(SITE + SIGN_ON);
+    const applied = await terraform.applied();
+    const again = await terraform.plan();
+    const minted = terraform.control.list("sign_ons");
+    expect(minted.length).toBeGreaterThan(0);
+    const sent = terraform.control.requests().filter(({ path: to }) => to.endsWith("/1004/password"));
+    expect(sent).toMatchObject([{ body: { password: expect.stringContaining(`/panel/sign-on/${minted[0]?.value}`) } }]);
+    for (const { value } of minted) {
+      expect(applied.text + again.text).not.toContain(value);
+      expect(terraform.filesHolding(value)).toEqual([]);
+    }
+    expect({ code: again.code, diagnostics: again.diagnostics }, again.text).toEqual({ code: 0, diagnostics: [] });
+  });
+
+  it("the most talkative log shows neither password, sign-on address nor token", async () => {
+    const terraform = await startTerraform({
+      env: { TF_VAR_password: PASSWORD, TF_LOG: "TRACE", TF_LOG_PATH: "trace.log" },
+    });
+    await terraform.write(SITE + SIGN_ON);
+    await terraform.applied();
+    const log = readFileSync(path.join(terraform.dir, "trace.log"), "utf8");
+    expect(log).toContain("hosting");
+    for (const secret of [
+      PASSWORD,
+      terraform.env.HOSTING_TOKEN,
+      ...terraform.control.list("sign_ons").map(({ value }) => value),
+    ])
+      expect(log.includes(String(secret)), `the log holds ${secret}`).toBe(false);
+    expect(readdirSync(terraform.dir).filter((name) => name.startsWith("crash"))).toEqual([]);
+    // Nor does Terraform complain of what the provider answered.
+    expect(log).not.toMatch(/produced an (?:invalid|unexpected)|unable to parse|panic/i);
+  });
+});

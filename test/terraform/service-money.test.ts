@@ -1,0 +1,213 @@
+/** What costs money, through the real Terraform: nothing is ordered, ordered anew or let go of unless it was said. */
+import { describe, expect, it } from "vitest";
+import { noTerraform, startTerraform, type Terraform, type TerraformOptions, titled } from "../support/terraform.ts";
+
+const SITE = "hosting_service.site";
+const PASSWORD = "correct horse battery";
+
+/** A shared service with more attributes. */
+const site = (more = "") => `
+variable "password" {
+  type      = string
+  default   = null
+  sensitive = true
+  ephemeral = true
+}
+resource "hosting_service" "site" {
+  plan_id  = 11
+  currency = "USD"
+  domain   = "site.example"
+${more}
+}
+`;
+
+async function start(more = "", options: TerraformOptions = {}): Promise<Terraform> {
+  const terraform = await startTerraform({
+    install: "running",
+    ...options,
+    env: { TF_VAR_password: PASSWORD, ...options.env },
+  });
+  await terraform.write(site(more));
+  return terraform;
+}
+
+/** Of the agency, oldest first. */
+const orders = ({ control }: Terraform) => control.list("services").filter(({ customer_id }) => customer_id === 1);
+
+describe.skipIf(noTerraform !== undefined)(titled("money in Terraform"), { timeout: 60_000 }, () => {
+  it("is not removed against its deletion_policy", async () => {
+    const terraform = await start();
+    await terraform.applied();
+    const destroyed = await terraform.refused("-destroy");
+    expect(destroyed.errors).toMatchObject([{ address: SITE, summary: expect.stringContaining("may not be removed") }]);
+    expect(destroyed.errors[0]?.detail).toMatch(/deletion_policy.*"?forget"?/s);
+    expect((await terraform.destroy()).code).toBe(1);
+    // Nor does it help to remove the block: what is recorded counts.
+    await terraform.write("");
+    expect((await terraform.refused()).errors).toHaveLength(1);
+
+    await terraform.write(site('deletion_policy = "forget"'));
+    expect((await terraform.planned()).changes).toEqual({ [SITE]: "update" });
+    await terraform.applied("tfplan");
+    await terraform.write("");
+    expect((await terraform.planned()).changes).toEqual({ [SITE]: "delete" });
+    terraform.sent();
+    await terraform.applied("tfplan");
+    expect(terraform.changesSent()).toEqual([]);
+    expect(orders(terraform)).toMatchObject([{ id: 1003, status: "active" }]);
+  });
+
+  it("is not ordered anew when something changes that the API cannot change, unless that is said", async () => {
+    const terraform = await start('deletion_policy = "suspend"');
+    await terraform.applied();
+    await terraform.write(
+      site('deletion_policy = "suspend"\nterm = 12').replace("= 11", "= 12").replace("site.example", "other.example"),
+    );
+    const refused = await terraform.refused();
+    expect(refused.errors.map(({ at, address }) => [address, at])).toEqual(
+      expect.arrayContaining([
+        [SITE, "plan_id  = 12"],
+        [SITE, 'domain   = "other.example"'],
+        [SITE, "term = 12"],
+      ]),
+    );
+    for (const { detail } of refused.errors) expect(detail).toMatch(/replace_on_change/);
+
+    const anew = (more: string) => site(`replace_on_change = true\n${more}`).replace("= 11", "= 12");
+    // The same name for another order would be answered with the old one.
+    await terraform.write(anew('deletion_policy = "suspend"'));
+    expect((await terraform.refused()).errors).toMatchObject([{ detail: expect.stringContaining("reference") }]);
+
+    await terraform.write(anew('deletion_policy = "suspend"\nreference = "site-2"'));
+    expect((await terraform.planned()).changes).toEqual({ [SITE]: "replace" });
+    terraform.sent();
+    await terraform.applied("tfplan");
+    expect(terraform.changesSent().sort()).toEqual(["POST /services", "POST /services/1003/suspend"]);
+    expect(orders(terraform)).toMatchObject([
+      { id: 1003, plan_id: 11, status: "suspended" },
+      { id: 1004, plan_id: 12, status: "active" },
+    ]);
+    expect(terraform.attributes(SITE)).toMatchObject({ id: "1004", plan_id: 12, reference: "site-2" });
+    await terraform.expectNoChanges();
+  });
+
+  it("is not replaced while its deletion_policy prevents that", async () => {
+    const terraform = await start();
+    await terraform.applied();
+    await terraform.write(site('replace_on_change = true\nreference = "site-2"').replace("= 11", "= 12"));
+    expect((await terraform.refused()).errors[0]?.detail).toMatch(/deletion_policy/);
+    expect(orders(terraform)).toHaveLength(1);
+  });
+
+  it("without a domain needs a reference, a server's password is generated, and two servers are two", async () => {
+    const terraform = await startTerraform({ install: "running" });
+    const servers = (reference: string) => `
+resource "hosting_service" "box" {
+  count            = 2
+  plan_id          = 31
+  currency         = "USD"
+  ${reference}
+  password_version = 1
+}
+output "passwords" {
+  value     = hosting_service.box[*].generated_password
+  sensitive = true
+}
+`;
+    await terraform.write(servers(""));
+    const refused = await terraform.refused();
+    expect(refused.errors[0]).toMatchObject({ detail: expect.stringContaining("reference") });
+    expect(refused.errors[0]?.address).toMatch(/^hosting_service\.box\[[01]\]$/);
+
+    await terraform.write(servers('reference = "box-${count.index}"'));
+    await terraform.applied();
+    expect(terraform.changesSent().sort()).toEqual([
+      "POST /services",
+      "POST /services",
+      "POST /services/1003/password",
+      "POST /services/1004/password",
+    ]);
+    const boxes = [0, 1].map((at) => terraform.state().get(`hosting_service.box[${at}]`));
+    expect(new Set(boxes.map((box) => box?.attributes.generated_password)).size).toBe(2);
+    for (const box of boxes) expect(box?.sensitive).toContain("generated_password");
+    await terraform.expectNoChanges();
+  });
+
+  it("that a failed provisioner tainted is not ordered anew", async () => {
+    const failing = 'deletion_policy = "forget"\nprovisioner "local-exec" {\n  command = "exit 1"\n}';
+    const terraform = await start(failing);
+    expect((await terraform.apply()).code).toBe(1);
+    expect(terraform.state().get(SITE)?.status).toBe("tainted");
+    const refused = await terraform.refused();
+    expect(refused.errors[0]?.detail, refused.text).toContain("untaint");
+    await terraform.well("untaint", SITE);
+    await terraform.expectNoChanges();
+    expect(orders(terraform)).toHaveLength(1);
+
+    // Without a domain it is its name that tells.
+    const box =
+      'resource "hosting_service" "box" {\n  plan_id = 31\n  currency = "USD"\n  reference = "box"\n  deletion_policy = "forget"\n}\n';
+    await terraform.write(box);
+    await terraform.applied();
+    const [id] = orders(terraform)
+      .slice(-1)
+      .map((order) => String(order.id));
+    await terraform.well("taint", "hosting_service.box");
+    const named = await terraform.refused();
+    expect(named.errors[0]).toMatchObject({ at: 'reference = "box"', detail: expect.stringContaining("untaint") });
+    await terraform.well("untaint", "hosting_service.box");
+    await terraform.expectNoChanges();
+    expect(terraform.attributes("hosting_service.box")).toMatchObject({ id });
+  });
+
+  it("whose state was lost is not ordered again, with a domain and without one", async () => {
+    const terraform = await startTerraform({ install: "running" });
+    const box = 'resource "hosting_service" "box" {\n  plan_id = 31\n  currency = "USD"\n  reference = "box"\n}\n';
+    await terraform.write(site() + box);
+    await terraform.applied();
+    const ids = orders(terraform).map(({ id }) => id);
+    // Terraform has not shown yet that it has recorded them: it is taken up as if it had been killed.
+    terraform.sent();
+    await terraform.remove("terraform.tfstate");
+    await terraform.applied();
+    expect(terraform.changesSent()).toEqual([]);
+    await terraform.expectNoChanges();
+
+    await terraform.remove("terraform.tfstate");
+    const refused = await terraform.refused();
+    expect(refused.errors).toMatchObject([{ address: SITE, summary: expect.stringContaining("exists already") }]);
+    // The server is found again by the key of its order; the site is adopted.
+    const { id } = orders(terraform).find(({ domain }) => domain !== null) ?? {};
+    await terraform.well("import", "-no-color", "-input=false", SITE, String(id));
+    await terraform.applied();
+    expect(orders(terraform).map((order) => order.id)).toEqual(ids);
+    expect(terraform.attributes("hosting_service.box").id).toBe(String(ids.find((one) => one !== id)));
+    await terraform.expectNoChanges();
+  });
+
+  it("whose changes are ignored is left alone", async () => {
+    const ignoring = "lifecycle {\n  ignore_changes = [plan_id, term]\n}";
+    const terraform = await start(ignoring);
+    await terraform.applied();
+    await terraform.write(site(`term = 12\n${ignoring}`).replace("= 11", "= 12"));
+    await terraform.expectNoChanges();
+  });
+
+  it("is given a password only when its version changes; to drop the version sends nothing", async () => {
+    const terraform = await start("password = var.password\npassword_version = 1");
+    await terraform.applied();
+    terraform.sent();
+    terraform.env.TF_VAR_password = "another horse battery";
+    await terraform.expectNoChanges();
+    await terraform.write(site());
+    expect((await terraform.planned()).changes).toEqual({ [SITE]: "update" });
+    await terraform.applied("tfplan");
+    expect(terraform.changesSent()).toEqual([]);
+    await terraform.expectNoChanges();
+    // How long things are waited for concerns the provider alone.
+    await terraform.write(site('timeouts = { create = "1h", update = "90s", delete = "5m" }'));
+    await terraform.applied();
+    expect(terraform.changesSent()).toEqual([]);
+    await terraform.expectNoChanges();
+  });
+});

@@ -1,0 +1,178 @@
+/** A service through the real Terraform: ordered once, changed in place, never replaced or removed by itself. */
+import { describe, expect, it } from "vitest";
+import { noTerraform, startTerraform, type Terraform, type TerraformOptions, titled } from "../support/terraform.ts";
+
+const SITE = "hosting_service.site";
+const PASSWORD = "correct horse battery";
+
+/** A shared service with more attributes. */
+const site = (more = "") => `
+variable "password" {
+  type      = string
+  default   = null
+  sensitive = true
+  ephemeral = true
+}
+resource "hosting_service" "site" {
+  plan_id  = 11
+  currency = "USD"
+  domain   = "site.example"
+${more}
+}
+`;
+
+async function start(more = "", options: TerraformOptions = {}): Promise<Terraform> {
+  const terraform = await startTerraform({
+    install: "running",
+    ...options,
+    env: { TF_VAR_password: PASSWORD, ...options.env },
+  });
+  await terraform.write(site(more));
+  return terraform;
+}
+
+/** Of the agency, oldest first. */
+const orders = ({ control }: Terraform) => control.list("services").filter(({ customer_id }) => customer_id === 1);
+
+describe.skipIf(noTerraform !== undefined)(titled("a service in Terraform"), { timeout: 60_000 }, () => {
+  it("is ordered, changed in place, suspended at its end", async () => {
+    const terraform = await start("password = var.password\npassword_version = 1", { install: "override" });
+    const created = await terraform.applied();
+    expect(created.done).toEqual({ [SITE]: "create" });
+    expect(terraform.changesSent()).toEqual(["POST /services", "POST /services/1003/password"]);
+    expect(terraform.attributes(SITE)).toMatchObject({
+      id: "1003",
+      plan: "Shared Start",
+      price: 500,
+      status: "active",
+      suspended: false,
+      password: null,
+      password_version: 1,
+      deletion_policy: "prevent",
+      term: 1,
+    });
+    expect(terraform.attributes(SITE).invoice_id).toEqual(expect.any(String));
+    await terraform.expectNoChanges();
+
+    await terraform.write(site('suspended = true\ntimeouts = { update = "20m" }'));
+    expect((await terraform.planned()).changes).toEqual({ [SITE]: "update" });
+    await terraform.applied("tfplan");
+    expect(terraform.changesSent()).toEqual(["POST /services/1003/suspend"]);
+    expect(terraform.attributes(SITE)).toMatchObject({ suspended: true, status: "suspended" });
+
+    await terraform.write(
+      site('suspended = false\npassword = var.password\npassword_version = 2\ndeletion_policy = "suspend"'),
+    );
+    await terraform.applied();
+    expect(terraform.changesSent()).toEqual(["POST /services/1003/unsuspend", "POST /services/1003/password"]);
+    await terraform.expectNoChanges();
+
+    const destroyed = await terraform.destroy();
+    expect(destroyed.code, destroyed.text).toBe(0);
+    expect(terraform.changesSent()).toEqual(["POST /services/1003/suspend"]);
+    expect(terraform.state().size).toBe(0);
+    expect(orders(terraform)).toMatchObject([{ id: 1003, status: "suspended" }]);
+  });
+
+  it("that was changed elsewhere is put right where it is declared, and not fought over where it is not", async () => {
+    const terraform = await start("suspended = false");
+    await terraform.applied();
+    terraform.control.change("services", 1003, { status: "suspended" });
+    const planned = await terraform.planned();
+    expect(planned.changes).toEqual({ [SITE]: "update" });
+    expect(planned.drift).toEqual({ [SITE]: "update" });
+    terraform.sent();
+    await terraform.applied("tfplan");
+    expect(terraform.changesSent()).toEqual(["POST /services/1003/unsuspend"]);
+
+    await terraform.write(site());
+    await terraform.expectNoChanges();
+    terraform.control.change("services", 1003, { status: "suspended" });
+    const { code, changes, errors, text } = await terraform.plan();
+    expect({ code, changes, errors }, text).toEqual({ code: 0, changes: {}, errors: [] });
+    // A status that nobody understands is not acted upon.
+    await terraform.write(site("suspended = true"));
+    terraform.control.change("services", 1003, { status: "fraud" });
+    const odd = await terraform.plan();
+    expect({ code: odd.code, warnings: odd.warnings }, odd.text).toMatchObject({
+      code: expect.any(Number),
+      warnings: [{ summary: expect.stringContaining("fraud") }],
+    });
+    terraform.sent();
+    await terraform.applied();
+    expect(terraform.changesSent()).toEqual([]);
+  });
+
+  it("that is gone is not ordered again by itself", async () => {
+    const terraform = await start('deletion_policy = "forget"');
+    await terraform.applied();
+    terraform.control.change("services", 1003, { status: "terminated" });
+    const { code, changes, warnings, text } = await terraform.plan();
+    expect({ code, changes }, text).toEqual({ code: 0, changes: {} });
+    expect(warnings[0]?.summary, text).toMatch(/gone|no longer|terminated/);
+    terraform.control.remove("services", 1003);
+    const applied = await terraform.applied();
+    expect(applied.warnings[0]?.summary).toMatch(/gone|no longer|does not/);
+    expect(orders(terraform)).toEqual([]);
+    expect(terraform.attributes(SITE)).toMatchObject({ id: "1003" });
+
+    // On purpose, and under a new name.
+    terraform.sent();
+    const refused = await terraform.apply(`-replace=${SITE}`);
+    expect(refused.code, refused.text).toBe(1);
+    expect(refused.errors[0]?.detail).toContain("reference");
+    expect(terraform.changesSent()).toEqual([]);
+    await terraform.write(site('deletion_policy = "forget"\nreference = "site-2"'));
+    await terraform.applied(`-replace=${SITE}`);
+    expect(terraform.changesSent()).toEqual(["POST /services"]);
+    await terraform.expectNoChanges();
+  });
+
+  it("that is not paid yet waits, and gets its password when it is live", async () => {
+    const terraform = await start("password = var.password\npassword_version = 1\nsuspended = true", {
+      sandbox: { autoPay: false },
+    });
+    const applied = await terraform.applied();
+    expect(applied.warnings.length, applied.text).toBeGreaterThan(0);
+    expect(terraform.changesSent()).toEqual(["POST /services"]);
+    expect(terraform.state().get(SITE)?.status).toBe("");
+    const again = await terraform.applied();
+    expect(again.errors).toEqual([]);
+    expect(terraform.changesSent()).toEqual([]);
+
+    for (const { id } of terraform.control.list("invoices")) terraform.control.payInvoice(id);
+    expect((await terraform.planned()).changes).toEqual({ [SITE]: "update" });
+    terraform.sent();
+    await terraform.applied();
+    expect(terraform.changesSent()).toEqual(["POST /services/1003/password", "POST /services/1003/suspend"]);
+    await terraform.expectNoChanges();
+    expect(orders(terraform)).toHaveLength(1);
+  });
+
+  it("that exists already is offered for import, by command and by block", async () => {
+    const terraform = await start();
+    const [live] = terraform.control.seedServices({ domain_prefix: "site" });
+    await terraform.write(site().replace("site.example", live?.domain ?? ""));
+    const refused = await terraform.refused();
+    expect(refused.errors).toMatchObject([{ address: SITE, summary: expect.stringContaining("exists already") }]);
+    expect(refused.errors[0]?.detail).toMatch(/import/);
+
+    const missing = await terraform.run("import", "-no-color", "-input=false", SITE, "99999");
+    expect(missing.code, missing.text).toBe(1);
+    expect(missing.text).toMatch(/99999/);
+    await terraform.well("import", "-no-color", "-input=false", SITE, String(live?.id));
+    expect(terraform.attributes(SITE)).toMatchObject({ id: String(live?.id), domain: live?.domain, currency: "USD" });
+    await terraform.applied();
+    expect(terraform.changesSent()).toEqual([]);
+    await terraform.expectNoChanges();
+
+    await terraform.well("state", "rm", SITE);
+    await terraform.write(`import {\n  to = ${SITE}\n  id = "${live?.id}"\n}\n`, "import.tf");
+    const planned = await terraform.planned();
+    expect(Object.keys(planned.changes)).toEqual([SITE]);
+    await terraform.applied("tfplan");
+    expect(terraform.changesSent()).toEqual([]);
+    expect(terraform.attributes(SITE)).toMatchObject({ id: String(live?.id), plan_id: 11, deletion_policy: "prevent" });
+    await terraform.expectNoChanges();
+  });
+});

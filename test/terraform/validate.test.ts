@@ -1,0 +1,146 @@
+/** `terraform validate` and `terraform plan` find mistakes before anything is sent, at the place where they are made. */
+import { describe, expect, it } from "vitest";
+import { type Diagnosis, noTerraform, startTerraform, titled } from "../support/terraform.ts";
+
+const CONTACT = '{ email = "ana@acme.example" }';
+
+/** Configurations with one mistake: where it is marked, and what is said. */
+const MISTAKES: Readonly<Record<string, readonly [text: string, at: string, says: RegExp]>> = {
+  "a currency that is none": [
+    'resource "hosting_service" "a" {\n  plan_id  = 11\n  currency = "GBP"\n  domain   = "a.example"\n}',
+    'currency = "GBP"',
+    /GEL.*USD.*EUR/s,
+  ],
+  "a domain that is none": [
+    'resource "hosting_service" "a" {\n  plan_id  = 11\n  currency = "USD"\n  domain   = "no domain"\n}',
+    'domain   = "no domain"',
+    /domain name/,
+  ],
+  "a term that is not offered": [
+    'resource "hosting_service" "a" {\n  plan_id  = 11\n  currency = "USD"\n  domain   = "a.example"\n  term     = 7\n}',
+    "term     = 7",
+    /12/,
+  ],
+  "a plan_id that is not whole": [
+    'resource "hosting_service" "a" {\n  plan_id  = 1.5\n  currency = "USD"\n  domain   = "a.example"\n}',
+    "plan_id  = 1.5",
+    /int/,
+  ],
+  "a password that is too short": [
+    'resource "hosting_service" "a" {\n  plan_id  = 11\n  currency = "USD"\n  domain   = "a.example"\n  password = "short"\n  password_version = 1\n}',
+    'password = "short"',
+    /at least 8/,
+  ],
+  "a password without its version": [
+    'resource "hosting_service" "a" {\n  plan_id  = 11\n  currency = "USD"\n  domain   = "a.example"\n  password = "long enough"\n}',
+    'password = "long enough"',
+    /password_version/,
+  ],
+  "a deletion_policy that the kind does not have": [
+    'resource "hosting_client_account" "a" {\n  name = "A"\n  deletion_policy = "suspend"\n}',
+    'deletion_policy = "suspend"',
+    /prevent.*forget/s,
+  ],
+  "a timeout that is none": [
+    'resource "hosting_service" "a" {\n  plan_id  = 11\n  currency = "USD"\n  domain   = "a.example"\n  timeouts = { update = "soon" }\n}',
+    'timeouts = { update = "soon" }',
+    /20m/,
+  ],
+  "an event that nobody sends": [
+    'resource "hosting_webhook" "a" {\n  url    = "https://a.example"\n  events = ["invoice.paid", "invoice.lost"]\n}',
+    'events = ["invoice.paid", "invoice.lost"]',
+    /invoice\.created/,
+  ],
+  "no event at all": [
+    'resource "hosting_webhook" "a" {\n  url    = "https://a.example"\n  events = []\n}',
+    "events = []",
+    /at least one/,
+  ],
+  "a URL that is none": [
+    'resource "hosting_webhook" "a" {\n  url    = "ftp://a.example"\n  events = ["invoice.paid"]\n}',
+    'url    = "ftp://a.example"',
+    /https/,
+  ],
+  "a secret_output in two forms": [
+    'resource "hosting_webhook" "a" {\n  url    = "https://a.example"\n  events = ["invoice.paid"]\n  secret_output = { file = "a", command = ["cat"] }\n}',
+    'secret_output = { file = "a", command = ["cat"] }',
+    /exactly one of/,
+  ],
+  "an e-mail address that is none": [
+    'resource "hosting_grant" "a" {\n  service_id = "1"\n  email      = "nobody"\n  permission = "view"\n}',
+    'email      = "nobody"',
+    /e-mail/,
+  ],
+  "an end that is no time": [
+    'resource "hosting_grant" "a" {\n  service_id = "1"\n  email      = "a@a.example"\n  permission = "view"\n  expires_at = "soon"\n}',
+    'expires_at = "soon"',
+    /2027-01-31/,
+  ],
+  "more years than are sold": [
+    `resource "hosting_domain" "a" {\n  domain = "a.example"\n  years  = 11\n  currency = "USD"\n  nameserver_mode = "default"\n  registrant_contact = ${CONTACT}\n}`,
+    "years  = 11",
+    /10/,
+  ],
+  "a base URL that is none": ['provider "hosting" {\n  base_url = "nowhere"\n}', 'base_url = "nowhere"', /https:\/\//],
+  "a token with characters that no header carries": [
+    'provider "hosting" {\n  token = "two words"\n}',
+    'token = "two words"',
+    /token/,
+  ],
+  "more requests than the API allows": [
+    'provider "hosting" {\n  requests_per_minute = 61\n}',
+    "requests_per_minute = 61",
+    /60/,
+  ],
+  "a data source that is asked for two things": [
+    'data "hosting_service" "a" {\n  id     = "1"\n  domain = "a.example"\n}',
+    "",
+    /id.*domain|domain.*id/s,
+  ],
+};
+
+/** One resource per mistake, so that all of them are found by one command. */
+const renamed = (text: string, at: number) => text.replace(/^(resource|data) ("\w+") "a"/, `$1 $2 "m${at}"`);
+
+describe.skipIf(noTerraform !== undefined)(titled("mistakes in a configuration"), { timeout: 60_000 }, () => {
+  it("are located by `terraform validate`, all of them at once, without a request", async () => {
+    const terraform = await startTerraform({ install: "running" });
+    const mistakes = Object.entries(MISTAKES);
+    const providers = mistakes.filter(([, [text]]) => text.startsWith("provider"));
+    const others = mistakes.filter(([, [text]]) => !text.startsWith("provider"));
+    const expectLocated = (found: readonly Diagnosis[], [name, [, at, says]]: (typeof mistakes)[number]) => {
+      const here = found.filter((one) => (at === "" ? says.test(one.summary + one.detail) : one.at === at));
+      expect(here, `${name}: ${JSON.stringify(found, null, 1)}`).toHaveLength(1);
+      expect(`${here[0]?.summary} ${here[0]?.detail}`, name).toMatch(says);
+    };
+    await terraform.write(others.map(([, [text]], at) => `${renamed(text, at)}\n`).join(""));
+    const found = await terraform.validate();
+    for (const mistake of others) expectLocated(found, mistake);
+    expect(found).toHaveLength(others.length);
+    for (const mistake of providers) {
+      await terraform.write(`${mistake[1][0]}\ndata "hosting_plans" "all" {}\n`);
+      expectLocated(await terraform.validate(), mistake);
+    }
+    expect(terraform.sent()).toEqual([]);
+    // Terraform shows the line; what the provider says of it repeats no secret.
+    for (const { summary, detail } of found) expect(summary + detail).not.toContain('"short"');
+  });
+
+  it("are found by the plan when they are known only then", async () => {
+    const terraform = await startTerraform({ install: "running" });
+    await terraform.write(`
+variable "currency" {
+  type = string
+}
+resource "hosting_service" "a" {
+  plan_id  = 31
+  currency = var.currency
+}
+`);
+    const wrong = await terraform.refused("-var=currency=GBP");
+    expect(wrong.errors).toMatchObject([{ address: "hosting_service.a", at: "currency = var.currency" }]);
+    const nameless = await terraform.refused("-var=currency=USD");
+    expect(nameless.errors).toMatchObject([{ address: "hosting_service.a" }]);
+    expect(`${nameless.errors[0]?.summary} ${nameless.errors[0]?.detail}`).toMatch(/reference/);
+  });
+});

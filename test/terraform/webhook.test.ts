@@ -1,0 +1,132 @@
+/** Webhooks through the real Terraform: replaced without a gap, their secret told once. */
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { noTerraform, startTerraform, type Terraform, titled } from "../support/terraform.ts";
+
+const HOOK = "hosting_webhook.billing";
+
+const hook = (events: string, more = "") => `
+resource "hosting_webhook" "billing" {
+  url    = "https://hooks.acme.example/hosting"
+  events = ${events}
+${more}
+}
+`;
+const TWO = '["invoice.paid", "invoice.created"]';
+
+const secretOf = ({ control }: Terraform, at = 0) => control.list("webhooks")[at]?.secret ?? "none";
+
+async function start(text: string): Promise<Terraform> {
+  const terraform = await startTerraform({ install: "running" });
+  await terraform.write(text);
+  return terraform;
+}
+
+describe.skipIf(noTerraform !== undefined)(titled("a webhook in Terraform"), { timeout: 60_000 }, () => {
+  it("is made, compared as a set, replaced without a gap when that is said, and deleted", async () => {
+    const lifecycle = "lifecycle {\n  create_before_destroy = true\n}";
+    const terraform = await start(`${hook(TWO, lifecycle)}
+output "secret" {
+  value     = ${HOOK}.secret
+  sensitive = true
+}
+`);
+    await terraform.applied();
+    expect(terraform.attributes(HOOK)).toMatchObject({ id: "201", secret: secretOf(terraform) });
+    expect(terraform.state().get(HOOK)?.sensitive).toEqual(["secret"]);
+    const shown = await terraform.well("show", "-no-color");
+    expect(shown).not.toContain(secretOf(terraform));
+    await terraform.expectNoChanges();
+
+    await terraform.write(hook('["invoice.created", "invoice.paid", "invoice.paid"]', lifecycle));
+    await terraform.applied();
+    await terraform.expectNoChanges();
+    terraform.sent();
+
+    const before = secretOf(terraform);
+    await terraform.write(hook('["invoice.paid"]', lifecycle));
+    expect((await terraform.planned()).changes).toEqual({ [HOOK]: "replace" });
+    await terraform.applied("tfplan");
+    expect(terraform.changesSent()).toEqual(["POST /webhooks", "DELETE /webhooks/201"]);
+    expect(terraform.attributes(HOOK)).toMatchObject({ id: "202", secret: secretOf(terraform) });
+    expect(secretOf(terraform)).not.toBe(before);
+
+    // Terraform's own order without it.
+    await terraform.write(hook(TWO));
+    await terraform.applied();
+    expect(terraform.changesSent()).toEqual(["DELETE /webhooks/202", "POST /webhooks"]);
+    const destroyed = await terraform.destroy();
+    expect(destroyed.code, destroyed.text).toBe(0);
+    expect(terraform.control.list("webhooks")).toEqual([]);
+  });
+
+  it("that was removed or changed elsewhere is made again", async () => {
+    const terraform = await start(hook(TWO));
+    await terraform.applied();
+    terraform.control.change("webhooks", 201, { events: ["invoice.paid"] });
+    expect((await terraform.planned()).changes).toEqual({ [HOOK]: "replace" });
+    await terraform.applied("tfplan");
+    terraform.control.remove("webhooks", 202);
+    const gone = await terraform.planned();
+    expect({ changes: gone.changes, drift: gone.drift }).toEqual({
+      changes: { [HOOK]: "create" },
+      drift: { [HOOK]: "delete" },
+    });
+    await terraform.applied("tfplan");
+    expect(terraform.control.list("webhooks")).toMatchObject([{ events: expect.arrayContaining(["invoice.created"]) }]);
+    await terraform.expectNoChanges();
+  });
+
+  it("is imported without its secret; one that exists already is offered", async () => {
+    const terraform = await start(hook(TWO));
+    const { id, secret } = terraform.control.create("webhooks", {
+      url: "https://hooks.acme.example/hosting",
+      events: ["invoice.created", "invoice.paid"],
+    });
+    const refused = await terraform.refused();
+    expect(refused.errors).toMatchObject([{ address: HOOK, summary: expect.stringContaining("exists already") }]);
+    await terraform.well("import", "-no-color", "-input=false", HOOK, String(id));
+    await terraform.expectNoChanges();
+    expect(terraform.attributes(HOOK)).toMatchObject({ id: String(id), secret: null });
+    expect(terraform.filesHolding(secret)).toEqual([]);
+
+    await terraform.well("state", "rm", HOOK);
+    await terraform.write(`import {\n  to = ${HOOK}\n  id = "${id}"\n}\n`, "import.tf");
+    await terraform.applied();
+    expect(terraform.changesSent()).toEqual([]);
+    await terraform.expectNoChanges();
+  });
+
+  it("writes its secret where secret_output says, and nowhere else", async () => {
+    const terraform = await start(hook(TWO, 'secret_output = { file = "secrets/hook" }'));
+    // Tried before anything is sent: there is no such folder.
+    terraform.sent();
+    const failed = await terraform.apply();
+    expect(failed.code, failed.text).toBe(1);
+    expect(failed.errors[0]).toMatchObject({ address: HOOK, at: 'secret_output = { file = "secrets/hook" }' });
+    expect(terraform.changesSent()).toEqual([]);
+
+    await terraform.write(hook(TWO, 'secret_output = { env_file = { path = "hook.env", name = "HOOK_SECRET" } }'));
+    await terraform.applied();
+    const secret = secretOf(terraform);
+    expect(readFileSync(path.join(terraform.dir, "hook.env"), "utf8")).toMatch(new RegExp(`^HOOK_SECRET=.*${secret}`));
+    expect(terraform.filesHolding(secret)).toEqual(["hook.env"]);
+    expect(terraform.attributes(HOOK)).toMatchObject({
+      secret: null,
+      secret_fingerprint: expect.stringMatching(/^sha256:/),
+    });
+    await terraform.expectNoChanges();
+
+    // Where it goes is a matter of the next secret.
+    await terraform.write(hook(TWO, 'secret_output = { file = "hook.txt" }'));
+    terraform.sent();
+    const moved = await terraform.applied();
+    expect(moved.errors).toEqual([]);
+    await terraform.write(hook('["invoice.paid"]', 'secret_output = { file = "hook.txt" }'));
+    await terraform.applied();
+    expect(existsSync(path.join(terraform.dir, "hook.txt"))).toBe(true);
+    expect(terraform.filesHolding(secretOf(terraform))).toEqual(["hook.txt"]);
+    await terraform.expectNoChanges();
+  });
+});

@@ -1,0 +1,77 @@
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { exported, exportIn, SITE } from "./export-harness.ts";
+import { folder, runIn } from "./harness.ts";
+
+describe("the file of an export", () => {
+  const declaration = { services: { www: SITE } };
+
+  it.each([
+    [["--out", "."], "hosting.tf"],
+    [["--out", "stack/a"], "stack/a/hosting.tf"],
+    [["--out", "stack", "--format", "tf-json"], "stack/hosting.tf.json"],
+    [["--out", "main.tf"], "main.tf"],
+    [["--out", "main.tf.json"], "main.tf.json"],
+  ])("%j is %s", async (args, file) => {
+    const { dir, code, stdout } = await exported(declaration, {}, ...args);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `Wrote ${file}\n` });
+    const text = await readFile(path.join(dir, file), "utf8");
+    expect(text.startsWith("{")).toBe(file.endsWith(".json"));
+    const names = await readdir(path.join(dir, path.dirname(file)));
+    expect(names.filter((name) => name.includes("tmp"))).toEqual([]);
+  });
+
+  it("is refused where Terraform would not read it as what it is", async () => {
+    const { code, stderr } = await exported(declaration, {}, "--format", "hcl", "--out", "main.tf.json");
+    expect(code).toBe(1);
+    expect(stderr).toContain("Terraform would not read main.tf.json as hcl");
+  });
+
+  it("never takes the place of another one unasked", async () => {
+    const dir = await folder();
+    await writeFile(path.join(dir, "hosting.tf"), "# mine\n");
+    const refused = await exportIn(dir, declaration, {}, "--out", ".");
+    expect(refused.code).toBe(1);
+    expect(await readFile(path.join(dir, "hosting.tf"), "utf8")).toBe("# mine\n");
+    const forced = await exportIn(dir, declaration, {}, "--out", ".", "--force");
+    expect(forced.stdout).toBe("Wrote hosting.tf\n");
+    const again = await exportIn(dir, declaration, {}, "--out", ".", "--json");
+    expect(again.json()).toEqual({ format: "hcl", file: "hosting.tf", changed: false, diagnostics: [] });
+  });
+
+  it("is told to programs, with the text where no file is written", async () => {
+    const { json, stderr } = await exported({ ...declaration, guards: { max_orders: 1 } }, {}, "--json");
+    expect(stderr).toBe("");
+    expect(json()).toMatchObject({ format: "hcl", diagnostics: [{ severity: "warning" }] });
+    expect(json().configuration).toContain('resource "hosting_service" "www"');
+  });
+
+  it("is not written where that cannot be", async () => {
+    const dir = await folder();
+    await writeFile(path.join(dir, "file"), "");
+    const { code, stderr } = await exportIn(dir, declaration, {}, "--out", "file");
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/The configuration cannot be written to .*: (?:ENOTDIR|EEXIST)/);
+  });
+
+  it("names paths as Terraform will see them from where the file lies", async () => {
+    const dir = await folder();
+    await mkdir(path.join(dir, "acme"));
+    const text = JSON.stringify({
+      project: "acme",
+      providers: { default: { token_file: "secrets/api.token" }, own: { token_file: "/etc/api.token" } },
+      webhooks: { a: { url: "https://h.example/a", events: ["invoice.paid"], secret_output: { file: "hook" } } },
+    });
+    await writeFile(path.join(dir, "acme/hosting.yaml"), text);
+    const { stdout, stderr } = await runIn(dir, ["export", "-C", "acme", "--out", "stacks/acme"]);
+    expect(stdout).toBe("Wrote stacks/acme/hosting.tf\n");
+    const written = await readFile(path.join(dir, "stacks/acme/hosting.tf"), "utf8");
+    expect(written).toContain('token_file = "../../acme/secrets/api.token"');
+    expect(written).toContain('token_file = "/etc/api.token"');
+    expect(written).toContain('path = "../../acme/hosting.tfstate"');
+    expect(written).toContain('file = "hook"');
+    expect(stderr).toContain("secret_output is relative to the folder that Terraform runs in");
+    expect(stderr).toContain("terraform -chdir=stacks/acme init");
+  });
+});

@@ -1,0 +1,47 @@
+/** Exports of declarations in folders of their own. */
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import type { ResourceState } from "../../../src/model/index.ts";
+import { createFileStore } from "../../../src/record/index.ts";
+import type { FakeIoParts } from "../../support/io.ts";
+import { folder, type Ran, runIn } from "./harness.ts";
+
+export interface Exported extends Ran {
+  readonly dir: string;
+}
+
+/** Exports a declaration in a folder of its own. */
+export async function exported(declaration: object, parts: FakeIoParts = {}, ...args: string[]): Promise<Exported> {
+  const dir = await folder();
+  return { dir, ...(await exportIn(dir, declaration, parts, ...args)) };
+}
+
+export async function exportIn(
+  dir: string,
+  declaration: object,
+  parts: FakeIoParts = {},
+  ...args: string[]
+): Promise<Ran> {
+  await writeFile(path.join(dir, "hosting.yaml"), JSON.stringify({ project: "acme", ...declaration }, null, 2));
+  return runIn(dir, ["export", ...args], parts);
+}
+
+/** The block that begins with these words. */
+export function block(text: string, head: string): string {
+  const start = text.indexOf(`\n${head} {`);
+  if (start < 0) throw new Error(`no ${head} in\n${text}`);
+  return text.slice(start + 1, text.indexOf("\n}\n", start) + 3);
+}
+
+export const SITE = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
+
+/** Records resources, as hostform would have. */
+export async function record(dir: string, ...resources: (Partial<ResourceState> & { readonly address: string })[]) {
+  const store = createFileStore({ path: path.join(dir, "hosting.tfstate") });
+  const open = await store.open({ write: true, command: "test", timeoutMs: 0 });
+  for (const resource of resources) {
+    const rest = { provider: "default", schemaVersion: 0, sensitive: [], private: {}, dependencies: [] };
+    await open.put({ ...rest, attributes: {}, ...resource });
+  }
+  await open.close();
+}

@@ -1,0 +1,88 @@
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { createFileStore } from "../../../src/record/index.ts";
+import { block, exported, exportIn, record, SITE } from "./export-harness.ts";
+import { folder, runIn } from "./harness.ts";
+
+describe("what an export says of what Terraform cannot", () => {
+  it("refuses references between instances of one name", async () => {
+    const grants = {
+      "a@acme.example": { permission: '${hosting_grant.www["b@acme.example"].permission}' },
+      "b@acme.example": "view",
+    };
+    const { code, stderr } = await exported({ services: { www: { ...SITE, grants } } });
+    expect(code).toBe(1);
+    expect(stderr).toContain("permission refers to another instance of the same resource, which Terraform cannot");
+    expect(stderr).toMatch(/on hosting\.yaml:\d+:\d+ \(hosting_grant\.www\["a@acme\.example"\]\)/);
+  });
+
+  it("refuses circles that there are none between the instances of", async () => {
+    const other = (name: string, key: string) => `\${hosting_grant.${name}["${key}@acme.example"].permission}`;
+    const { code, stderr } = await exported({
+      services: {
+        a: { ...SITE, domain: "a.example", grants: { "x@acme.example": other("b", "y") } },
+        b: { ...SITE, domain: "b.example", grants: { "y@acme.example": "view", "z@acme.example": other("a", "x") } },
+      },
+    });
+    expect(code).toBe(1);
+    expect(stderr).toContain(
+      "References form a circle in Terraform: hosting_grant.a -> hosting_grant.b -> hosting_grant.a",
+    );
+  });
+
+  it("warns of what becomes something else", async () => {
+    const { code, stdout, stderr } = await exported({
+      guards: { max_orders: 3, max_spend: { USD: 2000 }, max_removals: 1, max_removals_percent: 5 },
+      services: {
+        www: {
+          ...SITE,
+          depends_on: ["hosting_service.box"],
+          grants: {
+            "a@acme.example": "view",
+            "b@acme.example": { permission: "view", depends_on: ['hosting_grant.www["a@acme.example"]'] },
+          },
+        },
+        box: { plan_id: 31, currency: "USD", password_version: 1 },
+      },
+      webhooks: {
+        a: { url: "https://h.example/${hosting_service.box.generated_password}", events: ["invoice.paid"] },
+        b: { url: "https://h.example/b", events: ["${hosting_webhook.a.events[0]}"] },
+      },
+    });
+    expect(code).toBe(0);
+    expect(stderr).toContain("The guards have no counterpart in Terraform and are left out");
+    expect(stderr).toContain("max_orders: 3; max_spend: USD 2000; max_removals: 1; max_removals_percent: 5.");
+    expect(stderr).toContain("`depends_on` between instances of hosting_grant.www is left out");
+    expect(stderr).toContain("url takes a secret, and Terraform will hide all of it");
+    expect(stderr).toContain("events[0] counts the items of a set");
+    expect(stderr).toContain("4 warnings.");
+    expect(stdout).toContain("  events = [tolist(hosting_webhook.a.events)[0]]\n");
+    expect(block(stdout, 'resource "hosting_service" "www"')).toContain("depends_on = [hosting_service.box]");
+    expect(block(stdout, 'resource "hosting_grant" "www"')).not.toContain("depends_on");
+    expect(block(stdout, 'resource "hosting_webhook" "a"')).toContain("create_before_destroy = true");
+    expect(stdout).toContain("# The guards have no counterpart in Terraform");
+  });
+
+  it("warns of a state that Terraform cannot read", async () => {
+    const env = { HOSTFORM_STATE_PASSPHRASE: "correct horse battery staple" };
+    const dir = await folder();
+    await record(dir, { address: "hosting_service.www", attributes: { id: "1" } });
+    expect((await exportIn(dir, {}, {})).stderr).toBe("");
+    expect((await runIn(dir, ["state", "encrypt"], { env })).code).toBe(0);
+    expect((await exportIn(dir, {}, { env })).stderr).toContain("The state is encrypted, and Terraform cannot read it");
+    expect((await exportIn(dir, {}, {})).stderr).toContain("state.key");
+  });
+
+  it("warns of what is in the journal alone", async () => {
+    const dir = await folder();
+    const store = createFileStore({ path: path.join(dir, "hosting.tfstate") });
+    const open = await store.open({ write: true, command: "test", timeoutMs: 0 });
+    const rest = { provider: "default", schemaVersion: 0, sensitive: [], private: {}, dependencies: [] };
+    await open.put({ ...rest, address: "hosting_service.www", attributes: { id: "1001" } });
+    // Killed here: never closed.
+    const { stderr, stdout } = await exportIn(dir, { services: { www: SITE } });
+    await open.close();
+    expect(stderr).toContain("1 resource of the state still is in its journal");
+    expect(stdout).not.toContain("reference");
+  });
+});

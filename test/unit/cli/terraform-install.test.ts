@@ -1,0 +1,218 @@
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { VERSION } from "../../../src/api/version.ts";
+import { type InstallFlags, runTerraformInstall } from "../../../src/cli/commands/terraform/install.ts";
+import { standingIn } from "../../../src/cli/commands/terraform/mirror.ts";
+import { EXECUTABLE, packageFiles, platformOf } from "../../../src/cli/commands/terraform/package.ts";
+import { guardIo } from "../../../src/cli/guarded-io.ts";
+import { looksOf } from "../../../src/cli/io.ts";
+import { HostformError } from "../../../src/model/index.ts";
+import { fakeIo } from "../../support/io.ts";
+import { folder, runIn } from "./harness.ts";
+
+const LEAF = `registry.terraform.io/hostform/hosting/${VERSION}/linux_amd64`;
+
+/** A package with this bundle, and a home. */
+let root = "";
+let home = "";
+
+beforeEach(async () => {
+  root = await folder();
+  home = path.join(await folder(), "home");
+  await mkdir(path.join(root, "dist/terraform"), { recursive: true });
+  await writeFile(path.join(root, "LICENSE"), "MIT\n");
+  await build("export {};\n");
+});
+
+const build = (text: string) => writeFile(path.join(root, "dist/terraform/provider.mjs"), text);
+
+interface Setting extends InstallFlags {
+  readonly env?: Record<string, string>;
+  readonly platform?: string;
+  readonly json?: boolean;
+}
+
+async function install({ env = {}, platform = "linux", json = false, ...flags }: Setting = {}) {
+  const io = fakeIo({ env: { HOME: home, ...env }, cwd: path.dirname(home) });
+  const options = {
+    dir: io.cwd,
+    files: [],
+    state: "",
+    json,
+    color: false,
+    quiet: false,
+    verbose: false,
+    insecureHttp: false,
+    lockTimeoutMs: 0,
+  };
+  const invocation = { io: guardIo(io), options, ...looksOf(io, false) };
+  const code = await runTerraformInstall(invocation, flags, { platform, arch: "x64", root });
+  invocation.io.flush();
+  return { code, stdout: io.stdout(), stderr: io.stderr() };
+}
+
+async function refusal(setting: Setting): Promise<string> {
+  const error = await install(setting).catch((thrown: unknown) => thrown);
+  if (!(error instanceof HostformError)) throw new Error("it was not refused");
+  return error.diagnostics.map(({ summary, detail, fix }) => [summary, detail, fix].join("\n")).join("\n");
+}
+
+describe("terraform install", () => {
+  it("puts the package where Terraform looks by itself, and prints the lines of the configuration", async () => {
+    const { code, stdout, stderr } = await install();
+    const leaf = path.join(home, ".terraform.d/plugins", LEAF);
+    expect(code).toBe(0);
+    expect((await readdir(leaf)).sort()).toEqual(["LICENSE", "provider.mjs", EXECUTABLE]);
+    expect((await stat(path.join(leaf, EXECUTABLE))).mode & 0o777).toBe(0o755);
+    expect(await readFile(path.join(leaf, "provider.mjs"), "utf8")).toBe("export {};\n");
+    expect(stdout).toBe(`# In the configuration; then \`terraform init\`:
+
+terraform {
+  required_providers {
+    hosting = {
+      source  = "registry.terraform.io/hostform/hosting"
+      version = "${VERSION}"
+    }
+  }
+}
+`);
+    expect(stderr).toBe(
+      `Installed the Terraform provider hosting ${VERSION} (linux_amd64) in ${home}/.terraform.d/plugins\n`,
+    );
+    expect(await readdir(path.join(home, ".terraform.d/plugins")), "nothing is left over").toEqual([
+      "registry.terraform.io",
+    ]);
+  });
+
+  it("puts it into a mirror, relative to the working folder, and prints what leads Terraform there", async () => {
+    const { stdout } = await install({ mirror: "providers" });
+    const mirror = path.join(path.dirname(home), "providers");
+    expect(await readdir(path.join(mirror, LEAF))).toHaveLength(3);
+    expect(stdout).toContain(`provider_installation {
+  filesystem_mirror {
+    path    = "${mirror}"
+    include = ["registry.terraform.io/hostform/hosting"]
+  }
+
+  direct {
+    exclude = ["registry.terraform.io/hostform/hosting"]
+  }
+}
+`);
+  });
+
+  it("changes nothing the second time", async () => {
+    await install();
+    const leaf = path.join(home, ".terraform.d/plugins", LEAF);
+    const before = await stat(leaf);
+    const { stderr } = await install();
+    expect(stderr).toMatch(/^Already there: /);
+    expect((await stat(leaf)).ino).toBe(before.ino);
+  });
+
+  it("refuses another build of the same version, and says what a replacement means", async () => {
+    await install();
+    await build("export const other = 1;\n");
+    const words = await refusal({});
+    expect(words).toContain(`Another build of version ${VERSION} is installed`);
+    expect(words).toContain("`terraform init -upgrade` does not help");
+    expect(words).toContain(".terraform.lock.hcl");
+    const leaf = path.join(home, ".terraform.d/plugins", LEAF);
+    expect(await readFile(path.join(leaf, "provider.mjs"), "utf8")).toBe("export {};\n");
+
+    const { stderr } = await install({ force: true });
+    expect(stderr).toMatch(/^Replaced /);
+    expect(stderr).toContain("remove the block");
+    expect(await readFile(path.join(leaf, "provider.mjs"), "utf8")).toBe("export const other = 1;\n");
+    expect(await readdir(path.join(home, ".terraform.d/plugins"))).toEqual(["registry.terraform.io"]);
+  });
+
+  it("mends a copy that lost its mode", async () => {
+    await install();
+    const file = path.join(home, ".terraform.d/plugins", LEAF, EXECUTABLE);
+    await chmod(file, 0o644);
+    await install();
+    expect((await stat(file)).mode & 0o777).toBe(0o755);
+  });
+
+  it("says which command builds it", async () => {
+    root = await folder();
+    expect(await refusal({})).toMatch(/not built[\s\S]*npm run build/);
+  });
+
+  it("says why not on Windows, and installs nothing", async () => {
+    expect(await refusal({ platform: "win32", mirror: "providers" })).toMatch(/Windows[\s\S]*WSL/);
+    expect(await readdir(path.dirname(home))).toEqual([]);
+  });
+
+  it("asks for a folder where there is no home", async () => {
+    expect(await refusal({ env: { HOME: "" } })).toContain("--mirror DIR");
+  });
+
+  it("says where it cannot write", async () => {
+    await writeFile(path.join(path.dirname(home), "file"), "");
+    expect(await refusal({ mirror: "file" })).toMatch(/cannot be put into .*file: (?:ENOTDIR|EEXIST)/);
+  });
+
+  it.each([
+    ["provider_installation {\n}\n", true],
+    ["# provider_installation {\n", false],
+    ["", false],
+  ])("warns when the user's configuration leads Terraform elsewhere: %j", async (text, warned) => {
+    await mkdir(home, { recursive: true });
+    await writeFile(path.join(home, ".terraformrc"), text);
+    expect((await install()).stderr.includes("Warning: ")).toBe(warned);
+  });
+
+  it("tells a program", async () => {
+    const { stdout, stderr } = await install({ json: true });
+    const mirror = path.join(home, ".terraform.d/plugins");
+    expect(JSON.parse(stdout)).toEqual({
+      version: VERSION,
+      platform: "linux_amd64",
+      mirror,
+      file: path.join(mirror, LEAF, EXECUTABLE),
+      changed: true,
+    });
+    expect(stderr).toBe("");
+    expect(JSON.parse((await install({ json: true })).stdout)).toMatchObject({ changed: false });
+  });
+});
+
+describe("the platform in Terraform's words", () => {
+  it.each([
+    ["linux", "x64", "linux_amd64"],
+    ["linux", "arm64", "linux_arm64"],
+    ["darwin", "arm64", "darwin_arm64"],
+    ["darwin", "x64", "darwin_amd64"],
+    ["linux", "ia32", "linux_386"],
+    ["freebsd", "x64", "freebsd_amd64"],
+  ])("%s %s is %s", (platform, arch, words) => expect(platformOf(platform, arch)).toBe(words));
+});
+
+describe("what stands in a folder", () => {
+  const files = packageFiles(Buffer.from("a"), Buffer.from("b"));
+  it("is nothing, where there is no folder or an empty one", async () => {
+    const at = await folder();
+    expect(await standingIn(at, files)).toBe("nothing");
+    expect(await standingIn(path.join(at, "none"), files)).toBe("nothing");
+  });
+  it("is another build, where anything is missing or too much", async () => {
+    const at = await folder();
+    for (const { name, content, mode } of files) await writeFile(path.join(at, name), content, { mode });
+    expect(await standingIn(at, files)).toBe("same");
+    await writeFile(path.join(at, "README"), "");
+    expect(await standingIn(at, files)).toBe("other");
+  });
+});
+
+describe("terraform schema", () => {
+  it("prints the file of the package", async () => {
+    const { code, stdout } = await runIn(await folder(), ["terraform", "schema"]);
+    expect(code).toBe(0);
+    const schemas = JSON.parse(stdout).provider_schemas["registry.terraform.io/hostform/hosting"];
+    expect(Object.keys(schemas.resource_schemas)).toContain("hosting_service");
+    expect(stdout).toBe(await readFile(path.resolve(import.meta.dirname, "../../../schemas/provider.json"), "utf8"));
+  });
+});
