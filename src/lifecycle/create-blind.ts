@@ -10,6 +10,7 @@ export async function createBlind(
   planned: JsonObject,
   { account, writer, now, markPending, unmark }: CreateContext,
 ): Promise<Created> {
+  if (change.private.pending !== undefined) throw stopped(pending({ kind, address: change.address }));
   const mutation = kind.create(planned, undefined);
   await markPending(intentOf(mutation, now()));
   try {

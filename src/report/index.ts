@@ -1,7 +1,8 @@
 /**
  * Plan, progress and outcome for people and for machines. In: the plain values of the model (a plan, events, results,
- * diagnostics) and records to list, with colour and width as parameters. Out: strings, or objects for JSON. Must not:
- * write to a stream, read the clock or the environment, or print anything that `escape.ts` has not made safe.
+ * diagnostics), records to list and configurations for Terraform, with colour and width as parameters. Out: strings, or
+ * objects for JSON. Must not: write to a stream, read the clock or the environment, or print anything that `escape.ts`
+ * has not made safe.
  */
 
 export {

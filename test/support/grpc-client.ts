@@ -23,8 +23,8 @@ export interface CallOptions {
 
 export interface Client {
   call(path: string, message?: Uint8Array, options?: CallOptions): Promise<Reply>;
-  /** Sends a request and gives it up before its answer. */
-  abandon(path: string, message: Uint8Array): Promise<void>;
+  /** Sends a request and gives it up before its answer. @param part how much of its body leaves, in bytes; all by default. */
+  abandon(path: string, message: Uint8Array, part?: number): Promise<void>;
   readonly session: ClientHttp2Session;
   close(): Promise<void>;
 }
@@ -62,10 +62,14 @@ export async function dial(
   return {
     session,
     call: (path, message = new Uint8Array(), options = {}) => call(session, path, message, options),
-    async abandon(path, message) {
+    async abandon(path, message, part) {
       const stream = session.request(head(path));
       stream.on("error", () => {});
-      await new Promise<void>((resolve) => stream.end(framed(message), () => resolve()));
+      const body = framed(message);
+      await new Promise<void>((resolve) => {
+        if (part === undefined) stream.end(body, () => resolve());
+        else stream.write(body.subarray(0, part), () => resolve());
+      });
       stream.close(8); // CANCEL
       await new Promise<void>((resolve) => stream.once("close", resolve));
     },

@@ -21,7 +21,7 @@ const WAYS: Partial<Record<Code, (diagnostic: Diagnostic, kind: Kind) => string>
     `To let go of it: \`deletion_policy = "forget"\`${retire === undefined ? "" : ' (or "suspend")'}, apply, then remove it. Or a \`removed\` block with \`destroy = false\` (\`terraform state rm\`): Terraform stops managing it.`,
   "plan.pending": (_, { creation }) =>
     creation === "blind"
-      ? "Look in the dashboard. If it was ordered: `terraform state rm` it and import it; if it was not: `terraform state rm` it and apply again."
+      ? "Look in the dashboard. If it was ordered: `terraform state rm` it and import it. If it was not: `terraform plan` once, `terraform state rm` it, and apply again."
       : "`terraform untaint` it if it is tainted, then apply: what was made is adopted, and what was not is made. If several could be it: `terraform state rm` it and import the right one.",
   "plan.lookalike": (_, { type }) =>
     `If it is: \`terraform import ${type}.NAME ID\`. To order another one, declare another \`reference\`.`,

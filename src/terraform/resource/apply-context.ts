@@ -4,7 +4,7 @@ import type { ApplyContext } from "../../lifecycle/index.ts";
 import { ApiError, type ResourceState, type ValueObject } from "../../model/index.ts";
 import type { Front } from "./front.ts";
 import { JOB_MS } from "./front.ts";
-import { labelOf, nameOf } from "./subject.ts";
+import { labelOf } from "./subject.ts";
 import { timeoutOf } from "./timeouts.ts";
 
 export interface Surroundings {
@@ -41,7 +41,6 @@ export function applyContext(
     project: project ?? "",
     now: () => clock.now(),
     pause: (ms) => clock.sleep(ms),
-    claim: (ofKind, planned) => front.claim(ofKind, nameOf(ofKind, planned), label),
     take: (ofKind, id) => front.claim(ofKind, `id ${id}`, label),
     replaces: (remote) => front.isReplaced(kind, name, remote),
     save: async (resource) => {

@@ -17,7 +17,7 @@ import { adoptNoted } from "./adopt.ts";
 import { applyContext, type Latest } from "./apply-context.ts";
 import type { Front } from "./front.ts";
 import type { Mark } from "./mark.ts";
-import { defect, different, incomplete, notices, notKnown } from "./notices.ts";
+import { defect, different, incomplete, notices, notKnown, twice } from "./notices.ts";
 import { checkOrder } from "./order-name.ts";
 import { declaredIn, labelOf, nameOf, recordedAs, withFront } from "./subject.ts";
 
@@ -55,7 +55,15 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
     if (refused.length > 0) return { state: prior, mark, diagnostics: refused };
   }
   const { journal } = front.session;
+  // Two declarations of one thing, whose sameness showed only now.
+  const other = creating ? front.claim(kind, name, labelOf(kind, planned)) : undefined;
+  if (other !== undefined) return { state: prior, mark, diagnostics: [twice(kind, other)] };
   const noted = recorded === undefined && name !== undefined ? journal.get(kind.type, name) : undefined;
+  if (isDoubtful(noted) && kind.creation === "blind") {
+    // Nothing shows what became of it, and it is never sent again by itself: Terraform is to hold what is known.
+    const answer = settled(kind, question, noted.attributes, noted.private, []);
+    return { ...answer, diagnostics: [notKnown(kind)] };
+  }
   if (noted !== undefined && !isDoubtful(noted)) {
     const adopted = await adoptNoted(kind, noted, planned, front);
     if (adopted !== undefined) {
@@ -71,7 +79,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
   try {
     const own = { ...context, ...(before && { prior: before }) };
     const applied = await applyChange(kind, change, declared, own);
-    front.account.forget(kind, parentOf(kind, applied.attributes ?? {}));
+    front.changed(kind, parentOf(kind, applied.attributes ?? {}));
     const attributes = applied.attributes ?? {};
     if (creating) front.forgetReplaced(kind, name);
     const marked = markOf(kind, question, attributes, latest.resource?.private ?? mark);

@@ -21,6 +21,7 @@ export class Front {
   /** Objects that Terraform let go of in this process: a create may take their place. */
   readonly #released = new Set<string>();
   readonly #held = new Map<string, string>();
+  readonly #stale = new Set<string>();
   readonly #asked = new Map<string, number>();
   readonly #coalesce: boolean;
 
@@ -46,6 +47,16 @@ export class Front {
     if (kind.get === undefined) return false;
     await this.session.clock.sleep(GATHER_MS);
     return (this.#asked.get(key) ?? 0) <= FEW;
+  }
+
+  /** A collection was changed here. What was listed of it is still good for resources: what they made is claimed. */
+  changed(kind: Kind, parent: string | undefined): void {
+    this.#stale.add(`${kind.type} ${parent ?? ""}`);
+  }
+
+  /** For whoever shows a collection as it is (data sources, after what they depend on): it is listed anew if it was changed. */
+  upToDate(kind: Kind, parent: string | undefined): void {
+    if (this.#stale.delete(`${kind.type} ${parent ?? ""}`)) this.account.forget(kind, parent);
   }
 
   /** Takes the name of a thing that is to be made. @returns what has it already. */

@@ -42,7 +42,7 @@ export function notKnown(kind: Kind): Diagnostic {
       "A request to make it left and its answer was lost. It is in the state without an id, with a note of that request.",
     fix:
       kind.creation === "blind"
-        ? "Look in the dashboard. If it was ordered: `terraform state rm` it and import it; if it was not: `terraform state rm` it and apply again."
+        ? "Look in the dashboard. If it was ordered: `terraform state rm` it and import it. If it was not: `terraform plan` once, `terraform state rm` it, and apply again."
         : "Apply again: what was made is adopted, and what was not is made. Nothing is ordered twice.",
   };
 }
@@ -66,5 +66,16 @@ export function different(kind: Kind, name: string, attributes: JsonObject): Dia
     detail: `The API answered with ${JSON.stringify(attributes[name] ?? null)}.`,
     fix: "The next plan shows the difference.",
     attribute: [name],
+  };
+}
+
+/** Two declarations came to the same thing. */
+export function twice(kind: Kind, other: string): Diagnostic {
+  return {
+    severity: "error",
+    code: "config.duplicate",
+    summary: `Another resource is the same ${kind.noun}: ${other}`,
+    detail: "What tells one from another came to the same value in both; nothing was sent for this one.",
+    fix: "Remove one of the two, or correct what it refers to.",
   };
 }

@@ -35,7 +35,9 @@ export function orderAnew(
 ): Anew {
   const { prior, config, planned, session } = question;
   const refused = planned.diagnostics.filter(({ code }) => code === "plan.immutable");
-  if (refused.length === 0 || config.replace_on_change !== true) {
+  const sameThing = kind.creation === "blind" && kind.naturalKey(prior) === kind.naturalKey(declaredIn(kind, config));
+  // A domain that is registered cannot be registered once more with other years.
+  if (refused.length === 0 || config.replace_on_change !== true || sameThing) {
     return { requiresReplace: [], diagnostics: planned.diagnostics };
   }
   const others = planned.diagnostics.filter(({ code }) => code !== "plan.immutable");

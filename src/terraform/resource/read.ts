@@ -11,7 +11,7 @@ import {
   settledMark,
   tellsOnce,
 } from "../../lifecycle/index.ts";
-import { type Diagnostic, equal, type Json, type JsonObject } from "../../model/index.ts";
+import { type Diagnostic, equal, type Json, type JsonObject, type ResourceState } from "../../model/index.ts";
 import type { Front } from "./front.ts";
 import type { Mark } from "./mark.ts";
 import { nameOf, recordedAs, withFront } from "./subject.ts";
@@ -32,13 +32,24 @@ export const GONE = "gone";
  * @throws ApiError when the account cannot be read.
  */
 export async function readResource(kind: Kind, state: JsonObject, mark: Mark, front: Front): Promise<ReadAnswer> {
-  const recorded = withNoted(kind, state, front);
+  const { journal } = front.session;
+  const name = nameOf(kind, state);
+  const noted = name === undefined ? undefined : journal.get(kind.type, name);
+  const dropNote = () => {
+    if (name !== undefined && noted !== undefined && isRecorded(kind, state, mark, noted))
+      journal.remove(kind.type, name);
+  };
+  const recorded = withNoted(kind, state, noted);
   const prior = recordedAs(kind, recorded, mark);
-  if (isDoubtful(prior)) return readDoubtful(kind, recorded, prior, front);
+  if (isDoubtful(prior)) {
+    dropNote();
+    return readDoubtful(kind, recorded, prior, front);
+  }
   const alone = await front.isAlone(kind, parentOf(kind, prior.attributes));
   const seen = await read(front.account, { kind, prior, config: undefined, alone });
   const kept = settledMark(mark);
   if (seen.status === "present") {
+    dropNote();
     const { values, mark: left } = withoutWaiting(kind, seen.attributes, kept, seen.phase);
     return { state: withFront(kind, values, recorded) as JsonObject, mark: left, diagnostics: [] };
   }
@@ -65,22 +76,28 @@ function withoutWaiting(
   return { values: { ...attributes, ...Object.fromEntries(silent.map(([name]) => [name, null])) }, mark };
 }
 
+/** The recorded attributes with what a note has that Terraform did not come to record: a secret that was told only once. */
+function withNoted(kind: Kind, state: JsonObject, noted: ResourceState | undefined): JsonObject {
+  if (noted === undefined || noted.attributes.id !== state.id || typeof state.id !== "string") return state;
+  return { ...state, ...Object.fromEntries(onceTold(kind, noted.attributes)) };
+}
+
 /**
- * The recorded attributes with what an earlier process learned and Terraform did not come to record: a secret that an
- * answer told only once. What Terraform has recorded by now is not needed in the journal any more.
+ * Whether Terraform's state holds all that a note is kept for. A note of a create that is about another object than the
+ * recorded one (which it was to replace) is kept for that create.
  */
-function withNoted(kind: Kind, state: JsonObject, { session: { journal } }: Front): JsonObject {
-  const name = nameOf(kind, state);
-  const noted = name === undefined ? undefined : journal.get(kind.type, name);
-  if (name === undefined || noted === undefined || typeof state.id !== "string") return state;
-  const { attributes } = noted;
-  const isSame = typeof attributes.id === "string" && attributes.id === state.id;
-  const told = isSame ? onceTold(kind, attributes) : [];
-  if (told.every(([attribute, value]) => equal(state[attribute] ?? null, value))) {
-    if (isSame || attributes.id === null) journal.remove(kind.type, name);
-    return state;
+function isRecorded(
+  kind: Kind,
+  state: JsonObject,
+  mark: Mark,
+  { attributes, private: { pending } }: ResourceState,
+): boolean {
+  if (pending !== undefined && attributes.id === null) {
+    if (state.id === null) return mark.pending?.since === pending.since;
+    return !pending.known?.includes(String(state.id));
   }
-  return { ...state, ...Object.fromEntries(told) };
+  const told = onceTold(kind, attributes);
+  return attributes.id === state.id && told.every(([name, value]) => equal(state[name] ?? null, value));
 }
 
 /** What no later read tells, and no declaration: the values that came with an answer, and how far that has come. */

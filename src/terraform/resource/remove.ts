@@ -50,7 +50,7 @@ export async function destroyResource(
   if (applied.attributes !== null) throw new HostformError([stillSuspending(kind, prior)]);
   front.release(kind, prior.id);
   front.unclaim(kind, name);
-  front.account.forget(kind, parentOf(kind, prior));
+  front.changed(kind, parentOf(kind, prior));
   return [...diagnostics, ...applied.diagnostics];
 }
 

@@ -108,7 +108,7 @@ async function serve(session: ServerHttp2Session, options: ServerOptions): Promi
   const { log } = options;
   const peer = options.connect();
   const calls = new Set<Promise<unknown>>();
-  session.on("connect", () => session.setLocalWindowSize(WINDOW));
+  session.setLocalWindowSize(WINDOW);
   session.on("stream", (stream, headers) => {
     const path = headers[":path"] ?? "";
     const begun = performance.now();

@@ -97,6 +97,35 @@ resource "hosting_grant" "www" {
   });
 });
 
+describe("what is adopted, in an export", () => {
+  it("has an import block; the id of a grant names its service too, as far as that is known", async () => {
+    const dir = await folder();
+    await record(dir, { address: "hosting_service.recorded", attributes: { id: "1001" } });
+    const grants = { "a@acme.example": { permission: "view", import: 301 } };
+    const full = { "a@acme.example": { permission: "view", import: "7/301" } };
+    const { stdout } = await exportIn(dir, {
+      services: {
+        recorded: { ...SITE, domain: "a.example", grants },
+        adopted: { ...SITE, domain: "b.example", import: 77, grants },
+        new: { ...SITE, domain: "c.example", grants },
+        full: { ...SITE, domain: "d.example", grants: full },
+      },
+    });
+    const imports = [...stdout.matchAll(/^import \{\n {2}to = (.*)\n {2}id = (.*)\n\}/gm)].map(([, to, id]) => [
+      to,
+      id,
+    ]);
+    expect(imports).toEqual([
+      ['hosting_grant.recorded["a@acme.example"]', '"1001/301"'],
+      ["hosting_service.adopted", '"77"'],
+      ['hosting_grant.adopted["a@acme.example"]', '"77/301"'],
+      ['hosting_grant.new["a@acme.example"]', '"${hosting_service.new.id}/301"'],
+      ['hosting_grant.full["a@acme.example"]', '"7/301"'],
+    ]);
+    expect(stdout).toContain('required_version = ">= 1.5"');
+  });
+});
+
 describe("the name of an order in an export", () => {
   const reference = (text: string, name: string) =>
     /^ +reference = (.*)$/m.exec(block(text, `resource "hosting_service" "${name}"`))?.[1];

@@ -156,6 +156,12 @@ describe("a call", () => {
     expect((await client.call("/plugin.GRPCBroker/StartStream", undefined, options)).status).toBe(STATUS.unimplemented);
   });
 
+  it.each([0, 3, 7])("is not made when its client gives up after %d bytes of it", async (part) => {
+    const client = await connected((await serve()).endpoint);
+    await client.abandon("/test.Service/Echo", Buffer.from("abcdef"), part);
+    expect((await client.call("/test.Service/Count")).message?.toString()).toBe("1");
+  });
+
   it("is finished when its client gives up, since it may be in the middle of an order", async () => {
     const { endpoint, empty } = await serve();
     const client = await connected(endpoint);
