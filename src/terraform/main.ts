@@ -27,6 +27,16 @@ function end(code: number): void {
   process.exit(code);
 }
 
+/**
+ * Ends the process before it has begun. Of a program that does not make its handshake Terraform shows the first line on
+ * stdout, and nothing of what is on stderr.
+ */
+function refuse(line: string): void {
+  const say = process.env.TF_PLUGIN_MAGIC_COOKIE === undefined ? complain : printLine;
+  say(line);
+  end(1);
+}
+
 /** Something happened that no part expected. Terraform shows what follows `panic:`. */
 function die(error: unknown): void {
   const { summary, stack } = describeDefect(error);
@@ -65,10 +75,9 @@ async function start(tls: MutualTls | undefined, announce: (endpoint: Endpoint) 
   try {
     endpoint = await listen(grpc.server, { platform: process.platform, folder });
   } catch (error) {
-    complain(
+    return refuse(
       `hosting provider: cannot listen in ${folder}: ${describeDefect(error).summary}. Set TMPDIR to a folder that can be written to.`,
     );
-    return end(1);
   }
   process.once("exit", endpoint.remove);
   printLine(announce(endpoint));
@@ -83,10 +92,7 @@ async function start(tls: MutualTls | undefined, announce: (endpoint: Endpoint) 
 
 async function main(args: readonly string[]): Promise<void> {
   const tooOld = nodeTooOld(process.versions.node);
-  if (tooOld !== undefined) {
-    complain(tooOld);
-    return end(1);
-  }
+  if (tooOld !== undefined) return refuse(tooOld);
   if (args[0] === "--reattach") {
     const { PROVIDER_ADDRESS } = await import("./schema/json.ts");
     const value = (endpoint: Endpoint) => reattachment(PROVIDER_ADDRESS, endpoint, process.pid);
@@ -94,15 +100,11 @@ async function main(args: readonly string[]): Promise<void> {
   }
   const invited = invitation(process.env);
   if (invited.from === "person") {
-    complain(
+    return refuse(
       `This is the Terraform provider hostform/hosting ${VERSION}. Terraform starts it by itself: install it with \`hostform terraform install\`.`,
     );
-    return end(1);
   }
-  if ("refusal" in invited) {
-    complain(invited.refusal);
-    return end(1);
-  }
+  if ("refusal" in invited) return refuse(invited.refusal);
   const { client } = invited;
   const tls = client === undefined ? undefined : { identity: selfSigned(Date.now()), client };
   await start(tls, (endpoint) => handshakeLine(endpoint, tls?.identity), false);

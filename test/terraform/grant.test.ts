@@ -103,28 +103,57 @@ describe.skipIf(noTerraform !== undefined)(titled("grants in Terraform"), { time
     }
   });
 
-  it("that have expired are left alone, and one whose end is written otherwise is the same", async () => {
+  it("are compared by the instant of their end, and left alone when it has passed", async () => {
     const terraform = await startTerraform({ install: "running" });
     const until = (end: string) =>
       `${team("{}")}resource "hosting_grant" "guest" {
   service_id = hosting_service.site.id
   email      = "guest@acme.example"
   permission = "view"
-  expires_at = ${end}
+  expires_at = "${end}"
 }
 `;
-    await terraform.write(until('"2099-01-31T04:00:00+04:00"'));
+    await terraform.write(until("2020-01-31T00:00:00Z"));
+    expect((await terraform.refused()).errors).toMatchObject([{ summary: expect.stringContaining("expired at 2020") }]);
+    await terraform.write(until("2099-01-31T04:00:00+04:00"));
     await terraform.applied();
     await terraform.expectNoChanges();
-    await terraform.write(until('"2099-01-31T00:00:00Z"'));
+    await terraform.write(until("2099-01-31T00:00:00Z"));
     terraform.sent();
     await terraform.applied();
     expect(terraform.changesSent()).toEqual([]);
     await terraform.expectNoChanges();
-
-    await terraform.write(until('"2098-01-31T00:00:00Z"'));
+    await terraform.write(until("2098-01-31T00:00:00Z"));
     expect((await terraform.planned()).changes).toEqual({ "hosting_grant.guest": "replace" });
     await terraform.applied("tfplan");
     expect(terraform.control.list("grants")).toHaveLength(1);
+
+    // Years later: first the host still lists it, then it does not.
+    await terraform.write(until("2020-01-31T00:00:00Z"));
+    await terraform.change("terraform.tfstate", (text) => text.replaceAll("2098-", "2020-"));
+    const [{ id } = { id: 0 }] = terraform.control.list("grants");
+    terraform.control.change("grants", id, { expires_at: "2020-01-31T00:00:00.000Z" });
+    await terraform.expectNoChanges();
+    terraform.control.remove("grants", id);
+    const { code, changes, warnings, text } = await terraform.plan();
+    expect({ code, changes, warnings }, text).toMatchObject({
+      code: 0,
+      changes: {},
+      warnings: [{ detail: expect.stringContaining("later") }],
+    });
+    const destroyed = await terraform.destroy();
+    expect(destroyed.code, destroyed.text).toBe(0);
+  });
+
+  it("of a service that is gone are left alone with it", async () => {
+    const terraform = await start();
+    await terraform.applied();
+    terraform.control.remove("services", 1003);
+    const { code, changes, warnings, text } = await terraform.plan();
+    expect({ code, changes }, text).toEqual({ code: 0, changes: {} });
+    expect(warnings.map(({ address }) => address)).toEqual(expect.arrayContaining([DEV, BOSS, "hosting_service.site"]));
+    const destroyed = await terraform.destroy();
+    expect(destroyed.code, destroyed.text).toBe(0);
+    expect(terraform.state().size).toBe(0);
   });
 });

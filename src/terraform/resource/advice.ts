@@ -17,8 +17,10 @@ const WAYS: Partial<Record<Code, (diagnostic: Diagnostic, kind: Kind) => string>
     creation === "keyed"
       ? "Remove the block, or order it anew on purpose: another `reference`, and `terraform apply -replace=ADDRESS`."
       : "Remove the block, or make it anew on purpose with `terraform apply -replace=ADDRESS`.",
-  "plan.prevented": (_, { retire }) =>
-    `To let go of it: \`deletion_policy = "forget"\`${retire === undefined ? "" : ' (or "suspend")'}, apply, then remove it. Or a \`removed\` block with \`destroy = false\` (\`terraform state rm\`): Terraform stops managing it.`,
+  "plan.prevented": ({ fix = "" }, { retire }) =>
+    fix.startsWith("Wait")
+      ? "Wait until it is live, and apply again. Or a `removed` block with `destroy = false` (`terraform state rm`): Terraform stops managing it."
+      : `To let go of it: \`deletion_policy = "forget"\`${retire === undefined ? "" : ' (or "suspend")'}, apply, then remove it. Or a \`removed\` block with \`destroy = false\` (\`terraform state rm\`): Terraform stops managing it.`,
   "plan.pending": (_, { creation }) =>
     creation === "blind"
       ? "Look in the dashboard. If it was ordered: `terraform state rm` it and import it. If it was not: `terraform plan` once, `terraform state rm` it, and apply again."
@@ -41,6 +43,6 @@ export function inTerraform(kind: Kind, diagnostic: Diagnostic): Diagnostic {
   if (diagnostic.fix === undefined) return rest;
   const way = WAYS[diagnostic.code];
   // What this front has said itself is in its words already.
-  const foreign = /hostform|--[a-z]|YAML|block/.test(diagnostic.fix);
+  const foreign = /hostform|--[a-z]|declaration|refers to|providers:/.test(diagnostic.fix);
   return way === undefined || !foreign ? rest : { ...rest, fix: way(diagnostic, kind) };
 }

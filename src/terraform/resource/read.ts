@@ -1,3 +1,4 @@
+import { kinds } from "../../kinds/index.ts";
 import type { Kind } from "../../kinds/kind.ts";
 import {
   attributesOf,
@@ -53,11 +54,47 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, fr
     const { values, mark: left } = withoutWaiting(kind, seen.attributes, kept, seen.phase);
     return { state: withFront(kind, values, recorded) as JsonObject, mark: left, diagnostics: [] };
   }
-  if (seen.status === "absent" || kind.creation === "listable") return { state: null, mark: {}, diagnostics: [] };
+  if (seen.status === "absent" || kind.creation === "listable") {
+    const why = await notAgain(kind, recorded, prior.address, front);
+    if (why === undefined) return { state: null, mark: {}, diagnostics: [] };
+    return { state: withFront(kind, recorded, recorded) as JsonObject, mark: kept, diagnostics: [why] };
+  }
   // What the account still tells of it (a status such as "terminated"); else only that it is gone.
   const last = (await front.account.list(kind, parentOf(kind, prior.attributes))).get(String(recorded.id));
   const attributes = last === undefined ? { ...recorded, status: GONE } : refreshed(kind, recorded, last);
   return { state: withFront(kind, attributes, recorded) as JsonObject, mark: kept, diagnostics: [] };
+}
+
+/**
+ * Why an object that is gone is not to be made again: it ended by itself, or what it belongs to is gone too. It stays in the
+ * state then; out of it, Terraform would plan just that, and the API would refuse it, with every plan from now on.
+ */
+async function notAgain(
+  kind: Kind,
+  recorded: JsonObject,
+  what: string,
+  { account, session }: Front,
+): Promise<Diagnostic | undefined> {
+  const lapsed = kind.lapsed?.(recorded, session.clock.now());
+  if (lapsed !== undefined) {
+    return {
+      severity: "warning",
+      code: "plan.expired",
+      summary: `${what} is gone and is not made again: ${lapsed}`,
+      fix: "Remove it, or give a later `expires_at`.",
+    };
+  }
+  const parent = parentOf(kind, recorded);
+  const holder = kinds.get(kind.nested?.in ?? "");
+  if (parent === undefined || holder === undefined) return undefined;
+  const found = await account.find(holder, parent);
+  if (found !== undefined && found.phase !== "gone") return undefined;
+  return {
+    severity: "warning",
+    code: "apply.skipped",
+    summary: `${what} is left alone: ${holder.noun} ${parent}, which it belongs to, is gone`,
+    fix: `Remove both, or settle the ${holder.noun} first.`,
+  };
 }
 
 /** Once the object is live, what waited for that shows as not done. */

@@ -239,18 +239,18 @@ describe("started by Terraform", () => {
     expect((await client.call(SCHEMA)).status).toBe(STATUS.ok);
   });
 
-  it("says in one line why it cannot start", async () => {
+  it("says in one line why it cannot start, where Terraform shows it", async () => {
     const old = launch({ env: { ...byTerraform, PLUGIN_PROTOCOL_VERSIONS: "5" } });
     expect(await old.ended).toMatchObject({
       code: 1,
-      stdout: "",
-      stderr: expect.stringMatching(/^[^\n]*Use Terraform[^\n]*\n$/),
+      stdout: expect.stringMatching(/^[^\n]*Use Terraform[^\n]*\n$/),
+      stderr: "",
     });
     const nowhere = launch({ env: { ...byTerraform, TMPDIR: path.join(folder, "none") } });
     expect(await nowhere.ended).toMatchObject({
       code: 1,
-      stdout: "",
-      stderr: expect.stringMatching(/^hosting provider: cannot listen in [^\n]*ENOENT[^\n]*Set TMPDIR[^\n]*\n$/),
+      stdout: expect.stringMatching(/^hosting provider: cannot listen in [^\n]*ENOENT[^\n]*Set TMPDIR[^\n]*\n$/),
+      stderr: "",
     });
     const node = launch({
       env: byTerraform,
@@ -258,8 +258,8 @@ describe("started by Terraform", () => {
     });
     expect(await node.ended).toMatchObject({
       code: 1,
-      stdout: "",
-      stderr: "hostform needs Node 22.20 or newer; this is Node 20.9.0.\n",
+      stdout: "hostform needs Node 22.20 or newer; this is Node 20.9.0.\n",
+      stderr: "",
     });
   });
 });

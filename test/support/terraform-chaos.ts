@@ -1,0 +1,90 @@
+/** Terraform and its provider, killed in the middle of an apply. */
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import path from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { expect } from "vitest";
+import type { Terraform } from "./terraform.ts";
+import type { Ended } from "./terraform-outcome.ts";
+
+const PRELOAD = path.join(import.meta.dirname, "terraform-doom.ts");
+
+/** A provider that is left alone ends with its connection; what is under way to the API may take a moment. */
+const ALONE_MS = 5_000;
+
+/** An operation of one of the provider's processes of a command. */
+export interface DoomPoint {
+  readonly process: number;
+  readonly nth: number;
+  readonly label: string;
+}
+
+export type Whom = "terraform" | "both";
+
+/** One resource after the other: the same run each time. */
+const APPLY = ["apply", "-auto-approve", "-input=false", "-no-color", "-parallelism=1"];
+
+/** Everything back to the beginning: the account, the state, and what the provider remembers. */
+export function startOver(terraform: Terraform): void {
+  terraform.control.reset();
+  const old = ["terraform.tfstate", "terraform.tfstate.backup", ".terraform.tfstate.lock.info", "doom"];
+  for (const name of old) rmSync(path.join(terraform.dir, name), { recursive: true, force: true });
+  rmSync(terraform.stateHome, { recursive: true, force: true });
+}
+
+/** The operations of an apply that nothing happens to. */
+export async function operationsOf(terraform: Terraform): Promise<DoomPoint[]> {
+  startOver(terraform);
+  const ended = await doomed(terraform, undefined);
+  expect(ended.code, ended.text).toBe(0);
+  const lines = readFileSync(path.join(terraform.dir, "doom", "operations"), "utf8")
+    .trim()
+    .split("\n");
+  return lines.map((line) => {
+    const [, number, nth, label = ""] = /^(\d+) (\d+) (.*)$/.exec(line) ?? [];
+    return { process: Number(number), nth: Number(nth), label };
+  });
+}
+
+/** An apply that is killed before the operation. Waits until nothing of it is left. */
+export async function killedApply(terraform: Terraform, point: DoomPoint, whom: Whom): Promise<Ended> {
+  startOver(terraform);
+  const ended = await doomed(terraform, `${point.process} ${point.nth} ${whom}`);
+  await expectNobodyLeft(terraform);
+  return ended;
+}
+
+async function doomed(terraform: Terraform, at: string | undefined): Promise<Ended> {
+  const folder = path.join(terraform.dir, "doom");
+  mkdirSync(folder);
+  const { env } = terraform;
+  Object.assign(env, { NODE_OPTIONS: `--import=${PRELOAD}`, HOSTFORM_DOOM: folder, HOSTFORM_DOOM_AT: at });
+  try {
+    return await terraform.start("terraform", APPLY).ended;
+  } finally {
+    for (const name of ["NODE_OPTIONS", "HOSTFORM_DOOM", "HOSTFORM_DOOM_AT"]) delete env[name];
+  }
+}
+
+/** Fails when a process of the folder is still there after a moment. */
+export async function expectNobodyLeft(terraform: Terraform): Promise<void> {
+  const until = Date.now() + ALONE_MS;
+  while ((terraform.processes()?.length ?? 0) > 0 && Date.now() < until) await delay(10);
+  expect(terraform.processes() ?? [], "processes that outlived Terraform").toEqual([]);
+}
+
+/** Applies until a plan has nothing to do, at most three times. @returns how often. */
+export async function untilQuiet(terraform: Terraform): Promise<number> {
+  for (let run = 1; ; run++) {
+    const outcome = await terraform.applied();
+    expect([...terraform.state().values()].filter(({ status }) => status !== "")).toEqual([]);
+    // Something to say is something open: another apply settles it.
+    if (outcome.warnings.length === 0) return run;
+    expect(run, "commands that were needed").toBeLessThan(3);
+  }
+}
+
+/** Whether the journal of the provider's machine holds a text. */
+export function noted(terraform: Terraform, text: string): boolean {
+  const file = path.join(terraform.stateHome, "creates.journal");
+  return existsSync(file) && readFileSync(file).includes(text);
+}
