@@ -38,7 +38,7 @@ export function planResource(input: PlanInput): Planned {
   if (observed.status === "present") return planPresent(input, observed.attributes, observed.phase, lapsed);
   if (lapsed !== undefined) {
     const fix = "Remove it, or give a later `expires_at`.";
-    const summary = `${kind.noun} ${input.address} is not created: ${lapsed}`;
+    const summary = `${input.address} is not created: ${lapsed}`;
     return unchanged(input, null, [
       { severity: "warning", code: "plan.expired", summary, fix, address: input.address },
     ]);

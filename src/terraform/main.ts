@@ -22,6 +22,9 @@ const GRACE_MS = 10_000;
 /** Terraform connects within milliseconds. If it died instead, nobody will. */
 const UNUSED_MS = 60_000;
 
+/** How often it is looked whether Terraform is still there. */
+const LOOK_MS = 1_000;
+
 /** Ends the process; whatever it left in the file system is removed by its `exit` listeners. */
 function end(code: number): void {
   process.exit(code);
@@ -47,6 +50,20 @@ function die(error: unknown): void {
 /** Ends the process when what is under way has ended. */
 function endGently({ shutdown }: GrpcServer): void {
   shutdown().then(() => end(0), die);
+}
+
+/**
+ * Calls back when the process that started this one is gone. Its connection does not always tell: Node's http2 session
+ * never closes when the other end dies while a large answer is written to it. On Windows a parent's number stays.
+ */
+function onceOrphaned(then: () => void): void {
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(watch);
+    then();
+  }, LOOK_MS);
+  watch.unref();
 }
 
 /** Begins to load the provider at the first call; what comes before it is loaded waits. */
@@ -87,7 +104,9 @@ async function start(tls: MutualTls | undefined, announce: (endpoint: Endpoint) 
   // A terminal sends Ctrl-C and its own end to Terraform and to us; Terraform decides what becomes of it.
   for (const signal of ["SIGINT", "SIGHUP"] as const) process.on(signal, () => stays && endGently(grpc));
   process.on("SIGTERM", () => endGently(grpc));
-  if (!stays) setTimeout(() => grpc.wasUsed() || end(0), UNUSED_MS).unref();
+  if (stays) return;
+  setTimeout(() => grpc.wasUsed() || end(0), UNUSED_MS).unref();
+  onceOrphaned(() => endGently(grpc));
 }
 
 async function main(args: readonly string[]): Promise<void> {

@@ -32,13 +32,14 @@ function ordinal(): number {
 }
 
 const own = ordinal();
+const terraform = process.ppid;
 let count = 0;
 
 function pass(label: string): void {
   count += 1;
   appendFileSync(path.join(folder, "operations"), `${own} ${count} ${label.replaceAll(/\s+/g, " ")}\n`);
   if (String(own) !== wantedProcess || String(count) !== wantedNth) return;
-  process.kill(process.ppid, "SIGKILL");
+  process.kill(terraform, "SIGKILL");
   if (whom === "both") process.kill(process.pid, "SIGKILL");
 }
 

@@ -111,3 +111,19 @@ export function readDiagnostic(raw: RawDiagnostic): Diagnosis[] {
     },
   ];
 }
+
+interface ShownPlan {
+  readonly resource_changes: readonly {
+    readonly address: string;
+    readonly change: Readonly<Record<"before" | "after" | "after_unknown", Record<string, unknown> | null>>;
+  }[];
+}
+
+/** The attributes of an address that a plan (of `terraform show -json`) changes, or of which it does not know what becomes. */
+export function changedIn(plan: object, address: string): string[] {
+  const { resource_changes: all } = plan as ShownPlan;
+  const { before, after, after_unknown: unknown } = all.find((one) => one.address === address)?.change ?? {};
+  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {}), ...Object.keys(unknown ?? {})]);
+  const same = (name: string) => JSON.stringify(before?.[name] ?? null) === JSON.stringify(after?.[name] ?? null);
+  return [...names].filter((name) => unknown?.[name] === true || !same(name)).sort();
+}

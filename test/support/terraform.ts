@@ -10,6 +10,7 @@ import { afterEach, expect } from "vitest";
 import { type RequestEntry, type Sandbox, type SandboxOptions, startSandbox } from "../../src/sandbox/index.ts";
 import { noTerraform } from "./backends.ts";
 import {
+  changedIn,
   type Diagnosis,
   type Ended,
   expectSound,
@@ -17,7 +18,7 @@ import {
   readDiagnostic,
   readOutcome,
 } from "./terraform-outcome.ts";
-import { Workplace } from "./terraform-process.ts";
+import { type Started, Workplace } from "./terraform-process.ts";
 import { builtProvider, VERSION } from "./terraform-provider.ts";
 import { type InstanceState, readState } from "./terraform-state.ts";
 import { cliConfiguration, surroundings } from "./terraform-surroundings.ts";
@@ -89,7 +90,7 @@ export async function startTerraform(options: TerraformOptions = {}): Promise<Te
 
 export class Terraform extends Workplace {
   readonly sandbox: Sandbox;
-  #server: Promise<Ended> | undefined;
+  #server: Started | undefined;
 
   constructor(dir: string, sandbox: Sandbox, env: Record<string, string | undefined>) {
     super(dir, env);
@@ -98,13 +99,14 @@ export class Terraform extends Workplace {
 
   /** Starts the provider, which serves the commands from now on. */
   async serve(executable: string): Promise<void> {
-    const { child, ended } = this.start(executable, ["--reattach"]);
+    const started = this.start(executable, ["--reattach"]);
+    const { child, ended } = started;
+    this.#server = started;
     const line = await new Promise<string>((resolve, reject) => {
       child.stdout?.on("data", (chunk) => resolve(String(chunk)));
       ended.then(({ text }) => reject(new Error(`the provider ended:\n${text}`)), reject);
     });
     this.env.TF_REATTACH_PROVIDERS = /^TF_REATTACH_PROVIDERS='(.*)'$/m.exec(line)?.[1];
-    this.#server = ended;
   }
 
   get control(): Sandbox["control"] {
@@ -174,6 +176,11 @@ export class Terraform extends Workplace {
     return JSON.parse(await this.well("show", "-json", "tfplan"));
   }
 
+  /** The attributes of an address that the plan in `tfplan` changes, or of which it does not know what becomes. */
+  async changed(address: string): Promise<string[]> {
+    return changedIn(await this.shownPlan(), address);
+  }
+
   /** `terraform apply` without questions. */
   async apply(...args: string[]): Promise<Outcome> {
     return readOutcome(await this.run("apply", "-json", "-input=false", "-auto-approve", ...args));
@@ -217,12 +224,14 @@ export class Terraform extends Workplace {
 
   /** Frees everything. @throws when a provider outlived the commands. */
   async close(): Promise<void> {
+    // By itself, it leaves nothing behind.
+    this.#server?.child.kill("SIGTERM");
+    const served = await this.#server?.ended;
     this.end();
-    const served = await this.#server;
-    if (served !== undefined) expectSound(served, "…, in the provider");
     const survivors = await this.survivors();
     await this.sandbox.close();
     await rm(this.dir, { recursive: true, force: true, maxRetries: 3 });
+    if (served !== undefined) expectSound(served, "…, in the provider");
     if (survivors > 0) throw new Error(`${survivors} processes outlived the commands of the test`);
   }
 }

@@ -48,6 +48,7 @@ describe.skipIf(noTerraform !== undefined)(titled("money in Terraform"), { timeo
 
     await terraform.write(site('deletion_policy = "forget"'));
     expect((await terraform.planned()).changes).toEqual({ [SITE]: "update" });
+    expect(await terraform.changed(SITE)).toEqual(["deletion_policy"]);
     await terraform.applied("tfplan");
     await terraform.write("");
     expect((await terraform.planned()).changes).toEqual({ [SITE]: "delete" });
@@ -201,12 +202,15 @@ output "passwords" {
     await terraform.expectNoChanges();
     await terraform.write(site());
     expect((await terraform.planned()).changes).toEqual({ [SITE]: "update" });
+    expect(await terraform.changed(SITE)).toEqual(["password_version"]);
     await terraform.applied("tfplan");
     expect(terraform.changesSent()).toEqual([]);
     await terraform.expectNoChanges();
     // How long things are waited for concerns the provider alone.
     await terraform.write(site('timeouts = { create = "1h", update = "90s", delete = "5m" }'));
-    await terraform.applied();
+    await terraform.planned();
+    expect(await terraform.changed(SITE)).toEqual(["timeouts"]);
+    await terraform.applied("tfplan");
     expect(terraform.changesSent()).toEqual([]);
     await terraform.expectNoChanges();
   });

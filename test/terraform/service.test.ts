@@ -56,6 +56,13 @@ describe.skipIf(noTerraform !== undefined)(titled("a service in Terraform"), { t
 
     await terraform.write(site('suspended = true\ntimeouts = { update = "20m" }'));
     expect((await terraform.planned()).changes).toEqual({ [SITE]: "update" });
+    expect(await terraform.changed(SITE)).toEqual([
+      "password_version",
+      "provisioning_status",
+      "status",
+      "suspended",
+      "timeouts",
+    ]);
     await terraform.applied("tfplan");
     expect(terraform.changesSent()).toEqual(["POST /services/1003/suspend"]);
     expect(terraform.attributes(SITE)).toMatchObject({ suspended: true, status: "suspended" });

@@ -47,6 +47,7 @@ output "secret" {
     const before = secretOf(terraform);
     await terraform.write(hook('["invoice.paid"]', lifecycle));
     expect((await terraform.planned()).changes).toEqual({ [HOOK]: "replace" });
+    expect(await terraform.changed(HOOK)).toEqual(["created_at", "events", "id", "secret"]);
     await terraform.applied("tfplan");
     expect(terraform.changesSent()).toEqual(["POST /webhooks", "DELETE /webhooks/201"]);
     expect(terraform.attributes(HOOK)).toMatchObject({ id: "202", secret: secretOf(terraform) });

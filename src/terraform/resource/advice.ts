@@ -33,8 +33,7 @@ const WAYS: Partial<Record<Code, (diagnostic: Diagnostic, kind: Kind) => string>
   },
   "plan.catalogue": () => "See the data source `hosting_plans`. The order will be refused if the plan is not active.",
   "apply.replayed": () => "Declare another `reference` to order it, or import the one that is there.",
-  "config.duplicate": (_, { creation }) =>
-    `Remove one of the two, or correct what it refers to.${creation === "keyed" ? " If it is one that Terraform has marked as tainted: `terraform untaint ADDRESS`." : ""}`,
+  "config.duplicate": () => "Remove one of the two, or correct what it refers to.",
 };
 
 /** The diagnostic as Terraform's users are told it. */

@@ -110,7 +110,7 @@ function heldByOther(kind: Kind, name: string, { replacing }: Mark, front: Front
       summary: `The order "${name}" is ${kind.noun} ${id}, which is in the state already`,
       detail:
         "The Idempotency-Key is made from the name: a second order with it would be answered with the first one's.",
-      fix: "If the resource was renamed, add a `moved` block. If there are to be two, give the second another `reference`.",
+      fix: "If the resource was renamed, add a `moved` block; if Terraform has it marked as tainted, `terraform untaint` it. If there are to be two, give the second another `reference`.",
       attribute: ["reference"],
     },
   ];
