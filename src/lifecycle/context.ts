@@ -25,6 +25,8 @@ export interface ApplyContext {
   holder?(kind: Kind, remote: Remote): string | undefined;
   /** Takes an object for this address, before it is recorded. @returns the other address that has it already. */
   take?(kind: Kind, id: string, attributes: JsonObject): string | undefined;
+  /** Whether an order that turns out to have been placed before, with no mark of it here, is adopted. Default: yes. */
+  readonly adoptsOrders?: boolean;
   /** Takes the thing that is to be made for this address. @returns the other address that has it already. */
   claim?(kind: Kind, planned: JsonObject): string | undefined;
   /** Whether a live object is the one that this create takes the place of: it was let go for that. */

@@ -77,6 +77,11 @@ export async function createKeyed(
     return made;
   }
   await refuseOther(kind, change, planned, earlier, context);
+  if (pending === undefined && context.adoptsOrders === false) {
+    await unmark();
+    const subject = { kind, address: change.address, holder: (remote: Remote) => context.holder?.(kind, remote) };
+    throw new HostformError([existing(subject, [earlier])]);
+  }
   const warning: Diagnostic = {
     severity: "warning",
     code: "apply.replayed",

@@ -5,7 +5,17 @@ import type { ApplyContext } from "./context.ts";
 export interface CreateContext
   extends Pick<
     ApplyContext,
-    "account" | "writer" | "project" | "now" | "pause" | "holder" | "replaces" | "siblings" | "claim" | "take"
+    | "account"
+    | "writer"
+    | "project"
+    | "now"
+    | "pause"
+    | "holder"
+    | "replaces"
+    | "adoptsOrders"
+    | "siblings"
+    | "claim"
+    | "take"
   > {
   /** Records durably that the create was begun. @param told what is known of the object already. */
   markPending(intent: Intent, told?: JsonObject): Promise<void>;

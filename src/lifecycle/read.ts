@@ -1,7 +1,8 @@
 import { type Kind, matches, type Remote } from "../kinds/kind.ts";
-import { hasUnknown, type JsonObject, type Phase, type ResourceState, type ValueObject } from "../model/index.ts";
+import { fail, hasUnknown, type JsonObject, type Phase, type ResourceState, type ValueObject } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { refreshed } from "./attributes.ts";
+import { madeBetween } from "./doubt.ts";
 
 /** What the account shows of one resource. A plain value. */
 export type Observation =
@@ -125,9 +126,33 @@ async function findByName(
   );
 }
 
+/** Some hosts round the time of making when they tell it again. */
+const PRECISION_MS = 2_000;
+
+/**
+ * The same id at another account or host is another object, and nothing that is recorded of the one may be done to the
+ * other. When it was made tells one from another; where the host does not say, for what is paid, the natural key does.
+ */
+function refuseStranger(kind: Kind, recorded: JsonObject, { id, attributes }: Remote): void {
+  const was = madeBetween({ attributes: recorded });
+  const is = madeBetween({ attributes });
+  const [before, now] = [kind.naturalKey(recorded), kind.naturalKey(attributes)];
+  const otherKey = kind.quote !== undefined && before !== undefined && now !== undefined && before !== now;
+  const apart = was && is ? is[0] > was[1] + PRECISION_MS || is[1] < was[0] - PRECISION_MS : otherKey;
+  if (!apart) return;
+  fail("state.stranger", `${kind.noun} ${id} is another one than was recorded`, {
+    detail:
+      was && is
+        ? `It was made at ${String(attributes.created_at)}; the recorded one at ${String(recorded.created_at)}.`
+        : `It is ${String(now)}; the recorded one was ${String(before)}.`,
+    fix: "Does the provider point to another account or host? Correct its address and token. If the host has given the id to another object, take the old one out of the state.",
+  });
+}
+
 function present(kind: Kind, recorded: JsonObject | undefined, remote: Remote | undefined): Observation {
   const missing = recorded === undefined ? "does not exist" : "no longer exists";
   if (remote === undefined) return { status: "gone", how: missing, matches: [] };
+  if (recorded !== undefined) refuseStranger(kind, recorded, remote);
   if (remote.phase === "gone")
     return { status: "gone", how: `is ${JSON.stringify(remote.attributes.status ?? "gone")}`, matches: [] };
   return { status: "present", attributes: refreshed(kind, recorded, remote), phase: remote.phase };

@@ -211,6 +211,10 @@ export const codes = {
   "state.unreadable": ["The state file cannot be read", "Restore it from a backup or from version control."],
   "state.newer": ["The state was written by a newer format", "Use a version of hostform or Terraform that knows it."],
   "state.foreign": ["The state is not one that hostform can manage", "Use `--state` to name another file."],
+  "state.stranger": [
+    "An object has the id of a recorded one and is another",
+    "Check the address and the token of the provider: ids mean nothing in another account.",
+  ],
   "state.unmanaged": [
     "The state holds objects of another program",
     "Nothing to do: hostform leaves them alone and keeps them in the file.",

@@ -15,6 +15,10 @@ export interface Session {
   readonly project: string | undefined;
   /** Digits after the decimal point of money amounts; undefined: amounts are in the API's own unit. */
   readonly moneyScale: number | undefined;
+  /** Which host it is, as the private mark of an object names it. No address can be read from it. */
+  readonly host: string;
+  /** Which folder and workspace Terraform runs in: a note of the journal is used where it was made. */
+  readonly place: string;
   readonly clock: Clock;
   /** Aborted when Terraform is stopped (Ctrl-C): what is under way is finished, nothing new is begun. */
   readonly stop: AbortSignal;
@@ -28,14 +32,20 @@ export interface Session {
  * state after the provider has answered, and a process that is killed in between takes the answer with it. In the user's
  * state folder, mode 0600; nothing in it outlives the moment in which Terraform shows that it has recorded the object.
  */
+export interface Note extends ResourceState {
+  /** Where Terraform ran, as {@link Session.place} has it. */
+  readonly place?: string;
+  /** Of a change: what Terraform had recorded, before it, of the values that are told only once. */
+  readonly base?: JsonObject;
+}
+
+/** The notes of this account and project. Each method is synchronous and atomic. */
 export interface Journal {
   /** @param name what tells the object from others of its type: a service's reference, else the natural key. */
-  get(type: string, name: string): ResourceState | undefined;
+  get(type: string, name: string): Note | undefined;
   /** Durable when it returns. */
-  put(type: string, name: string, resource: ResourceState): void;
+  put(type: string, name: string, note: Note): void;
   remove(type: string, name: string): void;
-  /** Terraform's state holds the object with this id: what is noted of it is not needed any more. Cheap when nothing is. */
-  recorded(type: string, id: string): void;
   close(): void;
 }
 

@@ -16,6 +16,8 @@ export interface Sample {
   readonly others: JsonObject;
   /** Attributes that are declared in Terraform alone: YAML fills them in where the block stands. */
   readonly implied?: JsonObject;
+  /** For others that the API takes only together with these, when they are ordered. */
+  readonly orderedWith?: Readonly<Record<string, JsonObject>>;
   /** For others that can only be told after this is declared too: `password` needs `password_version`. */
   readonly together?: Readonly<Record<string, JsonObject>>;
   /** The environment that the declaration refers to: secret values. */

@@ -34,7 +34,9 @@ describe.each([...kinds.values()])("$type", (kind) => {
       await expectSettled(subject, course);
     });
 
-    it.each(AFTERMATHS)("killed before any effect$what", async (aftermath) => {
+    // Without the journal the account is all there is: that is about what is made.
+    const aftermaths = LONG || course.name.startsWith("create") ? AFTERMATHS : AFTERMATHS.slice(0, 2);
+    it.each(aftermaths)("killed before any effect$what", async (aftermath) => {
       const effects = await effectsOf(await begin(kind, course), course);
       const failures: string[] = [];
       for (const [at, effect] of effects.entries()) {

@@ -119,6 +119,8 @@ export class Machine {
       account: new Account(client, settings, stop.signal),
       project: PROJECT,
       moneyScale: undefined,
+      host: "sandbox",
+      place: "here",
       stop: stop.signal,
       journal: mortalJournal(journal, life),
       secretOutputs: mortalOutputs(systemSecretFiles({ folder: this.outputs, own: [], env: {} }), life),
@@ -177,7 +179,6 @@ function mortalJournal(journal: Journal, life: Life): Journal {
       journal.put(type, name, resource);
     },
     remove: (type, name) => journal.remove(type, name),
-    recorded: (type, id) => journal.recorded(type, id),
     close: () => journal.close(),
   };
 }

@@ -1,4 +1,5 @@
 import path from "node:path";
+import { normalizeBaseUrl } from "../../api/base-url.ts";
 import { HostingClient, type Ledger, ledgerFor, VERSION } from "../../api/index.ts";
 import { readingSettings } from "../../kinds/provider-settings.ts";
 import { Account } from "../../lifecycle/index.ts";
@@ -15,6 +16,7 @@ import { systemSecretFiles } from "../../record/secret-output.ts";
 import type { Session } from "../contract.ts";
 import { type OpenJournal, openJournal } from "../journal.ts";
 import { validateProviderConfig } from "./config.ts";
+import { hostMark, placeMark } from "./place.ts";
 import { addressOf, type ProviderToken, projectOf, settingsIn, tokenOf } from "./settings.ts";
 import { notKnown, waitingSession } from "./waiting.ts";
 
@@ -80,6 +82,8 @@ export async function openSession(config: ValueObject, surroundings: Surrounding
     client,
     account: new Account(client, reading, stop),
     settings: reading,
+    host: hostMark(normalizeBaseUrl(baseUrl, true).href),
+    place: placeMark(folder, env),
     moneyScale: settings.moneyScale,
     clock,
     stop,

@@ -38,6 +38,12 @@ export function waitingSession(
     get project() {
       return needed();
     },
+    get host() {
+      return needed();
+    },
+    get place() {
+      return needed();
+    },
     get moneyScale() {
       return needed();
     },

@@ -1,9 +1,10 @@
 import type { CallOptions, Mutation, MutationName, Writer } from "../../api/index.ts";
 import type { Kind } from "../../kinds/kind.ts";
 import type { ApplyContext } from "../../lifecycle/index.ts";
-import { ApiError, type ResourceState, type ValueObject } from "../../model/index.ts";
+import { ApiError, type JsonObject, type ResourceState, type ValueObject } from "../../model/index.ts";
 import type { Front } from "./front.ts";
 import { JOB_MS } from "./front.ts";
+import { onceTold } from "./noted.ts";
 import { labelOf } from "./subject.ts";
 import { timeoutOf } from "./timeouts.ts";
 
@@ -12,6 +13,8 @@ export interface Surroundings {
   readonly name: string | undefined;
   /** The attributes in which `timeouts` is looked up. */
   readonly config: ValueObject;
+  /** What Terraform has recorded. */
+  readonly prior: JsonObject | null;
   readonly operation: "create" | "update" | "delete";
   readonly front: Front;
 }
@@ -27,10 +30,11 @@ export interface Latest {
  */
 export function applyContext(
   kind: Kind,
-  { name, config, operation, front }: Surroundings,
+  { name, config, prior, operation, front }: Surroundings,
 ): { readonly context: ApplyContext; readonly latest: Latest } {
   const { session, account, jobs } = front;
-  const { client, clock, project, journal, secretOutputs, stop } = session;
+  const { client, clock, project, journal, place, secretOutputs, stop } = session;
+  const base = onceTold(kind, prior ?? {});
   const latest: Latest = { resource: undefined };
   const limit = timeoutOf(config, operation);
   const label = labelOf(kind, config);
@@ -41,11 +45,13 @@ export function applyContext(
     project: project ?? "",
     now: () => clock.now(),
     pause: (ms) => clock.sleep(ms),
-    take: (ofKind, id) => front.claim(ofKind, `id ${id}`, label),
-    replaces: (remote) => front.isReplaced(kind, name, remote),
+    take: (ofKind, id) => front.take(ofKind, id, label),
+    replaces: (remote) => front.isReleased(kind, remote),
+    // Without a note of ours it may be another configuration's: it is imported by whoever knows that it is not.
+    adoptsOrders: false,
     save: async (resource) => {
       latest.resource = resource;
-      if (name !== undefined && operation !== "delete") journal.put(kind.type, name, resource);
+      if (name !== undefined && operation !== "delete") journal.put(kind.type, name, { ...resource, place, base });
     },
     drop: async () => {
       latest.resource = undefined;

@@ -15,8 +15,9 @@ import {
 } from "../../model/index.ts";
 import { adoptNoted } from "./adopt.ts";
 import { applyContext, type Latest } from "./apply-context.ts";
-import type { Front } from "./front.ts";
+import { claimOf, type Front, unclaim } from "./front.ts";
 import type { Mark } from "./mark.ts";
+import { noteOf } from "./noted.ts";
 import { defect, different, incomplete, notices, notKnown, twice } from "./notices.ts";
 import { checkOrder } from "./order-name.ts";
 import { declaredIn, labelOf, nameOf, recordedAs, withFront } from "./subject.ts";
@@ -54,40 +55,47 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
     const refused = checkOrder(kind, declared, {}, front.session);
     if (refused.length > 0) return { state: prior, mark, diagnostics: refused };
   }
-  const { journal } = front.session;
   // Two declarations of one thing, whose sameness showed only now.
-  const other = creating ? front.claim(kind, name, labelOf(kind, planned)) : undefined;
+  const other = creating ? claimOf(kind, name, planned, front) : undefined;
   if (other !== undefined) return { state: prior, mark, diagnostics: [twice(kind, other)] };
-  const noted = recorded === undefined && name !== undefined ? journal.get(kind.type, name) : undefined;
+  const { note: noted, elsewhere } = recorded === undefined ? noteOf(kind, name, front) : {};
+  if (elsewhere !== undefined) return { state: prior, mark, diagnostics: [elsewhere] };
   if (isDoubtful(noted) && kind.creation === "blind") {
     // Nothing shows what became of it, and it is never sent again by itself: Terraform is to hold what is known.
-    const answer = settled(kind, question, noted.attributes, noted.private, []);
+    const answer = settled(kind, question, noted.attributes, { ...noted.private, ...origin(name, front) }, []);
     return { ...answer, diagnostics: [notKnown(kind)] };
   }
   if (noted !== undefined && !isDoubtful(noted)) {
     const adopted = await adoptNoted(kind, noted, planned, front);
     if (adopted !== undefined) {
       const { attributes, diagnostics } = adopted;
-      return settled(kind, question, attributes, markOf(kind, question, attributes, noted.private), diagnostics);
+      const kept = { ...markOf(kind, question, attributes, noted.private), ...origin(name, front) };
+      return settled(kind, question, attributes, kept, diagnostics);
     }
-    if (name !== undefined) journal.remove(kind.type, name);
+    if (name !== undefined) front.session.journal.remove(kind.type, name);
   }
   const before = isDoubtful(noted) ? noted : recorded;
   const operation = prior === null ? "create" : "update";
-  const { context, latest } = applyContext(kind, { name, config, operation, front });
+  const { context, latest } = applyContext(kind, { name, config, prior, operation, front });
   const change = changeOf(kind, question, before);
   try {
     const own = { ...context, ...(before && { prior: before }) };
     const applied = await applyChange(kind, change, declared, own);
     front.changed(kind, parentOf(kind, applied.attributes ?? {}));
     const attributes = applied.attributes ?? {};
-    if (creating) front.forgetReplaced(kind, name);
     const marked = markOf(kind, question, attributes, latest.resource?.private ?? mark);
-    return settled(kind, question, attributes, marked, notices(kind, applied));
+    const kept = { ...marked, ...origin(creating ? name : mark.made, front) };
+    return settled(kind, question, attributes, kept, notices(kind, applied));
   } catch (error) {
-    return failed(kind, question, { error, latest, created: creating }, front);
+    return failed(kind, question, { error, latest, created: creating, name }, front);
   }
 }
+
+/** Where an object comes from, for its mark: the host, and the name under which it was made here. */
+const origin = (made: string | undefined, { session }: Front): Mark => ({
+  host: session.host,
+  ...(made !== undefined && { made }),
+});
 
 /** The change as the lifecycle takes it. */
 function changeOf(kind: Kind, { prior, planned, mark }: ApplyQuestion, before: ResourceState | undefined): Change {
@@ -175,10 +183,16 @@ interface Failure {
   readonly error: unknown;
   readonly latest: Latest;
   readonly created: boolean;
+  readonly name: string | undefined;
 }
 
 /** A failure. What was made, or may have been, is in the answer, and then there are only warnings. */
-function failed(kind: Kind, question: ApplyQuestion, { error, latest, created }: Failure, front: Front): ApplyAnswer {
+function failed(
+  kind: Kind,
+  question: ApplyQuestion,
+  { error, latest, created, name }: Failure,
+  front: Front,
+): ApplyAnswer {
   if (!(error instanceof HostformError) && latest.resource === undefined) throw error;
   const told =
     error instanceof HostformError
@@ -189,15 +203,18 @@ function failed(kind: Kind, question: ApplyQuestion, { error, latest, created }:
     // Terraform keeps the state of a failed update, and does not make anything anew.
     const attributes = resource?.attributes ?? recordedAs(kind, question.prior ?? {}, {}).attributes;
     const state = withFront(kind, attributes, question.prior ?? {}) as JsonObject;
-    return { state, mark: settledMark(resource?.private ?? question.mark), diagnostics: told };
+    const { made, host } = question.mark;
+    const kept = { ...settledMark(resource?.private ?? question.mark), ...(made && { made }), ...(host && { host }) };
+    return { state, mark: kept, diagnostics: told };
   }
   if (resource === undefined) {
-    front.unclaim(kind, nameOf(kind, declaredIn(kind, question.planned)));
+    unclaim(kind, name, question.planned, front);
     return { state: question.prior, mark: question.mark, diagnostics: told };
   }
   const unclear = isDoubtful(resource);
   const mark = unclear ? resource.private : markOf(kind, question, resource.attributes, resource.private);
-  const answer = settled(kind, question, resource.attributes, mark, []);
+  const kept = { ...mark, ...origin(name, front) };
+  const answer = settled(kind, question, resource.attributes, kept, []);
   const warnings = told.map((each) => ({ ...each, severity: "warning" as const }));
   return { ...answer, diagnostics: [...warnings, unclear ? notKnown(kind) : incomplete(kind, resource)] };
 }

@@ -1,7 +1,9 @@
 import type { Kind, Remote } from "../../kinds/kind.ts";
 import type { Account } from "../../lifecycle/index.ts";
 import { JobWatch } from "../../lifecycle/index.ts";
+import type { ValueObject } from "../../model/index.ts";
 import type { Session } from "../contract.ts";
+import { labelOf } from "./subject.ts";
 
 /** How long the first readers of a collection wait for others, in milliseconds. Terraform asks for ten at a time. */
 const GATHER_MS = 25;
@@ -88,28 +90,40 @@ export class Front {
     this.#released.add(`${kind.type} ${String(id)}`);
   }
 
-  /**
-   * A plan that makes an object anew: the apply, in another process, is to know whose place it takes, when it makes the new
-   * one first (`create_before_destroy`).
-   */
-  noteReplaced(kind: Kind, name: string, id: string): void {
-    const old = { address: "", provider: "default", schemaVersion: 0, sensitive: [], private: {}, dependencies: [] };
-    this.session.journal.put(kind.type, replacedBy(name), { ...old, attributes: { id } });
+  isReleased(kind: Kind, { id }: Pick<Remote, "id">): boolean {
+    return this.#released.has(`${kind.type} ${id}`);
   }
 
-  /** Whether an object was let go of, or is to be when the one of this name is there. */
-  isReplaced(kind: Kind, name: string | undefined, { id }: Pick<Remote, "id">): boolean {
-    if (this.#released.has(`${kind.type} ${id}`)) return true;
-    return name !== undefined && this.session.journal.get(kind.type, replacedBy(name))?.attributes.id === id;
-  }
-
-  /** It is there: nothing is to be replaced any more. */
-  forgetReplaced(kind: Kind, name: string | undefined): void {
-    if (name !== undefined) this.session.journal.remove(kind.type, replacedBy(name));
+  /** Takes an object that an answer has named. @returns whose it is, when it is not to be taken. */
+  take(kind: Kind, id: string, label: string): string | undefined {
+    if (this.isReleased(kind, { id })) return "what was to make room for it";
+    const holds = [...this.#held].some(([key, held]) => held === id && key.startsWith(`${kind.type} `));
+    return holds ? "another resource of this state" : this.claim(kind, `id ${id}`, label);
   }
 }
 
-const replacedBy = (name: string) => `replaced by ${name}`;
+/** Takes the name of a thing that is to be made, and what tells it from others. @returns what has either already. */
+export function claimOf(kind: Kind, name: string | undefined, planned: ValueObject, front: Front): string | undefined {
+  const label = labelOf(kind, planned);
+  const taken = front.claim(kind, name, label);
+  if (taken !== undefined) return taken;
+  const key = keyIn(kind, planned);
+  const other = key === name ? undefined : front.claim(kind, key, label);
+  if (other !== undefined) front.unclaim(kind, name);
+  return other;
+}
+
+/** Both are free again: nothing was made, or it was removed. */
+export function unclaim(kind: Kind, name: string | undefined, attributes: ValueObject, front: Front): void {
+  front.unclaim(kind, name);
+  front.unclaim(kind, keyIn(kind, attributes));
+}
+
+const keyIn = (kind: Kind, attributes: ValueObject) => {
+  const key = kind.naturalKey(attributes);
+  const parent = kind.parent === undefined ? undefined : attributes[kind.parent];
+  return key === undefined || parent === undefined ? key : `${String(parent)} ${key}`;
+};
 
 const fronts = new WeakMap<Session, Front>();
 

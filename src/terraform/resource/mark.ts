@@ -1,4 +1,5 @@
 import { fail, isObject, type PrivateMark } from "../../model/index.ts";
+import type { Session } from "../contract.ts";
 
 /** An object in whose place another is to be made. */
 export interface Replaced {
@@ -14,6 +15,10 @@ export interface Replaced {
  * hostform's own state has it, so that a state passes from one to the other.
  */
 export interface Mark extends PrivateMark {
+  /** Of what the provider has made: the name that it was made under (of an order, that of its Idempotency-Key). */
+  readonly made?: string;
+  /** The host whose ids are meant ({@link Session.host}). */
+  readonly host?: string;
   /** In a plan only: the object that a create would take the place of, if this becomes a replacement. */
   readonly replacing?: Replaced;
 }

@@ -1,5 +1,5 @@
 import type { Kind, Settings } from "../../kinds/kind.ts";
-import { attributesOf, type Planned } from "../../lifecycle/index.ts";
+import { attributesOf } from "../../lifecycle/index.ts";
 import {
   type AttributePath,
   type Diagnostic,
@@ -9,7 +9,7 @@ import {
   type ValueObject,
 } from "../../model/index.ts";
 import type { Session } from "../contract.ts";
-import type { Replaced } from "./mark.ts";
+import type { Mark, Replaced } from "./mark.ts";
 import { checkOrder } from "./order-name.ts";
 import { declaredIn, nameOf } from "./subject.ts";
 
@@ -29,20 +29,21 @@ export function orderAnew(
   question: {
     readonly prior: JsonObject;
     readonly config: ValueObject;
-    readonly planned: Planned;
+    readonly mark: Mark;
+    readonly diagnostics: readonly Diagnostic[];
     readonly session: Session;
   },
 ): Anew {
-  const { prior, config, planned, session } = question;
-  const refused = planned.diagnostics.filter(({ code }) => code === "plan.immutable");
+  const { prior, config, mark, diagnostics, session } = question;
+  const refused = diagnostics.filter(({ code }) => code === "plan.immutable");
   const sameThing = kind.creation === "blind" && kind.naturalKey(prior) === kind.naturalKey(declaredIn(kind, config));
   // A domain that is registered cannot be registered once more with other years.
   if (refused.length === 0 || config.replace_on_change !== true || sameThing) {
-    return { requiresReplace: [], diagnostics: planned.diagnostics };
+    return { requiresReplace: [], diagnostics };
   }
-  const others = planned.diagnostics.filter(({ code }) => code !== "plan.immutable");
+  const others = diagnostics.filter(({ code }) => code !== "plan.immutable");
   const declared = declaredIn(kind, config);
-  const replacing = replacedObject(kind, { ...prior, id: String(prior.id) }, session.settings);
+  const replacing = replacedObject(kind, { ...prior, id: String(prior.id) }, mark, session.settings);
   const order = checkOrder(kind, declared, { replacing }, session);
   const kept = replacing.prevented ? [prevented(kind, replacing.id)] : [];
   return {
@@ -62,8 +63,13 @@ function anewAs(kind: Kind, declared: ValueObject): ValueObject {
 }
 
 /** What a create needs to know of the object that it takes the place of. */
-export function replacedObject(kind: Kind, prior: JsonObject & { readonly id: string }, settings: Settings): Replaced {
-  const name = nameOf(kind, prior);
+export function replacedObject(
+  kind: Kind,
+  prior: JsonObject & { readonly id: string },
+  { made }: Mark,
+  settings: Settings,
+): Replaced {
+  const name = made ?? nameOf(kind, prior);
   const policy = prior.deletion_policy ?? "prevent";
   const gone = kind.phase?.(prior, settings) === "gone";
   const held = kind.removal === "policy" && policy === "prevent" && !gone;

@@ -21,8 +21,11 @@ import {
   type Value,
   type ValueObject,
 } from "../../model/index.ts";
+import type { Note } from "../contract.ts";
 import type { Front } from "./front.ts";
+import { notAsMade } from "./made.ts";
 import type { Mark } from "./mark.ts";
+import { noteOf } from "./noted.ts";
 import { orderAnew, prevented, replacedObject } from "./order-anew.ts";
 import { checkOrder } from "./order-name.ts";
 import { conform, declaredIn, labelOf, nameOf, recordedAs, withFront } from "./subject.ts";
@@ -79,30 +82,42 @@ function inputOf(kind: Kind, own: Own, { session }: Front): PlanInput {
 
 async function planCreate(kind: Kind, config: ValueObject, mark: Mark, front: Front): Promise<PlanAnswer> {
   const declared = declaredIn(kind, config);
-  const { journal } = front.session;
   const name = nameOf(kind, declared);
-  const noted = name === undefined ? undefined : journal.get(kind.type, name);
+  const { note, elsewhere } = noteOf(kind, name, front);
   // What an earlier process began or made under this name is settled by the apply: nothing new is made beside it.
-  const observed: Observation =
-    noted === undefined ? await observeNew(kind, declared, mark, front) : { status: "absent", matches: [] };
-  const plans = kind.creation === "keyed" && noted === undefined ? await catalogue(front) : [];
+  const known = note !== undefined || elsewhere !== undefined;
+  const observed: Observation = known
+    ? { status: "absent", matches: [] }
+    : await observeNew(kind, declared, { mark, config }, front);
+  const plans = kind.creation === "keyed" && !known ? await catalogue(front) : [];
   const input = inputOf(kind, { config: declared, prior: undefined, observed, plans }, front);
   const { result, change, diagnostics } = planResource(input);
-  const taken = name === undefined ? undefined : heldByOther(kind, name, mark, front);
-  const replaces = kind.removal === "policy" ? mark.replacing : undefined;
-  if (name !== undefined && replaces !== undefined) front.noteReplaced(kind, name, replaces.id);
-  const kept = mark.replacing?.prevented ? [prevented(kind, mark.replacing.id)] : [];
-  const told = [...diagnostics, ...checkOrder(kind, declared, mark, front.session), ...kept, ...(taken ?? [])];
+  const told = [
+    ...diagnostics,
+    ...(elsewhere ? [elsewhere] : []),
+    ...(note ? [willSettle(kind, note)] : []),
+    ...checkOrder(kind, declared, mark, front.session),
+    ...(mark.replacing?.prevented ? [prevented(kind, mark.replacing.id)] : []),
+    ...(name === undefined ? [] : heldByOther(kind, name, mark, front)),
+  ];
   // A grant that expired is not made; Terraform has no way to leave it out.
   const refused = change.after === null ? told.map((each) => ({ ...each, severity: "error" as const })) : told;
   const { values } = conform(kind, result, { config: declared, prior: null });
   return { planned: values, mark: {}, requiresReplace: [], diagnostics: refused };
 }
 
+/** The plan shows a create, whatever comes of it. */
+function willSettle(kind: Kind, note: Note): Diagnostic {
+  const what = isDoubtful(note)
+    ? `was begun by a run that was cut off: the apply settles it, and makes nothing twice`
+    : `was made by a run that was cut off, as ${kind.noun} ${String(note.attributes.id)}: the apply adopts it, and makes nothing`;
+  return { severity: "warning", code: "apply.replayed", summary: `${note.address} ${what}` };
+}
+
 /** One name is one order: a second resource with it would be given the service of the first. */
-function heldByOther(kind: Kind, name: string, { replacing }: Mark, front: Front): Diagnostic[] | undefined {
+function heldByOther(kind: Kind, name: string, { replacing }: Mark, front: Front): Diagnostic[] {
   const id = kind.creation === "keyed" ? front.heldAs(kind, name) : undefined;
-  if (id === undefined || id === replacing?.id || front.isReplaced(kind, name, { id })) return undefined;
+  if (id === undefined || id === replacing?.id || front.isReleased(kind, { id })) return [];
   return [
     {
       severity: "error",
@@ -116,15 +131,24 @@ function heldByOther(kind: Kind, name: string, { replacing }: Mark, front: Front
   ];
 }
 
-/** What the account shows that could be the declared object; what it takes the place of does not count. */
-async function observeNew(kind: Kind, declared: ValueObject, { replacing }: Mark, front: Front): Promise<Observation> {
+/**
+ * What the account shows that could be the declared object. What it takes the place of does not count; nor, where
+ * `replace_on_change` says that one object may follow another, what is there already: with create_before_destroy this is
+ * asked for the new one while the old one stands. The apply looks again, and refuses then.
+ */
+async function observeNew(
+  kind: Kind,
+  declared: ValueObject,
+  { mark: { replacing }, config }: { readonly mark: Mark; readonly config: ValueObject },
+  front: Front,
+): Promise<Observation> {
   const parent = parentOf(kind, declared);
   if (kind.naturalKey(declared) === undefined || hasUnknown(kind.parent === undefined ? null : (parent ?? UNKNOWN)))
     return { status: "absent", matches: [] };
   const seen = await read(front.account, { kind, prior: undefined, config: declared });
   if (seen.status === "present") return seen;
-  const name = nameOf(kind, declared);
-  const isOther = (remote: Remote) => remote.id !== replacing?.id && !front.isReplaced(kind, name, remote);
+  const isOther = (remote: Remote) =>
+    config.replace_on_change !== true && remote.id !== replacing?.id && !front.isReleased(kind, remote);
   return { ...seen, matches: seen.matches.filter(isOther), alike: (seen.alike ?? []).filter(isOther) };
 }
 
@@ -151,7 +175,10 @@ async function planRecorded(
     : asRecorded(kind, recorded.attributes, front);
   const plans = pending && kind.creation === "keyed" ? await catalogue(front) : [];
   const planned = planResource(inputOf(kind, { config: declared, prior: recorded, observed, plans }, front));
-  const anew = orderAnew(kind, { prior, config, planned, session: front.session });
+  const gone = observed.status === "gone";
+  const asMade = pending ? [] : notAsMade(kind, prior, { mark, declared, gone });
+  const diagnostics = [...planned.diagnostics, ...asMade];
+  const anew = orderAnew(kind, { prior, config, mark, diagnostics, session: front.session });
   // What is gone and not made anew stays as it is recorded.
   const result = anew.result ?? (planned.change.after === null ? recorded.attributes : planned.result);
   const { values, overruled } = conform(kind, result, { config: declared, prior });
@@ -160,7 +187,7 @@ async function planRecorded(
     planned: values,
     mark: {
       ...(pending ? mark : settledMark(mark)),
-      ...replacingOf(kind, recorded.attributes, front.session.settings),
+      ...replacingOf(kind, recorded.attributes, mark, front.session.settings),
     },
     requiresReplace: [...anew.requiresReplace, ...replacedBy(kind, planned.change.reasons)],
     diagnostics: [...anew.diagnostics, ...edited.map((name) => stillPending(kind, prior, name))],
@@ -176,9 +203,9 @@ function asRecorded(kind: Kind, attributes: JsonObject, { session }: Front): Obs
 }
 
 /** Should it be made anew: the next question of the same plan, for the create, gets this to know what it replaces. */
-function replacingOf(kind: Kind, attributes: JsonObject, settings: Settings): Mark {
+function replacingOf(kind: Kind, attributes: JsonObject, mark: Mark, settings: Settings): Mark {
   const { id } = attributes;
-  return typeof id === "string" ? { replacing: replacedObject(kind, { ...attributes, id }, settings) } : {};
+  return typeof id === "string" ? { replacing: replacedObject(kind, { ...attributes, id }, mark, settings) } : {};
 }
 
 /** The attributes that no request changes in place, where the API can delete the object and make another. */

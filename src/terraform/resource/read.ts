@@ -12,9 +12,10 @@ import {
   settledMark,
   tellsOnce,
 } from "../../lifecycle/index.ts";
-import { type Diagnostic, equal, type Json, type JsonObject, type ResourceState } from "../../model/index.ts";
+import type { Diagnostic, JsonObject } from "../../model/index.ts";
 import type { Front } from "./front.ts";
 import type { Mark } from "./mark.ts";
+import { isRecorded, withNoted } from "./noted.ts";
 import { nameOf, recordedAs, withFront } from "./subject.ts";
 
 export interface ReadAnswer {
@@ -33,7 +34,7 @@ export const GONE = "gone";
  * @throws ApiError when the account cannot be read.
  */
 export async function readResource(kind: Kind, state: JsonObject, mark: Mark, front: Front): Promise<ReadAnswer> {
-  const { journal } = front.session;
+  const { journal, host } = front.session;
   const name = nameOf(kind, state);
   const noted = name === undefined ? undefined : journal.get(kind.type, name);
   const dropNote = () => {
@@ -51,7 +52,7 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, fr
   const kept = settledMark(mark);
   if (seen.status === "present") {
     dropNote();
-    const { values, mark: left } = withoutWaiting(kind, seen.attributes, kept, seen.phase);
+    const { values, mark: left } = withoutWaiting(kind, seen.attributes, { ...kept, host }, seen.phase);
     return { state: withFront(kind, values, recorded) as JsonObject, mark: left, diagnostics: [] };
   }
   if (seen.status === "absent" || kind.creation === "listable") {
@@ -113,39 +114,6 @@ function withoutWaiting(
   return { values: { ...attributes, ...Object.fromEntries(silent.map(([name]) => [name, null])) }, mark };
 }
 
-/** The recorded attributes with what a note has that Terraform did not come to record: a secret that was told only once. */
-function withNoted(kind: Kind, state: JsonObject, noted: ResourceState | undefined): JsonObject {
-  if (noted === undefined || noted.attributes.id !== state.id || typeof state.id !== "string") return state;
-  return { ...state, ...Object.fromEntries(onceTold(kind, noted.attributes)) };
-}
-
-/**
- * Whether Terraform's state holds all that a note is kept for. A note of a create that is about another object than the
- * recorded one (which it was to replace) is kept for that create.
- */
-function isRecorded(
-  kind: Kind,
-  state: JsonObject,
-  mark: Mark,
-  { attributes, private: { pending } }: ResourceState,
-): boolean {
-  if (pending !== undefined && attributes.id === null) {
-    if (state.id === null) return mark.pending?.since === pending.since;
-    return !pending.known?.includes(String(state.id));
-  }
-  const told = onceTold(kind, attributes);
-  return attributes.id === state.id && told.every(([name, value]) => equal(state[name] ?? null, value));
-}
-
-/** What no later read tells, and no declaration: the values that came with an answer, and how far that has come. */
-function onceTold(kind: Kind, attributes: JsonObject): [string, Json][] {
-  return attributesOf(kind).flatMap(([name, , { unreadable, computed, change }]): [string, Json][] => {
-    const once = unreadable && ((computed && change === undefined) || change === "in-place");
-    const value = attributes[name] ?? null;
-    return once && name !== "id" && value !== null ? [[name, value]] : [];
-  });
-}
-
 /** A create without known outcome: what the account certainly shows is adopted, all else is left to the plan. */
 async function readDoubtful(kind: Kind, state: JsonObject, prior: Doubtful, front: Front): Promise<ReadAnswer> {
   const left: ReadAnswer = { state, mark: prior.private, diagnostics: [] };
@@ -158,7 +126,7 @@ async function readDoubtful(kind: Kind, state: JsonObject, prior: Doubtful, fron
   const summary = `${prior.address} was made by a request whose answer was lost: adopted ${kind.noun} ${made.id}`;
   return {
     state: withFront(kind, attributes, state) as JsonObject,
-    mark: settledMark(prior.private),
+    mark: { ...settledMark(prior.private), host: session.host },
     diagnostics: [{ severity: "warning", code: "apply.replayed", summary }],
   };
 }

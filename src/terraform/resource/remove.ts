@@ -10,7 +10,7 @@ import {
 } from "../../lifecycle/index.ts";
 import { type Diagnostic, HostformError, isError, type JsonObject } from "../../model/index.ts";
 import { applyContext } from "./apply-context.ts";
-import type { Front } from "./front.ts";
+import { type Front, unclaim } from "./front.ts";
 import type { Mark } from "./mark.ts";
 import { nameOf, recordedAs } from "./subject.ts";
 
@@ -44,14 +44,26 @@ export async function destroyResource(
 ): Promise<readonly Diagnostic[]> {
   const { change, diagnostics } = await planDestroy(kind, prior, mark, front);
   if (diagnostics.some(isError)) throw new HostformError(diagnostics);
+  if (mark.host !== undefined && mark.host !== front.session.host) throw new HostformError([elsewhere(kind, prior)]);
   const name = nameOf(kind, prior);
-  const { context } = applyContext(kind, { name, config: prior, operation: "delete", front });
+  const { context } = applyContext(kind, { name, config: prior, prior, operation: "delete", front });
   const applied = await applyChange(kind, change, null, { ...context, prior: recordedAs(kind, prior, mark) });
   if (applied.attributes !== null) throw new HostformError([stillSuspending(kind, prior)]);
   front.release(kind, prior.id);
-  front.unclaim(kind, name);
+  unclaim(kind, name, prior, front);
   front.changed(kind, parentOf(kind, prior));
   return [...diagnostics, ...applied.diagnostics];
+}
+
+/** Ids mean nothing at another host; with a refresh it is seen whether it is the same object. */
+function elsewhere(kind: Kind, prior: JsonObject): Diagnostic {
+  return {
+    severity: "error",
+    code: "state.stranger",
+    summary: `${kind.noun} ${String(prior.id)} was recorded at another address of the API`,
+    detail: "Nothing is removed on an id alone: at another host it is another object.",
+    fix: "Correct `base_url`; or, if the host has moved, apply once with a refresh, which looks at the object.",
+  };
 }
 
 /** It is let go of only when it is suspended: until then the policy is not carried out. */

@@ -16,6 +16,7 @@ export const sample: Sample = {
     password_version: 1,
   },
   together: { password: { password_version: 1 }, password_version: { password: { env: "SAMPLE_PASSWORD" } } },
+  orderedWith: { coupon_code: { term: 1 } },
   env: { SAMPLE_PASSWORD: "correct horse battery" },
   drift: { attribute: "suspended", fields: { status: "suspended" } },
 };

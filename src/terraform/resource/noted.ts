@@ -1,0 +1,79 @@
+import type { Kind } from "../../kinds/kind.ts";
+import { attributesOf, isDoubtful } from "../../lifecycle/index.ts";
+import { type Diagnostic, equal, type Json, type JsonObject } from "../../model/index.ts";
+import type { Note } from "../contract.ts";
+import type { Front } from "./front.ts";
+import type { Mark } from "./mark.ts";
+
+/** What the journal has of a thing that is to be made. */
+export interface Noted {
+  readonly note?: Note;
+  /** It was made, or begun, for another folder or workspace: it is not this one's. */
+  readonly elsewhere?: Diagnostic;
+}
+
+export function noteOf(kind: Kind, name: string | undefined, { session }: Front): Noted {
+  const note = name === undefined ? undefined : session.journal.get(kind.type, name);
+  if (note === undefined) return {};
+  return note.place === undefined || note.place === session.place ? { note } : { elsewhere: foreign(kind, note) };
+}
+
+function foreign(kind: Kind, note: Note): Diagnostic {
+  const common = { severity: "error" as const, address: note.address };
+  if (isDoubtful(note)) {
+    return {
+      ...common,
+      code: "plan.pending",
+      summary: `${note.address} was begun by Terraform in another folder or workspace, and is not settled`,
+      detail: "The project, and what tells one object from another, are the same there and here.",
+      fix: "Apply there first. If this is the same configuration in another folder, set HOSTFORM_PLACE to one word for both. If there are to be two, give this one another `project`, or other attributes.",
+    };
+  }
+  const id = String(note.attributes.id);
+  const parent = kind.parent === undefined ? undefined : note.attributes[kind.parent];
+  return {
+    ...common,
+    code: "plan.exists",
+    summary: `${note.address} exists already as ${kind.noun} ${id}, made by Terraform in another folder or workspace`,
+    detail: "Two states must not manage one object: what one of them removes, the other one loses.",
+    object: parent === undefined ? id : `${String(parent)}/${id}`,
+    fix: "Plan there once, so that it is recorded; then it can be imported here. If this is the same configuration in another folder, set HOSTFORM_PLACE to one word for both. If there are to be two, give this one another `project`, or other attributes.",
+  };
+}
+
+/** What no later read tells, and no declaration: the values that came with an answer, and how far that has come. */
+export function onceTold(kind: Kind, attributes: JsonObject): JsonObject {
+  const names = attributesOf(kind).filter(([name, , { unreadable, computed, change }]) => {
+    return name !== "id" && unreadable && ((computed && change === undefined) || change === "in-place");
+  });
+  return Object.fromEntries(names.map(([name]) => [name, attributes[name] ?? null]));
+}
+
+/** Whether a note tells of the recorded object what Terraform did not come to record: the state is as it was before. */
+function addsTo(kind: Kind, state: JsonObject, { attributes, base = {} }: Note): boolean {
+  if (typeof state.id !== "string" || attributes.id !== state.id) return false;
+  const news = Object.entries(onceTold(kind, attributes));
+  const before = news.every(([name]) => equal(state[name] ?? null, base[name] ?? null));
+  return before && news.some(([name, value]) => value !== null && !equal(state[name] ?? null, value));
+}
+
+/** The recorded attributes with what a note adds: a secret that was told only once. */
+export function withNoted(kind: Kind, state: JsonObject, note: Note | undefined): JsonObject {
+  if (note === undefined || !addsTo(kind, state, note)) return state;
+  const told = Object.entries(onceTold(kind, note.attributes)).filter(([, value]) => value !== null);
+  return { ...state, ...(Object.fromEntries(told) as Record<string, Json>) };
+}
+
+/**
+ * Whether Terraform's state holds all that a note is kept for, or is newer. A note of a create that is about another object
+ * than the recorded one (which it was to replace) is kept for that create.
+ */
+export function isRecorded(kind: Kind, state: JsonObject, mark: Mark, note: Note): boolean {
+  const { attributes, private: recorded } = note;
+  const { pending } = recorded;
+  if (pending !== undefined && attributes.id === null) {
+    if (state.id === null) return mark.pending?.since === pending.since;
+    return !pending.known?.includes(String(state.id));
+  }
+  return attributes.id === state.id && !addsTo(kind, state, note);
+}

@@ -1,0 +1,20 @@
+/** Terraform's provider in a time that passes faster, for what takes minutes: the request budget. */
+import path from "node:path";
+
+const PRELOAD = path.join(import.meta.dirname, "fast-clock.ts");
+
+/** A time that the sandbox and the provider's processes share. */
+export interface FastTime {
+  readonly clock: { now(): number };
+  /** For the environment of Terraform. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** @param rate how many milliseconds pass in one. */
+export function fastTime(rate: number): FastTime {
+  const since = Date.now();
+  return {
+    clock: { now: () => since + (Date.now() - since) * rate },
+    env: { NODE_OPTIONS: `--import=${PRELOAD}`, HOSTFORM_CLOCK: `${rate} ${since}` },
+  };
+}
