@@ -25,6 +25,14 @@ const PARTS: Readonly<Record<string, Part>> = {
   kills: { what: "kill -9 of the program at every point", tests: "test/reliability/kill-sweep.test.ts" },
   cuts: { what: "an exchange severed after every byte", tests: "test/reliability/cut.test.ts" },
   errors: { what: "every failure at every create", tests: "test/reliability/error-table.test.ts" },
+  provider: {
+    what: "every command of every kind in the Terraform provider, killed before each effect, and the next one too",
+    tests: "test/conformance/terraform-crash.test.ts",
+  },
+  terraform: {
+    what: "kill -9 of the real Terraform before each operation of its provider",
+    tests: "test/terraform/chaos.test.ts",
+  },
   locks: { what: "contended starts with kills in between", tests: "test/reliability/lock-contention.test.ts" },
 };
 

@@ -78,10 +78,10 @@ export class HostingClient implements Reader, Writer {
   /** Sends a request that changes something and reads its answer (§4). */
   async perform<E extends MutationName>(
     mutation: Mutation<E>,
-    { signal, notAfter }: CallOptions = {},
+    { signal, notAfter, stop }: CallOptions = {},
   ): Promise<Answers[E]> {
     const { endpoint, params, body, idempotencyKey } = mutation;
-    return readAnswer(endpoint, await this.#call(endpoint, { params, body, idempotencyKey, signal, notAfter }));
+    return readAnswer(endpoint, await this.#call(endpoint, { params, body, idempotencyKey, signal, notAfter, stop }));
   }
 
   readonly plans = {

@@ -14,6 +14,8 @@ export interface ApiRequest {
   readonly signal?: AbortSignal | undefined;
   /** No attempt leaves after this moment (milliseconds since the epoch): a key may be forgotten by then. */
   readonly notAfter?: number | undefined;
+  /** Aborted: no attempt leaves any more; one that has left is waited for. */
+  readonly stop?: AbortSignal | undefined;
   /** Counts from 1; set by the retry handler. */
   readonly attempt: number;
   /** How long this attempt waited for the rate limit, in ms, and what it left of the minute; set by the limit handler. */
@@ -39,3 +41,8 @@ export interface Answer {
 }
 
 export type Handler<R> = (request: ApiRequest) => Promise<R>;
+
+/** What ends the wait of a request that has not left. */
+export function beforeLeaving({ signal, stop }: Pick<ApiRequest, "signal" | "stop">): AbortSignal | undefined {
+  return signal !== undefined && stop !== undefined ? AbortSignal.any([signal, stop]) : (signal ?? stop);
+}

@@ -1,6 +1,6 @@
 import type { Clock } from "../model/index.ts";
 import { describeEndpoint } from "./endpoints.ts";
-import type { Handler, Reply } from "./exchange.ts";
+import { beforeLeaving, type Handler, type Reply } from "./exchange.ts";
 import { cancelled, FailedAttempt, tooLate } from "./failure.ts";
 import { type Limiter, PauseTooLong } from "./limiter.ts";
 
@@ -9,9 +9,9 @@ export function limit({ limiter, clock }: { limiter: Limiter; clock: Clock }, ne
   return async (request) => {
     let turn: { waitedMs: number; left: number };
     try {
-      turn = await limiter.acquire(request.signal);
+      turn = await limiter.acquire(beforeLeaving(request));
     } catch (error) {
-      if (request.signal?.aborted) throw cancelled(request.endpoint, "no");
+      if (beforeLeaving(request)?.aborted) throw cancelled(request.endpoint, "no");
       if (!(error instanceof PauseTooLong)) throw error;
       throw new FailedAttempt(request.endpoint, {
         code: "api.rate_limited",

@@ -10,6 +10,7 @@ export interface RequestParts {
   readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly notAfter?: number | undefined;
+  readonly stop?: AbortSignal | undefined;
 }
 
 /** What a header can carry and a person can read. */
@@ -22,7 +23,7 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 export function buildRequest(name: EndpointName, parts: RequestParts): ApiRequest {
   const endpoint: Endpoint = endpoints[name];
   const { method, repeat } = endpoint;
-  const { params = {}, query = [], body, idempotencyKey, signal, notAfter } = parts;
+  const { params = {}, query = [], body, idempotencyKey, signal, notAfter, stop } = parts;
   const path = endpoint.path.replace(/\{(\w+)\}/g, (_, key: string) => segment(name, key, params[key]));
   const search = query
     .map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value.toWellFormed())}`)
@@ -54,6 +55,7 @@ export function buildRequest(name: EndpointName, parts: RequestParts): ApiReques
     secrets: typeof password === "string" ? [password] : [],
     signal,
     notAfter,
+    stop,
     attempt: 1,
     waitedMs: 0,
     left: 0,

@@ -1,6 +1,6 @@
 import type { Clock } from "../model/index.ts";
 import { endpoints, type Repeat } from "./endpoints.ts";
-import type { Answer, Handler } from "./exchange.ts";
+import { type Answer, beforeLeaving, type Handler } from "./exchange.ts";
 import { cancelled, FailedAttempt } from "./failure.ts";
 import { LONGEST_WAIT_MS } from "./limiter.ts";
 
@@ -58,7 +58,7 @@ export function retry(options: RetryOptions, next: Handler<Answer>): Handler<Ans
         waited += delay;
         doubtful ||= error.reached === "maybe" && repeat !== "safe";
         try {
-          await clock.sleep(delay, request.signal);
+          await clock.sleep(delay, beforeLeaving(request));
         } catch {
           throw cancelled(request.endpoint, doubtful ? "maybe" : "no");
         }

@@ -1,10 +1,11 @@
-import { databaseTrouble } from "../model/database-file.ts";
-import { type Diagnostic, stateFolder } from "../model/index.ts";
+import { databaseTrouble, stateFolder } from "../local/index.ts";
+import type { Diagnostic } from "../model/index.ts";
 import { accountDigest } from "./account-digest.ts";
 import { isLoopback, normalizeBaseUrl } from "./base-url.ts";
 import { type Ledger, MemoryLedger } from "./ledger.ts";
 import type { RollingWindow, Turn } from "./rolling-window.ts";
-import { type WindowKeeper, windowFile, windowPath } from "./window-file.ts";
+import { windowFile, windowPath } from "./window-file.ts";
+import type { WindowKeeper } from "./window-keeper.ts";
 
 /** How soon to ask again when another process is at the file. */
 const ASK_AGAIN_MS = 50;

@@ -15,6 +15,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** No attempt of the request leaves after this moment, in milliseconds since the epoch. */
   readonly notAfter?: number;
+  /** Aborted: what has not left does not leave any more. What has left is waited for, as `signal` would not. */
+  readonly stop?: AbortSignal;
 }
 
 /** A listing: iterate to page through lazily, or take `.all()`. Each iteration starts anew. */

@@ -1,21 +1,9 @@
 import { readdirSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { DatabaseFile } from "../model/database-file.ts";
+import { DatabaseFile } from "../local/index.ts";
 import { RollingWindow } from "./rolling-window.ts";
-
-/** What a window is kept in. */
-export interface WindowKeeper {
-  /**
-   * Reads the window, lets it be changed, and writes it down, in one step for all processes.
-   * @param change may be called again when the first time came to nothing, with another window.
-   * @throws the system's or SQLite's own error; nothing was changed then.
-   */
-  update<T>(change: (window: RollingWindow) => T): T;
-  /** As it was written last from here. */
-  last(): RollingWindow;
-  close(): void;
-}
+import type { WindowKeeper } from "./window-keeper.ts";
 
 /** A file that nobody has used for this long holds nothing any more: tokens come and go. */
 const UNUSED_MS = 30 * 24 * 3_600_000;

@@ -108,6 +108,11 @@ export interface Kind<E extends MutationName = MutationName> {
 
   /** Rules across attributes. Called with evaluated, possibly unknown values, after each attribute was checked by itself. */
   check?(config: ValueObject): Diagnostic[];
+  /**
+   * Rules between what is declared and what the object is, or will be by the plan that is ordered: told before anything is
+   * ordered or sent. @param live attributes of the object; undefined for a new one.
+   */
+  suits?(config: ValueObject, live: JsonObject | undefined, plans: readonly PlanRecord[]): Diagnostic[];
   /** A reason not to create (an expired grant), or undefined. */
   lapsed?(config: ValueObject, now: number): string | undefined;
 

@@ -110,7 +110,10 @@ function planCreate(input: PlanInput, reasons: readonly Reason[], generation: nu
     mark: { ...(generation !== undefined && generation > 1 && { generation }), ...(deposed && { deposed }) },
     requests: deposed === undefined ? 1 : 2,
     ...(input.orderAnyway && { anyway: true }),
-    diagnostics: priced?.warning === undefined ? [] : [{ ...priced.warning, address: input.address }],
+    diagnostics: [
+      ...(kind.suits?.(config, undefined, input.plans) ?? []),
+      ...(priced?.warning === undefined ? [] : [priced.warning]),
+    ].map((each) => ({ ...each, address: input.address })),
     quote: priced?.quote,
   });
 }
@@ -140,7 +143,10 @@ function planPresent(
   if (lapsed !== undefined) return unchanged(input, before, []);
 
   // What cannot be done yet, or must not be done on a word that is not understood, is left as it is.
-  const diagnostics: Diagnostic[] = [];
+  const diagnostics: Diagnostic[] = (kind.suits?.(input.config, before, input.plans) ?? []).map((each) => ({
+    ...each,
+    address: input.address,
+  }));
   const later = kind.deferred?.(phase) ?? [];
   const deferred = differences.filter(({ name }) => later.includes(name));
   const acting = differences.filter(({ meta, name }) => meta.change === "in-place" && !later.includes(name));

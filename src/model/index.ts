@@ -1,8 +1,7 @@
 /**
  * The vocabulary of hostform: values, addresses, expressions, desired resources, states, changes, plans, diagnostics.
  * Plain types and pure functions. In: nothing. Out: what all other folders speak. Must not: import any other folder,
- * do I/O, read the clock (excepted: the one implementation of `Clock` by the system; and, not exported here, how a small
- * database is opened, which several folders need and none of them owns).
+ * do I/O, read the clock (excepted: the one implementation of `Clock` by the system).
  */
 export * from "./address.ts";
 export * from "./change.ts";
@@ -18,6 +17,5 @@ export * from "./money.ts";
 export * from "./plan.ts";
 export * from "./secret.ts";
 export * from "./state.ts";
-export * from "./state-folder.ts";
 export * from "./suggest.ts";
 export * from "./value.ts";

@@ -24,6 +24,8 @@ export interface SecretOutputParts {
   readonly run: CommandRunner;
   /** Absolute paths of files (state, declaration) that no secret may replace. */
   readonly own: readonly string[];
+  /** Whether a file, by its resolved path, is one of its kind. */
+  isOwn?(file: string): boolean;
   /** Whose those files are. Default: "hostform". */
   readonly owner?: string;
 }
@@ -88,12 +90,12 @@ export class SecretFiles {
   /** The file that is to be replaced, links followed: a link stays a link. */
   async #target(errand: Errand): Promise<{ path: string; diagnostics: Diagnostic[] }> {
     const { output, of } = errand;
-    const { disk, folder, look, own, owner = "hostform" } = this.#parts;
+    const { disk, folder, look, own, isOwn, owner = "hostform" } = this.#parts;
     const declared = "file" in output ? output.file : "env_file" in output ? output.env_file.path : "";
     const path = await this.#attempt(errand, () => disk.resolve(resolve(folder, declared)));
     const standing = await this.#attempt(errand, () => look(path));
     const owned = await Promise.all(own.map((file) => disk.resolve(file).catch(() => file)));
-    if (owned.includes(path)) {
+    if (owned.includes(path) || isOwn?.(path)) {
       refuse(errand, `It is a file that ${owner} itself reads or writes.`, "Name another file.");
     }
     if (standing !== undefined && standing.form !== "file") {
@@ -202,7 +204,7 @@ export class SecretFiles {
 export function systemSecretFiles({
   env,
   ...parts
-}: Pick<SecretOutputParts, "folder" | "own" | "owner"> & {
+}: Pick<SecretOutputParts, "folder" | "own" | "isOwn" | "owner"> & {
   readonly env: Readonly<Record<string, string | undefined>>;
 }): SecretFiles {
   const run: CommandRunner = (command, input, more) =>

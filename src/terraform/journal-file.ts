@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
-import { DatabaseFile } from "../model/database-file.ts";
-import type { ResourceState } from "../model/index.ts";
+import { DatabaseFile } from "../local/index.ts";
+import type { Note } from "./contract.ts";
 
 /** Whose entries are meant. */
 export interface JournalScope {
@@ -12,7 +12,7 @@ export interface JournalScope {
 export interface JournalEntry {
   readonly type: string;
   readonly name: string;
-  readonly resource: ResourceState;
+  readonly resource: Note;
 }
 
 /** What nobody asked for in this time belongs to something that was given up. */
@@ -30,7 +30,7 @@ const PRAGMAS =
 /** A serial is never used again, so that what is removed late is what was meant, whatever another process has put there. */
 const SCHEMA = `CREATE TABLE creates (
   serial INTEGER PRIMARY KEY AUTOINCREMENT, account TEXT NOT NULL, project TEXT NOT NULL, type TEXT NOT NULL,
-  name TEXT NOT NULL, id TEXT, written INTEGER NOT NULL, resource TEXT NOT NULL,
+  name TEXT NOT NULL, written INTEGER NOT NULL, resource TEXT NOT NULL,
   UNIQUE (account, project, type, name)) STRICT`;
 
 const OURS = "account = ? AND project = ?";
@@ -38,10 +38,9 @@ const OURS = "account = ? AND project = ?";
 function prepare(database: DatabaseSync) {
   return {
     put: database.prepare(
-      "INSERT OR REPLACE INTO creates (account, project, type, name, id, written, resource) VALUES (?, ?, ?, ?, ?, ?, ?)",
+      "INSERT OR REPLACE INTO creates (account, project, type, name, written, resource) VALUES (?, ?, ?, ?, ?, ?)",
     ),
     byName: database.prepare(`SELECT serial, resource FROM creates WHERE ${OURS} AND type = ? AND name = ?`),
-    byId: database.prepare(`SELECT serial FROM creates WHERE ${OURS} AND type = ? AND id = ?`),
     all: database.prepare(`SELECT serial, type, name, resource FROM creates WHERE ${OURS} ORDER BY type, name`),
     remove: database.prepare("DELETE FROM creates WHERE serial = ?"),
     removeOld: database.prepare("DELETE FROM creates WHERE written < ?"),
@@ -87,29 +86,27 @@ export class JournalFile {
     });
   }
 
-  get(type: string, name: string): ResourceState | undefined {
+  get(type: string, name: string): Note | undefined {
     const row = this.#file.use(({ byName }) => byName.get(...this.#scope, type, name));
     return row === undefined || this.#leaving.has(Number(row.serial)) ? undefined : resourceIn(row.resource);
   }
 
   /** On disk when it returns. @param now in milliseconds since the epoch. */
-  put(type: string, name: string, resource: ResourceState, now: number): void {
-    const id = idOf(resource) ?? null;
+  put(type: string, name: string, resource: Note, now: number): void {
     const text = JSON.stringify(resource);
     this.#file.change((statements) => {
       this.#removeLeaving(statements);
-      statements.put.run(...this.#scope, type, name, id, now, text);
+      statements.put.run(...this.#scope, type, name, now, text);
     });
     this.#leaving.clear();
   }
 
   /** Gone for this process at once, from the file in a while: an entry too many is noticed for what it is. */
   remove(type: string, name: string): void {
-    this.#leave(this.#file.use(({ byName }) => byName.all(...this.#scope, type, name)));
-  }
-
-  removeId(type: string, id: string): void {
-    this.#leave(this.#file.use(({ byId }) => byId.all(...this.#scope, type, id)));
+    const row = this.#file.use(({ byName }) => byName.get(...this.#scope, type, name));
+    if (row === undefined) return;
+    this.#leaving.add(Number(row.serial));
+    if (this.#leaving.size >= GATHERED) this.#flush();
   }
 
   list(): JournalEntry[] {
@@ -129,11 +126,6 @@ export class JournalFile {
     }
   }
 
-  #leave(rows: readonly Readonly<Record<string, unknown>>[]): void {
-    for (const { serial } of rows) this.#leaving.add(Number(serial));
-    if (this.#leaving.size >= GATHERED) this.#flush();
-  }
-
   #flush(): void {
     if (this.#leaving.size === 0) return;
     this.#file.change((statements) => this.#removeLeaving(statements));
@@ -145,18 +137,14 @@ export class JournalFile {
   }
 }
 
-/** The id that the API has given, as text; undefined while there is none. */
-export function idOf(resource: ResourceState | undefined): string | undefined {
-  const id = resource?.attributes.id;
-  return typeof id === "string" || typeof id === "number" ? String(id) : undefined;
-}
-
 /** Our own text again; undefined when it is not whole. */
-function resourceIn(text: unknown): ResourceState | undefined {
+function resourceIn(text: unknown): Note | undefined {
   try {
-    const { address, attributes, private: mark } = JSON.parse(String(text));
-    const isWhole = typeof address === "string" && isObject(attributes) && isObject(mark);
-    return isWhole ? JSON.parse(String(text)) : undefined;
+    const note = JSON.parse(String(text));
+    const { address, attributes, private: mark, place = "", base = {} } = note;
+    const isWhole =
+      [address, place].every((one) => typeof one === "string") && [attributes, mark, base].every(isObject);
+    return isWhole ? note : undefined;
   } catch {
     return undefined;
   }

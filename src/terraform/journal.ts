@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import path from "node:path";
 import { accountDigest } from "../api/account-digest.ts";
 import { normalizeBaseUrl } from "../api/base-url.ts";
-import type { Clock, Diagnostic, ResourceState } from "../model/index.ts";
-import type { Journal } from "./contract.ts";
-import { idOf, type JournalEntry, JournalFile, type JournalScope } from "./journal-file.ts";
+import type { Clock, Diagnostic } from "../model/index.ts";
+import type { Journal, Note } from "./contract.ts";
+import { type JournalEntry, JournalFile, type JournalScope } from "./journal-file.ts";
 
 /** Where the journal is, whose it is, and who is told when it cannot be kept. */
 export interface JournalOptions {
@@ -24,7 +24,7 @@ export interface OpenJournal extends Journal {
   list(): readonly JournalEntry[];
 }
 
-/** Type and name, or type and id. Neither a type nor an id holds a NUL. */
+/** No type holds a NUL. */
 const keyOf = (type: string, name: string) => `${type}\0${name}`;
 
 /**
@@ -51,8 +51,6 @@ class AccountJournal implements OpenJournal {
   readonly #onWarning: (warning: Diagnostic) => void;
   readonly #warned = new Set<string>();
   #file: JournalFile | undefined;
-  /** Type and id of what is noted, as far as this process knows: {@link recorded} is asked for every resource. */
-  readonly #ids = new Map<string, Set<string>>();
   /** What could not be written to the file. */
   readonly #own = new Map<string, JournalEntry>();
 
@@ -66,19 +64,15 @@ class AccountJournal implements OpenJournal {
     this.#scope = scope;
     this.#clock = clock;
     this.#onWarning = onWarning;
-    for (const { type, name, resource } of this.list()) this.#know(type, name, resource);
   }
 
-  get(type: string, name: string): ResourceState | undefined {
+  get(type: string, name: string): Note | undefined {
     const own = this.#own.get(keyOf(type, name));
     if (own !== undefined) return own.resource;
-    const resource = this.#read((file) => file.get(type, name), undefined);
-    if (resource !== undefined) this.#know(type, name, resource);
-    return resource;
+    return this.#read((file) => file.get(type, name), undefined);
   }
 
-  put(type: string, name: string, resource: ResourceState): void {
-    this.#know(type, name, resource);
+  put(type: string, name: string, resource: Note): void {
     const key = keyOf(type, name);
     try {
       this.#open().put(type, name, resource, this.#clock.now());
@@ -92,17 +86,6 @@ class AccountJournal implements OpenJournal {
   remove(type: string, name: string): void {
     this.#own.delete(keyOf(type, name));
     this.#read((file) => file.remove(type, name), undefined);
-  }
-
-  recorded(type: string, id: string): void {
-    const names = this.#ids.get(keyOf(type, id));
-    if (names === undefined) return;
-    this.#ids.delete(keyOf(type, id));
-    for (const name of names) {
-      const key = keyOf(type, name);
-      if (idOf(this.#own.get(key)?.resource) === id) this.#own.delete(key);
-    }
-    this.#read((file) => file.removeId(type, id), undefined);
   }
 
   list(): readonly JournalEntry[] {
@@ -120,13 +103,6 @@ class AccountJournal implements OpenJournal {
       // What could not be removed is removed by a later run.
     }
     this.#file = undefined;
-  }
-
-  #know(type: string, name: string, resource: ResourceState): void {
-    const id = idOf(resource);
-    if (id === undefined) return;
-    const key = keyOf(type, id);
-    this.#ids.set(key, (this.#ids.get(key) ?? new Set()).add(name));
   }
 
   /** Does something with the file if there is one. */

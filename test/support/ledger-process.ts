@@ -5,7 +5,7 @@
  */
 import { SharedLedger } from "../../src/api/shared-ledger.ts";
 import { windowFile } from "../../src/api/window-file.ts";
-import { openDatabase } from "../../src/model/sqlite.ts";
+import { openDatabase } from "../../src/local/index.ts";
 
 const [file = "", who = "", now = "", limit = "", count = ""] = process.argv.slice(2);
 const say = (word: string | number) => process.stdout.write(`${word}\n`);

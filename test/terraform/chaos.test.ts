@@ -8,10 +8,33 @@
 import { describe, expect, it } from "vitest";
 import { announce, LONG } from "../reliability/support/long.ts";
 import { noTerraform, startTerraform, type Terraform, titled } from "../support/terraform.ts";
-import { killedApply, noted, operationsOf, untilQuiet } from "../support/terraform-chaos.ts";
+import { type DoomPoint, killedApply, noted, operationsOf, untilQuiet, type Whom } from "../support/terraform-chaos.ts";
 
-/** How many points `npm test` takes. */
-const SAMPLE = 5;
+/** The points that `npm test` takes: what comes first, and the operation after it before which it ends. */
+const SAMPLE: Readonly<Record<Whom, readonly (readonly [RegExp, RegExp])[]>> = {
+  both: [
+    [/sends POST .*services/, /reads/], // the order is made, its answer is not read
+    [/sends POST .*services/, /COMMIT/], // nor noted
+    [/sends POST .*password/, /reads/],
+    [/sends POST .*webhooks/, /COMMIT/], // the secret that was told once
+    [/sends POST .*webhooks/, /answers Apply/],
+  ],
+  terraform: [
+    [/sends POST .*services/, /reads/],
+    [/sends POST .*password/, /answers Apply/],
+    [/answers Apply/, /sends POST .*webhooks/],
+  ],
+};
+
+/** The operations of a run that match the sample of it. */
+function sampled(operations: readonly DoomPoint[], whom: Whom): DoomPoint[] {
+  return SAMPLE[whom].map(([first, then]) => {
+    const from = operations.findIndex(({ label }) => first.test(label));
+    const found = operations.slice(from + 1).find(({ label }) => then.test(label));
+    if (from < 0 || found === undefined) throw new Error(`no ${then} after ${first}`);
+    return found;
+  });
+}
 
 const CONFIG = `
 resource "hosting_service" "box" {
@@ -47,22 +70,15 @@ async function expectSettled(terraform: Terraform): Promise<void> {
 }
 
 describe.skipIf(noTerraform !== undefined)(titled("an apply that is killed"), { timeout: 3_600_000 }, () => {
-  it.each(["both", "terraform"] as const)("(%s) at any point orders once, and loses nothing", async (whom) => {
+  it.each<Whom>(["both", "terraform"])("(%s) at any point orders once, and loses nothing", async (whom) => {
     const terraform = await startTerraform();
     await terraform.write(CONFIG);
     const operations = await operationsOf(terraform);
     await expectSettled(terraform);
-    const last = Math.max(...operations.map(({ process }) => process));
-    // Before the last process nothing is changed: a few of its operations stand for those of the others.
-    const points = LONG
-      ? operations
-      : operations.filter(({ process, label }) => process === last && !/GET/.test(label));
-    const [from, step] = whom === "both" ? [0, points.length / SAMPLE] : [1, points.length / SAMPLE];
-    const chosen = LONG ? points : Array.from({ length: SAMPLE }, (_, i) => points[Math.floor(from + i * step)]);
+    const points = LONG ? operations : sampled(operations, whom);
     const failures: string[] = [];
     let killed = 0;
-    for (const point of chosen) {
-      if (point === undefined) continue;
+    for (const point of points) {
       try {
         const ended = await killedApply(terraform, point, whom);
         if (ended.code === "SIGKILL") killed += 1;
@@ -76,6 +92,6 @@ describe.skipIf(noTerraform !== undefined)(titled("an apply that is killed"), { 
     }
     announce(`Terraform (${whom}): killed at ${killed} of ${operations.length} points; ${failures.length} failures`);
     expect(failures).toEqual([]);
-    expect(killed).toBe(chosen.length);
+    expect(killed).toBe(points.length);
   });
 });

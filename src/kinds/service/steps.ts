@@ -1,4 +1,5 @@
-import type { Diagnostic, JsonObject } from "../../model/index.ts";
+import type { PlanRecord } from "../../api/index.ts";
+import type { Diagnostic, JsonObject, ValueObject } from "../../model/index.ts";
 import type { Step } from "../kind.ts";
 import { passwordForm } from "./words.ts";
 
@@ -29,6 +30,46 @@ export function passwordStep(prior: JsonObject, planned: JsonObject, config: Jso
       return { attributes: { ...done, ...earlier, generated_password: answer.password } };
     },
   };
+}
+
+/**
+ * Whether the declaration gives a password where the product takes one, and none where the server makes it (§4): told when
+ * a password is about to be set, not when the order is placed and the step after it fails.
+ */
+export function passwordSuits(
+  config: ValueObject,
+  live: JsonObject | undefined,
+  plans: readonly PlanRecord[],
+): Diagnostic[] {
+  const version = config.password_version;
+  if (version === undefined || version === null || version === live?.password_version) return [];
+  const ordered = plans.find(({ plan_id: id }) => id === config.plan_id)?.product_type ?? null;
+  const type = live === undefined ? ordered : live.product_type;
+  const form = passwordForm(typeof type === "string" ? type : null);
+  const given = config.password !== undefined && config.password !== null;
+  if (form === "given" && !given) {
+    return [
+      {
+        severity: "error",
+        code: "config.missing_attribute",
+        summary: `password_version needs a password: ${String(type)} does not generate one`,
+        fix: "Declare `password`, or take `password_version` out.",
+        attribute: ["password_version"],
+      },
+    ];
+  }
+  if (form !== "generated" || !given) return [];
+  return [
+    {
+      severity: "error",
+      code: "config.invalid_value",
+      summary: `${String(type)} takes no password: the server generates one`,
+      detail:
+        "It comes as `generated_password` when `password_version` is changed. The declared one would not be used.",
+      fix: "Take `password` out, and keep `password_version`.",
+      attribute: ["password"],
+    },
+  ];
 }
 
 /** Queues a suspension or its end (§3), which is done when the service shows it. */

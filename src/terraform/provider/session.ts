@@ -3,12 +3,12 @@ import { normalizeBaseUrl } from "../../api/base-url.ts";
 import { HostingClient, type Ledger, ledgerFor, VERSION } from "../../api/index.ts";
 import { readingSettings } from "../../kinds/provider-settings.ts";
 import { Account } from "../../lifecycle/index.ts";
+import { stateFolder } from "../../local/index.ts";
 import {
   type Clock,
   type Diagnostic,
   HostformError,
   hasUnknown,
-  stateFolder,
   systemClock,
   type ValueObject,
 } from "../../model/index.ts";
@@ -42,6 +42,20 @@ const TERRAFORMS = [
   ".terraform.lock.hcl",
 ];
 
+/** Configuration, variables, states and plans, wherever they are, and what Terraform keeps in its data folder. */
+function isTerraforms(file: string): boolean {
+  return (
+    /\.(?:tf|tf\.json|tofu|tofu\.json|tfvars|tfvars\.json|tfstate|tfplan|tftest\.hcl)$|\.tfstate\./.test(file) ||
+    file.split(path.sep).includes(".terraform")
+  );
+}
+
+/** The environment for a command of the user's: without what is between Terraform and this process, and without the token. */
+function withoutOurs(env: Surroundings["env"], { token_env: named }: ValueObject): Surroundings["env"] {
+  const isOurs = (name: string) => /^(?:TF_)?PLUGIN_/.test(name) || name === "HOSTING_TOKEN" || name === named;
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !isOurs(name)));
+}
+
 /**
  * Opens an account by the provider's configuration. Sends nothing. While a part of the configuration is unknown (when a
  * plan is made) the session is opened all the same; what needs that part then throws `terraform.not_known`.
@@ -52,7 +66,13 @@ export async function openSession(config: ValueObject, surroundings: Surrounding
   if (wrong.length > 0) throw new HostformError(wrong);
   const { stop, env, clock = systemClock, folder = process.cwd(), onWarning } = surroundings;
   const own = TERRAFORMS.map((name) => path.resolve(folder, name));
-  const secretOutputs = systemSecretFiles({ folder, env, own, owner: "Terraform" });
+  const secretOutputs = systemSecretFiles({
+    folder,
+    env: withoutOurs(env, config),
+    own,
+    isOwn: isTerraforms,
+    owner: "Terraform",
+  });
   const open = Object.keys(config).filter((name) => hasUnknown(config[name] ?? null));
   const needed = open.filter((name) => name !== "project");
   if (needed.length > 0) return waitingSession(needed, { clock, stop, secretOutputs });

@@ -9,6 +9,7 @@ import {
   type ValueObject,
 } from "../../model/index.ts";
 import type { Front } from "./front.ts";
+import { told } from "./subject.ts";
 
 /**
  * An object that an earlier process made and that Terraform did not come to record: it is the one that is wanted now.
@@ -49,7 +50,7 @@ function otherwise(kind: Kind, { attributes }: ResourceState, name: string): Dia
     severity: "error",
     code: "plan.exists",
     summary: `${kind.noun} ${id} was made by a run that was cut off, with another ${name}`,
-    detail: `Its ${name} is ${JSON.stringify(attributes[name])}. Terraform did not come to record it, and nothing is made beside it.`,
+    detail: `Its ${name} is ${told(kind, name, attributes[name] ?? null)}. Terraform did not come to record it, and nothing is made beside it.`,
     fix: `Put \`${name}\` back and apply, then change it; or \`terraform import\` it with the id ${id}.`,
     attribute: [name],
   };

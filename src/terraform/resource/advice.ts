@@ -38,7 +38,10 @@ const WAYS: Partial<Record<Code, (diagnostic: Diagnostic, kind: Kind) => string>
 
 /** The diagnostic as Terraform's users are told it. */
 export function inTerraform(kind: Kind, diagnostic: Diagnostic): Diagnostic {
-  const { address: _, ...rest } = diagnostic;
+  const { address: _, ...others } = diagnostic;
+  // The body of an earlier request holds values that the user may have marked as sensitive.
+  const detail = diagnostic.detail?.replace(/ It was sent as it was then: [\s\S]*/, "");
+  const rest = detail === undefined ? others : { ...others, detail };
   if (diagnostic.fix === undefined) return rest;
   const way = WAYS[diagnostic.code];
   // What this front has said itself is in its words already.

@@ -79,7 +79,11 @@ function stoppable(writer: Writer, stop: AbortSignal, notAfter?: number): Writer
         });
       }
       const moments = [options.notAfter, notAfter].filter((each) => each !== undefined);
-      return writer.perform(mutation, { ...options, ...(moments.length > 0 && { notAfter: Math.min(...moments) }) });
+      return writer.perform(mutation, {
+        ...options,
+        stop,
+        ...(moments.length > 0 && { notAfter: Math.min(...moments) }),
+      });
     },
   };
 }

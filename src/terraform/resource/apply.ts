@@ -1,4 +1,4 @@
-import type { Kind } from "../../kinds/kind.ts";
+import type { Kind, Settings } from "../../kinds/kind.ts";
 import { applyChange, attributesOf, explain, isDoubtful, parentOf, settledMark } from "../../lifecycle/index.ts";
 import {
   type Change,
@@ -18,7 +18,7 @@ import { applyContext, type Latest } from "./apply-context.ts";
 import { claimOf, type Front, unclaim } from "./front.ts";
 import type { Mark } from "./mark.ts";
 import { noteOf } from "./noted.ts";
-import { defect, different, incomplete, notices, notKnown, twice } from "./notices.ts";
+import { defect, different, incomplete, notices, notKnown, twice, waits } from "./notices.ts";
 import { checkOrder } from "./order-name.ts";
 import { declaredIn, labelOf, nameOf, recordedAs, withFront } from "./subject.ts";
 
@@ -77,7 +77,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
   const before = isDoubtful(noted) ? noted : recorded;
   const operation = prior === null ? "create" : "update";
   const { context, latest } = applyContext(kind, { name, config, prior, operation, front });
-  const change = changeOf(kind, question, before);
+  const change = changeOf(kind, question, before, front.session.settings);
   try {
     const own = { ...context, ...(before && { prior: before }) };
     const applied = await applyChange(kind, change, declared, own);
@@ -85,7 +85,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
     const attributes = applied.attributes ?? {};
     const marked = markOf(kind, question, attributes, latest.resource?.private ?? mark);
     const kept = { ...marked, ...origin(creating ? name : mark.made, front) };
-    return settled(kind, question, attributes, kept, notices(kind, applied));
+    return settled(kind, question, attributes, kept, [...notices(kind, applied), ...waits(kind, kept)]);
   } catch (error) {
     return failed(kind, question, { error, latest, created: creating, name }, front);
   }
@@ -98,12 +98,22 @@ const origin = (made: string | undefined, { session }: Front): Mark => ({
 });
 
 /** The change as the lifecycle takes it. */
-function changeOf(kind: Kind, { prior, planned, mark }: ApplyQuestion, before: ResourceState | undefined): Change {
+function changeOf(
+  kind: Kind,
+  { prior, planned, mark }: ApplyQuestion,
+  before: ResourceState | undefined,
+  settings: Settings,
+): Change {
   const creating = before === undefined || isDoubtful(before);
-  // What can be done only to a live object is not a part of its creation: it is not there until it was done.
-  const later = new Set(creating ? kind.deferred?.("pending") : []);
+  // What cannot be done yet, or on a status that is not understood, stays as it is; of what is created it is not there.
+  const phase = creating ? "pending" : (kind.phase?.(prior ?? {}, settings) ?? "live");
+  const value = (name: string, change: string | undefined): Value => {
+    const waits = phase === "unknown" ? change === "in-place" : kind.deferred?.(phase)?.includes(name);
+    if (waits) return creating ? null : (prior?.[name] ?? null);
+    return planned[name] ?? null;
+  };
   const own: ValueObject = Object.fromEntries(
-    attributesOf(kind).map(([name]): [string, Value] => [name, later.has(name) ? null : (planned[name] ?? null)]),
+    attributesOf(kind).map(([name, , meta]): [string, Value] => [name, value(name, meta.change)]),
   );
   const { known, unknown } = split(own);
   return {

@@ -24,6 +24,9 @@ export class Front {
   readonly #released = new Set<string>();
   readonly #held = new Map<string, string>();
   readonly #stale = new Set<string>();
+  /** What the state holds, and what was imported: type and id. */
+  readonly #ids = new Set<string>();
+  readonly #imported = new Set<string>();
   readonly #asked = new Map<string, number>();
   readonly #coalesce: boolean;
 
@@ -77,7 +80,19 @@ export class Front {
 
   /** Terraform's state holds an object that was ordered under a name. */
   hold(kind: Kind, name: string | undefined, id: unknown): void {
-    if (name !== undefined && typeof id === "string") this.#held.set(`${kind.type} ${name}`, id);
+    if (typeof id !== "string") return;
+    this.#ids.add(`${kind.type} ${id}`);
+    if (name !== undefined) this.#held.set(`${kind.type} ${name}`, id);
+  }
+
+  /** An object was imported in this process. */
+  importing(kind: Kind, id: unknown): void {
+    this.#imported.add(`${kind.type} ${String(id)}`);
+  }
+
+  /** Whether an object is imported although another address of this state has it. */
+  isDouble(kind: Kind, id: unknown): boolean {
+    return this.#imported.has(`${kind.type} ${String(id)}`) && this.#ids.has(`${kind.type} ${String(id)}`);
   }
 
   /** The object that Terraform's state is known to hold under a name. */
@@ -97,8 +112,7 @@ export class Front {
   /** Takes an object that an answer has named. @returns whose it is, when it is not to be taken. */
   take(kind: Kind, id: string, label: string): string | undefined {
     if (this.isReleased(kind, { id })) return "what was to make room for it";
-    const holds = [...this.#held].some(([key, held]) => held === id && key.startsWith(`${kind.type} `));
-    return holds ? "another resource of this state" : this.claim(kind, `id ${id}`, label);
+    return this.#ids.has(`${kind.type} ${id}`) ? "another resource of this state" : this.claim(kind, `id ${id}`, label);
   }
 }
 

@@ -26,6 +26,7 @@ export async function importResource(kind: Kind, id: string, front: Front): Prom
       fix: "Correct the id, or use the provider configuration (token) of the account that has it.",
     });
   }
+  front.importing(kind, seen.attributes.id);
   const defaults = attributesOf(kind).flatMap(([name, , meta]) =>
     meta.default !== undefined && seen.attributes[name] == null ? [[name, meta.default] as const] : [],
   );

@@ -9,7 +9,7 @@ import {
   type ValueObject,
 } from "../../model/index.ts";
 import type { Mark } from "./mark.ts";
-import { labelOf, nameOf } from "./subject.ts";
+import { labelOf, nameOf, told } from "./subject.ts";
 
 /**
  * What cannot be said of an object any more that this provider has made, because it is known what it was made with: an order
@@ -34,7 +34,7 @@ export function notAsMade(
         severity: "error",
         code: "plan.immutable",
         summary: `${name} of ${what} cannot be changed`,
-        detail: `It was made without one, and would become ${JSON.stringify(declared[name])}. The API has no call that changes the ${name} of a ${kind.noun}.`,
+        detail: `It was made without one, and would become ${told(kind, name, declared[name] ?? null)}. The API has no call that changes the ${name} of a ${kind.noun}.`,
         fix: "Take it out of the declaration.",
         attribute: [name],
       }),

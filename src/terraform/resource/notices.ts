@@ -1,6 +1,8 @@
 import type { Kind } from "../../kinds/kind.ts";
 import type { Applied } from "../../lifecycle/index.ts";
 import type { Diagnostic, JsonObject, ResourceState } from "../../model/index.ts";
+import type { Mark } from "./mark.ts";
+import { told } from "./subject.ts";
 
 /** What there is to say of an apply that has come to something: one function for each. */
 
@@ -22,7 +24,7 @@ export function notices(kind: Kind, { diagnostics, awaiting, invoice }: Applied)
       severity: "warning",
       code: "apply.waiting",
       summary: `The ${kind.noun} is ordered and waits for the payment of its invoice`,
-      detail: `${of} was raised. What is declared for the live ${kind.noun} (suspended, password) follows with a later apply.`,
+      detail: `${of} was raised.`,
     });
   }
   return told;
@@ -63,7 +65,7 @@ export function different(kind: Kind, name: string, attributes: JsonObject): Dia
     severity: "warning",
     code: "apply.drifted",
     summary: `The ${kind.noun} has another ${name} than was asked for`,
-    detail: `The API answered with ${JSON.stringify(attributes[name] ?? null)}.`,
+    detail: `The API answered with ${told(kind, name, attributes[name] ?? null)}.`,
     fix: "The next plan shows the difference.",
     attribute: [name],
   };
@@ -78,4 +80,19 @@ export function twice(kind: Kind, other: string): Diagnostic {
     detail: "What tells one from another came to the same value in both; nothing was sent for this one.",
     fix: "Remove one of the two, or correct what it refers to.",
   };
+}
+
+/** What is declared and recorded, because Terraform insists on that, and not done. */
+export function waits(kind: Kind, { waiting = [] }: Mark): Diagnostic[] {
+  if (waiting.length === 0) return [];
+  const [verb, they] = waiting.length === 1 ? ["waits", "it"] : ["wait", "them"];
+  return [
+    {
+      severity: "warning",
+      code: "apply.waiting",
+      summary: `Declared, but not possible yet: ${waiting.join(", ")} ${verb} until the ${kind.noun} is live`,
+      detail: "The state has what is declared, as Terraform demands it; that it is not done is noted.",
+      fix: `Apply again when the ${kind.noun} is live: the plan shows ${they} then.`,
+    },
+  ];
 }

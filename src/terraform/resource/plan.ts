@@ -15,20 +15,19 @@ import {
   type AttributePath,
   type Diagnostic,
   hasUnknown,
-  isError,
   type JsonObject,
   UNKNOWN,
-  type Value,
   type ValueObject,
 } from "../../model/index.ts";
-import type { Note } from "../contract.ts";
+
 import type { Front } from "./front.ts";
 import { notAsMade } from "./made.ts";
 import type { Mark } from "./mark.ts";
 import { noteOf } from "./noted.ts";
 import { orderAnew, prevented, replacedObject } from "./order-anew.ts";
 import { checkOrder } from "./order-name.ts";
-import { conform, declaredIn, labelOf, nameOf, recordedAs, withFront } from "./subject.ts";
+import { deferred, heldByOther, stillPending, twoAddresses, willSettle } from "./plan-notices.ts";
+import { conform, declaredIn, labelOf, nameOf, recordedAs, untold, withFront } from "./subject.ts";
 
 export interface PlanAnswer {
   readonly planned: ValueObject;
@@ -74,6 +73,7 @@ function inputOf(kind: Kind, own: Own, { session }: Front): PlanInput {
     reorder: false,
     // Which objects other instances hold is not known here: something like it may well be one of those. The name tells.
     orderAnyway: true,
+    secretByReference: untold(kind),
     keyLifetimeMs: settings.keyLifetimeMs,
     now: clock.now(),
     ...own,
@@ -92,7 +92,7 @@ async function planCreate(kind: Kind, config: ValueObject, mark: Mark, front: Fr
   const plans = kind.creation === "keyed" && !known ? await catalogue(front) : [];
   const input = inputOf(kind, { config: declared, prior: undefined, observed, plans }, front);
   const { result, change, diagnostics } = planResource(input);
-  const told = [
+  const found = [
     ...diagnostics,
     ...(elsewhere ? [elsewhere] : []),
     ...(note ? [willSettle(kind, note)] : []),
@@ -101,34 +101,9 @@ async function planCreate(kind: Kind, config: ValueObject, mark: Mark, front: Fr
     ...(name === undefined ? [] : heldByOther(kind, name, mark, front)),
   ];
   // A grant that expired is not made; Terraform has no way to leave it out.
-  const refused = change.after === null ? told.map((each) => ({ ...each, severity: "error" as const })) : told;
+  const refused = change.after === null ? found.map((each) => ({ ...each, severity: "error" as const })) : found;
   const { values } = conform(kind, result, { config: declared, prior: null });
   return { planned: values, mark: {}, requiresReplace: [], diagnostics: refused };
-}
-
-/** The plan shows a create, whatever comes of it. */
-function willSettle(kind: Kind, note: Note): Diagnostic {
-  const what = isDoubtful(note)
-    ? `was begun by a run that was cut off: the apply settles it, and makes nothing twice`
-    : `was made by a run that was cut off, as ${kind.noun} ${String(note.attributes.id)}: the apply adopts it, and makes nothing`;
-  return { severity: "warning", code: "apply.replayed", summary: `${note.address} ${what}` };
-}
-
-/** One name is one order: a second resource with it would be given the service of the first. */
-function heldByOther(kind: Kind, name: string, { replacing }: Mark, front: Front): Diagnostic[] {
-  const id = kind.creation === "keyed" ? front.heldAs(kind, name) : undefined;
-  if (id === undefined || id === replacing?.id || front.isReleased(kind, { id })) return [];
-  return [
-    {
-      severity: "error",
-      code: "config.duplicate",
-      summary: `The order "${name}" is ${kind.noun} ${id}, which is in the state already`,
-      detail:
-        "The Idempotency-Key is made from the name: a second order with it would be answered with the first one's.",
-      fix: "If the resource was renamed, add a `moved` block; if Terraform has it marked as tainted, `terraform untaint` it. If there are to be two, give the second another `reference`.",
-      attribute: ["reference"],
-    },
-  ];
 }
 
 /**
@@ -176,8 +151,9 @@ async function planRecorded(
   const plans = pending && kind.creation === "keyed" ? await catalogue(front) : [];
   const planned = planResource(inputOf(kind, { config: declared, prior: recorded, observed, plans }, front));
   const gone = observed.status === "gone";
+  const double = front.isDouble(kind, prior.id) ? [twoAddresses(kind, String(prior.id))] : [];
   const asMade = pending ? [] : notAsMade(kind, prior, { mark, declared, gone });
-  const diagnostics = [...planned.diagnostics, ...asMade];
+  const diagnostics = [...planned.diagnostics, ...asMade, ...double, ...deferred(kind, planned.change.deferred)];
   const anew = orderAnew(kind, { prior, config, mark, diagnostics, session: front.session });
   // What is gone and not made anew stays as it is recorded.
   const result = anew.result ?? (planned.change.after === null ? recorded.attributes : planned.result);
@@ -215,18 +191,3 @@ function replacedBy(kind: Kind, reasons: readonly { readonly attribute?: string 
   });
   return replaced.map(([name]) => [name]);
 }
-
-function stillPending(kind: Kind, prior: JsonObject, name: string): Diagnostic {
-  const was: Value = prior[name] ?? null;
-  return {
-    severity: "error",
-    code: "plan.pending",
-    summary: `${name} was changed while it is not known what became of the ${kind.noun}'s creation`,
-    detail: "A request to make it left and its answer was lost. It is settled first, as it was sent.",
-    fix: `Put \`${name}\` back to ${JSON.stringify(was)}, apply, then change it.`,
-    attribute: [name],
-  };
-}
-
-/** True when a plan may be made of what was found. */
-export const isPlannable = (diagnostics: readonly Diagnostic[]): boolean => !diagnostics.some(isError);

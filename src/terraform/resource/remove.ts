@@ -8,10 +8,11 @@ import {
   planRemoval,
   read,
 } from "../../lifecycle/index.ts";
-import { type Diagnostic, HostformError, isError, type JsonObject } from "../../model/index.ts";
+import { type Diagnostic, HostformError, isError, type JsonObject, type ResourceState } from "../../model/index.ts";
 import { applyContext } from "./apply-context.ts";
 import { type Front, unclaim } from "./front.ts";
 import type { Mark } from "./mark.ts";
+import { GONE } from "./read.ts";
 import { nameOf, recordedAs } from "./subject.ts";
 
 /**
@@ -27,6 +28,7 @@ export async function planDestroy(kind: Kind, prior: JsonObject, mark: Mark, fro
     : phase === "gone"
       ? { status: "gone", how: "is gone", matches: [] }
       : { status: "present", attributes: recorded.attributes, phase };
+  if (prior.status === GONE && policyKept(kind, prior)) return notFound(kind, recorded);
   const planned = planRemoval({ kind, prior: recorded, observed, mode: "apply", now: clock.now() });
   if (planned.change.removal !== undefined) return planned;
   return { ...planned, diagnostics: planned.diagnostics.map((each) => ({ ...each, severity: "error" as const })) };
@@ -53,6 +55,29 @@ export async function destroyResource(
   unclaim(kind, name, prior, front);
   front.changed(kind, parentOf(kind, prior));
   return [...diagnostics, ...applied.diagnostics];
+}
+
+const policyKept = (kind: Kind, { deletion_policy: policy = null }: JsonObject): boolean =>
+  kind.removal === "policy" && (policy === null || policy === "prevent");
+
+/** A 404 is an answer of another account as well: only a status says that an object has ended. */
+function notFound(kind: Kind, recorded: ResourceState): PlannedRemoval {
+  const { change } = planRemoval({
+    kind,
+    prior: recorded,
+    observed: { status: "gone", how: "is gone", matches: [] },
+    mode: "apply",
+    now: 0,
+  });
+  const refusal: Diagnostic = {
+    severity: "error",
+    code: "plan.prevented",
+    summary: `${recorded.address} may not be removed: this account does not know ${kind.noun} ${String(recorded.attributes.id)}`,
+    detail:
+      'Its deletion_policy is "prevent", and that nothing is found does not say that it has ended: another account answers so, too.',
+    fix: "Check the token and the address of the provider. If it has really ended: a `removed` block with `destroy = false`, or `terraform state rm`.",
+  };
+  return { change, diagnostics: [refusal] };
 }
 
 /** Ids mean nothing at another host; with a refresh it is seen whether it is the same object. */

@@ -10,6 +10,7 @@ import {
   type Value,
   type ValueObject,
 } from "../../model/index.ts";
+import { schemaOf } from "../schema/of-kind.ts";
 
 /**
  * A kind as Terraform's users meet it. Terraform tells no address: an order is named by its `reference` or, without one,
@@ -89,4 +90,20 @@ export function conform(
     }
   }
   return { values, overruled };
+}
+
+/**
+ * Attributes whose values no message repeats: secrets, and what is free in its form. What the user has marked as sensitive
+ * Terraform keeps out of its own output, but neither out of a diagnostic nor does it tell the provider.
+ */
+export function untold(kind: Kind): string[] {
+  const { attributes } = schemaOf(kind);
+  return Object.entries(attributes).flatMap(([name, { type, sensitive }]) =>
+    sensitive || typeof type === "object" || name === "coupon_code" ? [name] : [],
+  );
+}
+
+/** A value for a message. */
+export function told(kind: Kind, name: string, value: Value): string {
+  return untold(kind).includes(name) ? "(not shown)" : JSON.stringify(value);
 }

@@ -15,8 +15,8 @@ import type { Readable } from "node:stream";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ledgerFor, MemoryLedger, SharedLedger } from "../../../src/api/index.ts";
 import { windowFile } from "../../../src/api/window-file.ts";
+import { openDatabase } from "../../../src/local/index.ts";
 import type { Diagnostic } from "../../../src/model/index.ts";
-import { openDatabase } from "../../../src/model/sqlite.ts";
 import { temporaryFolder } from "../../support/ledgers.ts";
 import { ORIGIN, TOKEN } from "./support.ts";
 

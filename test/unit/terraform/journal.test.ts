@@ -4,8 +4,9 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { Diagnostic, JsonObject, ResourceState } from "../../../src/model/index.ts";
-import { openDatabase } from "../../../src/model/sqlite.ts";
+import { openDatabase } from "../../../src/local/index.ts";
+import type { Diagnostic, JsonObject } from "../../../src/model/index.ts";
+import type { Note } from "../../../src/terraform/contract.ts";
 import { type JournalOptions, openJournal } from "../../../src/terraform/journal.ts";
 import { testClock } from "../../support/clock.ts";
 import fc from "../../support/fc.ts";
@@ -32,7 +33,10 @@ function open(options: Partial<JournalOptions> & Pick<JournalOptions, "folder">)
   return Object.assign(journal, { warnings });
 }
 
-function noted(attributes: JsonObject, type = "hosting_service"): ResourceState {
+function noted(
+  attributes: JsonObject,
+  { type = "hosting_service", ...more }: Partial<Note> & { type?: string } = {},
+): Note {
   return {
     address: `${type}.acme`,
     provider: "default",
@@ -41,6 +45,7 @@ function noted(attributes: JsonObject, type = "hosting_service"): ResourceState 
     sensitive: ["secret"],
     private: { pending: { since: "2026-11-21T10:00:00Z", operation: "createService", known: ["1"] } },
     dependencies: [],
+    ...more,
   };
 }
 
@@ -56,6 +61,36 @@ describe("what a create has come to", () => {
     expect(next.get("hosting_service", "acme.example")).toEqual(resource);
     expect(next.get("hosting_webhook", "acme.example")).toBeUndefined();
     expect(next.get("hosting_service", "other.example")).toBeUndefined();
+  });
+
+  it("comes with where Terraform ran, and with what it had recorded before", () => {
+    const folder = temporaryFolder();
+    const base = { generated_password: null, password_version: 2, panel: { login: SECRET } };
+    const notes: Readonly<Record<string, Note>> = {
+      neither: noted({ id: "1" }),
+      place: noted({ id: "2" }, { place: "0123456789abcdef" }),
+      base: noted({ id: "3" }, { base }),
+      both: noted({ id: "4" }, { place: "", base: {} }),
+    };
+    const first = open({ folder });
+    for (const [name, note] of Object.entries(notes)) first.put("hosting_service", name, note);
+    const next = open({ folder });
+    // Absent is not undefined: `place` decides whether a note is used at all.
+    for (const [name, note] of Object.entries(notes)) expect(next.get("hosting_service", name)).toStrictEqual(note);
+    expect(next.list().map(({ resource }) => resource)).toStrictEqual([
+      notes.base,
+      notes.both,
+      notes.neither,
+      notes.place,
+    ]);
+  });
+
+  it("forgets where it was made and what was before when a later note says neither", () => {
+    const folder = temporaryFolder();
+    const journal = open({ folder });
+    journal.put("hosting_service", "acme", noted({ id: "1" }, { place: "there", base: { secret: SECRET } }));
+    journal.put("hosting_service", "acme", noted({ id: "1" }));
+    expect(open({ folder }).get("hosting_service", "acme")).toStrictEqual(noted({ id: "1" }));
   });
 
   it("is what was noted last", () => {
@@ -79,7 +114,7 @@ describe("what a create has come to", () => {
       const journal = open({ folder, ...other });
       expect(journal.list()).toEqual([]);
       expect(journal.get("hosting_service", "acme")).toBeUndefined();
-      journal.recorded("hosting_service", "1001");
+      journal.remove("hosting_service", "acme");
       journal.close();
     }
     expect(names(open({ folder, baseUrl: `${BASE_URL}/api/v1/` }))).toEqual(["acme"]);
@@ -90,46 +125,36 @@ describe("what a create has come to", () => {
     const [early, late] = [open({ folder }), open({ folder })];
     late.put("hosting_service", "acme", noted({ id: "1001" }));
     expect(early.get("hosting_service", "acme")?.attributes.id).toBe("1001");
-    early.recorded("hosting_service", "1001");
+    early.remove("hosting_service", "acme");
     early.close();
     expect(late.get("hosting_service", "acme")).toBeUndefined();
   });
 });
 
 describe("an entry goes", () => {
-  it.each([
-    ["when Terraform has recorded the object", (journal) => journal.recorded("hosting_service", "1001")],
-    ["when it is removed", (journal) => journal.remove("hosting_service", "acme")],
-  ] as [string, (journal: ReturnType<typeof openJournal>) => void][])(
-    "%s: for this process at once, for others when this one ends",
-    (_, act) => {
-      const folder = temporaryFolder();
-      open({ folder }).put("hosting_service", "acme", noted({ id: "1001", secret: SECRET }));
-      const journal = open({ folder });
-      journal.put("hosting_service", "stays", noted({ id: "1002" }));
-      act(journal);
-      expect(names(journal)).toEqual(["stays"]);
-      expect(journal.get("hosting_service", "acme")).toBeUndefined();
-      journal.close();
-      expect(names(open({ folder }))).toEqual(["stays"]);
-      for (const name of readdirSync(folder))
-        expect(readFileSync(path.join(folder, name), "latin1"), "not even in a free page").not.toContain(SECRET);
-    },
-  );
-
-  it("not when an object of another type has that id", () => {
-    const journal = open({ folder: temporaryFolder() });
-    journal.put("hosting_service", "acme", noted({ id: "7" }));
-    journal.recorded("hosting_webhook", "7");
-    expect(names(journal)).toEqual(["acme"]);
+  it("when it is removed: for this process at once, for others when this one ends", () => {
+    const folder = temporaryFolder();
+    open({ folder }).put(
+      "hosting_service",
+      "acme",
+      noted({ id: "1001", secret: SECRET }, { base: { secret: SECRET } }),
+    );
+    const journal = open({ folder });
+    journal.put("hosting_service", "stays", noted({ id: "1002" }));
+    journal.remove("hosting_service", "acme");
+    expect(names(journal)).toEqual(["stays"]);
+    expect(journal.get("hosting_service", "acme")).toBeUndefined();
+    expect(names(open({ folder }))).toEqual(["acme", "stays"]);
+    journal.close();
+    expect(names(open({ folder }))).toEqual(["stays"]);
+    for (const name of readdirSync(folder))
+      expect(readFileSync(path.join(folder, name), "latin1"), "not even in a free page").not.toContain(SECRET);
   });
 
-  it("not while it has no id: nothing of it can have been recorded", () => {
-    const folder = temporaryFolder();
-    open({ folder }).put("hosting_service", "acme", noted({ id: null }));
-    const journal = open({ folder });
-    journal.recorded("hosting_service", "null");
-    journal.recorded("hosting_service", "");
+  it("not when an object of another type has that name", () => {
+    const journal = open({ folder: temporaryFolder() });
+    journal.put("hosting_service", "acme", noted({ id: "7" }));
+    journal.remove("hosting_webhook", "acme");
     expect(names(journal)).toEqual(["acme"]);
   });
 
@@ -162,7 +187,6 @@ describe("the file", () => {
   it("is made when something is first noted, for its owner alone", () => {
     const folder = path.join(temporaryFolder(), "made", "here");
     const journal = open({ folder });
-    journal.recorded("hosting_service", "1");
     journal.remove("hosting_service", "acme");
     expect(journal.get("hosting_service", "acme")).toBeUndefined();
     expect(existsSync(folder)).toBe(false);
@@ -212,7 +236,14 @@ describe("the file", () => {
   it("holds an entry that is not whole: it counts for nothing", () => {
     const folder = temporaryFolder();
     open({ folder }).put("hosting_service", "acme", noted({ id: "1" }));
-    for (const text of ["{", "null", "[]", '{"address":"x"}', '{"address":1,"attributes":{},"private":{}}']) {
+    const whole = { address: "x", attributes: {}, private: {} };
+    const texts = [
+      { ...whole, address: 1 },
+      { ...whole, place: 1 },
+      { ...whole, place: null },
+      { ...whole, base: [] },
+    ];
+    for (const text of ["{", "null", "[]", '{"address":"x"}', ...texts.map((one) => JSON.stringify(one))]) {
       const database = openDatabase(fileIn(folder));
       database.prepare("UPDATE creates SET resource = ?").run(text);
       database.close();
@@ -240,7 +271,7 @@ describe("without a file that can be used, this process remembers, and says that
     journal.put("hosting_service", "acme", noted({ id: "1", secret: SECRET }));
     journal.put("hosting_service", "other", noted({ id: "2", secret: SECRET }));
     expect(journal.get("hosting_service", "acme")?.attributes.secret).toBe(SECRET);
-    journal.recorded("hosting_service", "1");
+    journal.remove("hosting_service", "acme");
     expect(names(journal)).toEqual(["other"]);
     journal.remove("hosting_service", "other");
     expect(journal.list()).toEqual([]);
@@ -271,56 +302,50 @@ describe("two processes at once", () => {
     const journal = open({ folder });
     const expected = ["a", "b"].flatMap((prefix) => Array.from({ length: 40 }, (_, i) => `${prefix}${i}`));
     expect(new Set(names(journal))).toEqual(new Set(expected));
-    journal.recorded("hosting_service", "a-0");
+    journal.remove("hosting_service", "a0");
     expect(journal.get("hosting_service", "a0")).toBeUndefined();
     expect(journal.get("hosting_service", "b39")?.attributes.id).toBe("b-39");
   });
 });
 
 describe("any course of notes by three processes", () => {
-  const [type, name, id] = [
-    fc.constantFrom("t1", "t2"),
-    fc.constantFrom("x", "y", "z"),
-    fc.constantFrom("1", "2", null),
-  ];
-  const who = fc.nat({ max: 2 });
+  const [who, type, name] = [fc.nat({ max: 2 }), fc.constantFrom("t1", "t2"), fc.constantFrom("x", "y", "z")];
+  const more = fc.record(
+    { place: fc.constantFrom("here", "there"), base: fc.constantFrom<JsonObject>({}, { secret: null }) },
+    { requiredKeys: [] },
+  );
+  const id = fc.constantFrom("1", "2", null);
   const step = fc.oneof(
-    fc.record({ what: fc.constant("put" as const), who, type, name, id }),
+    fc.record({ what: fc.constant("put" as const), who, type, name, id, more }),
     fc.record({ what: fc.constant("remove" as const), who, type, name }),
-    fc.record({ what: fc.constant("recorded" as const), who, type, id: fc.constantFrom("1", "2") }),
     fc.record({ what: fc.constant("restart" as const), who }),
   );
 
-  it("ends with what was put and neither removed nor recorded since", () => {
+  it("ends with what was put and not removed since; who puts or removes sees it at once, and all see what is put", () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const folder = temporaryFolder();
         const journals = [open({ folder }), open({ folder }), open({ folder })];
-        const model = new Map<string, string | null>();
+        const model = new Map<string, Note>();
         for (const one of steps) {
           const journal = journals[one.who] as ReturnType<typeof open>;
           if (one.what === "put") {
-            journal.put(one.type, one.name, noted({ id: one.id }, one.type));
-            model.set(`${one.type} ${one.name}`, one.id);
+            const note = noted({ id: one.id }, { type: one.type, ...one.more });
+            journal.put(one.type, one.name, note);
+            model.set(`${one.type} ${one.name}`, note);
+            for (const each of journals) expect(each.get(one.type, one.name)).toStrictEqual(note);
           } else if (one.what === "remove") {
             journal.remove(one.type, one.name);
             model.delete(`${one.type} ${one.name}`);
-          } else if (one.what === "recorded") {
-            // By a process that starts after all that: one that was there before need not know of the others' notes.
-            const seen = open({ folder });
-            seen.recorded(one.type, one.id);
-            seen.close();
-            for (const [key, noted] of model) if (key.startsWith(one.type) && noted === one.id) model.delete(key);
+            expect(journal.get(one.type, one.name)).toBeUndefined();
           } else {
             journal.close();
             journals[one.who] = open({ folder });
           }
         }
         for (const journal of journals) journal.close();
-        const left = open({ folder })
-          .list()
-          .map((entry) => [`${entry.type} ${entry.name}`, entry.resource.attributes.id]);
-        expect(new Map(left as [string, string | null][])).toEqual(model);
+        const left = open({ folder }).list();
+        expect(new Map(left.map(({ type, name, resource }) => [`${type} ${name}`, resource]))).toStrictEqual(model);
       }),
       { numRuns: 30 },
     );

@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { DatabaseFile, databaseTrouble } from "../../../src/model/database-file.ts";
-import { openDatabase } from "../../../src/model/sqlite.ts";
+import { DatabaseFile, databaseTrouble, openDatabase } from "../../../src/local/index.ts";
 import fc from "../../support/fc.ts";
 import { temporaryFolder } from "../../support/ledgers.ts";
 

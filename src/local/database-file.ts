@@ -1,7 +1,7 @@
 import { closeSync, mkdirSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { errnoOf } from "./errors.ts";
+import { errnoOf } from "../model/index.ts";
 import { openDatabase } from "./sqlite.ts";
 
 /** What a database file of ours holds. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { withoutWarning } from "../../../src/model/sqlite.ts";
+import { withoutWarning } from "../../../src/local/sqlite.ts";
 
 describe("loading node:sqlite", () => {
   const recorder = () => {

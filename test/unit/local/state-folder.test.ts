@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { stateFolder } from "../../../src/model/index.ts";
+import { stateFolder } from "../../../src/local/index.ts";
 
 describe("the user's state folder", () => {
   const table: { why: string; platform: string; env: Record<string, string>; folder: string | undefined }[] = [

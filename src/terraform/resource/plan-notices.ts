@@ -1,0 +1,73 @@
+import type { Kind } from "../../kinds/kind.ts";
+import { isDoubtful } from "../../lifecycle/index.ts";
+import type { Diagnostic, JsonObject, Value } from "../../model/index.ts";
+import type { Note } from "../contract.ts";
+import type { Front } from "./front.ts";
+import type { Mark } from "./mark.ts";
+import { told } from "./subject.ts";
+
+/** What there is to say of a plan: one function for each. */
+
+/** The plan shows a create, whatever comes of it. */
+export function willSettle(kind: Kind, note: Note): Diagnostic {
+  const what = isDoubtful(note)
+    ? `was begun by a run that was cut off: the apply settles it, and makes nothing twice`
+    : `was made by a run that was cut off, as ${kind.noun} ${String(note.attributes.id)}: the apply adopts it, and makes nothing`;
+  return { severity: "warning", code: "apply.replayed", summary: `${note.address} ${what}` };
+}
+
+/** One name is one order: a second resource with it would be given the service of the first. */
+export function heldByOther(kind: Kind, name: string, { replacing }: Mark, front: Front): Diagnostic[] {
+  const id = kind.creation === "keyed" ? front.heldAs(kind, name) : undefined;
+  if (id === undefined || id === replacing?.id || front.isReleased(kind, { id })) return [];
+  return [
+    {
+      severity: "error",
+      code: "config.duplicate",
+      summary: `The order "${name}" is ${kind.noun} ${id}, which is in the state already`,
+      detail:
+        "The Idempotency-Key is made from the name: a second order with it would be answered with the first one's.",
+      fix: "If the resource was renamed, add a `moved` block; if Terraform has it marked as tainted, `terraform untaint` it. If there are to be two, give the second another `reference`.",
+      attribute: ["reference"],
+    },
+  ];
+}
+
+/** In place, but not now: the service is not live. */
+export function deferred(kind: Kind, names: readonly string[]): Diagnostic[] {
+  const [first] = names;
+  if (first === undefined) return [];
+  return [
+    {
+      severity: "warning",
+      code: "apply.waiting",
+      summary: `Declared, but not possible yet: ${names.join(", ")} ${names.length === 1 ? "waits" : "wait"} until the ${kind.noun} is live`,
+      fix: `Apply again when it is live.`,
+      attribute: [first],
+    },
+  ];
+}
+
+/** What one address removes, the other one loses. */
+export function twoAddresses(kind: Kind, id: string): Diagnostic {
+  return {
+    severity: "error",
+    code: "plan.exists",
+    summary: `${kind.noun} ${id} is imported, and another address of this state has it already`,
+    detail: "An object can be managed under one address only.",
+    fix: "If it is to be managed under another address, use a `moved` block or `terraform state mv` instead of the import.",
+  };
+}
+
+/** Nothing else is done to it before that is settled. */
+export function stillPending(kind: Kind, prior: JsonObject, name: string): Diagnostic {
+  const was: Value = prior[name] ?? null;
+  return {
+    severity: "error",
+    code: "plan.pending",
+    summary: `${name} was changed while it is not known what became of the ${kind.noun}'s creation`,
+    detail: "A request to make it left and its answer was lost. It is settled first, as it was sent.",
+    fix: `Put \`${name}\` back to ${told(kind, name, was)}, apply, then change it.`,
+    attribute: [name],
+  };
+}
