@@ -97,12 +97,20 @@ describe.each(kept)("$type", (kind) => {
   });
 
   if (kind.list !== undefined && kind.creation === "keyed") {
-    it("that is gone leaves the state whatever its policy is", async () => {
+    it("that has ended leaves the state whatever its policy is", async () => {
       const subject = await created(kind);
-      subject.machine.sandbox.control.remove(subject.sample.collection, subject.id);
+      subject.machine.sandbox.control.change(subject.sample.collection, subject.id, { status: "terminated" });
       await subject.apply({});
       expect(subject.changesSent()).toEqual([]);
       expect(subject.core.state.current.size).toBe(0);
+    });
+
+    it("that is merely not found stays where its policy is to prevent: another account answers so, too", async () => {
+      const subject = await created(kind);
+      subject.machine.sandbox.control.remove(subject.sample.collection, subject.id);
+      const outcome = await subject.core.run({});
+      expect(outcome.errors).toEqual([expect.objectContaining({ detail: expect.stringContaining("another account") })]);
+      expect(subject.core.state.current.size).toBe(1);
     });
   }
 
