@@ -8,13 +8,15 @@ import process from "node:process";
 import { type Sandbox, startSandbox } from "../src/sandbox/index.ts";
 import { builtProvider, VERSION } from "../test/support/terraform-provider.ts";
 import { cliConfiguration, surroundings } from "../test/support/terraform-surroundings.ts";
+import { type FastTime, fastTime } from "../test/support/terraform-time.ts";
 
 const SERVICES = 1_000;
 const ORDERS = 100;
 const RUNS = 3;
 
-/** The budget of a token, and none: there the provider's time passes so fast that it never waits. */
+/** The budget of a token, and none: there time passes so fast that the provider never waits for long. */
 type Limit = "60 a minute" | "none";
+const FAST = 200;
 
 interface Figure {
   readonly seconds: number;
@@ -24,7 +26,7 @@ interface Figure {
   readonly memoryMb: number;
 }
 
-const { status } = spawnSync("terraform", ["version"], { stdio: "inherit" });
+const { status } = spawnSync("terraform", ["version"], { stdio: "inherit", env: surroundings() });
 if (status !== 0) throw new Error("terraform is not on PATH");
 const provider = await builtProvider();
 const folder = await mkdtemp(path.join(tmpdir(), "hostform-bench-"));
@@ -39,8 +41,8 @@ process.on("exit", () => writeFileSync(${JSON.stringify(usage)} + "/" + process.
 );
 
 /** The same account each time: it is kept in a file. */
-const open = (limit: Limit): Promise<Sandbox> =>
-  startSandbox({ data, rateLimit: limit === "none" ? 0 : 60, autoPay: true, provisioningSeconds: 0 });
+const open = (limit: Limit, clock: { now(): number }): Promise<Sandbox> =>
+  startSandbox({ data, clock, rateLimit: limit === "none" ? 0 : 60, autoPay: true, provisioningSeconds: 0 });
 
 const declare = (count: number) =>
   writeFile(
@@ -63,9 +65,7 @@ resource "hosting_service" "client" {
 `,
   );
 
-function environment(sandbox: Sandbox, limit: Limit): NodeJS.ProcessEnv {
-  const fast = path.resolve(import.meta.dirname, "../test/support/fast-clock.ts");
-  const preloads = [preload, ...(limit === "none" ? [fast] : [])];
+function environment(sandbox: Sandbox, { env }: FastTime, limit: Limit): NodeJS.ProcessEnv {
   return {
     ...surroundings(),
     TF_CLI_CONFIG_FILE: path.join(folder, "terraform.rc"),
@@ -75,8 +75,9 @@ function environment(sandbox: Sandbox, limit: Limit): NodeJS.ProcessEnv {
     HOSTING_TOKEN: sandbox.tokens.agency,
     HOSTFORM_PROJECT: "bench",
     HOSTFORM_STATE_HOME: path.join(folder, "home"),
-    NODE_OPTIONS: preloads.map((file) => `--import=${file}`).join(" "),
-    HOSTFORM_CLOCK: `1000 ${Date.now()}`,
+    ...env,
+    NODE_OPTIONS: `--import=${preload} ${env.NODE_OPTIONS}`,
+    // Between two commands time is the machine's own again: each begins with a budget of its own.
     ...(limit === "none" && { HOSTFORM_LEDGER: "memory" }),
   };
 }
@@ -85,13 +86,14 @@ function environment(sandbox: Sandbox, limit: Limit): NodeJS.ProcessEnv {
 async function measure(args: readonly string[], limit: Limit, more: NodeJS.ProcessEnv = {}): Promise<Figure> {
   await rm(usage, { recursive: true, force: true });
   await mkdir(usage);
-  const sandbox = await open(limit);
+  const time = fastTime(limit === "none" ? FAST : 1);
+  const sandbox = await open(limit, time.clock);
   try {
     const started = performance.now();
     const child = spawn("terraform", [...args, "-input=false", "-no-color"], {
       cwd: folder,
       stdio: ["ignore", "pipe", "pipe"],
-      env: { ...environment(sandbox, limit), ...more },
+      env: { ...environment(sandbox, time, limit), ...more },
     });
     let text = "";
     for (const stream of [child.stdout, child.stderr]) {

@@ -32,7 +32,16 @@ export class Limiter {
   /** Resolves when the last in the queue has had its turn. */
   #tail: Promise<void> = Promise.resolve();
 
-  constructor(options: { clock: Clock; random: () => number; ledger: Ledger; requestsPerMinute: number }) {
+  readonly #onWait: ((ms: number) => void) | undefined;
+
+  constructor(options: {
+    clock: Clock;
+    random: () => number;
+    ledger: Ledger;
+    requestsPerMinute: number;
+    onWait?: ((ms: number) => void) | undefined;
+  }) {
+    this.#onWait = options.onWait;
     this.#clock = options.clock;
     this.#random = options.random;
     this.#ledger = options.ledger;
@@ -57,6 +66,7 @@ export class Limiter {
         const { waitMs, left } = await this.#ledger.reserve(now, this.#limit);
         if (waitMs <= 0) return { waitedMs: now - started, left };
         if (waitMs > LONGEST_WAIT_MS) throw new PauseTooLong(waitMs);
+        this.#onWait?.(waitMs);
         await this.#clock.sleep(waitMs, signal);
       }
     } finally {

@@ -34,6 +34,8 @@ export interface ClientOptions {
   /** Accept plain http to addresses other than loopback. */
   readonly insecureHttp?: boolean | undefined;
   readonly userAgent?: string | undefined;
+  /** Called when a request has to wait for the budget or for a pause that the server asks for, with the time in ms. */
+  readonly onWait?: ((ms: number) => void) | undefined;
   /** Called after each HTTP request. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
 }
@@ -56,6 +58,7 @@ export function resolveOptions(options: ClientOptions) {
     pageSize: within("pageSize", options.pageSize ?? 100, 1, 100),
     userAgent: options.userAgent ?? `hostform/${VERSION}`,
     onRequest: options.onRequest,
+    onWait: options.onWait,
   };
 }
 

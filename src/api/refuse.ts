@@ -60,8 +60,8 @@ function judge({ endpoint }: ApiRequest, { status, headers }: Reply): Verdict {
   if (status === 403) {
     return {
       code: "api.forbidden",
-      summary: `The token may not do this (403): ${what} needs the ability "${ability}"`,
-      fix: `Use a token that has the ability "${ability}", belongs to this account and is not restricted to other services.`,
+      summary: `The token may not do this (403): ${what}`,
+      fix: `It needs the ability "${ability}". Use a token that has it, belongs to the account that the object is in, and is not restricted to other services.`,
     };
   }
   if ((status === 404 || status === 410) && /html/i.test(headers["content-type"] ?? "")) {

@@ -6,7 +6,7 @@ import { createdAtAttribute, deletionPolicy, idAttribute } from "./common.ts";
 import type { Kind, Remote } from "./kind.ts";
 
 const text = (description: string, example: string) =>
-  attribute(z.string().min(1).optional(), { description, change: "immutable", example });
+  attribute(z.string().min(1).optional(), { description, change: "immutable", computed: true, example });
 
 const attributes = z.strictObject({
   id: idAttribute("client account"),

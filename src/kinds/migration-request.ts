@@ -15,6 +15,7 @@ const attributes = z.strictObject({
   order_id: attribute(identifier().optional(), {
     description: "The service that the website moves to.",
     change: "immutable",
+    computed: true,
     example: "${hosting_service.acme-www.id}",
   }),
   questions: attribute(freeMap().optional(), {

@@ -38,6 +38,12 @@ export interface PrivateMark {
   readonly waiting?: readonly string[];
 }
 
+/**
+ * What Terraform's provider writes for the id of an object whose creation has no known outcome (`pending`), so that whatever
+ * refers to it fails. For everybody else it has none.
+ */
+export const IN_DOUBT = "(not known whether it was made)";
+
 /** One resource instance as last recorded. */
 export interface ResourceState {
   readonly address: string;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Intent, PrivateMark, ResourceState } from "../model/index.ts";
-import { fail, formatAddress, isName, parseAddress, resourceOf } from "../model/index.ts";
+import { fail, formatAddress, IN_DOUBT, isName, parseAddress, resourceOf } from "../model/index.ts";
 import { canonical, order } from "./json.ts";
 import type { InstanceJson, ResourceJson } from "./schema.ts";
 
@@ -63,8 +63,10 @@ export function addressOf(resource: ResourceJson, instance: InstanceJson): strin
 /** Decodes one manageable instance. @throws HostformError `state.unreadable` when its private mark is damaged. */
 export function decodeInstance(resource: ResourceJson, instance: InstanceJson, source: string): ResourceState {
   const address = addressOf(resource, instance);
-  const { waiting = [], ...mark } = decodePrivate(instance, address, source);
+  const { waiting: notYet = [], ...mark } = decodePrivate(instance, address, source);
+  const waiting = [...notYet];
   const attributes = canonical(instance.attributes) as ResourceState["attributes"];
+  if (attributes.id === IN_DOUBT) waiting.push("id");
   const notDone = Object.fromEntries(
     waiting.filter((name) => Object.hasOwn(attributes, name)).map((name) => [name, null]),
   );
@@ -90,7 +92,8 @@ export function encodeInstance(resource: ResourceState, original: InstanceJson |
   const fields: Record<string, unknown> = {
     ...original,
     index_key: key,
-    status: resource.private.pending !== undefined || isTainted(original) ? "tainted" : undefined,
+    // Not of a pending create: Terraform would make it anew, and its provider knows how to settle one.
+    status: isTainted(original) ? "tainted" : undefined,
     schema_version: schemaVersion,
     attributes,
     sensitive_attributes: encodeSensitive(resource.sensitive, original),

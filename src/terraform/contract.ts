@@ -19,6 +19,8 @@ export interface Session {
   readonly host: string;
   /** Which folder and workspace Terraform runs in: a note of the journal is used where it was made. */
   readonly place: string;
+  /** This process among those of the machine, and whether another one is still running. */
+  readonly self: { readonly mark: string; isRunning(mark: string): boolean };
   readonly clock: Clock;
   /** Aborted when Terraform is stopped (Ctrl-C): what is under way is finished, nothing new is begun. */
   readonly stop: AbortSignal;
@@ -35,6 +37,8 @@ export interface Session {
 export interface Note extends ResourceState {
   /** Where Terraform ran, as {@link Session.place} has it. */
   readonly place?: string;
+  /** The process that wrote it, as {@link Session.self} has it. */
+  readonly owner?: string;
   /** Of a change: what Terraform had recorded, before it, of the values that are told only once. */
   readonly base?: JsonObject;
 }

@@ -25,6 +25,15 @@ import {
 /** Instances that Terraform works on side by side. */
 const PARALLEL = 10;
 
+/** Does all of it, ten at a time. */
+export async function inParallel(work: readonly (() => Promise<void>)[]): Promise<void> {
+  const queue = [...work];
+  const worker = async () => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) await next();
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, worker));
+}
+
 interface Question {
   readonly address: string;
   readonly declaration: Declaration;
@@ -111,7 +120,7 @@ export class Planning {
 
   async run(): Promise<Plan> {
     const undeclared = [...this.#state.current.keys()].filter((address) => this.#declared[address] === undefined);
-    const work = [
+    await inParallel([
       ...[...this.#state.deposed].map(
         ([address, instance]) =>
           () =>
@@ -123,11 +132,7 @@ export class Planning {
           () =>
             this.#one(address, declaration),
       ),
-    ];
-    const worker = async () => {
-      for (let next = work.shift(); next !== undefined; next = work.shift()) await next();
-    };
-    await Promise.all(Array.from({ length: PARALLEL }, worker));
+    ]);
     return {
       changes: this.#changes,
       said: this.#said,

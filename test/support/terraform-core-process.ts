@@ -83,12 +83,12 @@ export class Machine {
     this.#folder = newFolder();
   }
 
-  /** What the journal holds, by type and name. */
+  /** What the journal holds of creates, by type and name. (What was let go of is remembered for a replacement.) */
   noted(): readonly string[] {
     const journal = this.#journal(() => undefined);
     const entries = journal.list();
     journal.close();
-    return entries.map(({ type, name }) => `${type} ${name}`);
+    return entries.flatMap(({ type, name }) => (type.endsWith(" released") ? [] : [`${type} ${name}`]));
   }
 
   #journal(onWarning: (warning: Diagnostic) => void) {
@@ -121,6 +121,7 @@ export class Machine {
       moneyScale: undefined,
       host: "sandbox",
       place: "here",
+      self: { mark: "this process", isRunning: () => false },
       stop: stop.signal,
       journal: mortalJournal(journal, life),
       secretOutputs: mortalOutputs(systemSecretFiles({ folder: this.outputs, own: [], env: {} }), life),

@@ -6,7 +6,7 @@
  */
 import type { JsonObject, ValueObject } from "../../src/model/index.ts";
 import { Applying } from "./terraform-core-apply.ts";
-import { Planning } from "./terraform-core-plan.ts";
+import { inParallel, Planning } from "./terraform-core-plan.ts";
 import { CommandKilled, Life, type Machine } from "./terraform-core-process.ts";
 import { CoreWire, isRefusal, NOTHING, refuse, type Said } from "./terraform-core-wire.ts";
 
@@ -155,7 +155,7 @@ export class TerraformCore {
     return this.#process(life, async (wire) => {
       const said: Said[] = [];
       const applying = new Applying(wire, { state: () => this.state, record }, known);
-      for (const change of plan.changes) said.push(...(await applying.run(change)));
+      await inParallel(plan.changes.map((change) => async () => void said.push(...(await applying.run(change)))));
       return said;
     });
   }

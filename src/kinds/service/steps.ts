@@ -1,5 +1,6 @@
 import type { PlanRecord } from "../../api/index.ts";
 import type { Diagnostic, JsonObject, ValueObject } from "../../model/index.ts";
+import { sameFolded } from "../attribute.ts";
 import type { Step } from "../kind.ts";
 import { passwordForm } from "./words.ts";
 
@@ -68,6 +69,31 @@ export function passwordSuits(
         "It comes as `generated_password` when `password_version` is changed. The declared one would not be used.",
       fix: "Take `password` out, and keep `password_version`.",
       attribute: ["password"],
+    },
+  ];
+}
+
+/**
+ * Of a service that was adopted the API tells the name of its plan and not its number (§2). Declared is the number: where the
+ * list of plans gives that another name, and the service's name to another plan, the declaration is wrong.
+ */
+export function planSuits(
+  { plan_id: id }: ValueObject,
+  live: JsonObject | undefined,
+  plans: readonly PlanRecord[],
+): Diagnostic[] {
+  if (live === undefined || live.plan_id != null || typeof id !== "number" || typeof live.plan !== "string") return [];
+  const { plan: name } = live;
+  const declared = plans.find((plan) => plan.plan_id === id)?.name;
+  const namesakes = plans.filter((plan) => plan.name !== null && sameFolded(plan.name, name));
+  if (declared == null || namesakes.length === 0 || namesakes.some((plan) => plan.plan_id === id)) return [];
+  return [
+    {
+      severity: "error",
+      code: "config.invalid_value",
+      summary: `plan_id ${id} is ${JSON.stringify(declared)}, and this service is ${JSON.stringify(name)}`,
+      fix: `Declare the plan that it has: \`plan_id\` ${namesakes.map((plan) => String(plan.plan_id)).join(" or ")}.`,
+      attribute: ["plan_id"],
     },
   ];
 }

@@ -1,4 +1,4 @@
-import { fail } from "../../model/index.ts";
+import { type Diagnostic, fail } from "../../model/index.ts";
 import type { Session } from "../contract.ts";
 import type { Environment } from "../wire/handshake.ts";
 import type { Log } from "../wire/log.ts";
@@ -12,6 +12,8 @@ export interface Connection {
   session: Session | undefined;
   /** As ConfigureProvider gave it ("1.11.4"); undefined before it. */
   terraformVersion: string | undefined;
+  /** What was noticed since the last answer that could tell it: it goes with the next one. */
+  readonly warnings: Diagnostic[];
   /** Aborted by StopProvider (Ctrl-C), and when the connection is lost. */
   readonly stop: AbortController;
   /** The environment of the process. */
@@ -31,7 +33,7 @@ export type Calls = Readonly<Record<string, Call>>;
 
 /** A connection that is not configured yet. */
 export function newConnection({ env, log }: Pick<Connection, "env" | "log">): Connection {
-  return { session: undefined, terraformVersion: undefined, stop: new AbortController(), env, log };
+  return { session: undefined, terraformVersion: undefined, warnings: [], stop: new AbortController(), env, log };
 }
 
 /** @throws HostformError when the provider is not configured. */

@@ -6,6 +6,7 @@ import type { ProviderFunction } from "../contract.ts";
 import { validateProviderConfig } from "../provider/config.ts";
 import { toProtoSchema, typeBytes } from "../schema/proto.ts";
 import type { Schema } from "../schema/schema.ts";
+import type { Log } from "../wire/log.ts";
 import {
   ConfigureProvider_RequestSchema,
   ConfigureProvider_ResponseSchema,
@@ -62,6 +63,19 @@ const validateConfig = unary(
   },
 );
 
+const LONG_WAIT_MS = 5_000;
+
+/** Tells of long waits in Terraform's log, one for many that wait side by side: Terraform itself says only that it waits. */
+function waitLog(log: Log): (ms: number) => void {
+  let until = 0;
+  return (ms) => {
+    const now = Date.now();
+    if (ms < LONG_WAIT_MS || now < until) return;
+    until = now + ms;
+    log("info", `waiting ${Math.ceil(ms / 1000)} s for the request budget`, { seconds: Math.ceil(ms / 1000) });
+  };
+}
+
 const configure = unary(
   ConfigureProvider_RequestSchema,
   ConfigureProvider_ResponseSchema,
@@ -81,10 +95,11 @@ const configure = unary(
         stop: stop.signal,
         env,
         terraformVersion,
+        onWait: waitLog(log),
         onWarning(warning) {
-          // What is noticed later has no answer of this call to be told in.
+          // What is noticed later is told in the next answer about a resource.
+          (answered ? connection.warnings : warnings).push(warning);
           if (answered) log("warn", warning.summary, { code: warning.code });
-          else warnings.push(warning);
         },
       });
       return { diagnostics: toDiagnostics(warnings) };

@@ -6,7 +6,7 @@ import { inTerraform } from "../resource/advice.ts";
 import { applyResource } from "../resource/apply.ts";
 import { frontOf } from "../resource/front.ts";
 import { importResource } from "../resource/import.ts";
-import { decodeMark, encodeMark } from "../resource/mark.ts";
+import { decodeMark, encodeMark, withDoubt, withoutDoubt } from "../resource/mark.ts";
 import { planDeclared } from "../resource/plan.ts";
 import { readResource } from "../resource/read.ts";
 import { destroyResource, planDestroy } from "../resource/remove.ts";
@@ -38,11 +38,11 @@ export const calls: Calls = {
   ValidateResourceConfig: unary(
     ValidateResourceConfig_RequestSchema,
     ValidateResourceConfig_ResponseSchema,
-    async ({ typeName, config, clientCapabilities }) => {
+    async ({ typeName, config, clientCapabilities }, connection) => {
       const { kind, attributes } = resourceOf(typeName);
       const allowed = clientCapabilities?.writeOnlyAttributesAllowed ?? false;
       const check = async () => validateResource(kind, decodeDynamic(config, attributes) ?? {}, allowed);
-      return { diagnostics: await told(kind, check) };
+      return { diagnostics: await told(kind, connection, check) };
     },
   ),
 
@@ -52,12 +52,12 @@ export const calls: Calls = {
     async ({ typeName, version, rawState }, connection) => {
       const { kind, attributes } = resourceOf(typeName);
       let upgradedState: DynamicValue | undefined;
-      const diagnostics = await told(kind, async () => {
+      const diagnostics = await told(kind, connection, async () => {
         if (version > BigInt(kind.schemaVersion)) newer(kind, version);
         const text = new TextDecoder().decode(rawState?.json);
-        const state = fromStateJson(text, attributes);
+        const state = withoutDoubt(fromStateJson(text, attributes));
         if (connection.session !== undefined) frontIn(connection).hold(kind, nameOf(kind, state), state.id);
-        upgradedState = encodeDynamic(state, attributes);
+        upgradedState = encodeDynamic(fromStateJson(text, attributes), attributes);
         return [];
       });
       return { upgradedState, diagnostics };
@@ -71,11 +71,11 @@ export const calls: Calls = {
       const { kind, attributes } = resourceOf(typeName);
       // Whatever fails: what is recorded stays.
       const answer = { newState: currentState, private: mark };
-      const diagnostics = await told(kind, async () => {
+      const diagnostics = await told(kind, connection, async () => {
         const state = decodeDynamic(currentState, attributes);
         if (state === null) return [];
-        const read = await readResource(kind, state as JsonObject, decodeMark(mark), frontIn(connection));
-        answer.newState = encodeDynamic(read.state, attributes);
+        const read = await readResource(kind, withoutDoubt(state) as JsonObject, decodeMark(mark), frontIn(connection));
+        answer.newState = encodeDynamic(read.state && withDoubt(read.state, read.mark), attributes);
         answer.private = encodeMark(read.mark);
         return read.diagnostics;
       });
@@ -89,9 +89,9 @@ export const calls: Calls = {
     async ({ typeName, priorState, proposedNewState, config, priorPrivate }, connection) => {
       const { kind, attributes } = resourceOf(typeName);
       const answer = { plannedState: proposedNewState, plannedPrivate: priorPrivate, requiresReplace: noPaths };
-      const diagnostics = await told(kind, async () => {
+      const diagnostics = await told(kind, connection, async () => {
         const front = frontIn(connection);
-        const prior = decodeDynamic(priorState, attributes) as JsonObject | null;
+        const prior = priorIn(priorState, attributes);
         const mark = decodeMark(priorPrivate);
         if (decodeDynamic(proposedNewState, attributes) === null) {
           return prior === null ? [] : (await planDestroy(kind, prior, mark, front)).diagnostics;
@@ -99,7 +99,9 @@ export const calls: Calls = {
         const declared = decodeDynamic(config, attributes) ?? {};
         const plan = await planDeclared(kind, { prior, config: declared, mark }, front);
         // A plan with errors is not gone on with; its values need not be possible ones.
-        if (!plan.diagnostics.some(isError)) answer.plannedState = encodeDynamic(plan.planned, attributes);
+        if (!plan.diagnostics.some(isError)) {
+          answer.plannedState = encodeDynamic(withDoubt(plan.planned, prior === null ? {} : mark), attributes);
+        }
         answer.plannedPrivate = encodeMark(plan.mark);
         answer.requiresReplace = plan.requiresReplace.map(toPath);
         return plan.diagnostics;
@@ -114,9 +116,9 @@ export const calls: Calls = {
     async ({ typeName, priorState, plannedState, config, plannedPrivate }, connection) => {
       const { kind, attributes } = resourceOf(typeName);
       const answer = { newState: priorState, private: plannedPrivate };
-      const diagnostics = await told(kind, async () => {
+      const diagnostics = await told(kind, connection, async () => {
         const front = frontIn(connection);
-        const prior = decodeDynamic(priorState, attributes) as JsonObject | null;
+        const prior = priorIn(priorState, attributes);
         const mark = decodeMark(plannedPrivate);
         const planned = decodeDynamic(plannedState, attributes);
         if (planned === null) {
@@ -125,9 +127,13 @@ export const calls: Calls = {
           return notices;
         }
         const declared = decodeDynamic(config, attributes) ?? {};
-        const applied = await applyResource(kind, { prior, planned, config: declared, mark }, front);
+        const applied = await applyResource(
+          kind,
+          { prior, planned: withoutDoubt(planned), config: declared, mark },
+          front,
+        );
         Object.assign(answer, {
-          newState: encodeDynamic(applied.state, attributes),
+          newState: encodeDynamic(applied.state && withDoubt(applied.state, applied.mark), attributes),
           private: encodeMark(applied.mark),
         });
         return applied.diagnostics;
@@ -142,7 +148,7 @@ export const calls: Calls = {
     async ({ typeName, id }, connection) => {
       const { kind, attributes } = resourceOf(typeName);
       const importedResources: { typeName: string; state: DynamicValue; private: Uint8Array }[] = [];
-      const diagnostics = await told(kind, async () => {
+      const diagnostics = await told(kind, connection, async () => {
         const state = await importResource(kind, id, frontIn(connection));
         importedResources.push({ typeName, state: encodeDynamic(state, attributes), private: new Uint8Array() });
         return [];
@@ -150,6 +156,11 @@ export const calls: Calls = {
       return { importedResources, diagnostics };
     },
   ),
+};
+
+const priorIn = (state: DynamicValue | undefined, attributes: Attributes): JsonObject | null => {
+  const prior = decodeDynamic(state, attributes);
+  return prior && (withoutDoubt(prior) as JsonObject);
 };
 
 const noPaths: ReturnType<typeof toPath>[] = [];
@@ -161,10 +172,10 @@ function resourceOf(type: string): { kind: Kind; attributes: Attributes } {
   return { kind, attributes: schemaOf(kind).attributes };
 }
 
-/** What the work has to say, or why it failed, in Terraform's terms. */
-async function told(kind: Kind, work: () => Promise<readonly Diagnostic[]>) {
+/** What the work has to say, or why it failed, in Terraform's terms; and what was noticed beside it. */
+async function told(kind: Kind, { warnings }: Connection, work: () => Promise<readonly Diagnostic[]>) {
   const diagnostics = await work().catch((error: unknown) => failureOf(error));
-  return toDiagnostics(diagnostics.map((diagnostic) => inTerraform(kind, diagnostic)));
+  return toDiagnostics([...warnings.splice(0), ...diagnostics.map((diagnostic) => inTerraform(kind, diagnostic))]);
 }
 
 function newer(kind: Kind, version: bigint): never {

@@ -3,7 +3,7 @@ import { normalizeBaseUrl } from "../../api/base-url.ts";
 import { HostingClient, type Ledger, ledgerFor, VERSION } from "../../api/index.ts";
 import { readingSettings } from "../../kinds/provider-settings.ts";
 import { Account } from "../../lifecycle/index.ts";
-import { stateFolder } from "../../local/index.ts";
+import { isRunning, processMark, stateFolder } from "../../local/index.ts";
 import {
   type Clock,
   type Diagnostic,
@@ -30,6 +30,8 @@ export interface Surroundings {
   readonly clock?: Clock;
   /** The folder in which Terraform runs: paths are relative to it. Default: that of the process. */
   readonly folder?: string;
+  /** Called when a request has to wait, with the time in ms. */
+  onWait?(ms: number): void;
   /** Called with what the user should know, also after the session was opened. */
   onWarning(warning: Diagnostic): void;
 }
@@ -92,6 +94,7 @@ export async function openSession(config: ValueObject, surroundings: Surrounding
       ledger: counted,
       insecureHttp: config.insecure_http === true,
       requestsPerMinute: settings.requestsPerMinute,
+      onWait: surroundings.onWait,
       userAgent: userAgent(surroundings.terraformVersion),
     };
     return { client: new HostingClient(options), ledger: counted };
@@ -104,6 +107,7 @@ export async function openSession(config: ValueObject, surroundings: Surrounding
     settings: reading,
     host: hostMark(normalizeBaseUrl(baseUrl, true).href),
     place: placeMark(folder, env),
+    self: { mark: processMark(), isRunning },
     moneyScale: settings.moneyScale,
     clock,
     stop,

@@ -41,6 +41,9 @@ export function waitingSession(
     get host() {
       return needed();
     },
+    get self() {
+      return needed();
+    },
     get place() {
       return needed();
     },

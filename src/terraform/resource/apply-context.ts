@@ -33,7 +33,7 @@ export function applyContext(
   { name, config, prior, operation, front }: Surroundings,
 ): { readonly context: ApplyContext; readonly latest: Latest } {
   const { session, account, jobs } = front;
-  const { client, clock, project, journal, place, secretOutputs, stop } = session;
+  const { client, clock, project, journal, place, secretOutputs, self, stop } = session;
   const base = onceTold(kind, prior ?? {});
   const latest: Latest = { resource: undefined };
   const limit = timeoutOf(config, operation);
@@ -46,12 +46,13 @@ export function applyContext(
     now: () => clock.now(),
     pause: (ms) => clock.sleep(ms),
     take: (ofKind, id) => front.take(ofKind, id, label),
-    replaces: (remote) => front.isReleased(kind, remote),
+    replaces: (remote) => front.isReplaced(kind, config, remote),
     // Without a note of ours it may be another configuration's: it is imported by whoever knows that it is not.
     adoptsOrders: false,
     save: async (resource) => {
       latest.resource = resource;
-      if (name !== undefined && operation !== "delete") journal.put(kind.type, name, { ...resource, place, base });
+      if (name !== undefined && operation !== "delete")
+        journal.put(kind.type, name, { ...resource, place, owner: self.mark, base });
     },
     drop: async () => {
       latest.resource = undefined;

@@ -18,7 +18,7 @@ import { applyContext, type Latest } from "./apply-context.ts";
 import { claimOf, type Front, unclaim } from "./front.ts";
 import type { Mark } from "./mark.ts";
 import { noteOf } from "./noted.ts";
-import { defect, different, incomplete, notices, notKnown, twice, waits } from "./notices.ts";
+import { defect, different, incomplete, notices, notKnown, otherHost, twice, waits } from "./notices.ts";
 import { checkOrder } from "./order-name.ts";
 import { declaredIn, labelOf, nameOf, recordedAs, withFront } from "./subject.ts";
 
@@ -50,6 +50,9 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
   const declared = declaredIn(kind, config);
   const recorded = prior === null ? undefined : recordedAs(kind, prior, mark);
   const creating = recorded === undefined || isDoubtful(recorded);
+  if (!creating && mark.host !== undefined && mark.host !== front.session.host) {
+    return { state: prior, mark, diagnostics: [otherHost(kind, prior ?? {}, "changed")] };
+  }
   const name = nameOf(kind, declaredIn(kind, planned)) ?? nameOf(kind, declared);
   if (creating) {
     const refused = checkOrder(kind, declared, {}, front.session);
@@ -83,6 +86,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
     const applied = await applyChange(kind, change, declared, own);
     front.changed(kind, parentOf(kind, applied.attributes ?? {}));
     const attributes = applied.attributes ?? {};
+    if (creating) front.replaced(kind, attributes);
     const marked = markOf(kind, question, attributes, latest.resource?.private ?? mark);
     const kept = { ...marked, ...origin(creating ? name : mark.made, front) };
     return settled(kind, question, attributes, kept, [...notices(kind, applied), ...waits(kind, kept)]);

@@ -1,7 +1,7 @@
 import type { Kind, Remote } from "../../kinds/kind.ts";
 import type { Account } from "../../lifecycle/index.ts";
 import { JobWatch } from "../../lifecycle/index.ts";
-import type { ValueObject } from "../../model/index.ts";
+import type { ResourceState, ValueObject } from "../../model/index.ts";
 import type { Session } from "../contract.ts";
 import { labelOf } from "./subject.ts";
 
@@ -27,6 +27,8 @@ export class Front {
   /** What the state holds, and what was imported: type and id. */
   readonly #ids = new Set<string>();
   readonly #imported = new Set<string>();
+  /** Names of what the state holds without an id. */
+  readonly #doubts = new Set<string>();
   readonly #asked = new Map<string, number>();
   readonly #coalesce: boolean;
 
@@ -80,9 +82,17 @@ export class Front {
 
   /** Terraform's state holds an object that was ordered under a name. */
   hold(kind: Kind, name: string | undefined, id: unknown): void {
-    if (typeof id !== "string") return;
+    if (typeof id !== "string") {
+      if (name !== undefined) this.#doubts.add(`${kind.type} ${name}`);
+      return;
+    }
     this.#ids.add(`${kind.type} ${id}`);
     if (name !== undefined) this.#held.set(`${kind.type} ${name}`, id);
+  }
+
+  /** Whether the state has, under this name, something of which it is not known whether it was made. */
+  isInDoubt(kind: Kind, name: string | undefined): boolean {
+    return name !== undefined && this.#doubts.has(`${kind.type} ${name}`);
   }
 
   /** An object was imported in this process. */
@@ -101,8 +111,26 @@ export class Front {
   }
 
   /** Terraform let go of an object. */
-  release(kind: Kind, id: unknown): void {
-    this.#released.add(`${kind.type} ${String(id)}`);
+  release(kind: Kind, object: ResourceState): void {
+    const { journal, place } = this.session;
+    this.#released.add(`${kind.type} ${String(object.attributes.id)}`);
+    // The order that is to take its place may be refused, and be repeated by a later run.
+    const key = kind.naturalKey(object.attributes);
+    if (kind.creation === "keyed" && key !== undefined) journal.put(releasedOf(kind), key, { ...object, place });
+  }
+
+  /** Whether a live object is one that this configuration let go of, to have another in its place. */
+  isReplaced(kind: Kind, config: ValueObject, remote: Remote): boolean {
+    if (this.isReleased(kind, remote)) return true;
+    const key = config.replace_on_change === true ? kind.naturalKey(remote.attributes) : undefined;
+    const note = key === undefined ? undefined : this.session.journal.get(releasedOf(kind), key);
+    return note?.attributes.id === remote.id && note.place === this.session.place;
+  }
+
+  /** Another is in its place. */
+  replaced(kind: Kind, attributes: ValueObject): void {
+    const key = kind.creation === "keyed" ? kind.naturalKey(attributes) : undefined;
+    if (key !== undefined) this.session.journal.remove(releasedOf(kind), key);
   }
 
   isReleased(kind: Kind, { id }: Pick<Remote, "id">): boolean {
@@ -138,6 +166,9 @@ const keyIn = (kind: Kind, attributes: ValueObject) => {
   const parent = kind.parent === undefined ? undefined : attributes[kind.parent];
   return key === undefined || parent === undefined ? key : `${String(parent)} ${key}`;
 };
+
+/** No kind has a blank in its name. */
+const releasedOf = (kind: Kind) => `${kind.type} released`;
 
 const fronts = new WeakMap<Session, Front>();
 

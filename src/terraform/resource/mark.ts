@@ -1,4 +1,4 @@
-import { fail, isObject, type PrivateMark } from "../../model/index.ts";
+import { fail, IN_DOUBT, isObject, type PrivateMark, type ValueObject } from "../../model/index.ts";
 import type { Session } from "../contract.ts";
 
 /** An object in whose place another is to be made. */
@@ -22,6 +22,14 @@ export interface Mark extends PrivateMark {
   /** In a plan only: the object that a create would take the place of, if this becomes a replacement. */
   readonly replacing?: Replaced;
 }
+
+/** Attributes as the core takes them: what is in doubt has no id. */
+export const withoutDoubt = <T extends ValueObject>(attributes: T): T =>
+  attributes.id === IN_DOUBT ? { ...attributes, id: null } : attributes;
+
+/** The same for Terraform. */
+export const withDoubt = <T extends ValueObject>(attributes: T, { pending }: PrivateMark): T =>
+  pending !== undefined && (attributes.id ?? null) === null ? { ...attributes, id: IN_DOUBT } : attributes;
 
 export function decodeMark(bytes: Uint8Array): Mark {
   if (bytes.length === 0) return {};

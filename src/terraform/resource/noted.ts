@@ -15,7 +15,21 @@ export interface Noted {
 export function noteOf(kind: Kind, name: string | undefined, { session }: Front): Noted {
   const note = name === undefined ? undefined : session.journal.get(kind.type, name);
   if (note === undefined) return {};
-  return note.place === undefined || note.place === session.place ? { note } : { elsewhere: foreign(kind, note) };
+  if (note.place !== undefined && note.place !== session.place) return { elsewhere: foreign(kind, note) };
+  const { owner = session.self.mark } = note;
+  return owner !== session.self.mark && session.self.isRunning(owner) ? { elsewhere: busy(note) } : { note };
+}
+
+/** A lock of the state does not hold off a second alias, nor what is run with `-lock=false`. */
+function busy({ address }: Note): Diagnostic {
+  return {
+    severity: "error",
+    code: "config.duplicate",
+    summary: `${address} is being made by another process at this moment`,
+    detail: "Another apply of this configuration is under way, or another provider block of it means the same account.",
+    fix: "Wait until the other apply has ended. Use one provider block for one account.",
+    address,
+  };
 }
 
 function foreign(kind: Kind, note: Note): Diagnostic {

@@ -48,7 +48,7 @@ export function orderAnew(
   const kept = replacing.prevented ? [prevented(kind, replacing.id)] : [];
   return {
     requiresReplace: refused.flatMap(({ attribute }) => (attribute === undefined ? [] : [attribute])),
-    diagnostics: [...others, ...order, ...kept],
+    diagnostics: [...others, ...order, ...kept, ...(prior.deletion_policy === "suspend" ? [suspendedFirst(kind)] : [])],
     result: anewAs(kind, declared),
   };
 }
@@ -84,5 +84,16 @@ export function prevented(kind: Kind, id: string): Diagnostic {
     detail: `The API cannot delete a ${kind.noun}: Terraform would no longer manage the old one, and it would go on.`,
     fix: `Set \`deletion_policy = "forget"\`${kind.retire === undefined ? "" : ' (or "suspend")'}, apply, then make the change.`,
     attribute: ["deletion_policy"],
+  };
+}
+
+/** Terraform destroys first, and no host sells the same name twice at a time. */
+function suspendedFirst(kind: Kind): Diagnostic {
+  return {
+    severity: "warning",
+    code: "plan.prevented",
+    summary: `The old ${kind.noun} is suspended before the new one is ordered`,
+    detail: `Should the order be refused (a coupon that is not valid, a plan that is not sold), nothing stands in its place until an order goes through.`,
+    fix: 'With `deletion_policy = "forget"` the old one goes on until you end it in the dashboard.',
   };
 }

@@ -1,6 +1,6 @@
 import type { Kind } from "../../kinds/kind.ts";
 import { isDoubtful } from "../../lifecycle/index.ts";
-import type { Diagnostic, JsonObject, Value } from "../../model/index.ts";
+import { type Diagnostic, IN_DOUBT, type JsonObject, type Value, type ValueObject } from "../../model/index.ts";
 import type { Note } from "../contract.ts";
 import type { Front } from "./front.ts";
 import type { Mark } from "./mark.ts";
@@ -69,5 +69,31 @@ export function stillPending(kind: Kind, prior: JsonObject, name: string): Diagn
     detail: "A request to make it left and its answer was lost. It is settled first, as it was sent.",
     fix: `Put \`${name}\` back to ${told(kind, name, was)}, apply, then change it.`,
     attribute: [name],
+  };
+}
+
+/** What refers to an object whose creation has no known outcome waits until that is settled. */
+export function refersToDoubt(kind: Kind, declared: ValueObject): Diagnostic[] {
+  const names = Object.entries(declared).filter(([, value]) => JSON.stringify(value)?.includes(IN_DOUBT));
+  return names.map(
+    ([name]): Diagnostic => ({
+      severity: "error",
+      code: "plan.pending",
+      summary: `${name} refers to something of which it is not known whether it was made`,
+      detail: `The ${kind.noun} is not made or changed before that is settled.`,
+      fix: "Apply again: what is in doubt is settled first.",
+      attribute: [name],
+    }),
+  );
+}
+
+/** Terraform would make it anew, and the provider could not know what became of the first request. */
+export function settleFirst(what: string): Diagnostic {
+  return {
+    severity: "error",
+    code: "plan.pending",
+    summary: `${what} cannot be made anew: it is not known whether it was made`,
+    detail: "A request to make it left and its answer was lost. Made anew, it could be there, and be paid for, twice.",
+    fix: "Settle it first: without `-replace`, and after `terraform untaint ADDRESS` if it is marked as tainted, apply.",
   };
 }

@@ -26,7 +26,15 @@ import type { Mark } from "./mark.ts";
 import { noteOf } from "./noted.ts";
 import { orderAnew, prevented, replacedObject } from "./order-anew.ts";
 import { checkOrder } from "./order-name.ts";
-import { deferred, heldByOther, stillPending, twoAddresses, willSettle } from "./plan-notices.ts";
+import {
+  deferred,
+  heldByOther,
+  refersToDoubt,
+  settleFirst,
+  stillPending,
+  twoAddresses,
+  willSettle,
+} from "./plan-notices.ts";
 import { conform, declaredIn, labelOf, nameOf, recordedAs, untold, withFront } from "./subject.ts";
 
 export interface PlanAnswer {
@@ -53,6 +61,8 @@ export interface PlanQuestion {
  */
 export async function planDeclared(kind: Kind, question: PlanQuestion, front: Front): Promise<PlanAnswer> {
   const { prior, config, mark } = question;
+  const inDoubt = refersToDoubt(kind, declaredIn(kind, config));
+  if (inDoubt.length > 0) return { planned: config, mark, requiresReplace: [], diagnostics: inDoubt };
   const answer =
     prior === null
       ? await planCreate(kind, config, mark, front)
@@ -92,7 +102,9 @@ async function planCreate(kind: Kind, config: ValueObject, mark: Mark, front: Fr
   const plans = kind.creation === "keyed" && !known ? await catalogue(front) : [];
   const input = inputOf(kind, { config: declared, prior: undefined, observed, plans }, front);
   const { result, change, diagnostics } = planResource(input);
+  const inDoubt = mark.pending !== undefined || front.isInDoubt(kind, name);
   const found = [
+    ...(inDoubt ? [settleFirst(labelOf(kind, declared))] : []),
     ...diagnostics,
     ...(elsewhere ? [elsewhere] : []),
     ...(note ? [willSettle(kind, note)] : []),
@@ -148,7 +160,9 @@ async function planRecorded(
   const observed = pending
     ? await read(front.account, { kind, prior: undefined, config: recorded.attributes })
     : asRecorded(kind, recorded.attributes, front);
-  const plans = pending && kind.creation === "keyed" ? await catalogue(front) : [];
+  // The list of plans tells whether what is recorded of an adopted object by this plan fits it.
+  const learns = kind.creation === "keyed" && prior.plan_id === null && declared.plan_id !== undefined;
+  const plans = learns || (pending && kind.creation === "keyed") ? await catalogue(front) : [];
   const planned = planResource(inputOf(kind, { config: declared, prior: recorded, observed, plans }, front));
   const gone = observed.status === "gone";
   const double = front.isDouble(kind, prior.id) ? [twoAddresses(kind, String(prior.id))] : [];

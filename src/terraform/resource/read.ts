@@ -53,7 +53,8 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, fr
   if (seen.status === "present") {
     dropNote();
     const { values, mark: left } = withoutWaiting(kind, seen.attributes, { ...kept, host }, seen.phase);
-    return { state: withFront(kind, values, recorded) as JsonObject, mark: left, diagnostics: [] };
+    const state = withFront(kind, values, recorded) as JsonObject;
+    return { state, mark: left, diagnostics: left.deposed === undefined ? [] : [leftBehind(kind, left.deposed)] };
   }
   if (seen.status === "absent" || kind.creation === "listable") {
     const why = await notAgain(kind, recorded, prior.address, front);
@@ -95,6 +96,17 @@ async function notAgain(
     code: "apply.skipped",
     summary: `${what} is left alone: ${holder.noun} ${parent}, which it belongs to, is gone`,
     fix: `Remove both, or settle the ${holder.noun} first.`,
+  };
+}
+
+/** hostform made a new one first and did not come to delete the old one. */
+function leftBehind(kind: Kind, { id }: JsonObject): Diagnostic {
+  return {
+    severity: "warning",
+    code: "plan.prevented",
+    summary: `${kind.noun} ${String(id)}, which this one replaced, is still there`,
+    detail: "A run of hostform made the new one and could not delete the old one.",
+    fix: `It is deleted with the next change of this ${kind.noun}; or delete it yourself.`,
   };
 }
 

@@ -12,6 +12,8 @@ import { type Diagnostic, HostformError, isError, type JsonObject, type Resource
 import { applyContext } from "./apply-context.ts";
 import { type Front, unclaim } from "./front.ts";
 import type { Mark } from "./mark.ts";
+import { otherHost } from "./notices.ts";
+import { settleFirst } from "./plan-notices.ts";
 import { GONE } from "./read.ts";
 import { nameOf, recordedAs } from "./subject.ts";
 
@@ -21,6 +23,9 @@ import { nameOf, recordedAs } from "./subject.ts";
  */
 export async function planDestroy(kind: Kind, prior: JsonObject, mark: Mark, front: Front): Promise<PlannedRemoval> {
   const recorded = recordedAs(kind, prior, mark);
+  // The half of a replacement is not given the mark: without it nothing says what became of the request.
+  if (prior.id === null && !isDoubtful(recorded))
+    return { ...notFound(kind, recorded), diagnostics: [settleFirst(recorded.address)] };
   const { settings, clock } = front.session;
   const phase = kind.phase?.(prior, settings) ?? "live";
   const observed: Observation = isDoubtful(recorded)
@@ -46,12 +51,13 @@ export async function destroyResource(
 ): Promise<readonly Diagnostic[]> {
   const { change, diagnostics } = await planDestroy(kind, prior, mark, front);
   if (diagnostics.some(isError)) throw new HostformError(diagnostics);
-  if (mark.host !== undefined && mark.host !== front.session.host) throw new HostformError([elsewhere(kind, prior)]);
+  if (mark.host !== undefined && mark.host !== front.session.host)
+    throw new HostformError([otherHost(kind, prior, "removed")]);
   const name = nameOf(kind, prior);
   const { context } = applyContext(kind, { name, config: prior, prior, operation: "delete", front });
   const applied = await applyChange(kind, change, null, { ...context, prior: recordedAs(kind, prior, mark) });
   if (applied.attributes !== null) throw new HostformError([stillSuspending(kind, prior)]);
-  front.release(kind, prior.id);
+  front.release(kind, recordedAs(kind, prior, {}));
   unclaim(kind, name, prior, front);
   front.changed(kind, parentOf(kind, prior));
   return [...diagnostics, ...applied.diagnostics];
@@ -78,17 +84,6 @@ function notFound(kind: Kind, recorded: ResourceState): PlannedRemoval {
     fix: "Check the token and the address of the provider. If it has really ended: a `removed` block with `destroy = false`, or `terraform state rm`.",
   };
   return { change, diagnostics: [refusal] };
-}
-
-/** Ids mean nothing at another host; with a refresh it is seen whether it is the same object. */
-function elsewhere(kind: Kind, prior: JsonObject): Diagnostic {
-  return {
-    severity: "error",
-    code: "state.stranger",
-    summary: `${kind.noun} ${String(prior.id)} was recorded at another address of the API`,
-    detail: "Nothing is removed on an id alone: at another host it is another object.",
-    fix: "Correct `base_url`; or, if the host has moved, apply once with a refresh, which looks at the object.",
-  };
 }
 
 /** It is let go of only when it is suspended: until then the policy is not carried out. */

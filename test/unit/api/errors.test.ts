@@ -106,7 +106,8 @@ describe("403 names the ability that the endpoint needs (§4, §5)", () => {
         .intercept((uri) => uri.startsWith(`/api/v1${filled}`), method)
         .reply(403, { message: "Wrong account." });
       const error = await failureOf(call(setUp().client));
-      expect(error.diagnostics[0]?.summary).toContain(`${method} /api/v1${path} needs the ability "${ability}"`);
+      expect(error.diagnostics[0]?.summary).toContain(`${method} /api/v1${path}`);
+      expect(error.diagnostics[0]?.fix).toContain(`needs the ability "${ability}"`);
       expect(error).toMatchObject({ status: 403, reached: "answered", serverMessage: "Wrong account." });
     });
   }

@@ -1,0 +1,163 @@
+/**
+ * Whatever happens in whatever order behind Terraform (edits, applies, kills, lost answers, a lost journal, a state that was
+ * not pushed, changes elsewhere, time): nothing is ordered or made twice, nothing is tainted, Terraform finds no defect.
+ * And when nothing goes wrong any more, a user who does what the messages say ends with what is declared.
+ *
+ * `npm test` takes some courses; HOSTFORM_COURSES says how many, HOSTFORM_SEED which.
+ */
+import { describe, expect, it } from "vitest";
+import fc from "../support/fc.ts";
+import { TerraformCore } from "../support/terraform-core.ts";
+import { Life, type Machine } from "../support/terraform-core-process.ts";
+import { isRefusal, type Said } from "../support/terraform-core-wire.ts";
+import { losses } from "./losses.ts";
+import { AGENCY, declarationsOf } from "./terraform-agency.ts";
+import { startMachine } from "./terraform-life.ts";
+
+const ADDRESSES = Object.keys(AGENCY);
+const address = fc.constantFrom(...ADDRESSES);
+
+const step = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant("declare"), address, variant: fc.nat({ max: 5 }) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("drop"), address }) },
+  { weight: 6, arbitrary: fc.record({ do: fc.constant("apply"), refresh: fc.boolean() }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant("killed apply"),
+      at: fc.integer({ min: 1, max: 25 }),
+      pushed: fc.boolean(),
+      journal: fc.boolean(),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant("lose an answer"),
+      method: fc.constantFrom("POST", "DELETE"),
+      nth: fc.integer({ min: 1, max: 3 }),
+      how: fc.constantFrom(...losses),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant("drift"), address }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constantFrom("pay", "lose the journal") }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("wait"), minutes: fc.integer({ min: 1, max: 30 }) }) },
+);
+
+type Step = typeof step extends fc.Arbitrary<infer S> ? S : never;
+
+const text = ({ summary, detail }: Said) => `${summary}\n${detail}`;
+
+class Agency {
+  readonly machine: Machine;
+  readonly core: TerraformCore;
+  readonly #declared = new Map<string, number>();
+
+  constructor(machine: Machine) {
+    this.machine = machine;
+    this.core = new TerraformCore(machine);
+  }
+
+  async take(step: Step): Promise<void> {
+    const { control } = this.machine.sandbox;
+    if ("variant" in step) this.#declared.set(step.address, step.variant);
+    else if ("refresh" in step) await this.apply({ refresh: step.refresh });
+    else if ("pushed" in step) await this.#killed(step);
+    else if ("how" in step) control.addFault({ method: step.method, path: "/*", nth: step.nth, ...step.how.fault });
+    else if ("minutes" in step) this.machine.clock.advance(step.minutes * 60_000);
+    else if ("address" in step && step.do === "drop") this.#declared.delete(step.address);
+    else if ("address" in step) AGENCY[step.address]?.drift?.(control);
+    else if (step.do === "pay") this.pay();
+    else this.machine.loseJournal();
+  }
+
+  async apply(options: { refresh?: boolean; life?: Life } = {}): Promise<readonly Said[]> {
+    const { said, errors } = await this.core.run(declarationsOf(this.#declared), options);
+    this.expectSound(said);
+    return errors;
+  }
+
+  async #killed({ at, pushed, journal }: { at: number; pushed: boolean; journal: boolean }): Promise<void> {
+    const before = this.core.state;
+    const life = new Life(at);
+    await this.apply({ life });
+    if (!life.over) return;
+    if (!pushed) this.core.restore(before);
+    // Both at once would leave nothing that knows of a webhook which was made first and is to replace another.
+    else if (!journal) this.machine.loseJournal();
+  }
+
+  pay(): void {
+    const { control } = this.machine.sandbox;
+    for (const { id, status } of control.list("invoices")) if (status === "unpaid") control.payInvoice(id);
+    for (const { id, status } of control.list("services")) if (status === "pending") control.provisionService(id);
+  }
+
+  expectSound(said: readonly Said[]): void {
+    const { control } = this.machine.sandbox;
+    for (const [name, resource] of Object.entries(AGENCY)) {
+      for (const count of resource.count(control)) expect(count, `objects of ${name}`).toBeLessThanOrEqual(1);
+    }
+    expect([...this.core.state.current].filter(([, { tainted }]) => tainted)).toEqual([]);
+    expect(said.filter(({ summary }) => /mistake of its own|The provider failed/.test(summary))).toEqual([]);
+  }
+
+  /** Everything declared as it is to be, nothing goes wrong any more, and the user does what is said. */
+  async settle(): Promise<void> {
+    this.machine.sandbox.control.clearFaults();
+    this.#declared.clear();
+    const { control } = this.machine.sandbox;
+    for (const each of ADDRESSES) this.#declared.set(each, AGENCY[each]?.last?.(control) ?? 0);
+    this.pay();
+    let errors: readonly Said[] = [];
+    for (let run = 1; run <= 8; run++) {
+      errors = await this.apply();
+      this.pay();
+      const { said, changes } = await this.core.plan(declarationsOf(this.#declared));
+      if (said.length === 0 && changes.every(({ action }) => action === "no-op")) return;
+      for (const error of [...errors, ...said.filter(isRefusal)]) await this.#doAsTold(text(error));
+      for (const [each] of this.core.state.current) await this.#lookAtDashboard(each);
+    }
+    throw new Error(`not settled: ${errors.map(text).join("\n")}`);
+  }
+
+  async #doAsTold(question: string): Promise<void> {
+    const [, type = "", id] = /terraform import (\S+)\.NAME '([^']+)'/.exec(question) ?? [];
+    const [, unchangeable] = /^(\S+) of (?:\S+ )*(\S+) cannot be changed/.exec(question) ?? [];
+    for (const each of ADDRESSES) {
+      const { attributes } = this.core.state.current.get(each) ?? {};
+      const named = Object.values(AGENCY[each]?.variants[0] ?? {}).some(
+        (value) => typeof value === "string" && value.length > 4 && question.includes(value),
+      );
+      if (id !== undefined && each.startsWith(`${type}.`) && named && attributes === undefined) {
+        await this.core.import(each, type, id);
+      }
+      if (unchangeable !== undefined && named && attributes !== undefined) this.core.forget(each);
+    }
+  }
+
+  /** A registration whose answer was lost: the user looks whether it is there. */
+  async #lookAtDashboard(each: string): Promise<void> {
+    const { pending } = this.core.private(each) as { pending?: unknown };
+    if (AGENCY[each]?.type !== "hosting_domain" || pending === undefined) return;
+    const [made] = this.machine.sandbox.control.list("domains");
+    this.core.forget(each);
+    if (made !== undefined) await this.core.import(each, "hosting_domain", String(made.id));
+  }
+}
+
+describe("any course of events behind Terraform", () => {
+  it("makes nothing twice, and comes to what is declared", { timeout: 3_600_000 }, async () => {
+    const numRuns = Number(process.env.HOSTFORM_COURSES ?? 40);
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 24 }), fc.boolean(), async (steps, autoPay) => {
+        const machine = await startMachine({ jobSeconds: 0, autoPay });
+        machine.sandbox.control.seedServices({ count: 1 });
+        const agency = new Agency(machine);
+        for (const one of steps) await agency.take(one);
+        await agency.settle();
+      }),
+      { numRuns },
+    );
+  });
+});
