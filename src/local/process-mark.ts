@@ -21,11 +21,15 @@ export function isRunning(mark: string): boolean {
   return processMark(pid) === mark;
 }
 
-/** The 22nd field of Linux's record of a process; its name, the second, may hold blanks and parentheses. */
+/**
+ * The 22nd field of Linux's record of a process; its name, the second, may hold blanks and parentheses. A process that has
+ * ended and that nobody has asked about (state Z) has a record, too.
+ */
 function startOf(pid: number): string | undefined {
   try {
     const record = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return record.slice(record.lastIndexOf(")") + 2).split(" ")[19];
+    const fields = record.slice(record.lastIndexOf(")") + 2).split(" ");
+    return /^[ZX]/.test(fields[0] ?? "") ? "ended" : fields[19];
   } catch {
     return undefined;
   }

@@ -6,7 +6,7 @@ import type { Declaration, Declarations } from "../support/terraform-core.ts";
 export interface Resource {
   readonly type: string;
   readonly variants: readonly (JsonObject & { readonly createFirst?: true })[];
-  /** Which of them is declared in the end. Default: the first. */
+  /** Which of them is declared in the end: what cannot be changed is declared as it is. Default: the first. */
   last?(control: Sandbox["control"]): number;
   /** How many objects there are of each thing that may be there once. */
   count(control: Sandbox["control"]): readonly number[];
@@ -54,7 +54,6 @@ export const AGENCY: Readonly<Record<string, Resource>> = {
       { ...WWW, coupon_code: "WELCOME10" },
       { ...WWW, plan_id: 12, replace_on_change: true, reference: "www-2", deletion_policy: "suspend" },
     ],
-    // The site cannot have another plan than it has, if it was first ordered with that.
     last: (control) =>
       servicesOf(control).some(({ domain, plan_id }) => domain === WWW.domain && plan_id === 12) ? 5 : 0,
     count: (control) =>
@@ -111,6 +110,7 @@ export const AGENCY: Readonly<Record<string, Resource>> = {
       { name: "Agency Client", currency: "USD", deletion_policy: "forget" },
       { name: "Agency Client", currency: "EUR", deletion_policy: "forget" },
     ],
+    last: (control) => (control.list("accounts").some(({ currency }) => currency === "EUR") ? 1 : 0),
     count: (control) => countOf(control.list("accounts"), ({ name }) => name === "Agency Client"),
   },
   "hosting_migration_request.old": {
@@ -124,6 +124,7 @@ export const AGENCY: Readonly<Record<string, Resource>> = {
   "hosting_domain.agency": {
     type: "hosting_domain",
     variants: [DOMAIN, { ...DOMAIN, years: 2 }],
+    last: (control) => (control.list("domains").some(({ years }) => years === 2) ? 1 : 0),
     count: (control) => countOf(control.list("domains"), ({ domain }) => domain === DOMAIN.domain),
   },
 };

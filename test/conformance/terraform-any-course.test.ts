@@ -115,25 +115,23 @@ class Agency {
       this.pay();
       const { said, changes } = await this.core.plan(declarationsOf(this.#declared));
       if (said.length === 0 && changes.every(({ action }) => action === "no-op")) return;
-      for (const error of [...errors, ...said.filter(isRefusal)]) await this.#doAsTold(text(error));
+      for (const error of [...errors, ...said.filter(isRefusal)]) await this.#doAsTold(error);
       for (const [each] of this.core.state.current) await this.#lookAtDashboard(each);
     }
     throw new Error(`not settled: ${errors.map(text).join("\n")}`);
   }
 
-  async #doAsTold(question: string): Promise<void> {
-    const [, type = "", id] = /terraform import (\S+)\.NAME '([^']+)'/.exec(question) ?? [];
-    const [, unchangeable] = /^(\S+) of (?:\S+ )*(\S+) cannot be changed/.exec(question) ?? [];
-    for (const each of ADDRESSES) {
-      const { attributes } = this.core.state.current.get(each) ?? {};
-      const named = Object.values(AGENCY[each]?.variants[0] ?? {}).some(
-        (value) => typeof value === "string" && value.length > 4 && question.includes(value),
-      );
-      if (id !== undefined && each.startsWith(`${type}.`) && named && attributes === undefined) {
-        await this.core.import(each, type, id);
-      }
-      if (unchangeable !== undefined && named && attributes !== undefined) this.core.forget(each);
-    }
+  async #doAsTold(error: Said): Promise<void> {
+    const { address: each = "" } = error;
+    const [, offered, named] = /terraform import(?: \S+ '([^']+)'|` it with the id (\d+))/.exec(text(error)) ?? [];
+    // No listing shows a registration: the API's own refusal does.
+    const [registered] = this.machine.sandbox.control.list("domains");
+    const seen = error.summary.includes("is not available") ? String(registered?.id) : undefined;
+    const id = offered ?? named ?? seen;
+    const isRecorded = this.core.state.current.has(each);
+    if (id !== undefined && !isRecorded) await this.core.import(each, AGENCY[each]?.type ?? "", id);
+    // Managed no longer, it is there still: the next plan finds it.
+    if (/cannot be changed$/.test(error.summary)) this.core.forget(each);
   }
 
   /** A registration whose answer was lost: the user looks whether it is there. */

@@ -13,6 +13,7 @@ import type {
 } from "./terraform-core.ts";
 import { compatibilityProblems, planProblems, valueAt, writeOnlyProblems } from "./terraform-core-rules.ts";
 import {
+  about,
   type CoreWire,
   completeConfig,
   isRefusal,
@@ -142,9 +143,9 @@ export class Planning {
 
   async #one(address: string, declaration: Declaration): Promise<void> {
     const checked = await this.#wire.validate(declaration.type, completeConfig(declaration.type, declaration.config));
-    if (this.#say(checked)) return;
+    if (this.#say(address, checked)) return;
     const recorded = this.#state.current.get(address);
-    const read = recorded === undefined ? undefined : await this.#refresh(recorded);
+    const read = recorded === undefined ? undefined : await this.#refresh(address, recorded);
     if (read === "refused") return;
     if (read !== undefined) this.#current.set(address, read);
     const tainted = read?.tainted ?? false;
@@ -155,41 +156,41 @@ export class Planning {
       prior: known?.attributes ?? null,
       mark: known?.private ?? NOTHING,
     });
-    if (this.#say(said)) return;
+    if (this.#say(address, said)) return;
     // What is tainted was planned as if there were nothing, and is deleted first.
     this.#changes.push(tainted ? { ...change, action: "delete-create", before: read?.attributes ?? null } : change);
   }
 
   async #orphan(address: string): Promise<void> {
     const recorded = this.#state.current.get(address);
-    const read = recorded && (await this.#refresh(recorded));
+    const read = recorded && (await this.#refresh(address, recorded));
     if (read === "refused" || read === undefined) return;
     this.#current.set(address, read);
     const { change, said } = await planRemoval(this.#wire, address, read);
-    if (!this.#say(said)) this.#changes.push(change);
+    if (!this.#say(address, said)) this.#changes.push(change);
   }
 
   async #leftBehind(address: string, recorded: Instance): Promise<void> {
-    const read = await this.#refresh(recorded);
+    const read = await this.#refresh(address, recorded);
     if (read === "refused" || read === undefined) return;
     this.#deposed.set(address, read);
     const { change, said } = await planRemoval(this.#wire, address, read);
-    if (!this.#say(said)) this.#changes.push({ ...change, deposed: true });
+    if (!this.#say(address, said)) this.#changes.push({ ...change, deposed: true });
   }
 
   /** The object as it is now; undefined when it is gone. */
-  async #refresh(recorded: Instance): Promise<Instance | undefined | "refused"> {
+  async #refresh(address: string, recorded: Instance): Promise<Instance | undefined | "refused"> {
     const { type } = recorded;
     const upgraded = await this.#wire.upgrade(type, recorded.attributes);
-    if (this.#say(upgraded.said)) return "refused";
+    if (this.#say(address, upgraded.said)) return "refused";
     if (this.#options.refresh === false) return { ...recorded, attributes: upgraded.value };
     const read = await this.#wire.read(type, upgraded.value, recorded.private);
-    if (this.#say(read.said)) return "refused";
+    if (this.#say(address, read.said)) return "refused";
     return read.value === null ? undefined : { ...recorded, attributes: read.value, private: read.private };
   }
 
-  #say(said: readonly Said[]): boolean {
-    this.#said.push(...said);
+  #say(address: string, said: readonly Said[]): boolean {
+    this.#said.push(...about(address, said));
     return said.some(isRefusal);
   }
 }

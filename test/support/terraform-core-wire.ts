@@ -49,7 +49,12 @@ export interface Said {
   readonly summary: string;
   readonly detail: string;
   readonly attribute: AttributePath;
+  /** Which instance it is about, as Terraform tells its users. */
+  readonly address?: string;
 }
+
+export const about = (address: string, said: readonly Said[]): readonly Said[] =>
+  said.map((each) => ({ ...each, address }));
 
 export const isRefusal = ({ severity }: Said): boolean => severity === "error";
 

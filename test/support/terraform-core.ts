@@ -8,7 +8,7 @@ import type { JsonObject, ValueObject } from "../../src/model/index.ts";
 import { Applying } from "./terraform-core-apply.ts";
 import { inParallel, Planning } from "./terraform-core-plan.ts";
 import { CommandKilled, Life, type Machine } from "./terraform-core-process.ts";
-import { CoreWire, isRefusal, NOTHING, refuse, type Said } from "./terraform-core-wire.ts";
+import { about, CoreWire, isRefusal, NOTHING, refuse, type Said } from "./terraform-core-wire.ts";
 
 /** What the state holds of one instance. */
 export interface Instance {
@@ -155,7 +155,9 @@ export class TerraformCore {
     return this.#process(life, async (wire) => {
       const said: Said[] = [];
       const applying = new Applying(wire, { state: () => this.state, record }, known);
-      await inParallel(plan.changes.map((change) => async () => void said.push(...(await applying.run(change)))));
+      await inParallel(
+        plan.changes.map((change) => async () => void said.push(...about(change.address, await applying.run(change)))),
+      );
       return said;
     });
   }

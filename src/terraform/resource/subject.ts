@@ -87,6 +87,9 @@ export function conform(
     else if (declared !== null && !equal(now, declared) && !kept) {
       values[name] = declared;
       if (!hasUnknown(declared)) overruled.push(name);
+    } else if (declared === null && now !== null && !schemaOf(kind).attributes[name]?.computed) {
+      // What was declared once, and what nothing but a declaration gives: the coupon of an order that was placed with it.
+      values[name] = null;
     }
   }
   return { values, overruled };
