@@ -2,7 +2,7 @@ import type { PlanRecord } from "../api/index.ts";
 import { type Created, type Kind, matches, type Remote } from "../kinds/kind.ts";
 import { type Change, type Diagnostic, fail, HostformError, type Intent, type JsonObject } from "../model/index.ts";
 import { attributesOf, sameValue } from "./attributes.ts";
-import { type CreateContext, intentOf, mutationOf, refusedAgain, stopped, wasRefused } from "./creating.ts";
+import { type CreateContext, intentOf, mutationOf, notSent, refusedAgain, stopped, wasRefused } from "./creating.ts";
 import { madeBetween, newSince } from "./doubt.ts";
 import { idempotencyKey, keyExpiry, keyIsTrusted } from "./key.ts";
 import { lookalikesOf } from "./lookalike.ts";
@@ -45,7 +45,7 @@ export async function createKeyed(
   } catch (error) {
     if (!wasRefused(error)) throw error;
     // A refusal of the second sending says nothing of the first.
-    if (pending !== undefined) throw refusedAgain(change, pending, error);
+    if (pending !== undefined) throw notSent(error) ? error : refusedAgain(change, pending, error);
     await unmark();
     throw error;
   }

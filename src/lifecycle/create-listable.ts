@@ -9,7 +9,7 @@ import {
   isReplacement,
   type JsonObject,
 } from "../model/index.ts";
-import { type CreateContext, intentOf, refusedAgain, stopped, wasRefused } from "./creating.ts";
+import { type CreateContext, intentOf, notSent, refusedAgain, stopped, wasRefused } from "./creating.ts";
 import { madeThen, newSince, SETTLED_MS, tellsOnce } from "./doubt.ts";
 import { parentOf } from "./read.ts";
 import { existing, undecided } from "./refusals.ts";
@@ -54,7 +54,7 @@ export async function createListable(
       if (wasRefused(error)) {
         // A refusal says nothing of an earlier sending: the list may not have shown that yet.
         const earlier = change.private.pending ?? first;
-        if (earlier !== undefined) throw refusedAgain(change, earlier, error);
+        if (earlier !== undefined) throw notSent(error) ? error : refusedAgain(change, earlier, error);
         await context.unmark();
       }
       if (!(error instanceof ApiError) || error.reached !== "maybe") throw error;

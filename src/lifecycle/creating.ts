@@ -54,6 +54,9 @@ export function mutationOf(intent: Intent, fresh: Mutation): Mutation {
 /** Whether a failure says that the request was certainly not carried out. */
 export const wasRefused = (error: unknown): boolean => error instanceof ApiError && error.reached !== "maybe";
 
+/** It did not even leave: an earlier sending is as open as before. */
+export const notSent = (error: unknown): boolean => error instanceof ApiError && error.reached === "no";
+
 /** A request was sent again as it was then, and refused; correcting the declaration does not change it. */
 export function refusedAgain({ address }: Change, { since, body }: Intent, error: unknown): HostformError {
   const causes = error instanceof HostformError ? error.diagnostics : [];

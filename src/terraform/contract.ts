@@ -8,6 +8,8 @@ import type { Schema, Type } from "./schema/schema.ts";
 
 /** One provider configuration, opened: the account that it is about and how to deal with it. */
 export interface Session {
+  /** False while a part of the configuration is unknown: nothing of the account can be used then. */
+  readonly isOpen: boolean;
   readonly client: HostingClient;
   readonly account: Account;
   readonly settings: Settings;
@@ -39,6 +41,8 @@ export interface Note extends ResourceState {
   readonly place?: string;
   /** The process that wrote it, as {@link Session.self} has it. */
   readonly owner?: string;
+  /** Terraform went on after the answer, to the ordered end of the process: its state has the object, or had it. */
+  readonly answered?: true;
   /** Of a change: what Terraform had recorded, before it, of the values that are told only once. */
   readonly base?: JsonObject;
 }
@@ -50,6 +54,8 @@ export interface Journal {
   /** Durable when it returns. */
   put(type: string, name: string, note: Note): void;
   remove(type: string, name: string): void;
+  /** Everything that this process has put was answered, and Terraform has gone on. */
+  answered(): void;
   close(): void;
 }
 

@@ -43,6 +43,7 @@ function prepare(database: DatabaseSync) {
     byName: database.prepare(`SELECT serial, resource FROM creates WHERE ${OURS} AND type = ? AND name = ?`),
     all: database.prepare(`SELECT serial, type, name, resource FROM creates WHERE ${OURS} ORDER BY type, name`),
     remove: database.prepare("DELETE FROM creates WHERE serial = ?"),
+    change: database.prepare("UPDATE creates SET resource = ? WHERE serial = ?"),
     removeOld: database.prepare("DELETE FROM creates WHERE written < ?"),
     hasOld: database.prepare("SELECT 1 FROM creates WHERE written < ? LIMIT 1"),
   };
@@ -107,6 +108,17 @@ export class JournalFile {
     if (row === undefined) return;
     this.#leaving.add(Number(row.serial));
     if (this.#leaving.size >= GATHERED) this.#flush();
+  }
+
+  /** Notes of these, all at once, that Terraform went on after the answer. */
+  answered(entries: readonly (readonly [type: string, name: string])[]): void {
+    this.#file.change(({ byName, change }) => {
+      for (const [type, name] of entries) {
+        const row = byName.get(...this.#scope, type, name);
+        const note = row && resourceIn(row.resource);
+        if (row && note) change.run(JSON.stringify({ ...note, answered: true }), Number(row.serial));
+      }
+    });
   }
 
   list(): JournalEntry[] {

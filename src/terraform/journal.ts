@@ -51,6 +51,8 @@ class AccountJournal implements OpenJournal {
   readonly #onWarning: (warning: Diagnostic) => void;
   readonly #warned = new Set<string>();
   #file: JournalFile | undefined;
+  /** Type and name of what this process has put. */
+  readonly #mine = new Map<string, readonly [type: string, name: string]>();
   /** What could not be written to the file. */
   readonly #own = new Map<string, JournalEntry>();
 
@@ -74,6 +76,7 @@ class AccountJournal implements OpenJournal {
 
   put(type: string, name: string, resource: Note): void {
     const key = keyOf(type, name);
+    this.#mine.set(key, [type, name]);
     try {
       this.#open().put(type, name, resource, this.#clock.now());
       this.#own.delete(key);
@@ -85,7 +88,14 @@ class AccountJournal implements OpenJournal {
 
   remove(type: string, name: string): void {
     this.#own.delete(keyOf(type, name));
+    this.#mine.delete(keyOf(type, name));
     this.#read((file) => file.remove(type, name), undefined);
+  }
+
+  answered(): void {
+    const mine = [...this.#mine.values()];
+    this.#mine.clear();
+    if (mine.length > 0) this.#read((file) => file.answered(mine), undefined);
   }
 
   list(): readonly JournalEntry[] {

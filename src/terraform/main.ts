@@ -70,6 +70,7 @@ function onceOrphaned(then: () => void): void {
 function lazyPeer(provider: Promise<Provider>): Peer {
   return {
     handle: async (method, request) => (await provider).handle(method, request),
+    finish: async () => (await provider).finish(),
     stop: () => void provider.then((loaded) => loaded.stop()),
     close: async () => (await provider).close(),
   };

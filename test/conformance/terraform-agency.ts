@@ -7,7 +7,7 @@ export interface Resource {
   readonly type: string;
   readonly variants: readonly (JsonObject & { readonly createFirst?: true })[];
   /** Which of them is declared in the end: what cannot be changed is declared as it is. Default: the first. */
-  last?(control: Sandbox["control"]): number;
+  last?(control: Sandbox["control"], recorded: JsonObject | undefined): number;
   /** How many objects there are of each thing that may be there once. */
   count(control: Sandbox["control"]): readonly number[];
   /** Changes the object, if it is there, behind Terraform's back. */
@@ -54,8 +54,11 @@ export const AGENCY: Readonly<Record<string, Resource>> = {
       { ...WWW, coupon_code: "WELCOME10" },
       { ...WWW, plan_id: 12, replace_on_change: true, reference: "www-2", deletion_policy: "suspend" },
     ],
-    last: (control) =>
-      servicesOf(control).some(({ domain, plan_id }) => domain === WWW.domain && plan_id === 12) ? 5 : 0,
+    last: (control, recorded) =>
+      recorded?.plan_id === 12 ||
+      servicesOf(control).some(({ domain, plan_id }) => domain === WWW.domain && plan_id === 12)
+        ? 5
+        : 0,
     count: (control) =>
       countOf(
         servicesOf(control),
@@ -110,7 +113,8 @@ export const AGENCY: Readonly<Record<string, Resource>> = {
       { name: "Agency Client", currency: "USD", deletion_policy: "forget" },
       { name: "Agency Client", currency: "EUR", deletion_policy: "forget" },
     ],
-    last: (control) => (control.list("accounts").some(({ currency }) => currency === "EUR") ? 1 : 0),
+    last: (control, recorded) =>
+      [recorded, ...control.list("accounts")].some((account) => account?.currency === "EUR") ? 1 : 0,
     count: (control) => countOf(control.list("accounts"), ({ name }) => name === "Agency Client"),
   },
   "hosting_migration_request.old": {
@@ -124,7 +128,7 @@ export const AGENCY: Readonly<Record<string, Resource>> = {
   "hosting_domain.agency": {
     type: "hosting_domain",
     variants: [DOMAIN, { ...DOMAIN, years: 2 }],
-    last: (control) => (control.list("domains").some(({ years }) => years === 2) ? 1 : 0),
+    last: (control, recorded) => ([recorded, ...control.list("domains")].some((one) => one?.years === 2) ? 1 : 0),
     count: (control) => countOf(control.list("domains"), ({ domain }) => domain === DOMAIN.domain),
   },
 };

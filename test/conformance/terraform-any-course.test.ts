@@ -82,6 +82,7 @@ class Agency {
     const life = new Life(at);
     await this.apply({ life });
     if (!life.over) return;
+    await this.machine.calm();
     if (!pushed) this.core.restore(before);
     // Both at once would leave nothing that knows of a webhook which was made first and is to replace another.
     else if (!journal) this.machine.loseJournal();
@@ -107,7 +108,10 @@ class Agency {
     this.machine.sandbox.control.clearFaults();
     this.#declared.clear();
     const { control } = this.machine.sandbox;
-    for (const each of ADDRESSES) this.#declared.set(each, AGENCY[each]?.last?.(control) ?? 0);
+    for (const each of ADDRESSES) {
+      const recorded = this.core.state.current.get(each)?.attributes;
+      this.#declared.set(each, AGENCY[each]?.last?.(control, recorded) ?? 0);
+    }
     this.pay();
     let errors: readonly Said[] = [];
     for (let run = 1; run <= 8; run++) {
@@ -123,11 +127,11 @@ class Agency {
 
   async #doAsTold(error: Said): Promise<void> {
     const { address: each = "" } = error;
-    const [, offered, named] = /terraform import(?: \S+ '([^']+)'|` it with the id (\d+))/.exec(text(error)) ?? [];
+    const [, offered] = /terraform import \S+ '([^']+)'/.exec(text(error)) ?? [];
     // No listing shows a registration: the API's own refusal does.
     const [registered] = this.machine.sandbox.control.list("domains");
     const seen = error.summary.includes("is not available") ? String(registered?.id) : undefined;
-    const id = offered ?? named ?? seen;
+    const id = offered ?? seen;
     const isRecorded = this.core.state.current.has(each);
     if (id !== undefined && !isRecorded) await this.core.import(each, AGENCY[each]?.type ?? "", id);
     // Managed no longer, it is there still: the next plan finds it.

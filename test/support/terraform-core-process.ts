@@ -68,6 +68,7 @@ export class Machine {
   #folder = newFolder();
   /** Where secrets are written out to. */
   readonly outputs = newFolder();
+  readonly #flying = new Set<Promise<void>>();
   /** What the API said to requests that change something, whether anybody heard it or not. */
   readonly answers: { readonly path: string; readonly body: string }[] = [];
 
@@ -81,6 +82,11 @@ export class Machine {
   loseJournal(): void {
     rmSync(this.#folder, { recursive: true, force: true });
     this.#folder = newFolder();
+  }
+
+  /** What left before a command was killed has arrived by then. */
+  async calm(): Promise<void> {
+    while (this.#flying.size > 0) await Promise.all(this.#flying);
   }
 
   /** What the journal holds of creates, by type and name. (What was let go of is remembered for a replacement.) */
@@ -119,6 +125,7 @@ export class Machine {
       account: new Account(client, settings, stop.signal),
       project: PROJECT,
       moneyScale: undefined,
+      isOpen: true,
       host: "sandbox",
       place: "here",
       self: { mark: "this process", isRunning: () => false },
@@ -142,6 +149,12 @@ export class Machine {
       life.pass(`${method} ${url.replace("/api/v1", "")}`);
       const chunks: Uint8Array[] = [];
       const { answers } = this;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#flying.add(promise);
+      const landed = () => {
+        this.#flying.delete(promise);
+        resolve();
+      };
       const watching: Dispatcher.DispatchHandler = {
         onRequestStart: (controller, context) => handler.onRequestStart?.(controller, context),
         onResponseStart: (...args) => handler.onResponseStart?.(...args),
@@ -150,10 +163,14 @@ export class Machine {
           handler.onResponseData?.(controller, chunk);
         },
         onResponseEnd: (controller, trailers) => {
+          landed();
           answers.push({ path: url, body: Buffer.concat(chunks).toString() });
           handler.onResponseEnd?.(controller, trailers);
         },
-        onResponseError: (controller, error) => handler.onResponseError?.(controller, error),
+        onResponseError: (controller, error) => {
+          landed();
+          handler.onResponseError?.(controller, error);
+        },
       };
       return dispatch(options, watching);
     };
@@ -180,6 +197,7 @@ function mortalJournal(journal: Journal, life: Life): Journal {
       journal.put(type, name, resource);
     },
     remove: (type, name) => journal.remove(type, name),
+    answered: () => journal.answered(),
     close: () => journal.close(),
   };
 }

@@ -9,7 +9,7 @@ import {
   ValidateDataResourceConfig_ResponseSchema,
 } from "../wire/tfplugin6.gen.ts";
 import { type Calls, requireSession } from "./connection.ts";
-import { failureOf, toDiagnostics } from "./diagnostics.ts";
+import { failureOf, inDoubt, toDiagnostics } from "./diagnostics.ts";
 import { unary } from "./unary.ts";
 
 const byName = new Map(dataSources.map((source) => [source.name, source]));
@@ -46,7 +46,7 @@ export const calls: Calls = {
         // Terraform reads once everything is known.
         const known = (decodeDynamic(config, schema.attributes) ?? {}) as JsonObject;
         // What was unknown when the configuration was checked is known by now.
-        const found = check?.(known) ?? [];
+        const found = [...inDoubt(known), ...(check?.(known) ?? [])];
         if (!found.some(isError)) {
           state = encodeDynamic(await read(known, requireSession(connection)), schema.attributes);
         }

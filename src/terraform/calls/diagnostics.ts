@@ -1,5 +1,13 @@
 import { create } from "@bufbuild/protobuf";
-import { type AttributePath, type Diagnostic, escapeLine, escapeText, HostformError } from "../../model/index.ts";
+import {
+  type AttributePath,
+  type Diagnostic,
+  escapeLine,
+  escapeText,
+  HostformError,
+  IN_DOUBT,
+  type JsonObject,
+} from "../../model/index.ts";
 import { describeDefect } from "../wire/defect.ts";
 import { logError } from "../wire/log.ts";
 import {
@@ -48,4 +56,16 @@ export function failureOf(error: unknown): Diagnostic[] {
       fix: "Report it, with the command and the output of `TF_LOG=debug`. Nothing is lost: apply again.",
     },
   ];
+}
+
+/** What is asked of an object whose creation has no known outcome cannot be answered. */
+export function inDoubt(config: JsonObject): Diagnostic[] {
+  const names = Object.entries(config).filter(([, value]) => JSON.stringify(value).includes(IN_DOUBT));
+  return names.map(([name]) => ({
+    severity: "error",
+    code: "plan.pending",
+    summary: `${name} refers to something of which it is not known whether it was made`,
+    fix: "Apply what it refers to again: that is settled first.",
+    attribute: [name],
+  }));
 }

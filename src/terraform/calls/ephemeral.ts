@@ -13,7 +13,7 @@ import {
   ValidateEphemeralResourceConfig_ResponseSchema,
 } from "../wire/tfplugin6.gen.ts";
 import { type Calls, requireSession } from "./connection.ts";
-import { failureOf, toDiagnostics } from "./diagnostics.ts";
+import { failureOf, inDoubt, toDiagnostics } from "./diagnostics.ts";
 import { unary } from "./unary.ts";
 
 const byName = new Map(ephemeralResources.map((resource) => [resource.name, resource]));
@@ -46,6 +46,8 @@ export const calls: Calls = {
         const { schema, open } = resourceOf(typeName);
         // Terraform opens once everything is known.
         const known = (decodeDynamic(config, schema.attributes) ?? {}) as JsonObject;
+        const unsettled = inDoubt(known);
+        if (unsettled.length > 0) return { diagnostics: toDiagnostics(unsettled) };
         return { result: encodeDynamic(await open(known, requireSession(connection)), schema.attributes) };
       } catch (error) {
         return { diagnostics: toDiagnostics(failureOf(error)) };

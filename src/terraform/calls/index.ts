@@ -29,6 +29,10 @@ export function createProvider(surroundings: Surroundings): Provider {
       if (call === undefined) throw noSuchMethod(method);
       return await call(request, connection);
     },
+    async finish() {
+      // After Ctrl-C Terraform may end without its state.
+      if (!connection.stop.signal.aborted && connection.session?.isOpen) connection.session.journal.answered();
+    },
     stop: () => connection.stop.abort(),
     async close() {
       const { session } = connection;

@@ -104,6 +104,7 @@ export async function openSession(config: ValueObject, surroundings: Surrounding
   const session: Session = {
     client,
     account: new Account(client, reading, stop),
+    isOpen: true,
     settings: reading,
     host: hostMark(normalizeBaseUrl(baseUrl, true).href),
     place: placeMark(folder, env),

@@ -26,6 +26,7 @@ export function waitingSession(
   const needed = () => notKnown(settings);
   return {
     ...parts,
+    isOpen: false,
     get client() {
       return needed();
     },

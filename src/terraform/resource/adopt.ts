@@ -46,12 +46,13 @@ export async function adoptNoted(
 
 function otherwise(kind: Kind, { attributes }: ResourceState, name: string): Diagnostic {
   const id = String(attributes.id);
+  const parent = parentOf(kind, attributes);
   return {
     severity: "error",
     code: "plan.exists",
     summary: `${kind.noun} ${id} was made by a run that was cut off, with another ${name}`,
     detail: `Its ${name} is ${told(kind, name, attributes[name] ?? null)}. Terraform did not come to record it, and nothing is made beside it.`,
-    fix: `Put \`${name}\` back and apply, then change it; or \`terraform import\` it with the id ${id}.`,
+    fix: `Put \`${name}\` back and apply, then change it; or \`terraform import ${kind.type}.NAME '${parent === undefined ? id : `${parent}/${id}`}'\`.`,
     attribute: [name],
   };
 }

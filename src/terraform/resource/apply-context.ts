@@ -1,10 +1,10 @@
-import type { CallOptions, Mutation, MutationName, Writer } from "../../api/index.ts";
 import type { Kind } from "../../kinds/kind.ts";
 import type { ApplyContext } from "../../lifecycle/index.ts";
-import { ApiError, type JsonObject, type ResourceState, type ValueObject } from "../../model/index.ts";
+import type { JsonObject, ResourceState, ValueObject } from "../../model/index.ts";
 import type { Front } from "./front.ts";
 import { JOB_MS } from "./front.ts";
 import { onceTold } from "./noted.ts";
+import { stoppable } from "./stoppable.ts";
 import { labelOf } from "./subject.ts";
 import { timeoutOf } from "./timeouts.ts";
 
@@ -40,7 +40,10 @@ export function applyContext(
   const label = labelOf(kind, config);
   const context: ApplyContext = {
     account,
-    writer: limit === undefined ? stoppable(client, stop) : stoppable(client, stop, clock.now() + limit),
+    writer:
+      limit === undefined
+        ? stoppable(client, stop)
+        : stoppable(client, stop, { until: clock.now() + limit, name: `timeouts.${operation}` }),
     // Without one nothing is ordered: that is refused before it comes to this.
     project: project ?? "",
     now: () => clock.now(),
@@ -63,28 +66,4 @@ export function applyContext(
       jobs.wait(account, ofKind, "default", { address, id, done, timeoutMs: limit ?? JOB_MS }, parent),
   };
   return { context, latest };
-}
-
-/** After Ctrl-C nothing new is sent; what has left is waited for. @param notAfter nothing leaves after it, either. */
-function stoppable(writer: Writer, stop: AbortSignal, notAfter?: number): Writer {
-  return {
-    perform<E extends MutationName>(mutation: Mutation<E>, options: CallOptions = {}) {
-      if (stop.aborted) {
-        const summary = "Terraform was stopped: the request was not sent";
-        throw new ApiError({
-          code: "api.cancelled",
-          summary,
-          endpoint: mutation.endpoint,
-          reached: "no",
-          fix: "Apply again.",
-        });
-      }
-      const moments = [options.notAfter, notAfter].filter((each) => each !== undefined);
-      return writer.perform(mutation, {
-        ...options,
-        stop,
-        ...(moments.length > 0 && { notAfter: Math.min(...moments) }),
-      });
-    },
-  };
 }

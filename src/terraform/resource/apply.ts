@@ -54,7 +54,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
     return { state: prior, mark, diagnostics: [otherHost(kind, prior ?? {}, "changed")] };
   }
   const name = nameOf(kind, declaredIn(kind, planned)) ?? nameOf(kind, declared);
-  if (creating) {
+  if (recorded === undefined) {
     const refused = checkOrder(kind, declared, {}, front.session);
     if (refused.length > 0) return { state: prior, mark, diagnostics: refused };
   }
@@ -229,6 +229,8 @@ function failed(
   const mark = unclear ? resource.private : markOf(kind, question, resource.attributes, resource.private);
   const kept = { ...mark, ...origin(name, front) };
   const answer = settled(kind, question, resource.attributes, kept, []);
-  const warnings = told.map((each) => ({ ...each, severity: "warning" as const }));
+  // Terraform taints what fails in its creation only: a later settling that fails may be red, and is to be in CI.
+  const severity = question.prior === null ? ("warning" as const) : ("error" as const);
+  const warnings = told.map((each) => ({ ...each, severity }));
   return { ...answer, diagnostics: [...warnings, unclear ? notKnown(kind) : incomplete(kind, resource)] };
 }

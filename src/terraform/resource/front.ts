@@ -3,7 +3,7 @@ import type { Account } from "../../lifecycle/index.ts";
 import { JobWatch } from "../../lifecycle/index.ts";
 import type { ResourceState, ValueObject } from "../../model/index.ts";
 import type { Session } from "../contract.ts";
-import { labelOf } from "./subject.ts";
+import { labelOf, nameOf } from "./subject.ts";
 
 /** How long the first readers of a collection wait for others, in milliseconds. Terraform asks for ten at a time. */
 const GATHER_MS = 25;
@@ -75,6 +75,11 @@ export class Front {
     return other;
   }
 
+  /** Takes a name for a create that is planned. @returns what has it already. */
+  plan(kind: Kind, name: string, label: string): string | undefined {
+    return this.claim(kind, `planned ${name}`, label);
+  }
+
   /** The name is free again: nothing was made, or it was removed. */
   unclaim(kind: Kind, name: string | undefined): void {
     this.#claimed.delete(`${kind.type} ${name ?? ""}`);
@@ -88,6 +93,11 @@ export class Front {
     }
     this.#ids.add(`${kind.type} ${id}`);
     if (name !== undefined) this.#held.set(`${kind.type} ${name}`, id);
+  }
+
+  /** Whether the state is not known to hold anything of a kind: Terraform shows one instance after the other. */
+  holdsNone(kind: Kind): boolean {
+    return ![...this.#ids].some((id) => id.startsWith(`${kind.type} `));
   }
 
   /** Whether the state has, under this name, something of which it is not known whether it was made. */
@@ -119,12 +129,18 @@ export class Front {
     if (kind.creation === "keyed" && key !== undefined) journal.put(releasedOf(kind), key, { ...object, place });
   }
 
-  /** Whether a live object is one that this configuration let go of, to have another in its place. */
+  /**
+   * Whether a live object is to make room for another, of another name: this state holds it still, or let go of it, be it in
+   * an earlier run whose order was refused.
+   */
   isReplaced(kind: Kind, config: ValueObject, remote: Remote): boolean {
     if (this.isReleased(kind, remote)) return true;
-    const key = config.replace_on_change === true ? kind.naturalKey(remote.attributes) : undefined;
+    if (config.replace_on_change !== true) return false;
+    if (this.#ids.has(`${kind.type} ${remote.id}`)) return true;
+    const key = kind.naturalKey(remote.attributes);
     const note = key === undefined ? undefined : this.session.journal.get(releasedOf(kind), key);
-    return note?.attributes.id === remote.id && note.place === this.session.place;
+    const another = note !== undefined && nameOf(kind, note.attributes) !== nameOf(kind, config);
+    return another && note.attributes.id === remote.id && note.place === this.session.place;
   }
 
   /** Another is in its place. */

@@ -16,7 +16,8 @@ export function noteOf(kind: Kind, name: string | undefined, { session }: Front)
   const note = name === undefined ? undefined : session.journal.get(kind.type, name);
   if (note === undefined) return {};
   if (note.place !== undefined && note.place !== session.place) return { elsewhere: foreign(kind, note) };
-  const { owner = session.self.mark } = note;
+  const { owner = session.self.mark, answered } = note;
+  if (answered && !isDoubtful(note)) return { elsewhere: foreign(kind, note) };
   return owner !== session.self.mark && session.self.isRunning(owner) ? { elsewhere: busy(note) } : { note };
 }
 
@@ -48,10 +49,11 @@ function foreign(kind: Kind, note: Note): Diagnostic {
   return {
     ...common,
     code: "plan.exists",
-    summary: `${note.address} exists already as ${kind.noun} ${id}, made by Terraform in another folder or workspace`,
-    detail: "Two states must not manage one object: what one of them removes, the other one loses.",
+    summary: `${note.address} exists already as ${kind.noun} ${id}, which Terraform has made`,
+    detail:
+      "It was made for another state (another folder, workspace or backend), or this state has lost it. Two states must not manage one object: what one of them removes, the other one loses.",
     object: parent === undefined ? id : `${String(parent)}/${id}`,
-    fix: "Plan there once, so that it is recorded; then it can be imported here. If this is the same configuration in another folder, set HOSTFORM_PLACE to one word for both. If there are to be two, give this one another `project`, or other attributes.",
+    fix: "If this state is to have it: import it. If this is the same configuration in another folder, set HOSTFORM_PLACE to one word for both. If there are to be two, give this one another `project`, or other attributes.",
   };
 }
 

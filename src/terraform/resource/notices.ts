@@ -98,12 +98,15 @@ export function waits(kind: Kind, { waiting = [] }: Mark): Diagnostic[] {
 }
 
 /** Ids mean nothing at another host; with a refresh it is seen whether it is the same object. */
-export function otherHost(kind: Kind, prior: JsonObject, what: "changed" | "removed"): Diagnostic {
+export function otherHost(kind: Kind, prior: JsonObject, what: "changed" | "refreshed" | "removed"): Diagnostic {
   return {
     severity: "error",
     code: "state.stranger",
     summary: `${kind.noun} ${String(prior.id)} was recorded at another address of the API`,
     detail: `Nothing is ${what} on an id alone: at another host it is another object.`,
-    fix: "Correct `base_url`; or, if the host has moved, apply once with a refresh, which looks at the object.",
+    fix:
+      what === "refreshed"
+        ? "Correct `base_url`. If it is the same host at a new address: `terraform state rm` it and import it."
+        : "Correct `base_url`; or, if the host has moved, apply once with a refresh, which looks at the object.",
   };
 }

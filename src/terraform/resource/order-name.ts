@@ -34,6 +34,16 @@ export function checkOrder(kind: Kind, declared: ValueObject, { replacing }: Mar
       attribute: ["reference"],
     });
   }
+  if (replacing !== undefined && open && declared.reference === UNKNOWN) {
+    found.push({
+      severity: "error",
+      code: "terraform.reference",
+      summary: "The `reference` of a replacement must be known when it is planned",
+      detail: `${kind.noun} ${replacing.id} would be let go of before it is known whether the new order has a name of its own.`,
+      fix: "Give a value that is known when the plan is made.",
+      attribute: ["reference"],
+    });
+  }
   if (replacing?.name !== undefined && replacing.name === name) {
     found.push({
       severity: "error",

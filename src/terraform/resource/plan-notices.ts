@@ -1,10 +1,11 @@
-import type { Kind } from "../../kinds/kind.ts";
+import type { Kind, Remote } from "../../kinds/kind.ts";
 import { isDoubtful } from "../../lifecycle/index.ts";
 import { type Diagnostic, IN_DOUBT, type JsonObject, type Value, type ValueObject } from "../../model/index.ts";
 import type { Note } from "../contract.ts";
 import type { Front } from "./front.ts";
 import type { Mark } from "./mark.ts";
-import { told } from "./subject.ts";
+import { twice } from "./notices.ts";
+import { labelOf, told } from "./subject.ts";
 
 /** What there is to say of a plan: one function for each. */
 
@@ -18,20 +19,28 @@ export function willSettle(kind: Kind, note: Note): Diagnostic {
 
 /** One name is one order: a second resource with it would be given the service of the first. */
 export function heldByOther(kind: Kind, name: string, { replacing }: Mark, front: Front): Diagnostic[] {
-  const id = kind.creation === "keyed" ? front.heldAs(kind, name) : undefined;
-  if (id === undefined || id === replacing?.id || front.isReleased(kind, { id })) return [];
+  const blind = kind.creation === "blind";
+  const id =
+    kind.creation === "listable"
+      ? undefined
+      : (front.heldAs(kind, name) ?? (blind ? sameName(name, replacing) : undefined));
+  // A domain cannot be registered again in its own place.
+  if (id === undefined || (!blind && (id === replacing?.id || front.isReleased(kind, { id })))) return [];
   return [
     {
       severity: "error",
       code: "config.duplicate",
       summary: `The order "${name}" is ${kind.noun} ${id}, which is in the state already`,
-      detail:
-        "The Idempotency-Key is made from the name: a second order with it would be answered with the first one's.",
+      detail: blind
+        ? "What is registered cannot be registered once more."
+        : "The Idempotency-Key is made from the name: a second order with it would be answered with the first one's.",
       fix: "If the resource was renamed, add a `moved` block; if Terraform has it marked as tainted, `terraform untaint` it. If there are to be two, give the second another `reference`.",
-      attribute: ["reference"],
+      ...(!blind && { attribute: ["reference"] }),
     },
   ];
 }
+
+const sameName = (name: string, replacing: Mark["replacing"]) => (replacing?.name === name ? replacing.id : undefined);
 
 /** In place, but not now: the service is not live. */
 export function deferred(kind: Kind, names: readonly string[]): Diagnostic[] {
@@ -96,4 +105,36 @@ export function settleFirst(what: string): Diagnostic {
     detail: "A request to make it left and its answer was lost. Made anew, it could be there, and be paid for, twice.",
     fix: "Settle it first: without `-replace`, and after `terraform untaint ADDRESS` if it is marked as tainted, apply.",
   };
+}
+
+/** Servers that nothing tells from the declared one are nothing unusual; with a state that holds none, it may be lost. */
+export function strangers(
+  kind: Kind,
+  { alike = [] }: { readonly alike?: readonly Remote[] },
+  front: Front,
+): Diagnostic[] {
+  const ids = alike.filter(({ phase }) => phase !== "gone").map(({ id }) => id);
+  if (ids.length === 0 || !front.holdsNone(kind)) return [];
+  const which = ids.length === 1 ? `${kind.noun} ${ids[0]} is` : `The ${kind.noun}s ${ids.slice(0, 10).join(", ")} are`;
+  return [
+    {
+      severity: "warning",
+      code: "plan.lookalike",
+      summary: `${which} of the same plan, and this state holds no ${kind.noun}`,
+      detail: "Without a domain nothing tells one from the other. Was the state lost?",
+      fix: "If it is the declared one, import it. Else another one is ordered.",
+    },
+  ];
+}
+
+/** Refused by the apply, unless the one that is in the way is destroyed before. */
+export function laterRefused(diagnostic: Diagnostic): Diagnostic {
+  return diagnostic.code === "plan.exists" ? { ...diagnostic, severity: "warning" } : diagnostic;
+}
+
+/** Two new resources of one plan that are the same order: the apply would make one, and fail at the other. */
+export function twicePlanned(kind: Kind, name: string | undefined, declared: ValueObject, front: Front): Diagnostic[] {
+  if (kind.creation === "listable" || name === undefined) return [];
+  const other = front.plan(kind, name, labelOf(kind, declared));
+  return other === undefined ? [] : [twice(kind, other)];
 }

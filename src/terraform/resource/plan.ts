@@ -29,9 +29,12 @@ import { checkOrder } from "./order-name.ts";
 import {
   deferred,
   heldByOther,
+  laterRefused,
   refersToDoubt,
   settleFirst,
   stillPending,
+  strangers,
+  twicePlanned,
   twoAddresses,
   willSettle,
 } from "./plan-notices.ts";
@@ -103,14 +106,21 @@ async function planCreate(kind: Kind, config: ValueObject, mark: Mark, front: Fr
   const input = inputOf(kind, { config: declared, prior: undefined, observed, plans }, front);
   const { result, change, diagnostics } = planResource(input);
   const inDoubt = mark.pending !== undefined || front.isInDoubt(kind, name);
+  // With create_before_destroy the apply plans the new one while the old one stands, and is not told of it.
+  const replaces = config.replace_on_change === true;
+  const softened = replaces ? diagnostics.map(laterRefused) : diagnostics;
   const found = [
     ...(inDoubt ? [settleFirst(labelOf(kind, declared))] : []),
-    ...diagnostics,
+    ...softened,
+    ...(observed.status === "absent" && kind.naturalKey(declared) === undefined
+      ? strangers(kind, observed, front)
+      : []),
     ...(elsewhere ? [elsewhere] : []),
     ...(note ? [willSettle(kind, note)] : []),
     ...checkOrder(kind, declared, mark, front.session),
     ...(mark.replacing?.prevented ? [prevented(kind, mark.replacing.id)] : []),
     ...(name === undefined ? [] : heldByOther(kind, name, mark, front)),
+    ...twicePlanned(kind, name, declared, front),
   ];
   // A grant that expired is not made; Terraform has no way to leave it out.
   const refused = change.after === null ? found.map((each) => ({ ...each, severity: "error" as const })) : found;
@@ -118,11 +128,7 @@ async function planCreate(kind: Kind, config: ValueObject, mark: Mark, front: Fr
   return { planned: values, mark: {}, requiresReplace: [], diagnostics: refused };
 }
 
-/**
- * What the account shows that could be the declared object. What it takes the place of does not count; nor, where
- * `replace_on_change` says that one object may follow another, what is there already: with create_before_destroy this is
- * asked for the new one while the old one stands. The apply looks again, and refuses then.
- */
+/** What the account shows that could be the declared object. What it takes the place of does not count. */
 async function observeNew(
   kind: Kind,
   declared: ValueObject,
@@ -130,12 +136,11 @@ async function observeNew(
   front: Front,
 ): Promise<Observation> {
   const parent = parentOf(kind, declared);
-  if (kind.naturalKey(declared) === undefined || hasUnknown(kind.parent === undefined ? null : (parent ?? UNKNOWN)))
-    return { status: "absent", matches: [] };
+  if (kind.naturalKey(declared) === undefined && kind.resembles === undefined) return { status: "absent", matches: [] };
+  if (hasUnknown(kind.parent === undefined ? null : (parent ?? UNKNOWN))) return { status: "absent", matches: [] };
   const seen = await read(front.account, { kind, prior: undefined, config: declared });
   if (seen.status === "present") return seen;
-  const isOther = (remote: Remote) =>
-    config.replace_on_change !== true && remote.id !== replacing?.id && !front.isReleased(kind, remote);
+  const isOther = (remote: Remote) => remote.id !== replacing?.id && !front.isReplaced(kind, config, remote);
   return { ...seen, matches: seen.matches.filter(isOther), alike: (seen.alike ?? []).filter(isOther) };
 }
 

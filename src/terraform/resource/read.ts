@@ -12,10 +12,11 @@ import {
   settledMark,
   tellsOnce,
 } from "../../lifecycle/index.ts";
-import type { Diagnostic, JsonObject } from "../../model/index.ts";
+import { type Diagnostic, HostformError, type JsonObject } from "../../model/index.ts";
 import type { Front } from "./front.ts";
 import type { Mark } from "./mark.ts";
 import { isRecorded, withNoted } from "./noted.ts";
+import { otherHost } from "./notices.ts";
 import { nameOf, recordedAs, withFront } from "./subject.ts";
 
 export interface ReadAnswer {
@@ -51,6 +52,8 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, fr
   const seen = await read(front.account, { kind, prior, config: undefined, alone });
   const kept = settledMark(mark);
   if (seen.status === "present") {
+    if (mark.host !== undefined && mark.host !== host && !isSame(kind, recorded, seen.attributes))
+      throw new HostformError([otherHost(kind, recorded, "refreshed")]);
     dropNote();
     const { values, mark: left } = withoutWaiting(kind, seen.attributes, { ...kept, host }, seen.phase);
     const state = withFront(kind, values, recorded) as JsonObject;
@@ -97,6 +100,12 @@ async function notAgain(
     summary: `${what} is left alone: ${holder.noun} ${parent}, which it belongs to, is gone`,
     fix: `Remove both, or settle the ${holder.noun} first.`,
   };
+}
+
+/** At another address of the API an id is believed only if all that tells objects apart is equal. */
+function isSame(kind: Kind, recorded: JsonObject, told: JsonObject): boolean {
+  const [was, is] = [recorded.created_at ?? null, told.created_at ?? null];
+  return was !== null && was === is && kind.naturalKey(recorded) === kind.naturalKey(told);
 }
 
 /** hostform made a new one first and did not come to delete the old one. */

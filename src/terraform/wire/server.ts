@@ -12,6 +12,8 @@ export interface Peer {
    * @throws GrpcError when there is no such method.
    */
   handle(method: string, request: Uint8Array): Promise<Uint8Array>;
+  /** The client has all that it wanted, and says so: it ends the process in order. */
+  finish(): Promise<void>;
   /** The client is gone: what is under way is to come to an end, nothing new is begun. */
   stop(): void;
   /** All calls have ended, or have been waited for long enough. */
@@ -137,7 +139,12 @@ async function serve(session: ServerHttp2Session, options: ServerOptions): Promi
 }
 
 function handlerOf(path: string, peer: Peer, service: string): Handler | undefined {
-  if (path === SHUTDOWN) return async () => EMPTY;
+  if (path === SHUTDOWN) {
+    return async () => {
+      await peer.finish();
+      return EMPTY;
+    };
+  }
   const prefix = `/${service}/`;
   return path.startsWith(prefix) ? (request) => peer.handle(path.slice(prefix.length), request) : undefined;
 }

@@ -57,6 +57,7 @@ function peer(): Peer {
       events.push("call ended");
       return request;
     },
+    finish: async () => {},
     stop: () => events.push(`${name} stopped`),
     async close() {
       events.push(`${name} closed`);
