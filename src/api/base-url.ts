@@ -28,7 +28,7 @@ export function normalizeBaseUrl(text: string, insecureHttp = false): URL {
   if (url.protocol === "http:" && !insecureHttp && !isLoopback(url)) {
     fail("provider.base_url", `Plain http to ${url.hostname} would show the API token to everyone on the way`, {
       detail: "http is accepted for loopback addresses only.",
-      fix: "Use https, or pass --insecure-http (in Terraform: `insecure_http = true`) if the way to the server is protected otherwise.",
+      fix: "Use https, or pass --insecure-http if the way to the server is protected otherwise.",
     });
   }
   const prefix = url.pathname.replace(/\/+$/, "").replace(/\/api\/v1$/i, "");

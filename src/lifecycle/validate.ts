@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { Kind } from "../kinds/kind.ts";
-import { type Diagnostic, hasUnknown, type Value, type ValueObject } from "../model/index.ts";
+import { type Diagnostic, hasUnknown, isObject, type Value, type ValueObject } from "../model/index.ts";
 import { attributesOf } from "./attributes.ts";
 
 /**
@@ -59,17 +59,40 @@ function invalid(address: string, name: string, value: Value | undefined, issue:
   };
 }
 
-/** Zod's words, without their label; alternatives as a list. */
-function sentence({ code, message }: z.core.$ZodIssue): string {
-  const words = message.replace(/^Invalid (input|option): /, "");
+/** What was expected. Where the kind has no words of its own, zod's, without their label; alternatives as a list. */
+function sentence(issue: z.core.$ZodIssue): string {
+  const { code, message } = issue;
+  if (code === "too_small" && message.startsWith("Too ")) return size(issue.origin, "least", issue.minimum, issue);
+  if (code === "too_big" && message.startsWith("Too ")) return size(issue.origin, "most", issue.maximum, issue);
+  const words = message
+    .replace(/^Invalid (input|option): /, "")
+    .replace(/^expected int, .*/, "expected a whole number")
+    .replace(/^expected record\b/, "expected map");
   return code === "invalid_value" ? words.replaceAll("|", ", ") : words;
 }
+
+function size(
+  origin: string,
+  bound: "least" | "most",
+  limit: number | bigint,
+  { inclusive = true }: { readonly inclusive?: boolean | undefined },
+): string {
+  if (origin === "string" && bound === "least" && Number(limit) === 1) return "expected a text that is not empty";
+  if (origin === "string") return `expected at ${bound} ${limit} characters`;
+  if (origin === "array") return `expected at ${bound} ${limit} elements`;
+  if (inclusive) return `expected at ${bound} ${limit}`;
+  return `expected ${bound === "least" ? "more" : "less"} than ${limit}`;
+}
+
+/** Terraform writes null for whatever is not given inside a nested attribute: nobody has written that. */
+const withoutNulls = (_: string, value: unknown): unknown =>
+  isObject(value) ? Object.fromEntries(Object.entries(value).filter(([, part]) => part !== null)) : value;
 
 /** The value at fault, for the message; long ones are cut. */
 function shown(value: Value, path: readonly PropertyKey[]): string {
   let part: unknown = value;
   for (const step of path)
     part = typeof part === "object" && part !== null ? (part as Record<PropertyKey, unknown>)[step] : part;
-  const text = part === undefined ? "missing" : (JSON.stringify(part) ?? String(part));
+  const text = part === undefined ? "missing" : (JSON.stringify(part, withoutNulls) ?? String(part));
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;
 }

@@ -53,7 +53,7 @@ export function passwordSuits(
       {
         severity: "error",
         code: "config.missing_attribute",
-        summary: `password_version needs a password: ${String(type)} does not generate one`,
+        summary: `password_version needs a password: a service of type ${JSON.stringify(type)} does not generate one`,
         fix: "Declare `password`, or take `password_version` out.",
         attribute: ["password_version"],
       },
@@ -64,7 +64,7 @@ export function passwordSuits(
     {
       severity: "error",
       code: "config.invalid_value",
-      summary: `${String(type)} takes no password: the server generates one`,
+      summary: `A service of type ${JSON.stringify(type)} takes no password: the server generates one`,
       detail:
         "It comes as `generated_password` when `password_version` is changed. The declared one would not be used.",
       fix: "Take `password` out, and keep `password_version`.",

@@ -8,6 +8,7 @@ import {
   IN_DOUBT,
   type JsonObject,
 } from "../../model/index.ts";
+import { inConfigurationWords } from "../resource/advice.ts";
 import { describeDefect } from "../wire/defect.ts";
 import { logError } from "../wire/log.ts";
 import {
@@ -19,7 +20,7 @@ import {
 
 /** This front's one translator of what people should know: summary, then detail and what to do, at the attribute. */
 export function toDiagnostics(diagnostics: readonly Diagnostic[]): Message[] {
-  return diagnostics.map(({ severity, summary, detail, fix, attribute }) =>
+  return diagnostics.map(inConfigurationWords).map(({ severity, summary, detail, fix, attribute }) =>
     create(DiagnosticSchema, {
       severity: severity === "error" ? Severity.ERROR : Severity.WARNING,
       summary: escapeLine(summary),

@@ -10,7 +10,7 @@ import { decodeMark, encodeMark, withDoubt, withoutDoubt } from "../resource/mar
 import { planDeclared } from "../resource/plan.ts";
 import { readResource } from "../resource/read.ts";
 import { destroyResource, planDestroy } from "../resource/remove.ts";
-import { nameOf, terraformKind } from "../resource/subject.ts";
+import { terraformKind } from "../resource/subject.ts";
 import { validateResource } from "../resource/validate.ts";
 import { schemaOf } from "../schema/of-kind.ts";
 import type { Attributes } from "../schema/schema.ts";
@@ -56,7 +56,7 @@ export const calls: Calls = {
         if (version > BigInt(kind.schemaVersion)) newer(kind, version);
         const text = new TextDecoder().decode(rawState?.json);
         const state = withoutDoubt(fromStateJson(text, attributes));
-        if (connection.session !== undefined) frontIn(connection).hold(kind, nameOf(kind, state), state.id);
+        if (connection.session !== undefined) frontIn(connection).hold(kind, state);
         upgradedState = encodeDynamic(fromStateJson(text, attributes), attributes);
         return [];
       });

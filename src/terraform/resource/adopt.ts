@@ -1,5 +1,16 @@
 import type { Kind } from "../../kinds/kind.ts";
-import { attributesOf, parentOf, refreshed, sameValue } from "../../lifecycle/index.ts";
+import {
+  attributesOf,
+  certainlyMade,
+  type Doubtful,
+  keyIsTrusted,
+  newlyMade,
+  parentOf,
+  read,
+  refreshed,
+  sameValue,
+  settledMark,
+} from "../../lifecycle/index.ts";
 import {
   type Diagnostic,
   HostformError,
@@ -42,6 +53,21 @@ export async function adoptNoted(
     attributes: found === undefined ? noted.attributes : refreshed(kind, noted.attributes, found),
     diagnostics: [{ severity: "warning", code: "apply.replayed", summary }],
   };
+}
+
+/**
+ * An order without known outcome whose key is too old for it to be sent again: what the account certainly shows of it by
+ * now is what it has come to. Anything else is left to the lifecycle.
+ */
+export async function settledByNow(kind: Kind, noted: Doubtful, { account, session }: Front): Promise<ResourceState> {
+  const now = session.clock.now();
+  const isYoung = keyIsTrusted(noted.private.pending.since, now, session.settings.keyLifetimeMs);
+  if (kind.creation !== "keyed" || isYoung) return noted;
+  const observed = await read(account, { kind, prior: undefined, config: noted.attributes });
+  const made = certainlyMade(kind, noted, newlyMade({ kind }, noted, observed), now);
+  if (made === undefined) return noted;
+  const attributes = refreshed(kind, noted.attributes, made);
+  return { ...noted, attributes, private: settledMark(noted.private) };
 }
 
 function otherwise(kind: Kind, { attributes }: ResourceState, name: string): Diagnostic {

@@ -1,6 +1,13 @@
 import type { Kind } from "../../kinds/kind.ts";
 import type { Code, Diagnostic } from "../../model/index.ts";
 
+/**
+ * What only hostform's command line and its YAML have. The lifecycle speaks their language; this front never does, so that
+ * a fix with one of these is not this front's own. `hostform sandbox` is for everybody.
+ */
+export const OF_HOSTFORM =
+  /\bhostform (?!sandbox\b)[a-z]|(?<![\w-])--[a-z]|\bdeclaration\b|\bproviders: |`[a-z_]+: |\{[a-z_]+: [A-Z{]/;
+
 /** What people do about it with Terraform, where the lifecycle names a command of hostform's. */
 const WAYS: Partial<Record<Code, (diagnostic: Diagnostic, kind: Kind) => string>> = {
   "plan.exists": ({ object = "ID" }, { type }) =>
@@ -17,10 +24,13 @@ const WAYS: Partial<Record<Code, (diagnostic: Diagnostic, kind: Kind) => string>
     creation === "keyed"
       ? "Remove the block, or order it anew on purpose: another `reference`, and `terraform apply -replace=ADDRESS`."
       : "Remove the block, or make it anew on purpose with `terraform apply -replace=ADDRESS`.",
-  "plan.prevented": ({ fix = "" }, { retire }) =>
-    fix.startsWith("Wait")
-      ? "Wait until it is live, and apply again. Or a `removed` block with `destroy = false` (`terraform state rm`): Terraform stops managing it."
-      : `To let go of it: \`deletion_policy = "forget"\`${retire === undefined ? "" : ' (or "suspend")'}, apply, then remove it. Or a \`removed\` block with \`destroy = false\` (\`terraform state rm\`): Terraform stops managing it.`,
+  "plan.prevented": ({ fix = "" }, { retire }) => {
+    const without =
+      "Or a `removed` block with `destroy = false` (`terraform state rm`): Terraform stops managing it, and it goes on.";
+    if (fix.startsWith("Wait")) return `Wait until it is live, and apply again. ${without}`;
+    // Terraform does not tell whether the block is gone or is to be destroyed.
+    return `To let go of it: put its block back if that is gone, with \`deletion_policy = "forget"\`${retire === undefined ? "" : ' (or "suspend")'}, apply, then remove it. ${without}`;
+  },
   "plan.pending": (_, { creation }) =>
     creation === "blind"
       ? "Look in the dashboard. If it was ordered: `terraform state rm` it and import it. If it was not: `terraform plan` once, `terraform state rm` it, and apply again."
@@ -28,23 +38,58 @@ const WAYS: Partial<Record<Code, (diagnostic: Diagnostic, kind: Kind) => string>
   "plan.lookalike": (_, { type }) =>
     `If it is: \`terraform import ${type}.NAME ID\`. To order another one, declare another \`reference\`.`,
   "plan.unknown_status": ({ summary }) => {
-    const word = /status ("(?:[^"\\]|\\.)*")/.exec(summary)?.[1] ?? '"WORD"';
+    const word = /status ("(?:[^"\\]|\\.)*") is not understood$/.exec(summary)?.[1] ?? '"WORD"';
     return `Say what it means in the provider block: \`status_words = { ${word} = "live" }\` (pending, live, suspended or gone).`;
   },
   "plan.catalogue": () => "See the data source `hosting_plans`. The order will be refused if the plan is not active.",
   "apply.replayed": () => "Declare another `reference` to order it, or import the one that is there.",
-  "config.duplicate": () => "Remove one of the two, or correct what it refers to.",
+  "api.malformed": () => "Apply again: if it appears it is adopted, and if it does not it is made.",
 };
 
-/** The diagnostic as Terraform's users are told it. */
+/** The diagnostic of the lifecycle, or of this front, with what Terraform's users do about it. */
 export function inTerraform(kind: Kind, diagnostic: Diagnostic): Diagnostic {
   const { address: _, ...others } = diagnostic;
   // The body of an earlier request holds values that the user may have marked as sensitive.
   const detail = diagnostic.detail?.replace(/ It was sent as it was then: [\s\S]*/, "");
-  const rest = detail === undefined ? others : { ...others, detail };
-  if (diagnostic.fix === undefined) return rest;
+  const told = detail === undefined ? others : { ...others, detail };
+  const { fix } = diagnostic;
+  if (fix === undefined || !OF_HOSTFORM.test(fix)) return told;
   const way = WAYS[diagnostic.code];
-  // What this front has said itself is in its words already.
-  const foreign = /hostform|--[a-z]|declaration|refers to|providers:/.test(diagnostic.fix);
-  return way === undefined || !foreign ? rest : { ...rest, fix: way(diagnostic, kind) };
+  return way === undefined ? told : { ...told, fix: way(diagnostic, kind) };
+}
+
+/** Turns of speech of the lifecycle, and what they are here. Long enough that no value of a user's is one. */
+const TURNS: readonly (readonly [RegExp, string])[] = [
+  [/(^|[.:] )hostform (?=does not|makes|never|no longer|speaks)/g, "$1The provider "],
+  [/\bhostform (?=does not|makes|never|no longer|speaks)/g, "the provider "],
+  [/\b(in|into|out of|matches|from) the declaration\b/g, "$1 the configuration"],
+  [
+    /\{file: PATH\}, \{env_file: \{path: PATH, name: NAME\}\} and \{command: \[PROGRAM, ARGUMENT, …\]\}/g,
+    "`file`, `env_file` and `command`",
+  ],
+  [/\bpass --insecure-http\b/g, "set `insecure_http = true`"],
+  [/; see `--verbose` for the times of each request/g, ""],
+];
+
+/**
+ * A diagnostic in the words of HCL: Terraform calls a declaration a configuration, has settings in place of flags, and says
+ * `name = value`. The server's own words stay as they are.
+ */
+export function inConfigurationWords(diagnostic: Diagnostic): Diagnostic {
+  const { summary, detail, fix, code } = diagnostic;
+  const ofServer = code.startsWith("api.");
+  return {
+    ...diagnostic,
+    ...(!ofServer && { summary: turned(summary) }),
+    ...(detail !== undefined && !ofServer && { detail: turned(detail) }),
+    ...(fix !== undefined && { fix: turned(fix).replace(/`([a-z_]+): ([^`]+)`/g, assigned) }),
+  };
+}
+
+const turned = (text: string): string => TURNS.reduce((words, [from, to]) => words.replace(from, to), text);
+
+/** `name = value`, with quotes where YAML needs none. */
+function assigned(_: string, name: string, value: string): string {
+  const bare = /^[A-Za-z]/.test(value) && value !== "true" && value !== "false";
+  return `\`${name} = ${bare ? JSON.stringify(value) : value}\``;
 }

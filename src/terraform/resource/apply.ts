@@ -13,7 +13,7 @@ import {
   type Value,
   type ValueObject,
 } from "../../model/index.ts";
-import { adoptNoted } from "./adopt.ts";
+import { adoptNoted, settledByNow } from "./adopt.ts";
 import { applyContext, type Latest } from "./apply-context.ts";
 import { claimOf, type Front, unclaim } from "./front.ts";
 import type { Mark } from "./mark.ts";
@@ -61,8 +61,9 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
   // Two declarations of one thing, whose sameness showed only now.
   const other = creating ? claimOf(kind, name, planned, front) : undefined;
   if (other !== undefined) return { state: prior, mark, diagnostics: [twice(kind, other)] };
-  const { note: noted, elsewhere } = recorded === undefined ? noteOf(kind, name, front) : {};
+  const { note, elsewhere } = recorded === undefined ? noteOf(kind, name, front) : {};
   if (elsewhere !== undefined) return { state: prior, mark, diagnostics: [elsewhere] };
+  const noted = isDoubtful(note) ? await settledByNow(kind, note, front) : note;
   if (isDoubtful(noted) && kind.creation === "blind") {
     // Nothing shows what became of it, and it is never sent again by itself: Terraform is to hold what is known.
     const answer = settled(kind, question, noted.attributes, { ...noted.private, ...origin(name, front) }, []);

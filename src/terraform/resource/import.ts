@@ -22,8 +22,8 @@ export async function importResource(kind: Kind, id: string, front: Front): Prom
   if (seen.status !== "present") {
     const how = seen.status === "gone" ? seen.how : "does not exist";
     fail("plan.gone", `${kind.noun} ${id} ${how}`, {
-      detail: "The account of this provider configuration does not show it.",
-      fix: "Correct the id, or use the provider configuration (token) of the account that has it.",
+      detail: `The account of this provider configuration does not show it.${kind.parent === undefined ? ` A ${kind.noun} is imported by its id, nothing else.` : ""}`,
+      fix: `Correct the id: \`data "${kind.type}s"\` shows those that there are. Or use the provider configuration (token) of the account that has it.`,
     });
   }
   front.importing(kind, seen.attributes.id);

@@ -127,9 +127,16 @@ export function strangers(
   ];
 }
 
-/** Refused by the apply, unless the one that is in the way is destroyed before. */
-export function laterRefused(diagnostic: Diagnostic): Diagnostic {
-  return diagnostic.code === "plan.exists" ? { ...diagnostic, severity: "warning" } : diagnostic;
+/** Refused by the apply, unless this state holds what is in the way and it is to be replaced. */
+export function laterRefused(kind: Kind, inTheWay: readonly Remote[]): Diagnostic[] {
+  return inTheWay.map(({ id }) => ({
+    severity: "warning",
+    code: "plan.exists",
+    summary: `${kind.noun} ${id} exists already, and is not known to be the one that is to be replaced`,
+    detail: "If it is not in this state, the apply orders nothing.",
+    object: id,
+    fix: "If the state was lost, import it.",
+  }));
 }
 
 /** Two new resources of one plan that are the same order: the apply would make one, and fail at the other. */

@@ -15,6 +15,7 @@ import {
   type AttributePath,
   type Diagnostic,
   hasUnknown,
+  isError,
   type JsonObject,
   UNKNOWN,
   type ValueObject,
@@ -103,15 +104,18 @@ async function planCreate(kind: Kind, config: ValueObject, mark: Mark, front: Fr
     ? { status: "absent", matches: [] }
     : await observeNew(kind, declared, { mark, config }, front);
   const plans = kind.creation === "keyed" && !known ? await catalogue(front) : [];
-  const input = inputOf(kind, { config: declared, prior: undefined, observed, plans }, front);
+  // With create_before_destroy the apply plans the new one while the old one stands, and is not told of that.
+  const replaces = config.replace_on_change === true;
+  const told = mark.replacing !== undefined;
+  const inTheWay = replaces && !told && observed.status === "absent" ? observed.matches : [];
+  const free = inTheWay.length === 0 ? observed : { ...observed, matches: [] };
+  const input = inputOf(kind, { config: declared, prior: undefined, observed: free, plans }, front);
   const { result, change, diagnostics } = planResource(input);
   const inDoubt = mark.pending !== undefined || front.isInDoubt(kind, name);
-  // With create_before_destroy the apply plans the new one while the old one stands, and is not told of it.
-  const replaces = config.replace_on_change === true;
-  const softened = replaces ? diagnostics.map(laterRefused) : diagnostics;
   const found = [
     ...(inDoubt ? [settleFirst(labelOf(kind, declared))] : []),
-    ...softened,
+    ...diagnostics,
+    ...laterRefused(kind, inTheWay),
     ...(observed.status === "absent" && kind.naturalKey(declared) === undefined
       ? strangers(kind, observed, front)
       : []),
@@ -124,6 +128,7 @@ async function planCreate(kind: Kind, config: ValueObject, mark: Mark, front: Fr
   ];
   // A grant that expired is not made; Terraform has no way to leave it out.
   const refused = change.after === null ? found.map((each) => ({ ...each, severity: "error" as const })) : found;
+  if (replaces && !refused.some(isError)) front.noteReplacing(kind, declared, mark.replacing);
   const { values } = conform(kind, result, { config: declared, prior: null });
   return { planned: values, mark: {}, requiresReplace: [], diagnostics: refused };
 }
@@ -176,6 +181,7 @@ async function planRecorded(
   const anew = orderAnew(kind, { prior, config, mark, diagnostics, session: front.session });
   // What is gone and not made anew stays as it is recorded.
   const result = anew.result ?? (planned.change.after === null ? recorded.attributes : planned.result);
+  if (anew.requiresReplace.length === 0) front.noteStaying(kind, recorded.attributes);
   const { values, overruled } = conform(kind, result, { config: declared, prior });
   const edited = pending ? overruled.filter((name) => !(kind.deferred?.("pending") ?? []).includes(name)) : [];
   return {

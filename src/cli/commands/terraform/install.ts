@@ -6,7 +6,7 @@ import { renderHcl, type TfBlock, type TfItem } from "../../../report/index.ts";
 import { type Invocation, printJson, say } from "../../io.ts";
 import { packageRoot } from "../../package-files.ts";
 import { placePackage, standingIn } from "./mirror.ts";
-import { EXECUTABLE, PROVIDER_ADDRESS, packageFiles, platformOf } from "./package.ts";
+import { BUNDLE, EXECUTABLE, NOTICES, PROVIDER_ADDRESS, packageFiles, platformOf } from "./package.ts";
 
 export interface InstallFlags {
   /** Default: the folder in which Terraform looks by itself. */
@@ -36,10 +36,11 @@ export async function runTerraformInstall(
   const target = platformOf(platform, arch);
   const mirror = flags.mirror === undefined ? pluginFolder(invocation) : path.resolve(io.cwd, flags.mirror);
   const folder = path.join(mirror, ...PROVIDER_ADDRESS.split("/"), VERSION, target);
-  const files = packageFiles(
-    await built(path.join(root, "dist/terraform/provider.mjs"), root),
-    await built(path.join(root, "LICENSE"), root),
-  );
+  const files = packageFiles({
+    provider: await built(path.join(root, "dist/terraform", BUNDLE), root),
+    license: await built(path.join(root, "LICENSE"), root),
+    notices: await built(path.join(root, "dist/terraform", NOTICES), root),
+  });
   const before = await attempt(mirror, async () => {
     const standing = await standingIn(folder, files);
     if (standing === "other" && flags.force !== true) refuseOther(folder);

@@ -7,6 +7,10 @@ export const PROVIDER_ADDRESS = "registry.terraform.io/hostform/hosting";
 /** What Terraform starts. */
 export const EXECUTABLE = `terraform-provider-hosting_v${VERSION}`;
 
+/** The provider itself, as the build names it in `dist/terraform` too; and the licences of what it embeds. */
+export const BUNDLE = "provider.mjs";
+export const NOTICES = "provider.NOTICES.txt";
+
 /** The platforms that a release is made for: the launcher is a shell script, so every one that has a shell. */
 export const PLATFORMS = ["linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"] as const;
 
@@ -54,7 +58,7 @@ rest=\${number#*.}
 minor=\${rest%%.*}
 { [ "$major" -gt ${major} ] || { [ "$major" -eq ${major} ] && [ "$minor" -ge ${minor} ]; }; } 2>/dev/null ||
   fail "${needs}; $node is $version. Install a newer one, or set HOSTFORM_NODE to its path."
-exec "$node" "\${0%/*}/provider.mjs" "$@"
+exec "$node" "\${0%/*}/${BUNDLE}" "$@"
 `;
 }
 
@@ -65,11 +69,22 @@ export interface PackageFile {
   readonly mode: number;
 }
 
+/** What a package is made of. */
+export interface PackageContents {
+  /** The bundle. */
+  readonly provider: Uint8Array;
+  /** Of hostform. */
+  readonly license: Uint8Array;
+  /** The licences of what the bundle embeds. */
+  readonly notices: Uint8Array;
+}
+
 /** All files of the package. The lock file of Terraform holds a hash of them: a mirror and a release hold the same. */
-export function packageFiles(provider: Uint8Array, license: Uint8Array): readonly PackageFile[] {
+export function packageFiles({ provider, license, notices }: PackageContents): readonly PackageFile[] {
   return [
     { name: "LICENSE", content: license, mode: 0o644 },
-    { name: "provider.mjs", content: provider, mode: 0o644 },
+    { name: BUNDLE, content: provider, mode: 0o644 },
+    { name: NOTICES, content: notices, mode: 0o644 },
     { name: EXECUTABLE, content: new TextEncoder().encode(launcher()), mode: 0o755 },
   ];
 }
