@@ -155,7 +155,7 @@ async function named(
   const listed = await found(kind, change, planned, settled, context);
   if (listed === undefined) {
     fail("api.malformed", `The API answered the creation of ${address} without an id, and its list does not show it`, {
-      detail: `A ${kind.noun} that matches the declaration was expected in the list after a successful answer.`,
+      detail: `A ${kind.noun} as it is declared was expected in the list after a successful answer.`,
       fix: "Run `hostform plan` to see whether it appears; if it does not, nothing was made.",
       address,
     });

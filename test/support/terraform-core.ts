@@ -180,6 +180,8 @@ export class TerraformCore {
   async #process<T>(life: Life, walk: (wire: CoreWire) => Promise<T>): Promise<T> {
     const { connection, told } = this.machine.start(life);
     const result = await walk(new CoreWire(connection, life.until));
+    // Terraform asks it to end: the answers are recorded by then.
+    connection.session?.journal.answered();
     await connection.session?.close();
     refuse(
       "journal",

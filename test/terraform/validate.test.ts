@@ -24,7 +24,7 @@ const MISTAKES: Readonly<Record<string, readonly [text: string, at: string, says
   "a plan_id that is not whole": [
     'resource "hosting_service" "a" {\n  plan_id  = 1.5\n  currency = "USD"\n  domain   = "a.example"\n}',
     "plan_id  = 1.5",
-    /int/,
+    /a whole number/,
   ],
   "a password that is too short": [
     'resource "hosting_service" "a" {\n  plan_id  = 11\n  currency = "USD"\n  domain   = "a.example"\n  password = "short"\n  password_version = 1\n}',

@@ -49,7 +49,7 @@ const attributes = z.strictObject({
   reference: attribute(z.string().min(1).max(200).optional(), {
     description:
       "Stable name of this order within the project, from which its Idempotency-Key is derived. Default: the resource's address.",
-    hcl: "Stable name of this order within the provider's `project`, from which its Idempotency-Key is derived. Default: the domain. Required to order a service without a domain: Terraform does not tell a provider the resource's address.",
+    hcl: "Stable name of this order within the provider's `project`, from which its Idempotency-Key is derived. Default: the domain. Required to order a service without a domain: Terraform does not tell a provider the resource's address. An order keeps it: another one is refused, unless the service is ordered anew.",
     change: "recorded",
     unreadable: true,
   }),

@@ -19,9 +19,11 @@ The API can suspend a service and set its password. It can neither change nor de
 
 - **No replacement by itself.** A change of \`plan_id\`, \`currency\`, \`domain\`, \`term\` or \`coupon_code\` is an error of the
   plan that names the choices. With \`replace_on_change = true\` and a new \`reference\` the service is ordered anew.
-- **No deletion.** Destroying follows the \`deletion_policy\` in the state: \`prevent\` (the default) is an error of the plan.
-- **No second order.** The Idempotency-Key is made of the provider's \`project\` and \`reference\` (default: the domain). A service
-  of the same domain that exists already is not ordered again: the plan is an error that offers an \`import\` block.
+- **No deletion.** Destroying follows the \`deletion_policy\` in the state: \`prevent\` (the default) is an error of the plan, also for
+  a service that is merely not found.
+- **No second order.** The Idempotency-Key is made of the provider's \`project\` and \`reference\` (default: the domain). An order
+  keeps that name. A service of the same domain that exists already is not ordered again: the plan is an error that offers
+  an \`import\` block.
 - **No taint.** What fails after the order was placed is a warning, and the next apply goes on from there.
 - **No order in place of what is gone.** A service that was terminated elsewhere stays in the state, with a warning.
   \`terraform apply -replace\` with a new \`reference\` orders it anew.

@@ -60,9 +60,9 @@ export function inTerraform(kind: Kind, diagnostic: Diagnostic): Diagnostic {
 
 /** Turns of speech of the lifecycle, and what they are here. Long enough that no value of a user's is one. */
 const TURNS: readonly (readonly [RegExp, string])[] = [
-  [/(^|[.:] )hostform (?=does not|makes|never|no longer|speaks)/g, "$1The provider "],
+  [/(^|\. )hostform (?=does not|makes|never|no longer|speaks)/g, "$1The provider "],
   [/\bhostform (?=does not|makes|never|no longer|speaks)/g, "the provider "],
-  [/\b(in|into|out of|matches|from) the declaration\b/g, "$1 the configuration"],
+  [/\b(in|into|out of|from) the declaration\b/g, "$1 the configuration"],
   [
     /\{file: PATH\}, \{env_file: \{path: PATH, name: NAME\}\} and \{command: \[PROGRAM, ARGUMENT, …\]\}/g,
     "`file`, `env_file` and `command`",

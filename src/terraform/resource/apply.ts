@@ -233,5 +233,7 @@ function failed(
   // Terraform taints what fails in its creation only: a later settling that fails may be red, and is to be in CI.
   const severity = question.prior === null ? ("warning" as const) : ("error" as const);
   const warnings = told.map((each) => ({ ...each, severity }));
-  return { ...answer, diagnostics: [...warnings, unclear ? notKnown(kind) : incomplete(kind, resource)] };
+  const said = told.some(({ code }) => code === "plan.pending");
+  const end = unclear ? (said ? [] : [notKnown(kind)]) : [incomplete(kind, resource)];
+  return { ...answer, diagnostics: [...warnings, ...end] };
 }

@@ -7,6 +7,7 @@ import {
   type JsonObject,
   type PrivateMark,
   type ResourceState,
+  UNKNOWN,
   type Value,
   type ValueObject,
 } from "../../model/index.ts";
@@ -24,7 +25,11 @@ const named = new Map([...kinds.values()].map((kind) => [kind.type, withOwnName(
 
 function withOwnName(kind: Kind): Kind {
   if (kind.creation !== "keyed") return kind;
-  return { ...kind, orderReference: (config) => kind.orderReference?.(config) ?? kind.naturalKey(config) };
+  return {
+    ...kind,
+    orderReference: (config) =>
+      config.reference === UNKNOWN ? undefined : (kind.orderReference?.(config) ?? kind.naturalKey(config)),
+  };
 }
 
 /** What the object is called in messages: Terraform adds the address by itself. */
@@ -37,7 +42,7 @@ export function labelOf(kind: Kind, attributes: ValueObject): string {
 
 /** What the journal knows the object by; undefined when nothing tells it from others (yet). */
 export function nameOf(kind: Kind, attributes: ValueObject): string | undefined {
-  const name = kind.orderReference?.(attributes) ?? kind.naturalKey(attributes);
+  const name = kind.creation === "keyed" ? kind.orderReference?.(attributes) : kind.naturalKey(attributes);
   const parent = kind.parent === undefined ? undefined : attributes[kind.parent];
   return name === undefined || parent === undefined ? name : `${String(parent)} ${name}`;
 }

@@ -22,6 +22,7 @@ beforeEach(async () => {
   home = path.join(await folder(), "home");
   await mkdir(path.join(root, "dist/terraform"), { recursive: true });
   await writeFile(path.join(root, "LICENSE"), "MIT\n");
+  await writeFile(path.join(root, "dist/terraform/provider.NOTICES.txt"), "ISC\n");
   await build("export {};\n");
 });
 
@@ -63,7 +64,7 @@ describe("terraform install", () => {
     const { code, stdout, stderr } = await install();
     const leaf = path.join(home, ".terraform.d/plugins", LEAF);
     expect(code).toBe(0);
-    expect((await readdir(leaf)).sort()).toEqual(["LICENSE", "provider.mjs", EXECUTABLE]);
+    expect((await readdir(leaf)).sort()).toEqual(["LICENSE", "provider.NOTICES.txt", "provider.mjs", EXECUTABLE]);
     expect((await stat(path.join(leaf, EXECUTABLE))).mode & 0o777).toBe(0o755);
     expect(await readFile(path.join(leaf, "provider.mjs"), "utf8")).toBe("export {};\n");
     expect(stdout).toBe(`# In the configuration; then \`terraform init\`:
@@ -88,7 +89,7 @@ terraform {
   it("puts it into a mirror, relative to the working folder, and prints what leads Terraform there", async () => {
     const { stdout } = await install({ mirror: "providers" });
     const mirror = path.join(path.dirname(home), "providers");
-    expect(await readdir(path.join(mirror, LEAF))).toHaveLength(3);
+    expect(await readdir(path.join(mirror, LEAF))).toHaveLength(4);
     expect(stdout).toContain(`provider_installation {
   filesystem_mirror {
     path    = "${mirror}"
@@ -192,7 +193,7 @@ describe("the platform in Terraform's words", () => {
 });
 
 describe("what stands in a folder", () => {
-  const files = packageFiles(Buffer.from("a"), Buffer.from("b"));
+  const files = packageFiles({ provider: Buffer.from("a"), license: Buffer.from("b"), notices: Buffer.from("c") });
   it("is nothing, where there is no folder or an empty one", async () => {
     const at = await folder();
     expect(await standingIn(at, files)).toBe("nothing");

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { read } from "../../../src/lifecycle/index.ts";
+import type { JsonObject } from "../../../src/model/index.ts";
 import { failure, fakeAccount, kindOf, liveGrant, liveService, recorded, remote } from "../../support/subjects.ts";
 
 const service = kindOf("hosting_service");
@@ -55,6 +56,41 @@ describe("reading", () => {
       status: "gone",
       how: 'is "Terminated"',
     });
+  });
+
+  it.each<[why: string, was: JsonObject, is: JsonObject, stranger: boolean]>([
+    ["made at the same moment", {}, {}, false],
+    ["made at the same moment, in another notation", {}, { created_at: "2026-11-21T12:00:00+02:00" }, false],
+    [
+      "whose time is rounded",
+      { created_at: "2026-11-21T10:00:00.750Z" },
+      { created_at: "2026-11-21T10:00:01Z" },
+      false,
+    ],
+    ["made later", {}, { created_at: "2026-11-21T10:00:10Z" }, true],
+    ["made earlier", {}, { created_at: "2026-11-20T10:00:00Z" }, true],
+    ["of which only the day is told, and it is that day", {}, { created_at: "2026-11-21" }, false],
+    ["of which only the day is told, and it is another", {}, { created_at: "2026-11-22" }, true],
+    ["of that day with another domain", {}, { created_at: "2026-11-21", domain: "other.example" }, true],
+    ["made at the same moment, whose domain was changed", {}, { domain: "other.example" }, false],
+    ["that does not say when, with the same domain", {}, { created_at: null, domain: "WWW.acme.example" }, false],
+    ["that does not say when, with another domain", {}, { created_at: null, domain: "other.example" }, true],
+    ["of which nobody knows either", { domain: null }, { created_at: null }, false],
+  ])("takes an object behind a known id, %s, for a stranger: %j %j -> %s", async (_, was, is, stranger) => {
+    const { account, kind } = fakeAccount(service, remote({ ...liveService, ...is }));
+    const known = recorded("hosting_service.acme", { ...liveService, ...was });
+    const looked = read(account, { kind, prior: known, config: undefined });
+    if (!stranger) await expect(looked).resolves.toMatchObject({ status: "present" });
+    else await expect(looked).rejects.toMatchObject({ diagnostics: [{ code: "state.stranger" }] });
+  });
+
+  it("takes what has no price for no stranger by its name: it is made anew in any case", async () => {
+    const { account, kind } = fakeAccount(
+      grant,
+      remote({ ...liveGrant, created_at: null, email: "boss@acme.example" }),
+    );
+    const known = recorded("hosting_grant.acme", liveGrant);
+    expect(await read(account, { kind, prior: known, config: undefined })).toMatchObject({ status: "present" });
   });
 
   it("finds what has the natural key of something that was never recorded, gone ones excepted", async () => {

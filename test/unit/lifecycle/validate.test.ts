@@ -88,6 +88,26 @@ describe("validate", () => {
     ]);
   });
 
+  it.each<[string, ValueObject, string]>([
+    ["hosting_service", { ...order, plan_id: 0 }, "plan_id: expected more than 0"],
+    ["hosting_service", { ...order, plan_id: 1.5 }, "plan_id: expected a whole number"],
+    ["hosting_service", { ...order, coupon_code: "" }, "coupon_code: expected a text that is not empty"],
+    ["hosting_service", { ...order, reference: "x".repeat(201) }, "reference: expected at most 200 characters"],
+    ["hosting_service", { ...order, suspended: "yes" }, "suspended: expected boolean, received string"],
+    ["hosting_domain", { ...domain, years: 0 }, "years: expected at least 1"],
+    ["hosting_domain", { ...domain, years: 11 }, "years: expected at most 10"],
+    ["hosting_domain", { ...domain, registrant_contact: "Ana" }, "registrant_contact: expected map, received string"],
+    ["hosting_webhook", { url: "https://a.example", events: [] }, "events: at least one event"],
+  ])("of a %s with %j says it in words", (type, config, summary) => {
+    expect(said(type, config).map((each) => each.summary)).toEqual([summary]);
+  });
+
+  it("does not show what Terraform fills in where nothing is given", () => {
+    const output = { file: "a", env_file: null, command: ["b"] };
+    const { diagnostics } = validate(kindOf("hosting_service"), { ...order, secret_output: output }, "a.b");
+    expect(diagnostics.map(({ detail }) => detail)).toEqual(['The value is {"file":"a","command":["b"]}.']);
+  });
+
   it("never repeats a secret", () => {
     const { diagnostics } = validate(
       kindOf("hosting_service"),

@@ -1,13 +1,20 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { archive, digests, manifest, releaseFiles, writeRelease } from "../../../scripts/release-provider.ts";
+import { archive, digests, folderIn, manifest, releaseFiles, writeRelease } from "../../../scripts/release-provider.ts";
 import { VERSION } from "../../../src/api/version.ts";
 import { placePackage } from "../../../src/cli/commands/terraform/mirror.ts";
-import { EXECUTABLE, PROVIDER_ADDRESS, packageFiles, platformOf } from "../../../src/cli/commands/terraform/package.ts";
+import {
+  BUNDLE,
+  EXECUTABLE,
+  NOTICES,
+  PROVIDER_ADDRESS,
+  packageFiles,
+  platformOf,
+} from "../../../src/cli/commands/terraform/package.ts";
 import { noTerraform } from "../../support/backends.ts";
 
 const STEM = `terraform-provider-hosting_${VERSION}`;
@@ -24,7 +31,8 @@ const has = (program: string) => {
 const noUnzip = has("unzip") ? "" : " (SKIPPED: no unzip on PATH)";
 
 describe("a release", () => {
-  const files = releaseFiles(bytes("export {};\n"), bytes("MIT\n"));
+  const contents = { provider: bytes("export {};\n"), license: bytes("MIT\n"), notices: bytes("ISC\n") };
+  const files = releaseFiles(contents);
 
   it("has an archive for each platform, the manifest, and the digests of all of them", () => {
     expect([...files.keys()]).toEqual([
@@ -46,7 +54,7 @@ describe("a release", () => {
   });
 
   it("is the same bytes each time, in whatever order and time zone", () => {
-    const some = packageFiles(bytes("a"), bytes("b"));
+    const some = packageFiles(contents);
     const zone = process.env.TZ;
     const first = archive(some);
     try {
@@ -63,6 +71,26 @@ describe("a release", () => {
         ]),
       ),
     ).toMatch(/^e3b0\w+ {2}a\ne3b0\w+ {2}b\n$/);
+  });
+});
+
+describe("the command", () => {
+  const script = path.resolve(import.meta.dirname, "../../../scripts/release-provider.ts");
+
+  it("takes one folder, or the usual one", () => {
+    expect(folderIn(["out"])).toBe(path.resolve("out"));
+    expect(folderIn([])).toBe(path.resolve(script, "../../dist/release"));
+    expect(folderIn(["--help"])).toBeUndefined();
+    expect(() => folderIn(["a", "b"])).toThrow("One folder");
+    expect(() => folderIn(["--halp"])).toThrow("--halp");
+  });
+
+  it("refuses an option that it does not know, and builds nothing", async () => {
+    const cwd = await mkdtemp(path.join(tmpdir(), "hostform-release-test-"));
+    const { status, stderr } = spawnSync(process.execPath, [script, "--halp"], { cwd, encoding: "utf8" });
+    expect({ status, files: await readdir(cwd) }).toEqual({ status: 2, files: [] });
+    expect(stderr).toMatch(/--halp[\s\S]*Usage: npm run release:provider/);
+    await rm(cwd, { recursive: true });
   });
 });
 
@@ -86,9 +114,9 @@ describe("the files of a release", () => {
   it.skipIf(noUnzip !== "")(`unpack with their modes${noUnzip}`, async () => {
     const target = path.join(dir, "unpacked");
     execFileSync("unzip", ["-q", path.join(dir, `${STEM}_linux_amd64.zip`), "-d", target]);
-    expect((await readdir(target)).sort()).toEqual(["LICENSE", "provider.mjs", EXECUTABLE]);
+    expect((await readdir(target)).sort()).toEqual(["LICENSE", NOTICES, BUNDLE, EXECUTABLE]);
     expect((await stat(path.join(target, EXECUTABLE))).mode & 0o777).toBe(0o755);
-    expect((await stat(path.join(target, "provider.mjs"))).mode & 0o777).toBe(0o644);
+    expect((await stat(path.join(target, BUNDLE))).mode & 0o777).toBe(0o644);
     // The provider itself: started by a person it says what it is.
     const started = run(path.join(target, EXECUTABLE), [], { HOSTFORM_NODE: process.execPath });
     expect(started).toContain("This is the Terraform provider");
@@ -121,9 +149,13 @@ describe("the files of a release", () => {
     expect(await terraform(packed, "providers", "schema", "-json")).toContain('"hosting_service"');
 
     // The same package, laid out by `terraform install`: the hash in the lock file fits.
-    const bundle = path.join(project, `.terraform/providers/${PROVIDER_ADDRESS}/${VERSION}/${platform}/provider.mjs`);
-    const license = path.resolve(import.meta.dirname, "../../../LICENSE");
-    const files = packageFiles(await readFile(bundle), await readFile(license));
+    const unpacked = path.join(project, `.terraform/providers/${PROVIDER_ADDRESS}/${VERSION}/${platform}`);
+    const [provider, notices] = [
+      await readFile(path.join(unpacked, BUNDLE)),
+      await readFile(path.join(unpacked, NOTICES)),
+    ];
+    const license = await readFile(path.resolve(import.meta.dirname, "../../../LICENSE"));
+    const files = packageFiles({ provider, license, notices });
     await placePackage(laid, path.join(laid, PROVIDER_ADDRESS, VERSION, platform), files);
     await rm(path.join(project, ".terraform"), { recursive: true });
     expect(await terraform(laid, "init")).toContain("Reusing previous version");

@@ -1,0 +1,116 @@
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../../src/model/index.ts";
+import { GONE } from "../../../../src/terraform/resource/read.ts";
+import { destroyResource, planDestroy } from "../../../../src/terraform/resource/remove.ts";
+import { liveGrant, liveService, notFound } from "../../../support/subjects.ts";
+import { asHeld, codesOf, type Options, refusalOf, surroundings } from "./front.ts";
+
+const SERVICE = { ...liveService, plan_id: 11, deletion_policy: "forget" };
+const PENDING = { pending: { since: "2026-11-21T09:00:00Z", operation: "createService" } };
+
+const held = (type: string, attributes: JsonObject, options: Options = {}) => {
+  const place = surroundings(type, options);
+  return { ...place, prior: asHeld(place.kind, attributes) };
+};
+
+describe("the plan of a destroy", () => {
+  it.each([
+    ["prevent", "live", ["error plan.prevented"]],
+    [null, "live", ["error plan.prevented"]],
+    ["forget", "live", []],
+    ["suspend", "live", []],
+    ["suspend", "pending", ["error plan.prevented"]],
+    ["suspend", "a word that nobody knows", ["error plan.prevented"]],
+    // A status says that it has ended; that nothing is found does not.
+    ["prevent", "terminated", []],
+    ["prevent", GONE, ["error plan.prevented"]],
+    ["forget", GONE, []],
+  ])("under deletion_policy %j of what is %s says %j, and sends nothing", async (policy, status, says) => {
+    const attributes = { ...SERVICE, deletion_policy: policy, status: status === "live" ? "active" : status };
+    const { kind, front, prior, fake, sent } = held("hosting_service", attributes);
+    const { diagnostics } = await planDestroy(kind, prior, {}, front);
+    expect(codesOf(diagnostics)).toEqual(says);
+    expect({ asked: fake.asked, sent }).toEqual({ asked: [], sent: [] });
+  });
+
+  it("of what is merely not found says that another account answers so, too", async () => {
+    const { kind, front, prior } = held("hosting_service", { ...SERVICE, deletion_policy: "prevent", status: GONE });
+    const { diagnostics } = await planDestroy(kind, prior, {}, front);
+    expect(diagnostics[0]?.detail).toContain("another account");
+    expect(diagnostics[0]?.fix).toContain("terraform state rm");
+  });
+
+  it("of what has no id and no word of why is refused: a request of it may be out", async () => {
+    const { kind, front, prior } = held("hosting_service", { ...SERVICE, id: null });
+    const { diagnostics, change } = await planDestroy(kind, prior, {}, front);
+    expect(codesOf(diagnostics)).toEqual(["error plan.pending"]);
+    expect(diagnostics[0]?.fix).not.toContain("hostform");
+    expect(change.removal).not.toBe("delete");
+  });
+
+  it("of what is in doubt is refused where nothing shows what became of it", async () => {
+    const { kind, front, prior } = held("hosting_domain", {
+      id: null,
+      domain: "acme.example",
+      deletion_policy: "forget",
+    });
+    expect(codesOf((await planDestroy(kind, prior, PENDING, front)).diagnostics)).toEqual(["error plan.pending"]);
+  });
+});
+
+describe("a destroy", () => {
+  it("that is refused sends nothing", async () => {
+    const { kind, front, prior, sent } = held("hosting_service", { ...SERVICE, deletion_policy: "prevent" });
+    expect(await refusalOf(destroyResource(kind, prior, {}, front))).toMatchObject({ code: "plan.prevented" });
+    expect(sent).toEqual([]);
+  });
+
+  it.each([
+    ["forget", []],
+    ["suspend", ["suspendService"]],
+  ])("by deletion_policy %s sends %j", async (policy, expected) => {
+    const waiting = { ...SERVICE, deletion_policy: policy, timeouts: { delete: "0s" } };
+    const { kind, front, prior, sent } = held("hosting_service", waiting, { answer: () => ({}) });
+    const outcome = destroyResource(kind, prior, {}, front);
+    // Suspended only when the job is done: until then it stays in the state.
+    if (policy === "suspend") expect((await refusalOf(outcome)).code).toBe("apply.waiting");
+    else expect(await outcome).toEqual([]);
+    expect(sent.map(({ endpoint }) => endpoint)).toEqual(expected);
+  });
+
+  it.each(["hosting_grant", "hosting_service"])("of a %s does nothing on an id of another host", async (type) => {
+    const attributes = type === "hosting_grant" ? liveGrant : { ...SERVICE, deletion_policy: "suspend" };
+    const { kind, front, prior, sent } = held(type, attributes);
+    const mark = { host: "another" };
+    expect(await refusalOf(destroyResource(kind, prior, mark, front))).toMatchObject({ code: "state.stranger" });
+    expect(sent).toEqual([]);
+  });
+
+  it.each([
+    ["of this host", { host: "here" }],
+    ["of before hosts were noted", {}],
+  ])("of an object %s goes on", async (_, mark) => {
+    const { kind, front, prior, sent } = held("hosting_grant", liveGrant, { answer: () => null });
+    expect(await destroyResource(kind, prior, mark, front)).toEqual([]);
+    expect(sent.map(({ endpoint, params }) => ({ endpoint, params }))).toEqual([
+      { endpoint: "revokeGrant", params: { id: "1001", grantId: "301" } },
+    ]);
+  });
+
+  it("of what is gone already is what was wanted", async () => {
+    const { kind, front, prior } = held("hosting_grant", liveGrant, {
+      answer: () => {
+        throw notFound();
+      },
+    });
+    expect(await destroyResource(kind, prior, {}, front)).toEqual([]);
+  });
+
+  it("sets the name free: the other half of a replacement may take it", async () => {
+    const { kind, front, prior } = held("hosting_service", SERVICE);
+    front.claim(kind, "www.acme.example", "service www.acme.example");
+    await destroyResource(kind, prior, {}, front);
+    expect(front.claim(kind, "www.acme.example", "service www.acme.example")).toBeUndefined();
+    expect(front.isReleased(kind, { id: "1001" })).toBe(true);
+  });
+});
