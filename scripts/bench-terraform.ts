@@ -16,7 +16,7 @@ const RUNS = 3;
 
 /** The budget of a token, and none: there time passes so fast that the provider never waits for long. */
 type Limit = "60 a minute" | "none";
-const FAST = 200;
+const FAST = 100;
 
 interface Figure {
   readonly seconds: number;

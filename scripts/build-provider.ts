@@ -1,17 +1,20 @@
 // The Terraform provider as one file.
+import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { build, type Plugin } from "esbuild";
+import { noticesOf } from "./provider-notices.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
 
 /**
  * Bundles the Terraform provider into `outfile` (absolute, or relative to the project; its folders are made): one file,
- * since that is what a registry's archive and a mirror's folder hold.
+ * since that is what a registry's archive and a mirror's folder hold. The licences of what is bundled are written beside
+ * it, in a file named like it: `provider.mjs` has `provider.NOTICES.txt`.
  *
- * @throws Error with esbuild's messages when the sources cannot be bundled.
+ * @throws Error with esbuild's messages when the sources cannot be bundled; when a bundled package has no licence.
  */
 export async function buildProvider(outfile: string): Promise<void> {
-  await build({
+  const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: ["src/terraform/main.ts"],
     outfile,
@@ -23,6 +26,7 @@ export async function buildProvider(outfile: string): Promise<void> {
     // The stack of a defect is to name functions.
     keepNames: true,
     legalComments: "none",
+    metafile: true,
     plugins: [englishOnly],
     // CommonJS dependencies in an ES module need a `require`.
     banner: {
@@ -30,6 +34,12 @@ export async function buildProvider(outfile: string): Promise<void> {
     },
     logLevel: "warning",
   });
+  // What was read and then left out as unused is no part of it.
+  const parts = Object.values(metafile.outputs).flatMap(({ inputs }) =>
+    Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => (bytesInOutput > 0 ? [file] : [])),
+  );
+  const place = path.resolve(root, outfile);
+  await writeFile(place.replace(/\.mjs$/, ".NOTICES.txt"), await noticesOf(parts, root));
 }
 
 /** zod can say what is wrong in fifty languages and brings them all; we use one. A sixth of the file, which is read at every start. */

@@ -1,15 +1,21 @@
 // The files of a release of the Terraform provider, as a registry wants them: an archive for each platform, its manifest,
 // and the digests of all of them. The same sources give the same bytes. Signing SHA256SUMS is the maintainer's.
-//
-//   node scripts/release-provider.ts [OUT]     default: dist/release
 import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
+import { parseArgs } from "node:util";
 import { type Zippable, zipSync } from "fflate";
 import { VERSION } from "../src/api/version.ts";
-import { type PackageFile, PLATFORMS, packageFiles } from "../src/cli/commands/terraform/package.ts";
+import {
+  BUNDLE,
+  NOTICES,
+  type PackageContents,
+  type PackageFile,
+  PLATFORMS,
+  packageFiles,
+} from "../src/cli/commands/terraform/package.ts";
 import { buildProvider } from "./build-provider.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
@@ -47,10 +53,10 @@ export function digests(files: ReadonlyMap<string, Uint8Array>): string {
     .join("");
 }
 
-/** All files of a release by name. @param provider the bundle. */
-export function releaseFiles(provider: Uint8Array, license: Uint8Array): Map<string, Uint8Array> {
+/** All files of a release by name. */
+export function releaseFiles(contents: PackageContents): Map<string, Uint8Array> {
   // The bundle is the same for all platforms: so are the archives, under the names that Terraform looks for.
-  const content = archive(packageFiles(provider, license));
+  const content = archive(packageFiles(contents));
   const files = new Map<string, Uint8Array>(PLATFORMS.map((platform) => [`${STEM}_${platform}.zip`, content]));
   files.set(`${STEM}_manifest.json`, Buffer.from(manifest()));
   files.set(`${STEM}_SHA256SUMS`, Buffer.from(digests(files)));
@@ -61,9 +67,13 @@ export function releaseFiles(provider: Uint8Array, license: Uint8Array): Map<str
 export async function writeRelease(folder: string): Promise<string[]> {
   const workshop = await mkdtemp(path.join(tmpdir(), "hostform-release-"));
   try {
-    const bundle = path.join(workshop, "provider.mjs");
+    const bundle = path.join(workshop, BUNDLE);
     await buildProvider(bundle);
-    const files = releaseFiles(await readFile(bundle), await readFile(path.join(root, "LICENSE")));
+    const files = releaseFiles({
+      provider: await readFile(bundle),
+      license: await readFile(path.join(root, "LICENSE")),
+      notices: await readFile(path.join(workshop, NOTICES)),
+    });
     await mkdir(folder, { recursive: true });
     const earlier = (await readdir(folder)).filter((name) => name.startsWith("terraform-provider-hosting_"));
     for (const name of earlier) await rm(path.join(folder, name));
@@ -74,9 +84,43 @@ export async function writeRelease(folder: string): Promise<string[]> {
   }
 }
 
-if (path.resolve(process.argv[1] ?? "") === import.meta.filename) {
-  const folder = path.resolve(process.argv[2] ?? path.join(root, "dist/release"));
+const USAGE = `Usage: npm run release:provider [-- FOLDER]
+
+Builds the Terraform provider and writes the files of a release into FOLDER (default: dist/release), in place of those of
+an earlier one: an archive for each platform, the manifest of the registry, and SHA256SUMS over all of them.
+
+  -h, --help  print this and write nothing
+`;
+
+/** What the command line asks for. @returns the folder; undefined: to be told how to use it. @throws Error otherwise. */
+export function folderIn(args: readonly string[]): string | undefined {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: { help: { type: "boolean", short: "h" } },
+    allowPositionals: true,
+  });
+  if (values.help) return undefined;
+  if (positionals.length > 1) throw new Error(`One folder is wanted, not ${positionals.length}`);
+  return path.resolve(positionals[0] ?? path.join(root, "dist/release"));
+}
+
+/** @returns the exit code. */
+async function main(args: readonly string[]): Promise<number> {
+  let folder: string | undefined;
+  try {
+    folder = folderIn(args);
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
+    return 2;
+  }
+  if (folder === undefined) {
+    console.log(USAGE);
+    return 0;
+  }
   const names = await writeRelease(folder);
   console.log(names.map((name) => path.join(folder, name)).join("\n"));
   console.log(`Sign ${STEM}_SHA256SUMS before you publish: gpg --detach-sign ${STEM}_SHA256SUMS`);
+  return 0;
 }
+
+if (path.resolve(process.argv[1] ?? "") === import.meta.filename) process.exitCode = await main(process.argv.slice(2));

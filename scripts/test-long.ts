@@ -29,6 +29,11 @@ const PARTS: Readonly<Record<string, Part>> = {
     what: "every command of every kind in the Terraform provider, killed before each effect, and the next one too",
     tests: "test/conformance/terraform-crash.test.ts",
   },
+  agency: {
+    what: "random courses of edits, applies, kills, faults and drift behind it; HOSTFORM_COURSES says how many",
+    tests: "test/conformance/terraform-any-course.test.ts",
+    env: { HOSTFORM_COURSES: "1000" },
+  },
   terraform: {
     what: "kill -9 of the real Terraform before each operation of its provider",
     tests: "test/terraform/chaos.test.ts",

@@ -127,12 +127,12 @@ ${fence(command, "shell")}`,
   });
 }
 
-/** The guides that a kind's properties call for, and its page for YAML. */
-function seeAlso(kind: Kind, { guides }: Documented): string {
+/** The guides that a kind's properties call for. Nothing but the Registry's own pages can be linked to: the rest is not there. */
+function seeAlso(kind: Kind, { guides }: Documented): string | undefined {
   const secret = Object.keys(kind.attributes.shape).includes("secret_output");
   const names = [kind.removal === "policy" && "orders.md", secret && "secrets.md"].filter((name) => name !== false);
   const links = names.map((name) => `[${titleOf(guides, name)}](../guides/${name})`);
-  return `See also: ${[...links, `[the same in YAML](../kinds/${kind.type}.md)`].join(", ")}.`;
+  return links.length === 0 ? undefined : `See also: ${links.join(", ")}.`;
 }
 
 function functionPage(all: Documented, { name, summary, description, parameters, returns }: ProviderFunction): string {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { type Page, pages, prose, readPage, root } from "./markdown.ts";
+import { isOfRegistry, type Page, pages, prose, readPage, root } from "./markdown.ts";
 
 const all = pages();
 
@@ -46,6 +46,14 @@ describe("the pages hang together", () => {
     const page = readPage("docs/made-up.md", "[a](nowhere.md) [b](yaml.md#nowhere) [c](yaml.md#providers)");
     expect(links(page).flatMap((link) => broken(page, link) ?? [])).toHaveLength(2);
   });
+
+  it.each(all.filter(({ file }) => isOfRegistry(file)))(
+    "$file links to nothing that a registry does not show",
+    (page) => {
+      const elsewhere = links(page).filter((link) => !isOfRegistry(target(page, link).file));
+      expect(elsewhere).toEqual([]);
+    },
+  );
 
   it("every page can be reached from the README", () => {
     const byFile = new Map(all.map((page) => [page.file, page]));

@@ -32,6 +32,10 @@ export function pages(): Page[] {
   return files.map((file) => readPage(file, readFileSync(path.join(root, file), "utf8")));
 }
 
+/** Whether a page, by its file, is one that a Terraform registry shows: of `docs` it has these alone. */
+export const isOfRegistry = (file: string): boolean =>
+  /^docs\/(?:index\.md$|(?:guides|resources|data-sources|ephemeral-resources|functions)\/)/.test(file);
+
 /** Takes a page apart. @throws for a fence that is never closed, or is indented (it would be passed over). */
 export function readPage(file: string, text: string): Page {
   const blocks: Block[] = [];

@@ -95,10 +95,9 @@ async function packageFolder(base: string): Promise<string> {
   const folder = path.join(base, "package");
   const { builtProvider } = await import("../support/terraform-provider.ts");
   await mkdir(path.join(folder, "dist/terraform"), { recursive: true });
-  await copyFile(
-    path.join((await builtProvider()).folder, "provider.mjs"),
-    path.join(folder, "dist/terraform/provider.mjs"),
-  );
+  const built = (await builtProvider()).folder;
+  for (const name of ["provider.mjs", "provider.NOTICES.txt"])
+    await copyFile(path.join(built, name), path.join(folder, "dist/terraform", name));
   for (const name of ["src", "schemas", "node_modules", "package.json", "LICENSE"])
     await symlink(path.join(root, name), path.join(folder, name));
   return folder;

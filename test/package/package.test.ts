@@ -35,6 +35,7 @@ describe("the package", () => {
     expect(files).toContain("./dist/hostform.js");
     expect(files).toContain("./schemas/hosting.schema.json");
     expect(files).toContain("./dist/terraform/provider.mjs");
+    expect(files).toContain("./dist/terraform/provider.NOTICES.txt");
     expect(files).toContain("./schemas/provider.json");
     expect(files).toContain("./LICENSE");
     expect(files).toContain("./README.md");

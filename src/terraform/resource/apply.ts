@@ -17,7 +17,7 @@ import { adoptNoted, settledByNow } from "./adopt.ts";
 import { applyContext, type Latest } from "./apply-context.ts";
 import { claimOf, type Front, unclaim } from "./front.ts";
 import type { Mark } from "./mark.ts";
-import { noteOf } from "./noted.ts";
+import { standingNoteOf } from "./noted.ts";
 import { defect, different, incomplete, notices, notKnown, otherHost, twice, waits } from "./notices.ts";
 import { checkOrder } from "./order-name.ts";
 import { declaredIn, labelOf, nameOf, recordedAs, withFront } from "./subject.ts";
@@ -61,7 +61,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
   // Two declarations of one thing, whose sameness showed only now.
   const other = creating ? claimOf(kind, name, planned, front) : undefined;
   if (other !== undefined) return { state: prior, mark, diagnostics: [twice(kind, other)] };
-  const { note, elsewhere } = recorded === undefined ? noteOf(kind, name, front) : {};
+  const { note, elsewhere } = recorded === undefined ? await standingNoteOf(kind, name, front) : {};
   if (elsewhere !== undefined) return { state: prior, mark, diagnostics: [elsewhere] };
   const noted = isDoubtful(note) ? await settledByNow(kind, note, front) : note;
   if (isDoubtful(noted) && kind.creation === "blind") {

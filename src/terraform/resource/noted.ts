@@ -1,5 +1,5 @@
 import type { Kind } from "../../kinds/kind.ts";
-import { attributesOf, isDoubtful } from "../../lifecycle/index.ts";
+import { attributesOf, isDoubtful, parentOf } from "../../lifecycle/index.ts";
 import { type Diagnostic, equal, type Json, type JsonObject } from "../../model/index.ts";
 import type { Note } from "../contract.ts";
 import type { Front } from "./front.ts";
@@ -19,6 +19,22 @@ export function noteOf(kind: Kind, name: string | undefined, { session }: Front)
   const { owner = session.self.mark, answered } = note;
   if (answered && !isDoubtful(note)) return { elsewhere: foreign(kind, note) };
   return owner !== session.self.mark && session.self.isRunning(owner) ? { elsewhere: busy(note) } : { note };
+}
+
+/**
+ * The same, without notes of another state's objects that have ended since: they stand in nobody's way.
+ * @throws ApiError when the account cannot be read.
+ */
+export async function standingNoteOf(kind: Kind, name: string | undefined, front: Front): Promise<Noted> {
+  const noted = noteOf(kind, name, front);
+  if (noted.elsewhere?.code !== "plan.exists" || name === undefined) return noted;
+  const { journal } = front.session;
+  const { id = null, ...attributes } = journal.get(kind.type, name)?.attributes ?? {};
+  if (typeof id !== "string" || (kind.list === undefined && kind.get === undefined)) return noted;
+  const found = await front.account.find(kind, id, parentOf(kind, attributes));
+  if (found !== undefined && found.phase !== "gone") return noted;
+  journal.remove(kind.type, name);
+  return {};
 }
 
 /** A lock of the state does not hold off a second alias, nor what is run with `-lock=false`. */

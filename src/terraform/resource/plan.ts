@@ -24,7 +24,7 @@ import {
 import type { Front } from "./front.ts";
 import { notAsMade } from "./made.ts";
 import type { Mark } from "./mark.ts";
-import { noteOf } from "./noted.ts";
+import { standingNoteOf } from "./noted.ts";
 import { orderAnew, prevented, replacedObject } from "./order-anew.ts";
 import { checkOrder } from "./order-name.ts";
 import {
@@ -97,7 +97,7 @@ function inputOf(kind: Kind, own: Own, { session }: Front): PlanInput {
 async function planCreate(kind: Kind, config: ValueObject, mark: Mark, front: Front): Promise<PlanAnswer> {
   const declared = declaredIn(kind, config);
   const name = nameOf(kind, declared);
-  const { note, elsewhere } = noteOf(kind, name, front);
+  const { note, elsewhere } = await standingNoteOf(kind, name, front);
   // What an earlier process began or made under this name is settled by the apply: nothing new is made beside it.
   const known = note !== undefined || elsewhere !== undefined;
   const observed: Observation = known

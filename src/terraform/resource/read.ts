@@ -61,6 +61,9 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, fr
   }
   if (seen.status === "absent" || kind.creation === "listable") {
     const why = await notAgain(kind, recorded, prior.address, front);
+    // What was noted of it is gone with it; a note of another object, which was to replace it, stays.
+    if (name !== undefined && typeof state.id === "string" && noted?.attributes.id === state.id)
+      journal.remove(kind.type, name);
     if (why === undefined) return { state: null, mark: {}, diagnostics: [] };
     return { state: withFront(kind, recorded, recorded) as JsonObject, mark: kept, diagnostics: [why] };
   }
