@@ -138,9 +138,8 @@ function refuseStranger(kind: Kind, recorded: JsonObject, { id, attributes }: Re
   const is = madeBetween({ attributes });
   const [before, now] = [kind.naturalKey(recorded), kind.naturalKey(attributes)];
   const otherKey = kind.quote !== undefined && before !== undefined && now !== undefined && before !== now;
-  const precise = was && is && was[0] === was[1] && is[0] === is[1];
   const other = was && is && (is[0] > was[1] + PRECISION_MS || is[1] < was[0] - PRECISION_MS);
-  const apart = other || (!precise && otherKey);
+  const apart = was && is ? other : otherKey;
   if (!apart) return;
   fail("state.stranger", `${kind.noun} ${id} is another one than was recorded`, {
     detail:

@@ -21,8 +21,8 @@ export interface Session {
   readonly host: string;
   /** Which folder and workspace Terraform runs in: a note of the journal is used where it was made. */
   readonly place: string;
-  /** This process among those of the machine, and whether another one is still running. */
-  readonly self: { readonly mark: string; isRunning(mark: string): boolean };
+  /** This process and its parent among those of the machine, and whether another one is still running. */
+  readonly self: { readonly mark: string; readonly parent: string; isRunning(mark: string): boolean };
   readonly clock: Clock;
   /** Aborted when Terraform is stopped (Ctrl-C): what is under way is finished, nothing new is begun. */
   readonly stop: AbortSignal;
@@ -53,6 +53,8 @@ export interface Journal {
   get(type: string, name: string): Note | undefined;
   /** Durable when it returns. */
   put(type: string, name: string, note: Note): void;
+  /** The same, if there is none. @returns the one that is there; then nothing was put. */
+  insert(type: string, name: string, note: Note): Note | undefined;
   remove(type: string, name: string): void;
   /** Everything that this process has put was answered, and Terraform has gone on. */
   answered(): void;

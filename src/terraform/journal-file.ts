@@ -102,6 +102,19 @@ export class JournalFile {
     this.#leaving.clear();
   }
 
+  /** The same in one step with the look whether there is one already. @returns that; then nothing was put. */
+  insert(type: string, name: string, resource: Note, now: number): Note | undefined {
+    let other: Note | undefined;
+    this.#file.change((statements) => {
+      this.#removeLeaving(statements);
+      const row = statements.byName.get(...this.#scope, type, name);
+      other = row && resourceIn(row.resource);
+      if (other === undefined) statements.put.run(...this.#scope, type, name, now, JSON.stringify(resource));
+    });
+    this.#leaving.clear();
+    return other;
+  }
+
   /** Gone for this process at once, from the file in a while: an entry too many is noticed for what it is. */
   remove(type: string, name: string): void {
     const row = this.#file.use(({ byName }) => byName.get(...this.#scope, type, name));

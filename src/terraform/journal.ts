@@ -86,6 +86,18 @@ class AccountJournal implements OpenJournal {
     }
   }
 
+  insert(type: string, name: string, resource: Note): Note | undefined {
+    try {
+      const other = this.#open().insert(type, name, resource, this.#clock.now());
+      if (other === undefined) this.#mine.set(keyOf(type, name), [type, name]);
+      return other;
+    } catch {
+      // Whatever keeps it from being written, put() says.
+      this.put(type, name, resource);
+      return undefined;
+    }
+  }
+
   remove(type: string, name: string): void {
     this.#own.delete(keyOf(type, name));
     this.#mine.delete(keyOf(type, name));

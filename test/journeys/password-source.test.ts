@@ -65,12 +65,16 @@ describe("a password", () => {
     await project.expectNoChanges();
   });
 
-  it("is not read for a server whose password the API makes", async () => {
-    const declare = {
-      project: "passwords",
-      services: { vps: { plan_id: 31, currency: "USD", password: { env: "NOT_SET" }, password_version: 1 } },
-    };
-    const project = await startProject({ declare });
+  it("is refused, and not read, for a server whose password the API makes", async () => {
+    const server = { plan_id: 31, currency: "USD", password_version: 1 };
+    const password = { env: "NOT_SET" };
+    const project = await startProject({
+      declare: { project: "passwords", services: { vps: { ...server, password } } },
+    });
+    const refused = await project.run("apply", "--auto-approve");
+    expect(refused.code).toBe(1);
+    expect(refused.text).toContain("takes no password: the server generates one");
+    await project.declare({ project: "passwords", services: { vps: server } });
     await project.apply();
     expect((await project.recorded("hosting_service.vps"))?.attributes.generated_password).toEqual(expect.any(String));
   });

@@ -13,7 +13,7 @@ import type { Diagnostic } from "../../src/model/index.ts";
 import { systemSecretFiles } from "../../src/record/secret-output.ts";
 import type { Sandbox } from "../../src/sandbox/index.ts";
 import { type Connection, newConnection } from "../../src/terraform/calls/connection.ts";
-import type { Journal } from "../../src/terraform/contract.ts";
+import type { Journal, Note } from "../../src/terraform/contract.ts";
 import { openJournal } from "../../src/terraform/journal.ts";
 import type { TestClock } from "./clock.ts";
 
@@ -94,7 +94,7 @@ export class Machine {
     const journal = this.#journal(() => undefined);
     const entries = journal.list();
     journal.close();
-    return entries.flatMap(({ type, name }) => (type.endsWith(" released") ? [] : [`${type} ${name}`]));
+    return entries.flatMap(({ type, name }) => (/ (?:released|replacing)$/.test(type) ? [] : [`${type} ${name}`]));
   }
 
   #journal(onWarning: (warning: Diagnostic) => void) {
@@ -128,7 +128,7 @@ export class Machine {
       isOpen: true,
       host: "sandbox",
       place: "here",
-      self: { mark: "this process", isRunning: () => false },
+      self: { mark: "this process", parent: "terraform", isRunning: () => false },
       stop: stop.signal,
       journal: mortalJournal(journal, life),
       secretOutputs: mortalOutputs(systemSecretFiles({ folder: this.outputs, own: [], env: {} }), life),
@@ -186,15 +186,20 @@ export interface ProviderProcess {
 /** In memory where the system has such a place: what is noted is synced, and what that takes is none of these tests. */
 const newFolder = () => mkdtempSync(path.join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "hostform-core-"));
 
+const whatIs = ({ private: { pending, attempt } }: Note) =>
+  pending !== undefined ? "intent" : attempt !== undefined ? "attempt" : "result";
+
 /** What is removed is removed when the process ends well: before that nothing happens to the file. */
 function mortalJournal(journal: Journal, life: Life): Journal {
   return {
     get: (type, name) => journal.get(type, name),
     put(type, name, resource) {
-      const { pending, attempt } = resource.private;
-      const what = pending !== undefined ? "intent" : attempt !== undefined ? "attempt" : "result";
-      life.pass(`journal: ${what} of ${type} ${name}`);
+      life.pass(`journal: ${whatIs(resource)} of ${type} ${name}`);
       journal.put(type, name, resource);
+    },
+    insert(type, name, resource) {
+      life.pass(`journal: ${whatIs(resource)} of ${type} ${name}`);
+      return journal.insert(type, name, resource);
     },
     remove: (type, name) => journal.remove(type, name),
     answered: () => journal.answered(),

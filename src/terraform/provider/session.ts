@@ -108,7 +108,7 @@ export async function openSession(config: ValueObject, surroundings: Surrounding
     settings: reading,
     host: hostMark(normalizeBaseUrl(baseUrl, true).href),
     place: placeMark(folder, env),
-    self: { mark: processMark(), isRunning },
+    self: { mark: processMark(), parent: processMark(process.ppid), isRunning },
     moneyScale: settings.moneyScale,
     clock,
     stop,

@@ -1,9 +1,10 @@
 import type { Kind } from "../../kinds/kind.ts";
 import type { ApplyContext } from "../../lifecycle/index.ts";
-import type { JsonObject, ResourceState, ValueObject } from "../../model/index.ts";
+import { HostformError, type JsonObject, type ResourceState, type ValueObject } from "../../model/index.ts";
 import type { Front } from "./front.ts";
 import { JOB_MS } from "./front.ts";
-import { onceTold } from "./noted.ts";
+import { isToReplace, wasLetGo } from "./making-room.ts";
+import { busy, onceTold } from "./noted.ts";
 import { stoppable } from "./stoppable.ts";
 import { labelOf } from "./subject.ts";
 import { timeoutOf } from "./timeouts.ts";
@@ -13,6 +14,8 @@ export interface Surroundings {
   readonly name: string | undefined;
   /** The attributes in which `timeouts` is looked up. */
   readonly config: ValueObject;
+  /** The first note of it must find none: nothing is known of the object in the journal. */
+  readonly isFirst?: boolean;
   /** What Terraform has recorded. */
   readonly prior: JsonObject | null;
   readonly operation: "create" | "update" | "delete";
@@ -30,7 +33,7 @@ export interface Latest {
  */
 export function applyContext(
   kind: Kind,
-  { name, config, prior, operation, front }: Surroundings,
+  { name, config, prior, operation, front, isFirst = false }: Surroundings,
 ): { readonly context: ApplyContext; readonly latest: Latest } {
   const { session, account, jobs } = front;
   const { client, clock, project, journal, place, secretOutputs, self, stop } = session;
@@ -38,6 +41,7 @@ export function applyContext(
   const latest: Latest = { resource: undefined };
   const limit = timeoutOf(config, operation);
   const label = labelOf(kind, config);
+  let first = isFirst;
   const context: ApplyContext = {
     account,
     writer:
@@ -49,13 +53,18 @@ export function applyContext(
     now: () => clock.now(),
     pause: (ms) => clock.sleep(ms),
     take: (ofKind, id) => front.take(ofKind, id, label),
-    replaces: (remote) => front.isReplaced(kind, config, remote),
+    replaces: (remote) => wasLetGo(kind, config, remote, front) || isToReplace(kind, name, remote, front),
     // Without a note of ours it may be another configuration's: it is imported by whoever knows that it is not.
     adoptsOrders: false,
     save: async (resource) => {
+      if (name !== undefined && operation !== "delete") {
+        const note = { ...resource, place, owner: self.mark, base };
+        // Two processes may have looked at the same time, and found nothing.
+        const other = first ? journal.insert(kind.type, name, note) : journal.put(kind.type, name, note);
+        if (other) throw new HostformError([busy(other)]);
+      }
+      first = false;
       latest.resource = resource;
-      if (name !== undefined && operation !== "delete")
-        journal.put(kind.type, name, { ...resource, place, owner: self.mark, base });
     },
     drop: async () => {
       latest.resource = undefined;

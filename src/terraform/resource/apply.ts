@@ -16,6 +16,7 @@ import {
 import { adoptNoted, settledByNow } from "./adopt.ts";
 import { applyContext, type Latest } from "./apply-context.ts";
 import { claimOf, type Front, unclaim } from "./front.ts";
+import { dropReplacing } from "./making-room.ts";
 import type { Mark } from "./mark.ts";
 import { standingNoteOf } from "./noted.ts";
 import { defect, different, incomplete, notices, notKnown, otherHost, twice, waits } from "./notices.ts";
@@ -80,14 +81,21 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
   }
   const before = isDoubtful(noted) ? noted : recorded;
   const operation = prior === null ? "create" : "update";
-  const { context, latest } = applyContext(kind, { name, config, prior, operation, front });
+  const { context, latest } = applyContext(kind, {
+    name,
+    config,
+    prior,
+    operation,
+    front,
+    isFirst: before === undefined,
+  });
   const change = changeOf(kind, question, before, front.session.settings);
   try {
     const own = { ...context, ...(before && { prior: before }) };
     const applied = await applyChange(kind, change, declared, own);
     front.changed(kind, parentOf(kind, applied.attributes ?? {}));
     const attributes = applied.attributes ?? {};
-    if (creating) front.replaced(kind, attributes);
+    if (creating) dropReplacing(kind, name, front.session);
     const marked = markOf(kind, question, attributes, latest.resource?.private ?? mark);
     const kept = { ...marked, ...origin(creating ? name : mark.made, front) };
     return settled(kind, question, attributes, kept, [...notices(kind, applied), ...waits(kind, kept)]);

@@ -1,9 +1,8 @@
 import type { Kind, Remote } from "../../kinds/kind.ts";
 import type { Account } from "../../lifecycle/index.ts";
 import { JobWatch } from "../../lifecycle/index.ts";
-import type { JsonObject, ResourceState, ValueObject } from "../../model/index.ts";
+import type { JsonObject, ValueObject } from "../../model/index.ts";
 import type { Session } from "../contract.ts";
-import type { Replaced } from "./mark.ts";
 import { labelOf, nameOf } from "./subject.ts";
 
 /** How long the first readers of a collection wait for others, in milliseconds. Terraform asks for ten at a time. */
@@ -28,8 +27,6 @@ export class Front {
   /** What the state holds, and what was imported: type and id. */
   readonly #ids = new Set<string>();
   readonly #imported = new Set<string>();
-  /** The ids of what the state holds, by type and natural key. */
-  readonly #keys = new Map<string, string>();
   /** Names of what the state holds without an id. */
   readonly #doubts = new Set<string>();
   readonly #asked = new Map<string, number>();
@@ -91,13 +88,12 @@ export class Front {
   /** Terraform's state holds an object that was ordered under a name. */
   hold(kind: Kind, attributes: JsonObject): void {
     const { id } = attributes;
-    const [name, key] = [nameOf(kind, attributes), kind.naturalKey(attributes)];
+    const name = nameOf(kind, attributes);
     if (typeof id !== "string") {
       if (name !== undefined) this.#doubts.add(`${kind.type} ${name}`);
       return;
     }
     this.#ids.add(`${kind.type} ${id}`);
-    if (key !== undefined) this.#keys.set(`${kind.type} ${key}`, id);
     if (name !== undefined) this.#held.set(`${kind.type} ${name}`, id);
   }
 
@@ -126,59 +122,9 @@ export class Front {
     return this.#held.get(`${kind.type} ${name}`);
   }
 
-  /** Terraform let go of an object. */
-  release(kind: Kind, object: ResourceState): void {
-    const { journal, place } = this.session;
-    this.#released.add(`${kind.type} ${String(object.attributes.id)}`);
-    // The order that is to take its place may be refused, and be repeated by a later run.
-    const key = kind.naturalKey(object.attributes);
-    if (kind.creation === "keyed" && key !== undefined) journal.put(releasedOf(kind), key, { ...object, place });
-  }
-
-  /**
-   * Whether a live object is to make room for another, of another name: this state holds it still, or let go of it, be it in
-   * an earlier run whose order was refused.
-   */
-  isReplaced(kind: Kind, config: ValueObject, remote: Remote): boolean {
-    if (this.isReleased(kind, remote)) return true;
-    if (config.replace_on_change !== true) return false;
-    if (this.#ids.has(`${kind.type} ${remote.id}`)) return true;
-    const key = kind.naturalKey(remote.attributes);
-    const note = key === undefined ? undefined : this.session.journal.get(releasedOf(kind), key);
-    const another = note !== undefined && nameOf(kind, note.attributes) !== nameOf(kind, config);
-    return another && note.attributes.id === remote.id && note.place === this.session.place;
-  }
-
-  /**
-   * Notes, for the apply in a process of its own, that a planned create takes the place of an object which the state holds:
-   * with create_before_destroy it comes while the old one stands.
-   */
-  noteReplacing(kind: Kind, declared: ValueObject, replacing: Replaced | undefined): void {
-    const key = kind.creation === "keyed" ? kind.naturalKey(declared) : undefined;
-    const id = replacing?.id ?? (key === undefined ? undefined : this.#keys.get(`${kind.type} ${key}`));
-    if (key === undefined || id === undefined) return;
-    const name = replacing?.name ?? this.nameHeld(kind, id);
-    const attributes = { id, ...(name !== undefined && { reference: name }) };
-    const note = { address: key, provider: "default", schemaVersion: 0, sensitive: [], private: {}, dependencies: [] };
-    this.session.journal.put(releasedOf(kind), key, { ...note, attributes, place: this.session.place });
-  }
-
-  /** An object that is planned to stay makes room for nothing. */
-  noteStaying(kind: Kind, recorded: JsonObject): void {
-    const key = kind.creation === "keyed" ? kind.naturalKey(recorded) : undefined;
-    const note = key === undefined ? undefined : this.session.journal.get(releasedOf(kind), key);
-    if (key !== undefined && note?.attributes.id === recorded.id) this.session.journal.remove(releasedOf(kind), key);
-  }
-
-  nameHeld(kind: Kind, id: string): string | undefined {
-    const [found] = [...this.#held].find(([key, held]) => held === id && key.startsWith(`${kind.type} `)) ?? [];
-    return found?.slice(kind.type.length + 1);
-  }
-
-  /** Another is in its place. */
-  replaced(kind: Kind, attributes: ValueObject): void {
-    const key = kind.creation === "keyed" ? kind.naturalKey(attributes) : undefined;
-    if (key !== undefined) this.session.journal.remove(releasedOf(kind), key);
+  /** Terraform let go of an object in this process. */
+  release(kind: Kind, id: unknown): void {
+    this.#released.add(`${kind.type} ${String(id)}`);
   }
 
   isReleased(kind: Kind, { id }: Pick<Remote, "id">): boolean {
@@ -214,9 +160,6 @@ const keyIn = (kind: Kind, attributes: ValueObject) => {
   const parent = kind.parent === undefined ? undefined : attributes[kind.parent];
   return key === undefined || parent === undefined ? key : `${String(parent)} ${key}`;
 };
-
-/** No kind has a blank in its name. */
-const releasedOf = (kind: Kind) => `${kind.type} released`;
 
 const fronts = new WeakMap<Session, Front>();
 

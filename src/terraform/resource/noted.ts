@@ -8,7 +8,7 @@ import type { Mark } from "./mark.ts";
 /** What the journal has of a thing that is to be made. */
 export interface Noted {
   readonly note?: Note;
-  /** It was made, or begun, for another folder or workspace: it is not this one's. */
+  /** It was made, or begun, for another state (folder, workspace, backend): it is not this one's. */
   readonly elsewhere?: Diagnostic;
 }
 
@@ -17,7 +17,7 @@ export function noteOf(kind: Kind, name: string | undefined, { session }: Front)
   if (note === undefined) return {};
   if (note.place !== undefined && note.place !== session.place) return { elsewhere: foreign(kind, note) };
   const { owner = session.self.mark, answered } = note;
-  if (answered && !isDoubtful(note)) return { elsewhere: foreign(kind, note) };
+  if (answered) return { elsewhere: foreign(kind, note) };
   return owner !== session.self.mark && session.self.isRunning(owner) ? { elsewhere: busy(note) } : { note };
 }
 
@@ -38,7 +38,7 @@ export async function standingNoteOf(kind: Kind, name: string | undefined, front
 }
 
 /** A lock of the state does not hold off a second alias, nor what is run with `-lock=false`. */
-function busy({ address }: Note): Diagnostic {
+export function busy({ address }: Note): Diagnostic {
   return {
     severity: "error",
     code: "config.duplicate",
@@ -55,9 +55,9 @@ function foreign(kind: Kind, note: Note): Diagnostic {
     return {
       ...common,
       code: "plan.pending",
-      summary: `${note.address} was begun by Terraform in another folder or workspace, and is not settled`,
+      summary: `${note.address} was begun by Terraform for another state, or this one has lost it, and is not settled`,
       detail: "The project, and what tells one object from another, are the same there and here.",
-      fix: "Apply there first. If this is the same configuration in another folder, set HOSTFORM_PLACE to one word for both. If there are to be two, give this one another `project`, or other attributes.",
+      fix: "Apply there first. If that state is lost: import what was made; if nothing was, `terraform apply` once with HOSTFORM_STATE_HOME set to an empty folder. If this is the same configuration in another folder, set HOSTFORM_PLACE to one word for both. If there are to be two, give this one another `project`, or other attributes.",
     };
   }
   const id = String(note.attributes.id);

@@ -23,6 +23,7 @@ import {
 
 import type { Front } from "./front.ts";
 import { notAsMade } from "./made.ts";
+import { keepAgain, noteReplacing, wasLetGo } from "./making-room.ts";
 import type { Mark } from "./mark.ts";
 import { standingNoteOf } from "./noted.ts";
 import { orderAnew, prevented, replacedObject } from "./order-anew.ts";
@@ -128,7 +129,7 @@ async function planCreate(kind: Kind, config: ValueObject, mark: Mark, front: Fr
   ];
   // A grant that expired is not made; Terraform has no way to leave it out.
   const refused = change.after === null ? found.map((each) => ({ ...each, severity: "error" as const })) : found;
-  if (replaces && !refused.some(isError)) front.noteReplacing(kind, declared, mark.replacing);
+  if (!refused.some(isError)) noteReplacing(kind, name, mark.replacing, front.session);
   const { values } = conform(kind, result, { config: declared, prior: null });
   return { planned: values, mark: {}, requiresReplace: [], diagnostics: refused };
 }
@@ -145,7 +146,7 @@ async function observeNew(
   if (hasUnknown(kind.parent === undefined ? null : (parent ?? UNKNOWN))) return { status: "absent", matches: [] };
   const seen = await read(front.account, { kind, prior: undefined, config: declared });
   if (seen.status === "present") return seen;
-  const isOther = (remote: Remote) => remote.id !== replacing?.id && !front.isReplaced(kind, config, remote);
+  const isOther = (remote: Remote) => remote.id !== replacing?.id && !wasLetGo(kind, config, remote, front);
   return { ...seen, matches: seen.matches.filter(isOther), alike: (seen.alike ?? []).filter(isOther) };
 }
 
@@ -181,7 +182,7 @@ async function planRecorded(
   const anew = orderAnew(kind, { prior, config, mark, diagnostics, session: front.session });
   // What is gone and not made anew stays as it is recorded.
   const result = anew.result ?? (planned.change.after === null ? recorded.attributes : planned.result);
-  if (anew.requiresReplace.length === 0) front.noteStaying(kind, recorded.attributes);
+  keepAgain(kind, recorded.attributes, front.session);
   const { values, overruled } = conform(kind, result, { config: declared, prior });
   const edited = pending ? overruled.filter((name) => !(kind.deferred?.("pending") ?? []).includes(name)) : [];
   return {

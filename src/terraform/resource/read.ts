@@ -52,7 +52,8 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, fr
   const seen = await read(front.account, { kind, prior, config: undefined, alone });
   const kept = settledMark(mark);
   if (seen.status === "present") {
-    if (mark.host !== undefined && mark.host !== host && !isSame(kind, recorded, seen.attributes))
+    const readable = kind.list !== undefined || kind.get !== undefined;
+    if (readable && mark.host !== undefined && mark.host !== host && !isSame(kind, recorded, seen.attributes))
       throw new HostformError([otherHost(kind, recorded, "refreshed")]);
     dropNote();
     const { values, mark: left } = withoutWaiting(kind, seen.attributes, { ...kept, host }, seen.phase);

@@ -11,6 +11,7 @@ import {
 import { type Diagnostic, HostformError, isError, type JsonObject, type ResourceState } from "../../model/index.ts";
 import { applyContext } from "./apply-context.ts";
 import { type Front, unclaim } from "./front.ts";
+import { letGo } from "./making-room.ts";
 import type { Mark } from "./mark.ts";
 import { otherHost } from "./notices.ts";
 import { settleFirst } from "./plan-notices.ts";
@@ -57,7 +58,7 @@ export async function destroyResource(
   const { context } = applyContext(kind, { name, config: prior, prior, operation: "delete", front });
   const applied = await applyChange(kind, change, null, { ...context, prior: recordedAs(kind, prior, mark) });
   if (applied.attributes !== null) throw new HostformError([stillSuspending(kind, prior)]);
-  front.release(kind, recordedAs(kind, prior, {}));
+  letGo(kind, recordedAs(kind, prior, {}), front);
   unclaim(kind, name, prior, front);
   front.changed(kind, parentOf(kind, prior));
   return [...diagnostics, ...applied.diagnostics];

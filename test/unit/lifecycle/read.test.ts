@@ -71,7 +71,12 @@ describe("reading", () => {
     ["made earlier", {}, { created_at: "2026-11-20T10:00:00Z" }, true],
     ["of which only the day is told, and it is that day", {}, { created_at: "2026-11-21" }, false],
     ["of which only the day is told, and it is another", {}, { created_at: "2026-11-22" }, true],
-    ["of that day with another domain", {}, { created_at: "2026-11-21", domain: "other.example" }, true],
+    [
+      "of that day with another domain: it may have been changed",
+      {},
+      { created_at: "2026-11-21", domain: "other.example" },
+      false,
+    ],
     ["made at the same moment, whose domain was changed", {}, { domain: "other.example" }, false],
     ["that does not say when, with the same domain", {}, { created_at: null, domain: "WWW.acme.example" }, false],
     ["that does not say when, with another domain", {}, { created_at: null, domain: "other.example" }, true],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { claimOf, frontOf, unclaim } from "../../../../src/terraform/resource/front.ts";
-import { liveService, recorded, remote } from "../../../support/subjects.ts";
+import { liveService, remote } from "../../../support/subjects.ts";
 import { surroundings } from "./front.ts";
 
 describe("reading side by side", () => {
@@ -98,7 +98,7 @@ describe("an object that an answer names", () => {
   it("is not taken from the state, nor what Terraform has just let go of", () => {
     const { front, kind } = surroundings("hosting_service");
     front.hold(kind, { reference: "www", id: "1001" });
-    front.release(kind, recorded("hosting_service.acme", { ...liveService, id: "1002" }));
+    front.release(kind, "1002");
     expect(front.take(kind, "1001", "service a")).toContain("this state");
     expect(front.take(kind, "1002", "service a")).toContain("make room");
   });
@@ -135,55 +135,5 @@ describe("what the state holds", () => {
     if (imported) front.importing(kind, "1001");
     if (held) front.hold(kind, { id: "1001" });
     expect(front.isDouble(kind, "1001")).toBe(double);
-  });
-});
-
-describe("an object that makes room for another", () => {
-  const old = recorded("hosting_service.acme", { ...liveService, reference: "first" });
-  const live = remote(liveService);
-  const next = { domain: "www.acme.example", reference: "second", replace_on_change: true };
-
-  it.each([
-    ["in this process", { thisProcess: true }, next, true],
-    ["in this process, whatever is declared", { thisProcess: true }, { ...next, replace_on_change: null }, true],
-    ["in an earlier run of this place", { thisProcess: false }, next, true],
-    [
-      "in an earlier run, when nothing says that one follows another",
-      { thisProcess: false },
-      { ...next, replace_on_change: null },
-      false,
-    ],
-    [
-      "in an earlier run, for an order of the same name",
-      { thisProcess: false },
-      { ...next, reference: "first" },
-      false,
-    ],
-    ["in an earlier run elsewhere", { thisProcess: false, place: "elsewhere" }, next, false],
-  ])(
-    "was let go of %s: %j %j -> %s",
-    (_, { thisProcess, ...session }: { thisProcess: boolean; place?: string }, config, room) => {
-      const before = surroundings("hosting_service", { session });
-      before.front.release(before.kind, old);
-      const later = surroundings("hosting_service", { session: { journal: before.journal } });
-      const { front, kind } = thisProcess ? before : later;
-      expect(front.isReplaced(kind, config, live)).toBe(room);
-    },
-  );
-
-  it("is another one's business once its place is taken, or when another object stands there", () => {
-    const { front, kind, journal } = surroundings("hosting_service");
-    front.release(kind, old);
-    const later = () => surroundings("hosting_service", { session: { journal } }).front;
-    expect(later().isReplaced(kind, next, remote({ ...liveService, id: "1002" }))).toBe(false);
-    front.replaced(kind, { domain: "www.acme.example" });
-    expect(later().isReplaced(kind, next, live)).toBe(false);
-  });
-
-  it("is one that the state holds, with create_before_destroy", () => {
-    const { front, kind } = surroundings("hosting_service");
-    front.hold(kind, { ...liveService, reference: "first" });
-    expect(front.isReplaced(kind, next, live)).toBe(true);
-    expect(front.isReplaced(kind, { ...next, replace_on_change: false }, live)).toBe(false);
   });
 });

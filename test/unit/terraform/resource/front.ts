@@ -47,7 +47,7 @@ export function surroundings(type: string, { objects = [], answer, session, coal
     moneyScale: undefined,
     host: "here",
     place: "this folder",
-    self: { mark: "this process", isRunning: (mark) => mark === "a living process" },
+    self: { mark: "this process", parent: "this terraform", isRunning: (mark) => mark === "a living process" },
     clock,
     stop: new AbortController().signal,
     journal,
@@ -64,6 +64,11 @@ export function memoryJournal(): Journal {
   return {
     get: (type, name) => notes.get(`${type} ${name}`),
     put: (type, name, note) => void notes.set(`${type} ${name}`, note),
+    insert(type, name, note) {
+      const other = notes.get(`${type} ${name}`);
+      if (other === undefined) notes.set(`${type} ${name}`, note);
+      return other;
+    },
     remove: (type, name) => void notes.delete(`${type} ${name}`),
     answered: () => undefined,
     close: () => undefined,

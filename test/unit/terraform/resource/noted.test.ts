@@ -46,7 +46,12 @@ describe("a note of the journal", () => {
       is: "plan.pending",
     },
     { why: "of an apply that came to its ordered end: some state has it", note: { answered: true }, is: "plan.exists" },
-    { why: "of an ordered end that settled nothing", note: { answered: true }, mark: { pending: PENDING }, is: "used" },
+    {
+      why: "of an ordered end that settled nothing: some state has it in doubt",
+      note: { answered: true },
+      mark: { pending: PENDING },
+      is: "plan.pending",
+    },
   ];
 
   it.each(cases)("$why: $is", ({ note, mark = {}, is }) => {
