@@ -30,8 +30,10 @@ const SAMPLE: Readonly<Record<Whom, readonly (readonly [RegExp, RegExp])[]>> = {
 function sampled(operations: readonly DoomPoint[], whom: Whom): DoomPoint[] {
   return SAMPLE[whom].map(([first, then]) => {
     const from = operations.findIndex(({ label }) => first.test(label));
-    const found = operations.slice(from + 1).find(({ label }) => then.test(label));
-    if (from < 0 || found === undefined) throw new Error(`no ${then} after ${first}`);
+    // Service and webhook are made side by side: what usually comes later may have come earlier.
+    const matches = ({ label }: DoomPoint) => then.test(label);
+    const found = operations.slice(from + 1).find(matches) ?? operations.find(matches);
+    if (found === undefined) throw new Error(`no ${then} in ${operations.map(({ label }) => label).join(", ")}`);
     return found;
   });
 }
