@@ -23,7 +23,7 @@ import {
 
 import type { Front } from "./front.ts";
 import { notAsMade } from "./made.ts";
-import { keepAgain, noteReplacing, wasLetGo } from "./making-room.ts";
+import { isToReplace, keepAgain, noteReplacing, wasLetGo } from "./making-room.ts";
 import type { Mark } from "./mark.ts";
 import { standingNoteOf } from "./noted.ts";
 import { orderAnew, prevented, replacedObject } from "./order-anew.ts";
@@ -146,7 +146,10 @@ async function observeNew(
   if (hasUnknown(kind.parent === undefined ? null : (parent ?? UNKNOWN))) return { status: "absent", matches: [] };
   const seen = await read(front.account, { kind, prior: undefined, config: declared });
   if (seen.status === "present") return seen;
-  const isOther = (remote: Remote) => remote.id !== replacing?.id && !wasLetGo(kind, config, remote, front);
+  const name = nameOf(kind, declared);
+  const makesRoom = (remote: Remote) =>
+    remote.id === replacing?.id || wasLetGo(kind, config, remote, front) || isToReplace(kind, name, remote, front);
+  const isOther = (remote: Remote) => !makesRoom(remote);
   return { ...seen, matches: seen.matches.filter(isOther), alike: (seen.alike ?? []).filter(isOther) };
 }
 
