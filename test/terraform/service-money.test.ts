@@ -1,42 +1,11 @@
 /** What costs money, through the real Terraform: nothing is ordered, ordered anew or let go of unless it was said. */
 import { describe, expect, it } from "vitest";
-import { noTerraform, startTerraform, type Terraform, type TerraformOptions, titled } from "../support/terraform.ts";
-
-const SITE = "hosting_service.site";
-const PASSWORD = "correct horse battery";
-
-/** A shared service with more attributes. */
-const site = (more = "") => `
-variable "password" {
-  type      = string
-  default   = null
-  sensitive = true
-  ephemeral = true
-}
-resource "hosting_service" "site" {
-  plan_id  = 11
-  currency = "USD"
-  domain   = "site.example"
-${more}
-}
-`;
-
-async function start(more = "", options: TerraformOptions = {}): Promise<Terraform> {
-  const terraform = await startTerraform({
-    install: "running",
-    ...options,
-    env: { TF_VAR_password: PASSWORD, ...options.env },
-  });
-  await terraform.write(site(more));
-  return terraform;
-}
-
-/** Of the agency, oldest first. */
-const orders = ({ control }: Terraform) => control.list("services").filter(({ customer_id }) => customer_id === 1);
+import { noTerraform, startTerraform, titled } from "../support/terraform.ts";
+import { orders, SITE, site, startSite } from "../support/terraform-site.ts";
 
 describe.skipIf(noTerraform !== undefined)(titled("money in Terraform"), { timeout: 60_000 }, () => {
   it("is not removed against its deletion_policy", async () => {
-    const terraform = await start();
+    const terraform = await startSite();
     await terraform.applied();
     const destroyed = await terraform.refused("-destroy");
     expect(destroyed.errors).toMatchObject([{ address: SITE, summary: expect.stringContaining("may not be removed") }]);
@@ -59,7 +28,7 @@ describe.skipIf(noTerraform !== undefined)(titled("money in Terraform"), { timeo
   });
 
   it("is not ordered anew when something changes that the API cannot change, unless that is said", async () => {
-    const terraform = await start('deletion_policy = "suspend"');
+    const terraform = await startSite('deletion_policy = "suspend"');
     await terraform.applied();
     await terraform.write(
       site('deletion_policy = "suspend"\nterm = 12').replace("= 11", "= 12").replace("site.example", "other.example"),
@@ -93,7 +62,7 @@ describe.skipIf(noTerraform !== undefined)(titled("money in Terraform"), { timeo
   });
 
   it("is not replaced while its deletion_policy prevents that", async () => {
-    const terraform = await start();
+    const terraform = await startSite();
     await terraform.applied();
     await terraform.write(site('replace_on_change = true\nreference = "site-2"').replace("= 11", "= 12"));
     expect((await terraform.refused()).errors[0]?.detail).toMatch(/deletion_policy/);
@@ -136,7 +105,7 @@ output "passwords" {
 
   it("that a failed provisioner tainted is not ordered anew", async () => {
     const failing = 'deletion_policy = "forget"\nprovisioner "local-exec" {\n  command = "exit 1"\n}';
-    const terraform = await start(failing);
+    const terraform = await startSite(failing);
     expect((await terraform.apply()).code).toBe(1);
     expect(terraform.state().get(SITE)?.status).toBe("tainted");
     const refused = await terraform.refused();
@@ -192,14 +161,14 @@ output "passwords" {
 
   it("whose changes are ignored is left alone", async () => {
     const ignoring = "lifecycle {\n  ignore_changes = [plan_id, term]\n}";
-    const terraform = await start(ignoring);
+    const terraform = await startSite(ignoring);
     await terraform.applied();
     await terraform.write(site(`term = 12\n${ignoring}`).replace("= 11", "= 12"));
     await terraform.expectNoChanges();
   });
 
   it("is given a password only when its version changes; to drop the version sends nothing", async () => {
-    const terraform = await start("password = var.password\npassword_version = 1");
+    const terraform = await startSite("password = var.password\npassword_version = 1");
     await terraform.applied();
     terraform.sent();
     terraform.env.TF_VAR_password = "another horse battery";

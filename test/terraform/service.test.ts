@@ -1,42 +1,11 @@
 /** A service through the real Terraform: ordered once, changed in place, never replaced or removed by itself. */
 import { describe, expect, it } from "vitest";
-import { noTerraform, startTerraform, type Terraform, type TerraformOptions, titled } from "../support/terraform.ts";
-
-const SITE = "hosting_service.site";
-const PASSWORD = "correct horse battery";
-
-/** A shared service with more attributes. */
-const site = (more = "") => `
-variable "password" {
-  type      = string
-  default   = null
-  sensitive = true
-  ephemeral = true
-}
-resource "hosting_service" "site" {
-  plan_id  = 11
-  currency = "USD"
-  domain   = "site.example"
-${more}
-}
-`;
-
-async function start(more = "", options: TerraformOptions = {}): Promise<Terraform> {
-  const terraform = await startTerraform({
-    install: "running",
-    ...options,
-    env: { TF_VAR_password: PASSWORD, ...options.env },
-  });
-  await terraform.write(site(more));
-  return terraform;
-}
-
-/** Of the agency, oldest first. */
-const orders = ({ control }: Terraform) => control.list("services").filter(({ customer_id }) => customer_id === 1);
+import { noTerraform, titled } from "../support/terraform.ts";
+import { orders, SITE, site, startSite } from "../support/terraform-site.ts";
 
 describe.skipIf(noTerraform !== undefined)(titled("a service in Terraform"), { timeout: 60_000 }, () => {
   it("is ordered, changed in place, suspended at its end", async () => {
-    const terraform = await start("password = var.password\npassword_version = 1", { install: "override" });
+    const terraform = await startSite("password = var.password\npassword_version = 1", { install: "override" });
     const created = await terraform.applied();
     expect(created.done).toEqual({ [SITE]: "create" });
     expect(terraform.changesSent()).toEqual(["POST /services", "POST /services/1003/password"]);
@@ -82,7 +51,7 @@ describe.skipIf(noTerraform !== undefined)(titled("a service in Terraform"), { t
   });
 
   it("that was changed elsewhere is put right where it is declared, and not fought over where it is not", async () => {
-    const terraform = await start("suspended = false");
+    const terraform = await startSite("suspended = false");
     await terraform.applied();
     terraform.control.change("services", 1003, { status: "suspended" });
     const planned = await terraform.planned();
@@ -111,7 +80,7 @@ describe.skipIf(noTerraform !== undefined)(titled("a service in Terraform"), { t
   });
 
   it("that is gone is not ordered again by itself", async () => {
-    const terraform = await start('deletion_policy = "forget"');
+    const terraform = await startSite('deletion_policy = "forget"');
     await terraform.applied();
     terraform.control.change("services", 1003, { status: "terminated" });
     const { code, changes, warnings, text } = await terraform.plan();
@@ -136,7 +105,7 @@ describe.skipIf(noTerraform !== undefined)(titled("a service in Terraform"), { t
   });
 
   it("that is not paid yet waits, and gets its password when it is live", async () => {
-    const terraform = await start("password = var.password\npassword_version = 1\nsuspended = true", {
+    const terraform = await startSite("password = var.password\npassword_version = 1\nsuspended = true", {
       sandbox: { autoPay: false },
     });
     const applied = await terraform.applied();
@@ -157,7 +126,7 @@ describe.skipIf(noTerraform !== undefined)(titled("a service in Terraform"), { t
   });
 
   it("that exists already is offered for import, by command and by block", async () => {
-    const terraform = await start();
+    const terraform = await startSite();
     const [live] = terraform.control.seedServices({ domain_prefix: "site" });
     await terraform.write(site().replace("site.example", live?.domain ?? ""));
     const refused = await terraform.refused();

@@ -1,0 +1,35 @@
+/** One site and what there is to ask of it: what the journeys of services in Terraform begin with. */
+import { startTerraform, type Terraform, type TerraformOptions } from "./terraform.ts";
+
+export const SITE = "hosting_service.site";
+export const PASSWORD = "correct horse battery";
+
+/** A shared service with more attributes. */
+export const site = (more = "") => `
+variable "password" {
+  type      = string
+  default   = null
+  sensitive = true
+  ephemeral = true
+}
+resource "hosting_service" "site" {
+  plan_id  = 11
+  currency = "USD"
+  domain   = "site.example"
+${more}
+}
+`;
+
+export async function startSite(more = "", options: TerraformOptions = {}): Promise<Terraform> {
+  const terraform = await startTerraform({
+    install: "running",
+    ...options,
+    env: { TF_VAR_password: PASSWORD, ...options.env },
+  });
+  await terraform.write(site(more));
+  return terraform;
+}
+
+/** Of the agency, oldest first. */
+export const orders = ({ control }: Terraform) =>
+  control.list("services").filter(({ customer_id }) => customer_id === 1);
