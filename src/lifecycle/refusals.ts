@@ -113,11 +113,13 @@ export function pending({ kind, address }: Subject): Diagnostic {
 /** Several objects could be what a create without known outcome made, or one that cannot be told from another's. */
 export function undecided({ kind, address }: Subject, candidates: readonly Remote[]): Diagnostic {
   const ids = candidates.map(({ id }) => id).join(", ");
+  const parent = kind.parent === undefined ? undefined : candidates[0]?.attributes[kind.parent];
   return {
     severity: "warning",
     code: "plan.pending",
     summary: `It is not known whether ${address} is ${candidates.length === 1 ? `${kind.noun} ${ids}` : `one of the ${kind.noun}s ${ids}`}`,
     detail: `A request for this ${kind.noun} left and its answer was lost. ${candidates.length === 1 ? "This one was" : "These were"} not there before; nothing else tells whose ${candidates.length === 1 ? "it is" : "they are"}.`,
+    ...(candidates.length === 1 && { object: parent === undefined ? ids : `${String(parent)}/${ids}` }),
     fix: resolveIt(address),
     address,
   };

@@ -64,15 +64,16 @@ function removalsOf(kind: Kind): Course[] {
     recorded: false,
   });
   if (kind.removal === "delete") {
-    const anew: Course = {
-      name: "-replace",
-      before: (subject) => subject.declared(),
-      declared: (subject) => subject.declared(),
+    const anew = (first: boolean): Course => ({
+      name: `-replace${first ? ", create_before_destroy" : ""}`,
+      createFirst: first,
+      before: (subject) => subject.declared(subject.config(), first),
+      declared: (subject) => subject.declared(subject.config(), first),
       options: { replace: [`${kind.type}.sample`] },
       objects: 1,
       recorded: true,
-    };
-    return [end("delete", {}, 0), anew];
+    });
+    return [end("delete", {}, 0), anew(false), ...(kind.replacement === "create-first" ? [anew(true)] : [])];
   }
   const forgotten = end("forget", { deletion_policy: "forget" }, 1);
   return kind.retire === undefined ? [forgotten] : [forgotten, end("suspend", { deletion_policy: "suspend" }, 1)];

@@ -10,16 +10,18 @@ import { LONG } from "../reliability/support/long.ts";
 import { Life } from "../support/terraform-core-process.ts";
 import { begin, type Course, coursesOf, expectSettled } from "./terraform-courses.ts";
 import type { Subject } from "./terraform-life.ts";
-import { untilSettled } from "./terraform-recovery.ts";
+import { type Remains, untilSettled } from "./terraform-recovery.ts";
 
 /** What is left of a command that was killed. */
-const AFTERMATHS = [
+const AFTERMATHS: readonly (Remains & { what: string; state: boolean; hours?: number })[] = [
   { what: "", journal: true, state: true },
+  // Longer than the key of an order is trusted.
+  { what: ", an hour later", journal: true, state: true, hours: 1 },
   // A remote state is pushed now and then: what was recorded last is lost with the process.
   { what: ", the state not pushed", journal: true, state: false },
   { what: ", on another machine", journal: false, state: true },
   { what: ", on another machine, the state not pushed", journal: false, state: false },
-] as const;
+];
 
 async function effectsOf(subject: Subject, course: Course, life = new Life()): Promise<readonly string[]> {
   await subject.core.run(course.declared(subject), { ...course.options, life });
@@ -35,7 +37,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
     });
 
     // Without the journal the account is all there is: that is about what is made.
-    const aftermaths = LONG || course.name.startsWith("create") ? AFTERMATHS : AFTERMATHS.slice(0, 2);
+    const aftermaths = LONG || course.name.startsWith("create") ? AFTERMATHS : AFTERMATHS.slice(0, 3);
     it.each(aftermaths)("killed before any effect$what", async (aftermath) => {
       const effects = await effectsOf(await begin(kind, course), course);
       const failures: string[] = [];
@@ -47,8 +49,13 @@ describe.each([...kinds.values()])("$type", (kind) => {
         expect(outcome.killed).toBe(true);
         if (!aftermath.state) subject.core.restore(before);
         if (!aftermath.journal) subject.machine.loseJournal();
+        subject.machine.clock.advance((aftermath.hours ?? 0) * 3_600_000);
+        subject.sent();
         try {
           await untilSettled(subject, course, aftermath);
+          // All was done and noted: there is nothing to be sent any more.
+          const isDone = at === effects.length - 1 && aftermath.journal && course.options === undefined;
+          if (isDone) expect(subject.changesSent()).toEqual([]);
           // Where the new object was made first and nobody remembers either, the old one stays.
           const alien = course.createFirst && !aftermath.journal && !aftermath.state ? 1 : 0;
           await expectSettled(subject, course, { secrets: aftermath.journal, alien });

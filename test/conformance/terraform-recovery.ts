@@ -34,7 +34,9 @@ export async function untilSettled(subject: Subject, course: Course, remains: Re
       const question = text(error);
       if (asked.has(question)) throw new Error(`refused again: ${question}`);
       asked.add(question);
-      if (!remains.journal) await doAsTold(subject, question);
+      // Of what has no name of its own the user alone can tell whose it is, once its key is too old.
+      const { config = {} } = course.declared(subject)[address] ?? {};
+      if (!remains.journal || kind.naturalKey(config) === undefined) await doAsTold(subject, question);
     }
   }
   throw new Error(`not settled after ${PATIENCE} commands`);

@@ -71,17 +71,18 @@ export class Applying {
   async #createFirst(change: PlannedChange): Promise<readonly Said[]> {
     const { address } = change;
     const old = this.#recorded("current", address);
-    this.#records.record("deposed", address, old);
+    const aside = this.#aside(address);
+    this.#records.record("deposed", aside, old);
     this.#records.record("current", address, undefined);
     const made = await this.#create(change);
     if (!this.#records.state().current.has(address)) {
       this.#records.record("current", address, old);
-      this.#records.record("deposed", address, undefined);
+      this.#records.record("deposed", aside, undefined);
     }
     if (made.some(isRefusal)) return made;
     const { change: removal, said } = await planRemoval(this.#wire, address, old);
     if (said.some(isRefusal)) return [...made, ...said];
-    return [...made, ...said, ...(await this.#destroy("deposed", address, old, removal.mark))];
+    return [...made, ...said, ...(await this.#destroy("deposed", aside, old, removal.mark))];
   }
 
   /** Nothing is recorded by now, whatever was before: Terraform does not tell what this takes the place of. */
@@ -125,6 +126,15 @@ export class Applying {
     const answer = await this.#wire.apply(type, { prior, planned: after, config: complete, mark });
     if (!answer.said.some(isRefusal)) refuse(`apply of ${address}`, compatibilityProblems(after, answer.value));
     return { ...answer, value: answer.value as JsonObject | null };
+  }
+
+  /** The name under which an object steps aside: others may have done so before, and still be there. */
+  #aside(address: string): string {
+    const { deposed } = this.#records.state();
+    for (let nth = 1; ; nth++) {
+      const name = `${address} (deposed ${nth})`;
+      if (!deposed.has(name)) return name;
+    }
   }
 
   #declaration(address: string): Declaration {

@@ -3,6 +3,7 @@
  * command can be ended between any two of its effects (what it sends, notes, writes out, records), as `kill -9` does it:
  * what was in memory is gone, and nothing more happens.
  */
+import { randomUUID } from "node:crypto";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -25,6 +26,8 @@ export class CommandKilled extends Error {}
 
 /** One command of Terraform's: a number of effects, and perhaps an early end. */
 export class Life {
+  /** Terraform's process, as the provider knows its parent. */
+  readonly mark = randomUUID();
   /** Each effect that it came to, in words. */
   readonly effects: string[] = [];
   readonly #endsBefore: number | undefined;
@@ -128,7 +131,7 @@ export class Machine {
       isOpen: true,
       host: "sandbox",
       place: "here",
-      self: { mark: "this process", parent: "terraform", isRunning: () => false },
+      self: { mark: randomUUID(), parent: life.mark, isRunning: () => false },
       stop: stop.signal,
       journal: mortalJournal(journal, life),
       secretOutputs: mortalOutputs(systemSecretFiles({ folder: this.outputs, own: [], env: {} }), life),

@@ -31,10 +31,16 @@ const WAYS: Partial<Record<Code, (diagnostic: Diagnostic, kind: Kind) => string>
     // Terraform does not tell whether the block is gone or is to be destroyed.
     return `To let go of it: put its block back if that is gone, with \`deletion_policy = "forget"\`${retire === undefined ? "" : ' (or "suspend")'}, apply, then remove it. ${without}`;
   },
-  "plan.pending": (_, { creation }) =>
-    creation === "blind"
-      ? "Look in the dashboard. If it was ordered: `terraform state rm` it and import it. If it was not: `terraform plan` once, `terraform state rm` it, and apply again."
-      : "`terraform untaint` it if it is tainted, then apply: what was made is adopted, and what was not is made. If several could be it: `terraform state rm` it and import the right one.",
+  "plan.pending": ({ object }, { creation, type, noun }) => {
+    if (creation === "blind") {
+      return "Look in the dashboard. If it was ordered: `terraform state rm` it and import it. If it was not: `terraform plan` once, `terraform state rm` it, and apply again.";
+    }
+    if (object !== undefined) {
+      const other = creation === "keyed" ? "another `reference`" : `another ${noun}`;
+      return `If it is: \`terraform state rm\` it where the state has it, then \`terraform import ${type}.NAME '${object}'\`. If it is another's: declare ${other}.`;
+    }
+    return "`terraform untaint` it if it is tainted, then apply: what was made is adopted, and what was not is made. If several could be it: `terraform state rm` it and import the right one.";
+  },
   "plan.lookalike": (_, { type }) =>
     `If it is: \`terraform import ${type}.NAME ID\`. To order another one, declare another \`reference\`.`,
   "plan.unknown_status": ({ summary }) => {

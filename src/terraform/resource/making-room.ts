@@ -6,7 +6,7 @@ import type { Replaced } from "./mark.ts";
 import { nameOf } from "./subject.ts";
 
 /**
- * Which live objects a paid create may take the place of although they look like it: Terraform does not tell the create of
+ * Which live objects a create may take the place of although they look like it: Terraform does not tell the create of
  * a replacement what it replaces. Noted in the journal, under types of their own, for the place that Terraform works on.
  */
 
@@ -36,8 +36,11 @@ export function wasLetGo(kind: Kind, config: ValueObject, remote: Remote, front:
  * the old one stands. What is noted holds for this run of Terraform alone.
  */
 export function noteReplacing(kind: Kind, name: string | undefined, old: Replaced | undefined, session: Session): void {
+  if (name === undefined || old === undefined) return;
+  // One name is one order; of what can be deleted there may be two of a name for a moment.
+  const makesRoom = kind.creation === "keyed" ? old.name !== name : kind.removal === "delete";
+  if (!makesRoom) return;
   const { journal, place, self } = session;
-  if (kind.creation !== "keyed" || name === undefined || old === undefined || old.name === name) return;
   journal.put(replacing(kind), name, { ...unnoted, attributes: { id: old.id }, place, owner: self.parent });
 }
 
@@ -49,7 +52,7 @@ export function isToReplace(kind: Kind, name: string | undefined, remote: Remote
 
 /** It is there. */
 export function dropReplacing(kind: Kind, name: string | undefined, session: Session): void {
-  if (kind.creation === "keyed" && name !== undefined) session.journal.remove(replacing(kind), name);
+  if (name !== undefined) session.journal.remove(replacing(kind), name);
 }
 
 /** What the state has again (by an import) was not let go of. */
