@@ -5,10 +5,14 @@ import { planInstance, planRemoval, refuseOtherPlan } from "./terraform-core-pla
 import { compatibilityProblems } from "./terraform-core-rules.ts";
 import { type CoreWire, completeConfig, isRefusal, NOTHING, refuse, type Said } from "./terraform-core-wire.ts";
 
+/** An entry of the state; undefined: it leaves. */
+export type Entry = readonly [part: "current" | "deposed", address: string, instance: Instance | undefined];
+
 /** The state while it changes: each record is made before the next thing is done. */
 export interface Records {
   state(): CoreState;
-  record(part: "current" | "deposed", address: string, instance: Instance | undefined): void;
+  /** Entries that are written at once. */
+  record(...entries: readonly Entry[]): void;
 }
 
 export class Applying {
@@ -62,23 +66,17 @@ export class Applying {
     if (!failed) refuse(`destroy of ${address}`, answer.value === null ? [] : ["it is still there"]);
     if (answer.value !== null) {
       const left = { ...instance, attributes: answer.value as JsonObject, private: answer.private };
-      this.#records.record(part, address, left);
-    } else if (!failed) this.#records.record(part, address, undefined);
+      this.#records.record([part, address, left]);
+    } else if (!failed) this.#records.record([part, address, undefined]);
     return answer.said;
   }
 
-  /** The old object steps aside, and goes when the new one is there. */
+  /** The old object steps aside (which is written with the new one), and goes when that is there. */
   async #createFirst(change: PlannedChange): Promise<readonly Said[]> {
     const { address } = change;
     const old = this.#recorded("current", address);
     const aside = this.#aside(address);
-    this.#records.record("deposed", aside, old);
-    this.#records.record("current", address, undefined);
-    const made = await this.#create(change);
-    if (!this.#records.state().current.has(address)) {
-      this.#records.record("current", address, old);
-      this.#records.record("deposed", aside, undefined);
-    }
+    const made = await this.#create(change, ["deposed", aside, old]);
     if (made.some(isRefusal)) return made;
     const { change: removal, said } = await planRemoval(this.#wire, address, old);
     if (said.some(isRefusal)) return [...made, ...said];
@@ -86,7 +84,7 @@ export class Applying {
   }
 
   /** Nothing is recorded by now, whatever was before: Terraform does not tell what this takes the place of. */
-  async #create(change: PlannedChange): Promise<readonly Said[]> {
+  async #create(change: PlannedChange, ...aside: readonly Entry[]): Promise<readonly Said[]> {
     const { address, type } = change;
     const declaration = this.#declaration(address);
     const question = { address, declaration, prior: null, mark: NOTHING, forceReplace: false };
@@ -96,7 +94,8 @@ export class Applying {
     const answer = await this.#apply(again.change, null, declaration);
     if (answer.value === null) return answer.said;
     const tainted = answer.said.some(isRefusal);
-    this.#records.record("current", address, { type, attributes: answer.value, private: answer.private, tainted });
+    const made = { type, attributes: answer.value, private: answer.private, tainted };
+    this.#records.record(["current", address, made], ...aside);
     return answer.said;
   }
 
@@ -113,7 +112,7 @@ export class Applying {
     if (again.change.action === "no-op") return [];
     const answer = await this.#apply(again.change, prior, declaration);
     if (answer.value === null) return answer.said;
-    this.#records.record("current", address, { ...recorded, attributes: answer.value, private: answer.private });
+    this.#records.record(["current", address, { ...recorded, attributes: answer.value, private: answer.private }]);
     return answer.said;
   }
 

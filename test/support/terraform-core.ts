@@ -5,7 +5,7 @@
  * every failure.
  */
 import type { JsonObject, ValueObject } from "../../src/model/index.ts";
-import { Applying } from "./terraform-core-apply.ts";
+import { Applying, type Entry } from "./terraform-core-apply.ts";
 import { inParallel, Planning } from "./terraform-core-plan.ts";
 import { CommandKilled, Life, type Machine } from "./terraform-core-process.ts";
 import { about, CoreWire, isRefusal, NOTHING, refuse, type Said } from "./terraform-core-wire.ts";
@@ -144,13 +144,14 @@ export class TerraformCore {
   /** Does what was planned. @param known the declarations, with what was unknown in the plan. */
   async apply(plan: Plan, known: Declarations, life = new Life()): Promise<readonly Said[]> {
     this.restore(plan.refreshed);
-    const record = (part: "current" | "deposed", address: string, instance: Instance | undefined) => {
-      life.pass(`Terraform records ${address}`);
-      const next = new Map(part === "current" ? this.#current : this.#deposed);
-      if (instance === undefined) next.delete(address);
-      else next.set(address, instance);
-      if (part === "current") this.#current = next;
-      else this.#deposed = next;
+    const record = (...entries: readonly Entry[]) => {
+      life.pass(`Terraform records ${entries.map(([, address]) => address).join(", ")}`);
+      const state = { current: new Map(this.#current), deposed: new Map(this.#deposed) };
+      for (const [part, address, instance] of entries) {
+        if (instance === undefined) state[part].delete(address);
+        else state[part].set(address, instance);
+      }
+      this.restore(state);
     };
     return this.#process(life, async (wire) => {
       const said: Said[] = [];
