@@ -86,7 +86,8 @@ export function planRemoval(input: RemovalInput): PlannedRemoval {
 
 const actable = (phase: Phase) => phase === "live" || phase === "suspended";
 
-function policyOf(attributes: JsonObject): RemovalPolicy {
+/** What is recorded of how an object without a DELETE may be let go of; `prevent` unless it says otherwise. */
+export function policyOf(attributes: JsonObject): RemovalPolicy {
   const policy = attributes.deletion_policy;
   return policy === "forget" || policy === "suspend" ? policy : "prevent";
 }

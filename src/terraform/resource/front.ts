@@ -3,7 +3,7 @@ import type { Account } from "../../lifecycle/index.ts";
 import { JobWatch } from "../../lifecycle/index.ts";
 import type { JsonObject, ValueObject } from "../../model/index.ts";
 import type { Session } from "../contract.ts";
-import { labelOf, nameOf } from "./subject.ts";
+import { keyOf, labelOf, nameOf } from "./subject.ts";
 
 /** How long the first readers of a collection wait for others, in milliseconds. Terraform asks for ten at a time. */
 const GATHER_MS = 25;
@@ -143,7 +143,7 @@ export function claimOf(kind: Kind, name: string | undefined, planned: ValueObje
   const label = labelOf(kind, planned);
   const taken = front.claim(kind, name, label);
   if (taken !== undefined) return taken;
-  const key = keyIn(kind, planned);
+  const key = keyOf(kind, planned);
   const other = key === name ? undefined : front.claim(kind, key, label);
   if (other !== undefined) front.unclaim(kind, name);
   return other;
@@ -152,14 +152,8 @@ export function claimOf(kind: Kind, name: string | undefined, planned: ValueObje
 /** Both are free again: nothing was made, or it was removed. */
 export function unclaim(kind: Kind, name: string | undefined, attributes: ValueObject, front: Front): void {
   front.unclaim(kind, name);
-  front.unclaim(kind, keyIn(kind, attributes));
+  front.unclaim(kind, keyOf(kind, attributes));
 }
-
-const keyIn = (kind: Kind, attributes: ValueObject) => {
-  const key = kind.naturalKey(attributes);
-  const parent = kind.parent === undefined ? undefined : attributes[kind.parent];
-  return key === undefined || parent === undefined ? key : `${String(parent)} ${key}`;
-};
 
 const fronts = new WeakMap<Session, Front>();
 

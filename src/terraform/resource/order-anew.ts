@@ -1,5 +1,5 @@
 import type { Kind, Settings } from "../../kinds/kind.ts";
-import { attributesOf } from "../../lifecycle/index.ts";
+import { attributesOf, policyOf } from "../../lifecycle/index.ts";
 import {
   type AttributePath,
   type Diagnostic,
@@ -70,9 +70,8 @@ export function replacedObject(
   settings: Settings,
 ): Replaced {
   const name = made ?? nameOf(kind, prior);
-  const policy = prior.deletion_policy ?? "prevent";
   const gone = kind.phase?.(prior, settings) === "gone";
-  const held = kind.removal === "policy" && policy === "prevent" && !gone;
+  const held = kind.removal === "policy" && policyOf(prior) === "prevent" && !gone;
   return { id: prior.id, ...(name !== undefined && { name }), ...(held && { prevented: true }) };
 }
 

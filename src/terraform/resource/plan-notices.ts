@@ -34,7 +34,7 @@ export function heldByOther(kind: Kind, name: string, { replacing }: Mark, front
       detail: blind
         ? "What is registered cannot be registered once more."
         : "The Idempotency-Key is made from the name: a second order with it would be answered with the first one's.",
-      fix: "If the resource was renamed, add a `moved` block; if Terraform has it marked as tainted, `terraform untaint` it. If there are to be two, give the second another `reference`.",
+      fix: `If the resource was renamed, add a \`moved\` block; if Terraform has it marked as tainted, \`terraform untaint\` it.${blind ? "" : " If there are to be two, give the second another `reference`."}`,
       ...(!blind && { attribute: ["reference"] }),
     },
   ];

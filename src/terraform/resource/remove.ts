@@ -6,6 +6,7 @@ import {
   type PlannedRemoval,
   parentOf,
   planRemoval,
+  policyOf,
   read,
 } from "../../lifecycle/index.ts";
 import { type Diagnostic, HostformError, isError, type JsonObject, type ResourceState } from "../../model/index.ts";
@@ -64,8 +65,8 @@ export async function destroyResource(
   return [...diagnostics, ...applied.diagnostics];
 }
 
-const policyKept = (kind: Kind, { deletion_policy: policy = null }: JsonObject): boolean =>
-  kind.removal === "policy" && (policy === null || policy === "prevent");
+const policyKept = (kind: Kind, prior: JsonObject): boolean =>
+  kind.removal === "policy" && policyOf(prior) === "prevent";
 
 /** A 404 is an answer of another account as well: only a status says that an object has ended. */
 function notFound(kind: Kind, recorded: ResourceState): PlannedRemoval {
