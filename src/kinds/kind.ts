@@ -169,3 +169,9 @@ export function matches(kind: Kind, config: ValueObject, live: ValueObject): boo
   const key = kind.naturalKey(config);
   return key !== undefined && key === kind.naturalKey(live) && (kind.alike?.(config, live) ?? true);
 }
+
+/** The id by which an object is imported: of what is in a parent's collection, that of both. */
+export function importIdOf(kind: Kind, id: string, attributes: ValueObject): string {
+  const parent = kind.parent === undefined ? undefined : attributes[kind.parent];
+  return parent === undefined || parent === null ? id : `${String(parent)}/${id}`;
+}

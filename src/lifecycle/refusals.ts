@@ -1,4 +1,4 @@
-import type { Kind, Remote } from "../kinds/kind.ts";
+import { importIdOf, type Kind, type Remote } from "../kinds/kind.ts";
 import { type Diagnostic, type JsonObject, UNKNOWN, type Value } from "../model/index.ts";
 
 /** Why a resource is left alone, in words that name the ways out. One function per reason. */
@@ -38,7 +38,7 @@ export function immutable(
 export function existing({ kind, address, holder, prior }: Subject, matches: readonly Remote[]): Diagnostic {
   const ids = matches.map(({ id }) => id);
   const [id = ""] = ids;
-  const full = kind.parent === undefined ? id : `${String(matches[0]?.attributes[kind.parent])}/${id}`;
+  const full = importIdOf(kind, id, matches[0]?.attributes ?? {});
   const known = matches.length === 1 && matches[0] !== undefined ? holder?.(matches[0]) : undefined;
   if (known !== undefined) {
     return {
@@ -113,13 +113,12 @@ export function pending({ kind, address }: Subject): Diagnostic {
 /** Several objects could be what a create without known outcome made, or one that cannot be told from another's. */
 export function undecided({ kind, address }: Subject, candidates: readonly Remote[]): Diagnostic {
   const ids = candidates.map(({ id }) => id).join(", ");
-  const parent = kind.parent === undefined ? undefined : candidates[0]?.attributes[kind.parent];
   return {
     severity: "warning",
     code: "plan.pending",
     summary: `It is not known whether ${address} is ${candidates.length === 1 ? `${kind.noun} ${ids}` : `one of the ${kind.noun}s ${ids}`}`,
     detail: `A request for this ${kind.noun} left and its answer was lost. ${candidates.length === 1 ? "This one was" : "These were"} not there before; nothing else tells whose ${candidates.length === 1 ? "it is" : "they are"}.`,
-    ...(candidates.length === 1 && { object: parent === undefined ? ids : `${String(parent)}/${ids}` }),
+    ...(candidates.length === 1 && { object: importIdOf(kind, ids, candidates[0]?.attributes ?? {}) }),
     fix: resolveIt(address),
     address,
   };

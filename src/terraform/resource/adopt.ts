@@ -1,4 +1,4 @@
-import type { Kind } from "../../kinds/kind.ts";
+import { importIdOf, type Kind } from "../../kinds/kind.ts";
 import {
   attributesOf,
   certainlyMade,
@@ -72,13 +72,12 @@ export async function settledByNow(kind: Kind, noted: Doubtful, { account, sessi
 
 function otherwise(kind: Kind, { attributes }: ResourceState, name: string): Diagnostic {
   const id = String(attributes.id);
-  const parent = parentOf(kind, attributes);
   return {
     severity: "error",
     code: "plan.exists",
     summary: `${kind.noun} ${id} was made by a run that was cut off, with another ${name}`,
     detail: `Its ${name} is ${told(kind, name, attributes[name] ?? null)}. Terraform did not come to record it, and nothing is made beside it.`,
-    fix: `Put \`${name}\` back and apply, then change it; or \`terraform import ${kind.type}.NAME '${parent === undefined ? id : `${parent}/${id}`}'\`.`,
+    fix: `Put \`${name}\` back and apply, then change it; or \`terraform import ${kind.type}.NAME '${importIdOf(kind, id, attributes)}'\`.`,
     attribute: [name],
   };
 }

@@ -1,4 +1,4 @@
-import type { Kind } from "../../kinds/kind.ts";
+import { importIdOf, type Kind } from "../../kinds/kind.ts";
 import { attributesOf, isDoubtful, parentOf } from "../../lifecycle/index.ts";
 import { type Diagnostic, equal, type Json, type JsonObject } from "../../model/index.ts";
 import type { Note } from "../contract.ts";
@@ -61,14 +61,13 @@ function foreign(kind: Kind, note: Note): Diagnostic {
     };
   }
   const id = String(note.attributes.id);
-  const parent = kind.parent === undefined ? undefined : note.attributes[kind.parent];
   return {
     ...common,
     code: "plan.exists",
     summary: `${note.address} exists already as ${kind.noun} ${id}, which Terraform has made`,
     detail:
       "It was made for another state (another folder, workspace or backend), or this state has lost it. Two states must not manage one object: what one of them removes, the other one loses.",
-    object: parent === undefined ? id : `${String(parent)}/${id}`,
+    object: importIdOf(kind, id, note.attributes),
     fix: "If this state is to have it: import it. If this is the same configuration in another folder, set HOSTFORM_PLACE to one word for both. If there are to be two, give this one another `project`, or other attributes.",
   };
 }
