@@ -1,12 +1,13 @@
 import type { Kinds } from "../kinds/kind.ts";
-import type {
-  Backend,
-  Desired,
-  DesiredResource,
-  Diagnostic,
-  Guards,
-  ProviderConfig,
-  SecretSource,
+import {
+  type Backend,
+  type Desired,
+  type DesiredResource,
+  type Diagnostic,
+  type Guards,
+  type ProviderConfig,
+  type SecretSource,
+  templatesOf,
 } from "../model/index.ts";
 import { mergeBackend } from "./backend.ts";
 import type { Draft, Named } from "./block.ts";
@@ -221,12 +222,14 @@ function desiredResource(
   dependsOn: readonly string[],
   sources: ReadonlyMap<string, SecretSource>,
 ): DesiredResource {
+  const config = Object.fromEntries([...attributes].map(([name, entry]) => [name, toJson(entry.value)]));
   const tree: MapTree = { form: "map", entries: new Map([...attributes, ...places]), span: keySpan };
   return {
     address,
     type: kind.type,
     provider: provider?.name ?? "default",
-    config: Object.fromEntries([...attributes].map(([name, entry]) => [name, toJson(entry.value)])),
+    config,
+    ...templatesOf(config),
     dependsOn,
     ...(sources.size > 0 && { sources }),
     ...(importId !== undefined && { importId }),

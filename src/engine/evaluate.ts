@@ -4,10 +4,7 @@ import {
   type DesiredResource,
   type Diagnostic,
   ExpressionError,
-  evaluate,
-  type Json,
   located,
-  referencesIn,
   type Scope,
   UNKNOWN,
   type Value,
@@ -29,9 +26,9 @@ export function resolveConfig(
 ): { config: ValueObject; diagnostics: Diagnostic[] } {
   const evaluated: Record<string, Value> = {};
   const diagnostics: Diagnostic[] = [];
-  for (const [name, value] of Object.entries(resource.config)) {
+  for (const name of Object.keys(resource.config)) {
     try {
-      evaluated[name] = evaluate(value as Json, scope);
+      evaluated[name] = resource.evaluate(name, scope);
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
       evaluated[name] = UNKNOWN;
@@ -56,9 +53,8 @@ export function resolveConfig(
 }
 
 /** A value that came out of an expression may be a secret: the message names the expression instead. */
-function discreet(diagnostic: Diagnostic, { config }: DesiredResource): Diagnostic {
-  const declared = config[String(diagnostic.attribute?.[0])];
-  const [from] = declared === undefined ? [] : referencesIn(declared);
+function discreet(diagnostic: Diagnostic, { references }: DesiredResource): Diagnostic {
+  const from = references.find(({ path: [name] }) => name === diagnostic.attribute?.[0]);
   if (from === undefined || diagnostic.code !== "config.invalid_value") return diagnostic;
   return { ...diagnostic, detail: `The value comes from \${${from.reference.text}}.` };
 }

@@ -1,8 +1,8 @@
-import { type DesiredResource, referencesIn, resourceOf } from "../model/index.ts";
+import { type DesiredResource, resourceOf } from "../model/index.ts";
 
 /** Addresses that a declared resource refers to, in templates or by `depends_on`; a resource name means all its instances. */
 export function dependenciesOf(resource: DesiredResource, addresses: ReadonlyMap<string, readonly string[]>): string[] {
-  const referred = referencesIn(resource.config).flatMap(({ reference }) =>
+  const referred = resource.references.flatMap(({ reference }) =>
     reference.to === "resource" ? [reference.address] : [],
   );
   const found = [...referred, ...resource.dependsOn].flatMap((name) => addresses.get(name) ?? []);

@@ -20,7 +20,6 @@ import {
   type JsonObject,
   located,
   type Plan,
-  referencesIn,
   type State,
   UNKNOWN,
   type Value,
@@ -189,7 +188,7 @@ const isUndecided = (change: Change) => change.private.pending !== undefined && 
 
 /** Attributes into which a secret of another resource flows (`${hosting_webhook.billing.secret}`): as secret as that. */
 function secretsIn(resource: DesiredResource, kinds: Kinds): string[] {
-  const found = referencesIn(resource.config).flatMap(({ reference, path: [name] }) => {
+  const found = resource.references.flatMap(({ reference, path: [name] }) => {
     if (reference.to !== "resource" || typeof name !== "string") return [];
     const kind = kindOf(reference.address, kinds);
     return kind !== undefined && sensitiveNames(kind).includes(String(reference.path[0])) ? [name] : [];

@@ -47,6 +47,8 @@ export interface Change {
   /** In-place changes that are declared but wait until the service is live. */
   readonly deferred: readonly string[];
   readonly importing?: { readonly id: string };
+  /** The address under which it was recorded so far (`moved`). */
+  readonly previousAddress?: string;
   /** What removal means for this resource: an API call, leaving it alone, or suspending it first. */
   readonly removal?: "delete" | "forget" | "suspend";
   readonly private: PrivateMark;

@@ -1,13 +1,14 @@
 import type { SourceRange } from "./diagnostic.ts";
-import type { AttributePath, JsonObject } from "./value.ts";
+import type { Expressions, PlacedReference, Scope } from "./expression.ts";
+import type { AttributePath, Json, JsonObject, Value } from "./value.ts";
 
-/** One declared resource. */
-export interface DesiredResource {
+/** One declared resource. What its attributes refer to and what their values are, its expressions tell. */
+export interface DesiredResource extends Expressions {
   readonly address: string;
   readonly type: string;
   /** Alias of the provider; `default` when none is named. */
   readonly provider: string;
-  /** The attributes as declared. Any string may be a template (`${hosting_service.acme.id}`), as in Terraform JSON. */
+  /** The attributes as declared, for people: expressions are not evaluated in it (`${hosting_service.acme.id}`). */
   readonly config: JsonObject;
   /** Resources named by `depends_on`, beside those that templates refer to. */
   readonly dependsOn: readonly string[];
@@ -15,8 +16,65 @@ export interface DesiredResource {
   readonly sources?: ReadonlyMap<string, SecretSource>;
   /** Adopt the existing object with this id (`import:`). */
   readonly importId?: string;
+  readonly lifecycle?: Lifecycle;
   /** The place of an attribute (or of the resource, for `[]`) in the declaration. */
   locate(path: AttributePath): SourceRange | undefined;
+}
+
+/** Terraform's meta-argument of the same name, as far as it has a meaning here. */
+export interface Lifecycle {
+  /** A plan that would remove or replace the resource is an error. */
+  readonly preventDestroy?: boolean;
+  /** Attributes that are declared for the creation alone: later what is recorded counts as declared. */
+  readonly ignoreChanges?: readonly string[] | "all";
+  /** Of a replacement: the new object is made before the old one is removed. Default: as the kind has it. */
+  readonly createBeforeDestroy?: boolean;
+}
+
+/** One declared data source (`data "hosting_plan" "start"`): read, never changed. */
+export interface DesiredData extends Expressions {
+  /** `data.hosting_plan.start`, with a key where there are several. */
+  readonly address: string;
+  readonly type: string;
+  readonly provider: string;
+  readonly config: JsonObject;
+  readonly dependsOn: readonly string[];
+  locate(path: AttributePath): SourceRange | undefined;
+}
+
+/** One declared output. */
+export interface DesiredOutput {
+  readonly name: string;
+  readonly description?: string;
+  /** Declared as one whose value is not shown. */
+  readonly sensitive: boolean;
+  readonly references: readonly PlacedReference[];
+  /** @throws ExpressionError */
+  evaluate(scope: Scope): OutputValue;
+  readonly range?: SourceRange;
+}
+
+/** The value of an output. */
+export interface OutputValue {
+  readonly value: Value;
+  /** Terraform's type of it, as its state file writes it (`"string"`, `["list", "string"]`); absent: what the value itself shows. */
+  readonly type?: Json;
+  /** A secret went into it. */
+  readonly secret: boolean;
+}
+
+/** `moved`: what is recorded under one address is from now on recorded under another. Without a key: all instances. */
+export interface Moved {
+  readonly from: string;
+  readonly to: string;
+  readonly range?: SourceRange;
+}
+
+/** `removed`: what is no longer declared under this address (without a key: all instances), and whether it is to be removed or only forgotten. */
+export interface Removed {
+  readonly from: string;
+  readonly destroy: boolean;
+  readonly range?: SourceRange;
 }
 
 /** Where a secret value is read: an environment variable, a file (its text without the last line break), a command's output. */
@@ -41,7 +99,7 @@ export interface Guards {
 
 /** Where the state is kept, when that is not a file: the settings of Terraform's backend of the same name. */
 export interface Backend {
-  readonly type: "http" | "pg";
+  readonly type: "http" | "pg" | "local";
   /** Terraform's own names (`address`, `lock_address`, `schema_name` …), evaluated; never a password. */
   readonly settings: JsonObject;
   readonly range?: SourceRange;
@@ -77,6 +135,12 @@ export interface Desired {
   readonly resources: readonly DesiredResource[];
   readonly guards?: Guards;
   readonly backend?: Backend;
+  readonly data?: readonly DesiredData[];
+  readonly outputs?: readonly DesiredOutput[];
+  readonly moved?: readonly Moved[];
+  readonly removed?: readonly Removed[];
+  /** What an order without `reference` is called: by its address, or, as in Terraform, by its domain. Default: `address`. */
+  readonly ordersNamedBy?: "address" | "domain";
   /** The files it was read from. */
   readonly files: readonly string[];
 }

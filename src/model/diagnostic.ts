@@ -10,6 +10,8 @@ export interface SourceRange {
   readonly endColumn: number;
   /** The text of the first line, for the caret. */
   readonly text?: string;
+  /** The path of the construct that stands there (`agency/acme/site`), in what was synthesized. */
+  readonly construct?: string;
 }
 
 /** Something a person should know: what is wrong (summary), where and what came (detail), what to do (fix). */

@@ -1,5 +1,14 @@
 import { parseAddress } from "./address.ts";
-import { type AttributePath, formatPath, hasUnknown, isObject, type Json, UNKNOWN, type Value } from "./value.ts";
+import {
+  type AttributePath,
+  formatPath,
+  hasUnknown,
+  isObject,
+  type Json,
+  type JsonObject,
+  UNKNOWN,
+  type Value,
+} from "./value.ts";
 
 /** A reference inside a template: `${hosting_service.acme.id}` or `${env.NAME}`. */
 export type Reference =
@@ -12,15 +21,31 @@ export type Reference =
     }
   | { readonly to: "env"; readonly name: string; readonly text: string; readonly offset: number };
 
+/** A reference with the path of the string that it stands in. */
+export interface PlacedReference {
+  readonly reference: Reference;
+  readonly path: AttributePath;
+}
+
+/** Declared values that have to be evaluated, in whatever language they are written. */
+export interface Expressions {
+  /** Everything that the values refer to. A reference without a key may mean all instances, one without a path the whole. */
+  readonly references: readonly PlacedReference[];
+  /** The value of one declared attribute. @throws ExpressionError */
+  evaluate(attribute: string, scope: Scope): Value;
+}
+
 /** A string in Terraform's template syntax, taken apart: literal text and references in turn. */
 export type Template = readonly (string | Reference)[];
 
-/** A template that cannot be read or evaluated; `offset` is the place in the string. */
+/** A template that cannot be read or evaluated; `offset` is the place in the string, `path` that of the string in its attribute. */
 export class ExpressionError extends Error {
   readonly offset: number;
-  constructor(message: string, offset: number) {
+  readonly path: AttributePath;
+  constructor(message: string, offset: number, path: AttributePath = []) {
     super(message);
     this.offset = offset;
+    this.path = path;
   }
 }
 
@@ -100,7 +125,7 @@ function parseReference(text: string, offset: number): Reference {
 }
 
 /** All references in a value, with the path of the string each stands in. Strings that cannot be parsed are passed over. */
-export function referencesIn(value: Json, path: AttributePath = []): { reference: Reference; path: AttributePath }[] {
+export function referencesIn(value: Json, path: AttributePath = []): PlacedReference[] {
   if (typeof value === "string") {
     if (!isTemplate(value)) return [];
     try {
@@ -114,6 +139,14 @@ export function referencesIn(value: Json, path: AttributePath = []): { reference
   if (isObject(value))
     return Object.entries(value).flatMap(([key, item]) => referencesIn(item as Json, [...path, key]));
   return [];
+}
+
+/** The templates of YAML among declared attributes: references, and nothing else. */
+export function templatesOf(config: JsonObject): Expressions {
+  return {
+    references: referencesIn(config),
+    evaluate: (attribute, scope) => evaluate(config[attribute] ?? null, scope),
+  };
 }
 
 /**

@@ -15,6 +15,7 @@ export * from "./escape.ts";
 export * from "./expression.ts";
 export * from "./money.ts";
 export * from "./plan.ts";
+export * from "./schema.ts";
 export * from "./secret.ts";
 export * from "./state.ts";
 export * from "./suggest.ts";

@@ -1,5 +1,6 @@
 import type { Change, Drift } from "./change.ts";
 import type { Diagnostic } from "./diagnostic.ts";
+import type { Json, Mask } from "./value.ts";
 
 /** The orders of a plan in one currency. Amounts are in the API's own unit. */
 export interface CostLine {
@@ -35,12 +36,26 @@ export interface Plan {
   /** One entry for every resource that is declared or recorded and could be planned, no-ops too, in address order. */
   readonly changes: readonly Change[];
   readonly drift: readonly Drift[];
+  /** One entry for every output that is declared or recorded, by name. */
+  readonly outputs?: readonly OutputChange[];
   /** Addresses of creates without known outcome that applying this plan does not settle. */
   readonly pending: readonly string[];
   /** Errors forbid applying; warnings do not. */
   readonly diagnostics: readonly Diagnostic[];
   readonly cost: readonly CostLine[];
   readonly requests: RequestEstimate;
+}
+
+/** What is planned for one output. */
+export interface OutputChange {
+  readonly name: string;
+  readonly action: "no-op" | "create" | "update" | "delete";
+  readonly before: Json;
+  /** Null where unknown. */
+  readonly after: Json;
+  readonly after_unknown: Mask;
+  /** Never shown. */
+  readonly sensitive: boolean;
 }
 
 /** What became of one change. */

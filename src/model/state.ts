@@ -1,4 +1,4 @@
-import type { JsonObject } from "./value.ts";
+import type { Json, JsonObject } from "./value.ts";
 
 /**
  * A request that was begun. It is durable before the request leaves, and leaves the state with the answer, so whatever
@@ -64,4 +64,14 @@ export interface State {
   readonly lineage: string;
   readonly serial: number;
   readonly resources: ReadonlyMap<string, ResourceState>;
+  /** By name. */
+  readonly outputs?: ReadonlyMap<string, OutputState>;
+}
+
+/** One output as last recorded. */
+export interface OutputState {
+  readonly value: Json;
+  /** Terraform's type of it: `"string"`, `["list", "string"]`. */
+  readonly type: Json;
+  readonly sensitive: boolean;
 }

@@ -2,7 +2,7 @@ import type { HostingClient } from "../api/index.ts";
 import type { Settings } from "../kinds/kind.ts";
 import type { Account, SecretOutputs } from "../lifecycle/index.ts";
 import type { Clock, Json, JsonObject, ResourceState } from "../model/index.ts";
-import type { Schema, Type } from "./schema/schema.ts";
+import type { Schema, Type } from "../model/schema.ts";
 
 /** The contracts between the parts of the provider. None of them knows wire types; `calls/` alone translates. */
 

@@ -5,5 +5,5 @@
  * declaration means the same as in YAML. Must not: import the engine (graph, order and state are Terraform's own), or let
  * wire types into the core.
  */
+
 export * from "./contract.ts";
-export * from "./schema/schema.ts";

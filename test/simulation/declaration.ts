@@ -1,4 +1,4 @@
-import type { Desired, DesiredResource, JsonObject } from "../../src/model/index.ts";
+import { type Desired, type DesiredResource, type JsonObject, templatesOf } from "../../src/model/index.ts";
 import type { Chance } from "./chance.ts";
 
 export interface DeclaredService {
@@ -168,6 +168,7 @@ export function desiredOf(declaration: Declaration, imports: ReadonlyMap<string,
       type: address.slice(0, address.indexOf(".")),
       provider: "default",
       config,
+      ...templatesOf(config),
       dependsOn: [],
       locate: () => undefined,
       ...(importId !== undefined && { importId }),

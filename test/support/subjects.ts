@@ -11,6 +11,7 @@ import {
   type Reached,
   type ResourceState,
   type State,
+  templatesOf,
 } from "../../src/model/index.ts";
 
 export function kindOf(type: string): Kind {
@@ -85,7 +86,8 @@ export function declared(
   over: Partial<Omit<DesiredResource, "address" | "config">> = {},
 ): DesiredResource {
   const type = address.slice(0, address.indexOf("."));
-  return { address, type, provider: "default", config, dependsOn: [], locate: () => undefined, ...over };
+  const own = { address, type, provider: "default", config, ...templatesOf(config), dependsOn: [] };
+  return { ...own, locate: () => undefined, ...over };
 }
 
 export function desiredOf(...resources: readonly DesiredResource[]): Desired {

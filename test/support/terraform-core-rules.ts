@@ -12,7 +12,7 @@ import {
   type Value,
   type ValueObject,
 } from "../../src/model/index.ts";
-import { type Attribute, type Attributes, isNested } from "../../src/terraform/schema/schema.ts";
+import { type Attribute, type Attributes, isNested } from "../../src/model/schema.ts";
 
 /** A value for messages; secrets of tests are no secrets. */
 const shown = (value: Value) => JSON.stringify(value, (_, part) => (part === UNKNOWN ? "(unknown)" : part));

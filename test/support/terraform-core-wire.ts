@@ -8,12 +8,12 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import type { AttributePath, JsonObject, ValueObject } from "../../src/model/index.ts";
+import type { Schema } from "../../src/model/schema.ts";
 import type { Connection } from "../../src/terraform/calls/connection.ts";
 import { calls } from "../../src/terraform/calls/resource.ts";
 import { decodeDynamic, encodeDynamic } from "../../src/terraform/codec/dynamic.ts";
 import { terraformKind } from "../../src/terraform/resource/subject.ts";
 import { schemaOf } from "../../src/terraform/schema/of-kind.ts";
-import type { Schema } from "../../src/terraform/schema/schema.ts";
 import {
   ApplyResourceChange_RequestSchema,
   ApplyResourceChange_ResponseSchema,

@@ -10,7 +10,7 @@ import {
 import { quotedLiteral, renderValue, type TfCode, type TfTemplate, type TfValue } from "../../report/index.ts";
 import type { Variables } from "./variables.ts";
 
-export type Attributes = import("../../terraform/schema/schema.ts").Attributes;
+export type Attributes = import("../../model/schema.ts").Attributes;
 type Type = Attributes[string]["type"];
 
 /** A reference of one resource to another, and the place in its attributes where it stands. */

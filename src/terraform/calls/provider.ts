@@ -1,11 +1,11 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { Diagnostic } from "../../model/index.ts";
+import type { Schema } from "../../model/schema.ts";
 import { catalogue } from "../catalogue.ts";
 import { decodeDynamic } from "../codec/dynamic.ts";
 import type { ProviderFunction } from "../contract.ts";
 import { validateProviderConfig } from "../provider/config.ts";
 import { toProtoSchema, typeBytes } from "../schema/proto.ts";
-import type { Schema } from "../schema/schema.ts";
 import type { Log } from "../wire/log.ts";
 import {
   ConfigureProvider_RequestSchema,

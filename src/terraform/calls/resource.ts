@@ -1,5 +1,6 @@
 import type { Kind } from "../../kinds/index.ts";
 import { type Diagnostic, fail, isError, type JsonObject } from "../../model/index.ts";
+import type { Attributes } from "../../model/schema.ts";
 import { decodeDynamic, encodeDynamic } from "../codec/dynamic.ts";
 import { fromStateJson } from "../codec/state-json.ts";
 import { inTerraform } from "../resource/advice.ts";
@@ -13,7 +14,6 @@ import { destroyResource, planDestroy } from "../resource/remove.ts";
 import { terraformKind } from "../resource/subject.ts";
 import { validateResource } from "../resource/validate.ts";
 import { schemaOf } from "../schema/of-kind.ts";
-import type { Attributes } from "../schema/schema.ts";
 import {
   ApplyResourceChange_RequestSchema,
   ApplyResourceChange_ResponseSchema,

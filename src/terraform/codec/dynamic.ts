@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { fail, formatPath, type Value, type ValueObject } from "../../model/index.ts";
-import type { Attributes, Type } from "../schema/schema.ts";
+import type { Attributes, Type } from "../../model/schema.ts";
 import { type DynamicValue, DynamicValueSchema } from "../wire/tfplugin6.gen.ts";
 import { parseJson } from "./json.ts";
 import { pack, unpack } from "./msgpack.ts";

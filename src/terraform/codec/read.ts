@@ -1,5 +1,5 @@
 import { type AttributePath, hasUnknown, isObject, UNKNOWN, type Value } from "../../model/index.ts";
-import { type Attribute, type Attributes, isNested, type Type } from "../schema/schema.ts";
+import { type Attribute, type Attributes, isNested, type Type } from "../../model/schema.ts";
 import { numberOf } from "./number.ts";
 
 /** What came does not fit the schema. Each caller says it in its own words; what came is never repeated, it may be secret. */

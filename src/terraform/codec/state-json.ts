@@ -1,5 +1,5 @@
 import { type AttributePath, fail, formatPath, type JsonObject } from "../../model/index.ts";
-import { type Attribute, type Attributes, isNested } from "../schema/schema.ts";
+import { type Attribute, type Attributes, isNested } from "../../model/schema.ts";
 import { parseJson } from "./json.ts";
 import { Mismatch, readObject } from "./read.ts";
 

@@ -1,5 +1,5 @@
 import { type AttributePath, fail, formatPath, isObject, UNKNOWN, type Value } from "../../model/index.ts";
-import { type Attribute, type Attributes, isNested, type Type } from "../schema/schema.ts";
+import { type Attribute, type Attributes, isNested, type Type } from "../../model/schema.ts";
 import { wireNumber } from "./number.ts";
 
 /**

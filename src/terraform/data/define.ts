@@ -1,6 +1,6 @@
 import { type Diagnostic, formatAmount, type Json, type JsonObject, type ValueObject } from "../../model/index.ts";
+import type { Attribute, Attributes } from "../../model/schema.ts";
 import type { DataSource, Session } from "../contract.ts";
-import type { Attribute, Attributes } from "../schema/schema.ts";
 
 /** A data source that can refuse a configuration before it is read. Values may be unknown; null where nothing is given. */
 export interface CheckedDataSource extends DataSource {

@@ -1,8 +1,8 @@
 import type { InvoiceRecord } from "../../api/index.ts";
 import { reportedInvoice } from "../../kinds/invoice.ts";
 import type { JsonObject } from "../../model/index.ts";
+import type { Attributes } from "../../model/schema.ts";
 import type { Session } from "../contract.ts";
-import type { Attributes } from "../schema/schema.ts";
 import {
   amountText,
   type CheckedDataSource,

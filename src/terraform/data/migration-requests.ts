@@ -1,5 +1,5 @@
 import { foldedDomain } from "../../kinds/index.ts";
-import type { Attributes } from "../schema/schema.ts";
+import type { Attributes } from "../../model/schema.ts";
 import { type CheckedDataSource, filter, listOf, required, shaped, told } from "./define.ts";
 import { allOf, existing, fits, kindOf, oneById } from "./lookup.ts";
 

@@ -1,8 +1,8 @@
 import type { PlanRecord } from "../../api/index.ts";
 import { listPrice } from "../../kinds/service/quote.ts";
 import { didYouMean, type JsonObject } from "../../model/index.ts";
+import type { Attributes } from "../../model/schema.ts";
 import type { Session } from "../contract.ts";
-import type { Attributes } from "../schema/schema.ts";
 import {
   amountText,
   type CheckedDataSource,

@@ -1,7 +1,7 @@
 import { foldedDomain, type Remote } from "../../kinds/index.ts";
 import type { JsonObject } from "../../model/index.ts";
+import type { Attributes } from "../../model/schema.ts";
 import type { Session } from "../contract.ts";
-import type { Attributes } from "../schema/schema.ts";
 import {
   amountText,
   type CheckedDataSource,

@@ -1,4 +1,4 @@
-import type { Attributes } from "../schema/schema.ts";
+import type { Attributes } from "../../model/schema.ts";
 import { type CheckedDataSource, listOf, shaped, told } from "./define.ts";
 import { allOf, kindOf } from "./lookup.ts";
 

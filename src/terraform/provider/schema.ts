@@ -1,4 +1,4 @@
-import type { Schema } from "../schema/schema.ts";
+import type { Schema } from "../../model/schema.ts";
 
 /** `provider "hosting" { … }`. Everything is optional: where nothing is given the environment is asked. */
 export const providerSchema: Schema = {

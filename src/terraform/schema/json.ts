@@ -1,6 +1,6 @@
+import { type Attribute, type Attributes, isNested, type Schema } from "../../model/schema.ts";
 import type { ProviderFunction } from "../contract.ts";
 import { shownDescription, typeJson } from "./render.ts";
-import { type Attribute, type Attributes, isNested, type Schema } from "./schema.ts";
 
 /** Everything that the provider offers. */
 export interface Catalogue {

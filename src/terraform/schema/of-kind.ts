@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { AttributeEntry, AttributeMeta, Kind } from "../../kinds/index.ts";
 import { attributesOf } from "../../lifecycle/index.ts";
 import type { Json } from "../../model/index.ts";
-import type { Attribute, Attributes, Nested, Schema, Type } from "./schema.ts";
+import type { Attribute, Attributes, Nested, Schema, Type } from "../../model/schema.ts";
 
 /** Attributes of every resource that the kinds do not know: they steer the provider, and concern no object. */
 export const FRONT_ATTRIBUTES = ["timeouts", "replace_on_change"] as const;

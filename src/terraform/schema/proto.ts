@@ -1,4 +1,5 @@
 import { create } from "@bufbuild/protobuf";
+import { type Attribute, type Attributes, isNested, type Schema, type Type } from "../../model/schema.ts";
 import {
   Schema_Object_NestingMode as NestingMode,
   type Schema_Attribute as ProtoAttribute,
@@ -8,7 +9,6 @@ import {
   StringKind,
 } from "../wire/tfplugin6.gen.ts";
 import { shownDescription, typeJson } from "./render.ts";
-import { type Attribute, type Attributes, isNested, type Schema, type Type } from "./schema.ts";
 
 /** A type as the bytes that messages hold: the JSON of {@link typeJson}. */
 export function typeBytes(type: Type): Uint8Array {

@@ -1,4 +1,4 @@
-import type { Attribute, Type } from "./schema.ts";
+import type { Attribute, Type } from "../../model/schema.ts";
 
 /** Terraform's own form of a type, on the wire as in its JSON: `"string"`, `["list", "string"]`. */
 export type TypeJson = string | readonly [string, TypeJson];

@@ -22,7 +22,7 @@ webhooks:
 `.replace("        depends_on: [hosting_webhook.ops]\n", ""),
     );
     expect(told(diagnostics)).toEqual([]);
-    const resources = desired?.resources.map(({ locate: _, ...resource }) => resource);
+    const resources = desired?.resources.map(({ locate: _, references: __, evaluate: ___, ...resource }) => resource);
     expect(resources).toEqual([
       {
         address: "hosting_service.acme",

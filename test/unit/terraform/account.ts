@@ -2,6 +2,7 @@
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { afterEach, expect } from "vitest";
 import type { Diagnostic, JsonObject, ValueObject } from "../../../src/model/index.ts";
+import type { Attributes } from "../../../src/model/schema.ts";
 import { type Sandbox, type SandboxOptions, startSandbox } from "../../../src/sandbox/index.ts";
 import { type Connection, newConnection } from "../../../src/terraform/calls/connection.ts";
 import { calls } from "../../../src/terraform/calls/data-source.ts";
@@ -9,7 +10,6 @@ import { catalogue } from "../../../src/terraform/catalogue.ts";
 import { decodeDynamic, encodeDynamic } from "../../../src/terraform/codec/dynamic.ts";
 import type { Session } from "../../../src/terraform/contract.ts";
 import { openSession } from "../../../src/terraform/provider/session.ts";
-import type { Attributes } from "../../../src/terraform/schema/schema.ts";
 import {
   type Diagnostic as Message,
   ReadDataSource_RequestSchema,

@@ -1,5 +1,5 @@
 import { UNKNOWN, type Value, type ValueObject } from "../../../../src/model/index.ts";
-import { type Attribute, type Attributes, isNested, type Type } from "../../../../src/terraform/schema/schema.ts";
+import { type Attribute, type Attributes, isNested, type Type } from "../../../../src/model/schema.ts";
 import { fc } from "../../../support/fc.ts";
 
 const name = fc.stringMatching(/^[a-z][a-z0-9_]{0,6}$/);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { HostformError } from "../../../../src/model/index.ts";
+import type { Attribute, Attributes } from "../../../../src/model/schema.ts";
 import { fromStateJson } from "../../../../src/terraform/codec/state-json.ts";
-import type { Attribute, Attributes } from "../../../../src/terraform/schema/schema.ts";
 import { fc } from "../../../support/fc.ts";
 import { attributes, objectOf, orderedType } from "./arbitrary.ts";
 

@@ -2,8 +2,8 @@
 import type { Kind } from "../../../../src/kinds/kind.ts";
 import { attributesOf } from "../../../../src/lifecycle/index.ts";
 import { type JsonObject, UNKNOWN, type Value, type ValueObject } from "../../../../src/model/index.ts";
+import { type Attribute, isNested, type Type } from "../../../../src/model/schema.ts";
 import { schemaOf } from "../../../../src/terraform/schema/of-kind.ts";
-import { type Attribute, isNested, type Type } from "../../../../src/terraform/schema/schema.ts";
 import fc from "../../../support/fc.ts";
 
 /** Few, so that two of them are often the same. */

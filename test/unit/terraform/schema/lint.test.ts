@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { Attribute, Schema } from "../../../../src/model/schema.ts";
 import { catalogue } from "../../../../src/terraform/catalogue.ts";
-import type { Attribute, Schema } from "../../../../src/terraform/schema/schema.ts";
 import { lint, type Sort } from "./lint.ts";
 
 const all: readonly (readonly [name: string, sort: Sort, schema: Schema])[] = [

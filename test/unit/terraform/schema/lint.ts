@@ -1,4 +1,4 @@
-import { type Attribute, type Attributes, isNested, type Schema } from "../../../../src/terraform/schema/schema.ts";
+import { type Attribute, type Attributes, isNested, type Schema } from "../../../../src/model/schema.ts";
 
 export type Sort = "provider" | "resource" | "data source" | "ephemeral resource";
 

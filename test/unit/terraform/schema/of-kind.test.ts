@@ -3,8 +3,8 @@ import { z } from "zod";
 import { attribute, type Kind, kinds } from "../../../../src/kinds/index.ts";
 import { attributesOf, validate } from "../../../../src/lifecycle/index.ts";
 import type { Value } from "../../../../src/model/index.ts";
+import { type Attribute, isNested } from "../../../../src/model/schema.ts";
 import { FRONT_ATTRIBUTES, schemaOf } from "../../../../src/terraform/schema/of-kind.ts";
-import { type Attribute, isNested } from "../../../../src/terraform/schema/schema.ts";
 
 const all = [...kinds.values()];
 const kind = (type: string) => kinds.get(type) as Kind;

@@ -1,8 +1,8 @@
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
+import { type Attributes, isNested, type Schema } from "../../../../src/model/schema.ts";
 import { catalogue } from "../../../../src/terraform/catalogue.ts";
 import { toProtoSchema, typeBytes } from "../../../../src/terraform/schema/proto.ts";
-import { type Attributes, isNested, type Schema } from "../../../../src/terraform/schema/schema.ts";
 import {
   Schema_Object_NestingMode as NestingMode,
   type Schema_Attribute as ProtoAttribute,
