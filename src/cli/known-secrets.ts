@@ -1,6 +1,14 @@
 import { kinds } from "../kinds/index.ts";
 import { attributesOf, sensitiveNames } from "../lifecycle/index.ts";
-import { type Desired, type Json, type Plan, parseAddress, type ResourceState, referencesIn } from "../model/index.ts";
+import {
+  type Desired,
+  type Json,
+  type OutputState,
+  type Plan,
+  parseAddress,
+  type ResourceState,
+  type State,
+} from "../model/index.ts";
 import type { OpenState, StateStore } from "../record/index.ts";
 import type { Redaction } from "./redaction.ts";
 
@@ -43,11 +51,15 @@ export function learnToken(redaction: Redaction, token: string | undefined): voi
 /** Announces what a declaration holds or names of secrets: tokens of its accounts, passwords written out or taken from the environment. */
 export function learnDeclared(
   redaction: Redaction,
-  { providers, resources }: Pick<Desired, "providers" | "resources">,
+  { providers, resources, outputs = [] }: Pick<Desired, "providers" | "resources" | "outputs">,
   env: Environment,
 ): void {
+  for (const { sensitive, references } of outputs) {
+    if (!sensitive) continue;
+    for (const { reference } of references) if (reference.to === "env") learnValue(redaction, env[reference.name]);
+  }
   for (const { tokenEnv } of providers.values()) if (tokenEnv !== undefined) learnToken(redaction, env[tokenEnv]);
-  for (const { type, config, sources = new Map() } of resources) {
+  for (const { type, config, references, sources = new Map() } of resources) {
     for (const source of sources.values()) if ("env" in source) learnValue(redaction, env[source.env]);
     const kind = kinds.get(type);
     if (kind === undefined) continue;
@@ -55,15 +67,17 @@ export function learnDeclared(
       const value = config[name];
       if ((!meta.sensitive && !meta.writeOnly) || value === undefined) continue;
       if (typeof value === "string" && !value.includes("${")) redaction.learn(value);
-      for (const { reference } of referencesIn(value)) {
-        if (reference.to === "env") learnValue(redaction, env[reference.name]);
+      for (const { reference, path } of references) {
+        if (path[0] === name && reference.to === "env") learnValue(redaction, env[reference.name]);
       }
     }
   }
 }
 
 /** Announces the sensitive values of a plan, as they were observed and as they will be. */
-export function learnPlan(redaction: Redaction, { changes }: Pick<Plan, "changes">): void {
+export function learnPlan(redaction: Redaction, { changes, outputs = [] }: Pick<Plan, "changes" | "outputs">): void {
+  // Of a list or a map the secret part is known from the attribute that it came from; the others stand in other places too.
+  for (const { sensitive, before, after } of outputs) if (sensitive) redaction.learn(before, after);
   for (const { before, after, sensitive } of changes)
     for (const name of sensitive) learnPart(redaction, before?.[name], after?.[name]);
 }
@@ -75,19 +89,26 @@ export function announcing(store: StateStore, redaction: Redaction): StateStore 
     open: async (request) => {
       const open = await store.open(request);
       for (const resource of open.state.resources.values()) learnResource(redaction, resource);
-      return watched(open, (resource) => learnResource(redaction, resource));
+      learnOutputs(redaction, open.state.outputs);
+      return watched(open, redaction);
     },
   };
 }
 
-/** The same session; `learn` sees each resource before it is recorded. */
-function watched(open: OpenState, learn: (resource: ResourceState) => void): OpenState {
+/** The same session; what it is to record is announced before. */
+function watched(open: OpenState, redaction: Redaction): OpenState {
   return new Proxy(open, {
     get(target, name) {
       if (name === "put") {
         return (resource: ResourceState) => {
-          learn(resource);
+          learnResource(redaction, resource);
           return target.put(resource);
+        };
+      }
+      if (name === "setOutputs") {
+        return (outputs: ReadonlyMap<string, OutputState>) => {
+          learnOutputs(redaction, outputs);
+          return target.setOutputs(outputs);
         };
       }
       // Its methods read private fields: they belong to the session, not to what stands before it.
@@ -101,6 +122,10 @@ function learnResource(redaction: Redaction, { address, attributes, sensitive, p
   const kind = kinds.get(parseAddress(address)?.type ?? "");
   for (const name of new Set([...sensitive, ...(kind === undefined ? [] : sensitiveNames(kind))]))
     learnPart(redaction, attributes[name], mark.deposed?.[name]);
+}
+
+function learnOutputs(redaction: Redaction, outputs: State["outputs"] = new Map()): void {
+  for (const { value, sensitive } of outputs.values()) if (sensitive) redaction.learn(value);
 }
 
 function learnPart(redaction: Redaction, ...values: readonly (Json | undefined)[]): void {

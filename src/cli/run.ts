@@ -1,4 +1,4 @@
-import { type Limits, narrow, observe, plan } from "../engine/index.ts";
+import { type DataReading, type Limits, type Move, moved, narrow, observe, plan } from "../engine/index.ts";
 import { kinds } from "../kinds/index.ts";
 import {
   type Desired,
@@ -12,6 +12,7 @@ import {
 } from "../model/index.ts";
 import type { OpenState } from "../record/index.ts";
 import { escapeLine, plural } from "../report/index.ts";
+import { dataReader } from "./data-sources.ts";
 import { limitsOf } from "./guards.ts";
 import { type Invocation, say } from "./io.ts";
 import { learnPlan } from "./known-secrets.ts";
@@ -33,6 +34,12 @@ export interface Run {
   /** Narrowed to the targets. */
   readonly desired: Desired;
   readonly state: State;
+  /** The addresses of the whole declaration. */
+  readonly all: ReadonlySet<string>;
+  /** What has another address in `state` than in the store: to be moved there before anything is applied. */
+  readonly moves: readonly Move[];
+  /** What data sources told. */
+  readonly data: ReadonlyMap<string, DataReading> | undefined;
   /** What it may order, spend and remove. */
   readonly limits: Limits;
   readonly store: OpenState;
@@ -97,14 +104,17 @@ function unlessShown(error: unknown, shown: readonly Diagnostic[]): void {
 }
 
 async function makePlan(
-  { io }: Invocation,
+  invocation: Invocation,
   { mode, targets, reorder, orderAnyway = [], guards }: RunOptions,
   declared: Desired,
   store: OpenState,
   providers: Providers,
   signal: AbortSignal,
-): Promise<Pick<Run, "plan" | "desired" | "state" | "limits">> {
-  const known = new Set([...declared.resources.map(({ address }) => address), ...store.state.resources.keys()]);
+): Promise<Pick<Run, "plan" | "desired" | "state" | "limits" | "all" | "moves" | "data">> {
+  const { io } = invocation;
+  const { state: recorded, moves, diagnostics: unmoved } = moved(declared, store.state);
+  const all = new Set(declared.resources.map(({ address }) => address));
+  const known = new Set([...all, ...recorded.resources.keys()]);
   for (const [flag, addresses] of Object.entries({ "--reorder": reorder, "--order-anyway": orderAnyway })) {
     const stray = addresses.find((address) => !known.has(address));
     if (stray !== undefined) {
@@ -114,22 +124,30 @@ async function makePlan(
     }
   }
   const wanted = mode === "destroy" ? { ...declared, resources: [] } : declared;
-  const { desired, state } = narrow(wanted, store.state, targets);
-  await providers.prepare([...desired.resources, ...state.resources.values()].map(({ provider }) => provider));
+  const { desired, state } = narrow(wanted, recorded, targets);
+  const { data = [] } = mode === "destroy" ? {} : desired;
+  await providers.prepare([...desired.resources, ...state.resources.values(), ...data].map(({ provider }) => provider));
   const accounts = (alias: string) => providers.get(alias).account;
-  const observed = await observe({ desired, state, kinds, accounts, env: io.env, reorder: new Set(reorder) }).catch(
-    (error: unknown) => {
-      // Interrupted: every request says that it was cancelled, and none of them why.
-      signal.throwIfAborted();
-      throw error;
-    },
-  );
+  const reading = {
+    desired: { ...desired, data },
+    state,
+    kinds,
+    accounts,
+    env: io.env,
+    reorder: new Set(reorder),
+    readData: await dataReader(invocation, desired, providers, signal),
+  };
+  const observed = await observe(reading).catch((error: unknown) => {
+    // Interrupted: every request says that it was cancelled, and none of them why.
+    signal.throwIfAborted();
+    throw error;
+  });
   signal.throwIfAborted();
   const limits = limitsOf(declared.guards, guards);
   const made = plan({
     desired,
     state,
-    recorded: store.state,
+    recorded,
     observed,
     kinds,
     env: io.env,
@@ -140,13 +158,17 @@ async function makePlan(
     readRequests: providers.requests,
     requestsPerMinute: providers.requestsPerMinute,
     limits,
-    declared: new Set(declared.resources.map(({ address }) => address)),
+    declared: all,
+    moves,
   });
   return {
-    plan: { ...made, diagnostics: [...made.diagnostics, ...store.warnings, ...unmanaged(store)] },
+    plan: { ...made, diagnostics: [...made.diagnostics, ...unmoved, ...store.warnings, ...unmanaged(store)] },
     desired,
     state,
     limits,
+    all,
+    moves,
+    data: observed.data,
   };
 }
 

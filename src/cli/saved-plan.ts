@@ -2,7 +2,16 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
-import { type Change, errnoOf, fail, isNoOp, isObject, type JsonObject, type Plan } from "../model/index.ts";
+import {
+  type Change,
+  errnoOf,
+  fail,
+  isNoOp,
+  isObject,
+  type JsonObject,
+  type OutputChange,
+  type Plan,
+} from "../model/index.ts";
 import { systemDisk } from "../record/index.ts";
 import { jsonText } from "../report/index.ts";
 import { GUARD_FLAGS, type GuardFlags } from "./guards.ts";
@@ -132,6 +141,7 @@ function withoutSecrets(plan: Plan): Plan {
   return {
     ...plan,
     changes: plan.changes.map(stripped),
+    ...(plan.outputs && { outputs: plan.outputs.map(withoutValue) }),
     drift: plan.drift.map((drift) => {
       // Without the change nothing tells which attributes are secret: then all of them are treated as if they were.
       const names = sensitive.get(drift.address) ?? Object.keys({ ...drift.before, ...drift.after });
@@ -139,6 +149,9 @@ function withoutSecrets(plan: Plan): Plan {
     }) as unknown as Plan["drift"],
   };
 }
+
+const withoutValue = (output: OutputChange): OutputChange =>
+  output.sensitive ? { ...output, before: null, after: null } : output;
 
 /** Of the mark only the generation: the rest holds requests and attributes, and the state has it. */
 function stripped(change: Change): Change {

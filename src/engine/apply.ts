@@ -16,13 +16,17 @@ import {
   located,
   type Outcome,
   type Plan,
+  type Scope,
   type State,
   type ValueObject,
 } from "../model/index.ts";
+import { type DataReading, DataSources, type ReadData, readingsBefore } from "./data.ts";
 import { type Environment, resolveConfig, scopeOf } from "./evaluate.ts";
-import { kindOf } from "./observe.ts";
+import { kindOf, kindsOf } from "./kinds.ts";
+import { heeding } from "./lifecycle.ts";
 import { OrderGate } from "./order-gate.ts";
 import type { Limits } from "./orders.ts";
+import { recordOutputs } from "./outputs.ts";
 import { progressOf, skipped } from "./progress.ts";
 import { type Recorder, Records } from "./records.ts";
 import { blockersOf } from "./schedule.ts";
@@ -51,6 +55,12 @@ export interface ApplyOptions extends Secrets {
   requests(): number;
   /** What the run may order and spend; no limit when absent. */
   readonly limits?: Limits;
+  /** Reads data sources that hang on what is made here; absent: there are none. */
+  readonly readData?: ReadData;
+  /** What data sources told when the plan was made. */
+  readonly data?: ReadonlyMap<string, DataReading>;
+  /** The addresses of the whole declaration, when `desired` was narrowed to targets. */
+  readonly all?: ReadonlySet<string>;
 }
 
 /**
@@ -70,6 +80,9 @@ class Run {
   readonly #records: Records;
   readonly #outcomes = new Map<string, Outcome>();
   readonly #declared: ReadonlyMap<string, DesiredResource>;
+  readonly #kinds: Kinds;
+  readonly #data: DataSources;
+  readonly #scope: Scope;
   /** A mistake of ours. It ends the run, but not before what is under way is finished and recorded. */
   #defect: { readonly error: unknown } | undefined;
 
@@ -79,7 +92,10 @@ class Run {
     const onWaiting = (addresses: readonly string[], seconds: number) =>
       onEvent?.({ type: "waiting", addresses, seconds });
     this.#watch = new JobWatch({ clock, stop, timeoutMs, onWaiting });
-    const { plan, limits = {}, kinds, desired } = options;
+    const { plan, limits = {}, desired, readData, env } = options;
+    const kinds = kindsOf(desired, options.kinds);
+    this.#kinds = kinds;
+    this.#data = new DataSources(desired.data, readData, readingsBefore(plan, options.data, desired.data));
     this.#gate = new OrderGate({ plan, limits, kinds, providers: desired.providers });
     this.#declared = new Map(options.desired.resources.map((resource) => [resource.address, resource]));
     // What templates refer to: as observed for what stays, as applied for what changes.
@@ -87,6 +103,10 @@ class Run {
     this.#records = new Records(options.recorder, kinds, options.recorded ?? options.state, plan.changes);
     for (const change of options.plan.changes)
       if (change.before !== null) this.#attributes.set(change.address, change.before);
+    this.#scope = scopeOf(
+      (address) => (this.#data.has(address) ? this.#data.value(address, this.#scope) : this.#attributes.get(address)),
+      env,
+    );
   }
 
   async run(): Promise<ApplyResult> {
@@ -111,11 +131,12 @@ class Run {
       await Promise.race(running.values());
     }
     if (this.#defect !== undefined) throw this.#defect.error;
+    const outputs = await recordOutputs(this.#options, this.#data, this.#scope);
     for (const address of waiting.keys())
       this.#outcomes.set(address, { address, result: "not-started", diagnostics: [] });
     return {
       outcomes: [...this.#outcomes.values()],
-      diagnostics: this.#gate.warnings(),
+      diagnostics: [...this.#gate.warnings(), ...outputs],
       interrupted: stop.aborted,
       pending: plan.changes.flatMap(({ address }) => (this.#records.isPending(address) ? [address] : [])),
       requests: requests() - before,
@@ -182,10 +203,10 @@ class Run {
   }
 
   async #apply(change: Change): Promise<Applied> {
-    const { kinds, plan, accounts, clock } = this.#options;
-    const kind = kindOf(change.address, kinds);
+    const { plan, accounts, clock } = this.#options;
+    const kind = kindOf(change.address, this.#kinds);
     if (kind === undefined) throw new Error(`no kind for ${change.address}`);
-    const config = this.#config(change);
+    const config = await this.#config(change);
     return this.#gate.pass(kind, change, accounts(change.provider), ({ account, writer }) =>
       applyChange(kind, change, config, {
         account,
@@ -208,21 +229,20 @@ class Run {
   }
 
   /** The declared attributes, with everything they refer to known by now. */
-  #config(change: Change): ValueObject | null {
-    const { kinds, env } = this.#options;
+  async #config(change: Change): Promise<ValueObject | null> {
     const resource = this.#declared.get(change.address);
-    const kind = kindOf(change.address, kinds);
+    const kind = kindOf(change.address, this.#kinds);
     if (resource === undefined || kind === undefined || change.config === null) return null;
-    const scope = scopeOf((address) => this.#attributes.get(address), env);
-    const { config, diagnostics } = resolveConfig(kind, resource, scope);
+    await this.#data.ensure([resource], this.#scope);
+    const { config, diagnostics } = resolveConfig(kind, resource, this.#scope);
     if (diagnostics.length > 0) throw new HostformError(diagnostics);
-    return config;
+    return heeding(resource, config, change.before);
   }
 
   /** The diagnostics of a failure, each at the place in the declaration that it is about. */
   #explain(error: HostformError, { address, config }: Change): Diagnostic[] {
     const resource = this.#declared.get(address);
-    const kind = kindOf(address, this.#options.kinds);
+    const kind = kindOf(address, this.#kinds);
     const explained = kind === undefined ? error.diagnostics : explain(kind, address, config ?? {}, error);
     return explained.map((diagnostic) => located(diagnostic, resource?.locate(diagnostic.attribute ?? [])));
   }

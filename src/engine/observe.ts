@@ -14,18 +14,23 @@ import {
   type Desired,
   type Diagnostic,
   HostformError,
+  type Scope,
   type State,
   UNKNOWN,
   type Value,
   type ValueObject,
 } from "../model/index.ts";
+import { type DataReading, DataSources, type ReadData } from "./data.ts";
 import { type Environment, resolveConfig, scopeOf } from "./evaluate.ts";
+import { kindOf } from "./kinds.ts";
 
 /** What the accounts show of everything that is declared or recorded. */
 export interface Observed {
   readonly observations: ReadonlyMap<string, Observation>;
   /** The plans that can be ordered, per provider; only where something is to be ordered. */
   readonly plans: ReadonlyMap<string, readonly PlanRecord[]>;
+  /** What data sources told, and what they were asked. */
+  readonly data?: ReadonlyMap<string, DataReading>;
 }
 
 /** The accounts by provider alias. @throws HostformError for one that cannot be used (no token, no base URL). */
@@ -39,6 +44,8 @@ export interface ObserveOptions {
   readonly env: Environment;
   /** Addresses of gone services that may be ordered anew. */
   readonly reorder: ReadonlySet<string>;
+  /** Reads data sources; absent: there are none. */
+  readonly readData?: ReadData;
 }
 
 interface Query extends ReadQuery {
@@ -51,8 +58,13 @@ interface Query extends ReadQuery {
  * collection at most once, and reads all accounts side by side.
  * @throws HostformError with everything that could not be read.
  */
-export async function observe({ desired, state, kinds, accounts, env, reorder }: ObserveOptions): Promise<Observed> {
-  const queries = queriesOf(desired, state, kinds, env);
+export async function observe(options: ObserveOptions): Promise<Observed> {
+  const { desired, state, kinds, accounts, env, reorder, readData } = options;
+  const data = new DataSources(desired.data, readData);
+  const scope = recordedScope(desired, state, kinds, env, data);
+  // What resources are compared with may hang on what data sources tell.
+  await data.ensure([...desired.resources, ...(desired.outputs ?? [])], scope);
+  const queries = queriesOf(desired, state, kinds, scope);
   const share = new Map<string, number>();
   for (const query of queries) share.set(shareOf(query), (share.get(shareOf(query)) ?? 0) + 1);
 
@@ -72,7 +84,7 @@ export async function observe({ desired, state, kinds, accounts, env, reorder }:
     result.status === "rejected" ? [result.reason as unknown] : [],
   );
   if (failures.length > 0) throw merged(failures);
-  return { observations, plans };
+  return { observations, plans, data: data.readings };
 }
 
 const mayOrder = ({ kind, prior, importId, config }: Query) =>
@@ -84,15 +96,22 @@ const mayOrder = ({ kind, prior, importId, config }: Query) =>
 const shareOf = ({ kind, provider, prior, config }: Query) =>
   `${provider} ${kind.type} ${parentOf(kind, prior?.attributes ?? config) ?? ""}`;
 
-function queriesOf(desired: Desired, state: State, kinds: Kinds, env: Environment): Query[] {
+/** What names mean before anything is read: what is recorded, and the ids of what is adopted. */
+function recordedScope(desired: Desired, state: State, kinds: Kinds, env: Environment, data: DataSources): Scope {
   const declared = new Map(desired.resources.map((resource) => [resource.address, resource]));
-  const scope = scopeOf((address): Value | undefined => {
+  const scope: Scope = scopeOf((address): Value | undefined => {
+    if (data.has(address)) return data.value(address, scope);
     const prior = state.resources.get(address);
     if (prior !== undefined) return prior.attributes;
     const kind = kindOf(address, kinds);
     const importId = declared.get(address)?.importId;
     return kind === undefined || importId === undefined ? UNKNOWN : adopted(kind, importId);
   }, env);
+  return scope;
+}
+
+function queriesOf(desired: Desired, state: State, kinds: Kinds, scope: Scope): Query[] {
+  const declared = new Set(desired.resources.map(({ address }) => address));
   const queries: Query[] = [];
   const add = (
     address: string,
@@ -128,11 +147,6 @@ function queriesOf(desired: Desired, state: State, kinds: Kinds, env: Environmen
     if (kind !== undefined) add(prior.address, prior.provider, kind, undefined, undefined);
   }
   return queries;
-}
-
-/** The kind of an address. */
-export function kindOf(address: string, kinds: Kinds): Kind | undefined {
-  return kinds.get(address.slice(0, address.indexOf(".")));
 }
 
 /** An object that is about to be adopted: its id is known, nothing else is yet. */

@@ -1,6 +1,6 @@
 import type { Kind, Kinds, Remote } from "../kinds/kind.ts";
 import type { ApplyContext } from "../lifecycle/index.ts";
-import type { Change, JsonObject, ResourceState, State } from "../model/index.ts";
+import type { Change, JsonObject, OutputState, ResourceState, State } from "../model/index.ts";
 import { sameThing, sameThingIn } from "./doubles.ts";
 import { identityIn, identityOf, siblingsOf } from "./identity.ts";
 
@@ -8,6 +8,8 @@ import { identityIn, identityOf, siblingsOf } from "./identity.ts";
 export interface Recorder {
   put(resource: ResourceState): Promise<void>;
   remove(address: string): Promise<void>;
+  /** The outputs, all of them, by name. */
+  setOutputs?(outputs: ReadonlyMap<string, OutputState>): Promise<void>;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type Desired, didYouMean, fail, resourceOf, type State } from "../model/index.ts";
+import { DataSources } from "./data.ts";
 import { addressIndex, dependenciesOf } from "./graph.ts";
 
 /**
@@ -9,7 +10,7 @@ import { addressIndex, dependenciesOf } from "./graph.ts";
 export function narrow(desired: Desired, state: State, targets: readonly string[]): { desired: Desired; state: State } {
   if (targets.length === 0) return { desired, state };
   const declared = new Map(desired.resources.map((resource) => [resource.address, resource]));
-  const declaredIndex = addressIndex(declared.keys());
+  const declaredIndex = addressIndex(declared.keys(), new DataSources(desired.data).dependencies());
   const recordedIndex = addressIndex(state.resources.keys());
   const chosen = new Set<string>();
   const follow = (address: string, next: (address: string) => readonly string[]) => {

@@ -8,6 +8,7 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import { type Environment, resolveConfig, scopeOf } from "./evaluate.ts";
+import { kindsOf } from "./kinds.ts";
 import { SecretPlaces } from "./secret-places.ts";
 
 /**
@@ -15,7 +16,8 @@ import { SecretPlaces } from "./secret-places.ts";
  * account (the same domain declared twice would be ordered twice; the same order reference would be one order; of two secrets
  * written to one place, one would be lost).
  */
-export function validateDesired(desired: Desired, kinds: Kinds, env: Environment): Diagnostic[] {
+export function validateDesired(desired: Desired, all: Kinds, env: Environment): Diagnostic[] {
+  const kinds = kindsOf(desired, all);
   const diagnostics: Diagnostic[] = [];
   const scope = scopeOf(() => UNKNOWN, env);
   const byKey = new Map<string, { resource: DesiredResource; config: ValueObject }[]>();

@@ -1,6 +1,6 @@
 import { domainToASCII } from "node:url";
 import { z } from "zod";
-import { isObject, type Json } from "../model/index.ts";
+import { type Attribute, type Attributes, isObject, type Json, type Nested, type Type } from "../model/index.ts";
 
 /** What is to be known of an attribute beside its type. Terraform, YAML, the editor's schema and the docs read it. */
 export interface AttributeMeta {
@@ -150,3 +150,64 @@ export function sameSet(a: Json, b: Json): boolean {
   const right = new Set(b.map((item) => JSON.stringify(item)));
   return left.size === right.size && [...left].every((item) => right.has(item));
 }
+
+/**
+ * Terraform's type of an attribute.
+ * @param set whether the order of a list means nothing.
+ * @throws for a form that no kind may have: Terraform would have no type for it.
+ */
+export function typeOf(type: z.ZodType, set = false): Type | Nested {
+  const { def } = coreOf(type);
+  switch (def.type) {
+    case "string":
+    case "enum":
+      return "string";
+    case "number":
+      return "number";
+    case "boolean":
+      return "bool";
+    case "literal":
+      return typeof (def as z.core.$ZodLiteralDef<z.core.util.Literal>).values[0] === "number" ? "number" : "string";
+    case "array": {
+      const element = plain(typeOf((def as z.core.$ZodArrayDef).element as z.ZodType));
+      return set ? { set: element } : { list: element };
+    }
+    case "record":
+      return { map: plain(typeOf((def as z.core.$ZodRecordDef).valueType as z.ZodType)) };
+    case "object":
+      return { nesting: "single", attributes: partsOf((def as z.core.$ZodObjectDef).shape as z.core.$ZodLooseShape) };
+    default:
+      throw new Error(`the schema for Terraform has no type for zod's "${def.type}"`);
+  }
+}
+
+function partsOf(shape: z.core.$ZodLooseShape): Attributes {
+  return Object.fromEntries(
+    Object.entries(shape).map(([name, part]): [string, Attribute] => {
+      const type = part as z.ZodType;
+      const { description } = type;
+      if (description === undefined) throw new Error(`the nested attribute ${name} has no description`);
+      return [
+        name,
+        { type: typeOf(type), description, ...(mayBeOmitted(type) ? { optional: true } : { required: true }) },
+      ];
+    }),
+  );
+}
+
+/** Within a list, a set or a map: objects there would need a nested attribute of their own. */
+function plain(type: Type | Nested): Type {
+  if (typeof type === "object" && "nesting" in type) throw new Error("no kind has objects within a list or a map");
+  return type;
+}
+
+/** The type that tells the form: of a pipe (what is written differently, then normalized) its end. */
+export function coreOf(type: z.ZodType): z.ZodType {
+  const { def } = type;
+  if (def.type === "optional") return coreOf((def as z.core.$ZodOptionalDef).innerType as z.ZodType);
+  if (def.type === "pipe") return coreOf((def as z.core.$ZodPipeDef).out as z.ZodType);
+  return type;
+}
+
+/** Whether a declaration may leave it out. */
+export const mayBeOmitted = (type: z.ZodType) => type.safeParse(undefined).success;

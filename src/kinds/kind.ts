@@ -1,6 +1,14 @@
 import type { z } from "zod";
 import type { Answers, CallOptions, Mutation, MutationName, PlanRecord, Reader } from "../api/index.ts";
-import type { Diagnostic, Invoice, JsonObject, Phase, Quote, ValueObject } from "../model/index.ts";
+import {
+  type Diagnostic,
+  type Invoice,
+  type JsonObject,
+  type Phase,
+  type Quote,
+  UNKNOWN,
+  type ValueObject,
+} from "../model/index.ts";
 import type { AttributeMeta } from "./attribute.ts";
 
 /** How to read what a host says: settings of a provider that kinds need. */
@@ -168,6 +176,19 @@ export type Kinds = ReadonlyMap<string, Kind>;
 export function matches(kind: Kind, config: ValueObject, live: ValueObject): boolean {
   const key = kind.naturalKey(config);
   return key !== undefined && key === kind.naturalKey(live) && (kind.alike?.(config, live) ?? true);
+}
+
+/**
+ * The kind where nothing tells the address of a resource (in Terraform): an order without `reference` is named by what
+ * tells it from others, its domain.
+ */
+export function namedByDomain(kind: Kind): Kind {
+  if (kind.creation !== "keyed") return kind;
+  return {
+    ...kind,
+    orderReference: (config) =>
+      config.reference === UNKNOWN ? undefined : (kind.orderReference?.(config) ?? kind.naturalKey(config)),
+  };
 }
 
 /** The id by which an object is imported: of what is in a parent's collection, that of both. */

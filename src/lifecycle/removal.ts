@@ -12,6 +12,8 @@ export interface RemovalInput {
   readonly observed: Observation;
   /** `destroy` keeps what may not be removed and says so; otherwise that is an error. */
   readonly mode: "apply" | "destroy";
+  /** It is to be forgotten, whatever the policy: the declaration says so (`removed` with `destroy = false`). */
+  readonly forget?: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** The other address under which a live object is recorded. */
@@ -65,6 +67,8 @@ export function planRemoval(input: RemovalInput): PlannedRemoval {
       diagnostics: [],
     };
   }
+  if (input.forget === true)
+    return { change: forget(reason, "declared as removed, and to be left alone"), diagnostics: [] };
   // Also when it is gone itself, but the one that it replaced remains: what is gone already is no error of a DELETE.
   if (kind.removal === "delete") {
     const requests = prior.private.deposed === undefined ? 1 : 2;

@@ -48,6 +48,8 @@ export interface DesiredOutput {
   readonly description?: string;
   /** Declared as one whose value is not shown. */
   readonly sensitive: boolean;
+  /** The value as declared in YAML, templates not evaluated. */
+  readonly config?: Json;
   readonly references: readonly PlacedReference[];
   /** @throws ExpressionError */
   evaluate(scope: Scope): OutputValue;
@@ -139,6 +141,8 @@ export interface Desired {
   readonly outputs?: readonly DesiredOutput[];
   readonly moved?: readonly Moved[];
   readonly removed?: readonly Removed[];
+  /** Resources, without key, none of whose instances may be removed or replaced, even those that are no longer declared. */
+  readonly preventDestroy?: readonly { readonly resource: string; readonly range?: SourceRange }[];
   /** What an order without `reference` is called: by its address, or, as in Terraform, by its domain. Default: `address`. */
   readonly ordersNamedBy?: "address" | "domain";
   /** The files it was read from. */

@@ -33,6 +33,8 @@ export interface Expressions {
   readonly references: readonly PlacedReference[];
   /** The value of one declared attribute. @throws ExpressionError */
   evaluate(attribute: string, scope: Scope): Value;
+  /** Whether a secret goes into a declared attribute; absent: one does where a reference names a secret attribute. */
+  isSecret?(attribute: string, scope: Scope): boolean;
 }
 
 /** A string in Terraform's template syntax, taken apart: literal text and references in turn. */

@@ -56,6 +56,13 @@ export interface OutputChange {
   readonly after_unknown: Mask;
   /** Never shown. */
   readonly sensitive: boolean;
+  /** Terraform's type of `after`, where all of it is known. */
+  readonly type?: Json;
+}
+
+/** Whether applying the plan would record other outputs than there are. */
+export function changesOutputs({ outputs = [] }: Pick<Plan, "outputs">): boolean {
+  return outputs.some(({ action }) => action !== "no-op");
 }
 
 /** What became of one change. */

@@ -1,3 +1,5 @@
+import type { Json } from "./value.ts";
+
 /** A type of Terraform's, as far as this provider uses them. There is no `dynamic`: its values are read in two ways. */
 export type Type =
   | "string"
@@ -37,6 +39,18 @@ export interface Schema {
   /** Markdown. */
   readonly description: string;
   readonly attributes: Attributes;
+}
+
+/** Terraform's own form of a type, on the wire as in its JSON: `"string"`, `["list", "string"]`; what is nested is an object. */
+export function typeJson(type: Attribute["type"]): Json {
+  if (typeof type === "string") return type;
+  if (isNested(type)) {
+    const parts = Object.entries(type.attributes).map(([name, part]): [string, Json] => [name, typeJson(part.type)]);
+    const object = ["object", Object.fromEntries(parts)];
+    return type.nesting === "list" ? ["list", object] : object;
+  }
+  if ("list" in type) return ["list", typeJson(type.list)];
+  return "set" in type ? ["set", typeJson(type.set)] : ["map", typeJson(type.map)];
 }
 
 export function isNested(type: Attribute["type"]): type is Nested {

@@ -3,6 +3,7 @@ import type { Settings } from "../kinds/kind.ts";
 import type { Account, SecretOutputs } from "../lifecycle/index.ts";
 import type { Clock, Json, JsonObject, ResourceState } from "../model/index.ts";
 import type { Schema, Type } from "../model/schema.ts";
+import type { Collections } from "./collections.ts";
 
 /** The contracts between the parts of the provider. None of them knows wire types; `calls/` alone translates. */
 
@@ -61,6 +62,12 @@ export interface Journal {
   close(): void;
 }
 
+/** What data sources need of a session. */
+export interface DataSession extends Pick<Session, "client" | "account" | "moneyScale" | "clock" | "stop"> {
+  /** The collections as their readers share them; default: those of the session. */
+  readonly collections?: Pick<Collections, "isAlone" | "upToDate">;
+}
+
 /** `data "hosting_…"`. */
 export interface DataSource {
   readonly name: string;
@@ -70,7 +77,7 @@ export interface DataSource {
    * @returns every attribute of the schema.
    * @throws HostformError.
    */
-  read(config: JsonObject, session: Session): Promise<JsonObject>;
+  read(config: JsonObject, session: DataSession): Promise<JsonObject>;
 }
 
 /** `ephemeral "hosting_…"`: its result is in no state and no plan. */

@@ -12,6 +12,7 @@ import {
   resultMessages,
   versionMessage,
 } from "../../report/index.ts";
+import { dataReader } from "../data-sources.ts";
 import { GUARD_FLAGS, type GuardFlags } from "../guards.ts";
 import { type Invocation, say } from "../io.ts";
 import { showProgress } from "../progress.ts";
@@ -95,13 +96,14 @@ export async function runApply(
 
 async function carryOut(
   invocation: Invocation,
-  { plan, desired, state, limits, store, providers, stop }: Run,
+  { plan, desired, state, limits, all, moves, data, store, providers, stop }: Run,
   flags: ApplyFlags,
   onEvent: NonNullable<Parameters<typeof apply>[0]["onEvent"]>,
 ): Promise<ApplyResult> {
   const { io } = invocation;
   // Also where there is nothing to do: whoever reads the state file alone is to find everything in it.
   await store.settle();
+  for (const { from, to } of moves) await store.move(from, to);
   return apply({
     ...secretsOf(invocation, desired),
     plan,
@@ -122,6 +124,9 @@ async function carryOut(
     onEvent,
     requests: () => providers.requests,
     limits,
+    all,
+    ...(data && { data }),
+    readData: await dataReader(invocation, desired, providers, stop, true),
   });
 }
 

@@ -1,6 +1,6 @@
 import { type Diagnostic, formatAmount, type Json, type JsonObject, type ValueObject } from "../../model/index.ts";
 import type { Attribute, Attributes } from "../../model/schema.ts";
-import type { DataSource, Session } from "../contract.ts";
+import type { DataSession, DataSource } from "../contract.ts";
 
 /** A data source that can refuse a configuration before it is read. Values may be unknown; null where nothing is given. */
 export interface CheckedDataSource extends DataSource {
@@ -46,7 +46,7 @@ export const amountText = (of: string, example: string): Attribute =>
   told("string", `\`${of}\` as text, such as \`${example}\`; ${SCALE}.`);
 
 /** `9.99 USD`; null when the scale of amounts is not known (§2 Gaps), or there is no amount. */
-export function moneyText(amount: number | null, currency: string | null, { moneyScale }: Session): string | null {
+export function moneyText(amount: number | null, currency: string | null, { moneyScale }: DataSession): string | null {
   if (amount === null || moneyScale === undefined) return null;
   const text = formatAmount(amount, moneyScale);
   return currency === null ? text : `${text} ${currency}`;

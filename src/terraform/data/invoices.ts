@@ -2,7 +2,7 @@ import type { InvoiceRecord } from "../../api/index.ts";
 import { reportedInvoice } from "../../kinds/invoice.ts";
 import type { JsonObject } from "../../model/index.ts";
 import type { Attributes } from "../../model/schema.ts";
-import type { Session } from "../contract.ts";
+import type { DataSession } from "../contract.ts";
 import {
   amountText,
   type CheckedDataSource,
@@ -32,7 +32,7 @@ const invoice: Attributes = {
   order_id: told("string", "The service that it is for."),
 };
 
-function described(record: InvoiceRecord, session: Session): JsonObject {
+function described(record: InvoiceRecord, session: DataSession): JsonObject {
   const { subtotal, total, currency } = record;
   return shaped(invoice, {
     ...record,
@@ -60,12 +60,12 @@ export const hostingInvoice: CheckedDataSource = {
   },
 };
 
-function withId(id: string, { client, stop }: Session): Promise<InvoiceRecord> {
+function withId(id: string, { client, stop }: DataSession): Promise<InvoiceRecord> {
   const reading = client.invoices.get(id, { signal: stop });
   return existing(reading, { noun: "invoice", id, attribute: "id", source: "hosting_invoices" });
 }
 
-async function withNumber({ invoice_number: number }: JsonObject, session: Session): Promise<InvoiceRecord> {
+async function withNumber({ invoice_number: number }: JsonObject, session: DataSession): Promise<InvoiceRecord> {
   const found = (await allInvoices(session)).filter((record) => fits(number, record.invoice_number));
   return theOnly(found, {
     what: `invoice with the number ${JSON.stringify(number)}`,
@@ -76,7 +76,7 @@ async function withNumber({ invoice_number: number }: JsonObject, session: Sessi
   });
 }
 
-async function allInvoices({ account }: Session): Promise<InvoiceRecord[]> {
+async function allInvoices({ account }: DataSession): Promise<InvoiceRecord[]> {
   return sorted(await account.invoices(), ({ id }) => id);
 }
 

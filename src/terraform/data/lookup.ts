@@ -1,8 +1,8 @@
 import { type Kind, kinds, type Remote } from "../../kinds/index.ts";
 import { type Account, isNotFound } from "../../lifecycle/index.ts";
 import { type Diagnostic, fail, type Json, type ValueObject } from "../../model/index.ts";
-import type { Session } from "../contract.ts";
-import { frontOf } from "../resource/front.ts";
+import { collectionsOf } from "../collections.ts";
+import type { DataSession } from "../contract.ts";
 import { sorted } from "./define.ts";
 
 /** The kind whose objects a data source shows. */
@@ -14,17 +14,19 @@ export function kindOf(type: string): Kind {
 const listed = new WeakMap<Account, Set<string>>();
 
 /** The objects of a kind (of one parent), by ascending id. */
-export async function allOf(kind: Kind, session: Session, parent?: string): Promise<Remote[]> {
+export async function allOf(kind: Kind, session: DataSession, parent?: string): Promise<Remote[]> {
   const { account } = session;
-  frontOf(session).upToDate(kind, parent);
+  (session.collections ?? collectionsOf(session)).upToDate(kind, parent);
   listed.set(account, (listed.get(account) ?? new Set()).add(kind.type));
   return sorted((await account.list(kind, parent)).values(), ({ id }) => id);
 }
 
 /** One object: by a request of its own where few are asked for and nothing else needs the listing, else out of the listing that all share. */
-export async function oneById(kind: Kind, id: string, session: Session): Promise<Remote | undefined> {
-  frontOf(session).upToDate(kind, undefined);
-  const alone = (await frontOf(session).isAlone(kind, undefined)) && !listed.get(session.account)?.has(kind.type);
+export async function oneById(kind: Kind, id: string, session: DataSession): Promise<Remote | undefined> {
+  (session.collections ?? collectionsOf(session)).upToDate(kind, undefined);
+  const alone =
+    (await (session.collections ?? collectionsOf(session)).isAlone(kind, undefined)) &&
+    !listed.get(session.account)?.has(kind.type);
   return alone ? session.account.get(kind, id) : session.account.find(kind, id);
 }
 

@@ -2,7 +2,7 @@ import type { PlanRecord } from "../../api/index.ts";
 import { listPrice } from "../../kinds/service/quote.ts";
 import { didYouMean, type JsonObject } from "../../model/index.ts";
 import type { Attributes } from "../../model/schema.ts";
-import type { Session } from "../contract.ts";
+import type { DataSession } from "../contract.ts";
 import {
   amountText,
   type CheckedDataSource,
@@ -41,7 +41,7 @@ const plan: Attributes = {
 };
 
 /** A plan as it is ordered in a currency; without one, in the plan's own. */
-function described(record: PlanRecord, wanted: string | undefined, session: Session): JsonObject {
+function described(record: PlanRecord, wanted: string | undefined, session: DataSession): JsonObject {
   const own = wanted === undefined || record.currency === null || fits(wanted, record.currency);
   const currency = wanted ?? record.currency;
   const price = wanted === undefined ? record.price : listPrice(record, wanted);
@@ -66,7 +66,7 @@ const currencyOf = ({ currency }: JsonObject) =>
   typeof currency === "string" ? currency.trim().toUpperCase() : undefined;
 
 /** The plans that are what the configuration asks for. */
-async function matching(config: JsonObject, { account }: Session): Promise<PlanRecord[]> {
+async function matching(config: JsonObject, { account }: DataSession): Promise<PlanRecord[]> {
   const currency = currencyOf(config);
   const fitting = (await account.plans()).filter(
     (record) =>

@@ -1,7 +1,7 @@
 import { foldedDomain, type Remote } from "../../kinds/index.ts";
 import type { JsonObject } from "../../model/index.ts";
 import type { Attributes } from "../../model/schema.ts";
-import type { Session } from "../contract.ts";
+import type { DataSession } from "../contract.ts";
 import {
   amountText,
   type CheckedDataSource,
@@ -35,7 +35,7 @@ const service: Attributes = {
   created_at: told("string", "When it was ordered (ISO 8601)."),
 };
 
-function described({ attributes, phase }: Remote, session: Session): JsonObject {
+function described({ attributes, phase }: Remote, session: DataSession): JsonObject {
   const { price, currency } = attributes;
   const amount = typeof price === "number" ? price : null;
   const text = moneyText(amount, typeof currency === "string" ? currency : null, session);
@@ -63,12 +63,12 @@ export const hostingService: CheckedDataSource = {
   },
 };
 
-function withId(id: string, session: Session): Promise<Remote> {
+function withId(id: string, session: DataSession): Promise<Remote> {
   const reading = oneById(kindOf("hosting_service"), id, session);
   return existing(reading, { noun: "service", id, attribute: "id", source: "hosting_services" });
 }
 
-async function withDomain({ domain }: JsonObject, session: Session): Promise<Remote> {
+async function withDomain({ domain }: JsonObject, session: DataSession): Promise<Remote> {
   const all = await allOf(kindOf("hosting_service"), session);
   const named = all.filter(({ attributes }) => foldedDomain(attributes.domain) === foldedDomain(domain));
   const present = named.filter(({ phase }) => phase !== "gone");

@@ -93,7 +93,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
   try {
     const own = { ...context, ...(before && { prior: before }) };
     const applied = await applyChange(kind, change, declared, own);
-    front.changed(kind, parentOf(kind, applied.attributes ?? {}));
+    front.collections.changed(kind, parentOf(kind, applied.attributes ?? {}));
     const attributes = applied.attributes ?? {};
     if (creating) dropReplacing(kind, name, front.session);
     const marked = markOf(kind, question, attributes, latest.resource?.private ?? mark);

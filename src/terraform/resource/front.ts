@@ -2,14 +2,9 @@ import type { Kind, Remote } from "../../kinds/kind.ts";
 import type { Account } from "../../lifecycle/index.ts";
 import { JobWatch } from "../../lifecycle/index.ts";
 import type { JsonObject, ValueObject } from "../../model/index.ts";
+import { beginCollections, type Collections } from "../collections.ts";
 import type { Session } from "../contract.ts";
 import { keyOf, labelOf, nameOf } from "./subject.ts";
-
-/** How long the first readers of a collection wait for others, in milliseconds. Terraform asks for ten at a time. */
-const GATHER_MS = 25;
-
-/** Up to so many objects of a collection are read one by one: a listing may be many pages. */
-const FEW = 2;
 
 /** How long queued jobs are waited for unless `timeouts` says otherwise, in milliseconds. */
 export const JOB_MS = 300_000;
@@ -17,53 +12,28 @@ export const JOB_MS = 300_000;
 /** What the resources of one provider configuration share while the process lives. */
 export class Front {
   readonly session: Session;
+  readonly collections: Collections;
   readonly jobs: JobWatch;
   /** Things that are made, or are being made, in this process: type and name -> what it is called. */
   readonly #claimed = new Map<string, string>();
   /** Objects that Terraform let go of in this process: a create may take their place. */
   readonly #released = new Set<string>();
   readonly #held = new Map<string, string>();
-  readonly #stale = new Set<string>();
   /** What the state holds, and what was imported: type and id. */
   readonly #ids = new Set<string>();
   readonly #imported = new Set<string>();
   /** Names of what the state holds without an id. */
   readonly #doubts = new Set<string>();
-  readonly #asked = new Map<string, number>();
-  readonly #coalesce: boolean;
 
   /** @param coalesce false: every object is read by itself (for comparison). */
   constructor(session: Session, coalesce = true) {
     this.session = session;
-    this.#coalesce = coalesce;
+    this.collections = beginCollections(session, coalesce);
     this.jobs = new JobWatch({ clock: session.clock, timeoutMs: JOB_MS, stop: session.stop });
   }
 
   get account(): Account {
     return this.session.account;
-  }
-
-  /**
-   * Whether an object is one of so few that are asked for that it is cheaper to read it by itself. Waits a moment for
-   * others: Terraform reads many instances side by side.
-   */
-  async isAlone(kind: Kind, parent: string | undefined): Promise<boolean> {
-    if (!this.#coalesce) return true;
-    const key = `${kind.type} ${parent ?? ""}`;
-    this.#asked.set(key, (this.#asked.get(key) ?? 0) + 1);
-    if (kind.get === undefined) return false;
-    await this.session.clock.sleep(GATHER_MS);
-    return (this.#asked.get(key) ?? 0) <= FEW;
-  }
-
-  /** A collection was changed here. What was listed of it is still good for resources: what they made is claimed. */
-  changed(kind: Kind, parent: string | undefined): void {
-    this.#stale.add(`${kind.type} ${parent ?? ""}`);
-  }
-
-  /** For whoever shows a collection as it is (data sources, after what they depend on): it is listed anew if it was changed. */
-  upToDate(kind: Kind, parent: string | undefined): void {
-    if (this.#stale.delete(`${kind.type} ${parent ?? ""}`)) this.account.forget(kind, parent);
   }
 
   /** Takes the name of a thing that is to be made. @returns what has it already. */

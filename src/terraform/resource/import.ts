@@ -17,7 +17,7 @@ export async function importResource(kind: Kind, id: string, front: Front): Prom
       fix: `For example \`terraform import ${kind.type}.NAME '1001/${kind.nested?.keyAttribute === "email" ? "dev@acme.example" : "7"}'\`.`,
     });
   }
-  const alone = await front.isAlone(kind, parsed?.parent);
+  const alone = await front.collections.isAlone(kind, parsed?.parent);
   const seen = await read(front.account, { kind, prior: undefined, importId: id, config: undefined, alone });
   if (seen.status !== "present") {
     const how = seen.status === "gone" ? seen.how : "does not exist";

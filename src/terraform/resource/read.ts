@@ -48,7 +48,7 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, fr
     dropNote();
     return readDoubtful(kind, recorded, prior, front);
   }
-  const alone = await front.isAlone(kind, parentOf(kind, prior.attributes));
+  const alone = await front.collections.isAlone(kind, parentOf(kind, prior.attributes));
   const seen = await read(front.account, { kind, prior, config: undefined, alone });
   const kept = settledMark(mark);
   if (seen.status === "present") {

@@ -61,7 +61,7 @@ export async function destroyResource(
   if (applied.attributes !== null) throw new HostformError([stillSuspending(kind, prior)]);
   letGo(kind, recordedAs(kind, prior, {}), front);
   unclaim(kind, name, prior, front);
-  front.changed(kind, parentOf(kind, prior));
+  front.collections.changed(kind, parentOf(kind, prior));
   return [...diagnostics, ...applied.diagnostics];
 }
 

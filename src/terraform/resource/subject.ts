@@ -1,4 +1,4 @@
-import { type Kind, kinds } from "../../kinds/index.ts";
+import { type Kind, kinds, namedByDomain } from "../../kinds/index.ts";
 import { attributesOf, sensitiveNames } from "../../lifecycle/index.ts";
 import {
   equal,
@@ -7,7 +7,6 @@ import {
   type JsonObject,
   type PrivateMark,
   type ResourceState,
-  UNKNOWN,
   type Value,
   type ValueObject,
 } from "../../model/index.ts";
@@ -21,16 +20,7 @@ export function terraformKind(type: string): Kind {
   return named.get(type) ?? fail("internal", `This provider has no resource ${type}`);
 }
 
-const named = new Map([...kinds.values()].map((kind) => [kind.type, withOwnName(kind)]));
-
-function withOwnName(kind: Kind): Kind {
-  if (kind.creation !== "keyed") return kind;
-  return {
-    ...kind,
-    orderReference: (config) =>
-      config.reference === UNKNOWN ? undefined : (kind.orderReference?.(config) ?? kind.naturalKey(config)),
-  };
-}
+const named = new Map([...kinds.values()].map((kind) => [kind.type, namedByDomain(kind)]));
 
 /** What the object is called in messages: Terraform adds the address by itself. */
 export function labelOf(kind: Kind, attributes: ValueObject): string {

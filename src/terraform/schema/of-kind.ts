@@ -1,8 +1,9 @@
 import type { z } from "zod";
+import { coreOf, mayBeOmitted, typeOf } from "../../kinds/attribute.ts";
 import type { AttributeEntry, AttributeMeta, Kind } from "../../kinds/index.ts";
 import { attributesOf } from "../../lifecycle/index.ts";
 import type { Json } from "../../model/index.ts";
-import type { Attribute, Attributes, Nested, Schema, Type } from "../../model/schema.ts";
+import type { Attribute, Attributes, Schema } from "../../model/schema.ts";
 
 /** Attributes of every resource that the kinds do not know: they steer the provider, and concern no object. */
 export const FRONT_ATTRIBUTES = ["timeouts", "replace_on_change"] as const;
@@ -39,66 +40,10 @@ function attributeOf([, type, meta]: AttributeEntry): Attribute {
   };
 }
 
-/** @param set whether the order of a list means nothing. */
-function typeOf(type: z.ZodType, set = false): Type | Nested {
-  const { def } = core(type);
-  switch (def.type) {
-    case "string":
-    case "enum":
-      return "string";
-    case "number":
-      return "number";
-    case "boolean":
-      return "bool";
-    case "literal":
-      return typeof (def as z.core.$ZodLiteralDef<z.core.util.Literal>).values[0] === "number" ? "number" : "string";
-    case "array": {
-      const element = plain(typeOf((def as z.core.$ZodArrayDef).element as z.ZodType));
-      return set ? { set: element } : { list: element };
-    }
-    case "record":
-      return { map: plain(typeOf((def as z.core.$ZodRecordDef).valueType as z.ZodType)) };
-    case "object":
-      return { nesting: "single", attributes: partsOf((def as z.core.$ZodObjectDef).shape as z.core.$ZodLooseShape) };
-    default:
-      throw new Error(`the schema for Terraform has no type for zod's "${def.type}"`);
-  }
-}
-
-function partsOf(shape: z.core.$ZodLooseShape): Attributes {
-  return Object.fromEntries(
-    Object.entries(shape).map(([name, part]): [string, Attribute] => {
-      const type = part as z.ZodType;
-      const { description } = type;
-      if (description === undefined) throw new Error(`the nested attribute ${name} has no description`);
-      return [
-        name,
-        { type: typeOf(type), description, ...(mayBeOmitted(type) ? { optional: true } : { required: true }) },
-      ];
-    }),
-  );
-}
-
-/** Within a list, a set or a map: objects there would need a nested attribute of their own. */
-function plain(type: Type | Nested): Type {
-  if (typeof type === "object" && "nesting" in type) throw new Error("no kind has objects within a list or a map");
-  return type;
-}
-
-/** The type that tells the form: of a pipe (what is written differently, then normalized) its end. */
-function core(type: z.ZodType): z.ZodType {
-  const { def } = type;
-  if (def.type === "optional") return core((def as z.core.$ZodOptionalDef).innerType as z.ZodType);
-  if (def.type === "pipe") return core((def as z.core.$ZodPipeDef).out as z.ZodType);
-  return type;
-}
-
-const mayBeOmitted = (type: z.ZodType) => type.safeParse(undefined).success;
-
 /** What the metadata say in words: the choice, the default, an example, what a change means. */
 function describe(type: z.ZodType, meta: AttributeMeta): string {
   const text = meta.hcl ?? meta.description;
-  const choice = choiceOf(core(type)).filter((word) => !text.includes(`\`${word}\``));
+  const choice = choiceOf(coreOf(type)).filter((word) => !text.includes(`\`${word}\``));
   const sentences = [
     text,
     choice.length > 0 && `One of ${choice.map((word) => `\`${word}\``).join(", ")}.`,
@@ -111,7 +56,7 @@ function describe(type: z.ZodType, meta: AttributeMeta): string {
 }
 
 function choiceOf(type: z.ZodType): string[] {
-  if (type.def.type === "array") return choiceOf(core((type.def as z.core.$ZodArrayDef).element as z.ZodType));
+  if (type.def.type === "array") return choiceOf(coreOf((type.def as z.core.$ZodArrayDef).element as z.ZodType));
   if (type.def.type === "literal") return (type.def as z.core.$ZodLiteralDef<z.core.util.Literal>).values.map(String);
   if (type.def.type !== "enum") return [];
   return Object.values((type.def as z.core.$ZodEnumDef).entries).map(String);
@@ -119,7 +64,7 @@ function choiceOf(type: z.ZodType): string[] {
 
 /** Of what is written in a form of its own: a text, a map. A reference is better seen in the example of the whole resource. */
 function exampleOf(type: z.ZodType, { example }: AttributeMeta): string | undefined {
-  const form = core(type).def.type;
+  const form = coreOf(type).def.type;
   if (example === undefined || (form !== "string" && form !== "record")) return undefined;
   if (typeof example === "string" && example.includes("${")) return undefined;
   return `Example: \`${hcl(example)}\`.`;

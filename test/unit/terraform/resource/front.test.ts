@@ -11,25 +11,25 @@ describe("reading side by side", () => {
     [10, false],
   ])("%i that are asked for at once are read one by one: %s", async (count, alone) => {
     const { front, kind } = surroundings("hosting_service");
-    const asked = Array.from({ length: count }, () => front.isAlone(kind, undefined));
+    const asked = Array.from({ length: count }, () => front.collections.isAlone(kind, undefined));
     expect(await Promise.all(asked)).toEqual(asked.map(() => alone));
   });
 
   it("counts each collection by itself, and all that was asked of it since the process began", async () => {
     const { front, kind } = surroundings("hosting_service");
-    expect(await front.isAlone(kind, undefined)).toBe(true);
-    expect(await front.isAlone(kind, "7")).toBe(true);
-    expect(await front.isAlone(kind, undefined)).toBe(true);
-    expect(await front.isAlone(kind, undefined)).toBe(false);
-    expect(await front.isAlone(kind, "7")).toBe(true);
+    expect(await front.collections.isAlone(kind, undefined)).toBe(true);
+    expect(await front.collections.isAlone(kind, "7")).toBe(true);
+    expect(await front.collections.isAlone(kind, undefined)).toBe(true);
+    expect(await front.collections.isAlone(kind, undefined)).toBe(false);
+    expect(await front.collections.isAlone(kind, "7")).toBe(true);
   });
 
   it("waits for others only where there is a GET of one object", async () => {
     const webhooks = surroundings("hosting_webhook");
-    expect(await webhooks.front.isAlone(webhooks.kind, undefined)).toBe(false);
+    expect(await webhooks.front.collections.isAlone(webhooks.kind, undefined)).toBe(false);
     expect(webhooks.clock.slept).toBe(0);
     const services = surroundings("hosting_service");
-    await services.front.isAlone(services.kind, undefined);
+    await services.front.collections.isAlone(services.kind, undefined);
     expect(services.clock.slept).toBeGreaterThan(0);
     expect(services.clock.slept).toBeLessThan(100);
   });
@@ -37,20 +37,20 @@ describe("reading side by side", () => {
   it("reads every object by itself when that is switched off, and is one for a session", async () => {
     const { kind, session } = surroundings("hosting_webhook");
     const front = frontOf(session, { HOSTFORM_TERRAFORM_COALESCE: "0" });
-    expect(await front.isAlone(kind, undefined)).toBe(true);
+    expect(await front.collections.isAlone(kind, undefined)).toBe(true);
     expect(frontOf(session, {})).toBe(front);
   });
 
   it("lists a collection anew for who shows it as it is, once after each change", async () => {
     const { front, kind, fake } = surroundings("hosting_service", { objects: [remote(liveService)] });
     const look = async () => {
-      front.upToDate(kind, undefined);
+      front.collections.upToDate(kind, undefined);
       await front.account.list(kind);
     };
     await look();
     await look();
     expect(fake.asked).toEqual(["list"]);
-    front.changed(kind, undefined);
+    front.collections.changed(kind, undefined);
     await look();
     await look();
     expect(fake.asked).toEqual(["list", "list"]);

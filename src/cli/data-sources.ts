@@ -1,0 +1,57 @@
+import type { ReadData } from "../engine/index.ts";
+import { type Desired, type Diagnostic, fail, HostformError, type JsonObject, located } from "../model/index.ts";
+import type { Invocation } from "./io.ts";
+import type { Provider, Providers } from "./providers.ts";
+
+type DataSession = import("../terraform/contract.ts").DataSession;
+
+/**
+ * Reads the data sources of a declaration as the Terraform provider does; undefined when there are none.
+ * @param fresh while an apply goes on: what was listed before says nothing of what it has made since.
+ */
+export async function dataReader(
+  { io }: Invocation,
+  { data = [] }: Pick<Desired, "data">,
+  providers: Providers,
+  stop: AbortSignal,
+  fresh = false,
+): Promise<ReadData | undefined> {
+  if (data.length === 0) return undefined;
+  const { dataSources } = await import("../terraform/data/index.ts");
+  const byName = new Map(dataSources.map((source) => [source.name, source]));
+  // One for each account: what is read side by side shares a listing.
+  const sessions = new Map<Provider, DataSession>();
+  const sessionOf = (provider: Provider): DataSession => {
+    const { client, account, config } = provider;
+    const collections: DataSession["collections"] = {
+      isAlone: () => Promise.resolve(true),
+      upToDate: (kind, parent) => account.forget(kind, parent),
+    };
+    const known = sessions.get(provider) ?? {
+      client,
+      account,
+      moneyScale: config.moneyScale,
+      clock: io.clock,
+      stop,
+      ...(fresh && { collections }),
+    };
+    sessions.set(provider, known);
+    return known;
+  };
+  return async (source, declared) => {
+    const at = ({ attribute = [], ...rest }: Diagnostic) =>
+      located({ address: source.address, attribute, ...rest }, source.locate(attribute));
+    const found = byName.get(source.type) ?? fail("internal", `There is no data source ${source.type}`);
+    const session = sessionOf(await providers.use(source.provider));
+    const absent = Object.keys(found.schema.attributes).map((name) => [name, null]);
+    const asked: JsonObject = { ...Object.fromEntries(absent), ...declared };
+    const refused = found.check?.(asked) ?? [];
+    if (refused.length > 0) throw new HostformError(refused.map(at));
+    try {
+      return await found.read(asked, session);
+    } catch (error) {
+      if (!(error instanceof HostformError)) throw error;
+      throw new HostformError(error.diagnostics.map(at), { cause: error });
+    }
+  };
+}

@@ -1,0 +1,169 @@
+import {
+  type DesiredData,
+  type DesiredOutput,
+  ExpressionError,
+  type Expressions,
+  equal,
+  fail,
+  hasUnknown,
+  isNoOp,
+  type JsonObject,
+  type Plan,
+  resourceOf,
+  type Scope,
+  UNKNOWN,
+  type Value,
+  type ValueObject,
+} from "../model/index.ts";
+
+/** Reads one data source with GETs. @param config wholly known. @throws HostformError. */
+export type ReadData = (source: DesiredData, config: JsonObject) => Promise<JsonObject>;
+
+/** What a data source told, and what it was asked. */
+export interface DataReading {
+  readonly config: JsonObject;
+  readonly value: JsonObject;
+}
+
+/** Whatever refers to data sources: resources, outputs, data sources. */
+type Referring = Pick<Expressions | DesiredOutput, "references">;
+
+/**
+ * The data sources of a declaration. Each is read as soon as what it is asked with is known: while observing, or, when
+ * it hangs on something that an apply makes, in that apply. One that nothing refers to is not read.
+ */
+export class DataSources {
+  readonly #sources: ReadonlyMap<string, DesiredData>;
+  readonly #read: ReadData | undefined;
+  readonly #readings: Map<string, DataReading>;
+  readonly #reading = new Map<string, Promise<void>>();
+
+  /** @param read absent: nothing can be read (any more). @param readings what was read before. */
+  constructor(
+    sources: readonly DesiredData[] = [],
+    read: ReadData | undefined = undefined,
+    readings: ReadonlyMap<string, DataReading> = new Map(),
+  ) {
+    this.#sources = new Map(sources.map((source) => [source.address, source]));
+    this.#read = read;
+    this.#readings = new Map(readings);
+  }
+
+  get readings(): ReadonlyMap<string, DataReading> {
+    return this.#readings;
+  }
+
+  has(address: string): boolean {
+    return this.#sources.has(address);
+  }
+
+  /**
+   * What a source tells where names mean this; unknown while it was not read with what it is asked here.
+   * @param changing the addresses that a plan changes: a source that depends on one is read after that.
+   * @throws ExpressionError.
+   */
+  value(address: string, scope: Scope, changing: ReadonlySet<string> = new Set()): Value {
+    const source = this.#sources.get(address);
+    const reading = this.#readings.get(address);
+    if (source === undefined || reading === undefined) return UNKNOWN;
+    if (source.dependsOn.some((name) => isAmong(name, changing))) return UNKNOWN;
+    return equal(configOf(source, scope), reading.config) ? reading.value : UNKNOWN;
+  }
+
+  /** Reads those that something refers to, and those that they refer to, as far as what they are asked with is known. */
+  async ensure(of: readonly Referring[], scope: Scope): Promise<void> {
+    await Promise.all([...this.named(of)].map((address) => this.#ensure(address, scope)));
+  }
+
+  /** The addresses of the sources that something refers to directly. */
+  named(of: readonly Referring[]): Set<string> {
+    const named = new Set<string>();
+    if (this.#sources.size === 0) return named;
+    const all = Map.groupBy(this.#sources.keys(), resourceOf);
+    for (const { references } of of) {
+      for (const { reference } of references) {
+        if (reference.to !== "resource" || !reference.address.startsWith("data.")) continue;
+        if (this.#sources.has(reference.address)) named.add(reference.address);
+        else for (const address of all.get(reference.address) ?? []) named.add(address);
+      }
+    }
+    return named;
+  }
+
+  /** The resources that each source hangs on, directly or by way of others: source (with and without key) -> names. */
+  dependencies(): Map<string, string[]> {
+    const found = new Map<string, string[]>();
+    const resources = (address: string, trail: ReadonlySet<string>): string[] => {
+      const source = this.#sources.get(address);
+      if (source === undefined || trail.has(address)) return [];
+      const own = source.references.flatMap(({ reference }) =>
+        reference.to === "resource" && !reference.address.startsWith("data.") ? [reference.address] : [],
+      );
+      const via = [...this.named([source])].flatMap((next) => resources(next, new Set([...trail, address])));
+      return [...own, ...source.dependsOn.filter((name) => !name.startsWith("data.")), ...via];
+    };
+    for (const address of this.#sources.keys()) {
+      const names = [...new Set(resources(address, new Set()))];
+      found.set(address, names);
+      const whole = resourceOf(address);
+      if (whole !== address) found.set(whole, [...new Set([...(found.get(whole) ?? []), ...names])]);
+    }
+    return found;
+  }
+
+  #ensure(address: string, scope: Scope): Promise<void> {
+    const known = this.#reading.get(address) ?? this.#readNow(address, scope);
+    this.#reading.set(address, known);
+    return known;
+  }
+
+  async #readNow(address: string, scope: Scope): Promise<void> {
+    const source = this.#sources.get(address);
+    if (source === undefined || this.#read === undefined) return;
+    await this.ensure([source], scope);
+    const config = configOf(source, scope);
+    if (hasUnknown(config)) {
+      // It may be known later in the same run.
+      this.#reading.delete(address);
+      return;
+    }
+    const known = config as JsonObject;
+    if (equal(this.#readings.get(address)?.config, known)) return;
+    this.#readings.set(address, { config: known, value: await this.#read(source, known) });
+  }
+}
+
+const isAmong = (name: string, addresses: ReadonlySet<string>) =>
+  addresses.has(name) || [...addresses].some((address) => resourceOf(address) === name);
+
+/** What a source is asked with. @throws HostformError at the place of what cannot be evaluated. */
+function configOf(source: DesiredData, scope: Scope): ValueObject {
+  return Object.fromEntries(
+    Object.keys(source.config).map((name) => {
+      try {
+        return [name, source.evaluate(name, scope)];
+      } catch (error) {
+        if (!(error instanceof ExpressionError)) throw error;
+        const range = source.locate([name]);
+        return fail("config.expression", `${name}: ${error.message}`, {
+          address: source.address,
+          attribute: [name],
+          ...(range && { range }),
+        });
+      }
+    }),
+  );
+}
+
+/** What sources told before an apply, but for those that are to be read after something that it changes. */
+export function readingsBefore(
+  { changes }: Pick<Plan, "changes">,
+  readings: ReadonlyMap<string, DataReading> = new Map(),
+  sources: readonly DesiredData[] = [],
+): ReadonlyMap<string, DataReading> {
+  const changing = changes.filter((change) => !isNoOp(change)).map(({ address }) => address);
+  const names = new Set([...changing, ...changing.map(resourceOf)]);
+  const later = sources.filter(({ dependsOn }) => dependsOn.some((name) => names.has(name)));
+  const addresses = new Set(later.map(({ address }) => address));
+  return new Map([...readings].filter(([address]) => !addresses.has(address)));
+}

@@ -1,0 +1,89 @@
+import type { Kind } from "../kinds/kind.ts";
+import {
+  type Change,
+  type Desired,
+  type DesiredResource,
+  type Diagnostic,
+  isReplacement,
+  type JsonObject,
+  located,
+  resourceOf,
+  type ValueObject,
+} from "../model/index.ts";
+
+/**
+ * The declared attributes of an object that exists, with `ignore_changes` heeded: such an attribute was declared for the
+ * creation alone, and what the object has counts as declared.
+ * @param live what the object has; null while it is to be made.
+ */
+export function heeding(
+  { lifecycle }: Pick<DesiredResource, "lifecycle">,
+  config: ValueObject,
+  live: JsonObject | null,
+): ValueObject {
+  const ignored = lifecycle?.ignoreChanges;
+  if (ignored === undefined || live === null) return config;
+  const names = ignored === "all" ? Object.keys(config) : ignored.filter((name) => Object.hasOwn(config, name));
+  const held = names.map((name) => [name, live[name] ?? null] as const);
+  const kept = Object.entries(config).filter(([name]) => !names.includes(name));
+  return Object.fromEntries([...kept, ...held.filter(([, value]) => value !== null)]);
+}
+
+/** Errors for what a plan would remove or replace although its block says that it must not be. */
+export function protectedOnes(
+  changes: readonly Change[],
+  { resources, preventDestroy = [] }: Pick<Desired, "resources" | "preventDestroy">,
+): Diagnostic[] {
+  const declared = new Map(resources.map((resource) => [resource.address, resource]));
+  const names = new Map(preventDestroy.map(({ resource, range }) => [resource, range]));
+  return changes.flatMap((change): Diagnostic[] => {
+    const leaves = change.actions[0] === "delete" || change.actions[0] === "forget" || isReplacement(change);
+    const resource = declared.get(change.address);
+    const protecting = resource?.lifecycle?.preventDestroy === true || names.has(resourceOf(change.address));
+    // What is gone already is not destroyed by leaving the state.
+    if (!leaves || !protecting || change.reasons.every(({ why }) => why === "gone")) return [];
+    const diagnostic: Diagnostic = {
+      severity: "error",
+      code: "plan.prevented",
+      summary: `${change.address} may not be ${isReplacement(change) ? "replaced" : "removed"}: its block has prevent_destroy`,
+      fix: "If that is meant, take prevent_destroy out first; else take back what makes it necessary.",
+      address: change.address,
+    };
+    return [located(diagnostic, resource?.locate([]) ?? names.get(resourceOf(change.address)))];
+  });
+}
+
+/** A word on `create_before_destroy` where the old object has to go first all the same. */
+export function orderKept(kind: Kind, resource: DesiredResource, { actions }: Change): Diagnostic[] {
+  const asked = resource.lifecycle?.createBeforeDestroy === true;
+  if (!asked || actions.length === 1 || actions[0] === "create") return [];
+  const diagnostic: Diagnostic = {
+    severity: "warning",
+    code: "config.unsupported",
+    summary: `${resource.address} is removed before it is made anew, in spite of create_before_destroy`,
+    detail: `Two such ${kind.noun}s could not be told apart after a lost answer.`,
+    address: resource.address,
+  };
+  return [located(diagnostic, resource.locate([]))];
+}
+
+/** What `removed` says: which of the recorded resources are only to be forgotten; what is declared still is a mistake. */
+export function forgetting({ resources, removed = [] }: Pick<Desired, "resources" | "removed">): {
+  isForgotten(address: string): boolean;
+  readonly diagnostics: readonly Diagnostic[];
+} {
+  const names = new Set(resources.flatMap(({ address }) => [address, resourceOf(address)]));
+  const still = removed.filter(({ from }) => names.has(from));
+  const kept = new Set(removed.flatMap(({ from, destroy }) => (destroy ? [] : [from])));
+  return {
+    isForgotten: (address) => kept.has(address) || kept.has(resourceOf(address)),
+    diagnostics: still.map(({ from, range }) => ({
+      severity: "error",
+      code: "config.reference",
+      summary: `${from} is said to be removed, but it is declared still`,
+      fix: "Remove the block, or take back `removed`.",
+      address: from,
+      ...(range && { range }),
+    })),
+  };
+}

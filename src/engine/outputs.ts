@@ -1,0 +1,179 @@
+import {
+  type Desired,
+  type DesiredOutput,
+  type Diagnostic,
+  ExpressionError,
+  equal,
+  HostformError,
+  hasUnknown,
+  isObject,
+  type Json,
+  type OutputChange,
+  type OutputState,
+  type OutputValue,
+  type Plan,
+  type Scope,
+  type State,
+  split,
+  UNKNOWN,
+} from "../model/index.ts";
+import { DataSources } from "./data.ts";
+import { addressIndex, dependenciesOf } from "./graph.ts";
+import type { Recorder } from "./records.ts";
+
+type Outputs = ReadonlyMap<string, OutputState>;
+
+/** The outputs of a plan, by name, and what is wrong with them. */
+export interface PlannedOutputs {
+  readonly outputs: readonly OutputChange[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Plans the outputs: what each will be, as far as that is known before anything is done.
+ * @param declared undefined: outputs are not declared here at all, and what is recorded stays.
+ * @param within whether everything that an output refers to is part of this run (`--target`); what is not keeps its value.
+ */
+export function planOutputs(
+  declared: readonly DesiredOutput[] | undefined,
+  recorded: Outputs,
+  scope: Scope,
+  within: (output: DesiredOutput) => boolean,
+): PlannedOutputs {
+  if (declared === undefined) return { outputs: [], diagnostics: [] };
+  const diagnostics: Diagnostic[] = [];
+  const changes = declared.flatMap((output): OutputChange[] => {
+    const prior = recorded.get(output.name);
+    const before = prior?.value ?? null;
+    const sensitive = output.sensitive || prior?.sensitive === true;
+    const named = { name: output.name, before, sensitive };
+    if (!within(output))
+      return prior === undefined ? [] : [{ ...named, action: "no-op", after: before, after_unknown: false }];
+    const evaluated = evaluate(output, scope);
+    if ("severity" in evaluated) {
+      diagnostics.push(evaluated);
+      return [];
+    }
+    const { known, unknown } = split(evaluated.value);
+    const same =
+      prior !== undefined &&
+      unknown === false &&
+      equal(known, before) &&
+      prior.sensitive === output.sensitive &&
+      equal(typeOf(evaluated, known), prior.type);
+    const action = prior === undefined ? "create" : same ? "no-op" : "update";
+    return [{ ...named, action, after: known, after_unknown: unknown }];
+  });
+  const names = new Set(declared.map(({ name }) => name));
+  const gone = [...recorded].filter(([name]) => !names.has(name));
+  const deleted = gone.map(
+    ([name, { value, sensitive }]): OutputChange => ({
+      name,
+      action: "delete",
+      before: value,
+      after: null,
+      after_unknown: false,
+      sensitive,
+    }),
+  );
+  const outputs = [...changes, ...deleted].sort((a, b) => (a.name < b.name ? -1 : 1));
+  return { outputs, diagnostics };
+}
+
+/** What the end of an apply needs for its outputs. */
+export interface OutputsRun {
+  readonly plan: Plan;
+  readonly desired: Desired;
+  readonly state: State;
+  readonly recorded?: State;
+  readonly recorder: Recorder;
+  readonly all?: ReadonlySet<string>;
+}
+
+/**
+ * Records the outputs as they are at the end of an apply. One whose value is not known, since something that it refers to
+ * was not made or cannot be read, stays as it was. @returns warnings of those.
+ */
+export async function recordOutputs(run: OutputsRun, data: DataSources, scope: Scope): Promise<readonly Diagnostic[]> {
+  const { plan, desired, recorder, state, recorded: { outputs: recorded = new Map() } = state, all } = run;
+  if (plan.outputs === undefined || recorder.setOutputs === undefined) return [];
+  const diagnostics: Diagnostic[] = [];
+  const within = outputsWithin(desired, all);
+  const next = new Map<string, OutputState>();
+  for (const output of plan.mode === "apply" ? (desired.outputs ?? []) : []) {
+    const prior = recorded.get(output.name);
+    const value = within(output) ? await finalValue(output, data, scope) : undefined;
+    if (value !== undefined && "severity" in value) diagnostics.push({ ...value, severity: "warning" });
+    const known = value !== undefined && !("severity" in value) && !hasUnknown(value.value);
+    if (known) {
+      const json = value.value as Json;
+      next.set(output.name, { value: json, type: typeOf(value, json), sensitive: output.sensitive });
+    } else if (prior !== undefined) next.set(output.name, prior);
+  }
+  await recorder.setOutputs(next);
+  return diagnostics;
+}
+
+async function finalValue(
+  output: DesiredOutput,
+  data: DataSources,
+  scope: Scope,
+): Promise<OutputValue | Diagnostic | undefined> {
+  try {
+    await data.ensure([output], scope);
+    return evaluate(output, scope);
+  } catch (error) {
+    if (!(error instanceof HostformError)) throw error;
+    return error.diagnostics[0];
+  }
+}
+
+function evaluate(output: DesiredOutput, scope: Scope): OutputValue | Diagnostic {
+  const place = output.range === undefined ? {} : { range: output.range };
+  try {
+    const evaluated = output.evaluate(scope);
+    if (!evaluated.secret || output.sensitive) return evaluated;
+    return {
+      severity: "error",
+      code: "config.secret",
+      summary: `The output ${output.name} would show a secret`,
+      detail: "A secret goes into its value, and outputs are shown after each apply.",
+      fix: "Add `sensitive: true` to it, or take the secret out.",
+      ...place,
+    };
+  } catch (error) {
+    if (!(error instanceof ExpressionError)) throw error;
+    return {
+      severity: "error",
+      code: "config.expression",
+      summary: `The output ${output.name}: ${error.message}`,
+      ...place,
+    };
+  }
+}
+
+const typeOf = ({ type, value }: OutputValue, known: Json): Json =>
+  type ?? (value === UNKNOWN ? "dynamic" : inferred(known));
+
+/** Terraform's type of a JSON value that comes from nowhere in particular. */
+function inferred(value: Json): Json {
+  if (Array.isArray(value)) return ["tuple", value.map(inferred)];
+  if (isObject(value))
+    return ["object", Object.fromEntries(Object.entries(value).map(([name, part]) => [name, inferred(part as Json)]))];
+  return value === null ? "dynamic" : typeof value === "boolean" ? "bool" : (typeof value as "string" | "number");
+}
+
+/**
+ * Whether all that an output refers to is part of a run that was narrowed (`--target`).
+ * @param all the addresses of the whole declaration; undefined: nothing was narrowed.
+ */
+export function outputsWithin(
+  { resources, data }: Pick<Desired, "resources" | "data">,
+  all: ReadonlySet<string> | undefined,
+): (output: DesiredOutput) => boolean {
+  const here = new Set(resources.map(({ address }) => address));
+  const outside = [...(all ?? [])].filter((address) => !here.has(address));
+  if (outside.length === 0) return () => true;
+  const index = addressIndex(outside, new DataSources(data).dependencies());
+  return ({ name, references }) => dependenciesOf({ address: name, references, dependsOn: [] }, index).length === 0;
+}

@@ -1,0 +1,157 @@
+import type { Kinds } from "../kinds/kind.ts";
+import {
+  keyIsTrusted,
+  type Observation,
+  type PlanInput,
+  type Planned,
+  planResource,
+  sensitiveNames,
+  unchanged,
+} from "../lifecycle/index.ts";
+import {
+  type Change,
+  type DesiredResource,
+  type Diagnostic,
+  isNoOp,
+  type JsonObject,
+  located,
+  type Scope,
+  UNKNOWN,
+  type Value,
+} from "../model/index.ts";
+import { DataSources } from "./data.ts";
+import { resolveConfig, scopeOf } from "./evaluate.ts";
+import { addressIndex, dependenciesOf, inOrder } from "./graph.ts";
+import { holdersOf, identityOf, siblingsOf } from "./identity.ts";
+import { kindOf } from "./kinds.ts";
+import { heeding, orderKept } from "./lifecycle.ts";
+import type { PlanOptions } from "./plan-options.ts";
+import { declaredAttributes } from "./sources.ts";
+
+/** The changes of what is declared, and what names mean once they are made. */
+export interface PlannedDeclared {
+  readonly changes: ReadonlyMap<string, Change>;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly scope: Scope;
+}
+
+/** Plans every declared resource in the order of their references, so that each sees what those it refers to will be. */
+export function planDeclared(options: PlanOptions): PlannedDeclared {
+  const { desired, state, observed, kinds, env } = options;
+  const changes = new Map<string, Change>();
+  const diagnostics: Diagnostic[] = [];
+  const declared = new Map(desired.resources.map((resource) => [resource.address, resource]));
+  const data = new DataSources(desired.data, undefined, observed.data);
+  const index = addressIndex(declared.keys(), data.dependencies());
+  const holders = holdersOf(options.recorded ?? state, kinds);
+  const results = new Map<string, Value>();
+  const left = new Set<string>(); // gone and not made anew: nothing that refers to them can be made either
+  const undecided = new Set<string>(); // nor to what may not have been made
+  const changing = new Set<string>();
+  const scope: Scope = scopeOf((address) => {
+    if (data.has(address)) return data.value(address, scope, changing);
+    return undecided.has(address) ? UNKNOWN : (results.get(address) ?? state.resources.get(address)?.attributes);
+  }, env);
+
+  for (const resource of inOrder(declared, (node) => dependenciesOf(node, index))) {
+    const kind = kinds.get(resource.type);
+    const observation = observed.observations.get(resource.address);
+    if (kind === undefined || observation === undefined) continue;
+    const { config, diagnostics: own } = resolveConfig(kind, resource, scope);
+    diagnostics.push(...own);
+    if (own.some(({ severity }) => severity === "error")) continue;
+    const dependsOn = dependenciesOf(resource, index);
+    const keyLifetimeMs = desired.providers.get(resource.provider)?.keyLifetimeMs;
+    const input: PlanInput = {
+      kind,
+      address: resource.address,
+      provider: resource.provider,
+      declared: declaredAttributes(resource),
+      config: heeding(resource, config, observation.status === "present" ? observation.attributes : null),
+      prior: state.resources.get(resource.address),
+      observed: observation,
+      ...(resource.importId !== undefined && { importId: resource.importId }),
+      dependsOn,
+      secretByReference: secretsIn(resource, kinds, scope),
+      holder: ({ id, attributes }) => holders.get(identityOf(resource.provider, kind, { ...attributes, id }) ?? ""),
+      // Only those that this plan settles by itself: their key is young, so they are sent again and named by the answer.
+      abandoned: siblingsOf(resource, kind, state.resources.values()).filter(
+        ({ address }) => !(options.declared ?? declared).has(address),
+      ),
+      siblings: siblingsOf(resource, kind, state.resources.values()).filter(
+        ({ address, private: { pending } }) =>
+          declared.has(address) && keyIsTrusted(pending.since, options.now, keyLifetimeMs),
+      ),
+      isLeaving: (address) => !(options.declared ?? declared).has(address),
+      reorder: options.reorder.has(resource.address),
+      orderAnyway: options.orderAnyway?.has(resource.address) ?? false,
+      keyLifetimeMs,
+      plans: observed.plans.get(resource.provider) ?? [],
+      now: options.now,
+    };
+    const planned = planOne(
+      input,
+      dependsOn.find((address) => left.has(address)),
+    );
+    // What is not there has no attributes to refer to but the recorded ones.
+    if (isUndecided(planned.change)) undecided.add(resource.address);
+    if (isUndecided(planned.change) || (planned.change.actions[0] === "no-op" && planned.change.before === null))
+      left.add(resource.address);
+    else results.set(resource.address, planned.result);
+    changes.set(resource.address, planned.change);
+    if (!isNoOp(planned.change)) changing.add(resource.address);
+    diagnostics.push(...orderKept(kind, resource, planned.change));
+    diagnostics.push(...planned.diagnostics.map((diagnostic) => located(diagnostic, placeOf(resource, diagnostic))));
+  }
+  return { changes, diagnostics, scope };
+}
+
+/** A create without known outcome that this plan does not settle. */
+export const isUndecided = (change: Change) => change.private.pending !== undefined && isNoOp(change);
+
+/** Attributes into which a secret of another resource flows (`${hosting_webhook.billing.secret}`): as secret as that. */
+function secretsIn(resource: DesiredResource, kinds: Kinds, scope: Scope): string[] {
+  if (resource.isSecret !== undefined)
+    return Object.keys(resource.config).filter((name) => resource.isSecret?.(name, scope));
+  const found = resource.references.flatMap(({ reference, path: [name] }) => {
+    if (reference.to !== "resource" || typeof name !== "string") return [];
+    const kind = kindOf(reference.address, kinds);
+    return kind !== undefined && sensitiveNames(kind).includes(String(reference.path[0])) ? [name] : [];
+  });
+  return [...new Set(found)];
+}
+
+function planOne(input: PlanInput, missing: string | undefined): Planned {
+  if (missing !== undefined && input.observed.status !== "present") {
+    return unchanged(input, null, [
+      {
+        severity: "warning",
+        code: "apply.skipped",
+        summary: `${input.address} is left alone: ${missing}, which it refers to, is not there`,
+        fix: `Settle ${missing} first.`,
+        address: input.address,
+      },
+    ]);
+  }
+  const recorded = input.prior?.provider;
+  if (recorded !== undefined && recorded !== input.provider)
+    return unchanged(input, present(input.observed), [moved(input, recorded)]);
+  return planResource(input);
+}
+
+const present = (observation: Observation): JsonObject | null =>
+  observation.status === "present" ? observation.attributes : null;
+
+function moved({ address, provider }: PlanInput, recorded: string): Diagnostic {
+  return {
+    severity: "error",
+    code: "plan.immutable",
+    summary: `${address} cannot move from provider ${recorded} to ${provider}`,
+    detail: "The two are different accounts; the API has no call that moves an object from one to the other.",
+    fix: `Put \`provider: ${recorded}\` back, or \`hostform state rm '${address}'\` and import what the other account has.`,
+    address,
+    attribute: ["provider"],
+  };
+}
+
+const placeOf = (resource: DesiredResource, diagnostic: Diagnostic) => resource.locate(diagnostic.attribute ?? []);
