@@ -61,8 +61,11 @@ export function planOutputs(
       equal(known, before) &&
       prior.sensitive === output.sensitive &&
       equal(typeOf(evaluated, known), prior.type);
-    const action = prior === undefined ? "create" : same ? "no-op" : "update";
-    return [{ ...named, action, after: known, after_unknown: unknown }];
+    // As for Terraform: an output that is null is none.
+    const none = known === null && unknown === false;
+    const action = prior === undefined ? (none ? "no-op" : "create") : none ? "delete" : same ? "no-op" : "update";
+    const type = unknown === false && !none ? { type: typeOf(evaluated, known) } : {};
+    return [{ ...named, action, after: known, after_unknown: unknown, ...type }];
   });
   const names = new Set(declared.map(({ name }) => name));
   const gone = [...recorded].filter(([name]) => !names.has(name));
