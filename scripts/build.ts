@@ -1,9 +1,10 @@
-// Makes `dist/`: the bundled command line and libraries, and their type declarations.
+// Makes `dist/`: the bundled command line and libraries, and their type declarations; and beside it `cdktf/` and `cdktn/`.
 import { spawnSync } from "node:child_process";
 import { chmod, rm } from "node:fs/promises";
 import path from "node:path";
 import process from "node:process";
 import { build } from "esbuild";
+import { buildConstructs } from "./build-constructs.ts";
 import { buildProvider } from "./build-provider.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
@@ -32,6 +33,7 @@ await build({
 });
 await chmod(path.join(dist, "hostform.js"), 0o755);
 await buildProvider(path.join(dist, "terraform/provider.mjs"));
+await buildConstructs(root);
 
 const types = spawnSync(
   process.execPath,
@@ -42,4 +44,4 @@ const types = spawnSync(
   },
 );
 if (types.status !== 0) process.exit(1);
-console.log("Built dist/.");
+console.log("Built dist/, cdktf/ and cdktn/.");

@@ -2,6 +2,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import process from "node:process";
+import { LIBRARIES } from "./generate/bindings/libraries.ts";
 import { errorsPage } from "./generate/errors-page.ts";
 import { jsonSchema } from "./generate/json-schema.ts";
 import { kindPages } from "./generate/kind-pages.ts";
@@ -30,6 +31,22 @@ const { kinds } = await import("../src/kinds/index.ts");
 await settle("schemas/hosting.schema.json", jsonSchema(kinds));
 const { providerSchemaJson } = await import("./generate/provider-schema.ts");
 await settle("schemas/provider.json", providerSchemaJson());
+const { catalogueLint } = await import("./generate/schema-lint.ts");
+const { catalogue } = await import("../src/terraform/catalogue.ts");
+const complaints = catalogueLint(catalogue);
+if (complaints.length > 0)
+  throw new Error(`Terraform or the bindings cannot take this schema:\n${complaints.join("\n")}`);
+const { bindings } = await import("./generate/bindings.ts");
+for (const library of LIBRARIES) {
+  const made = await bindings(library, providerSchemaJson());
+  for (const [name, text] of made) await settle(`src/constructs/${name}`, text);
+  const folder = path.join(root, "src/constructs", library);
+  const present = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  for (const file of present.filter((one) => one.isFile())) {
+    const name = path.relative(path.dirname(folder), path.join(file.parentPath, file.name)).replaceAll(path.sep, "/");
+    if (!made.has(name)) await settle(`src/constructs/${name}`, undefined);
+  }
+}
 await settle("docs/errors.md", errorsPage());
 const pages = new Map(kindPages(kinds));
 for (const [name, text] of pages) await settle(`docs/kinds/${name}`, text);

@@ -38,6 +38,10 @@ const PARTS: Readonly<Record<string, Part>> = {
     what: "kill -9 of the real Terraform before each operation of its provider",
     tests: "test/terraform/chaos.test.ts",
   },
+  constructs: {
+    what: "the packed constructs in projects of others: compilers, module resolutions, peers; HOSTFORM_NODE22 names a Node 22",
+    tests: "test/package/constructs.test.ts",
+  },
   locks: { what: "contended starts with kills in between", tests: "test/reliability/lock-contention.test.ts" },
 };
 

@@ -53,6 +53,12 @@ export function jsonSchema(kinds: Kinds): string {
           ]),
         ),
       },
+      outputs: {
+        type: ["object", "null"],
+        description: "Values to be recorded and shown after each apply, by name: `hostform output`.",
+        propertyNames: { pattern: NAME },
+        additionalProperties: output(),
+      },
       ...Object.fromEntries(top.map((kind) => [kind.section, section(kind, kinds)])),
     },
   };
@@ -95,6 +101,28 @@ function block(kind: Kind, kinds: Kinds): Schema {
       },
     },
   };
+}
+
+/** A value; as a map only under `value`. */
+function output(): Schema {
+  const settings: Schema = {
+    type: "object",
+    additionalProperties: false,
+    required: ["value"],
+    properties: {
+      value: {
+        description: "Any value; expressions in it are evaluated.",
+        type: ["array", "boolean", "number", "object", "string"],
+      },
+      description: { type: "string", description: "For people." },
+      sensitive: {
+        type: "boolean",
+        description: "Not shown, except by `hostform output NAME`. Needed where a secret goes into the value.",
+        default: false,
+      },
+    },
+  };
+  return { anyOf: [{ type: ["array", "boolean", "number", "string"] }, settings] };
 }
 
 function nested(kind: Kind, kinds: Kinds): Schema {

@@ -5,6 +5,7 @@ import { connectionPool } from "../api/proxy.ts";
 import { type Backend, type Diagnostic, fail, HostformError, located } from "../model/index.ts";
 import {
   connectTo,
+  createFilePlace,
   createHttpPlace,
   createPgPlace,
   type HttpLock,
@@ -16,6 +17,7 @@ import {
 } from "../record/index.ts";
 import { renderDiagnostics } from "../report/index.ts";
 import type { Invocation } from "./io.ts";
+import { stateFile } from "./stack/place.ts";
 
 const CONNECT_MS = 10_000;
 
@@ -24,8 +26,9 @@ const CONNECT_MS = 10_000;
  * and the credentials, which come from there alone. Nothing is opened yet.
  * @throws HostformError `state.backend` for settings that are missing or not usable.
  */
-export function backendPlace(backend: Backend, invocation: Invocation): StatePlace {
+export async function backendPlace(backend: Backend, invocation: Invocation): Promise<StatePlace> {
   try {
+    if (backend.type === "local") return await localPlace(backend, invocation);
     return backend.type === "http" ? httpPlace(backend, invocation) : pgPlace(backend, invocation);
   } catch (error) {
     if (!(error instanceof HostformError)) throw error;
@@ -56,6 +59,10 @@ export function refusingForgotten(store: StateStore, forgotten: () => string | u
       });
     },
   };
+}
+
+function localPlace({ settings }: Backend, { io, options }: Invocation): Promise<StatePlace> {
+  return createFilePlace({ path: stateFile(options.dir, settings), clock: io.clock });
 }
 
 function httpPlace(backend: Backend, { io, options, errLook }: Invocation): StatePlace {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
 import { errnoOf, fail } from "../model/index.ts";
+import type { ShellOptions } from "./io.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -32,6 +33,46 @@ export async function runCommand(
     });
   } finally {
     for (const off of handlers) off();
+  }
+}
+
+/** How long what was told to end may take before it is made to (milliseconds). */
+const GRACE_MS = 5_000;
+
+/** Runs a line of the shell without a terminal; see `Io.shell`. */
+export async function runShell(
+  line: string,
+  { cwd, env, signal, onOutput }: ShellOptions,
+): Promise<string | undefined> {
+  signal.throwIfAborted();
+  // A group of its own: what the shell has started ends with it.
+  const detached = process.platform !== "win32";
+  const child = spawn(line, { shell: true, cwd, env: { ...env }, stdio: ["ignore", "pipe", "pipe"], detached });
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", onOutput);
+  const kill = (how: NodeJS.Signals) => {
+    try {
+      if (detached && child.pid !== undefined) process.kill(-child.pid, how);
+      else child.kill(how);
+    } catch {
+      // It has ended by itself.
+    }
+  };
+  let grace: NodeJS.Timeout | undefined;
+  const stop = () => {
+    kill("SIGTERM");
+    grace = setTimeout(() => kill("SIGKILL"), GRACE_MS);
+  };
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    const code = await ended(child);
+    signal.throwIfAborted();
+    return code === 0 ? undefined : `ended with exit code ${code}`;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return `could not be started (${errnoOf(error)})`;
+  } finally {
+    signal.removeEventListener("abort", stop);
+    clearTimeout(grace);
   }
 }
 

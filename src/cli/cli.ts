@@ -5,6 +5,7 @@ import { guardIo } from "./guarded-io.ts";
 import { type GuardedIo, type Io, looksOf } from "./io.ts";
 import { learnEnvironment } from "./known-secrets.ts";
 import { buildProgram } from "./program.ts";
+import { withoutTerraformSpelling } from "./stack/options.ts";
 
 /**
  * Runs the command line. Never throws: every failure becomes a message and an exit code.
@@ -21,7 +22,8 @@ export async function runCli(args: readonly string[], io: Io): Promise<number> {
   }
 }
 
-async function runGuarded(args: readonly string[], io: GuardedIo): Promise<number> {
+async function runGuarded(given: readonly string[], io: GuardedIo): Promise<number> {
+  const args = withoutTerraformSpelling(given);
   let code = 0;
   const own = ownArguments(args);
   const json = own.includes("--json");

@@ -1,5 +1,6 @@
 import path from "node:path";
 import type { Invocation } from "./io.ts";
+import type { ActiveStack } from "./stack/stack.ts";
 
 /** Characters that mean themselves to a shell, wherever they stand in a word. */
 const PLAIN = /^[\p{L}\p{N}_./:@%+,=-]+$/u;
@@ -11,19 +12,34 @@ export function shellWord(text: string): string {
 
 /**
  * A command of hostform that works on the same project as this run, to be copied into a shell in the same folder: with
- * `-C`, `-f`, `--state` and `--insecure-http` as they were given.
+ * `-C`, `-f`, `--state` and `--insecure-http` as they were given; with the stack that was selected and its variables.
  * @param files of the command, from the working folder.
  */
-export function commandLine({ io, options }: Invocation, command: string, files: readonly string[]): string {
+export function commandLine(invocation: Invocation, command: string, files: readonly string[]): string {
+  const { io, options, stack } = invocation;
   const { dir, files: declared, state, stateNamed, insecureHttp } = options;
   const near = (file: string) => path.relative(io.cwd, file) || ".";
   const flags = [
-    ...(dir === io.cwd ? [] : ["-C", fileWord(near(dir))]),
+    ...(stack === undefined ? (dir === io.cwd ? [] : ["-C", fileWord(near(dir))]) : stackFlags(stack, near)),
     ...declared.flatMap((file) => ["-f", fileWord(near(file))]),
     ...(stateNamed === true ? ["--state", fileWord(near(state))] : []),
     ...(insecureHttp ? ["--insecure-http"] : []),
   ];
   return ["hostform", command, ...flags, ...files.map(fileWord)].join(" ");
+}
+
+/** The stack as it was synthesized: an app is not run again. */
+function stackFlags({ name, run }: ActiveStack, near: (file: string) => string): string[] {
+  return [
+    "--stack",
+    fileWord(near(run.source)),
+    ...(run.all.length > 1 ? ["--only", shellWord(name)] : []),
+    ...run.options.flatMap((option) =>
+      "file" in option
+        ? ["--var-file", fileWord(near(option.file))]
+        : ["--var", shellWord(`${option.name}=${option.text}`)],
+    ),
+  ];
 }
 
 /** A file that begins with a hyphen would be an option. */

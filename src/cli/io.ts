@@ -2,6 +2,7 @@ import type { Clock } from "../model/index.ts";
 import type { CaptureOptions, CommandEnd } from "../record/index.ts";
 import { jsonText, type Look } from "../report/index.ts";
 import type { Redaction } from "./redaction.ts";
+import type { ActiveStack, StackSource } from "./stack/stack.ts";
 
 /** The outside of a command: streams, environment, signals. Everything that a test wants to replace. */
 export interface Io {
@@ -31,8 +32,23 @@ export interface Io {
   run(command: string, args: readonly string[], env: Readonly<Record<string, string | undefined>>): Promise<number>;
   /** Runs a program of which nothing reaches the terminal, in a bounded time, without a shell. How it ended is told. */
   capture(command: readonly [string, ...string[]], options: CaptureOptions): Promise<CommandEnd>;
+  /**
+   * Runs a line of the user's shell, and hands on what it writes to either stream as it comes. It is ended with everything
+   * that it started when the signal comes.
+   * @returns how it failed, as a verb (`ended with exit code 1`); undefined when it ended well.
+   */
+  shell(line: string, options: ShellOptions): Promise<string | undefined>;
   /** Opens an address in the user's browser. @throws HostformError when there is none. */
   browse(url: string): Promise<void>;
+}
+
+/** How a line of the shell is run. */
+export interface ShellOptions {
+  readonly cwd: string;
+  /** Its whole environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly signal: AbortSignal;
+  onOutput(text: string): void;
 }
 
 /**
@@ -43,8 +59,8 @@ export interface GuardedIo extends Io {
   /** The secrets of this run. Whoever learns one announces it here, before anything is written. */
   readonly redaction: Redaction;
   /**
-   * Writes a result as it is, secrets included: for the commands that are asked for one (`state pull`, `state show
-   * --reveal`, `password`, `sso`, `sandbox`). A test holds the list of them.
+   * Writes a result as it is, secrets included: for the commands that are asked for one (`output`, `state pull`,
+   * `state show --reveal`, `password`, `sso`, `sandbox`). A test holds the list of them.
    */
   reveal(text: string): void;
   /** Goes up so many lines on the terminal of standard error, and clears what follows. */
@@ -69,12 +85,16 @@ export interface CommonOptions {
   readonly verbose: boolean;
   readonly insecureHttp: boolean;
   readonly lockTimeoutMs: number;
+  /** `--app` or `--stack`: stacks in place of a declaration in YAML. */
+  readonly stacks?: StackSource;
 }
 
 /** One run of one command. */
 export interface Invocation {
   readonly io: GuardedIo;
   readonly options: CommonOptions;
+  /** The stack that it works on, in place of a declaration in YAML; `dir` is its folder then, and `state` its state file. */
+  readonly stack?: ActiveStack;
   /** How results look (colours and width of standard output). */
   readonly outLook: Look;
   /** How messages look (colours and width of standard error). */

@@ -1,6 +1,7 @@
 import path from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type CommonOptions, type GuardedIo, type Invocation, looksOf } from "./io.ts";
+import { addStackOptions, stackSource } from "./stack/options.ts";
 
 const collect = (value: string, earlier: readonly string[] = []): readonly string[] => [...earlier, given(value)];
 
@@ -30,9 +31,12 @@ export { collect };
 /** The heading of the options that work everywhere. */
 export const COMMON_OPTIONS = "Common options:";
 
+/** The heading of the options that put stacks in place of a declaration. */
+export const STACK_OPTIONS = "Stacks:";
+
 /** Adds the options that work everywhere, before and after the command's name. */
 export function addCommonOptions(command: Command): Command {
-  return command
+  return addStackOptions(command, given, STACK_OPTIONS)
     .addOption(new Option("-C, --chdir <dir>", "work in another folder").argParser(given).helpGroup(COMMON_OPTIONS))
     .addOption(
       new Option("-f, --file <file>", "declaration to read, in place of hosting.yaml (repeatable)")
@@ -66,11 +70,11 @@ export function invocationOf(command: Command, io: GuardedIo): Invocation {
     levels.find((level) => level[name] !== undefined)?.[name] as T | undefined;
   const dir = path.resolve(io.cwd, first<string>("chdir") ?? ".");
   const state = first<string>("state");
+  const files = levels.flatMap((level) => (level.file as string[] | undefined) ?? []);
+  const stacks = stackSource(levels, io.cwd, files.length > 0);
   const options: CommonOptions = {
     dir,
-    files: levels
-      .flatMap((level) => (level.file as string[] | undefined) ?? [])
-      .map((file) => path.resolve(io.cwd, file)),
+    files: files.map((file) => path.resolve(io.cwd, file)),
     state: state === undefined ? path.join(dir, "hosting.tfstate") : path.resolve(io.cwd, state),
     stateNamed: state !== undefined,
     json: levels.some((level) => level.json === true),
@@ -79,6 +83,7 @@ export function invocationOf(command: Command, io: GuardedIo): Invocation {
     verbose: levels.some((level) => level.verbose === true),
     insecureHttp: levels.some((level) => level.insecureHttp === true),
     lockTimeoutMs: first<number>("lockTimeout") ?? 0,
+    ...(stacks && { stacks }),
   };
   return { io, options, ...looksOf(io, options.color) };
 }

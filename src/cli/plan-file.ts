@@ -23,7 +23,7 @@ export function beginsAsPlan(text: string): boolean {
  * @returns an absolute path in a folder that can be written to.
  * @throws HostformError `usage` for a place where no plan may go, `plan.saved` for one where none can be written.
  */
-export async function placeForPlan({ io, options }: Invocation, file: string): Promise<string> {
+export async function placeForPlan({ io, options, stack }: Invocation, file: string): Promise<string> {
   return orUnwritable(file, async () => {
     const named = path.resolve(io.cwd, file);
     const target = await systemDisk.resolve(named);
@@ -35,6 +35,9 @@ export async function placeForPlan({ io, options }: Invocation, file: string): P
       }
       if ([options.dir, folder].includes(path.dirname(place)) && /(^|\.)hosting\.ya?ml$/i.test(path.basename(place))) {
         refuse(file, "By that name it would be a part of the declaration.");
+      }
+      if (stack !== undefined && path.dirname(place) === folder && /\.(?:tf|tfvars)(?:\.json)?$/i.test(place)) {
+        refuse(file, "By that name Terraform would take it for a part of the stack.");
       }
       if (options.files.includes(place)) refuse(file, "It is a file of the declaration.");
     }

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, scryptSync } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import {
@@ -41,7 +41,7 @@ export async function originOf(invocation: Invocation, desired: Desired, state: 
     serial: state.serial,
     state: stateDigest(state),
     project: desired.project,
-    declaration: await declarationDigests(invocation, desired),
+    declaration: [...(await declarationDigests(invocation, desired)), ...variableDigest(invocation)],
     accounts: accountsOf(desired.providers, invocation.io.env),
   };
 }
@@ -148,6 +148,21 @@ async function declarationDigests({ io, options }: Invocation, { files }: Desire
         .digest("hex"),
     })),
   );
+}
+
+/**
+ * The values of a stack's variables, as one digest. It is made slowly: a password that people have thought of must not be
+ * found by trying, by whoever sees the plan.
+ */
+function variableDigest({ stack }: Invocation): FileDigest[] {
+  if (stack === undefined) return [];
+  const last = new Map(stack.given.map(({ name, value }) => [name, value]));
+  const values = [...last].filter(([name]) => stack.outline.variables.has(name)).sort(([a], [b]) => (a < b ? -1 : 1));
+  if (values.length === 0) return [];
+  const salt = createHash("sha256")
+    .update(JSON.stringify(stack.files.map(({ text }) => text)))
+    .digest();
+  return [{ file: "the values of variables", digest: scryptSync(JSON.stringify(values), salt, 32).toString("hex") }];
 }
 
 /** `Changed: hosting.yaml. New: b.hosting.yaml. No longer there: c.hosting.yaml.` */

@@ -1,8 +1,8 @@
 import { Command, Help, type Option } from "commander";
 import { VERSION } from "../api/version.ts";
 import { didYouMean } from "../model/index.ts";
-import type { GuardedIo } from "./io.ts";
-import { addCommonOptions, COMMON_OPTIONS, invocationOf } from "./options.ts";
+import type { GuardedIo, Invocation } from "./io.ts";
+import { addCommonOptions, COMMON_OPTIONS, invocationOf, STACK_OPTIONS } from "./options.ts";
 import { registerLooking } from "./register/looking.ts";
 import { registerMain } from "./register/main.ts";
 import { registerOnce } from "./register/once.ts";
@@ -42,11 +42,18 @@ export function buildProgram(io: GuardedIo, { usageErrors }: ProgramOptions, fin
     command(name, summary, group, parent = program) {
       return addCommonOptions(parent.command(name).description(summary).helpGroup(group));
     },
-    action(run) {
+    action(run, scope = "one") {
       return async (...args) => {
         const command = args.at(-1) as Command;
         const flags = args.at(-2);
-        finish(await run(invocationOf(command, io), flags as never, ...(args.slice(0, -2) as never)));
+        const words = args.slice(0, -2);
+        const invocation = invocationOf(command, io);
+        const work = (own: Invocation) => run(own, flags as never, ...(words as never));
+        const { stacks } = invocation.options;
+        if (stacks === undefined) return finish(await work(invocation));
+        const { runOnStacks } = await import("./stack/index.ts");
+        const given = { command: nameOf(command), scope, flags: flags as Record<string, unknown>, words };
+        return finish(await runOnStacks(invocation, stacks, given, work));
       };
     },
   };
@@ -68,6 +75,12 @@ export function buildProgram(io: GuardedIo, { usageErrors }: ProgramOptions, fin
     ["hostform sandbox -- hostform plan", "try it without an account"],
   ]);
   return program;
+}
+
+/** `state list`. */
+function nameOf(command: Command): string {
+  const above = command.parent;
+  return above?.parent ? `${nameOf(above)} ${command.name()}` : command.name();
 }
 
 /** The command that words lead to: `state push`. Words that lead nowhere end in a usage error. */
@@ -93,10 +106,11 @@ function commonOptionsLast<T extends Command | Option>(
   ...args: [T[], T[], (item: T) => string]
 ): Map<string, T[]> {
   const groups = Help.prototype.groupItems.apply(this, args as never) as Map<string, T[]>;
-  const common = groups.get(COMMON_OPTIONS);
-  if (common !== undefined) {
-    groups.delete(COMMON_OPTIONS);
-    groups.set(COMMON_OPTIONS, common);
+  for (const heading of [STACK_OPTIONS, COMMON_OPTIONS]) {
+    const common = groups.get(heading);
+    if (common === undefined) continue;
+    groups.delete(heading);
+    groups.set(heading, common);
   }
   return groups;
 }

@@ -18,6 +18,7 @@ import { stateEncryption } from "./encryption.ts";
 import type { Invocation } from "./io.ts";
 import { announcing, learnDeclared } from "./known-secrets.ts";
 import { misplacedOutputs } from "./secrets.ts";
+import { stackHint } from "./stack/hint.ts";
 
 /** A declaration that was read and checked. */
 export interface Project {
@@ -77,10 +78,22 @@ function declarationOf(invocation: Invocation): Promise<Declaration> {
 
 /** Reads the declaration, and announces the secrets that it holds or names. */
 async function readAndLearn(invocation: Invocation): Promise<Declaration> {
-  const declaration = await readDeclaration(sourceOf(invocation));
+  const { stack } = invocation;
+  const declaration =
+    stack === undefined
+      ? await readDeclaration(sourceOf(invocation)).then((read) => withStackHint(invocation, read))
+      : await (await import("./stack/read.ts")).readStack(invocation, stack);
   const readable = declaration.desired ?? declaration.partial;
   if (readable !== undefined) learnDeclared(invocation.io.redaction, readable, invocation.io.env);
   return declaration;
+}
+
+/** Without a declaration, but with what looks like stacks: the way to those is told. */
+function withStackHint({ options }: Invocation, declaration: Declaration): Declaration {
+  const hint = options.files.length === 0 ? stackHint(options.dir) : undefined;
+  if (hint === undefined) return declaration;
+  const told = (one: Diagnostic) => (one.code === "config.missing" ? { ...one, fix: `${hint} ${one.fix}` } : one);
+  return { ...declaration, diagnostics: declaration.diagnostics.map(told) };
 }
 
 /** Where the declaration is read; paths are shown relative to the working folder. */

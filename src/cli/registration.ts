@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import type { Invocation } from "./io.ts";
+import type { Scope } from "./stack/each.ts";
 
 /** Registers commands on a program; `register/` has one function for each group of commands. */
 export interface Registration {
@@ -9,9 +10,13 @@ export interface Registration {
    * @param parent the command that it is a part of (`state` for `state list`); default: the program.
    */
   command(name: string, summary: string, group: string, parent?: Command): Command;
-  /** The action of a command: gets the invocation, options and arguments; its number is the exit code. */
+  /**
+   * The action of a command: gets the invocation, options and arguments; its number is the exit code.
+   * @param scope how it takes `--app` and `--stack`; default: `one` stack.
+   */
   action<A extends unknown[], F>(
     run: (invocation: Invocation, flags: F, ...args: A) => Promise<number>,
+    scope?: Scope,
   ): (...args: unknown[]) => Promise<void>;
 }
 

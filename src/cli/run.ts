@@ -7,6 +7,7 @@ import {
   fail,
   HostformError,
   isError,
+  join,
   type Plan,
   type State,
 } from "../model/index.ts";
@@ -84,6 +85,7 @@ export async function withPlan<T>(
     if (saved !== undefined && !made.plan.diagnostics.some(isError))
       refuseDifferences(differences(saved.plan, made.plan, invocation.io.redaction));
     learnPlan(invocation.io.redaction, made.plan);
+    noteOutputs(invocation, made.plan);
     const warned = { ...made.plan, diagnostics: [...project.diagnostics, ...made.plan.diagnostics] };
     interrupts.planned();
     return await then({ ...made, plan: warned, store, providers, stop: interrupts.stop, shown });
@@ -95,6 +97,14 @@ export async function withPlan<T>(
       await providers.close();
     }
   }
+}
+
+/** What the stacks that come after this one in the same run are planned with. */
+function noteOutputs({ stack }: Invocation, { outputs, diagnostics }: Plan): void {
+  if (stack?.run.purpose !== "plan" || outputs === undefined || diagnostics.some(isError)) return;
+  const stay = outputs.filter(({ action }) => action !== "delete");
+  const values = stay.map(({ name, after, after_unknown }) => [name, join(after, after_unknown)]);
+  stack.run.planned.set(stack.name, Object.fromEntries(values));
 }
 
 /** Throws an error on, unless all that it says was shown. */

@@ -2,7 +2,7 @@ import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
 import { HostformError, systemClock } from "../model/index.ts";
 import { captureCommand } from "../record/index.ts";
-import { browse, runCommand } from "./child-process.ts";
+import { browse, runCommand, runShell } from "./child-process.ts";
 import type { Io } from "./io.ts";
 
 /** The real streams, environment and signals of this process. */
@@ -51,6 +51,7 @@ export function systemIo(): Io {
     },
     run: runCommand,
     capture: captureCommand,
+    shell: runShell,
     browse,
   };
 }

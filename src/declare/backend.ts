@@ -106,6 +106,15 @@ function readBackend(section: Entry, env: Environment, mistakes: Mistakes): Back
   return settings && { type, settings, range: rangeOf(entry.keySpan) };
 }
 
+/**
+ * Reads the settings of a backend that are all literal, under the name of its type. Credentials are refused.
+ * @returns undefined after a mistake, which is reported.
+ */
+export function backendOfEntry(type: Type, section: Entry, mistakes: Mistakes): Backend | undefined {
+  const settings = readSettings(type, section, () => undefined, mistakes);
+  return settings && { type, settings, range: rangeOf(section.keySpan) };
+}
+
 function readSettings(type: Type, section: Entry, env: Environment, mistakes: Mistakes): JsonObject | undefined {
   const { value: tree } = section;
   if (tree.form === "leaf" && tree.value === null) return {};

@@ -15,6 +15,7 @@ import { type Fragment, readDocument } from "./document.ts";
 import { place, reportTwice } from "./duplicates.ts";
 import { readGuards } from "./guards.ts";
 import { didYouMean, Mistakes } from "./mistakes.ts";
+import { readOutputs } from "./outputs.ts";
 import { readProvider } from "./providers.ts";
 import { checkReferences } from "./references.ts";
 import { readSecretSource } from "./secret-source.ts";
@@ -49,6 +50,8 @@ export interface Declaration {
   readonly backend: Backend | undefined | "unclear";
   /** In the order of the files and of the places in them. */
   readonly diagnostics: readonly Diagnostic[];
+  /** Secrets that are written out in the declaration, for whoever hides them. */
+  readonly secrets?: readonly string[];
 }
 
 /** Reads a declaration from the texts of its YAML files. Pure; never throws for what stands in them. */
@@ -97,10 +100,14 @@ function merge(
   const resources = readable.map((draft) =>
     desiredResource(draft, dependsOn.get(draft.address) ?? [], sourcesOf(draft, env, mistakes)),
   );
+  const outputs = fragments.flatMap((fragment) => (fragment.outputs === undefined ? [] : [fragment.outputs]));
   return {
     project: project ?? "",
     providers,
     resources,
+    ...(outputs.length > 0 && {
+      outputs: readOutputs(outputs.flat(), { drafts, kinds, env, complete, providers, resources }, mistakes),
+    }),
     ...(guards && { guards }),
     files: files.map((file) => file.path),
   };

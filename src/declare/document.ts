@@ -13,18 +13,24 @@ export interface Fragment {
   readonly providers: readonly Entry[];
   readonly guards: readonly Entry[];
   readonly backends: readonly Entry[];
+  /** Undefined without a section `outputs`: then nothing is said of those that are recorded. */
+  readonly outputs: readonly Entry[] | undefined;
   readonly drafts: readonly Draft[];
 }
 
-/** Keys that later versions will have. */
-const NOT_YET: readonly string[] = ["outputs"];
-
 /**
- * Reads a document: `project`, `provider` (for the resources of this document), `providers`, `guards`, `backend` and a section for each
+ * Reads a document: `project`, `provider` (for the resources of this document), `providers`, `guards`, `backend`, `outputs` and a section for each
  * kind that is not nested in another. Keys beginning with `x-` are passed over: they are the place for anchors.
  */
 export function readDocument(tree: Tree, kinds: Kinds, mistakes: Mistakes): Fragment {
-  const nothing: Fragment = { project: undefined, providers: [], guards: [], backends: [], drafts: [] };
+  const nothing: Fragment = {
+    project: undefined,
+    providers: [],
+    guards: [],
+    backends: [],
+    outputs: undefined,
+    drafts: [],
+  };
   if (tree.form !== "map") {
     mistakes.add(tree.span, "config.structure", "A declaration must be a map", {
       fix: "Begin with `project: NAME` and sections such as `services:`.",
@@ -39,6 +45,7 @@ export function readDocument(tree: Tree, kinds: Kinds, mistakes: Mistakes): Frag
   const providers: Entry[] = [];
   const guards: Entry[] = [];
   const backends: Entry[] = [];
+  let outputs: readonly Entry[] | undefined;
   const drafts: Draft[] = [];
   for (const entry of tree.entries.values()) {
     const kind = sections.get(entry.key);
@@ -49,10 +56,11 @@ export function readDocument(tree: Tree, kinds: Kinds, mistakes: Mistakes): Frag
     } else if (entry.key === "project") project = readProject(entry, mistakes);
     else if (entry.key === "guards") guards.push(entry);
     else if (entry.key === "backend") backends.push(entry);
+    else if (entry.key === "outputs") outputs = blocksOf(entry, mistakes, "a map of outputs by name");
     else if (entry.key === "providers") providers.push(...blocksOf(entry, mistakes, "a map of providers by name"));
     else if (entry.key !== "provider" && !entry.key.startsWith("x-")) reportKey(entry, sections, kinds, mistakes);
   }
-  return { project, providers, guards, backends, drafts };
+  return { project, providers, guards, backends, outputs, drafts };
 }
 
 function readProject(entry: Entry, mistakes: Mistakes): Named {
@@ -87,11 +95,7 @@ function blocksOf(section: Entry, mistakes: Mistakes, form: string): Entry[] {
 function reportKey(entry: Entry, sections: ReadonlyMap<string, Kind>, kinds: Kinds, mistakes: Mistakes): void {
   const { key, keySpan } = entry;
   const nested = [...kinds.values()].find((kind) => kind.nested?.section === key || (kind.nested && kind.type === key));
-  if (NOT_YET.includes(key)) {
-    mistakes.add(keySpan, "config.unsupported", `\`${key}\` is not supported yet by this version`, {
-      fix: "Remove it.",
-    });
-  } else if (nested !== undefined) {
+  if (nested !== undefined) {
     const outer = kinds.get(nested.nested?.in ?? "");
     mistakes.add(keySpan, "config.structure", `\`${key}\` is not a section of its own`, {
       fix: `Write \`${nested.nested?.section}:\` inside the block of a ${outer?.noun ?? "resource"}.`,
@@ -107,7 +111,7 @@ function reportUnknown(
   kinds: Kinds,
   mistakes: Mistakes,
 ): void {
-  const known = ["project", "provider", "providers", "guards", "backend", ...sections.keys()];
+  const known = ["project", "provider", "providers", "guards", "backend", "outputs", ...sections.keys()];
   const near = kinds.get(key)?.section ?? mistakes.nearest(key, known);
   mistakes.add(span, "config.unknown_key", `A declaration has no "${key.slice(0, 100)}".${didYouMean(near)}`, {
     detail: `It can have ${known.join(", ")}, and keys beginning with x- for what anchors repeat.`,

@@ -13,3 +13,12 @@ export { type DeclarationFiles, type ReadOptions, readDeclaration, systemFiles }
 export { guardSettings } from "./guards.ts";
 export { secretSourceForms } from "./secret-source.ts";
 export type { SourceFile } from "./source.ts";
+export {
+  type Catalogue,
+  type GivenVariable,
+  JSON_LIMITS,
+  parseStack,
+  type RemoteState,
+  remoteStatesOf,
+  type StackOptions,
+} from "./stack/index.ts";

@@ -39,8 +39,14 @@ export class Mistakes {
   }
 
   /** Says something that does not make the declaration wrong. */
-  warn(span: Span, code: Code, summary: string, remark: Remark = {}): void {
-    this.#warnings.push({ severity: "warning", code, summary, ...remark, range: rangeOf(span) });
+  warn(span: Span | undefined, code: Code, summary: string, remark: Remark = {}): void {
+    const range = span && rangeOf(span);
+    this.#warnings.push({ severity: "warning", code, summary, ...remark, ...(range && { range }) });
+  }
+
+  /** The same, where the first of many places is enough. */
+  warnOnce(span: Span, code: Code, summary: string, remark: Remark = {}): void {
+    if (this.#warnings.every((warning) => warning.summary !== summary)) this.warn(span, code, summary, remark);
   }
 
   /** The candidate that a wrong word was probably meant to be. */

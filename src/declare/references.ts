@@ -5,8 +5,8 @@ import type { Draft, Named } from "./block.ts";
 import { circles } from "./circles.ts";
 import { didYouMean, type Mistakes, type Remark } from "./mistakes.ts";
 import type { Span } from "./source.ts";
-import { type Environment, readTemplate } from "./templates.ts";
-import { strings } from "./tree.ts";
+import { type Environment, type PlacedReference, readTemplate } from "./templates.ts";
+import { strings, type Tree } from "./tree.ts";
 
 /** What the checks of references may look at. */
 export interface Known {
@@ -49,6 +49,17 @@ export function checkReferences(known: Known, mistakes: Mistakes): ReadonlyMap<s
   }
   reportCircles(needs, mistakes);
   return dependsOn;
+}
+
+/**
+ * Checks the references of a value that belongs to no resource.
+ * @returns those to resources, also to undeclared ones; none of a template that cannot be read.
+ */
+export function checkValue(value: Tree, known: Known, mistakes: Mistakes): readonly PlacedReference[] {
+  const instances = Map.groupBy(known.drafts.keys(), resourceOf);
+  const found = [...strings(value)].flatMap(({ leaf }) => readTemplate(leaf, known.env, mistakes) ?? []);
+  for (const { reference, span } of found) checkReference(reference, span, known, instances, mistakes, {});
+  return found;
 }
 
 function checkReference(

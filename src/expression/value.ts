@@ -55,4 +55,6 @@ export interface Names {
    * @throws ExpressionError with what is wrong with it.
    */
   resolve(traversal: Traversal): { readonly value: Typed; readonly used: number } | undefined;
+  /** The value of a function of a provider (`provider::hosting::webhook_signature`); undefined: there is no such function. */
+  call?(name: string, args: readonly Typed[]): Typed | undefined;
 }

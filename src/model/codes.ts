@@ -1,4 +1,5 @@
 import { apiCodes } from "./api-codes.ts";
+import { stackCodes } from "./stack-codes.ts";
 
 /**
  * Every code that a diagnostic of hostform can carry, with what it means and what to do. One table: `docs/errors.md`
@@ -51,15 +52,21 @@ export const codes = {
     "An expression cannot be read or evaluated",
     "Write `${hosting_service.NAME.id}` or `${env.NAME}`; a literal `${` is written `$${`.",
   ],
+  "config.variable": [
+    "A variable of a stack has no value, or one that it does not accept",
+    "Set the environment variable TF_VAR_NAME, or give `--var NAME=VALUE` or `--var-file FILE`.",
+  ],
   "config.environment": ["An environment variable is not set", "Set it, or remove the reference to it."],
   "config.secret": [
-    "A token or a password is written in the declaration",
-    "Put it in an environment variable or a file of mode 0600 and name that (`token_env`, `token_file`; `password: {env: NAME}`).",
+    "A token or a password is written in the declaration, or an output would show a secret",
+    "Mark the output with `sensitive: true`. Put a token or a password in an environment variable or a file of mode 0600 and name that (`token_env`, `token_file`; `password: {env: NAME}`).",
   ],
   "config.too_large": [
     "A file is larger or more deeply nested than is accepted",
     "Split the declaration into several files.",
   ],
+
+  ...stackCodes,
 
   // Provider
   "provider.unknown": [
@@ -214,6 +221,10 @@ export const codes = {
   "state.stranger": [
     "An object has the id of a recorded one and is another",
     "Check the address and the token of the provider: ids mean nothing in another account.",
+  ],
+  "state.output": [
+    "The state has no such output",
+    "`hostform output` shows all of them; one that was declared lately is recorded by the next `hostform apply`.",
   ],
   "state.unmanaged": [
     "The state holds objects of another program",

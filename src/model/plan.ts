@@ -65,6 +65,16 @@ export function changesOutputs({ outputs = [] }: Pick<Plan, "outputs">): boolean
   return outputs.some(({ action }) => action !== "no-op");
 }
 
+/** Whether applying the plan would record something under another address. */
+export function changesAddresses({ changes }: Pick<Plan, "changes">): boolean {
+  return changes.some(({ previousAddress }) => previousAddress !== undefined);
+}
+
+/** Whether applying the plan would change the state even if it changes nothing in the account. */
+export function changesRecord(plan: Pick<Plan, "changes" | "outputs">): boolean {
+  return changesOutputs(plan) || changesAddresses(plan);
+}
+
 /** What became of one change. */
 export interface Outcome {
   readonly address: string;

@@ -11,6 +11,7 @@ import {
   parseProvider,
 } from "./instance.ts";
 import { canonical, order, printJson } from "./json.ts";
+import { decodeOutputs, encodeOutputs } from "./outputs.ts";
 import type { InstanceJson, ResourceJson, StateFileJson } from "./schema.ts";
 import { FORMAT_VERSION, parseStateFile } from "./schema.ts";
 
@@ -25,7 +26,7 @@ export interface StateDocument {
   readonly remainder: Remainder;
 }
 
-/** What survives a rewrite untouched: outputs, check results, other providers' resources, data, modules, deposed objects. */
+/** What survives a rewrite untouched: check results, other providers' resources, data, modules, deposed objects. */
 export interface Remainder {
   /** The top-level fields as read, without `resources`. */
   readonly fields: Readonly<Record<string, unknown>>;
@@ -77,8 +78,9 @@ export function decodeState(text: string, source: string): StateDocument {
     if (unmanaged.length > 0 || resource.instances.length === 0) rest.push({ ...resource, instances: unmanaged });
   }
   const resources = new Map(found.sort(([a], [b]) => order(a, b)));
+  const outputs = decodeOutputs(fields.outputs);
   return {
-    state: { lineage: fields.lineage, serial: fields.serial, resources },
+    state: { lineage: fields.lineage, serial: fields.serial, resources, ...(outputs && { outputs }) },
     remainder: { fields, resources: rest, originals, registry: registry ?? DEFAULT_REGISTRY },
   };
 }
@@ -99,7 +101,7 @@ export function encodeState({ state, remainder }: StateDocument): string {
     terraform_version: terraform_version ?? TERRAFORM_VERSION,
     serial: state.serial,
     lineage: state.lineage,
-    outputs: outputs ?? {},
+    outputs: encodeOutputs(state.outputs, outputs ?? {}),
     resources: encodeResources(state, remainder),
     check_results: check_results ?? null,
     ...others,

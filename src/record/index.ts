@@ -25,7 +25,7 @@ export type { StatePlace } from "./opening.ts";
 export * from "./remote/index.ts";
 export type { Resealed, Resealing } from "./reseal.ts";
 export type { Move } from "./revise.ts";
-export { moveResources, selectResources, withoutResources, withResource } from "./revise.ts";
+export { moveResources, selectResources, withOutputs, withoutResources, withResource } from "./revise.ts";
 export { type CommandEnd, type CommandRunner, lastLines, SECRET_COMMAND_MS } from "./secret-command.ts";
 export { SecretFiles, type SecretOutputParts } from "./secret-output.ts";
 export type { OpenState } from "./session.ts";

@@ -1,4 +1,4 @@
-import type { Json } from "../model/index.ts";
+import { isObject, type Json } from "../model/index.ts";
 
 /** A number kept as the text it was written in, because a JavaScript number would round or reformat it. */
 interface RawJson {
@@ -41,6 +41,26 @@ export function canonical(value: unknown): Json {
   const present = Object.entries(value).filter(([, item]) => item !== undefined);
   const entries = present.map(([key, item]): [string, Json] => [key, canonical(item)]);
   return Object.fromEntries(entries.sort(([a], [b]) => order(a, b)));
+}
+
+/** The same value with numbers as Terraform writes them: all their digits, never an exponent. */
+export function plainNumbers(value: Json): unknown {
+  if (typeof value === "number") {
+    const text = String(value);
+    return /e/.test(text) ? json.rawJSON(digits(text)) : value;
+  }
+  if (Array.isArray(value)) return value.map(plainNumbers);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plainNumbers(item as Json)]));
+}
+
+/** `1.5e+21` with its digits moved to where they belong. */
+function digits(text: string): string {
+  const [, sign = "", whole = "", fraction = "", exponent = "0"] = /^(-?)(\d+)(?:\.(\d+))?e([+-]\d+)$/.exec(text) ?? [];
+  const all = whole + fraction;
+  const point = whole.length + Number(exponent);
+  if (point <= 0) return `${sign}0.${"0".repeat(-point)}${all}`;
+  return `${sign}${all.padEnd(point, "0").slice(0, point)}${all.length > point ? `.${all.slice(point)}` : ""}`;
 }
 
 /** Sorting by code units: the same on every machine, unlike `localeCompare`. */

@@ -1,9 +1,10 @@
-import type { ResourceState, State } from "../model/index.ts";
+import type { OutputState, ResourceState, State } from "../model/index.ts";
 import { didYouMean, equal, fail, formatAddress, parseAddress, resourceOf } from "../model/index.ts";
 import type { StateDocument } from "./format.ts";
 import { unmanagedAddresses } from "./format.ts";
 import { normalized } from "./instance.ts";
 import { order } from "./json.ts";
+import { normalizedOutputs } from "./outputs.ts";
 
 /** The document with a resource added or replaced; the same document when nothing differs. */
 export function withResource(document: StateDocument, resource: ResourceState): StateDocument {
@@ -15,6 +16,16 @@ export function withResource(document: StateDocument, resource: ResourceState): 
   if (previous !== undefined) return withResources(document, new Map(resources).set(next.address, next));
   return withResources(document, inserted(resources, next));
 }
+
+/** The document with these outputs, and no others; the same document when nothing differs. */
+export function withOutputs(document: StateDocument, given: ReadonlyMap<string, OutputState>): StateDocument {
+  const outputs = normalizedOutputs(given);
+  const { outputs: previous, ...state } = document.state;
+  if (equal(entriesOf(previous), entriesOf(outputs))) return document;
+  return { ...document, state: { ...state, ...(outputs && { outputs }) } };
+}
+
+const entriesOf = (outputs: State["outputs"]) => Object.fromEntries(outputs ?? []);
 
 /** The document without some resources; the same document when it has none of them. */
 export function withoutResources(document: StateDocument, addresses: readonly string[]): StateDocument {

@@ -1,4 +1,4 @@
-import type { Diagnostic, ResourceState, State } from "../model/index.ts";
+import type { Diagnostic, OutputState, ResourceState, State } from "../model/index.ts";
 import { HostformError } from "../model/index.ts";
 import { unwritable } from "./file.ts";
 import type { StateDocument } from "./format.ts";
@@ -7,7 +7,7 @@ import { changesBetween, describeChanges } from "./journal/index.ts";
 import type { HeldLock } from "./lock.ts";
 import type { Recorder } from "./recorder.ts";
 import type { Move } from "./revise.ts";
-import { moveResources, withoutResources, withResource } from "./revise.ts";
+import { moveResources, withOutputs, withoutResources, withResource } from "./revise.ts";
 
 /**
  * A state while a command works with it. Every change is durable when its promise resolves. Changes made side by side
@@ -40,6 +40,11 @@ export interface OpenState {
   remove(...addresses: string[]): Promise<void>;
   /** Moves a resource, or all instances of one, to another address. Throws as `put` and `moveResources` do. */
   move(from: string, to: string): Promise<Move["moved"]>;
+  /**
+   * Records these outputs in place of those that there are; one whose value is null is none, as for Terraform. The journal
+   * has no word for them: the whole state is written, so this is for the end of a run. Throws as `put` does.
+   */
+  setOutputs(outputs: ReadonlyMap<string, OutputState>): Promise<void>;
   /** Folds what an earlier run left in the journal into the state, as a first change does. Throws as `put` does. */
   settle(): Promise<void>;
   /**
@@ -68,8 +73,8 @@ export class Session implements OpenState {
   /** Grows with every change; `#written` is the version whose content is durable. */
   #version = 0;
   #written = 0;
-  /** The last version that only a whole state can hold: a move. */
-  #moved = 0;
+  /** The last version that only a whole state can hold: a move, or other outputs. */
+  #wholeOnly = 0;
   #write: { readonly version: number; readonly done: Promise<void> } | undefined;
   #closed = false;
 
@@ -107,6 +112,10 @@ export class Session implements OpenState {
     return moved;
   }
 
+  async setOutputs(outputs: ReadonlyMap<string, OutputState>): Promise<void> {
+    await this.#change(withOutputs(this.#document, outputs), true);
+  }
+
   async settle(): Promise<void> {
     await this.#change(this.#document);
     if (this.#writing === undefined) return;
@@ -130,13 +139,13 @@ export class Session implements OpenState {
     }
   }
 
-  async #change(document: StateDocument, isMove = false): Promise<void> {
+  async #change(document: StateDocument, whole = false): Promise<void> {
     if (this.#closed) throw new TypeError("the state is closed");
     if (this.#writing === undefined) throw new TypeError("the state was opened for reading only");
     if (document !== this.#document) {
       this.#document = document;
       this.#version++;
-      if (isMove) this.#moved = this.#version;
+      if (whole) this.#wholeOnly = this.#version;
     } else if (this.#writing.recorder.isUnsettled) {
       // What the journal of a killed run holds may never have reached the disk: nobody is told that it is durable before.
       this.#version++;
@@ -162,7 +171,7 @@ export class Session implements OpenState {
   async #save(recorder: Recorder): Promise<void> {
     const version = this.#version;
     try {
-      await recorder.record(this.#document, this.#moved > this.#written);
+      await recorder.record(this.#document, this.#wholeOnly > this.#written);
     } catch (error) {
       this.#explain(error, recorder);
     }
@@ -176,7 +185,9 @@ export class Session implements OpenState {
   }
 
   #explain(error: unknown, recorder: Recorder): never {
-    const lost = describeChanges([changesBetween(recorder.durable, this.#document)]);
+    const { durable } = recorder;
+    const outputs = durable.state.outputs === this.#document.state.outputs ? [] : ["the outputs"];
+    const lost = [...describeChanges([changesBetween(durable, this.#document)]), ...outputs];
     const left = recorder.journalName;
     const consequence = [
       lost.length > 0 && `Not recorded: ${lost.join(", ")}.`,

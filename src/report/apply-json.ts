@@ -6,8 +6,8 @@ import {
   type Invoice,
   isNoOp,
   isReplacement,
-  type Json,
   type Outcome,
+  type OutputState,
   type Plan,
   type Progress,
   parseAddress,
@@ -82,6 +82,7 @@ export function planMessages(plan: Plan, now: number): UiMessage[] {
     ...changes.map((change) => plannedChange(change, now)),
     ...plan.diagnostics.map((diagnostic) => diagnosticMessage(diagnostic, now)),
     summary("plan", countChanges(changes), now, { cost: plan.cost, requests: plan.requests }),
+    ...plannedOutputs(plan, now),
   ];
 }
 
@@ -188,16 +189,27 @@ export function resultMessages(plan: Plan, result: ApplyResult, now: number): Ui
   ];
 }
 
-/** Outputs, with sensitive values left out. Part of every apply's stream, empty where none are declared. */
-export function outputsMessage(
-  outputs: Readonly<Record<string, { readonly sensitive: boolean; readonly value: Json }>>,
-  now: number,
-): UiMessage {
-  const shown = Object.entries(outputs).map(([name, { sensitive, value }]) => [
+/** The recorded outputs, at the end of an apply that has any; sensitive ones without their value. */
+export function outputsMessage(outputs: ReadonlyMap<string, OutputState>, now: number): UiMessage {
+  const shown = [...outputs].map(([name, { sensitive, type, value }]) => [
     name,
-    sensitive ? { sensitive } : { sensitive, value },
+    { sensitive, type, ...(!sensitive && { value }) },
   ]);
-  return message(now, "info", `Outputs: ${shown.length}`, "outputs", { outputs: Object.fromEntries(shown) });
+  return outputsWith(Object.fromEntries(shown), now);
+}
+
+/** What a plan does with each output; nothing where there are none. */
+function plannedOutputs({ outputs = [] }: Plan, now: number): UiMessage[] {
+  if (outputs.length === 0) return [];
+  const shown = outputs.map(({ name, sensitive, action }) => [
+    name,
+    { sensitive, action: action === "no-op" ? "noop" : action },
+  ]);
+  return [outputsWith(Object.fromEntries(shown), now)];
+}
+
+function outputsWith(outputs: Readonly<Record<string, object>>, now: number): UiMessage {
+  return message(now, "info", `Outputs: ${Object.keys(outputs).length}`, "outputs", { outputs });
 }
 
 /** The sentences are Terraform's to the letter where they apply: tools read them. */

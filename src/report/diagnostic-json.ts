@@ -46,6 +46,7 @@ export function diagnosticJson(diagnostic: Diagnostic): DiagnosticJson {
     ...(address !== undefined && { address }),
     ...(attribute !== undefined && attribute.length > 0 && { attribute: formatPath(attribute) }),
     ...(range !== undefined && { range: rangeJson(range) }),
+    ...(range?.construct !== undefined && { construct: range.construct }),
     ...(range?.text !== undefined && { snippet: snippetJson(range, range.text) }),
   };
 }

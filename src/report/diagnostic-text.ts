@@ -85,11 +85,12 @@ function fixLines(fix: string, width: number | undefined, paint: Paint): string[
   return [`${paint.fix("Fix:")}${first.slice("Fix:".length)}`, ...rest];
 }
 
-/** `on hosting.yaml:12:5 (hosting_service.acme)`, or `in hosting_service.acme.plan_id` where no file is known. */
+/** `on hosting.yaml:12:5 (hosting_service.acme)`, of a stack with the construct as well, or `in hosting_service.acme.plan_id` where no file is known. */
 function placeText({ range, address, attribute }: Diagnostic): string | undefined {
   if (range !== undefined) {
     const where = `on ${escapeLine(range.file)}:${range.line}:${range.column}`;
-    return address === undefined ? where : `${where} (${escapeLine(address)})`;
+    const what = [address, range.construct && `construct ${range.construct}`].filter(Boolean).join(", ");
+    return what === "" ? where : `${where} (${escapeLine(what)})`;
   }
   const path = attribute === undefined || attribute.length === 0 ? undefined : formatPath(attribute);
   if (address === undefined) return path === undefined ? undefined : escapeLine(`in ${path}`);

@@ -36,6 +36,7 @@ export { renderHcl, renderValue } from "./hcl.ts";
 export { type Listing, type Listings, renderListing } from "./listings.ts";
 export { formatMoney, type MoneyScale } from "./money.ts";
 export { type OutcomeTextOptions, renderOutcome } from "./outcome-text.ts";
+export { renderOutputs, renderOutputValue } from "./output-text.ts";
 export type { PlanDocumentOptions } from "./plan-document.ts";
 export type { PlanExtrasJson, ResourceExtrasJson } from "./plan-extras-json.ts";
 export { renderPlanHtml } from "./plan-html.ts";

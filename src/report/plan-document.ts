@@ -4,6 +4,8 @@ import { plural } from "./duration.ts";
 import type { MoneyScale } from "./money.ts";
 import { changeLines } from "./plan-change.ts";
 import { driftLines } from "./plan-drift.ts";
+import { moveLines } from "./plan-moves.ts";
+import { outputLines } from "./plan-outputs.ts";
 import { moneyLines, requestLine, summaryLine } from "./plan-summary.ts";
 import { waitingLines } from "./plan-text.ts";
 import { nameSome } from "./progress.ts";
@@ -40,6 +42,8 @@ export function planDocument(plan: Plan, { moneyScale }: PlanDocumentOptions): P
   const warnings = plan.diagnostics.filter((diagnostic) => !isError(diagnostic));
   const blocks = [
     ...changes.map((change) => changeLines(change, paint)),
+    moveLines(plan, paint),
+    outputLines(plan, paint),
     waitingLines(plan, paint),
     // Last, because it may be long, and what does not fit is cut at the end.
     driftLines(plan, paint),

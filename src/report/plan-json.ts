@@ -1,6 +1,7 @@
 import {
   type Actions,
   type Change,
+  changesRecord,
   type Drift,
   isError,
   isNoOp,
@@ -11,6 +12,7 @@ import {
   parseAddress,
 } from "../model/index.ts";
 import { extrasJson, type PlanExtrasJson } from "./plan-extras-json.ts";
+import { type OutputChangeJson, type OutputValueJson, outputChangesJson, outputValuesJson } from "./plan-outputs.ts";
 import { type MaskedObject, type MaskJson, maskOf, visibleValues } from "./plan-values-json.ts";
 
 /** The address under which the Terraform provider of hostform is known. */
@@ -23,6 +25,8 @@ export interface PlanJson {
   readonly planned_values: ValuesJson;
   readonly resource_drift?: readonly ResourceChangeJson[];
   readonly resource_changes: readonly ResourceChangeJson[];
+  /** By name; absent where no outputs are. */
+  readonly output_changes?: Readonly<Record<string, OutputChangeJson>>;
   readonly prior_state: {
     readonly format_version: "1.0";
     readonly terraform_version: string;
@@ -39,6 +43,7 @@ export interface PlanJson {
 }
 
 export interface ValuesJson {
+  readonly outputs?: Readonly<Record<string, OutputValueJson>>;
   readonly root_module: { readonly resources?: readonly ResourceJson[] };
 }
 
@@ -56,6 +61,7 @@ export interface ResourceJson {
 
 export interface ResourceChangeJson {
   readonly address: string;
+  readonly previous_address?: string;
   readonly mode: "managed";
   readonly type: string;
   readonly name: string;
@@ -92,31 +98,39 @@ export interface PlanJsonOptions {
  */
 export function planJson(plan: Plan, options: PlanJsonOptions = {}): PlanJson {
   const version = options.terraformVersion ?? "1.5.0";
-  const resources = (side: "before" | "after") =>
+  const values = (side: "before" | "after") =>
     valuesJson(
       plan.changes.flatMap((change) => resourceJson(change, side, options.schemaVersions?.[change.type] ?? 0)),
+      outputValuesJson(plan, side),
     );
   const changes = new Map(plan.changes.map((change) => [change.address, change]));
   const errored = plan.diagnostics.some(isError);
   return {
     format_version: "1.2",
     terraform_version: version,
-    planned_values: resources("after"),
+    planned_values: values("after"),
     ...(plan.drift.length > 0 && {
       resource_drift: plan.drift.map((drift) => driftJson(drift, changes.get(drift.address))),
     }),
     resource_changes: plan.changes.map(resourceChangeJson),
-    prior_state: { format_version: "1.0", terraform_version: version, values: resources("before") },
+    ...(plan.outputs !== undefined && plan.outputs.length > 0 && { output_changes: outputChangesJson(plan) }),
+    prior_state: { format_version: "1.0", terraform_version: version, values: values("before") },
     timestamp: plan.timestamp,
-    applyable: !errored && !plan.changes.every(isNoOp),
+    applyable: !errored && (!plan.changes.every(isNoOp) || changesRecord(plan)),
     complete: !errored && plan.changes.every((change) => change.deferred.length === 0),
     errored,
     hostform: extrasJson(plan),
   };
 }
 
-function valuesJson(resources: readonly ResourceJson[]): ValuesJson {
-  return { root_module: resources.length === 0 ? {} : { resources } };
+function valuesJson(
+  resources: readonly ResourceJson[],
+  outputs: Readonly<Record<string, OutputValueJson>>,
+): ValuesJson {
+  return {
+    ...(Object.keys(outputs).length > 0 && { outputs }),
+    root_module: resources.length === 0 ? {} : { resources },
+  };
 }
 
 /** What every record about a resource begins with. */
@@ -151,6 +165,7 @@ function resourceChangeJson(change: Change): ResourceChangeJson {
   const paths = replacePaths(change);
   return {
     ...identity(change.address, change.type),
+    ...(change.previousAddress !== undefined && { previous_address: change.previousAddress }),
     change: {
       actions: change.actions,
       before: visibleValues(change.before, false, change.sensitive),

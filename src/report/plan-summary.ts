@@ -1,4 +1,14 @@
-import { type Change, type CostLine, type Diagnostic, isError, isNoOp, type Plan } from "../model/index.ts";
+import {
+  type Change,
+  type CostLine,
+  changesAddresses,
+  changesOutputs,
+  changesRecord,
+  type Diagnostic,
+  isError,
+  isNoOp,
+  type Plan,
+} from "../model/index.ts";
 import { formatEstimate, plural } from "./duration.ts";
 import { escapeLine } from "./escape.ts";
 import { formatMoney, type MoneyScale, sharedScale } from "./money.ts";
@@ -32,6 +42,7 @@ export function summaryLine(plan: Plan): string {
   if (plan.changes.every(isNoOp)) {
     const kept = plan.mode === "destroy" ? plan.changes.length : 0;
     if (kept > 0) return `No changes. ${plural(kept, "resource")} ${kept === 1 ? "stays" : "stay"}; see above.`;
+    if (changesRecord(plan) && !plan.diagnostics.some(isError)) return recordAlone(plan);
     return plan.mode === "destroy"
       ? "No changes. Nothing that hostform manages is left to destroy."
       : isHeldUp(plan)
@@ -39,6 +50,17 @@ export function summaryLine(plan: Plan): string {
         : "No changes. Your account matches the declaration.";
   }
   return planCounts(countChanges(plan.changes));
+}
+
+/** Nothing is to be done in the account, but in the state. */
+function recordAlone(plan: Plan): string {
+  if (plan.mode === "destroy")
+    return "No changes to the account. Applying this plan takes the outputs out of the state.";
+  const parts = [
+    ...(changesOutputs(plan) ? ["the outputs"] : []),
+    ...(changesAddresses(plan) ? ["what has moved"] : []),
+  ];
+  return `No changes to the account. Applying this plan records ${parts.join(" and ")}.`;
 }
 
 /** Whether something is left undone that is declared. A warning of the state or of the declaration alone leaves nothing undone. */

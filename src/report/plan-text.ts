@@ -5,6 +5,8 @@ import { escapeLine } from "./escape.ts";
 import type { MoneyScale } from "./money.ts";
 import { changeLines, deferredText, legendLines } from "./plan-change.ts";
 import { driftLines } from "./plan-drift.ts";
+import { moveLines } from "./plan-moves.ts";
+import { outputLines } from "./plan-outputs.ts";
 import { moneyLines, requestLine, summaryLine } from "./plan-summary.ts";
 import { type Look, type Paint, paint as painter } from "./style.ts";
 import { wrap } from "./width.ts";
@@ -29,7 +31,13 @@ const MAX_DEFERRED = 10;
 export function renderPlan(plan: Plan, options: PlanTextOptions): string {
   const paint = painter(options.color);
   const changes = plan.changes.filter((change) => !isNoOp(change));
-  const body = () => [...driftLines(plan, paint), ...actionLines(changes, paint), ...waitingLines(plan, paint)];
+  const body = () => [
+    ...driftLines(plan, paint),
+    ...actionLines(changes, paint),
+    ...moveLines(plan, paint),
+    ...outputLines(plan, paint),
+    ...waitingLines(plan, paint),
+  ];
   const lines = options.body === false ? [] : body();
   if (options.diagnostics !== false && plan.diagnostics.length > 0) {
     lines.push(renderDiagnostics(plan.diagnostics, options));

@@ -24,7 +24,7 @@ export function maskOf(values: JsonObject | null, sensitive: readonly string[]):
 }
 
 /** Leaves out unknown attributes and map elements; in a list they stay as null, so that the others keep their index. */
-function withoutUnknown(value: Json, unknown: Mask | undefined): Json {
+export function withoutUnknown(value: Json, unknown: Mask | undefined): Json {
   if (unknown === undefined || typeof unknown === "boolean") return value;
   if (Array.isArray(value) && Array.isArray(unknown)) {
     return value.map((item: Json, i) => (unknown[i] === true ? null : withoutUnknown(item, unknown[i])));

@@ -1,9 +1,8 @@
 import type { HostingClient } from "../api/index.ts";
-import type { Settings } from "../kinds/kind.ts";
+import type { Kind, Settings } from "../kinds/kind.ts";
 import type { Account, SecretOutputs } from "../lifecycle/index.ts";
 import type { Clock, Json, JsonObject, ResourceState } from "../model/index.ts";
 import type { Schema, Type } from "../model/schema.ts";
-import type { Collections } from "./collections.ts";
 
 /** The contracts between the parts of the provider. None of them knows wire types; `calls/` alone translates. */
 
@@ -65,7 +64,10 @@ export interface Journal {
 /** What data sources need of a session. */
 export interface DataSession extends Pick<Session, "client" | "account" | "moneyScale" | "clock" | "stop"> {
   /** The collections as their readers share them; default: those of the session. */
-  readonly collections?: Pick<Collections, "isAlone" | "upToDate">;
+  readonly collections?: {
+    isAlone(kind: Kind, parent: string | undefined): Promise<boolean>;
+    upToDate(kind: Kind, parent: string | undefined): void;
+  };
 }
 
 /** `data "hosting_…"`. */

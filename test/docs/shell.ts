@@ -3,6 +3,7 @@ import { chmod, copyFile, mkdir, mkdtemp, readFile, realpath, rm, symlink, write
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { startSandbox } from "../../src/sandbox/index.ts";
+import { installConstructs } from "../support/constructs.ts";
 import { type Block, type Page, root } from "./markdown.ts";
 
 /** How long the blocks of one page may take. */
@@ -25,6 +26,9 @@ export const isRun = ({ lang, directives }: Block) => lang === "sh" && !directiv
 export const usesTerraform = ({ blocks }: Page) =>
   blocks.some((block) => isRun(block) && /^(?:hostform )?terraform /m.test(block.text));
 
+/** Whether a page has programs with the constructs for cdktf or cdktn. */
+const usesConstructs = ({ blocks }: Page) => blocks.some(({ text }) => /["']hostform\/cdkt[fn]\b/.test(text));
+
 /**
  * Runs a page as a reader would who types everything in order, in one shell and an empty folder: `sh` blocks are
  * executed, blocks with `<!-- file: NAME -->` are written to that file. HOSTING_BASE_URL, HOSTING_TOKEN (the agency's),
@@ -43,7 +47,8 @@ export async function runPage(page: Page): Promise<Run[]> {
   try {
     for (const folder of [bin, out, project]) await mkdir(folder, { recursive: true });
     await writeWrapper(bin, usesTerraform(page) ? await packageFolder(base) : undefined);
-    await linkPackage(project);
+    if (usesConstructs(page)) await installConstructs(project);
+    else await linkPackage(project);
     await writeFile(path.join(base, "page.sh"), await script(blocks, out));
     await runScript(path.join(base, "page.sh"), project, {
       PATH: [bin, path.dirname(process.execPath), process.env.PATH].join(path.delimiter),

@@ -1,22 +1,30 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { pages, root } from "./markdown.ts";
+import { installConstructs } from "../support/constructs.ts";
+import { type Page, pages, root } from "./markdown.ts";
 
-/** Type-checks texts as modules that may import `hostform/client`. @returns what the compiler says. */
-function check(files: Readonly<Record<string, string>>): string {
+/**
+ * Type-checks texts as modules that may import `hostform/client`, `hostform/cdktf` and `hostform/cdktn`.
+ * @returns what the compiler says.
+ */
+async function check(files: Readonly<Record<string, string>>): Promise<string> {
   const folder = mkdtempSync(path.join(tmpdir(), "hostform-docs-types-"));
   try {
-    for (const [name, text] of Object.entries(files)) writeFileSync(path.join(folder, name), text);
+    await installConstructs(folder);
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(path.join(folder, path.dirname(name)), { recursive: true });
+      writeFileSync(path.join(folder, name), text);
+    }
     writeFileSync(path.join(folder, "package.json"), JSON.stringify({ type: "module" }));
     const compilerOptions = {
       paths: { "hostform/client": [path.join(root, "src/api/index.ts")] },
       typeRoots: [path.join(root, "node_modules/@types")],
     };
-    const config = { extends: path.join(root, "tsconfig.json"), compilerOptions, include: ["*.ts"] };
-    writeFileSync(path.join(folder, "tsconfig.json"), JSON.stringify(config));
+    const config = { extends: path.join(root, "tsconfig.json"), compilerOptions, include: ["**/*.ts"] };
+    writeFileSync(path.join(folder, "tsconfig.json"), JSON.stringify({ ...config, exclude: ["node_modules"] }));
     const tsc = path.join(root, "node_modules/.bin/tsc");
     return spawnSync(process.execPath, [tsc, "-p", folder], { encoding: "utf8" }).stdout;
   } finally {
@@ -24,18 +32,28 @@ function check(files: Readonly<Record<string, string>>): string {
   }
 }
 
-it("the TypeScript of the pages type-checks", () => {
-  const blocks = pages().flatMap(({ file, blocks: all }) =>
-    all
-      .filter(({ lang }) => lang === "ts")
-      .map(({ line, text }) => [`${file.replace(/\W+/g, "-")}-${line}.ts`, text] as const),
-  );
-  expect(blocks.length).toBeGreaterThan(0);
-  expect(check(Object.fromEntries(blocks))).toBe("");
+/** The modules of a page, in a folder of their own: under the name that the page gives them, so that they find each other. */
+const modules = ({ file, blocks }: Page): [string, string][] =>
+  blocks
+    .filter(({ lang }) => lang === "ts")
+    .map(({ line, text, directives }) => {
+      const name = directives.get("file") ?? `${line}.ts`;
+      return [path.join(file.replace(/\W+/g, "-"), name), text];
+    });
+
+it("the TypeScript of the pages type-checks", async () => {
+  const found = pages().flatMap(modules);
+  expect(found.length).toBeGreaterThan(0);
+  expect(new Set(found.map(([name]) => name)).size).toBe(found.length);
+  expect(await check(Object.fromEntries(found))).toBe("");
 });
 
-it("a mistake in TypeScript is found", () => {
+it("a mistake in TypeScript is found", async () => {
   const text =
     'import { HostingClient } from "hostform/client";\nexport const client = new HostingClient({ token: 1 });\n';
-  expect(check({ "wrong.ts": text })).toMatch(/wrong\.ts/);
+  const site =
+    'import { TerraformStack } from "cdktn";\nimport { HostedSite } from "hostform/cdktn";\nexport const make = (stack: TerraformStack) => new HostedSite(stack, "a", { planId: 1, currency: "GBP" });\n';
+  const said = await check({ "wrong.ts": text, "page/site.ts": site });
+  expect(said).toMatch(/\/wrong\.ts.*string/);
+  expect(said).toMatch(/\/page\/site\.ts.*"GBP"/);
 });

@@ -15,6 +15,7 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
   record: ["model", "local"],
   report: ["model"],
   webhooks: ["model"],
+  constructs: [],
   sandbox: [],
   terraform: ["lifecycle", "kinds", "api", "model", "local", "webhooks", "record/secret-output.ts"],
   cli: [
@@ -121,7 +122,7 @@ describe("the house", () => {
   it("keeps files small enough to read", () => {
     const long = files
       .map((file) => [file, readFileSync(path.join(src, file), "utf8").split("\n").length] as const)
-      .filter(([file, lines]) => lines > 260 && !file.includes(".gen."));
+      .filter(([file, lines]) => lines > 260 && !/\.gen\.|^constructs\/cdkt[fn]\//.test(file));
     expect(long).toEqual([]);
   });
 

@@ -41,6 +41,7 @@ describe("output", () => {
 
   it("is revealed by the commands that are asked for a secret, and by no other", () => {
     expect(using(/\breveal(?:Json)?\(/)).toEqual([
+      "cli/commands/output.ts",
       "cli/commands/password.ts",
       "cli/commands/sandbox.ts",
       "cli/commands/sso.ts",

@@ -56,6 +56,10 @@ const declaration = (version: number, more: object = {}) => ({
       deletion_policy: "forget",
     },
   },
+  outputs: {
+    kept: "${hosting_webhook.kept.id}",
+    signing: { value: ["${hosting_webhook.kept.secret}"], sensitive: true },
+  },
   ...more,
 });
 
@@ -185,6 +189,9 @@ async function live({ project, run, seen }: Watched): Promise<string[]> {
     ["state", "show", "hosting_webhook.kept", "--json"],
     ["state", "show", "hosting_service.vps", "--json"],
     ["state", "show", "hosting_migration_request.move"],
+    ["output"],
+    ["output", "kept", "--json"],
+    ["output", "sining"],
     ["resolve"],
     ["force-unlock"],
     ["password", "hosting_service.www", "--password-env", "GIVEN_PASSWORD", "--verbose", "--json"],
@@ -213,7 +220,7 @@ async function live({ project, run, seen }: Watched): Promise<string[]> {
   echo(VARIABLE, GIVEN, String(found[0]));
   await run("password", "hosting_service.www", "--password-env", "GIVEN_PASSWORD", "--json");
   project.control.clearFaults();
-  await project.declare(declaration(3, { webhooks: {}, migration_requests: {} }));
+  await project.declare(declaration(3, { webhooks: {}, migration_requests: {}, outputs: {} }));
   await run("plan", "--out", "third.plan", "--allow-removals");
   await run("apply", "third.plan", "--json");
   await run("destroy", "--auto-approve", "--verbose");
@@ -282,6 +289,8 @@ describe("no secret is written where it does not belong", { timeout: 120_000 }, 
     for (const args of [
       ["state", "show", "hosting_webhook.kept", "--reveal"],
       ["state", "pull"],
+      ["output", "signing"],
+      ["output", "--json"],
     ])
       expect((await project.run(...args)).out).toContain(secret);
     const sso = await project.run("sso", "hosting_service.www");

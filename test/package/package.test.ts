@@ -1,32 +1,25 @@
 /** What is published: built, packed, installed in an empty project, used by its public names. */
-import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { LIBRARIES } from "../../scripts/generate/bindings/libraries.ts";
+import { expectedOf, missingPeer, synthesized, TYPESCRIPT_5_9, unusedClasses } from "./constructs-consumer.ts";
+import { compile, pack, project, root, run } from "./consumer.ts";
+import { consumerProgram } from "./consumer-program.ts";
 
-const root = path.resolve(import.meta.dirname, "../..");
 const manifest = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
-const run = (command: string, args: readonly string[], cwd: string) =>
-  execFileSync(command, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 
 describe("the package", () => {
   let folder = "";
+  let tarball = "";
   const installed = () => path.join(folder, "node_modules/hostform");
 
   beforeAll(() => {
     folder = mkdtempSync(path.join(tmpdir(), "hostform-package-"));
-    run(process.execPath, [path.join(root, "scripts/build.ts")], root);
-    const [packed] = JSON.parse(run("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", folder], root));
-    mkdirSync(installed(), { recursive: true });
-    run("tar", ["-xzf", path.join(folder, packed.filename), "--strip-components=1", "-C", installed()], folder);
-    // The dependencies that it declares, and nothing else of this checkout.
-    for (const name of [...Object.keys(manifest.dependencies), "@types/node", "undici-types"]) {
-      const target = path.join(folder, "node_modules", name);
-      mkdirSync(path.dirname(target), { recursive: true });
-      symlinkSync(path.join(root, "node_modules", name), target);
-    }
-    writeFileSync(path.join(folder, "package.json"), '{"type": "module"}');
+    tarball = pack(folder);
+    project(folder, tarball, []);
   }, 60_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -37,6 +30,13 @@ describe("the package", () => {
     expect(files).toContain("./dist/terraform/provider.mjs");
     expect(files).toContain("./dist/terraform/provider.NOTICES.txt");
     expect(files).toContain("./schemas/provider.json");
+    for (const library of ["cdktf", "cdktn"]) {
+      for (const name of ["index", "lib/service/index", "lib/provider/index"]) {
+        expect(files).toContain(`./${library}/${name}.js`);
+        expect(files).toContain(`./${library}/${name}.d.ts`);
+      }
+      expect(files.filter((file) => file.startsWith(`./${library}/`) && /\.map$|(?<!\.d)\.ts$/.test(file))).toEqual([]);
+    }
     expect(files).toContain("./LICENSE");
     expect(files).toContain("./README.md");
     expect(files.filter((file) => /^\.\/(?:src|test|scripts|node_modules|\.ci)\//.test(file))).toEqual([]);
@@ -98,25 +98,47 @@ export async function domains(): Promise<(string | null)[]> {
 void client.services.create({ plan_id: 1 });
 `,
     );
-    const compile = (resolution: readonly string[]) =>
-      run(
-        process.execPath,
-        [
-          path.join(root, "node_modules/.bin/tsc"),
-          "--noEmit",
-          "--strict",
-          "--skipLibCheck",
-          "false",
-          "--types",
-          "node",
-          "--target",
-          "es2024",
-          ...resolution,
-          "consumer.ts",
-        ],
-        folder,
-      );
-    expect(compile(["--module", "nodenext", "--moduleResolution", "nodenext"])).toBe("");
-    expect(compile(["--module", "esnext", "--moduleResolution", "bundler"])).toBe("");
+    // Neither cdktf nor cdktn is installed here.
+    expect(compile(folder, "consumer.ts", "nodenext")).toBe("");
+    expect(compile(folder, "consumer.ts", "bundler")).toBe("");
+  });
+
+  it("says what the constructs need when it is not installed", () => {
+    for (const library of ["cdktf", "cdktn"] as const) {
+      for (const name of [`hostform/${library}`, `hostform/${library}/lib/service`]) {
+        for (const said of missingPeer(folder, name)) {
+          expect(said, name).toContain(
+            `Error: hostform/${library} needs the packages ${library} and constructs: npm install ${library} constructs.`,
+          );
+        }
+      }
+    }
+  });
+
+  /** The other compilers and Node 22: `npm run test:long constructs`. */
+  describe.each(LIBRARIES)("in a project of %s", (library) => {
+    let own = "";
+    beforeAll(() => {
+      own = path.join(folder, library);
+      mkdirSync(own);
+      project(own, tarball, [library, "constructs"]);
+      writeFileSync(path.join(own, "program.ts"), consumerProgram(library));
+    });
+
+    it.each(["node16", "bundler"] as const)("compiles strictly: %s", (resolution) => {
+      expect(compile(own, "program.ts", resolution)).toBe("");
+    });
+
+    it.runIf(library === "cdktn")("compiles strictly: node10", () => {
+      expect(compile(own, "program.ts", "node10", { compiler: TYPESCRIPT_5_9 })).toBe("");
+    });
+
+    it("runs, and synthesizes what it says", () => {
+      expect(synthesized(own, process.execPath)).toEqual(expectedOf(library));
+    });
+
+    it("is tried with every class that there is", () => {
+      expect(unusedClasses(own, library)).toEqual([]);
+    });
   });
 });

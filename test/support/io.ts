@@ -75,6 +75,9 @@ export function fakeIo(parts: FakeIoParts = {}): FakeIo {
     capture: async ([command]) => {
       throw new Error(`a test must not start ${command}`);
     },
+    shell: async (line) => {
+      throw new Error(`a test must not run ${line}`);
+    },
     browse: async (url) => {
       browsed.push(url);
     },

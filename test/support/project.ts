@@ -77,6 +77,10 @@ export class Project {
   onCapture: Io["capture"] = async ([command]) => {
     throw new Error(`a test must not start ${command}`);
   };
+  /** What `--app` does. Tests that let one run say so. */
+  onShell: Io["shell"] = async (line) => {
+    throw new Error(`a test must not run ${line}`);
+  };
   readonly #interrupts = new Set<() => void>();
 
   constructor(dir: string, sandbox: Sandbox, clock: TestClock, env: Record<string, string | undefined>) {
@@ -237,6 +241,7 @@ export class Project {
         throw new Error(`a test must not start ${command}`);
       },
       capture: (command, options) => this.onCapture(command, options),
+      shell: (line, options) => this.onShell(line, options),
       browse: async (url) => {
         throw new Error(`a test must not open ${url}`);
       },

@@ -1,5 +1,5 @@
 /** One state for both: what `hostform apply` recorded Terraform takes as its own, and the other way round. */
-import { copyFile } from "node:fs/promises";
+import { copyFile, readFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { noTerraform, startTerraform, type Terraform, titled } from "../support/terraform.ts";
@@ -23,6 +23,34 @@ async function hostform(terraform: Terraform, ...args: string[]) {
 const copy = (terraform: Terraform, from: string, to: string) =>
   copyFile(path.join(terraform.dir, from), path.join(terraform.dir, to));
 
+/** The same outputs in both languages, of every type that an attribute can have. */
+const OUTPUTS = {
+  id: "${hosting_service.www.id}",
+  plan: "${hosting_service.www.plan_id}",
+  events: "${hosting_webhook.billing.events}",
+  contact: "${hosting_domain.acme.registrant_contact}",
+  both: { value: ["${hosting_service.www.suspended}", "id ${hosting_webhook.billing.id}"], description: "A list" },
+  nested: { value: { at: "${hosting_webhook.ops.secret_output}", none: "${hosting_service.plain.coupon_code}" } },
+  nothing: "${hosting_service.plain.coupon_code}",
+  signing: { value: "${hosting_webhook.billing.secret}", sensitive: true },
+};
+const HCL_OUTPUTS = `
+output "id" { value = hosting_service.www.id }
+output "plan" { value = hosting_service.www.plan_id }
+output "events" { value = hosting_webhook.billing.events }
+output "contact" { value = hosting_domain.acme.registrant_contact }
+output "both" { value = [hosting_service.www.suspended, "id \${hosting_webhook.billing.id}"] }
+output "nested" { value = { at = hosting_webhook.ops.secret_output, none = hosting_service.plain.coupon_code } }
+output "nothing" { value = hosting_service.plain.coupon_code }
+output "signing" {
+  value     = hosting_webhook.billing.secret
+  sensitive = true
+}
+`;
+
+const outputsIn = async (terraform: Terraform, file: string) =>
+  JSON.parse(await readFile(path.join(terraform.dir, file), "utf8")).outputs;
+
 /** Attributes by address: without nulls, as one front has attributes that the other has not, and sets in order. */
 function contents(terraform: Terraform, file: string) {
   const normal = (value: unknown): unknown => {
@@ -37,7 +65,7 @@ function contents(terraform: Terraform, file: string) {
 
 describe.skipIf(noTerraform !== undefined)(titled("one state for hostform and Terraform"), { timeout: 60_000 }, () => {
   it("of all kinds: applied from YAML, it is no change in HCL, and stays none when it goes back", async () => {
-    const terraform = await start();
+    const terraform = await start({ ...YAML, outputs: OUTPUTS }, `${HCL}${HCL_OUTPUTS}`);
     await hostform(terraform, "apply", "--auto-approve");
     await copy(terraform, OURS, THEIRS);
     expect([...terraform.state().keys()].sort()).toEqual(ADDRESSES);
@@ -46,6 +74,9 @@ describe.skipIf(noTerraform !== undefined)(titled("one state for hostform and Te
     await terraform.applied();
     expect(terraform.changesSent()).toEqual([]);
     expect(contents(terraform, THEIRS)).toEqual(contents(terraform, OURS));
+    const outputs = await outputsIn(terraform, OURS);
+    expect(Object.keys(outputs)).toEqual(["both", "contact", "events", "id", "nested", "plan", "signing"]);
+    expect(await outputsIn(terraform, THEIRS)).toEqual(outputs);
 
     await copy(terraform, THEIRS, OURS);
     const back = await hostform(terraform, "plan", "--detailed-exitcode");

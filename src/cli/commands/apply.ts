@@ -6,8 +6,10 @@ import {
   escapeLine,
   eventMessage,
   jsonText,
+  outputsMessage,
   planMessages,
   renderOutcome,
+  renderOutputs,
   renderPlan,
   resultMessages,
   versionMessage,
@@ -87,10 +89,15 @@ export async function runApply(
         renderOutcome(run.plan, result, { ...invocation.outLook, moneyScale: run.providers.moneyScale }),
       );
     }
+    const { outputs } = run.store.state;
+    const complete = result.outcomes.every(({ result: end }) => end === "done");
+    // Of an apply that has failed they may be those of before: `hostform output` shows them.
+    if (complete && outputs !== undefined && json) emit([outputsMessage(outputs, now())]);
+    else if (complete && outputs !== undefined) invocation.io.out(`\nOutputs:\n\n${renderOutputs(outputs)}`);
     const open = [...result.pending, ...(saved?.plan.pending ?? [])].some(
       (address) => run.store.state.resources.get(address)?.private.pending !== undefined,
     );
-    return result.outcomes.every(({ result: end }) => end === "done") && !open ? 0 : 1;
+    return complete && !open ? 0 : 1;
   });
 }
 

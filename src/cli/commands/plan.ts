@@ -1,4 +1,4 @@
-import { type Change, fail, isError, isNoOp, type Plan } from "../../model/index.ts";
+import { changesRecord, fail, isError, isNoOp, type Plan } from "../../model/index.ts";
 import { jsonText, planJson, renderPlan, renderPlanHtml, renderPlanMarkdown } from "../../report/index.ts";
 import { commandLine } from "../command-line.ts";
 import type { GuardFlags } from "../guards.ts";
@@ -74,6 +74,5 @@ function rendered({ outLook }: Invocation, { plan, providers }: Run, format: Pla
 
 /** Whether applying the plan would do anything. */
 export function hasChanges(plan: Plan): boolean {
-  const isChange = (change: Change) => !isNoOp(change) || change.previousAddress !== undefined;
-  return plan.changes.some(isChange) || (plan.outputs ?? []).some(({ action }) => action !== "no-op");
+  return plan.changes.some((change) => !isNoOp(change)) || changesRecord(plan);
 }

@@ -19,7 +19,9 @@ export async function runValidate(invocation: Invocation): Promise<number> {
     if (diagnostics.length > 0) invocation.io.err(renderDiagnostics(diagnostics, invocation.errLook));
     if (desired !== undefined) {
       const files = plural(desired.files.length, "file");
-      invocation.io.out(`The declaration is valid: ${plural(desired.resources.length, "resource")} in ${files}.\n`);
+      invocation.io.out(
+        `${invocation.stack === undefined ? "The declaration" : "The stack"} is valid: ${plural(desired.resources.length, "resource")} in ${files}.\n`,
+      );
     }
   }
   return errors === 0 ? 0 : 1;

@@ -3,6 +3,7 @@ import type { Kind, Kinds } from "../../kinds/kind.ts";
 import { type Desired, type Diagnostic, type Guards, resourceOf, type State } from "../../model/index.ts";
 import type { TfBlock, TfDocument } from "../../report/index.ts";
 import type { ResourceContext } from "./context.ts";
+import { outputBlocks } from "./output-block.ts";
 import { type WrittenResource, writeResource } from "./resource.ts";
 import { type Places, providerBlocks, terraformBlock } from "./settings.ts";
 import type { Attributes } from "./value.ts";
@@ -52,18 +53,20 @@ export function terraformConfiguration(parts: ConfigurationParts): {
     if (kind !== undefined) written.set(name, writeResource(kind, name, instances, context));
   }
   const resources = [...written.values()].flatMap(({ blocks }) => blocks);
+  const outputs = outputBlocks(desired.outputs ?? [], context);
   const terraform = terraformBlock(desired, places, leastVersion(variables, resources));
   const providers = providerBlocks(desired, places, parts.insecureHttp);
   const limits = guardsWarning(desired.guards);
   return {
     document: {
       comments: [...header(parts), ...(limits === undefined ? [] : [`${limits.summary}. ${limits.detail}`])],
-      blocks: [terraform.block, ...variables.blocks(), ...providers, ...resources],
+      blocks: [terraform.block, ...variables.blocks(), ...providers, ...resources, ...outputs.blocks],
     },
     diagnostics: [
       ...(limits === undefined ? [] : [limits]),
       ...terraform.diagnostics,
       ...[...written.values()].flatMap(({ diagnostics }) => diagnostics),
+      ...outputs.diagnostics,
       ...circular(written),
     ],
   };

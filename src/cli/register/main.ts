@@ -9,11 +9,12 @@ const GROUP = "Main commands:";
 export function registerMain({ command, action }: Registration): void {
   examples(
     command("validate", "check the declaration, without any request", GROUP).action(
-      action(async (invocation) => (await import("../commands/validate.ts")).runValidate(invocation)),
+      action(async (invocation) => (await import("../commands/validate.ts")).runValidate(invocation), "each"),
     ),
     [
       ["hostform validate", "every mistake at its line"],
       ["hostform validate --json -C clients/acme", "the same for a program"],
+      ["hostform validate --stack cdktf.out", "the stacks that cdktf or cdktn has synthesized"],
     ],
   );
   examples(
@@ -32,7 +33,10 @@ export function registerMain({ command, action }: Registration): void {
         new Option("--out <file>", "save the plan, to be applied as it is: `hostform apply FILE`").argParser(given),
       )
       .action(
-        action(async (invocation, flags: object) => (await import("../commands/plan.ts")).runPlan(invocation, flags)),
+        action(
+          async (invocation, flags: object) => (await import("../commands/plan.ts")).runPlan(invocation, flags),
+          "each",
+        ),
       ),
     [
       ["hostform plan", "what differs from the declaration"],
@@ -45,20 +49,25 @@ export function registerMain({ command, action }: Registration): void {
     applying(command("apply", "make the account match the declaration", GROUP))
       .argument("[plan]", "a file that `plan --out` has saved: does what it says, or nothing, without asking")
       .action(
-        action(async (invocation, flags: object, file?: string) =>
-          (await import("../commands/apply.ts")).runApply(invocation, "apply", flags, file),
+        action(
+          async (invocation, flags: object, file?: string) =>
+            (await import("../commands/apply.ts")).runApply(invocation, "apply", flags, file),
+          "each",
         ),
       ),
     [
       ["hostform apply", "plan, ask, do"],
       ["hostform apply acme.plan", "what was planned, or nothing"],
       ["hostform apply --auto-approve --json", "for CI: events, one JSON document per line"],
+      ['hostform apply --app "node main.js"', "synthesize with cdktf or cdktn, and apply every stack"],
     ],
   );
   examples(
     applying(command("destroy", "remove what is managed, as far as deletion_policy allows", GROUP)).action(
-      action(async (invocation, flags: object) =>
-        (await import("../commands/apply.ts")).runApply(invocation, "destroy", flags),
+      action(
+        async (invocation, flags: object) =>
+          (await import("../commands/apply.ts")).runApply(invocation, "destroy", flags),
+        "each",
       ),
     ),
     [["hostform destroy --target hosting_webhook.billing", "remove one webhook"]],

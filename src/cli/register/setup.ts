@@ -14,7 +14,10 @@ export function registerSetup({ program, command, action }: Registration): void 
       .option("--token-env <name>", "environment variable with the API token (default: HOSTING_TOKEN)")
       .option("--force", "also when there is a hosting.yaml: it is kept under another name")
       .action(
-        action(async (invocation, flags: object) => (await import("../commands/init.ts")).runInit(invocation, flags)),
+        action(
+          async (invocation, flags: object) => (await import("../commands/init.ts")).runInit(invocation, flags),
+          "none",
+        ),
       ),
     [
       ["hostform init", "asks"],
@@ -41,8 +44,10 @@ export function registerSetup({ program, command, action }: Registration): void 
           .default("agency"),
       )
       .action(
-        action(async (invocation, flags: object, words: string[]) =>
-          (await import("../commands/sandbox.ts")).runSandbox(invocation, flags, words),
+        action(
+          async (invocation, flags: object, words: string[]) =>
+            (await import("../commands/sandbox.ts")).runSandbox(invocation, flags, words),
+          "none",
         ),
       ),
     [
@@ -54,8 +59,10 @@ export function registerSetup({ program, command, action }: Registration): void 
     command("completion", "print a completion script for a shell", GROUP)
       .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish"]))
       .action(
-        action(async (invocation, _flags: object, shell: "bash" | "zsh" | "fish") =>
-          (await import("../commands/completion/index.ts")).runCompletion(invocation, program, shell),
+        action(
+          async (invocation, _flags: object, shell: "bash" | "zsh" | "fish") =>
+            (await import("../commands/completion/index.ts")).runCompletion(invocation, program, shell),
+          "none",
         ),
       ),
     [
@@ -64,6 +71,6 @@ export function registerSetup({ program, command, action }: Registration): void 
     ],
   );
   command("version", "print the version", GROUP).action(
-    action(async (invocation) => (await import("../commands/version.ts")).runVersion(invocation)),
+    action(async (invocation) => (await import("../commands/version.ts")).runVersion(invocation), "none"),
   );
 }

@@ -3,8 +3,23 @@ import { examples, type Registration } from "../registration.ts";
 const GROUP = "State:";
 const PARTS = "Commands:";
 
-/** state list|show|rm|mv|pull|push and force-unlock: what hostform remembers, and mending it by hand. */
+/** output, state list|show|rm|mv|pull|push and force-unlock: what hostform remembers, and mending it by hand. */
 export function registerState({ command, action }: Registration): void {
+  examples(
+    command("output", "print the outputs as the last apply recorded them", GROUP)
+      .argument("[name]", "this one only, also when it is sensitive")
+      .option("--raw", "the value of one output and nothing else")
+      .action(
+        action(async (invocation, flags: object, name?: string) =>
+          (await import("../commands/output.ts")).runOutput(invocation, flags, name),
+        ),
+      ),
+    [
+      ["hostform output", "all, the sensitive ones hidden"],
+      ["hostform output --raw site_id", "for a script"],
+      ["hostform output --json", "all of them with their values, the sensitive ones too"],
+    ],
+  );
   const state = command("state", "look into the state, and mend it", GROUP).helpCommand(false);
   examples(
     command("list", "list the resources of the state", PARTS, state)

@@ -18,8 +18,9 @@ export function registerTerraform({ command, action }: Registration): void {
       )
       .option("--force", "replace a file that says something else")
       .action(
-        action(async (invocation, flags: object) =>
-          (await import("../commands/export.ts")).runExport(invocation, flags),
+        action(
+          async (invocation, flags: object) => (await import("../commands/export.ts")).runExport(invocation, flags),
+          "none",
         ),
       ),
     [
@@ -39,8 +40,10 @@ export function registerTerraform({ command, action }: Registration): void {
       )
       .option("--force", "replace another build of the same version")
       .action(
-        action(async (invocation, flags: object) =>
-          (await import("../commands/terraform/install.ts")).runTerraformInstall(invocation, flags),
+        action(
+          async (invocation, flags: object) =>
+            (await import("../commands/terraform/install.ts")).runTerraformInstall(invocation, flags),
+          "none",
         ),
       ),
     [
@@ -50,7 +53,10 @@ export function registerTerraform({ command, action }: Registration): void {
   );
   examples(
     command("schema", "print the provider's schema", "Commands:", terraform).action(
-      action(async (invocation) => (await import("../commands/terraform/schema.ts")).runTerraformSchema(invocation)),
+      action(
+        async (invocation) => (await import("../commands/terraform/schema.ts")).runTerraformSchema(invocation),
+        "none",
+      ),
     ),
     [["hostform terraform schema", "in the form of terraform providers schema -json"]],
   );

@@ -14,11 +14,6 @@ const MISTAKES: { why: string; text: string; told: string[] }[] = [
     told: ['2:1 config.unknown_key: A declaration has no "hosting_webhook". Did you mean "webhooks"?'],
   },
   {
-    why: "what is not obeyed yet would be worse than nothing",
-    text: "outputs: {}\n",
-    told: ["2:1 config.unsupported: `outputs` is not supported yet by this version"],
-  },
-  {
     why: "a nested section at the top has no parent",
     text: "grants:\n  a@b.example: view\n",
     told: ["2:1 config.structure: `grants` is not a section of its own"],

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { Json } from "../../../src/model/index.ts";
 import { createFileStore, decodeState } from "../../../src/record/index.ts";
 import { resource } from "./builders.ts";
 
@@ -53,5 +54,20 @@ describe.skipIf(!installed)("the real Terraform (SKIPPED where it is not on PATH
     expect(rewritten.lineage).toBe(state.state.lineage);
     expect(rewritten.serial).toBeGreaterThan(state.state.serial);
     expect([...rewritten.resources.values()]).toEqual(ours.slice(0, 3));
+  });
+
+  test("reads our outputs, of every type", async () => {
+    const types: [string, Json, Json][] = [
+      ["text", "a<b\n", "string"],
+      ["number", 1.5e21, "number"],
+      ["set", ["a", "b"], ["set", "string"]],
+      ["map", { a: "x" }, ["map", "string"]],
+      ["object", { n: null, t: [1, true] }, ["object", { n: "dynamic", t: ["tuple", ["number", "bool"]] }]],
+    ];
+    const outputs = new Map(types.map(([name, value, type]) => [name, { value, type, sensitive: name === "text" }]));
+    const state = await createFileStore({ path: path() }).open({ command: "apply", timeoutMs: 0, write: true });
+    await state.setOutputs(outputs);
+    await state.close();
+    expect(JSON.parse(terraform("output", `-state=${path()}`, "-json"))).toEqual(Object.fromEntries(outputs));
   });
 });

@@ -194,12 +194,18 @@ describe("messages of Terraform's machine-readable UI", () => {
 
   it("leave sensitive outputs out", () => {
     const message = outputsMessage(
-      { url: { sensitive: false, value: "https://x" }, secret: { sensitive: true, value: "whsec" } },
+      new Map([
+        ["url", { sensitive: false, type: "string", value: "https://x" }],
+        ["secret", { sensitive: true, type: "string", value: "whsec" }],
+      ]),
       now,
     );
     expect(message).toMatchObject({
       type: "outputs",
-      outputs: { url: { sensitive: false, value: "https://x" }, secret: { sensitive: true } },
+      outputs: {
+        url: { sensitive: false, type: "string", value: "https://x" },
+        secret: { sensitive: true, type: "string" },
+      },
     });
     expect(JSON.stringify(message)).not.toContain("whsec");
   });

@@ -40,6 +40,10 @@ describe("the editor's schema", () => {
       "structured answers",
       "project: p\nmigration_requests:\n  m:\n    domain: a.example\n    questions: {mail: [a, b], n: 3}\n",
     ],
+    [
+      "outputs, short and long",
+      "project: p\noutputs:\n  id: ${hosting_service.a.id}\n  n: [1, a]\n  long: {value: {a: 1}, description: d, sensitive: true}\n",
+    ],
     ["empty sections and anchors", "project: p\nservices:\nx-base: &b {a: 1}\n"],
     [
       "a password's source",
@@ -57,6 +61,11 @@ describe("the editor's schema", () => {
   ])("accepts %s", (_, yaml) => expect(mistakes(yaml)).toEqual([]));
 
   it.each([
+    [
+      "an output that is a map without `value`",
+      "project: p\noutputs:\n  o: {a: 1}\n",
+      "/outputs/o must have required property 'value'",
+    ],
     ["a misspelt attribute", service("    terms: 3\n"), "/services/a must NOT have additional properties"],
     [
       "a missing attribute",

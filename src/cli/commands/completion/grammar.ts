@@ -51,7 +51,13 @@ function optionWords(option: Option): OptionWords {
 
 function valueKind(flags: string): Completion {
   const name = /[<[]([^>\]]+)/.exec(flags)?.[1];
-  return name === "address" ? "addresses" : name === "file" ? "files" : name === "dir" ? "folders" : [];
+  return name === "address"
+    ? "addresses"
+    : name === "file" || name === "path"
+      ? "files"
+      : name === "dir"
+        ? "folders"
+        : [];
 }
 
 const ADDRESSES = new Set(["address", "addresses", "address-prefix", "from", "to", "service"]);

@@ -27,11 +27,13 @@ interface Secret {
   readonly attributes: readonly string[];
 }
 
-function secretsIn({ resources }: State): Secret[] {
-  return [...resources.values()].flatMap((resource) => {
+function secretsIn({ resources, outputs = new Map() }: State): Secret[] {
+  const ofOutputs = [...outputs].filter(([, { sensitive }]) => sensitive).map(([name]) => `output.${name}`);
+  const ofResources = [...resources.values()].flatMap((resource) => {
     const attributes = [...secretNames(resource)].filter((name) => (resource.attributes[name] ?? null) !== null);
     return attributes.length === 0 ? [] : [{ address: resource.address, attributes }];
   });
+  return [...ofResources, ...ofOutputs.map((address) => ({ address, attributes: ["value"] }))];
 }
 
 function warning(secrets: readonly Secret[]): string {

@@ -1,4 +1,6 @@
-import { type Attribute, type Attributes, isNested, type Schema } from "../../../../src/model/schema.ts";
+import { type Attribute, type Attributes, isNested, type Schema } from "../../src/model/schema.ts";
+import type { Catalogue } from "../../src/terraform/schema/json.ts";
+import { attributeNameComplaint, catalogueNamesLint } from "./bindings/names.ts";
 
 export type Sort = "provider" | "resource" | "data source" | "ephemeral resource";
 
@@ -10,17 +12,28 @@ const META: Readonly<Record<Sort, readonly string[]>> = {
   "ephemeral resource": ["count", "depends_on", "for_each", "lifecycle", "provider"],
 };
 
-/** What the base classes of CDKTF's constructs are called by: an attribute of that name is renamed or breaks the class. */
-const CONSTRUCTS = ["fqn", "node", "system", "tf_resource_type", "provisioners", "import_from", "move_to", "to_string"];
-
 const NAME = /^[a-z][a-z0-9_]*$/;
 const SECRET = /(?:^|_)(?:secret|password|token)$/;
+
+/** What Terraform or a generator of bindings would stumble over in all that the provider offers; empty when nothing. */
+export function catalogueLint(catalogue: Catalogue): string[] {
+  const { provider, resources, dataSources, ephemeral } = catalogue;
+  const each = (schemas: Catalogue["resources"], sort: Sort) =>
+    [...schemas].flatMap(([name, schema]) => lint(schema, sort).map((complaint) => `${name} (${sort}): ${complaint}`));
+  return [
+    ...lint(provider, "provider").map((complaint) => `the provider: ${complaint}`),
+    ...each(resources, "resource"),
+    ...each(dataSources, "data source"),
+    ...each(ephemeral, "ephemeral resource"),
+    ...catalogueNamesLint(catalogue),
+  ];
+}
 
 /** What Terraform or a generator of bindings would stumble over, as `path: complaint`. */
 export function lint(schema: Schema, sort: Sort): string[] {
   const complaints = attributesLint(schema.attributes, sort, "");
   for (const name of Object.keys(schema.attributes)) {
-    if ([...META[sort], ...CONSTRUCTS].includes(name)) complaints.push(`${name}: the name is reserved`);
+    if (META[sort].includes(name)) complaints.push(`${name}: the name is reserved`);
   }
   if (schema.description.trim() === "") complaints.push("no description");
   if (sort !== "resource" && schema.version !== 0) complaints.push("a version of what is not recorded");
@@ -34,7 +47,7 @@ export function lint(schema: Schema, sort: Sort): string[] {
 function attributesLint(attributes: Attributes, sort: Sort, under: string): string[] {
   const names = Object.keys(attributes);
   return Object.entries(attributes).flatMap(([name, attribute]) => {
-    const complaints = [...nameLint(name, names), ...attributeLint(name, attribute, sort)];
+    const complaints = [...nameLint(name, names, under !== ""), ...attributeLint(name, attribute, sort)];
     const { type } = attribute;
     const inner = isNested(type) ? attributesLint(type.attributes, sort, `${under}${name}.`) : [];
     if (isNested(type) && Object.keys(type.attributes).length === 0) complaints.push("an object without attributes");
@@ -42,19 +55,10 @@ function attributesLint(attributes: Attributes, sort: Sort, under: string): stri
   });
 }
 
-function nameLint(name: string, names: readonly string[]): string[] {
-  const complaints: string[] = [];
-  if (!NAME.test(name)) complaints.push("not a name in snake_case");
-  // In bindings `a_b` and `a__b` are both aB, `x_input` is what was given for x, resetX takes x back.
-  if (names.filter((other) => camelCase(other) === camelCase(name)).length > 1)
-    complaints.push("one name with another");
-  if (names.some((other) => [`${other}_input`, `reset_${other}`, `put_${other}`].includes(name))) {
-    complaints.push("the name of a generated member");
-  }
-  return complaints;
+function nameLint(name: string, names: readonly string[], inside: boolean): string[] {
+  const complaint = attributeNameComplaint(name, names, inside);
+  return [...(NAME.test(name) ? [] : ["not a name in snake_case"]), ...(complaint === undefined ? [] : [complaint])];
 }
-
-const camelCase = (name: string) => name.replace(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 function attributeLint(name: string, attribute: Attribute, sort: Sort): string[] {
   const { required, optional, computed, sensitive, writeOnly, description, deprecated } = attribute;

@@ -1,0 +1,68 @@
+import { didYouMean, fail, type Json, type OutputState } from "../../model/index.ts";
+import { escapeText, renderDiagnostics, renderOutputs, renderOutputValue } from "../../report/index.ts";
+import { type Invocation, revealJson } from "../io.ts";
+import { readState } from "../recorded.ts";
+
+export interface OutputFlags {
+  /** One value as it is, without quotes and line break. */
+  readonly raw?: boolean;
+}
+
+/**
+ * `hostform output [NAME]`: the recorded outputs, as `terraform output` prints them. Takes no lock, sends nothing. Without
+ * NAME sensitive ones are hidden; one that is asked for by name, or all of them as JSON, are shown as they are.
+ */
+export async function runOutput(invocation: Invocation, { raw = false }: OutputFlags, name?: string): Promise<number> {
+  const { io, options } = invocation;
+  if (raw && name === undefined) {
+    fail("usage", "--raw prints one output, and none is named", {
+      fix: "Write its name: `hostform output --raw NAME`.",
+    });
+  }
+  if (raw && options.json) fail("usage", "--raw and --json are two forms", { fix: "Pass one of them." });
+  const { outputs = new Map<string, OutputState>() } = await readState(invocation);
+  if (name !== undefined) show(invocation, raw, name, outputs);
+  else if (options.json) revealJson(invocation, Object.fromEntries([...outputs].map(([key, one]) => [key, full(one)])));
+  else if (outputs.size > 0) io.out(renderOutputs(outputs));
+  else if (!options.quiet) io.err(renderDiagnostics([NONE], invocation.errLook));
+  return 0;
+}
+
+const NONE = {
+  severity: "warning",
+  code: "state.output",
+  summary: "No outputs are recorded",
+  fix: "Declare them under `outputs`; `hostform apply` records them.",
+} as const;
+
+function show(invocation: Invocation, raw: boolean, name: string, outputs: ReadonlyMap<string, OutputState>): void {
+  const { io, options } = invocation;
+  const output = outputs.get(name);
+  if (output === undefined) {
+    const known = outputs.size === 0 ? "None is recorded." : `There are ${[...outputs.keys()].join(", ")}.`;
+    fail("state.output", `The state has no output ${name}.${didYouMean(name, outputs.keys())}`, {
+      detail: known,
+      fix: "Correct the name. One that was declared lately is recorded by the next `hostform apply`.",
+    });
+  }
+  const { value, type } = output;
+  if (options.json) revealJson(invocation, value);
+  else if (!raw) io.reveal(`${renderOutputValue(value, type)}\n`);
+  // A pipe gets it as it is; a terminal could be steered by what it holds.
+  else io.reveal(io.outIsTerminal ? escapeText(rawText(name, value)) : rawText(name, value));
+}
+
+function rawText(name: string, value: Json): string {
+  if (value !== null && typeof value !== "object") return String(value);
+  return fail(
+    "state.output",
+    `The output ${name} has no raw form: it is ${value === null ? "null" : "no single value"}`,
+    {
+      detail: "--raw prints texts, numbers and booleans.",
+      fix: `Use \`hostform output --json ${name}\`.`,
+    },
+  );
+}
+
+/** The fields in the order in which Terraform prints them. */
+const full = ({ sensitive, type, value }: OutputState) => ({ sensitive, type, value });

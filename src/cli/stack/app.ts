@@ -1,0 +1,87 @@
+import { mkdir, stat } from "node:fs/promises";
+import path from "node:path";
+import { errnoOf, fail, isObject, type JsonObject } from "../../model/index.ts";
+import { systemDisk } from "../../record/index.ts";
+import { interruptible } from "../interrupt.ts";
+import type { Invocation } from "../io.ts";
+
+/** How much of what an app wrote last is shown when it fails. */
+const LAST_LINES = 20;
+const MOST_KEPT = 16 * 1024;
+
+/**
+ * Runs an app that synthesizes, as the CLI of cdktf does, in the project's folder. What it writes goes to standard error,
+ * so that results stay clean.
+ * @returns the output folder, absolute.
+ * @throws HostformError `stack.app` when the command fails or has written no manifest, `interrupted`.
+ */
+export async function synthesize(invocation: Invocation, app: string): Promise<string> {
+  const { io, options } = invocation;
+  const settings = await settingsOf(options.dir);
+  const output = path.resolve(options.dir, settings.output ?? "cdktf.out");
+  const manifest = path.join(output, "manifest.json");
+  const before = await writtenAt(manifest);
+  await mkdir(path.dirname(output), { recursive: true });
+  let last = "";
+  const failure = await interruptible(invocation, (signal) =>
+    io.shell(app, {
+      cwd: options.dir,
+      env: {
+        ...io.env,
+        CDKTF_OUTDIR: output,
+        // Errors of constructs then stand in the manifest, with their places.
+        CDKTF_CONTINUE_SYNTH_ON_ERROR_ANNOTATIONS: "true",
+        ...(settings.context && { CDKTF_CONTEXT_JSON: JSON.stringify(settings.context) }),
+      },
+      signal,
+      onOutput: (text) => {
+        last = (last + text).slice(-MOST_KEPT);
+        if (!options.quiet) io.err(text);
+      },
+    }),
+  );
+  if (failure !== undefined) {
+    const lines = last.trimEnd().split("\n").slice(-LAST_LINES).join("\n");
+    fail("stack.app", `The app ${failure}: ${app}`, {
+      detail: lines === "" ? "It wrote nothing." : `The end of what it wrote:\n${lines}`,
+      fix: "Run it by itself, and mend what it complains of. Nothing was asked of the account.",
+    });
+  }
+  if ((await writtenAt(manifest)) === before) {
+    const shown = path.relative(io.cwd, manifest);
+    fail("stack.app", `The app has ended well, but has not written ${shown}: ${app}`, {
+      detail: "It is run with CDKTF_OUTDIR; an `outdir` that the app gives itself leads elsewhere.",
+      fix: "Let it end with `app.synth()`, leave `outdir` out, and name its folder as `output` in cdktf.json if you want another one.",
+    });
+  }
+  return output;
+}
+
+/** When a file was last written, exactly; undefined: it is not there. */
+async function writtenAt(file: string): Promise<bigint | undefined> {
+  try {
+    return (await stat(file, { bigint: true })).ctimeNs;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+/** What `cdktf.json` says of running the app. @throws HostformError `stack.app` for one that cannot be read. */
+async function settingsOf(folder: string): Promise<{ output?: string; context?: JsonObject }> {
+  const file = path.join(folder, "cdktf.json");
+  const fix = "Mend it, or remove it: hostform takes `output` and `context` from it, nothing else.";
+  let json: unknown;
+  try {
+    const text = await systemDisk.read(file);
+    if (text === undefined) return {};
+    json = JSON.parse(text);
+  } catch (error) {
+    return fail("stack.app", `cdktf.json cannot be read: ${errnoOf(error) ?? "it is not JSON"}`, { fix });
+  }
+  const { output, context } = isObject(json) ? json : {};
+  if ((output !== undefined && typeof output !== "string") || (context !== undefined && !isObject(context))) {
+    return fail("stack.app", "cdktf.json: `output` must be a folder, and `context` a map", { fix });
+  }
+  return { ...(output && { output }), ...(context && { context: context as JsonObject }) };
+}

@@ -1,0 +1,146 @@
+import { randomUUID } from "node:crypto";
+import type { RemoteState } from "../../declare/index.ts";
+import { backendSettings } from "../../declare/index.ts";
+import {
+  type Backend,
+  type Diagnostic,
+  fail,
+  HostformError,
+  type Json,
+  located,
+  UNKNOWN,
+  type Value,
+  type ValueObject,
+} from "../../model/index.ts";
+import { createStateStore } from "../../record/index.ts";
+import { backendPlace } from "../backend.ts";
+import { stateEncryption } from "../encryption.ts";
+import type { Invocation } from "../io.ts";
+import { announcing } from "../known-secrets.ts";
+import { placeName } from "./place.ts";
+import type { ActiveStack, LoadedStack } from "./stack.ts";
+
+/** The outputs of other states that a stack refers to, and what is wrong with the places that it names. */
+export interface Siblings {
+  /** By the name of the `terraform_remote_state`; UNKNOWN where nothing is known of it. */
+  readonly outputs: ReadonlyMap<string, Value>;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Reads the outputs of the states that a stack refers to: those planned in this run, else those recorded. Only reads.
+ * What cannot be read is told, and counts as unknown, so that all else can still be checked.
+ */
+export async function readSiblings(
+  invocation: Invocation,
+  stack: ActiveStack,
+  states: readonly RemoteState[],
+): Promise<Siblings> {
+  const outputs = new Map<string, Value>();
+  const diagnostics: Diagnostic[] = [];
+  for (const state of states) {
+    try {
+      outputs.set(state.name, await outputsOf(invocation, stack, state));
+    } catch (error) {
+      if (!(error instanceof HostformError)) throw error;
+      outputs.set(state.name, UNKNOWN);
+      // Looking at a state or an account hardly needs them; where it does, it says what is not known.
+      if (stack.run.purpose === "other") continue;
+      diagnostics.push(...error.diagnostics.map((one) => located(one, state.range)));
+    }
+  }
+  return { outputs, diagnostics };
+}
+
+async function outputsOf(invocation: Invocation, stack: ActiveStack, state: RemoteState): Promise<Value> {
+  const { purpose, planned, all } = stack.run;
+  const backend = backendOf(state);
+  const place = placeName(stack.folder, backend);
+  const sibling = all.find((one) => placeName(one.folder, one.outline.backend) === place);
+  if (purpose === "validate") return sibling === undefined ? UNKNOWN : unknownOutputs(sibling);
+  const made = sibling && planned.get(sibling.name);
+  if (made !== undefined) return { ...defaultsOf(state), ...made };
+  const recorded = await recordedOutputs(invocation, backend);
+  if (recorded !== undefined) return { ...defaultsOf(state), ...recorded };
+  // What is to be removed is removed whatever it was made from.
+  if (purpose === "destroy") return sibling === undefined ? UNKNOWN : unknownOutputs(sibling);
+  if (state.defaults !== undefined) return defaultsOf(state);
+  if (sibling === undefined) {
+    return refuse(`The state that data.terraform_remote_state.${state.name} names is not there yet`, {
+      fix: "Apply what makes it first, or correct `config`.",
+    });
+  }
+  return refuse(`Stack ${sibling.name}, which ${stack.name} refers to, has not been applied yet`, {
+    detail: "Its outputs are not known before that.",
+    fix: `Apply it first: \`--only ${sibling.name}\`; or both in one run: \`--only ${sibling.name} --only ${stack.name}\`.`,
+  });
+}
+
+/** @returns undefined when there is no state. */
+async function recordedOutputs(invocation: Invocation, backend: Backend): Promise<ValueObject | undefined> {
+  const place = () => backendPlace(backend, invocation);
+  const store = announcing(createStateStore(place, randomUUID, stateEncryption(invocation)), invocation.io.redaction);
+  const open = await store.open({ write: false, command: "read", timeoutMs: 0 });
+  try {
+    const { lineage, outputs = new Map() } = open.state;
+    if (lineage === "") return undefined;
+    return Object.fromEntries([...outputs].map(([name, { value }]) => [name, value]));
+  } finally {
+    await open.close();
+  }
+}
+
+function unknownOutputs({ outline }: LoadedStack): ValueObject {
+  return Object.fromEntries(outline.outputs.map((name) => [name, UNKNOWN]));
+}
+
+/** What stands in for outputs that are not recorded. */
+function defaultsOf({ defaults = {} }: RemoteState): ValueObject {
+  return defaults;
+}
+
+const WORKSPACES: readonly unknown[] = [undefined, null, "default", "${terraform.workspace}"];
+/** Settings that say nothing where the default workspace is used. */
+const WITHOUT_EFFECT: readonly string[] = ["workspace_dir"];
+
+/** Where a remote state is. @throws HostformError for what hostform cannot read. */
+function backendOf({ name, backend: type, config, workspace, defaults }: RemoteState): Backend {
+  const what = `data.terraform_remote_state.${name}`;
+  if (type !== "local" && type !== "http" && type !== "pg") {
+    refuse(`${what}: hostform cannot read a state in the backend ${JSON.stringify(type)}`, {
+      detail: "It reads local files, `http` and `pg`.",
+      fix: "Apply this stack with Terraform; or give the value as a variable.",
+    });
+  }
+  if (!WORKSPACES.includes(workspace)) {
+    refuse(`${what}: hostform reads the workspace \`default\` alone`, { fix: "Leave `workspace` out." });
+  }
+  const template = [config, defaults ?? {}].some((value) => /[$%]\{/.test(JSON.stringify(value)));
+  if (template) {
+    refuse(`${what}: its \`config\` is an expression; hostform reads states whose place is written out`, {
+      fix: "Write the values themselves.",
+    });
+  }
+  const known = ["path", ...WITHOUT_EFFECT];
+  const names: readonly string[] = type === "local" ? known : Object.keys(backendSettings[type].shape);
+  const entries = Object.entries(config).filter(([, value]) => value !== null);
+  const stray = entries.find(([setting]) => !names.includes(setting));
+  if (stray !== undefined) {
+    refuse(`${what}: hostform does not take the setting ${JSON.stringify(stray[0])} of the backend ${type}`, {
+      detail: `The settings are ${names.join(", ")}.`,
+      fix: "What is secret comes from the environment: TF_HTTP_USERNAME and TF_HTTP_PASSWORD, PG_CONN_STR.",
+    });
+  }
+  const settings = Object.fromEntries(entries.filter(([setting]) => !WITHOUT_EFFECT.includes(setting)));
+  const wrong = Object.entries(settings).find(([, value]) => !plain(value));
+  if (wrong !== undefined) refuse(`${what}: ${wrong[0]} is not a text`, { fix: "Write the value itself." });
+  return { type, settings };
+}
+
+function plain(value: Json): boolean {
+  return typeof value === "string" || typeof value === "boolean";
+}
+
+function refuse(summary: string, more: Pick<Diagnostic, "detail" | "fix">): never {
+  fail("stack.remote_state", summary, more);
+}

@@ -1,0 +1,75 @@
+import { type ITerraformDependable, type TerraformProvider, TerraformStack } from "cdktf";
+import { Construct } from "constructs";
+import { Webhook } from "../cdktf/lib/webhook/index.ts";
+import { claimName } from "./resource-name.ts";
+import { type SecretPlace, secretOutput } from "./secret-place.ts";
+import { webhookMistakes } from "./site-checks.ts";
+import { refusal, toldAt } from "./told-at.ts";
+import type { EventName } from "./words.ts";
+
+/** What an {@link EventSubscription} is made of. */
+export interface EventSubscriptionProps {
+  /** Where events are posted to, http or https. */
+  readonly url: string;
+  /** Events to deliver; neither their order nor a repetition means anything. */
+  readonly events: readonly EventName[];
+  /**
+   * Where the signing secret goes, which the API tells once: a file, a line of an env file, a program; or `"state"`, which
+   * keeps it in the state, marked as sensitive.
+   */
+  readonly secret: SecretPlace;
+  /** The provider, where a stack has several. */
+  readonly provider?: TerraformProvider;
+  /** What is to be there before it. */
+  readonly dependsOn?: ITerraformDependable[];
+}
+
+/**
+ * A subscription to events of the account, with a place for its signing secret.
+ *
+ * The API cannot change a subscription. A change makes another one, with another secret: the new one first, then the old one
+ * is deleted, so that no event falls between.
+ */
+export class EventSubscription extends Construct {
+  /** The webhook itself, for whatever is not here. */
+  readonly webhook: Webhook;
+  private readonly inState: boolean;
+
+  /** @throws Error, with the path of the construct, for a place of the secret that is none */
+  constructor(scope: Construct, id: string, props: EventSubscriptionProps) {
+    super(scope, id);
+    this.inState = props.secret === "state";
+    this.webhook = new Webhook(this, "Default", {
+      url: props.url,
+      events: [...new Set(props.events)],
+      secretOutput: toldAt(this, () => secretOutput(props.secret, TerraformStack.of(this))),
+      provider: props.provider,
+      dependsOn: props.dependsOn,
+      lifecycle: { createBeforeDestroy: true },
+    });
+    toldAt(this, () => claimName(this.webhook));
+    this.node.addValidation({ validate: () => webhookMistakes(this.webhook) });
+  }
+
+  /** The id that the API gives to the subscription. */
+  get id(): string {
+    return this.webhook.id;
+  }
+
+  /**
+   * The signing secret, a sensitive value.
+   * @throws Error unless it is kept in the state
+   */
+  get secret(): string {
+    if (this.inState) return this.webhook.secret;
+    throw refusal(
+      this.node.path,
+      'the secret is written out of the state, so nothing can refer to it; secret: "state" keeps it there',
+    );
+  }
+
+  /** What tells secrets apart without telling them; null while the secret is kept in the state. */
+  get secretFingerprint(): string {
+    return this.webhook.secretFingerprint;
+  }
+}

@@ -1,0 +1,239 @@
+import {
+  Annotations,
+  Aspects,
+  type IResolvable,
+  type ITerraformDependable,
+  type TerraformProvider,
+  TerraformStack,
+} from "cdktf";
+import { Construct } from "constructs";
+import { Grant } from "../cdktf/lib/grant/index.ts";
+import { MigrationRequest } from "../cdktf/lib/migration-request/index.ts";
+import { Service } from "../cdktf/lib/service/index.ts";
+import { isToken, shown } from "./checks.ts";
+import { orderReference } from "./order-reference.ts";
+import { addWriteOnlyAdvice, type Password } from "./password.ts";
+import { claimName } from "./resource-name.ts";
+import { secretOutput } from "./secret-place.ts";
+import { grantMistakes, migrationMistakes, serviceMistakes } from "./site-checks.ts";
+import { refusal, toldAt } from "./told-at.ts";
+import type { Currency, DeletionPolicy, Permission, Term } from "./words.ts";
+
+/** A grant as a site's properties give it. */
+export interface GrantSpec {
+  /** What they may do. */
+  readonly permission: Permission;
+  /** When it ends (ISO 8601, or a Date). Left out: never. */
+  readonly expiresAt?: string | Date;
+}
+
+/** What {@link HostedSite.grant} takes beside the e-mail address and the permission. */
+export interface GrantOptions {
+  /** When it ends (ISO 8601, or a Date). Left out: never. */
+  readonly expiresAt?: string | Date;
+  /** Id of the construct. Default: the e-mail address. Needed where that is a token. */
+  readonly id?: string;
+}
+
+/** A request to move a website to the site. */
+export interface MigrationSpec {
+  /** The website's domain. Default: that of the site. */
+  readonly domain?: string;
+  /** Source type and scope questions, sent as they are. Access data is given in the dashboard, not here. */
+  readonly questions?: Readonly<Record<string, string | number | boolean>>;
+  /** What destroying the request means. Default: `"forget"`, as nothing is paid for it and nothing ends with it. */
+  readonly deletionPolicy?: "prevent" | "forget";
+}
+
+/** What a {@link HostedSite} is made of. */
+export interface HostedSiteProps {
+  /** The plan to order; see the data source `DataHostingPlans`. */
+  readonly planId: number;
+  /** Currency of the order and its invoices. */
+  readonly currency: Currency;
+  /** The site's domain. Required for hosting plans (shared, WordPress); a server has none. */
+  readonly domain?: string;
+  /** Months paid in advance. Default: 1. */
+  readonly term?: Term;
+  /** Coupon for this plan and cycle. */
+  readonly couponCode?: string;
+  /**
+   * Name of the order within the provider's `project`, which it keeps. Default: with a domain, none (the domain names the
+   * order); without one, the path of this construct.
+   */
+  readonly reference?: string;
+  /** Whether the site is suspended. Left out: not managed, so that a host that suspends it is not fought over. */
+  readonly suspended?: boolean | IResolvable;
+  /** Its control-panel password, from a variable or made by the host. Left out: not managed. */
+  readonly password?: Password;
+  /** Raise it to set the password anew. Default, with a `password`: 1. */
+  readonly passwordVersion?: number;
+  /** What destroying the service means. Default: `"prevent"`. */
+  readonly deletionPolicy?: DeletionPolicy;
+  /** Whether Terraform refuses to destroy the service too. Default: while `deletionPolicy` is `"prevent"`. */
+  readonly preventDestroy?: boolean;
+  /** With whom it is shared: e-mail address -> permission. */
+  readonly grants?: Readonly<Record<string, Permission | GrantSpec>>;
+  /** A website to move here. */
+  readonly migration?: MigrationSpec;
+  /** The provider, where a stack has several. */
+  readonly provider?: TerraformProvider;
+  /** What is to be there before it. */
+  readonly dependsOn?: ITerraformDependable[];
+}
+
+/**
+ * A site (or a server): the service, those who share it, and a website to move to it.
+ *
+ * The service has the name of this construct in Terraform: `new HostedSite(stack, "acme", …)` is `hosting_service.acme`. An
+ * order costs money and cannot be undone, so by default nothing destroys it.
+ *
+ * Mistakes in values are told at synthesis, all at once, each with the path of its construct.
+ */
+export class HostedSite extends Construct {
+  /** The service itself, for whatever is not here. */
+  readonly service: Service;
+  /** The request to move a website here. */
+  readonly migration: MigrationRequest | undefined;
+  /** Of the order; undefined where its domain names it. */
+  readonly reference: string | undefined;
+  private readonly provider: TerraformProvider | undefined;
+  private readonly shared = new Map<string, Grant>();
+
+  /** @throws Error, with the path of the construct, for what is wrong whatever the values are */
+  constructor(scope: Construct, id: string, props: HostedSiteProps) {
+    super(scope, id);
+    const { password, migration, deletionPolicy = "prevent" } = props;
+    const { preventDestroy = deletionPolicy === "prevent" } = props;
+    this.provider = props.provider;
+    const named = props.reference !== undefined || props.domain !== undefined;
+    this.reference = named ? props.reference : toldAt(this, () => orderReference(this.node.path));
+    const place = password?.place;
+    this.service = new Service(this, "Default", {
+      planId: props.planId,
+      currency: props.currency,
+      domain: props.domain,
+      term: props.term,
+      couponCode: props.couponCode,
+      reference: this.reference,
+      suspended: props.suspended,
+      password: password?.value,
+      passwordVersion: props.passwordVersion ?? (password === undefined ? undefined : 1),
+      secretOutput: place === undefined ? undefined : toldAt(this, () => secretOutput(place, TerraformStack.of(this))),
+      deletionPolicy,
+      provider: props.provider,
+      dependsOn: props.dependsOn,
+      lifecycle: preventDestroy ? { preventDestroy } : undefined,
+    });
+    toldAt(this, () => claimName(this.service));
+    if (password?.value !== undefined) addWriteOnlyAdvice(this);
+    this.migration = migration === undefined ? undefined : this.moved(migration, props.domain);
+    for (const [email, spec] of Object.entries(props.grants ?? {})) {
+      if (typeof spec === "string") this.grant(email, spec);
+      else this.grant(email, spec.permission, spec);
+    }
+    this.node.addValidation({ validate: () => this.mistakes() });
+    Aspects.of(this).add({ visit: (node) => node === this && this.remark() });
+  }
+
+  /** The id that the API gives to the service. */
+  get id(): string {
+    return this.service.id;
+  }
+
+  /** The site's domain, as the API tells it. */
+  get domain(): string {
+    return this.service.domain;
+  }
+
+  /** The grants of this site, by e-mail address in lower case. */
+  get grants(): ReadonlyMap<string, Grant> {
+    return this.shared;
+  }
+
+  /**
+   * Shares the site with another user.
+   * @throws Error for an address that it is shared with already, and for one that is a token and has no `id`
+   */
+  grant(email: string, permission: Permission, { expiresAt, id }: GrantOptions = {}): Grant {
+    const key = isToken(email) ? undefined : email.trim().toLowerCase();
+    if (key === undefined && id === undefined) {
+      throw refusal(
+        this.node.path,
+        `grant: this e-mail address is known only to Terraform, and gives no id to the construct. Give one: grant(email, ${shown(permission)}, { id: "…" })`,
+      );
+    }
+    if (key !== undefined && this.shared.has(key)) {
+      throw refusal(this.node.path, `grant: the site is shared with ${key} already`);
+    }
+    const grant = new Grant(this, id ?? key ?? "", {
+      serviceId: this.service.id,
+      email,
+      permission,
+      expiresAt: expiresAt instanceof Date ? instantOf(expiresAt) : expiresAt,
+      provider: this.provider,
+    });
+    toldAt(this, () => claimName(grant));
+    this.shared.set(key ?? grant.node.id, grant);
+    return grant;
+  }
+
+  /** Suspends the site. Its data is kept, and it goes on being billed as the host has it. */
+  suspend(): this {
+    this.service.suspended = true;
+    return this;
+  }
+
+  /** Ends a suspension, and sees to it that there is none. Never orders anything. */
+  unsuspend(): this {
+    this.service.suspended = false;
+    return this;
+  }
+
+  private moved(
+    { domain, questions = {}, deletionPolicy = "forget" }: MigrationSpec,
+    own: string | undefined,
+  ): MigrationRequest {
+    const moving = domain ?? own;
+    if (moving === undefined) {
+      throw refusal(this.node.path, 'migration: the site has no domain, so say which one is moved: { domain: "…" }');
+    }
+    const request = new MigrationRequest(this, "migration", {
+      domain: moving,
+      orderId: this.service.id,
+      questions: Object.fromEntries(Object.entries(questions).map(([name, value]) => [name, String(value)])),
+      deletionPolicy,
+      provider: this.provider,
+    });
+    toldAt(this, () => claimName(request));
+    return request;
+  }
+
+  private mistakes(): string[] {
+    return [
+      ...serviceMistakes(this.service),
+      ...(this.migration === undefined ? [] : migrationMistakes(this.migration)),
+      ...[...this.shared.values()].flatMap(grantMistakes),
+    ];
+  }
+
+  /** Done at synthesis, when all that is to be said of the site was said. */
+  private remark(): void {
+    if (this.migration === undefined) return;
+    const annotations = Annotations.of(this);
+    if (this.service.suspendedInput === true) {
+      annotations.addWarning(
+        "The site is suspended, and a website is to be moved to it. Take `migration` out when the move is done, or unsuspend the site.",
+      );
+    }
+    for (const [name, value] of Object.entries(this.migration.questionsInput ?? {})) {
+      if (!/passw|passphrase|pwd|secret|token/i.test(name) || isToken(value)) continue;
+      annotations.addWarning(
+        `migration.questions: ${shown(name)} looks like access data, which would stand in clear text in cdk.tf.json. It is given in the dashboard.`,
+      );
+    }
+  }
+}
+
+/** A time that is none is told at synthesis, as any other wrong value. */
+const instantOf = (time: Date): string => (Number.isNaN(time.getTime()) ? "an invalid Date" : time.toISOString());

@@ -1,0 +1,29 @@
+/**
+ * What is built upon the bindings: a site with those who share it, a client with its sites, a subscription with a place for
+ * its secret.
+ *
+ * In: properties, as an agency thinks of them. Out: the resources of the bindings, in the construct tree below them.
+ *
+ * Written against `cdktf`; compiled a second time for `cdktn`, with the names in the import statements replaced. So nothing
+ * here may be in one of the two alone.
+ *
+ * Must not: put a password, a token or a secret into what is synthesized; order by default what was not asked for; hide the
+ * resource below (each construct has it as a public property).
+ */
+export {
+  ClientWorkspace,
+  type ClientWorkspaceProps,
+  type SiteDefaults,
+  type WorkspaceSiteProps,
+} from "./client-workspace.ts";
+export { EventSubscription, type EventSubscriptionProps } from "./event-subscription.ts";
+export {
+  type GrantOptions,
+  type GrantSpec,
+  HostedSite,
+  type HostedSiteProps,
+  type MigrationSpec,
+} from "./hosted-site.ts";
+export { Password, type PasswordOptions } from "./password.ts";
+export type { SecretDestination, SecretPlace } from "./secret-place.ts";
+export { Currency, DeletionPolicy, EventName, Permission, Term } from "./words.ts";

@@ -1,0 +1,49 @@
+// The words of the API (specification §2, §4, §6). They stand here a second time because a program of the user's must not
+// load the kinds; a test holds them against these.
+
+/** Currency of an order and its invoices (§2). */
+export const Currency = { GEL: "GEL", USD: "USD", EUR: "EUR" } as const;
+/** Currency of an order and its invoices: `"GEL"`, `"USD"` or `"EUR"`. */
+export type Currency = (typeof Currency)[keyof typeof Currency];
+
+/** Months that are paid in advance (§4). */
+export const Term = {
+  MONTH: 1,
+  QUARTER: 3,
+  HALF_YEAR: 6,
+  YEAR: 12,
+  TWO_YEARS: 24,
+  THREE_YEARS: 36,
+} as const;
+/** Months that are paid in advance: 1, 3, 6, 12, 24 or 36. */
+export type Term = (typeof Term)[keyof typeof Term];
+
+/** What a grant allows (§2 Service grant). */
+export const Permission = { VIEW: "view", MANAGE: "manage" } as const;
+/** What a grant allows: `"view"` or `"manage"`. */
+export type Permission = (typeof Permission)[keyof typeof Permission];
+
+/** Events that can be subscribed to (§6). */
+export const EventName = {
+  SERVICE_PROVISIONED: "service.provisioned",
+  INVOICE_PAID: "invoice.paid",
+  SERVICE_SUSPENDED: "service.suspended",
+  INVOICE_CREATED: "invoice.created",
+  SERVICE_EXPIRING: "service.expiring",
+  SERVICE_TERMINATED: "service.terminated",
+  SERVICE_TRANSFER_ACCEPTED: "service.transfer_accepted",
+} as const;
+/** An event that can be subscribed to, such as `"invoice.paid"`. */
+export type EventName = (typeof EventName)[keyof typeof EventName];
+
+/** What destroying means, as the API can delete neither a service nor a client account nor a migration request. */
+export const DeletionPolicy = {
+  /** Refuses the plan. */
+  PREVENT: "prevent",
+  /** Drops it from the state; it stays in the account, and a service goes on being billed. */
+  FORGET: "forget",
+  /** Services alone: suspends it first, then drops it from the state. */
+  SUSPEND: "suspend",
+} as const;
+/** What destroying means: `"prevent"`, `"forget"` or, of a service, `"suspend"`. */
+export type DeletionPolicy = (typeof DeletionPolicy)[keyof typeof DeletionPolicy];

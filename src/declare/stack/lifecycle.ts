@@ -1,0 +1,81 @@
+import type { Lifecycle, Schema } from "../../model/index.ts";
+import { didYouMean, type Mistakes } from "../mistakes.ts";
+import { type Entry, valueSpan } from "../tree.ts";
+import { argumentsOf, flagOf, onlyBlock, textsOf } from "./blocks.ts";
+
+/** What is read of `lifecycle`. */
+const KNOWN = ["prevent_destroy", "ignore_changes", "create_before_destroy"] as const;
+
+/** What Terraform has there beside, and why it cannot be here. */
+const REFUSED: Readonly<Record<string, string>> = {
+  precondition: "Check it with the `validation` of a variable, or in the program that synthesizes.",
+  postcondition: "Check it in the program that synthesizes, or apply the stack with Terraform.",
+  replace_triggered_by: "To order a service anew there is `hostform plan --reorder ADDRESS`.",
+};
+
+/** Reads `lifecycle` of a resource, or of a data source, which has none that means anything. */
+export function readLifecycle(
+  entry: Entry | undefined,
+  address: string,
+  schema: Schema,
+  isResource: boolean,
+  mistakes: Mistakes,
+): Lifecycle | undefined {
+  const block = onlyBlock(entry, mistakes);
+  if (block === undefined) return undefined;
+  for (const { key, keySpan } of argumentsOf(block.body)) {
+    const known: readonly string[] = isResource ? KNOWN : [];
+    if (known.includes(key)) continue;
+    const fix = Object.hasOwn(REFUSED, key) ? REFUSED[key] : undefined;
+    if (fix !== undefined) {
+      mistakes.add(keySpan, "config.unsupported", `\`${key}\` is not supported in a stack`, { address, fix });
+    } else {
+      const summary = `\`lifecycle\` has no "${key.slice(0, 100)}" here.${didYouMean(mistakes.nearest(key, known))}`;
+      mistakes.add(keySpan, "config.unknown_key", summary, { address });
+    }
+  }
+  const { entries } = block.body;
+  const preventDestroy = flagOf(entries.get("prevent_destroy"), mistakes);
+  const createBeforeDestroy = flagOf(entries.get("create_before_destroy"), mistakes);
+  const ignoreChanges = readIgnored(entries.get("ignore_changes"), address, schema, mistakes);
+  return {
+    ...(preventDestroy !== undefined && { preventDestroy }),
+    ...(createBeforeDestroy !== undefined && { createBeforeDestroy }),
+    ...(ignoreChanges !== undefined && { ignoreChanges }),
+  };
+}
+
+function readIgnored(
+  entry: Entry | undefined,
+  address: string,
+  { attributes }: Schema,
+  mistakes: Mistakes,
+): Lifecycle["ignoreChanges"] {
+  if (entry === undefined) return undefined;
+  const { value: tree } = entry;
+  if (tree.form === "leaf" && tree.value === "all") return "all";
+  if (tree.form === "leaf" && tree.value !== null) {
+    const fix = 'Write `["plan_id"]`, or `"all"`.';
+    mistakes.add(valueSpan(entry), "config.structure", "`ignore_changes` must be a list of attributes", {
+      address,
+      fix,
+    });
+    return undefined;
+  }
+  const names = textsOf(entry, mistakes).flatMap(({ text, span }) => {
+    const [, name = text, rest = ""] = /^([A-Za-z_][A-Za-z0-9_-]*)(.*)$/s.exec(text) ?? [];
+    if (!Object.hasOwn(attributes, name)) {
+      const near = mistakes.nearest(name, Object.keys(attributes));
+      const summary = `There is no attribute "${name.slice(0, 100)}" to ignore.${didYouMean(near)}`;
+      mistakes.add(span, "config.unknown_key", summary, { address });
+      return [];
+    }
+    if (rest !== "") {
+      const summary = "A part of an attribute cannot be ignored by itself";
+      mistakes.add(span, "config.unsupported", summary, { address, fix: `Name the whole attribute: \`"${name}"\`.` });
+      return [];
+    }
+    return [name];
+  });
+  return names.length === 0 ? undefined : names;
+}

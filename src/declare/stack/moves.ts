@@ -1,0 +1,69 @@
+import type { Kinds } from "../../kinds/kind.ts";
+import { type Moved, parseAddress, type Removed } from "../../model/index.ts";
+import { didYouMean, type Mistakes } from "../mistakes.ts";
+import { rangeOf } from "../source.ts";
+import { type Entry, valueSpan } from "../tree.ts";
+import { argumentsOf, type Block, flagOf, onlyBlock, textOf } from "./blocks.ts";
+
+/** Reads the `moved` blocks. Whether a move fits what is declared and recorded, the plan sees. */
+export function readMoved(blocks: readonly Block[], kinds: Kinds, mistakes: Mistakes): Moved[] {
+  return blocks.flatMap((block) => {
+    checkKeys(block, "moved", ["from", "to"], mistakes);
+    const from = addressIn(block, "moved", "from", kinds, mistakes);
+    const to = addressIn(block, "moved", "to", kinds, mistakes);
+    return from === undefined || to === undefined ? [] : [{ from, to, range: rangeOf(block.body.span) }];
+  });
+}
+
+/** Reads the `removed` blocks: without `lifecycle` what is removed is destroyed, as far as the API can. */
+export function readRemoved(blocks: readonly Block[], kinds: Kinds, mistakes: Mistakes): Removed[] {
+  return blocks.flatMap((block) => {
+    checkKeys(block, "removed", ["from", "lifecycle"], mistakes);
+    const lifecycle = onlyBlock(block.body.entries.get("lifecycle"), mistakes);
+    if (lifecycle !== undefined) checkKeys(lifecycle, "lifecycle", ["destroy"], mistakes);
+    const destroy = flagOf(lifecycle?.body.entries.get("destroy"), mistakes) ?? true;
+    const from = addressIn(block, "removed", "from", kinds, mistakes);
+    if (from === undefined) return [];
+    if (parseAddress(from)?.key !== undefined) {
+      const entry = block.body.entries.get("from");
+      const summary = "`from` of `removed` names a resource, not one of its instances";
+      mistakes.add(entry && valueSpan(entry), "config.reference", summary, { fix: "Leave the key out." });
+      return [];
+    }
+    return [{ from, destroy, range: rangeOf(block.body.span) }];
+  });
+}
+
+/** Says which keys of a block are not known. */
+export function checkKeys({ body }: Block, type: string, known: readonly string[], mistakes: Mistakes): void {
+  for (const { key, keySpan } of argumentsOf(body)) {
+    if (known.includes(key)) continue;
+    if (key === "provisioner" || key === "connection" || key === "identity") {
+      const summary = `\`${key}\` is not supported in a stack`;
+      mistakes.add(keySpan, "config.unsupported", summary, { fix: "Remove it, or apply the stack with Terraform." });
+    } else {
+      const near = mistakes.nearest(key, known);
+      const summary = `\`${type}\` has no "${key.slice(0, 100)}" here.${didYouMean(near)}`;
+      mistakes.add(keySpan, "config.unknown_key", summary);
+    }
+  }
+}
+
+function addressIn(block: Block, type: string, key: string, kinds: Kinds, mistakes: Mistakes): string | undefined {
+  const entry: Entry | undefined = block.body.entries.get(key);
+  const text = textOf(entry, mistakes);
+  const place = entry === undefined ? block.body.span : valueSpan(entry);
+  if (text === undefined) {
+    if (entry === undefined) {
+      const fix = `Write \`"${key}": "hosting_service.NAME"\`.`;
+      mistakes.add(place, "config.missing_attribute", `\`${type}\` needs \`${key}\``, { fix });
+    }
+    return undefined;
+  }
+  const parsed = parseAddress(text);
+  if (parsed !== undefined && kinds.has(parsed.type)) return text;
+  mistakes.add(place, "config.reference", "This is not the address of a resource of hosting", {
+    fix: "Write an address such as hosting_service.acme, without `${}`; modules are not supported.",
+  });
+  return undefined;
+}

@@ -1,0 +1,175 @@
+import { text } from "../typed.ts";
+import { Refusal } from "../refusal.ts";
+import { whole } from "../typed.ts";
+import { ArgumentError, CallError, type Definition } from "./definition.ts";
+import { NOTHING, textOf } from "./parts.ts";
+
+/** A point in time as it is written: its clock reading, and what that is ahead of UTC. */
+interface Moment {
+  /** Nanoseconds of the clock reading since 1970. */
+  readonly reading: bigint;
+  /** Minutes. */
+  readonly offset: number;
+}
+
+const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9})\d*)?(?:Z|([+-])(\d\d):(\d\d))$/;
+const SECOND = 1_000_000_000n;
+const FORM = "not a valid RFC3339 timestamp";
+
+/** @throws ArgumentError */
+function moment(written: string, index: number): Moment {
+  const match = TIMESTAMP.exec(written);
+  if (match === null)
+    throw new ArgumentError(index, `${FORM}: ${JSON.stringify(written)} is not like 2026-01-31T12:00:00Z`);
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map(Number);
+  const offset = (match[8] === "-" ? -1 : 1) * (Number(match[9] ?? 0) * 60 + Number(match[10] ?? 0));
+  const date = new Date(0);
+  date.setUTCFullYear(year, month - 1, day);
+  const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  if (!exists || hour > 23 || minute > 59 || second > 59 || Number(match[9] ?? 0) > 23 || Number(match[10] ?? 0) > 59)
+    throw new ArgumentError(index, `${FORM}: ${JSON.stringify(written)} has a part that is out of range`);
+  const seconds = BigInt(date.getTime() / 1000 + hour * 3600 + minute * 60 + second);
+  return { reading: seconds * SECOND + BigInt((match[7] ?? "").padEnd(9, "0")), offset };
+}
+
+const clockOf = ({ reading }: Moment) => new Date(Number((reading - modulo(reading, SECOND)) / 1_000_000n));
+const modulo = (a: bigint, b: bigint) => ((a % b) + b) % b;
+const two = (value: number) => String(value).padStart(2, "0");
+
+function offsetText({ offset }: Moment, between: string): string {
+  const minutes = Math.abs(offset);
+  return `${offset < 0 ? "-" : "+"}${two(Math.floor(minutes / 60))}${between}${two(minutes % 60)}`;
+}
+
+/** Without fractions of a second, as Terraform writes them. */
+function timestamp(at: Moment): string {
+  const clock = clockOf(at);
+  if (clock.getUTCFullYear() < 0 || clock.getUTCFullYear() > 9999)
+    throw new Refusal("timeadd() beyond the years 0 to 9999 is not supported", 0);
+  return clock.toISOString().slice(0, 19) + (at.offset === 0 ? "Z" : offsetText(at, ":"));
+}
+
+const UNITS: Readonly<Record<string, number>> = {
+  ns: 1,
+  us: 1e3,
+  "\u00b5s": 1e3,
+  "\u03bcs": 1e3,
+  ms: 1e6,
+  s: 1e9,
+  m: 60e9,
+  h: 3600e9,
+};
+const PART = /(\d*)(?:\.(\d*))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/y;
+
+/** A duration of Go (`-1h30m`, `1.5s`) in nanoseconds. */
+function duration(written: string): bigint {
+  const unsigned = written.replace(/^[+-]/, "");
+  if (unsigned === "0") return 0n;
+  let total = 0n;
+  PART.lastIndex = 0;
+  let end = 0;
+  while (end < unsigned.length) {
+    const match = PART.exec(unsigned);
+    const [all = "", whole = "", fraction = "", unit = ""] = match ?? [];
+    if (match === null || whole + fraction === "")
+      throw new CallError(`time: invalid duration ${JSON.stringify(written)}`);
+    if (whole.length > 15 || fraction.length > 15) throw new Refusal(`the duration ${written} is not supported`, 0);
+    const size = UNITS[unit] ?? 0;
+    // Terraform computes fractions with floating point, and so does this.
+    total += BigInt(whole) * BigInt(size) + BigInt(Math.trunc(Number(fraction) * (size / 10 ** fraction.length)));
+    end += all.length;
+  }
+  if (end === 0) throw new CallError(`time: invalid duration ${JSON.stringify(written)}`);
+  if (total >= 2n ** 63n) throw new CallError(`time: invalid duration ${JSON.stringify(written)}`);
+  return written.startsWith("-") ? -total : total;
+}
+
+const timeadd: Definition = {
+  parameters: [
+    { name: "timestamp", type: "string" },
+    { name: "duration", type: "string" },
+  ],
+  result: "string",
+  run([start = NOTHING, length = NOTHING]) {
+    const { reading, offset } = moment(textOf(start), 0);
+    return text(timestamp({ reading: reading + duration(textOf(length)), offset }));
+  },
+};
+
+const timecmp: Definition = {
+  parameters: [
+    { name: "timestamp_a", type: "string" },
+    { name: "timestamp_b", type: "string" },
+  ],
+  result: "number",
+  run(args) {
+    const [a = 0n, b = 0n] = args.map((arg, i) => {
+      const { reading, offset } = moment(textOf(arg), i);
+      return reading - BigInt(offset) * 60n * SECOND;
+    });
+    return whole(a < b ? -1 : a > b ? 1 : 0);
+  },
+};
+
+const MONTHS = "January February March April May June July August September October November December".split(" ");
+const DAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split(" ");
+
+/** What the letters of a date format stand for, by how many of them there are. */
+function written(letters: string, at: Moment): string | undefined {
+  const clock = clockOf(at);
+  const month = MONTHS[clock.getUTCMonth()] ?? "";
+  const day = DAYS[clock.getUTCDay()] ?? "";
+  const hour = clock.getUTCHours();
+  const half = hour % 12 === 0 ? 12 : hour % 12;
+  const numbers: Readonly<Record<string, number>> = {
+    M: clock.getUTCMonth() + 1,
+    D: clock.getUTCDate(),
+    h: hour,
+    H: half,
+    m: clock.getUTCMinutes(),
+    s: clock.getUTCSeconds(),
+  };
+  const number = numbers[letters[0] ?? ""];
+  if (number !== undefined && letters.length <= 2) return letters.length === 1 ? String(number) : two(number);
+  const texts: Readonly<Record<string, string>> = {
+    YY: two(clock.getUTCFullYear() % 100),
+    YYYY: String(clock.getUTCFullYear()).padStart(4, "0"),
+    MMM: month.slice(0, 3),
+    MMMM: month,
+    EEE: day.slice(0, 3),
+    EEEE: day,
+    AA: hour < 12 ? "AM" : "PM",
+    aa: hour < 12 ? "am" : "pm",
+    Z: at.offset === 0 ? "Z" : offsetText(at, ":"),
+    ZZZ: at.offset === 0 ? "UTC" : offsetText(at, ""),
+    ZZZZ: offsetText(at, ""),
+    ZZZZZ: offsetText(at, ":"),
+  };
+  return texts[letters];
+}
+
+/** A quoted literal, a run of one letter, or other characters. */
+const FORMAT_PART = /'(?:[^']|'')*'|([A-Za-z])\1*|[^'A-Za-z]+|'/g;
+
+const formatdate: Definition = {
+  parameters: [
+    { name: "format", type: "string" },
+    { name: "time", type: "string" },
+  ],
+  result: "string",
+  run([format = NOTHING, time = NOTHING]) {
+    const at = moment(textOf(time), 1);
+    const made = textOf(format).replace(FORMAT_PART, (part, letter: string | undefined) => {
+      if (part === "'") throw new ArgumentError(0, "unterminated literal '");
+      if (part === "''") return "'";
+      if (part.startsWith("'")) return part.slice(1, -1).replaceAll("''", "'");
+      if (letter === undefined) return part;
+      const value = written(part, at);
+      if (value === undefined) throw new ArgumentError(0, `invalid date format verb ${JSON.stringify(part)}`);
+      return value;
+    });
+    return text(made);
+  },
+};
+
+export const DATES: Readonly<Record<string, Definition>> = { formatdate, timeadd, timecmp };

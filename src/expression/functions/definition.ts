@@ -1,0 +1,114 @@
+import { ExpressionError } from "../../model/index.ts";
+import { convert } from "../convert.ts";
+import { Refusal } from "../refusal.ts";
+import { isKnown, isSecret, number, secretIf, unknown } from "../typed.ts";
+import type { Type, Typed } from "../value.ts";
+import { withoutSecrets } from "./parts.ts";
+
+/** What a function takes. What it does not say that it handles, `call` keeps from it. */
+export interface Parameter {
+  /** As Terraform calls it in its messages. */
+  readonly name: string;
+  /** Arguments are converted to it; `any`: they come as they are. */
+  readonly type: Type;
+  readonly nullable?: true;
+  readonly unknown?: true;
+  /** A null or unknown value without a type. */
+  readonly untyped?: true;
+  /** The function itself sees to what becomes secret. Otherwise: the result is, when any part of an argument is. */
+  readonly secret?: true;
+}
+
+export interface Definition {
+  readonly parameters: readonly Parameter[];
+  /** Of all further arguments. */
+  readonly rest?: Parameter;
+  /** The type of the result, with whatever is known of the arguments. @throws ArgumentError, CallError */
+  readonly result: Type | ((args: readonly Typed[]) => Type);
+  /** The result. All arguments have the type of their parameter. @throws ArgumentError, CallError */
+  run(args: readonly Typed[], result: Type): Typed;
+}
+
+/** What is wrong with one of the arguments. */
+export class ArgumentError extends Error {
+  readonly index: number;
+  constructor(index: number, message: string) {
+    super(message);
+    this.index = index;
+  }
+}
+
+/** What is wrong with the call as a whole. */
+export class CallError extends Error {}
+
+/**
+ * Calls a function as Terraform does: arguments are counted and converted, null ones refused, unknown ones make an unknown
+ * result of the type that can be told already.
+ * @throws ExpressionError with offset 0; it does not quote secret arguments.
+ */
+export function call(name: string, definition: Definition, given: readonly Typed[]): Typed {
+  const parameterOf = countedParameters(name, definition, given.length);
+  const hidden = given.some(isSecret);
+  try {
+    return prepared(
+      definition,
+      parameterOf,
+      given.map((arg, i) => converted(arg, i, parameterOf(i).type)),
+    );
+  } catch (error) {
+    throw described(error, name, (i) => parameterOf(i).name, hidden);
+  }
+}
+
+/** What people are told of it; nothing of what was given, when there is a secret in it. */
+function described(error: unknown, name: string, parameterName: (i: number) => string, hidden: boolean): unknown {
+  if (error instanceof ArgumentError) {
+    const what = hidden ? "what is wrong with it is not shown, because a secret is among the arguments" : error.message;
+    return new ExpressionError(`Invalid value for "${parameterName(error.index)}" parameter: ${what}`, 0);
+  }
+  const what = hidden ? "why is not shown, because a secret is among the arguments" : "";
+  if (error instanceof Refusal) return hidden ? new Refusal(`${name}() of this is not supported: ${what}`, 0) : error;
+  if (error instanceof CallError || error instanceof ExpressionError)
+    return new ExpressionError(`Call to function "${name}" failed: ${hidden ? what : error.message}`, 0);
+  return error;
+}
+
+function countedParameters(name: string, { parameters, rest }: Definition, count: number): (i: number) => Parameter {
+  const missing = parameters[count];
+  if (missing !== undefined)
+    throw new ExpressionError(
+      `Function "${name}" expects ${rest ? "at least " : ""}${parameters.length} argument(s). Missing value for "${missing.name}"`,
+      0,
+    );
+  if (rest === undefined && count > parameters.length)
+    throw new ExpressionError(`Function "${name}" expects only ${parameters.length} argument(s); got ${count}`, 0);
+  return (i) => parameters[i] ?? rest ?? { name: "argument", type: "any" };
+}
+
+function converted(arg: Typed, index: number, type: Type): Typed {
+  if (type === "any") return arg;
+  try {
+    return convert(arg, type);
+  } catch (error) {
+    if (error instanceof Refusal || !(error instanceof ExpressionError)) throw error;
+    throw new ArgumentError(index, error.message);
+  }
+}
+
+function prepared(definition: Definition, parameterOf: (i: number) => Parameter, given: readonly Typed[]): Typed {
+  const marked = given.some((arg, i) => parameterOf(i).secret !== true && isSecret(arg));
+  const args = given.map((arg, i) => (parameterOf(i).secret === true ? arg : withoutSecrets(arg)));
+  let type: Type | undefined;
+  for (const [i, arg] of args.entries()) {
+    const { nullable, untyped } = parameterOf(i);
+    if (arg.content === null && nullable !== true) throw new ArgumentError(i, "argument must not be null");
+    if (arg.type === "any" && untyped !== true) {
+      type = "any";
+      break;
+    }
+  }
+  if (type !== undefined) return secretIf(unknown(type), marked);
+  type = typeof definition.result === "function" ? definition.result(args) : definition.result;
+  if (args.some((arg, i) => !isKnown(arg) && parameterOf(i).unknown !== true)) return secretIf(unknown(type), marked);
+  return secretIf(definition.run(args, type), marked);
+}

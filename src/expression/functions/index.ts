@@ -1,0 +1,50 @@
+/**
+ * Terraform's functions, as far as they depend on nothing but their arguments. In: typed values. Out: the typed value that
+ * Terraform computes, or an `ExpressionError` with what Terraform would say. Must not: depend on the machine, the moment or
+ * chance; show secret arguments in messages.
+ */
+import type { Typed } from "../value.ts";
+import { CONVERSIONS } from "./conversions.ts";
+import { DATES } from "./dates.ts";
+import { call, type Definition } from "./definition.ts";
+import { ELEMENTS } from "./elements.ts";
+import { ENCODING } from "./encoding.ts";
+import { FORMAT } from "./format.ts";
+import { JSON_TEXT } from "./json-text.ts";
+import { LISTS } from "./lists.ts";
+import { MAPS } from "./maps.ts";
+import { NUMBERS } from "./numbers.ts";
+import { PATTERNS } from "./patterns.ts";
+import { SETS } from "./sets.ts";
+import { STRINGS } from "./strings.ts";
+
+const FUNCTIONS: ReadonlyMap<string, Definition> = new Map(
+  [CONVERSIONS, DATES, ELEMENTS, ENCODING, FORMAT, JSON_TEXT, LISTS, MAPS, NUMBERS, PATTERNS, SETS, STRINGS].flatMap(
+    (family) => Object.entries(family),
+  ),
+);
+
+/** The names of all functions, for suggestions. */
+export const FUNCTION_NAMES: readonly string[] = [...FUNCTIONS.keys()].sort();
+
+/** Functions that Terraform has, and that are not supported: most depend on the machine, the moment or chance. */
+export const KNOWN_ELSEWHERE: ReadonlySet<string> = new Set(
+  `abspath base64gzip basename bcrypt cidrhost cidrnetmask cidrsubnet cidrsubnets convert csvdecode dirname ephemeralasnull
+  file filebase64 filebase64sha256 filebase64sha512 fileexists filemd5 fileset filesha1 filesha256 filesha512 list log map
+  pathexpand plantimestamp rsadecrypt templatefile templatestring textdecodebase64 textencodebase64 timestamp type uuid
+  uuidv5 yamldecode yamlencode`.split(/\s+/),
+);
+
+export function isFunction(name: string): boolean {
+  return FUNCTIONS.has(name);
+}
+
+/**
+ * Calls a function with its arguments, `...` already expanded. `try` and `can`, which take expressions, are not among them.
+ * @returns undefined when there is no function of the name.
+ * @throws ExpressionError with offset 0; a `Refusal` for what Terraform would compute.
+ */
+export function callFunction(name: string, args: readonly Typed[]): Typed | undefined {
+  const definition = FUNCTIONS.get(name);
+  return definition === undefined ? undefined : call(name, definition, args);
+}

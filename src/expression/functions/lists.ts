@@ -1,0 +1,225 @@
+import { convert } from "../convert.ts";
+import { equals } from "../equality.ts";
+import { elementsOf, isKnown, isWhollyKnown, list, number, secretIf, tuple, unknown } from "../typed.ts";
+import { elementType, sameType, shapeOf, tupleTypes, typeName } from "../types.ts";
+import { unify } from "../unify.ts";
+import type { Type, Typed } from "../value.ts";
+import { ArgumentError, CallError, type Definition, type Parameter } from "./definition.ts";
+import { integerIn } from "./integers.ts";
+import { NOTHING, textOf } from "./parts.ts";
+
+const anyList: Parameter = { name: "list", type: { list: "any" } };
+const anything: Parameter = { name: "list", type: "any" };
+
+/** A list or a tuple, as the type says. */
+const sequence = (type: Type, items: readonly Typed[]): Typed =>
+  shapeOf(type) === "tuple" ? tuple(items) : list(elementType(type), items);
+
+const coalescelist: Definition = {
+  parameters: [],
+  rest: { name: "vals", type: "any", nullable: true, unknown: true, untyped: true },
+  result(args) {
+    const [first] = args;
+    if (first === undefined) throw new CallError("at least one argument is required");
+    if (!args.every(isKnown)) return "any";
+    if (!args.every(({ type }) => ["list", "tuple"].includes(shapeOf(type))))
+      throw new CallError("coalescelist arguments must be lists or tuples");
+    return args.every(({ type }) => sameType(type, first.type)) ? first.type : "any";
+  },
+  run(args, type) {
+    for (const arg of args) {
+      if (!isKnown(arg)) return unknown(type);
+      if (elementsOf(arg).length > 0) return arg;
+    }
+    throw new CallError("no non-null arguments");
+  },
+};
+
+const compact: Definition = {
+  parameters: [{ name: "list", type: { list: "string" } }],
+  result: { list: "string" },
+  run([given = NOTHING]) {
+    if (!isWhollyKnown(given)) return unknown({ list: "string" });
+    return list(
+      "string",
+      elementsOf(given).filter((item) => item.content !== null && textOf(item) !== ""),
+    );
+  },
+};
+
+const concat: Definition = {
+  parameters: [],
+  rest: { name: "seqs", type: "any", secret: true },
+  result(args) {
+    if (args.length === 0) throw new CallError("at least one argument is required");
+    const types = args.map(({ type }) => type);
+    if (types.every((type) => shapeOf(type) === "list")) {
+      const common = unify(types);
+      if (common !== undefined) return common;
+    }
+    const elements: Type[] = [];
+    for (const [i, arg] of args.entries()) {
+      const shape = shapeOf(arg.type);
+      if (shape === "tuple") elements.push(...tupleTypes(arg.type));
+      else if (shape !== "list")
+        throw new ArgumentError(i, `all arguments must be lists or tuples; got ${typeName(arg.type)}`);
+      else if (!isKnown(arg)) return "any";
+      else elements.push(...elementsOf(arg).map(({ type }) => type));
+    }
+    return { tuple: elements };
+  },
+  run(args, type) {
+    const parts = shapeOf(type) === "list" ? args.map((arg) => convert(arg, type)) : args;
+    return secretIf(
+      sequence(type, parts.flatMap(elementsOf)),
+      args.some(({ secret }) => secret === true),
+    );
+  },
+};
+
+const distinct: Definition = {
+  parameters: [anyList],
+  result: ([given = NOTHING]) => given.type,
+  run([given = NOTHING], type) {
+    if (!isWhollyKnown(given)) return unknown(type);
+    const found: Typed[] = [];
+    for (const item of elementsOf(given)) if (!found.some((other) => equals(other, item) === true)) found.push(item);
+    return sequence(type, found);
+  },
+};
+
+const chunklist: Definition = {
+  parameters: [
+    { ...anyList, secret: true },
+    { name: "size", type: "number", secret: true },
+  ],
+  result: ([given = NOTHING]) => ({ list: given.type }),
+  run([given = NOTHING, size = NOTHING], type) {
+    const count = integerIn(size, undefined, "invalid size: ");
+    if (count < 0) throw new CallError("the size argument must be positive");
+    const items = elementsOf(given);
+    const inner = elementType(type);
+    const chunks: Typed[] = [];
+    const step = count === 0 ? items.length : count;
+    for (let at = 0; at < items.length; at += step) chunks.push(sequence(inner, items.slice(at, at + step)));
+    return secretIf(list(inner, chunks), given.secret === true || size.secret === true);
+  },
+};
+
+const flatten: Definition = {
+  parameters: [{ ...anything, secret: true }],
+  result([given = NOTHING]) {
+    if (!isWhollyKnown(given)) return "any";
+    if (!["list", "set", "tuple"].includes(shapeOf(given.type)))
+      throw new CallError("can only flatten lists, sets and tuples");
+    return { tuple: flat(given).items.map(({ type }) => type) };
+  },
+  run([given = NOTHING]) {
+    if (!["list", "set", "tuple"].includes(shapeOf(given.type)))
+      throw new CallError("can only flatten lists, sets and tuples");
+    const { items, secret, known } = flat(given);
+    return secretIf(known ? tuple(items) : unknown("any"), secret);
+  },
+};
+
+/** The elements of a list and of the lists in it. Not known: an unknown part may be a list, whose length is not known. */
+function flat(given: Typed): { readonly items: readonly Typed[]; readonly secret: boolean; readonly known: boolean } {
+  const parts = elementsOf(given).map((item) => {
+    const nested = item.content !== null && ["list", "set", "tuple"].includes(shapeOf(item.type));
+    if (!nested) return { items: [item], secret: false, known: isKnown(item) || item.type !== "any" };
+    if (!isKnown(item)) return { items: [], secret: item.secret === true, known: false };
+    return flat(item);
+  });
+  return {
+    items: parts.flatMap(({ items }) => items),
+    secret: given.secret === true || parts.some(({ secret }) => secret),
+    known: parts.every(({ known }) => known),
+  };
+}
+
+const slice: Definition = {
+  parameters: [
+    { ...anything, secret: true },
+    { name: "start_index", type: "number" },
+    { name: "end_index", type: "number" },
+  ],
+  result(args) {
+    const [given = NOTHING, start = NOTHING, end = NOTHING] = args;
+    const shape = shapeOf(given.type);
+    if (shape === "set")
+      throw new ArgumentError(
+        0,
+        "cannot slice a set, because its elements do not have indices; explicitly convert to a list if the ordering of the result is not important",
+      );
+    if (shape !== "list" && shape !== "tuple") throw new ArgumentError(0, "must be a list or tuple value");
+    if (!isKnown(start) || !isKnown(end)) return shape === "list" ? given.type : "any";
+    const [from, to] = bounds(given, start, end);
+    return shape === "list" ? given.type : { tuple: tupleTypes(given.type).slice(from, to) };
+  },
+  run([given = NOTHING, start = NOTHING, end = NOTHING], type) {
+    const [from, to] = bounds(given, start, end);
+    return secretIf(sequence(type, elementsOf(given).slice(from, to)), given.secret === true);
+  },
+};
+
+function bounds(given: Typed, start: Typed, end: Typed): readonly [number, number] {
+  const from = integerIn(start, 1, "invalid start index: ");
+  const to = integerIn(end, 2, "invalid end index: ");
+  const length = isKnown(given) ? elementsOf(given).length : Number.POSITIVE_INFINITY;
+  if (from < 0) throw new ArgumentError(1, "start index must not be less than zero");
+  if (from > length) throw new ArgumentError(1, "start index must not be greater than the length of the list");
+  if (to < 0) throw new ArgumentError(2, "end index must not be less than zero");
+  if (to > length) throw new ArgumentError(2, "end index must not be greater than the length of the list");
+  if (from > to) throw new ArgumentError(1, "start index must not be greater than end index");
+  return [from, to];
+}
+
+const reverse: Definition = {
+  parameters: [{ ...anything, secret: true }],
+  result([given = NOTHING]) {
+    const shape = shapeOf(given.type);
+    if (shape === "tuple") return { tuple: [...tupleTypes(given.type)].reverse() };
+    if (shape === "list" || shape === "set") return { list: elementType(given.type) };
+    throw new ArgumentError(0, `can only reverse list or tuple values, not ${typeName(given.type)}`);
+  },
+  run: ([given = NOTHING], type) => secretIf(sequence(type, [...elementsOf(given)].reverse()), given.secret === true),
+};
+
+const EQUAL_KEYS = "keys and searchset must be of the same type";
+
+const matchkeys: Definition = {
+  parameters: [
+    { ...anyList, name: "values" },
+    { ...anyList, name: "keys" },
+    { ...anyList, name: "searchset" },
+  ],
+  result([values = NOTHING, keys = NOTHING, searched = NOTHING]) {
+    if (unify([keys.type, searched.type]) === undefined) throw new CallError(EQUAL_KEYS);
+    return values.type;
+  },
+  run([values = NOTHING, keys = NOTHING, searched = NOTHING], type) {
+    const items = elementsOf(values);
+    if (items.length !== elementsOf(keys).length) throw new CallError("length of keys and values should be equal");
+    const common = unify([keys.type, searched.type]) ?? "any";
+    const wanted = elementsOf(convert(searched, common));
+    // Terraform answers with an empty list where a part of the search set is not known yet; that would change later.
+    if (![values, keys, searched].every(isWhollyKnown)) return unknown(type);
+    const found = elementsOf(convert(keys, common)).map((key) => wanted.some((other) => equals(key, other) === true));
+    return sequence(
+      type,
+      items.filter((_, i) => found[i] === true),
+    );
+  },
+};
+
+export const LISTS: Readonly<Record<string, Definition>> = {
+  chunklist,
+  coalescelist,
+  compact,
+  concat,
+  distinct,
+  flatten,
+  matchkeys,
+  reverse,
+  slice,
+};

@@ -1,0 +1,1 @@
+export { unify } from "./conversion.ts";

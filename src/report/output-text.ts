@@ -1,0 +1,79 @@
+import { isObject, type Json, type OutputState } from "../model/index.ts";
+import { escapeLine, quote } from "./escape.ts";
+
+/** The words that Terraform has for a null of each type of one value. */
+const NULLS: Readonly<Record<string, string>> = {
+  string: "tostring(null)",
+  number: "tonumber(null)",
+  bool: "tobool(null)",
+};
+
+/** Outputs as `terraform output` prints them, `name = value` by name; a sensitive one without its value. Empty for none. */
+export function renderOutputs(outputs: ReadonlyMap<string, OutputState>): string {
+  const sorted = [...outputs].sort(([a], [b]) => (a < b ? -1 : 1));
+  return sorted
+    .map(([name, { value, type, sensitive }]) => {
+      return `${escapeLine(name)} = ${sensitive ? "<sensitive>" : renderOutputValue(value, type)}\n`;
+    })
+    .join("");
+}
+
+/**
+ * One value as Terraform prints it, without a final line break.
+ * @param type Terraform's form of it (`["set", "string"]`): a set, a list and a tuple hold the same and look different.
+ */
+export function renderOutputValue(value: Json, type: Json): string {
+  return valueText(value, type, 0);
+}
+
+function valueText(value: Json, type: Json, indent: number): string {
+  const [form, of] = Array.isArray(type) ? (type as readonly Json[]) : [type, null];
+  if (value === null) return nullText(form ?? null, of ?? null);
+  if (typeof value === "string") return value.includes("\n") ? heredoc(value, indent) : quote(value);
+  if (Array.isArray(value)) {
+    const items = value.map((item, i) => valueText(item, partType(form, of, i), indent + 2));
+    const text = enclosed(
+      "[",
+      items.map((item) => `${item},`),
+      "]",
+      indent,
+    );
+    return form === "list" || form === "set" ? `to${form}(${text})` : text;
+  }
+  if (!isObject(value)) return String(value);
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  const lines = entries.map(
+    ([name, item]) => `${quote(name)} = ${valueText(item as Json, partType(form, of, name), indent + 2)}`,
+  );
+  const text = enclosed("{", lines, "}", indent);
+  return form === "map" ? `tomap(${text})` : text;
+}
+
+/** Of a collection each part has the same type; of a tuple or an object, its own. */
+function partType(form: Json | undefined, of: Json | undefined, step: string | number): Json {
+  if (form === "list" || form === "set" || form === "map") return of ?? null;
+  if (typeof of !== "object" || of === null) return null;
+  return (Object.hasOwn(of, step) ? (of as Readonly<Record<string | number, Json>>)[step] : null) ?? null;
+}
+
+function nullText(form: Json, of: Json): string {
+  if (typeof form !== "string") return "null";
+  if (form === "object" || form === "tuple") return `null /* ${form} */`;
+  if (form !== "list" && form !== "set" && form !== "map") return NULLS[form] ?? "null";
+  return `to${form}(null) /* of ${escapeLine(typeof of === "string" ? of : "object")} */`;
+}
+
+function enclosed(open: string, lines: readonly string[], close: string, indent: number): string {
+  if (lines.length === 0) return `${open}${close}`;
+  const inner = lines.map((line) => `${" ".repeat(indent + 2)}${line}\n`).join("");
+  return `${open}\n${inner}${" ".repeat(indent)}${close}`;
+}
+
+/** A text of several lines, between words that do not stand in it. */
+function heredoc(text: string, indent: number): string {
+  const lines = text.split("\n").map(escapeLine);
+  let word = "EOT";
+  while (lines.some((line) => line.trim() === word)) word += "_";
+  const margin = " ".repeat(indent);
+  return `${indent > 0 ? "<<-" : "<<"}${word}\n${lines.map((line) => `${margin}${line}\n`).join("")}${margin}${word}`;
+}

@@ -1,0 +1,108 @@
+import { execFile } from "node:child_process";
+import { cpSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { installConstructs } from "../support/constructs.ts";
+import { root } from "./markdown.ts";
+
+const EXAMPLES = readdirSync(path.join(root, "examples")).filter((name) =>
+  existsSync(path.join(root, "examples", name, "cdktf.json")),
+);
+/** In the environment of all that is run: nothing of it may come out. */
+const CANARY = "canary-5b1d-hunter22";
+
+const run = promisify(execFile);
+const read = (file: string) => readFileSync(file, "utf8");
+
+describe("the examples for CDKTF and CDK Terrain", () => {
+  let base = "";
+  const at = (...parts: string[]) => path.join(base, ...parts);
+  const node = (cwd: string, ...args: string[]) =>
+    run(process.execPath, args, {
+      cwd: at(cwd),
+      env: {
+        PATH: path.dirname(process.execPath),
+        NODE_OPTIONS: "--disable-warning=ExperimentalWarning",
+        NO_COLOR: "1",
+        HOSTING_TOKEN: CANARY,
+        TF_VAR_nino_password: CANARY,
+      },
+    });
+  const said = async (running: ReturnType<typeof node>) => {
+    const { stdout, stderr } = await running.catch((error) => error);
+    return `${stdout}${stderr}`;
+  };
+
+  beforeAll(async () => {
+    base = realpathSync(mkdtempSync(path.join(tmpdir(), "hostform-stack-examples-")));
+    await installConstructs(base);
+    for (const name of EXAMPLES) cpSync(path.join(root, "examples", name), at(name), { recursive: true });
+    await Promise.all(EXAMPLES.map((name) => node(name, "main.ts")));
+  }, 60_000);
+  afterAll(() => rmSync(base, { recursive: true, force: true }));
+
+  /** Of one stack of an example; without what differs from library to library. */
+  const synthesized = (name: string, stack: string) => {
+    const text = read(at(name, "cdktf.out/stacks", stack, "cdk.tf.json")).replaceAll(at(name), "");
+    const value = JSON.parse(text);
+    value["//"].metadata.version = "";
+    return value;
+  };
+
+  it("are there for both, and run without being built", () => {
+    expect(EXAMPLES).toEqual(["cdktf-agency", "cdktf-site", "cdktn-agency"]);
+    const stacks = EXAMPLES.map((name) => readdirSync(at(name, "cdktf.out/stacks")).sort());
+    const environments = ["development", "production", "staging"];
+    expect(stacks).toEqual([environments, ["site"], environments]);
+  });
+
+  it("are synthesized without a warning, and hold nothing of the environment", () => {
+    const files = globSync("*/cdktf.out/**/*.json", { cwd: base });
+    expect(files).toHaveLength(7 + EXAMPLES.length);
+    for (const file of files) expect(read(at(file)), file).not.toContain(CANARY);
+    for (const name of EXAMPLES) {
+      const { stacks } = JSON.parse(read(at(name, "cdktf.out/manifest.json")));
+      const annotations = Object.values<{ annotations: unknown[] }>(stacks).flatMap((stack) => stack.annotations);
+      expect(annotations, name).toEqual([]);
+    }
+  });
+
+  it.each(["development", "staging", "production"])("give the same %s under both libraries", (stack) => {
+    expect(synthesized("cdktn-agency", stack)).toEqual(synthesized("cdktf-agency", stack));
+  });
+
+  it("differ, from cdktf to cdktn, in what docs/cdktf.md says", () => {
+    const files = readdirSync(path.join(root, "examples/cdktf-agency")).filter((file) => !file.startsWith("main."));
+    expect(readdirSync(path.join(root, "examples/cdktn-agency"))).toEqual([...files, "main.ts"].toSorted());
+    for (const file of files.filter((one) => !/^(?:package\.json|agency\.test\.ts|matchers\.ts)$/.test(one))) {
+      const renamed = read(at("cdktf-agency", file)).replace(/(?<= from "(?:hostform\/)?)cdktf(?=")/g, "cdktn");
+      expect(read(at("cdktn-agency", file)), file).toBe(renamed);
+    }
+  });
+
+  it("refers to the build server across stacks, as one output", () => {
+    const { output } = synthesized("cdktf-agency", "development");
+    expect(Object.values(output)).toEqual([{ sensitive: true, value: "${hosting_service.build.id}" }]);
+    const { resource } = synthesized("cdktf-agency", "production");
+    expect(resource.hosting_grant.deployer.service_id).toMatch(
+      /^\$\{data\.terraform_remote_state\.cross-stack-reference-input-development\.outputs\./,
+    );
+  });
+
+  it("pass their own tests", { timeout: 60_000 }, async () => {
+    const report = at("report.json");
+    const vitest = path.join(root, "node_modules/vitest/vitest.mjs");
+    const text = await said(node(".", vitest, "run", "--root", ".", "--reporter=json", `--outputFile=${report}`));
+    const { success, numPassedTests, numTotalTests, testResults } = JSON.parse(read(report));
+    expect(success, text + JSON.stringify(testResults)).toBe(true);
+    expect(testResults).toHaveLength(EXAMPLES.length);
+    expect(numPassedTests).toBe(numTotalTests);
+    expect(numTotalTests).toBeGreaterThan(15);
+  });
+
+  it.each(EXAMPLES)("%s type-checks as strictly as its tsconfig says", { timeout: 60_000 }, async (name) => {
+    expect(await said(node(name, path.join(root, "node_modules/.bin/tsc"), "-p", "."))).toBe("");
+  });
+});

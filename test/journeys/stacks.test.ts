@@ -1,0 +1,264 @@
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { type Project, startProject } from "../support/project.ts";
+
+/** The metadata that cdktf writes beside everything that a construct made. */
+const at = (where: string) => ({ metadata: { path: where, uniqueId: where.split("/").at(-1) } });
+
+const terraform = (state: string) => ({
+  backend: { local: { path: state } },
+  required_providers: { hosting: { source: "hostform/hosting", version: "~> 0.1" } },
+});
+
+/** Two stacks as cdktf writes them: the second one shares what the first one orders. */
+async function synthesize(
+  { dir }: Project,
+  { plan = 11, team = {}, annotations = [] }: { plan?: number; team?: object; annotations?: readonly object[] } = {},
+): Promise<void> {
+  const output = "cross-stack-output-hosting_servicewwwid";
+  const sites = {
+    "//": { metadata: { backend: "local", stackName: "sites", version: "0.21.0" } },
+    provider: { hosting: [{ project: "acme" }] },
+    resource: {
+      hosting_service: {
+        www: {
+          "//": at("sites/www"),
+          plan_id: plan,
+          currency: "USD",
+          domain: "www.acme.example",
+          deletion_policy: "suspend",
+        },
+      },
+    },
+    output: { [output]: { sensitive: true, value: "${hosting_service.www.id}" } },
+    terraform: terraform(path.join(dir, "terraform.sites.tfstate")),
+  };
+  const input = "cross-stack-reference-input-sites";
+  const others = {
+    provider: { hosting: [{ project: "acme" }] },
+    data: {
+      terraform_remote_state: {
+        [input]: {
+          backend: "local",
+          config: { path: path.join(dir, "terraform.sites.tfstate") },
+          workspace: "${terraform.workspace}",
+        },
+      },
+    },
+    resource: {
+      hosting_grant: {
+        dev: {
+          "//": at("team/dev"),
+          service_id: `\${data.terraform_remote_state.${input}.outputs.${output}}`,
+          email: "${var.developer}",
+          permission: "manage",
+        },
+      },
+    },
+    variable: { developer: { type: "string", default: "dev@acme.example" } },
+    terraform: terraform(path.join(dir, "terraform.team.tfstate")),
+    ...team,
+  };
+  const stack = (name: string, dependencies: readonly string[], more: object = {}) => ({
+    name,
+    constructPath: name,
+    workingDirectory: `stacks/${name}`,
+    synthesizedStackPath: `stacks/${name}/cdk.tf.json`,
+    annotations: [],
+    dependencies,
+    ...more,
+  });
+  const out = path.join(dir, "cdktf.out");
+  await rm(out, { recursive: true, force: true });
+  // The order of the manifest is that of the names, not of the dependencies.
+  const stacks = { a_team: stack("a_team", ["sites"], { annotations }), sites: stack("sites", []) };
+  for (const [name, text] of Object.entries({ a_team: others, sites })) {
+    await mkdir(path.join(out, "stacks", name), { recursive: true });
+    await writeFile(path.join(out, "stacks", name, "cdk.tf.json"), JSON.stringify(text, null, 2));
+  }
+  await writeFile(path.join(out, "manifest.json"), JSON.stringify({ version: "0.21.0", stacks }));
+}
+
+const STACK = ["--stack", "cdktf.out"] as const;
+/** One line, whatever the width was. */
+const flat = (text: string) => text.replaceAll(/\s+/g, " ");
+
+describe("stacks", () => {
+  it("are planned together before anything is there, applied in order, and then up to date", async () => {
+    const project = await startProject();
+    await synthesize(project);
+
+    expect((await project.run("validate", ...STACK)).out).toContain("The stack is valid: 1 resource in 1 file.");
+    expect(project.sent()).toEqual([]);
+
+    const planned = await project.run("plan", "--detailed-exitcode", ...STACK);
+    expect(planned.code, planned.text).toBe(2);
+    expect(planned.out.indexOf("Stack sites")).toBeLessThan(planned.out.indexOf("Stack a_team"));
+    expect(planned.out).toMatch(/service_id\s+= \(known after apply\)/);
+
+    const applied = await project.apply(...STACK);
+    expect(applied.out.indexOf("hosting_service.www")).toBeLessThan(applied.out.indexOf("hosting_grant.dev"));
+    expect(project.changesSent()).toEqual(["POST /services", "POST /services/1003/grants"]);
+
+    const again = await project.run("plan", "--detailed-exitcode", ...STACK);
+    expect(again.code, again.text).toBe(0);
+    expect((await project.apply(...STACK)).code).toBe(0);
+    expect(project.changesSent()).toEqual([]);
+
+    const state = JSON.parse(await readFile(path.join(project.dir, "terraform.sites.tfstate"), "utf8"));
+    expect(state.outputs["cross-stack-output-hosting_servicewwwid"].value).toBe("1003");
+    const listed = await project.run("state", "list", "--stack", "cdktf.out/stacks/a_team");
+    expect(listed.out).toMatch(/^hosting_grant\.dev\b.*\n$/);
+  });
+
+  it("are destroyed in the reverse order, and none that another one still needs", async () => {
+    const project = await startProject();
+    await synthesize(project);
+    await project.apply(...STACK);
+    project.sent();
+    project.control.addFault({ method: "DELETE", path: "/services/:id/grants/*", phase: "before", status: 403 });
+    const failed = await project.run("destroy", "--auto-approve", ...STACK);
+    expect(failed.code).toBe(1);
+    expect(flat(failed.err)).toContain("Left out: a_team, which depends on it, has failed.");
+    expect(project.changesSent().filter((line) => !line.startsWith("DELETE"))).toEqual([]);
+  });
+
+  it("read a sibling that is not selected from its recorded outputs, and say when there are none", async () => {
+    const project = await startProject();
+    await synthesize(project);
+    const early = await project.run("apply", "--auto-approve", "--only", "a_team", ...STACK);
+    expect(early.code).toBe(1);
+    expect(flat(early.err)).toContain("Stack sites, which a_team refers to, has not been applied yet");
+    expect(project.sent()).toEqual([]);
+
+    await project.apply("--only", "sites", ...STACK);
+    await project.apply("--only", "a_team", ...STACK);
+    expect(project.changesSent()).toEqual(["POST /services", "POST /services/1003/grants"]);
+  });
+
+  it("go on where one fails, without those that depend on it", async () => {
+    const project = await startProject();
+    await synthesize(project, { plan: 9999 });
+    const { code, err } = await project.run("apply", "--auto-approve", ...STACK);
+    expect(code).toBe(1);
+    expect(flat(err)).toContain("Left out: sites, which it depends on, has failed.");
+    expect(flat(err)).toContain("2 stacks, of which not done: sites (failed), a_team (left out).");
+    // The order is refused by the API; nothing is shared.
+    expect(project.changesSent()).toEqual(["POST /services"]);
+  });
+
+  it("take variables, and hide those that are sensitive", async () => {
+    const project = await startProject({ env: { TF_VAR_developer: "env@acme.example" } });
+    const developer = { type: "string", sensitive: true };
+    await synthesize(project, { team: { variable: { developer } } });
+    await project.apply("--only", "sites", ...STACK);
+    const fromEnv = await project.run("plan", "--only", "a_team", ...STACK);
+    expect(fromEnv.code, fromEnv.text).toBe(0);
+    expect(fromEnv.text).not.toContain("env@acme.example");
+    const given = await project.run("plan", "-var", "developer=line@acme.example", "--only", "a_team", ...STACK);
+    expect(given.code, given.text).toBe(0);
+    expect(given.text).not.toContain("line@acme.example");
+  });
+
+  it("have saved plans, which notice another stack and other values", async () => {
+    const project = await startProject();
+    await synthesize(project);
+    await project.apply("--only", "sites", ...STACK);
+    const one = ["--only", "a_team", ...STACK];
+    const saved = await project.run("plan", "--out", "x.plan", "-var=developer=a@acme.example", ...one);
+    expect(saved.code, saved.text).toBe(0);
+    expect(flat(saved.err)).toContain(
+      "hostform apply --stack cdktf.out --only a_team --var developer=a@acme.example x.plan",
+    );
+    const other = await project.run("apply", "x.plan", "-var=developer=b@acme.example", ...one);
+    expect(other.code).toBe(1);
+    expect(flat(other.err)).toContain("Changed: the values of variables.");
+    await project.apply("x.plan", "-var=developer=a@acme.example", ...one);
+    expect(project.changesSent().at(-1)).toBe("POST /services/1003/grants");
+
+    const named = await project.run("plan", "--out", "cdktf.out/stacks/a_team/x.tf.json", ...one);
+    expect(flat(named.err)).toContain("Terraform would take it for a part of the stack");
+  });
+
+  it("are run by an app, whose constructs may complain", async () => {
+    const project = await startProject();
+    project.onShell = async () => {
+      const complaint = { constructPath: "a_team/dev", level: "@cdktf/error", message: "Who is that?" };
+      await synthesize(project, { annotations: [complaint] });
+      return undefined;
+    };
+    const refused = await project.run("plan", "--app", "node main.js");
+    expect(refused.code).toBe(1);
+    expect(refused.err).toContain("a_team/dev: Who is that?");
+    expect(project.sent()).toEqual([]);
+    project.onShell = () => synthesize(project).then(() => undefined);
+    const planned = await project.run("plan", "--app", "node main.js", "--only", "sites");
+    expect(planned.code, planned.text).toBe(0);
+    expect(planned.out).toContain("hosting_service.www will be created");
+  });
+
+  it("are told of where there is no hosting.yaml", async () => {
+    const project = await startProject();
+    await synthesize(project);
+    const { code, err } = await project.run("plan");
+    expect(code).toBe(1);
+    expect(flat(err)).toContain("To apply the synthesized stacks: `--stack cdktf.out`.");
+  });
+});
+
+describe("a folder of *.tf.json", () => {
+  const write = (project: Project, document: object, file = "main.tf.json") =>
+    writeFile(path.join(project.dir, file), JSON.stringify(document, null, 2));
+  const webhook = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
+
+  it("is a stack, with its state beside it under Terraform's name", async () => {
+    const project = await startProject();
+    await write(project, { resource: { hosting_webhook: { billing: webhook } } });
+    await project.apply("--stack", ".");
+    expect(project.changesSent()).toEqual(["POST /webhooks"]);
+    expect(JSON.parse(await readFile(path.join(project.dir, "terraform.tfstate"), "utf8")).resources).toHaveLength(1);
+    const elsewhere = await project.run("state", "list", "--stack", "main.tf.json", "--state", "other.tfstate");
+    expect([elsewhere.code, elsewhere.out]).toEqual([0, ""]);
+  });
+
+  it.each([
+    ["a file in HCL beside", "main.tf", "stack.files"],
+    ["an override", "override.tf.json", "stack.files"],
+    ["variables in HCL", "terraform.tfvars", "stack.variables"],
+  ])("is refused with %s, before any request", async (_, file, code) => {
+    const project = await startProject();
+    await write(project, { resource: { hosting_webhook: { billing: webhook } } });
+    await writeFile(path.join(project.dir, file), "{}");
+    const ran = await project.run("apply", "--auto-approve", "--stack", ".");
+    expect(ran.code).toBe(1);
+    expect(ran.err).toContain(`[${code}]`);
+    expect(project.sent()).toEqual([]);
+  });
+
+  it.each([
+    ["a workspace", {}, { TF_WORKSPACE: "prod" }, "stack.workspace"],
+    ["another provider's resource", { resource: { aws_s3_bucket: { x: {} } } }, {}, "config."],
+    ["a backend that is not kept", { terraform: { backend: { s3: { bucket: "x" } } } }, {}, "["],
+    [
+      "a state in another backend",
+      { data: { terraform_remote_state: { x: { backend: "s3", config: { bucket: "b" } } } } },
+      {},
+      "stack.remote_state",
+    ],
+    [
+      "a state that is not there",
+      { data: { terraform_remote_state: { x: { backend: "local", config: { path: "no.tfstate" } } } } },
+      {},
+      "stack.remote_state",
+    ],
+  ])("is refused with %s, before any request", async (_, document, env, words) => {
+    const project = await startProject({ env });
+    await write(project, document);
+    const ran = await project.run("apply", "--auto-approve", "--stack", ".");
+    expect(ran.code, ran.text).toBe(1);
+    expect(ran.err).toContain(words);
+    expect(ran.err).not.toContain("[internal]");
+    expect(project.sent()).toEqual([]);
+  });
+});

@@ -1,0 +1,72 @@
+/** The published package in projects of others: packed once, installed beside what a project has of its own. */
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import process from "node:process";
+
+export const root = path.resolve(import.meta.dirname, "../..");
+const manifest = JSON.parse(readFileSync(path.join(root, "package.json"), "utf8"));
+
+/** Runs a program to its end and gives what it prints; throws with all of it when it fails. */
+export function run(command: string, args: readonly string[], cwd: string, env?: NodeJS.ProcessEnv): string {
+  try {
+    return execFileSync(command, args, {
+      cwd,
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "pipe"],
+      env: env ?? process.env,
+    });
+  } catch (error) {
+    const { stdout, stderr } = error as { readonly stdout?: string; readonly stderr?: string };
+    throw new Error(`${path.basename(command)} ${args.join(" ")} failed:\n${stdout ?? ""}${stderr ?? ""}`);
+  }
+}
+
+/** Builds the package and packs it into `folder`; the path of the tarball. */
+export function pack(folder: string): string {
+  run(process.execPath, [path.join(root, "scripts/build.ts")], root);
+  const args = ["pack", "--json", "--ignore-scripts", "--pack-destination", folder];
+  const [packed] = JSON.parse(run("npm", args, root));
+  return path.join(folder, packed.filename);
+}
+
+/**
+ * Makes a project of ES modules in `folder` that has the package from the tarball, its dependencies, and of the optional
+ * peers those that are named. Where what is installed comes from is the checkout's `node_modules`, and nothing else of it.
+ */
+export function project(folder: string, tarball: string, peers: readonly string[]): string {
+  const installed = path.join(folder, "node_modules/hostform");
+  mkdirSync(installed, { recursive: true });
+  run("tar", ["-xzf", tarball, "--strip-components=1", "-C", installed], folder);
+  for (const name of [...Object.keys(manifest.dependencies), "@types/node", "undici-types", ...peers]) {
+    const target = path.join(folder, "node_modules", name);
+    mkdirSync(path.dirname(target), { recursive: true });
+    symlinkSync(path.join(root, "node_modules", name), target);
+  }
+  writeFileSync(path.join(folder, "package.json"), '{"type": "module"}');
+  return folder;
+}
+
+/** How a project's compiler finds modules, and with which options it takes our declarations. */
+export const RESOLUTIONS = {
+  node10: ["--module", "commonjs", "--moduleResolution", "node10"],
+  node16: ["--module", "node16", "--moduleResolution", "node16"],
+  nodenext: ["--module", "nodenext", "--moduleResolution", "nodenext"],
+  bundler: ["--module", "esnext", "--moduleResolution", "bundler"],
+} as const;
+export type Resolution = keyof typeof RESOLUTIONS;
+
+/** Compiles one file of a project strictly, and the declarations of the packages as well; what the compiler says, "" when content. */
+export function compile(
+  folder: string,
+  file: string,
+  resolution: Resolution,
+  { compiler = path.join(root, "node_modules/typescript"), options = [] as readonly string[] } = {},
+): string {
+  const args = ["--noEmit", "--strict", "--skipLibCheck", "false", "--types", "node", "--target", "es2022"];
+  return run(
+    process.execPath,
+    [path.join(compiler, "bin/tsc"), ...args, ...RESOLUTIONS[resolution], ...options, file],
+    folder,
+  );
+}

@@ -1,0 +1,203 @@
+import { rmSync } from "node:fs";
+import path from "node:path";
+import process from "node:process";
+import { describe, expect, it } from "vitest";
+import { bothLibraries, complaint, newStack, only, synthesize } from "./support.ts";
+
+const libraries = bothLibraries();
+
+describe.each(libraries.names)("ClientWorkspace of %s", (name) => {
+  const library = () => libraries.of(name);
+  const workspace = (props: object = {}, id = "acme") => {
+    const stack = newStack(library());
+    const made = new (library().hostform.ClientWorkspace)(stack, id, { name: "Acme", currency: "GEL", ...props });
+    return { stack, workspace: made, synth: () => synthesize(library(), stack) };
+  };
+
+  it("is a client account that nothing destroys", () => {
+    const { synth, workspace: made } = workspace({ companyName: "Acme LLC", companyNumber: "405", vatNumber: "GE405" });
+    expect(synth().resource).toEqual({
+      hosting_client_account: {
+        acme: {
+          name: "Acme",
+          company_name: "Acme LLC",
+          company_number: "405",
+          vat_number: "GE405",
+          currency: "GEL",
+          deletion_policy: "prevent",
+          lifecycle: { prevent_destroy: true },
+        },
+      },
+    });
+    expect(made.account.friendlyUniqueId).toBe("acme");
+    const forgotten = only(workspace({ deletionPolicy: "forget" }).synth(), "hosting_client_account");
+    expect(forgotten).not.toHaveProperty("lifecycle");
+  });
+
+  it("hands its defaults to its sites, and each may say otherwise", () => {
+    const { workspace: made, synth } = workspace({
+      sites: { planId: 11, term: 12, deletionPolicy: "suspend", grants: { "team@agency.example": "manage" } },
+    });
+    const www = made.site("www", { domain: "www.acme.example" });
+    const shop = made.site("shop", {
+      domain: "shop.acme.example",
+      planId: 21,
+      currency: "USD",
+      term: undefined,
+      deletionPolicy: "prevent",
+      grants: { "Team@agency.example": "view", "boss@acme.example": "view" },
+    });
+    expect([...made.sites]).toEqual([
+      ["www", www],
+      ["shop", shop],
+    ]);
+    const { hosting_service: services = {}, hosting_grant: grants = {} } = synth().resource;
+    expect(services[www.service.friendlyUniqueId]).toEqual({
+      plan_id: 11,
+      currency: "GEL",
+      term: 12,
+      domain: "www.acme.example",
+      deletion_policy: "suspend",
+    });
+    expect(services[shop.service.friendlyUniqueId]).toMatchObject({
+      plan_id: 21,
+      currency: "USD",
+      term: 12,
+      deletion_policy: "prevent",
+    });
+    const said = Object.values(grants).map(({ email, permission }) => `${email} ${permission}`);
+    expect(said.toSorted()).toEqual([
+      "Team@agency.example view",
+      "boss@acme.example view",
+      "team@agency.example manage",
+    ]);
+  });
+
+  it("names the orders of its servers by the way to them", () => {
+    const { workspace: made } = workspace({ sites: { planId: 31 } });
+    expect(made.site("build", {}).reference).toBe("prod/acme/build");
+  });
+
+  it("hands its provider to all that is in it", () => {
+    const { HostingProvider, ClientWorkspace } = library().hostform;
+    const stack = newStack(library());
+    const provider = new HostingProvider(stack, "own", { alias: "own", project: "acme", tokenEnv: "OWN_TOKEN" });
+    const made = new ClientWorkspace(stack, "acme", { name: "Acme", currency: "GEL", provider });
+    made.site("www", { planId: 11, domain: "www.acme.example", grants: { "a@b.example": "view" } });
+    const blocks = Object.values(synthesize(library(), stack).resource).flatMap((each) => Object.values(each));
+    expect(blocks.map((block) => block.provider)).toEqual(Array(3).fill("hosting.own"));
+  });
+
+  it.each([
+    ["planId", {}, "[prod/acme/www] planId: neither the site nor the workspace says it"],
+    ["currency", { currency: undefined, sites: { planId: 11 } }, "[prod/acme/www] currency: neither the site"],
+  ])("wants to know %s from one of the two", (_, props, words) => {
+    expect(() => workspace(props).workspace.site("www", { domain: "www.acme.example" })).toThrow(words);
+  });
+
+  it("tells at synthesis what is wrong with the client", () => {
+    const said = complaint(library(), workspace({ name: "", currency: "GBP", deletionPolicy: "suspend" }).stack);
+    expect(said).toContain("[prod/acme] name: expected a text that is not empty");
+    expect(said).toContain('[prod/acme] currency: "GBP" is not known');
+    expect(said).toContain('[prod/acme] deletionPolicy: "suspend" is not known; expected one of "prevent", "forget"');
+  });
+
+  it("refuses an id that is no name", () => {
+    expect(() => workspace({}, "3com")).toThrow(/^\[prod\/3com\] The id "3com" gives the name "3com"/);
+  });
+});
+
+describe.each(libraries.names)("EventSubscription of %s", (name) => {
+  const library = () => libraries.of(name);
+  const subscription = (props: object = {}, outdir?: string) => {
+    const { Testing, TerraformStack } = library().cdk;
+    const stack = outdir === undefined ? newStack(library()) : new TerraformStack(Testing.app({ outdir }), "prod");
+    const made = new (library().hostform.EventSubscription)(stack, "billing", {
+      url: "https://hooks.acme.example/billing",
+      events: ["invoice.paid", "invoice.created", "invoice.paid"],
+      secret: "state",
+      ...props,
+    });
+    return { stack, subscription: made, block: () => only(synthesize(library(), stack), "hosting_webhook") };
+  };
+
+  it("is a webhook of which the new one is made before the old one is deleted", () => {
+    expect(subscription().block()).toEqual({
+      url: "https://hooks.acme.example/billing",
+      events: ["invoice.paid", "invoice.created"],
+      lifecycle: { create_before_destroy: true },
+    });
+  });
+
+  it.each([
+    [{ file: "/srv/hook.secret" }, { file: "/srv/hook.secret" }],
+    [{ envFile: { path: "/srv/hooks.env", name: "HOOK" } }, { env_file: { path: "/srv/hooks.env", name: "HOOK" } }],
+    [{ command: ["vault-put", "hook"] }, { command: ["vault-put", "hook"] }],
+    [{ file: "${path.root}/hook.secret" }, { file: "${path.root}/hook.secret" }],
+  ])("writes its secret out to %j", (secret, written) => {
+    expect(subscription({ secret }).block()).toMatchObject({ secret_output: written });
+  });
+
+  it("takes a relative path from where the app runs, and not from the stack's folder, which is thrown away", () => {
+    const inside = path.join(process.cwd(), "node_modules/.cache/hostform-outdir");
+    const { stack } = subscription({ secret: { file: "secrets/hook" } }, inside);
+    const { secret_output: place } = only(JSON.parse(library().cdk.Testing.synth(stack)), "hosting_webhook");
+    rmSync(inside, { recursive: true });
+    const folder = path.join(inside, "stacks/prod");
+    expect(place).toEqual({ file: "../../../../../secrets/hook" });
+    expect(path.resolve(folder, "../../../../../secrets/hook")).toBe(path.resolve("secrets/hook"));
+    // The output folder of a test lies elsewhere.
+    const elsewhere = subscription({ secret: { envFile: { path: "hooks.env", name: "HOOK" } } }).block();
+    expect(elsewhere).toMatchObject({ secret_output: { env_file: { path: path.resolve("hooks.env"), name: "HOOK" } } });
+  });
+
+  it("gives its secret to refer to only where it is kept", () => {
+    expect(subscription().subscription.secret).toMatch(/^\$\{TfToken/);
+    const away = subscription({ secret: { file: "/srv/hook.secret" } }).subscription;
+    expect(() => away.secret).toThrow("[prod/billing] the secret is written out of the state");
+    expect(away.secretFingerprint).toMatch(/^\$\{TfToken/);
+  });
+
+  it.each([
+    ["nothing", undefined, /secret: expected one of \{ file:/],
+    ["a word", "vault", /secret: expected one of/],
+    ["two forms", { file: "a", command: ["b"] }, /secret: expected one of/],
+    ["another form", { vault: "a" }, /secret: expected one of/],
+    ["an empty path", { file: "" }, /secret\.file: expected a path/],
+    ["a name that is none", { envFile: { path: "a", name: "A-B" } }, /secret\.envFile\.name: "A-B" is no name/],
+    ["no program", { command: [] }, /secret\.command: expected a list/],
+    ["a program without a name", { command: [""] }, /secret\.command: expected a list/],
+  ])("refuses %s as a place for the secret, with the path", (_, secret, words) => {
+    expect(() => subscription({ secret })).toThrow(words);
+    expect(() => subscription({ secret })).toThrow(/^\[prod\/billing\] /);
+  });
+
+  it.each([
+    [
+      "an event that is none",
+      { events: ["invoice.lost"] },
+      'events: "invoice.lost" is not known; expected one of "service.provisioned"',
+    ],
+    ["no events", { events: [] }, "events: at least one is needed"],
+    ["an address that is none", { url: "hooks" }, 'url: "hooks" is no http or https address'],
+    ["another protocol", { url: "ftp://a.example" }, "is no http or https address"],
+  ])("tells at synthesis of %s", (_, props, words) => {
+    expect(complaint(library(), subscription(props).stack)).toContain(
+      `[prod/billing] ${words.startsWith("is") ? 'url: "ftp://a.example" ' : ""}${words}`,
+    );
+  });
+
+  it("lets values through that only Terraform knows", () => {
+    const { cdk } = library();
+    const events = cdk.Token.asList("${var.events}");
+    const { block, stack } = subscription({ url: "${var.url}" });
+    expect(block()).toMatchObject({ url: "${var.url}" });
+    const other = new (library().hostform.EventSubscription)(stack, "other", {
+      url: "https://a.example",
+      events: ["invoice.paid"],
+      secret: "state",
+    });
+    other.webhook.events = events;
+    expect(complaint(library(), stack)).toBe("");
+  });
+});
