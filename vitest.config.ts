@@ -1,13 +1,45 @@
-import { defineConfig } from "vitest/config";
+import path from "node:path";
+import { configDefaults, defineConfig } from "vitest/config";
+import { BaseSequencer } from "vitest/node";
+
+// Each test file is a process that loads the same tools, and so is each command that a test starts: compiled once.
+process.env.NODE_COMPILE_CACHE ??= path.join(import.meta.dirname, "node_modules/.cache/hostform-tests");
+
+/**
+ * What only computes: no server, no patched network, no environment, nothing to clear away. These files share processes. A
+ * test that needs more than that belongs elsewhere, or takes its folder off this list.
+ */
+const PURE = ["model", "declare", "engine", "expression", "kinds", "lifecycle", "report", "sandbox"].map(
+  (folder) => `test/unit/${folder}/**/*.test.ts`,
+);
+
+/** Those that start programs take longest: they come first, so that at the end no worker waits for the last of them. */
+const LONGEST = ["terraform", "docs", "conformance", "reliability", "journeys", "hostile", "simulation"];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: Parameters<BaseSequencer["sort"]>[0]) {
+    const rank = ({ moduleId }: (typeof files)[number]) => {
+      const [, folder = ""] = path.relative(import.meta.dirname, moduleId).split(path.sep);
+      return LONGEST.includes(folder) ? LONGEST.indexOf(folder) : LONGEST.length;
+    };
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+  }
+}
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
     // A proxy or token of the machine must not reach the tests.
     env: { HTTPS_PROXY: "", HTTP_PROXY: "", https_proxy: "", http_proxy: "", HOSTING_TOKEN: "", HOSTING_BASE_URL: "", NO_COLOR: "1", TZ: "UTC" },
     testTimeout: 20_000,
     hookTimeout: 20_000,
     restoreMocks: true,
+    // One for each core: vitest keeps one back, which on two cores is the half of them.
+    maxWorkers: "100%",
+    sequence: { sequencer: LongestFirst },
     coverage: { provider: "v8", include: ["src/**/*.ts"] },
+    projects: [
+      { extends: true, test: { name: "pure", include: PURE, isolate: false } },
+      { extends: true, test: { name: "apart", include: ["test/**/*.test.ts"], exclude: [...configDefaults.exclude, ...PURE] } },
+    ],
   },
 });

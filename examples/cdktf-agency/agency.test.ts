@@ -19,12 +19,17 @@ describe("production", () => {
   });
 
   it("suspends the sites of those who did not pay, and of nobody else", () => {
-    const services: { suspended?: boolean; domain?: string }[] = Object.values(JSON.parse(production).resource.hosting_service);
+    const services: { suspended?: boolean; domain?: string }[] = Object.values(
+      JSON.parse(production).resource.hosting_service,
+    );
     expect(services.filter(({ suspended }) => suspended).map(({ domain }) => domain)).toEqual(["www.hazel.example"]);
   });
 
   it("orders a server under the path of its construct", () => {
-    expect(production).toHaveResourceWithProperties(Service, { reference: "production/poti-port/tracking", plan_id: 31 });
+    expect(production).toHaveResourceWithProperties(Service, {
+      reference: "production/poti-port/tracking",
+      plan_id: 32,
+    });
   });
 
   it("moves what is moved from elsewhere", () => {

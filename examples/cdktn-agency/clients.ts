@@ -34,7 +34,12 @@ export const clients: readonly Client[] = [
   { id: "fresco", name: "Fresco Art", currency: "USD", sites: [site] },
   { id: "gori-mills", name: "Gori Mills", companyNumber: "405000007", currency: "GEL", sites: [site] },
   { id: "hazel", name: "Hazel Farms", currency: "EUR", unpaid: true, sites: [site] },
-  { id: "imereti", name: "Imereti Wines", currency: "EUR", sites: [site, { ...shop, staged: true, from: "wordpress" }] },
+  {
+    id: "imereti",
+    name: "Imereti Wines",
+    currency: "EUR",
+    sites: [site, { ...shop, staged: true, from: "wordpress" }],
+  },
   { id: "jvari", name: "Jvari Books", currency: "GEL", sites: [shop] },
   { id: "kazbek", name: "Kazbek Guides", currency: "USD", sites: [site] },
   { id: "lagodekhi", name: "Lagodekhi Park", currency: "GEL", sites: [site] },

@@ -1,6 +1,14 @@
 import { TerraformOutput } from "cdktn";
 import type { Construct } from "constructs";
-import { ClientWorkspace, EventName, EventSubscription, type HostedSite, Password, Permission, Term } from "hostform/cdktn";
+import {
+  ClientWorkspace,
+  EventName,
+  EventSubscription,
+  type HostedSite,
+  Password,
+  Permission,
+  Term,
+} from "hostform/cdktn";
 import type { Client, Site } from "./clients.ts";
 import { HostingStack } from "./hosting-stack.ts";
 
@@ -9,7 +17,7 @@ export interface ProductionProps {
   readonly build: HostedSite;
 }
 
-const PLANS = { site: 11, shop: 21, server: 31 } as const;
+const PLANS = { site: 11, shop: 21, server: 32 } as const;
 
 /** Every client with an account and its sites. */
 export class ProductionStack extends HostingStack {

@@ -18,11 +18,7 @@ export function objectOf(run: Run, node: ObjectNode): Typed {
     const value = run.value(entry.value);
     if (key === undefined || !isKnown(key)) known = false;
     else if (node.unique && entries.has(String(key.content)))
-      mistaken(
-        run,
-        `the key ${JSON.stringify(key.secret ? "(secret)" : key.content)} is there twice`,
-        entry.key.offset,
-      );
+      mistaken(run, `the key ${JSON.stringify(key.secret ? "(secret)" : key.content)} is there twice`, entry.key);
     else entries.set(String(key.content), value);
     secret ||= key?.secret === true;
   }
@@ -35,8 +31,8 @@ export function keyOf(run: Run, node: Expression): Typed | undefined {
   const value = run.value(node);
   if (run.mistakes.count > before) return undefined;
   if (value.content === null) {
-    mistaken(run, "a key is null", node.offset);
+    mistaken(run, "a key is null", node);
     return undefined;
   }
-  return attempt(run, node.offset, "this cannot be a key: ", () => convert(value, "string"));
+  return attempt(run, node, "this cannot be a key: ", () => convert(value, "string"));
 }

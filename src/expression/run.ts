@@ -1,4 +1,4 @@
-import { ExpressionError } from "../model/index.ts";
+import { type AttributePath, ExpressionError } from "../model/index.ts";
 import { placed, Refusal } from "./refusal.ts";
 import type { Expression } from "./syntax.ts";
 import { unknown } from "./typed.ts";
@@ -30,18 +30,25 @@ export interface Run {
 }
 
 /** Notes a mistake. @returns what stands for the value that could not be computed */
-export function mistaken(run: Run, message: string, offset: number, type: Type = "any"): Typed {
-  run.mistakes.add(new ExpressionError(message, offset));
+export function mistaken(run: Run, message: string, at: number | Expression, type: Type = "any"): Typed {
+  const { offset, path } = placeOf(at);
+  run.mistakes.add(new ExpressionError(message, offset, path));
   return unknown(type);
 }
 
+/** Where a node is: of a string within a JSON value, in that string. */
+function placeOf(at: number | Expression): { offset: number; path: AttributePath } {
+  if (typeof at === "number") return { offset: at, path: [] };
+  return at.kind === "placed" ? { offset: at.inner.offset, path: at.path } : { offset: at.offset, path: [] };
+}
+
 /** The result, or where computing it throws an ExpressionError (a Refusal passes): undefined, and the mistake is noted. */
-export function attempt<T>(run: Run, offset: number, what: string, compute: () => T): T | undefined {
+export function attempt<T>(run: Run, at: number | Expression, what: string, compute: () => T): T | undefined {
   try {
     return compute();
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    const told = placed(error, { offset, message: what + error.message });
+    const told = placed(error, { ...placeOf(at), message: what + error.message });
     if (told instanceof Refusal) throw told;
     run.mistakes.add(told);
     return undefined;

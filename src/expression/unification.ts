@@ -28,7 +28,8 @@ export function unifyBy(find: FindConversion, types: readonly Type[], unsafe: bo
     if (open) return "any";
     const element = unify(types.map(elementType));
     if (element === undefined) return undefined;
-    return sole === "map" ? { map: element } : sole === "list" ? { list: element } : { set: element };
+    const collection = sole === "map" ? { map: element } : sole === "list" ? { list: element } : { set: element };
+    return rules.reached(types, collection);
   }
   if (shapes.has("map") && only("map", "object")) {
     const map = throughCollection(types, "object", objectsToMap, rules);

@@ -2,7 +2,7 @@ import { type Diagnostic, formatPath, type SourceRange } from "../model/index.ts
 
 /**
  * A diagnostic as JSON. `severity`, `summary`, `detail`, `address`, `range` and `snippet` are those of Terraform's
- * machine-readable output; `code`, `fix` and `attribute` are ours. Positions have no byte offset: hostform knows lines
+ * machine-readable output; `code`, `fix`, `attribute` and `construct` are ours. Positions have no byte offset: hostform knows lines
  * and columns only.
  */
 export interface DiagnosticJson {
@@ -15,6 +15,8 @@ export interface DiagnosticJson {
   /** `registrant_contact.email`, `events[0]` */
   readonly attribute?: string;
   readonly range?: RangeJson;
+  /** The path of the construct that stands there, in a synthesized stack. */
+  readonly construct?: string;
   readonly snippet?: SnippetJson;
 }
 

@@ -47,7 +47,9 @@ export function expand(draft: Draft, surroundings: Surroundings, declared: Decla
     return unclear(form, roots);
   }
   const typed = repeated(repetition, compiled, draft, surroundings, declared);
-  if (typed === undefined) return unclear(form, roots);
+  // What is unknown because of a mistake elsewhere is no mistake here.
+  if (typed === undefined || (isUnclear(typed, roots, compiled, surroundings) && declared.mistakes.any))
+    return unclear(form, roots);
   if (form === "count") {
     const keys = countOf(typed, repetition, draft, roots, declared);
     return keys === undefined ? unclear(form, roots) : { draft, form, keys, roots, unclear: false };
@@ -57,6 +59,17 @@ export function expand(draft: Draft, surroundings: Surroundings, declared: Decla
   const over = overOf(compiled, declared);
   const keys = [...elements.keys()];
   return { draft, form, keys, elements, ...(over !== undefined && { over }), roots, unclear: false };
+}
+
+function isUnclear(
+  { content }: Typed,
+  roots: readonly Root[],
+  { traversals }: Compiled,
+  { locals, expansions }: Surroundings,
+) {
+  if (content !== UNKNOWN) return false;
+  const broken = traversals.some(({ root, steps: [name] }) => root === "local" && !locals.get(String(name))?.compiled);
+  return broken || roots.some(({ address }) => expansions.get(address)?.unclear === true);
 }
 
 function isOpen(node: string | undefined, { locals, expansions }: Surroundings, { drafts, module }: Declared): boolean {

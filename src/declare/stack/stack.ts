@@ -103,7 +103,7 @@ function merge(module: Module, options: StackOptions, mistakes: Mistakes): Omit<
   for (const resource of resources) checkOrderName(resource, drafts, mistakes);
   const outputs = readOutputs(module.outputs, surroundings, declared);
   return {
-    project: projectName(project, resources, options, module, mistakes),
+    project: projectName(project, resources, options, declared),
     providers,
     resources: inFileOrder(resources, drafts),
     data,
@@ -222,8 +222,7 @@ function projectName(
   project: Providers["project"],
   resources: readonly DesiredResource[],
   { kinds, env }: StackOptions,
-  { providers }: Module,
-  mistakes: Mistakes,
+  { module: { providers }, drafts, mistakes }: Declared,
 ): string {
   if (project === "unclear") return "";
   if (project !== undefined) return project;
@@ -236,8 +235,10 @@ function projectName(
     });
     return "";
   }
-  if (!resources.some(({ type }) => kinds.get(type)?.creation === "keyed")) return "";
-  mistakes.add(providers[0]?.keySpan, "terraform.project", "The provider needs `project` to order a service", {
+  const order = resources.find(({ type }) => kinds.get(type)?.creation === "keyed");
+  if (order === undefined) return "";
+  const place = providers[0]?.keySpan ?? drafts.get(order.address.replace(/\[.*$/s, ""))?.block.keySpan;
+  mistakes.add(place, "terraform.project", "The provider needs `project` to order a service", {
     detail: "The Idempotency-Key of an order is made from it: two stacks must not share one by accident.",
     fix: 'Set `"project": "…"` in the provider block (or HOSTFORM_PROJECT) to a name that stays.',
   });

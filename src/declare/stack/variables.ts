@@ -80,7 +80,7 @@ function readVariable(name: string, block: Block, given: GivenVariable | undefin
   const own = given && type && givenValue(given, type, block, mistakes);
   // What may not be null and is given as null takes its default.
   const value = own === undefined || (own.content === null && !nullable) ? fallback : own;
-  if (value === undefined && type !== undefined && (given === undefined || own !== undefined)) {
+  if (value === undefined && type !== undefined && entry("default") === undefined && (given === undefined || own)) {
     mistakes.add(keySpan, "config.variable", `The variable "${name}" has no value`, {
       fix: `Set the environment variable TF_VAR_${name}, or give \`--var '${name}=…'\`.`,
     });

@@ -1,6 +1,5 @@
-import { text } from "../typed.ts";
 import { Refusal } from "../refusal.ts";
-import { whole } from "../typed.ts";
+import { text, whole } from "../typed.ts";
 import { ArgumentError, CallError, type Definition } from "./definition.ts";
 import { NOTHING, textOf } from "./parts.ts";
 

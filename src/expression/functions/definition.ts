@@ -1,7 +1,7 @@
 import { ExpressionError } from "../../model/index.ts";
 import { convert } from "../convert.ts";
 import { Refusal } from "../refusal.ts";
-import { isKnown, isSecret, number, secretIf, unknown } from "../typed.ts";
+import { isKnown, isSecret, secretIf, unknown } from "../typed.ts";
 import type { Type, Typed } from "../value.ts";
 import { withoutSecrets } from "./parts.ts";
 
@@ -103,6 +103,8 @@ function prepared(definition: Definition, parameterOf: (i: number) => Parameter,
     const { nullable, untyped } = parameterOf(i);
     if (arg.content === null && nullable !== true) throw new ArgumentError(i, "argument must not be null");
     if (arg.type === "any" && untyped !== true) {
+      // Terraform takes it for unknown, and it stays so for good.
+      if (arg.content === null) throw new Refusal("an argument that is null without a type is not supported", 0);
       type = "any";
       break;
     }

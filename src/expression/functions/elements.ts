@@ -1,7 +1,7 @@
 import { equals } from "../equality.ts";
-import { bool, elementsOf, isKnown, isWhollyKnown, nullOf, number, secretIf, unknown, whole } from "../typed.ts";
-import { elementType, shapeOf, tupleTypes, typeName } from "../types.ts";
 import { Refusal } from "../refusal.ts";
+import { bool, elementsOf, isKnown, isWhollyKnown, nullOf, secretIf, unknown, whole } from "../typed.ts";
+import { elementType, shapeOf, tupleTypes, typeName } from "../types.ts";
 import type { Typed } from "../value.ts";
 import { charactersOf } from "./characters.ts";
 import { ArgumentError, CallError, type Definition, type Parameter } from "./definition.ts";

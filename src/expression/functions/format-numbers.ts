@@ -22,7 +22,11 @@ export function formattedInteger(verb: Verb, value: bigint): string {
   if (precision === 0 && value === 0n) return "";
   const sign = signOf(verb, value < 0n);
   const least = shown.padStart(precision ?? 0, "0");
-  return laidOut({ ...verb, width, flags: precision === undefined ? verb.flags : verb.flags.replaceAll("0", "") }, sign, least);
+  return laidOut(
+    { ...verb, width, flags: precision === undefined ? verb.flags : verb.flags.replaceAll("0", "") },
+    sign,
+    least,
+  );
 }
 
 /** `%e`, `%f`, `%g`, as Go writes its big floating point numbers. */
@@ -63,7 +67,8 @@ function general(size: Digits, value: Decimal, precision: number | undefined): s
   const length = kept.digits.length;
   const limit = count === undefined ? 6 : count > length && length >= kept.point ? length : count;
   const power = kept.point - 1;
-  if (length > 0 && (power < -4 || power >= limit)) return scientific(kept, Math.max(Math.min(count ?? length, length), 1));
+  if (length > 0 && (power < -4 || power >= limit))
+    return scientific(kept, Math.max(Math.min(count ?? length, length), 1));
   return plain(kept, Math.max(length - kept.point, 0));
 }
 
@@ -90,7 +95,11 @@ function trimmed({ digits, point }: Digits): Digits {
  * Rounded to a number of digits. Terraform rounds the binary number that it has for the decimal one: a decimal that lies in the
  * middle goes to where its binary number lies, and to the even digit when that is exact.
  */
-function rounded(size: Digits, value: Decimal, to: { readonly decimals: number } | { readonly significant: number }): Digits {
+function rounded(
+  size: Digits,
+  value: Decimal,
+  to: { readonly decimals: number } | { readonly significant: number },
+): Digits {
   const { digits, point } = size;
   const kept = "decimals" in to ? point + to.decimals : to.significant;
   if (kept >= digits.length || digits === "") return size;

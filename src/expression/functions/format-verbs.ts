@@ -54,7 +54,8 @@ export function formatted(template: string, args: readonly Typed[]): string {
 /** A `.` without digits is a precision of zero. */
 function sized(digits: string | undefined): number | undefined {
   if (digits === undefined) return undefined;
-  if (Number(digits) > LARGEST) throw new Refusal(`format() with a width or precision above ${LARGEST} is not supported`, 0);
+  if (Number(digits) > LARGEST)
+    throw new Refusal(`format() with a width or precision above ${LARGEST} is not supported`, 0);
   return Number(digits);
 }
 

@@ -6,7 +6,7 @@ import { formatted } from "./format-verbs.ts";
 import { NOTHING, textOf, texts } from "./parts.ts";
 
 const parameters = [{ name: "format", type: "string" }] as const;
-const rest = { name: "args", type: "any", nullable: true, unknown: true, untyped: true } as const;
+const rest = { name: "args", type: "any", nullable: true, unknown: true } as const;
 
 const format: Definition = {
   parameters,
@@ -28,7 +28,7 @@ const formatlist: Definition = {
     const written = textOf(template);
     const sequences = args.map((arg) => isSequence(arg) && arg.content !== null);
     const count = sizeOf(args, sequences);
-    if (args.some((arg, i) => arg.type === "any" && !isKnown(arg)) || args.some((arg, i) => sequences[i] && !isKnown(arg)))
+    if (args.some((arg) => arg.type === "any" && !isKnown(arg)) || args.some((arg, i) => sequences[i] && !isKnown(arg)))
       return unknown({ list: "string" });
     // The elements of a set may turn out to be fewer.
     if (args.some((arg) => shapeOf(arg.type) === "set" && !isWhollyKnown(arg))) return unknown({ list: "string" });

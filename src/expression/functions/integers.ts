@@ -1,5 +1,4 @@
 import type { Decimal } from "../number.ts";
-import { number } from "../typed.ts";
 import type { Typed } from "../value.ts";
 import { ArgumentError, CallError } from "./definition.ts";
 

@@ -6,7 +6,8 @@ import type { Typed } from "../value.ts";
 import { CallError } from "./definition.ts";
 
 const DEEPEST = 100;
-const TOKEN = /[\t\n\r ]*(?:([[\]{},:])|("(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4}))*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)|(true|false|null))/y;
+const TOKEN =
+  /[\t\n\r ]*(?:([[\]{},:])|("(?:[^"\\]|\\.)*")|(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)|(true|false|null))/y;
 
 /**
  * The value that a JSON document describes: objects and tuples, numbers with all their digits.
@@ -48,7 +49,7 @@ function read(tokens: Tokens, token: string, depth: number): Typed {
   if (depth > DEEPEST) throw new Refusal(`JSON that is nested more than ${DEEPEST} levels deep is not supported`, 0);
   if (token === "null") return nullOf("any");
   if (token === "true" || token === "false") return bool(token === "true");
-  if (token.startsWith('"')) return text(unquoted(token));
+  if (token.startsWith('"')) return text(unquoted(token, tokens));
   if (token === "[") return readArray(tokens, depth);
   if (token === "{") return readObject(tokens, depth);
   const value: Decimal | undefined = /^[-0-9]/.test(token) ? parseNumber(token) : undefined;
@@ -75,11 +76,14 @@ function readObject(tokens: Tokens, depth: number): Typed {
   let token = tokens.next();
   while (token !== "}") {
     if (!token.startsWith('"') || tokens.next() !== ":") throw tokens.wrong();
-    const key = normal(unquoted(token));
+    const key = normal(unquoted(token, tokens));
     const value = read(tokens, tokens.next(), depth + 1);
     const before = entries.get(key);
     if (before !== undefined && !sameType(before.type, value.type))
-      throw new Refusal(`the property ${JSON.stringify(key)} is there twice in a JSON object, with values of different types`, 0);
+      throw new Refusal(
+        `the property ${JSON.stringify(key)} is there twice in a JSON object, with values of different types`,
+        0,
+      );
     entries.set(key, value);
     token = tokens.next();
     if (token === ",") {
@@ -90,4 +94,11 @@ function readObject(tokens: Tokens, depth: number): Typed {
   return object(entries);
 }
 
-const unquoted = (token: string): string => JSON.parse(token) as string;
+function unquoted(token: string, tokens: Tokens): string {
+  try {
+    return String(JSON.parse(token));
+  } catch {
+    // An escape that does not exist, or a control character.
+    throw tokens.wrong();
+  }
+}

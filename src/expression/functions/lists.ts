@@ -1,6 +1,6 @@
 import { convert } from "../convert.ts";
 import { equals } from "../equality.ts";
-import { elementsOf, isKnown, isWhollyKnown, list, number, secretIf, tuple, unknown } from "../typed.ts";
+import { elementsOf, isKnown, isWhollyKnown, list, secretIf, tuple, unknown } from "../typed.ts";
 import { elementType, sameType, shapeOf, tupleTypes, typeName } from "../types.ts";
 import { unify } from "../unify.ts";
 import type { Type, Typed } from "../value.ts";

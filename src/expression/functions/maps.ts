@@ -7,14 +7,13 @@ import {
   isWhollyKnown,
   list,
   map,
-  number,
   object,
   secretIf,
   text,
   tuple,
   unknown,
 } from "../typed.ts";
-import { elementType, sameType, typeName, shapeOf, tupleTypes } from "../types.ts";
+import { elementType, sameType, shapeOf, tupleTypes, typeName } from "../types.ts";
 import type { Type, Typed } from "../value.ts";
 import { ArgumentError, CallError, type Definition, type Parameter } from "./definition.ts";
 import { attributesOf, NOTHING, textOf, texts } from "./parts.ts";

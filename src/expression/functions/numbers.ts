@@ -1,9 +1,9 @@
 import { ExpressionError } from "../../model/index.ts";
 import { convert } from "../convert.ts";
 import { add, compare, type Decimal, decimalOf, negate, ZERO } from "../number.ts";
-import { elementsOf, isWhollyKnown, list, number, tuple, unknown, whole } from "../typed.ts";
-import { shapeOf } from "../types.ts";
 import { Refusal } from "../refusal.ts";
+import { elementsOf, isWhollyKnown, list, number, unknown, whole } from "../typed.ts";
+import { shapeOf } from "../types.ts";
 import type { Typed } from "../value.ts";
 import { ArgumentError, CallError, type Definition, type Parameter } from "./definition.ts";
 import { decimalIn, integerIn, wholeOf } from "./integers.ts";

@@ -1,6 +1,5 @@
-import { list, nullOf, object, text, tuple } from "../typed.ts";
+import { isKnown, list, nullOf, object, text, tuple } from "../typed.ts";
 import { elementType, shapeOf } from "../types.ts";
-import { isKnown } from "../typed.ts";
 import type { Type, Typed } from "../value.ts";
 import { ArgumentError, CallError, type Definition, type Parameter } from "./definition.ts";
 import { NOTHING, textOf } from "./parts.ts";
@@ -88,7 +87,10 @@ const regexall: Definition = {
   run([pattern = NOTHING, subject = NOTHING], type) {
     const search = new Search(textOf(pattern), textOf(subject));
     const element = elementType(type);
-    return list(element, Array.from(search.all(), (match) => captured(search, match, element)));
+    return list(
+      element,
+      Array.from(search.all(), (match) => captured(search, match, element)),
+    );
   },
 };
 

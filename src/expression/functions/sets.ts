@@ -1,8 +1,8 @@
-import { Refusal } from "../refusal.ts";
 import { convert } from "../convert.ts";
-import { set } from "../sets.ts";
 import { equals } from "../equality.ts";
-import { elementsOf, isKnown, isWhollyKnown, list, secretIf, unknown , tuple } from "../typed.ts";
+import { Refusal } from "../refusal.ts";
+import { set } from "../sets.ts";
+import { elementsOf, isKnown, isWhollyKnown, list, secretIf, tuple, unknown } from "../typed.ts";
 import { elementType, shapeOf, tupleTypes } from "../types.ts";
 import { unify } from "../unify.ts";
 import type { Type, Typed } from "../value.ts";
@@ -11,7 +11,12 @@ import { ArgumentError, CallError, type Definition, type Parameter } from "./def
 const anySet = (name: string): Parameter => ({ name, type: { set: "any" }, untyped: true });
 
 /** A set from sets, whose elements get a common type first. */
-function ofSets(parameters: readonly Parameter[], rest: Parameter | undefined, combine: Combine): Definition {
+function ofSets(
+  parameters: readonly Parameter[],
+  rest: Parameter | undefined,
+  combine: Combine,
+  needsAll = true,
+): Definition {
   return {
     parameters,
     ...(rest === undefined ? {} : { rest }),
@@ -25,7 +30,7 @@ function ofSets(parameters: readonly Parameter[], rest: Parameter | undefined, c
     },
     run(args, type) {
       // What is in the result, and how much, can change with every element that is not known.
-      if (!args.every(isWhollyKnown)) return unknown(type);
+      if (needsAll && !args.every(isWhollyKnown)) return unknown(type);
       const sets = args.map((arg) => elementsOf(convert(arg, type)));
       return set(elementType(type), sets.reduce(combine));
     },
@@ -82,5 +87,5 @@ export const SETS: Readonly<Record<string, Definition>> = {
   setsubtract: ofSets([anySet("a"), anySet("b")], undefined, (some, others) =>
     some.filter((item) => !has(others, item)),
   ),
-  setunion: ofSets([anySet("first_set")], anySet("other_sets"), (some, others) => [...some, ...others]),
+  setunion: ofSets([anySet("first_set")], anySet("other_sets"), (some, others) => [...some, ...others], false),
 };

@@ -60,7 +60,13 @@ const sort: Definition = {
   parameters: [{ name: "list", type: { list: "string" }, unknown: true }],
   result: { list: "string" },
   run([given]) {
-    if (given === undefined || !isWhollyKnown(given)) return unknown({ list: "string" });
+    if (given === undefined || !isKnown(given)) return unknown({ list: "string" });
+    // How many there will be is known even where their order is not.
+    if (!isWhollyKnown(given))
+      return list(
+        "string",
+        elementsOf(given).map(() => unknown("string")),
+      );
     const items = elementsOf(given);
     const missing = items.findIndex(({ content }) => content === null);
     if (missing >= 0) throw new CallError(`given list element ${missing} is null; a null string cannot be sorted`);

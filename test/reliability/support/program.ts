@@ -78,6 +78,7 @@ export async function bundleProgram(): Promise<Program> {
       env: {
         PATH: process.env.PATH,
         HOME: process.env.HOME,
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
         NO_COLOR: "1",
         TZ: "UTC",
         ...env,

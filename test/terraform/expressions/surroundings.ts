@@ -43,7 +43,10 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   nomap: { type: "map(string)", default: {} },
   counts: { type: "map(number)", default: { one: 1, two: 2 } },
   tags: { type: "map(list(string))", default: { web: ["a", "b"], db: ["b"] } },
-  obj: { type: "object({name=string,tags=list(string),size=optional(number,5)})", default: { name: "n", tags: ["t", "u"] } },
+  obj: {
+    type: "object({name=string,tags=list(string),size=optional(number,5)})",
+    default: { name: "n", tags: ["t", "u"] },
+  },
   objs: {
     type: "list(object({name=string,n=number}))",
     default: [
@@ -116,7 +119,8 @@ function resource(input: Value, phase: "planned" | "applied"): Typed {
   const parts: readonly (readonly [string, Typed])[] = [
     ["id", id],
     ["input", fromValue(input)],
-    ["output", phase === "planned" ? fromValue(UNKNOWN) : fromValue(input)],
+    // Its type is known before the apply, as Terraform knows it.
+    ["output", phase === "planned" ? { type: fromValue(input).type, content: UNKNOWN } : fromValue(input)],
     ["triggers_replace", fromValue(null)],
   ];
   return { type: { object: Object.fromEntries(parts.map(([key, { type }]) => [key, type])) }, content: new Map(parts) };

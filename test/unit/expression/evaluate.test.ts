@@ -408,7 +408,7 @@ describe("secrets", () => {
       "1 + var.secret",
       "{a = 1}[var.secret]",
       "tonumber(var.secret)",
-      '"${[var.secret]}"',
+      '"x${[var.secret]}"',
     ]) {
       const message = fails(expression);
       expect(message, expression).not.toContain("hush");

@@ -1,0 +1,91 @@
+/** Values as text that keeps every digit, in one form for Terraform's and for ours. */
+import { type Typed, typeJson } from "../../../src/expression/index.ts";
+import { formatNumber } from "../../../src/expression/number.ts";
+import { type Json, UNKNOWN } from "../../../src/model/index.ts";
+
+/** A number of a JSON text, as it stands there. */
+class Digits {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** JSON whose numbers keep all their digits. */
+export type Exact = null | boolean | string | Digits | readonly Exact[] | { readonly [key: string]: Exact };
+
+type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;
+
+/** Reads JSON without rounding its numbers. */
+export function readExact(text: string): Exact {
+  const revive: Reviver = (_, value, { source }) => (typeof value === "number" ? new Digits(source ?? "") : value);
+  return JSON.parse(text, revive as (key: string, value: unknown) => unknown) as Exact;
+}
+
+/** JSON text, with the keys in order; what `unknown` (Terraform's mask) says is unknown is `?`. */
+export function written(value: Exact, unknown: Json = false): string {
+  if (unknown === true) return "?";
+  if (value === null || typeof value === "boolean" || typeof value === "string") return JSON.stringify(value);
+  if (value instanceof Digits) return value.text;
+  if (Array.isArray(value)) {
+    const masks = Array.isArray(unknown) ? unknown : [];
+    const items = value.map((item: Exact, i) => written(item, (masks[i] ?? false) as Json));
+    return `[${items.join(",")}]`;
+  }
+  const masks = (typeof unknown === "object" && unknown !== null ? unknown : {}) as Readonly<Record<string, Json>>;
+  const parts = value as { readonly [key: string]: Exact };
+  const keys = [...new Set([...Object.keys(parts), ...Object.keys(masks)])].sort((a, b) =>
+    Buffer.compare(Buffer.from(a), Buffer.from(b)),
+  );
+  return `{${keys.map((key) => `${JSON.stringify(key)}:${written(parts[key] ?? null, masks[key] ?? false)}`).join(",")}}`;
+}
+
+/** The same of one of our values. */
+export function writtenTyped(typed: Typed): string {
+  const { content } = typed;
+  if (content === UNKNOWN) return "?";
+  if (content === null || typeof content === "boolean" || typeof content === "string") return JSON.stringify(content);
+  if (Array.isArray(content)) return `[${(content as readonly Typed[]).map(writtenTyped).join(",")}]`;
+  if (content instanceof Map) {
+    const parts = [...(content as ReadonlyMap<string, Typed>)];
+    return `{${parts.map(([key, item]) => `${JSON.stringify(key)}:${writtenTyped(item)}`).join(",")}}`;
+  }
+  // A zero with a sign loses it on the way into Terraform's files.
+  return formatNumber(content as Parameters<typeof formatNumber>[0]).replace(/^-0$/, "0");
+}
+
+/** Which parts are secret, as Terraform's `after_sensitive` has it; false when nothing is. */
+export function secretParts(typed: Typed): Json {
+  if (typed.secret === true) return true;
+  const { content } = typed;
+  if (Array.isArray(content)) return tidied((content as readonly Typed[]).map(secretParts));
+  if (!(content instanceof Map)) return false;
+  const parts = [...(content as ReadonlyMap<string, Typed>)];
+  return tidied(Object.fromEntries(parts.map(([key, item]) => [key, secretParts(item)])));
+}
+
+/** A mask of secrets without the parts that hold none. */
+export function tidied(mask: Json): Json {
+  if (typeof mask !== "object" || mask === null) return mask === true;
+  if (Array.isArray(mask)) {
+    const items = mask.map((item) => tidied(item as Json));
+    return items.some((item) => item !== false) ? items : false;
+  }
+  const parts = Object.entries(mask as { readonly [key: string]: Json })
+    .map(([key, item]) => [key, tidied(item)] as const)
+    .filter(([, item]) => item !== false);
+  return parts.length > 0 ? Object.fromEntries(parts) : false;
+}
+
+export const typeText = (typed: Typed): string => JSON.stringify(sortedKeys(typeJson(typed.type)));
+
+/** The same type in one text, whatever the order of its attributes. */
+export function sortedKeys(value: Json): Json {
+  if (Array.isArray(value)) return value.map((item) => sortedKeys(item as Json));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value as { readonly [key: string]: Json })
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, item]) => [key, sortedKeys(item)]),
+  );
+}

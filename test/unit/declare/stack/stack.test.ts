@@ -1,0 +1,356 @@
+import { describe, expect, it } from "vitest";
+import { type Json, UNKNOWN, type Value } from "../../../../src/model/index.ts";
+import { desiredOf, line, linesOf, PROVIDER, read, readFiles, SERVICE, scope } from "./stacks.ts";
+
+const meta = (path: string, stackTrace?: readonly string[]): Json => ({
+  metadata: { path, uniqueId: path.replaceAll("/", "-"), ...(stackTrace && { stackTrace }) },
+});
+
+/** As `cdktf` 0.21 synthesizes it: iterators, a variable, an import, a data source, outputs. */
+const SYNTHESIZED: Json = {
+  "//": { metadata: { backend: "local", stackName: "one", version: "0.21.0" }, outputs: { one: { id: "id" } } },
+  data: { hosting_plans: { plans: { "//": meta("one/plans") } } },
+  import: [{ id: "1001", to: "hosting_service.acme" }],
+  output: {
+    "cross-stack-output-hosting_serviceacmeid": { sensitive: true, value: "${hosting_service.acme.id}" },
+    up: { description: "d", value: '${upper(join("-", [hosting_service.acme.domain, "x"]))}' },
+  },
+  provider: { hosting: [{ base_url: "https://api.example", project: "agency" }] },
+  resource: {
+    hosting_grant: {
+      g: {
+        "//": meta("one/g"),
+        email: "${each.value}",
+        for_each: '${toset(["b@x.example", "a@x.example"])}',
+        permission: "manage",
+        service_id: "${hosting_service.acme.id}",
+      },
+      gg: {
+        "//": meta("one/gg"),
+        email: "q@x.example",
+        for_each: "${hosting_service.many}",
+        permission: "manage",
+        service_id: "${each.value.id}",
+      },
+    },
+    hosting_service: {
+      acme: {
+        "//": meta("one/acme"),
+        currency: "USD",
+        domain: '${lower("WWW.acme.example")}',
+        lifecycle: { prevent_destroy: true, ignore_changes: ["plan_id"], create_before_destroy: false },
+        plan_id: "${var.plan}",
+      },
+      many: {
+        "//": meta("one/many"),
+        currency: "USD",
+        depends_on: ["hosting_service.acme", "data.hosting_plans.plans"],
+        domain: "${each.value.d}",
+        for_each: { x: { d: "x.example" }, y: { d: "y.example" } },
+        plan_id: 11,
+      },
+    },
+  },
+  terraform: {
+    backend: { local: { path: "terraform.one.tfstate" } },
+    required_providers: { hosting: { source: "hostform/hosting", version: "~> 1.0" } },
+  },
+  variable: { plan: { default: 11, type: "number" } },
+};
+
+describe("a synthesized stack", () => {
+  const desired = desiredOf(SYNTHESIZED);
+  const resource = (address: string) => {
+    const found = desired.resources.find((one) => one.address === address);
+    if (found === undefined) throw new Error(`no ${address}`);
+    return found;
+  };
+
+  it("has an instance for each key, as people read them", () => {
+    expect(Object.fromEntries(desired.resources.map(({ address, config }) => [address, config]))).toEqual({
+      'hosting_grant.g["a@x.example"]': {
+        email: "a@x.example",
+        permission: "manage",
+        service_id: "${hosting_service.acme.id}",
+      },
+      'hosting_grant.g["b@x.example"]': {
+        email: "b@x.example",
+        permission: "manage",
+        service_id: "${hosting_service.acme.id}",
+      },
+      'hosting_grant.gg["x"]': {
+        email: "q@x.example",
+        permission: "manage",
+        service_id: '${hosting_service.many["x"].id}',
+      },
+      'hosting_grant.gg["y"]': {
+        email: "q@x.example",
+        permission: "manage",
+        service_id: '${hosting_service.many["y"].id}',
+      },
+      "hosting_service.acme": { currency: "USD", domain: "www.acme.example", plan_id: 11 },
+      'hosting_service.many["x"]': { currency: "USD", domain: "x.example", plan_id: 11 },
+      'hosting_service.many["y"]': { currency: "USD", domain: "y.example", plan_id: 11 },
+    });
+  });
+
+  it("knows what each instance hangs on: of an iterator over a resource, the one instance", () => {
+    const references = (address: string) =>
+      resource(address).references.map(({ reference, path }) => [
+        path.join("."),
+        reference.to === "resource" && reference.address,
+        reference.to === "resource" && reference.path.join("."),
+      ]);
+    expect(references('hosting_grant.gg["y"]')).toEqual([
+      ["service_id", 'hosting_service.many["y"]', "id"],
+      ["", 'hosting_service.many["y"]', ""],
+    ]);
+    expect(references('hosting_grant.g["a@x.example"]')).toEqual([["service_id", "hosting_service.acme", "id"]]);
+    expect(references('hosting_service.many["x"]')).toEqual([]);
+    expect(resource('hosting_service.many["x"]').dependsOn).toEqual([
+      "hosting_service.acme",
+      "data.hosting_plans.plans",
+    ]);
+  });
+
+  it("evaluates with what resources are", () => {
+    const known = scope({ 'hosting_service.many["x"]': { id: "7" } });
+    expect(resource('hosting_grant.gg["x"]').evaluate("service_id", known)).toBe("7");
+    expect(resource('hosting_grant.gg["y"]').evaluate("service_id", known)).toBe(UNKNOWN);
+    expect(resource("hosting_service.acme").evaluate("plan_id", known)).toBe(11);
+    expect(resource("hosting_service.acme").evaluate("coupon_code", known)).toBeNull();
+  });
+
+  it("takes over lifecycle, imports, data sources, the backend and the provider", () => {
+    expect(resource("hosting_service.acme")).toMatchObject({
+      importId: "1001",
+      lifecycle: { preventDestroy: true, ignoreChanges: ["plan_id"], createBeforeDestroy: false },
+    });
+    expect(desired.preventDestroy).toMatchObject([
+      { resource: "hosting_service.acme", range: { construct: "one/acme" } },
+    ]);
+    expect(desired.data).toMatchObject([{ address: "data.hosting_plans.plans", type: "hosting_plans", config: {} }]);
+    expect(desired.backend).toMatchObject({ type: "local", settings: { path: "terraform.one.tfstate" } });
+    expect(desired.providers.get("default")).toMatchObject({
+      baseUrl: "https://api.example",
+      tokenEnv: "HOSTING_TOKEN",
+    });
+    expect(desired).toMatchObject({ project: "agency", ordersNamedBy: "domain", files: ["cdk.tf.json"] });
+  });
+
+  it("has typed outputs, and knows which of them are secret", () => {
+    const known = scope({ "hosting_service.acme": { id: "7", domain: "www.acme.example" } });
+    expect(desired.outputs?.map((one) => [one.name, one.sensitive, one.evaluate(known)])).toEqual([
+      ["cross-stack-output-hosting_serviceacmeid", true, { value: "7", type: "string", secret: false }],
+      ["up", false, { value: "WWW.ACME.EXAMPLE-X", type: "string", secret: false }],
+    ]);
+    expect(desired.outputs?.[1]?.evaluate(scope())).toEqual({ value: UNKNOWN, type: "string", secret: false });
+  });
+});
+
+describe("names", () => {
+  it("reach through locals, also those that hang on resources", () => {
+    const { resources } = desiredOf({
+      provider: PROVIDER,
+      locals: { ids: "${{for key, one in hosting_service.all : key => one.id}}", first: '${local.ids["a"]}' },
+      resource: {
+        hosting_service: {
+          all: { ...SERVICE, domain: "${each.key}.example", for_each: { a: {}, b: {} } },
+        },
+        hosting_grant: {
+          one: { service_id: "${local.first}", email: "x@x.example", permission: "view" },
+          each: {
+            for_each: "${hosting_service.all}",
+            service_id: "${local.ids[each.key]}",
+            email: "${each.key}@x.example",
+            permission: "view",
+          },
+        },
+      },
+    });
+    const one = resources.find(({ address }) => address === "hosting_grant.one");
+    const each = resources.find(({ address }) => address === 'hosting_grant.each["b"]');
+    expect(one?.references.map(({ reference }) => reference.to === "resource" && reference.address)).toEqual([
+      "hosting_service.all",
+    ]);
+    const first = scope({ 'hosting_service.all["a"]': { id: "1" }, 'hosting_service.all["b"]': { id: "2" } });
+    expect(one?.evaluate("service_id", first)).toBe("1");
+    expect(each?.evaluate("service_id", first)).toBe("2");
+    expect(each?.config.service_id).toBe('${local.ids["b"]}');
+  });
+
+  it("are evaluated again when the scope says something else", () => {
+    const { resources } = desiredOf({
+      provider: PROVIDER,
+      locals: { id: "${hosting_service.a.id}" },
+      resource: {
+        hosting_service: { a: SERVICE },
+        hosting_grant: { g: { service_id: "${local.id}", email: "x@x.example", permission: "view" } },
+      },
+    });
+    const grant = resources.find(({ type }) => type === "hosting_grant");
+    let id = "1";
+    const changing = { resource: () => ({ id }), env: () => undefined };
+    expect(grant?.evaluate("service_id", changing)).toBe("1");
+    id = "2";
+    expect(grant?.evaluate("service_id", changing)).toBe("2");
+  });
+
+  it("of a part of an object hang on what stands in that part alone", () => {
+    const { resources } = desiredOf({
+      provider: PROVIDER,
+      resource: {
+        hosting_service: { a: SERVICE },
+        hosting_grant: {
+          g: {
+            for_each: {
+              x: { id: "${hosting_service.a.id}", mail: "x@x.example" },
+              y: { id: "9", mail: "y@x.example" },
+            },
+            service_id: "${each.value.id}",
+            email: "${each.value.mail}",
+            permission: "view",
+          },
+        },
+      },
+    });
+    expect(resources.filter(({ type }) => type === "hosting_grant").map(({ config }) => config)).toEqual([
+      { service_id: '${each.value["x"].id}', email: "x@x.example", permission: "view" },
+      { service_id: "9", email: "y@x.example", permission: "view" },
+    ]);
+  });
+
+  it("of instances with `count` are a list", () => {
+    const { resources } = desiredOf({
+      provider: PROVIDER,
+      resource: {
+        hosting_service: { a: { ...SERVICE, count: 2, domain: "a${count.index}.example" } },
+        hosting_grant: {
+          last: { service_id: "${hosting_service.a[1].id}", email: "x@x.example", permission: "view" },
+          all: { service_id: '${join("", hosting_service.a[*].id)}', email: "y@x.example", permission: "view" },
+        },
+      },
+    });
+    const known = scope({ "hosting_service.a[0]": { id: "1" }, "hosting_service.a[1]": { id: "2" } });
+    const ids = resources.map(({ address, evaluate }) => [address, evaluate("service_id", known)]);
+    expect(Object.fromEntries(ids)).toMatchObject({ "hosting_grant.last": "2", "hosting_grant.all": "12" });
+    expect(resources.map(({ config }) => config.domain).filter(Boolean)).toEqual(["a0.example", "a1.example"]);
+  });
+
+  it("of another stack's outputs come from whoever read them", () => {
+    const stack: Json = {
+      data: {
+        terraform_remote_state: {
+          "cross-stack-reference-input-one": {
+            backend: "local",
+            config: { path: "terraform.one.tfstate" },
+            workspace: "${terraform.workspace}",
+          },
+        },
+      },
+      resource: {
+        hosting_grant: {
+          g: {
+            service_id: "${data.terraform_remote_state.cross-stack-reference-input-one.outputs.cross-stack-output-id}",
+            email: "z@x.example",
+            permission: "manage",
+          },
+        },
+      },
+    };
+    const siblings = (value: Value) =>
+      new Map<string, Value>([["cross-stack-reference-input-one", { "cross-stack-output-id": value }]]);
+    const known = desiredOf(stack, { siblings: siblings("1001") });
+    expect(known.resources[0]?.config.service_id).toBe("1001");
+    expect(known.data).toEqual([]);
+    const unknown = desiredOf(stack, { siblings: siblings(UNKNOWN) }).resources[0];
+    expect(unknown?.evaluate("service_id", scope())).toBe(UNKNOWN);
+    expect(unknown?.config.service_id).toContain("cross-stack-output-id}");
+    expect(linesOf(stack)).toEqual([
+      "cdk.tf.json:16:26 config.reference The outputs of data.terraform_remote_state.cross-stack-reference-input-one are not known",
+    ]);
+  });
+});
+
+describe("values", () => {
+  it("take the type of their attribute; what is null is not declared", () => {
+    const { resources } = desiredOf({
+      provider: PROVIDER,
+      variable: { coupon: { default: null } },
+      resource: {
+        hosting_service: {
+          a: { ...SERVICE, plan_id: "11", term: "${6 + 6}", coupon_code: "${var.coupon}", suspended: null },
+        },
+        hosting_webhook: {
+          w: {
+            url: "https://x.example",
+            events: ["invoice.paid", "invoice.created", "invoice.paid"],
+            secret_output: { file: "s" },
+          },
+        },
+      },
+    });
+    expect(resources.map(({ config }) => config)).toEqual([
+      { ...SERVICE, plan_id: 11, term: 12 },
+      { url: "https://x.example", events: ["invoice.created", "invoice.paid"], secret_output: { file: "s" } },
+    ]);
+    expect(resources[0]?.evaluate("term", scope())).toBe(12);
+  });
+
+  it("are refused where they are not of that type", () => {
+    expect(
+      linesOf({ provider: PROVIDER, resource: { hosting_service: { a: { ...SERVICE, term: "monthly" } } } }),
+    ).toEqual([expect.stringMatching(/^cdk\.tf\.json:\d+:\d+ config\.expression term: a number is required/)]);
+  });
+});
+
+describe("places", () => {
+  const stack = (stackTrace?: readonly string[]): Json => ({
+    resource: {
+      hosting_grant: {
+        g: { "//": meta("one/site/g", stackTrace), service_id: "1", email: "${var.mail}", permission: "view" },
+      },
+    },
+  });
+
+  it("are those of the JSON, with the construct", () => {
+    expect(linesOf(stack())).toEqual(['cdk.tf.json:12:21 one/site/g config.reference No variable "mail" is declared.']);
+  });
+
+  it.each([
+    ["new Grant (/app/node_modules/lib/grant.js:9:1)", "new Site (/app/main.ts:12:34)", "/app/main.ts:12:34"],
+    ["Object.<anonymous> (file:///app/main.ts:5:6)", "node:internal/x:1:1", "/app/main.ts:5:6"],
+    ["node:internal/modules:1:2", "    at /app/main.cjs:7:8", "/app/main.cjs:7:8"],
+  ])("are the lines of the program where the metadata has them: %s", (first, second, place) => {
+    expect(linesOf(stack([first, second]))).toEqual([
+      `${place} one/site/g config.reference No variable "mail" is declared.`,
+    ]);
+  });
+
+  it("count the signs of an escaped text as they are written", () => {
+    const text = String.raw`{"output": {"x": {"value": "\u00e9 \"${"$"}{var.nope}"}}}`;
+    const { diagnostics } = read(text);
+    const [range] = diagnostics.map((one) => one.range);
+    expect(text.slice((range?.column ?? 0) - 1, (range?.endColumn ?? 0) - 1)).toBe("var.nope");
+  });
+});
+
+describe("several files", () => {
+  it("are one stack", () => {
+    const { desired } = readFiles({
+      "a.tf.json": JSON.stringify({ provider: PROVIDER, variable: { d: { default: "a.example" } } }),
+      "b.tf.json": JSON.stringify({ resource: { hosting_service: [{ a: [{ ...SERVICE, domain: "${var.d}" }] }] } }),
+    });
+    expect(desired?.resources.map(({ config }) => config.domain)).toEqual(["a.example"]);
+  });
+
+  it("may not declare the same", () => {
+    const one = JSON.stringify({ provider: PROVIDER, resource: { hosting_service: { a: SERVICE } }, locals: { x: 1 } });
+    const { diagnostics } = readFiles({ "a.tf.json": one, "b.tf.json": one });
+    expect(diagnostics.map(line).filter((each) => each.startsWith("b."))).toEqual([
+      "b.tf.json:1:14 config.duplicate The provider without an alias is declared twice",
+      "b.tf.json:1:79 config.duplicate hosting_service.a is declared twice",
+      "b.tf.json:1:155 config.duplicate local.x is declared twice",
+    ]);
+  });
+});

@@ -1,0 +1,17 @@
+import { expect, it } from "vitest";
+import type { Diagnostic } from "../../../src/model/index.ts";
+import { diagnosticJson, renderDiagnostics } from "../../../src/report/index.ts";
+
+const range = { file: "main.ts", line: 3, column: 5, endLine: 3, endColumn: 6, construct: "app/acme\u001b/www" };
+const diagnostic: Diagnostic = { severity: "error", code: "config.reference", summary: "No.", range };
+
+it("a mistake in a stack tells the construct that it stands in", () => {
+  const located = { ...diagnostic, address: "hosting_service.www" };
+  expect(renderDiagnostics([diagnostic], { color: false })).toContain(
+    "on main.ts:3:5 (construct app/acme\\u001b/www)\n",
+  );
+  expect(renderDiagnostics([located], { color: false })).toContain(
+    "on main.ts:3:5 (hosting_service.www, construct app/acme\\u001b/www)\n",
+  );
+  expect(diagnosticJson(diagnostic)).toMatchObject({ construct: range.construct, range: { filename: "main.ts" } });
+});
