@@ -29,6 +29,14 @@ const PARTS: Readonly<Record<string, Part>> = {
     what: "every command of every kind in the Terraform provider, killed before each effect, and the next one too",
     tests: "test/conformance/terraform-crash.test.ts",
   },
+  losses: {
+    what: "every way to lose the answer of each request of the provider, on the same machine and on another one",
+    tests: "test/conformance/terraform-lost-answers.test.ts",
+  },
+  hostile: {
+    what: "hostile declarations, and every hostile answer to every command",
+    tests: "test/hostile",
+  },
   agency: {
     what: "random courses of edits, applies, kills, faults and drift behind it; HOSTFORM_COURSES says how many",
     tests: "test/conformance/terraform-any-course.test.ts",

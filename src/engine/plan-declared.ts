@@ -25,6 +25,7 @@ import { addressIndex, dependenciesOf, inOrder } from "./graph.ts";
 import { holdersOf, identityOf, siblingsOf } from "./identity.ts";
 import { kindOf } from "./kinds.ts";
 import { heeding, orderKept } from "./lifecycle.ts";
+import { checkOrderName } from "./order-name.ts";
 import type { PlanOptions } from "./plan-options.ts";
 import { declaredAttributes } from "./sources.ts";
 
@@ -101,6 +102,7 @@ export function planDeclared(options: PlanOptions): PlannedDeclared {
     changes.set(resource.address, planned.change);
     if (!isNoOp(planned.change)) changing.add(resource.address);
     diagnostics.push(...orderKept(kind, resource, planned.change));
+    diagnostics.push(...checkOrderName(kind, resource, planned.change, config, desired));
     diagnostics.push(...planned.diagnostics.map((diagnostic) => located(diagnostic, placeOf(resource, diagnostic))));
   }
   return { changes, diagnostics, scope };

@@ -1,4 +1,4 @@
-import { mistaken, type Run } from "./run.ts";
+import { Mistakes, mistaken, type Run } from "./run.ts";
 import type { Splat } from "./syntax.ts";
 import { elementsOf, isKnown, list, secretIf, tuple, unknown } from "./typed.ts";
 import { elementType, sameType, shapeOf, tupleTypes } from "./types.ts";
@@ -24,7 +24,8 @@ export function splat(run: Run, node: Splat): Typed {
   }
   if (!isKnown(source)) return secretIf(unknown(resultType(source.type, each)), source.secret);
   const items = elementsOf(source).map(each);
-  if (run.mistakes.count > before) return unknown("any");
+  // Terraform goes on with an unknown value of the type that it would have.
+  if (run.mistakes.count > before) return unknown(resultType(source.type, quiet(run, node)));
   if (shape === "tuple") return secretIf(tuple(items), source.secret);
   if (items.length === 0) return secretIf(list(elementType(resultType(source.type, each)), []), source.secret);
   const [first = "any"] = items.map(({ type }) => type).filter((type) => type !== "any");
@@ -32,6 +33,11 @@ export function splat(run: Run, node: Splat): Typed {
     return mistaken(run, "this [*] gives elements of different types; use a for expression", node.offset);
   const typed = items.map((item): Typed => (item.type === "any" ? { ...item, type: first } : item));
   return secretIf(list(first, typed), source.secret);
+}
+
+/** What is wrong with an element has been noted already. */
+function quiet(run: Run, node: Splat): (item: Typed) => Typed {
+  return (item) => run.with({ item, mistakes: new Mistakes() }).value(node.each);
 }
 
 /** The type of the result, as far as it follows from the type of the source. */

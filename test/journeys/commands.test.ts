@@ -19,7 +19,7 @@ async function folder(): Promise<string> {
 }
 
 /** The environment without anything of the person who runs the tests. */
-const environment = { PATH: process.env.PATH, NO_COLOR: "1" };
+const environment = { PATH: process.env.PATH, NO_COLOR: "1", NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
 
 function hostform(dir: string, args: readonly string[], env: object = {}) {
   return spawnSync(process.execPath, [MAIN, ...args], {

@@ -9,9 +9,10 @@ import { ADDRESSES, YAML } from "../support/terraform-all-kinds.ts";
 const PASSWORD = "correct horse battery";
 
 /** A folder with the declaration, and without any configuration of Terraform's. */
-async function startProject(declaration: object): Promise<Terraform> {
+async function startProject(declaration: object, install: "mirror" | "running" = "running"): Promise<Terraform> {
   const terraform = await startTerraform({
-    install: "mirror",
+    install,
+    tokens: { OWN_TOKEN: "customer", OWN_HOSTING_TOKEN: "customer" },
     env: { HOSTFORM_PROJECT: undefined, TF_VAR_password: PASSWORD, HOOK_PATH: "a/$${b}" },
   });
   await terraform.remove("versions.tf");
@@ -60,7 +61,7 @@ const ODD = {
 
 describe.skipIf(noTerraform !== undefined)(titled("export to Terraform"), { timeout: 90_000 }, () => {
   it("passes an account with all kinds over: the state plans without a change", async () => {
-    const project = await startProject(ODD);
+    const project = await startProject(ODD, "mirror");
     await hostform(project, "apply", "--auto-approve");
     const before = await readFile(path.join(project.dir, "hosting.tfstate"), "utf8");
     project.sent();
@@ -119,7 +120,6 @@ describe.skipIf(noTerraform !== undefined)(titled("export to Terraform"), { time
 
   it("brings import blocks, accounts under an alias and the settings of the accounts along", async () => {
     const project = await startProject({});
-    project.env.OWN_TOKEN = project.sandbox.tokens.customer;
     const [theirs] = project.control.seedServices({ plan_id: 11, account: "customer" });
     if (theirs === undefined) throw new Error("nothing was seeded");
     project.control.create("grants", { service_id: theirs.id, email: "dev@acme.example", permission: "view" });
@@ -171,7 +171,6 @@ describe.skipIf(noTerraform !== undefined)(titled("export to Terraform"), { time
   it.each(["quickstart", "agency", "two-accounts"])("says in Terraform all that the example %s says", async (name) => {
     const project = await startProject({});
     await cp(path.resolve(import.meta.dirname, "../../examples", name), project.dir, { recursive: true });
-    project.env.OWN_HOSTING_TOKEN = project.sandbox.tokens.customer;
     await hostform(project, "apply", "--auto-approve");
     await hostform(project, "export", "--out", ".");
     await project.init();

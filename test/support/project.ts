@@ -4,7 +4,6 @@
  */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, expect } from "vitest";
 import { runCli } from "../../src/cli/cli.ts";
@@ -15,6 +14,7 @@ import type { Change, Plan, ResourceState, State } from "../../src/model/index.t
 import { createFileStore } from "../../src/record/index.ts";
 import { type RequestEntry, type Sandbox, type SandboxOptions, startSandbox } from "../../src/sandbox/index.ts";
 import { type TestClock, testClock } from "./clock.ts";
+import { quickFolder } from "./folder.ts";
 
 /** What a command did. */
 export interface Ran {
@@ -52,7 +52,7 @@ export async function startProject(options: ProjectOptions = {}): Promise<Projec
     provisioningSeconds: 0,
     ...options.sandbox,
   });
-  const dir = await mkdtemp(path.join(tmpdir(), "hostform-test-"));
+  const dir = await mkdtemp(quickFolder("test"));
   project = new Project(dir, sandbox, clock, {
     HOSTING_BASE_URL: sandbox.url,
     HOSTING_TOKEN: sandbox.tokens[options.token ?? "agency"],

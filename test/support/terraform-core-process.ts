@@ -4,9 +4,7 @@
  * what was in memory is gone, and nothing more happens.
  */
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import path from "node:path";
+import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, type Dispatcher } from "undici";
 import { HostingClient, MemoryLedger } from "../../src/api/index.ts";
 import { Account, type SecretOutputs } from "../../src/lifecycle/index.ts";
@@ -17,6 +15,7 @@ import { type Connection, newConnection } from "../../src/terraform/calls/connec
 import type { Journal, Note } from "../../src/terraform/contract.ts";
 import { openJournal } from "../../src/terraform/journal.ts";
 import type { TestClock } from "./clock.ts";
+import { quickFolder } from "./folder.ts";
 
 /** The project of all orders. */
 export const PROJECT = "core";
@@ -187,7 +186,7 @@ export interface ProviderProcess {
 }
 
 /** In memory where the system has such a place: what is noted is synced, and what that takes is none of these tests. */
-const newFolder = () => mkdtempSync(path.join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "hostform-core-"));
+const newFolder = () => mkdtempSync(quickFolder("core"));
 
 const whatIs = ({ private: { pending, attempt } }: Note) =>
   pending !== undefined ? "intent" : attempt !== undefined ? "attempt" : "result";

@@ -36,6 +36,8 @@ export interface TerraformOptions {
   readonly token?: keyof Sandbox["tokens"];
   /** Beside HOSTING_BASE_URL, HOSTING_TOKEN, HOSTFORM_PROJECT and HOSTFORM_STATE_HOME; undefined takes one away. */
   readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Variables that hold a token, and whose. */
+  readonly tokens?: Readonly<Record<string, keyof Sandbox["tokens"]>>;
   /**
    * How Terraform comes to the provider. "mirror" is what users have, and needs `init`. "override" (default) starts the same
    * processes without it. "running" is one process that serves every command of the test, which takes a third of the
@@ -77,6 +79,7 @@ export async function startTerraform(options: TerraformOptions = {}): Promise<Te
     HOSTFORM_STATE_HOME: path.join(home, "hostform"),
     // Each process has a budget of its own: what these tests are about is not the time that a shared one takes.
     HOSTFORM_LEDGER: "memory",
+    ...Object.fromEntries(Object.entries(options.tokens ?? {}).map(([name, whose]) => [name, sandbox.tokens[whose]])),
     ...options.env,
   });
   open.push(terraform);

@@ -15,7 +15,6 @@ const SAMPLE: Readonly<Record<Whom, readonly (readonly [RegExp, RegExp])[]>> = {
   both: [
     [/sends POST .*services/, /reads/], // the order is made, its answer is not read
     [/sends POST .*services/, /COMMIT/], // nor noted
-    [/sends POST .*password/, /reads/],
     [/sends POST .*webhooks/, /COMMIT/], // the secret that was told once
     [/sends POST .*webhooks/, /answers Apply/],
   ],

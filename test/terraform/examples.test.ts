@@ -151,8 +151,7 @@ async function looksUp(terraform: Terraform): Promise<void> {
 
 describe.skipIf(noTerraform !== undefined)(titled("the example of an agency"), { timeout: 120_000 }, () => {
   const start = async () => {
-    const terraform = await startTerraform({ install: "mirror" });
-    terraform.env.OWN_HOSTING_TOKEN = terraform.sandbox.tokens.customer;
+    const terraform = await startTerraform({ install: "running", tokens: { OWN_HOSTING_TOKEN: "customer" } });
     await cp(AGENCY, terraform.dir, { recursive: true });
     await terraform.init();
     return terraform;

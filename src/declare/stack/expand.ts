@@ -3,10 +3,10 @@ import { ExpressionError, hasUnknown, UNKNOWN, type Value } from "../../model/in
 import { valueSpan } from "../tree.ts";
 import { type Compiled, reportExpression } from "./compile.ts";
 import type { Draft, Repetition } from "./draft.ts";
-import type { Expansion } from "./expansion.ts";
+import type { Expansion, Root } from "./expansion.ts";
 import { nodeOf } from "./graph.ts";
 import type { Declared } from "./references.ts";
-import { type Root, rootsOf } from "./roots.ts";
+import { rootsOf } from "./roots.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** More resources than one project can reasonably have: at 60 requests a minute, applying them takes most of a day. */

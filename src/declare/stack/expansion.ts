@@ -1,7 +1,15 @@
 import type { Typed } from "../../expression/index.ts";
 import { formatAddress } from "../../model/index.ts";
 import type { Draft } from "./draft.ts";
-import type { Root } from "./roots.ts";
+
+/** A part of a resource or a data source that a value hangs on. */
+export interface Root {
+  /** With a key where one instance is meant; otherwise all of them. */
+  readonly address: string;
+  /** Within the instance; empty for the whole, and where not one instance is meant. */
+  readonly path: readonly (string | number)[];
+  readonly text: string;
+}
 
 /** The instances of a resource or a data source. */
 export interface Expansion {

@@ -15,9 +15,9 @@ import { attributeValue } from "./attribute-value.ts";
 import { reportExpression } from "./compile.ts";
 import { type Draft, type DraftAttribute, remarkOf } from "./draft.ts";
 import { isEphemeral } from "./expand.ts";
-import { addressOf, type Expansion, type Instance } from "./expansion.ts";
+import { addressOf, type Expansion, type Instance, type Root } from "./expansion.ts";
 import type { Declared } from "./references.ts";
-import { type Root, rootsOf } from "./roots.ts";
+import { rootsOf } from "./roots.ts";
 import { shown } from "./shown.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -84,7 +84,12 @@ function instanceOf(instance: Instance, common: Common): DesiredData {
 function locatorOf({ block, attributes }: Draft): DesiredData["locate"] {
   const entries = new Map([...attributes].map(([name, { entry }]) => [name, entry]));
   const tree: MapTree = { form: "map", entries, span: block.keySpan };
-  return (path) => rangeOf(locate(tree, path));
+  return (path) => {
+    const type = attributes.get(String(path[0]))?.schema.type;
+    // A set is in an order of its own, not in that in which it is written.
+    const ordered = typeof type !== "object" || !("set" in type);
+    return rangeOf(locate(tree, ordered ? path : path.slice(0, 1)));
+  };
 }
 
 function partOf(name: string, attribute: DraftAttribute, instance: Instance, common: Common, address: string): Part {

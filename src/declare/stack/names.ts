@@ -6,9 +6,10 @@ import { type Entry, valueSpan } from "../tree.ts";
 import { type Compiled, compile, reportExpression, spanIn } from "./compile.ts";
 import type { Draft } from "./draft.ts";
 import { expand, isEphemeral, MOST_INSTANCES } from "./expand.ts";
+import type { Root } from "./expansion.ts";
 import { inOrder, nodeOf } from "./graph.ts";
 import type { Declared } from "./references.ts";
-import { type Local, type Root, rootsOf } from "./roots.ts";
+import { type Local, rootsOf } from "./roots.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { MISSING } from "./variables.ts";
 
@@ -65,10 +66,7 @@ function needsOf(locals: CompiledLocals, { drafts }: Declared): Map<string, Map<
     take(base, draft.count?.compiled);
     take(base, draft.forEach?.compiled);
     for (const { compiled } of draft.attributes.values()) take(base, compiled);
-    for (const { name, span } of draft.dependsOn) {
-      const to = name.replace(/\[.*$/s, "");
-      if (!own(base).has(to)) own(base).set(to, span);
-    }
+    for (const { name, span } of draft.dependsOn) if (!own(base).has(name)) own(base).set(name, span);
   }
   return needs;
 }

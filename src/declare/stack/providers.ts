@@ -7,7 +7,6 @@ import {
   isName,
   isProjectName,
   type ProviderConfig,
-  type Schema,
   type Value,
 } from "../../model/index.ts";
 import { reportTwice } from "../duplicates.ts";
@@ -18,25 +17,15 @@ import { attributeValue } from "./attribute-value.ts";
 import { argumentsOf, type Block, textOf } from "./blocks.ts";
 import { compile, reportExpression } from "./compile.ts";
 import { PROVIDER } from "./module.ts";
-import { checkNames, type Declared } from "./references.ts";
+import { checkNames } from "./references.ts";
 import { rootsOf } from "./roots.ts";
-import type { Surroundings } from "./surroundings.ts";
-import { holdsToken, isGiven, tokenVariable, WHERE_TOKENS_GO } from "./token.ts";
+import { type Around, holdsToken, isGiven, tokenVariable, WHERE_TOKENS_GO } from "./token.ts";
 
 /** The accounts of a stack, and the name under which its orders are placed. */
 export interface Providers {
   readonly providers: ReadonlyMap<string, ProviderConfig>;
   /** Undefined: none is given. "unclear" after a mistake. */
   readonly project: string | undefined | "unclear";
-}
-
-/** What configures a provider, as far as it can be known before the account is asked. */
-export interface Around {
-  readonly schema: Schema;
-  readonly surroundings: Surroundings;
-  readonly declared: Declared;
-  /** Where a relative path begins: the folder in which Terraform would run. */
-  readonly folder: string;
 }
 
 /** A setting with its value. */

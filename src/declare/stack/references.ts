@@ -119,17 +119,16 @@ function wrongResource(traversal: PlacedTraversal, declared: Declared): Wrong | 
 
 function wrongAttribute(
   name: string | number | undefined,
-  { base, block, kind, schema, attributes }: Draft,
+  { base, kind, schema, attributes }: Draft,
   text: string,
   { mistakes }: Declared,
 ): Wrong | undefined {
   if (typeof name !== "string") return undefined;
-  const noun = kind?.noun ?? block.labels[0]?.text ?? "data source";
   const attribute = Object.hasOwn(schema.attributes, name) ? schema.attributes[name] : undefined;
   if (attribute === undefined) {
     const known = Object.keys(schema.attributes);
     return {
-      summary: `A ${noun} has no attribute "${name.slice(0, 100)}".${didYouMean(mistakes.nearest(name, known))}`,
+      summary: `${kind === undefined ? base : `A ${kind.noun}`} has no attribute "${name.slice(0, 100)}".${didYouMean(mistakes.nearest(name, known))}`,
       detail: `It has ${known.join(", ")}.`,
     };
   }
@@ -171,9 +170,12 @@ function undeclared(name: string, { module, drafts, mistakes }: Declared): Wrong
   return { summary: `No ${noun} ${name.slice(0, 300)} is declared.${didYouMean(near)}` };
 }
 
-/** Checks the names of `depends_on`. @returns those that lead somewhere, without keys of instances that Terraform passes over. */
+/**
+ * Checks the names of `depends_on`. @returns those that lead somewhere, without the keys of instances: as for Terraform, a
+ * resource is meant as a whole.
+ */
 export function checkDependsOn(names: readonly Named[], address: string, declared: Declared): Named[] {
-  return names.filter(({ name, span }) => {
+  return names.flatMap(({ name, span }) => {
     const data = name.startsWith("data.");
     const parsed = parseAddress(data ? name.slice(5) : name);
     const base = parsed && `${data ? "data." : ""}${parsed.type}.${parsed.name}`;
@@ -182,10 +184,12 @@ export function checkDependsOn(names: readonly Named[], address: string, declare
         address,
         fix: "Write an address such as hosting_service.acme, without `${}` and without an attribute.",
       });
-      return false;
+      return [];
     }
-    if (declared.drafts.has(base) || declared.module.data.has(base)) return true;
+    if (declared.drafts.has(base)) return [{ name: base, span }];
+    // What is read of another state does not change here.
+    if (declared.module.data.has(base)) return [];
     declared.mistakes.add(span, "config.reference", undeclared(base, declared).summary, { address });
-    return false;
+    return [];
   });
 }

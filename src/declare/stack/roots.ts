@@ -1,16 +1,7 @@
 import type { Traversal, Typed } from "../../expression/index.ts";
 import { isObject, type Json } from "../../model/index.ts";
 import type { Compiled } from "./compile.ts";
-import { addressOf, type Expansion, hasKey, type Instance } from "./expansion.ts";
-
-/** A part of a resource or a data source that a value hangs on. */
-export interface Root {
-  /** With a key where one instance is meant; otherwise all of them. */
-  readonly address: string;
-  /** Within the instance; empty for the whole, and where not one instance is meant. */
-  readonly path: readonly (string | number)[];
-  readonly text: string;
-}
+import { addressOf, type Expansion, hasKey, type Instance, type Root } from "./expansion.ts";
 
 /** A local with what it hangs on, through other locals as well. */
 export interface Local {

@@ -29,6 +29,7 @@ export class StackSource extends Source {
 
   /** Learns who wrote a block, from what its `//` says. To be told in the order of the text. @param start where its key begins. */
   credit(start: number, block: MapTree): void {
+    if (start < (this.#origins.at(-1)?.end ?? 0)) return;
     const metadata = entryOf(entryOf(block, "//"), "metadata");
     const construct = textOf(entryOf(metadata, "path"));
     const trace = entryOf(metadata, "stackTrace");

@@ -1,13 +1,4 @@
-import { namedByDomain } from "../../kinds/kind.ts";
-import {
-  type Desired,
-  type DesiredData,
-  type DesiredResource,
-  isProjectName,
-  type Scope,
-  UNKNOWN,
-  type ValueObject,
-} from "../../model/index.ts";
+import { type Desired, type DesiredData, type DesiredResource, isProjectName } from "../../model/index.ts";
 import type { Declaration } from "../declaration.ts";
 import { didYouMean, Mistakes } from "../mistakes.ts";
 import { rangeOf, type SourceFile } from "../source.ts";
@@ -100,10 +91,9 @@ function merge(module: Module, options: StackOptions, mistakes: Mistakes): Omit<
       else resources.push(asResource(instance, draft, imports.get(instance.address)));
     }
   }
-  for (const resource of resources) checkOrderName(resource, drafts, mistakes);
   const outputs = readOutputs(module.outputs, surroundings, declared);
   return {
-    project: projectName(project, resources, options, declared),
+    project: projectName(project, options, declared),
     providers,
     resources: inFileOrder(resources, drafts),
     data,
@@ -141,11 +131,11 @@ function soundDraft(draft: Draft, declared: Declared): Draft {
       ? part
       : { ...part, compiled: undefined };
   };
-  checkDependsOn(draft.dependsOn, address, declared);
   if (draft.kind === undefined) checkRequired(draft, declared.mistakes);
   const place = { count: count !== undefined, each: forEach !== undefined };
   return {
     ...draft,
+    dependsOn: checkDependsOn(draft.dependsOn, address, declared),
     count: count && sound("count", count, {}),
     forEach: forEach && sound("for_each", forEach, {}),
     replaceOnChange: replaceOnChange && sound("replace_on_change", replaceOnChange, place),
@@ -191,39 +181,8 @@ function inFileOrder(resources: readonly DesiredResource[], drafts: ReadonlyMap<
   return resources.toSorted((a, b) => placeOf(a) - placeOf(b));
 }
 
-const NOTHING_KNOWN: Scope = { resource: () => UNKNOWN, env: () => undefined };
-
-/**
- * An order needs a name of its own, as in Terraform: its Idempotency-Key is made from it (§4), so that it is the same order
- * whether Terraform or hostform places it.
- */
-function checkOrderName(resource: DesiredResource, drafts: ReadonlyMap<string, Draft>, mistakes: Mistakes): void {
-  const draft = drafts.get(resource.address.replace(/\[.*$/s, ""));
-  if (draft?.kind?.creation !== "keyed" || resource.importId !== undefined) return;
-  const names = Object.keys(resource.config);
-  const config: ValueObject = Object.fromEntries(names.map((name) => [name, resource.evaluate(name, NOTHING_KNOWN)]));
-  if (config.reference === UNKNOWN || config.domain === UNKNOWN) return;
-  if (namedByDomain(draft.kind).orderReference?.(config) !== undefined) return;
-  mistakes.add(
-    draft.block.keySpan,
-    "terraform.reference",
-    `A ${draft.kind.noun} without a domain needs \`reference\``,
-    {
-      address: resource.address,
-      detail:
-        "Without a domain nothing names this order, and an order that has no name of its own could be placed twice.",
-      fix: "Add `reference`: a name that is this order's alone in the project, and stays.",
-      attribute: ["reference"],
-    },
-  );
-}
-
-function projectName(
-  project: Providers["project"],
-  resources: readonly DesiredResource[],
-  { kinds, env }: StackOptions,
-  { module: { providers }, drafts, mistakes }: Declared,
-): string {
+/** Empty where none is named: then nothing can be ordered, which the plan says where something is to be. */
+function projectName(project: Providers["project"], { env }: StackOptions, { mistakes }: Declared): string {
   if (project === "unclear") return "";
   if (project !== undefined) return project;
   const name = env.HOSTFORM_PROJECT || undefined;
@@ -235,12 +194,5 @@ function projectName(
     });
     return "";
   }
-  const order = resources.find(({ type }) => kinds.get(type)?.creation === "keyed");
-  if (order === undefined) return "";
-  const place = providers[0]?.keySpan ?? drafts.get(order.address.replace(/\[.*$/s, ""))?.block.keySpan;
-  mistakes.add(place, "terraform.project", "The provider needs `project` to order a service", {
-    detail: "The Idempotency-Key of an order is made from it: two stacks must not share one by accident.",
-    fix: 'Set `"project": "…"` in the provider block (or HOSTFORM_PROJECT) to a name that stays.',
-  });
   return "";
 }

@@ -1,8 +1,17 @@
-import { looksLikeToken, type Value } from "../../model/index.ts";
+import { looksLikeToken, type Schema, type Value } from "../../model/index.ts";
 import type { Entry } from "../tree.ts";
 import { compile } from "./compile.ts";
-import type { Around } from "./providers.ts";
-import { checkNames } from "./references.ts";
+import { checkNames, type Declared } from "./references.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** What configures a provider, as far as it can be known before the account is asked. */
+export interface Around {
+  readonly schema: Schema;
+  readonly surroundings: Surroundings;
+  readonly declared: Declared;
+  /** Where a relative path begins: the folder in which Terraform would run. */
+  readonly folder: string;
+}
 
 /** Whether something is written there; null is how the libraries say that it is not. */
 export const isGiven = (entry: Entry | undefined) =>

@@ -3,7 +3,7 @@ import { equals } from "../equality.ts";
 import { Refusal } from "../refusal.ts";
 import { set } from "../sets.ts";
 import { elementsOf, isKnown, isWhollyKnown, list, secretIf, tuple, unknown } from "../typed.ts";
-import { elementType, shapeOf, tupleTypes } from "../types.ts";
+import { elementType, sameType, shapeOf, tupleTypes } from "../types.ts";
 import { unify } from "../unify.ts";
 import type { Type, Typed } from "../value.ts";
 import { ArgumentError, CallError, type Definition, type Parameter } from "./definition.ts";
@@ -72,6 +72,8 @@ const setproduct: Definition = {
         found.flatMap((row) => elementsOf(arg).map((item) => [...row, convert(item, types[i] ?? "any")])),
       [[]],
     );
+    if (rows.some((row) => row.some((item, i) => !sameType(item.type, types[i] ?? "any"))))
+      throw new Refusal("setproduct() of values whose types differ is not supported", 0);
     const made = rows.map((row) => ({ ...tuple(row), type: element }));
     return secretIf(shapeOf(type) === "list" ? list(element, made) : set(element, made), secret);
   },

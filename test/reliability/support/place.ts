@@ -3,10 +3,9 @@
  * process sleep, and a proxy that severs connections may stand before its sandbox.
  */
 import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
 import { type Sandbox, type SandboxOptions, startSandbox } from "../../../src/sandbox/index.ts";
 import { type TestClock, testClock } from "../../support/clock.ts";
+import { quickFolder } from "../../support/folder.ts";
 import { Project } from "../../support/project.ts";
 import { type SeveringProxy, startProxy } from "./severing-proxy.ts";
 
@@ -94,7 +93,7 @@ export async function startPlace(declare: object, { proxied, ...options }: Place
     ...options,
   });
   const proxy = proxied ? await startProxy(sandbox.url) : undefined;
-  place = new Place(await mkdtemp(path.join(tmpdir(), "hostform-place-")), sandbox, clock, proxy);
+  place = new Place(await mkdtemp(quickFolder("place")), sandbox, clock, proxy);
   await place.declare(declare);
   return place;
 }

@@ -838,7 +838,6 @@ export const TEMPLATES: readonly string[] = [
   "${var.num} ",
   "${1}${2}",
   'é ${var.uni} \n \t " \\ end',
-  "${null}",
   "line1\nline2 ${var.str}",
   '${join(",", ["a}", "{b"])}',
   '${"}"}',

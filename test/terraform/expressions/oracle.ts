@@ -47,12 +47,12 @@ class Workplace {
   async answers(): Promise<Answers> {
     await writeFile(path.join(this.#dir, "terraform.rc"), "");
     // Some mistakes are told only when all others are away.
-    while (!(await this.#planned()));
+    while (!(await this.#without("plan", "-out=plan")));
     await this.#withMarks();
     const plan = readExact(await this.#terraform("show", "-json", "plan")) as unknown as Shown;
     // Not the plan that was shown: a value that stays unknown would be a mistake in a resource, and is none in an output.
     await rm(path.join(this.#dir, "marks.tf.json"));
-    await this.#terraform("apply", "-input=false", "-auto-approve", "-no-color");
+    while (!(await this.#without("apply", "-auto-approve")));
     const state = readExact(await readFile(path.join(this.#dir, "terraform.tfstate"), "utf8")) as unknown as State;
     const marks = plan.resource_changes.find(({ name }) => name === "marks")?.change.after_sensitive?.input;
     return this.#strings.map((_, i) => {
@@ -70,14 +70,14 @@ class Workplace {
     });
   }
 
-  /** A plan of all that no mistake is known of; false when there was a new one. */
-  async #planned(): Promise<boolean> {
+  /** Runs a command with all that no mistake is known of; false when there was a new one. */
+  async #without(...command: readonly string[]): Promise<boolean> {
     const kept = [...this.#strings.entries()].filter(([i]) => !this.#errors.has(i));
     const lines = [...JSON.stringify(CONFIGURATION).slice(0, -1).split("\n"), ', "output": { "none": {"value": null}'];
     const first = lines.length;
     lines.push(...kept.map(([i, text]) => `, ${output(i, text)}`), "} }");
     await writeFile(path.join(this.#dir, "main.tf.json"), lines.join("\n"));
-    const printed = await this.#terraform("plan", "-json", "-input=false", "-out=plan");
+    const printed = await this.#terraform(...command, "-json", "-input=false");
     const known = this.#errors.size;
     const errors = diagnosticsOf(printed).filter(({ severity }) => severity === "error");
     for (const { summary, detail, range } of errors) {
@@ -113,8 +113,9 @@ class Workplace {
     };
     return new Promise((resolve, reject) => {
       execFile("terraform", args, { cwd: this.#dir, env, maxBuffer: 2 ** 28 }, (error, stdout, stderr) => {
-        // A plan with mistakes ends with 1 as well, and says so.
-        if (error !== null && args[0] !== "plan") reject(new Error(`terraform ${args.join(" ")}: ${stdout}${stderr}`));
+        // With `-json`, mistakes are among what is printed.
+        if (error !== null && (args[0] === "show" || !stdout.startsWith("{")))
+          reject(new Error(`terraform ${args.join(" ")}: ${stdout}${stderr}`));
         else resolve(stdout);
       });
     });

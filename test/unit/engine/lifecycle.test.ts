@@ -137,3 +137,22 @@ it("an order is named by its address, or by its domain where nothing tells the a
   expect(named("address")).toBeUndefined();
   expect(named("domain")).toBe("www.acme.example");
 });
+
+describe("an order that nothing tells the address of", () => {
+  const order = (config: JsonObject, project: string) =>
+    planOf(
+      { ...desiredOf(declared(WWW, { plan_id: 31, currency: "USD", ...config })), project, ordersNamedBy: "domain" },
+      stateOf(),
+    );
+
+  it("needs a project, and a name of its own", () => {
+    expect(order({}, "").diagnostics.map(({ code }) => code)).toEqual(["terraform.project", "terraform.reference"]);
+    expect(order({ domain: "www.acme.example" }, "acme").diagnostics).toEqual([]);
+    expect(order({ reference: "vps-1" }, "acme").diagnostics).toEqual([]);
+  });
+
+  it("needs neither where it was placed before", () => {
+    const desired = { ...desiredOf(declared(WWW, { plan_id: 11, currency: "USD" })), project: "" };
+    expect(planOf({ ...desired, ordersNamedBy: "domain" }, serviceState("prevent")).diagnostics).toEqual([]);
+  });
+});

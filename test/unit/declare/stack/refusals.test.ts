@@ -110,14 +110,6 @@ const REFUSED: readonly (readonly [what: string, stack: Json, code: string, word
     /hosting_service\.b is declared/,
   ],
   ["depends_on of a module", service({ depends_on: ["module.m"] }), "config.reference", /not the address/],
-  // Orders
-  ["an order without a name", service({ domain: null }), "terraform.reference", /without a domain needs `reference`/],
-  [
-    "an order without a project",
-    { resource: { hosting_service: { a: SERVICE } } },
-    "terraform.project",
-    /needs `project`/,
-  ],
   // Repetition
   ["count and for_each", webhook({ count: 1, for_each: {} }), "config.structure", /exclude each other/],
   [

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { remoteStatesOf } from "../../../../src/declare/index.ts";
 import { type Json, UNKNOWN, type Value } from "../../../../src/model/index.ts";
 import { desiredOf, line, linesOf, PROVIDER, read, readFiles, SERVICE, scope } from "./stacks.ts";
 
@@ -327,11 +328,104 @@ describe("places", () => {
     ]);
   });
 
+  it("of a set's elements are that of the set, whose order is another one than it is written in", () => {
+    const [webhook] = desiredOf({
+      resource: { hosting_webhook: { w: { url: "https://x.example", events: ["invoice.paid", "invoice.created"] } } },
+    }).resources;
+    expect(webhook?.locate(["events", 0])).toMatchObject({ line: 6, column: 19 });
+    expect(webhook?.locate(["url"])).toMatchObject({ line: 5, column: 16 });
+    expect(webhook?.locate([])).toMatchObject({ line: 4, column: 7 });
+  });
+
   it("count the signs of an escaped text as they are written", () => {
     const text = String.raw`{"output": {"x": {"value": "\u00e9 \"${"$"}{var.nope}"}}}`;
     const { diagnostics } = read(text);
     const [range] = diagnostics.map((one) => one.range);
     expect(text.slice((range?.column ?? 0) - 1, (range?.endColumn ?? 0) - 1)).toBe("var.nope");
+  });
+});
+
+describe("blocks beside resources", () => {
+  it("adopt instances by their keys", () => {
+    const { resources } = desiredOf({
+      provider: PROVIDER,
+      locals: { ids: { x: "1001", y: "1002" } },
+      resource: {
+        hosting_service: { all: { ...SERVICE, for_each: "${local.ids}", domain: "${each.key}.example" } },
+        hosting_webhook: { w: { count: 2, url: "https://x.example/${count.index}", events: ["invoice.paid"] } },
+      },
+      import: [
+        { for_each: "${local.ids}", to: "hosting_service.all[each.key]", id: "${each.value}" },
+        { to: "hosting_webhook.w[1]", id: "${100 + 1}" },
+      ],
+    });
+    expect(resources.map(({ address, importId }) => [address, importId])).toEqual([
+      ['hosting_service.all["x"]', "1001"],
+      ['hosting_service.all["y"]', "1002"],
+      ["hosting_webhook.w[0]", undefined],
+      ["hosting_webhook.w[1]", "101"],
+    ]);
+  });
+
+  it("say what has moved, and what was removed", () => {
+    const { moved, removed } = desiredOf({
+      moved: [{ from: "hosting_service.old", to: 'hosting_service.new["a"]' }],
+      removed: [
+        { from: "hosting_service.gone", lifecycle: { destroy: false } },
+        { from: "hosting_grant.gone", lifecycle: [{ destroy: true }] },
+        { from: "hosting_webhook.gone" },
+      ],
+    });
+    expect(moved).toMatchObject([{ from: "hosting_service.old", to: 'hosting_service.new["a"]', range: { line: 3 } }]);
+    expect(removed).toMatchObject([
+      { from: "hosting_service.gone", destroy: false },
+      { from: "hosting_grant.gone", destroy: true },
+      { from: "hosting_webhook.gone", destroy: true },
+    ]);
+  });
+
+  it("read data sources, also several of them", () => {
+    const { data, resources } = desiredOf({
+      provider: PROVIDER,
+      data: {
+        hosting_plan: {
+          p: { for_each: '${toset(["Start", "Pro"])}', name: "${each.key}", depends_on: ["hosting_webhook.w"] },
+        },
+      },
+      resource: {
+        hosting_webhook: { w: { url: "https://x.example", events: ["invoice.paid"] } },
+        hosting_service: { a: { ...SERVICE, plan_id: '${data.hosting_plan.p["Pro"].plan_id}' } },
+      },
+    });
+    expect(data?.map(({ address, config, dependsOn }) => [address, config, dependsOn])).toEqual([
+      ['data.hosting_plan.p["Pro"]', { name: "Pro" }, ["hosting_webhook.w"]],
+      ['data.hosting_plan.p["Start"]', { name: "Start" }, ["hosting_webhook.w"]],
+    ]);
+    const [service] = resources.filter(({ type }) => type === "hosting_service");
+    expect(service?.references.map(({ reference }) => reference.to === "resource" && reference.address)).toEqual([
+      'data.hosting_plan.p["Pro"]',
+    ]);
+    expect(service?.evaluate("plan_id", scope({ 'data.hosting_plan.p["Pro"]': { plan_id: 12 } }))).toBe(12);
+  });
+
+  it("name the remote states, for whoever reads them", () => {
+    const text = JSON.stringify({
+      data: {
+        terraform_remote_state: {
+          one: { backend: "local", config: { path: "x.tfstate" }, workspace: "${terraform.workspace}" },
+        },
+      },
+    });
+    expect(remoteStatesOf([{ path: "cdk.tf.json", text }])).toMatchObject([
+      {
+        name: "one",
+        backend: "local",
+        config: { path: "x.tfstate" },
+        workspace: "${terraform.workspace}",
+        range: { line: 1 },
+      },
+    ]);
+    expect(remoteStatesOf([{ path: "cdk.tf.json", text: "{" }])).toEqual([]);
   });
 });
 

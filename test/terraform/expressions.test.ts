@@ -1,0 +1,79 @@
+/**
+ * Terraform's expressions, as the real Terraform evaluates them and as hostform does: the same values, types, unknown parts
+ * and marks of secrets. What Terraform said last is recorded, so that it is held against hostform where there is no
+ * Terraform, too; `UPDATE_GOLDEN=1 vitest run test/terraform/expressions.test.ts` records it anew.
+ */
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Json } from "../../src/model/index.ts";
+import { noTerraform } from "../support/backends.ts";
+import { EXPRESSIONS, TEMPLATES, UNSUPPORTED, WRONG } from "./expressions/corpus.ts";
+import { type Answer, askTerraform } from "./expressions/oracle.ts";
+import { ourAnswer, ourVerdict } from "./expressions/verdict.ts";
+
+const recorded = path.join(import.meta.dirname, "expressions/recorded.json");
+const wrapped = (expressions: readonly string[]) => expressions.map((expression) => `\${${expression}}`);
+const GROUPS = Object.entries(EXPRESSIONS).map(([name, group]) => [name, wrapped(group)] as const);
+const ALL = [...GROUPS.flatMap(([, group]) => group), ...TEMPLATES];
+
+/** One line for each string: itself, its value in the plan, what is secret, its value after the apply, and its type. */
+type Line = readonly [text: string, planned: string, secret: Json, value: string, type: string];
+
+async function readRecorded(): Promise<ReadonlyMap<string, Answer>> {
+  const lines = JSON.parse(await readFile(recorded, "utf8")) as readonly Line[];
+  return new Map(lines.map(([text, planned, secret, value, type]) => [text, { planned, secret, value, type }]));
+}
+
+function linesOf(answers: readonly (Answer | { readonly error: string })[]): readonly Line[] {
+  return ALL.map((text, i) => {
+    const answer = answers[i];
+    if (answer === undefined || "error" in answer) throw new Error(`Terraform refuses ${text}: ${answer?.error}`);
+    return [text, answer.planned, answer.secret, answer.value, answer.type];
+  });
+}
+
+describe("expressions", () => {
+  it("are many, each once", () => {
+    expect(ALL.length).toBeGreaterThan(700);
+    expect(new Set(ALL).size).toBe(ALL.length);
+  });
+
+  it.each([...GROUPS, ["templates", TEMPLATES] as const])(
+    "have the values that Terraform gave them: %s",
+    async (_, group) => {
+      const answers = await readRecorded();
+      expect(Object.fromEntries(group.map((text) => [text, ourAnswer(text)]))).toEqual(
+        Object.fromEntries(group.map((text) => [text, answers.get(text)])),
+      );
+    },
+  );
+
+  it.each(wrapped(WRONG))("refuses %s", (text) => {
+    expect(ourVerdict(text)).toHaveProperty("refused");
+  });
+
+  it.each(wrapped(UNSUPPORTED))("says that it does not support %s", (text) => {
+    expect(ourVerdict(text)).toHaveProperty("refused", "unsupported");
+  });
+});
+
+describe.skipIf(noTerraform !== undefined)(
+  noTerraform === undefined ? "the real Terraform" : `the real Terraform (SKIPPED: ${noTerraform})`,
+  { timeout: 60_000 },
+  () => {
+    it("gives the values that are recorded", async () => {
+      const lines = linesOf(await askTerraform(ALL));
+      if (process.env.UPDATE_GOLDEN === "1")
+        await writeFile(recorded, `[\n${lines.map((line) => JSON.stringify(line)).join(",\n")}\n]\n`);
+      expect(await readRecorded()).toEqual(
+        new Map(lines.map(([text, planned, secret, value, type]) => [text, { planned, secret, value, type }])),
+      );
+    });
+
+    it("refuses what hostform refuses as a mistake", async () => {
+      const answers = await askTerraform(wrapped(WRONG));
+      expect(WRONG.filter((_, i) => !("error" in (answers[i] ?? {})))).toEqual([]);
+    });
+  },
+);
