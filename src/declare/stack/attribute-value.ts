@@ -2,7 +2,7 @@ import { convert, type Type, type Typed, toValue, typeOfAttribute } from "../../
 import { type Attribute, isNested, isObject, type Value, type ValueObject } from "../../model/index.ts";
 
 /** The type that a declared value is converted to: of a nested object any attribute may be left out. */
-function constraintOf(type: Attribute["type"]): Type {
+export function constraintOf(type: Attribute["type"]): Type {
   if (!isNested(type)) return typeOfAttribute(type);
   const names = Object.keys(type.attributes);
   const object = Object.fromEntries(

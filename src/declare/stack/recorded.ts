@@ -1,5 +1,6 @@
 import { fromValue, type Type, type Typed, typeOfAttribute } from "../../expression/index.ts";
 import { ExpressionError, isObject, type Schema, UNKNOWN, type Value, type ValueObject } from "../../model/index.ts";
+import { constraintOf } from "./attribute-value.ts";
 
 /** By schema: what nothing is known of, and the values that were typed before. */
 interface Memory {
@@ -43,16 +44,17 @@ function typedObject({ attributes }: Schema, read: (name: string) => Value): Typ
     types[name] = type;
     // Sent, never kept.
     const value = attribute.writeOnly ? null : read(name);
-    const typed = attributeOf(name, value, type);
+    const typed = attributeOf(name, value, type, constraintOf(attribute.type));
     content.set(name, attribute.sensitive ? { ...typed, secret: true } : typed);
   }
   return { type: { object: types }, content };
 }
 
-function attributeOf(name: string, value: Value, type: Type): Typed {
+/** @param constraint the same type, of whose nested attributes those without a value may be left out. */
+function attributeOf(name: string, value: Value, type: Type, constraint: Type): Typed {
   if (value === UNKNOWN) return { type, content: UNKNOWN };
   try {
-    return fromValue(value, type);
+    return fromValue(value, constraint);
   } catch (error) {
     if (error instanceof ExpressionError)
       throw new ExpressionError(`${name} is not what it should be: ${error.message}`, 0);

@@ -57,14 +57,14 @@ const concat: Definition = {
       const common = unify(types);
       if (common !== undefined) return common;
     }
-    const elements: Type[] = [];
+    let elements: readonly Type[] = [];
     for (const [i, arg] of args.entries()) {
       const shape = shapeOf(arg.type);
-      if (shape === "tuple") elements.push(...tupleTypes(arg.type));
+      if (shape === "tuple") elements = elements.concat(tupleTypes(arg.type));
       else if (shape !== "list")
         throw new ArgumentError(i, `all arguments must be lists or tuples; got ${typeName(arg.type)}`);
       else if (!isKnown(arg)) return "any";
-      else elements.push(...elementsOf(arg).map(({ type }) => type));
+      else elements = elements.concat(elementsOf(arg).map(({ type }) => type));
     }
     return { tuple: elements };
   },

@@ -114,7 +114,7 @@ class Workplace {
     return new Promise((resolve, reject) => {
       execFile("terraform", args, { cwd: this.#dir, env, maxBuffer: 2 ** 28 }, (error, stdout, stderr) => {
         // With `-json`, mistakes are among what is printed.
-        if (error !== null && (args[0] === "show" || !stdout.startsWith("{")))
+        if (error !== null && (args[0] === "show" || diagnosticsOf(stdout).length === 0))
           reject(new Error(`terraform ${args.join(" ")}: ${stdout}${stderr}`));
         else resolve(stdout);
       });
