@@ -50,6 +50,11 @@ const PARTS: Readonly<Record<string, Part>> = {
     what: "the packed constructs in projects of others: compilers, module resolutions, peers; HOSTFORM_NODE22 names a Node 22",
     tests: "test/package/constructs.test.ts",
   },
+  expressions: {
+    what: "random expressions, held against the real Terraform; HOSTFORM_EXPRESSIONS says how many",
+    tests: "test/terraform/expressions-fuzz.test.ts",
+    env: { HOSTFORM_EXPRESSIONS: "2000" },
+  },
   locks: { what: "contended starts with kills in between", tests: "test/reliability/lock-contention.test.ts" },
 };
 

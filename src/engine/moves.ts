@@ -122,6 +122,12 @@ function checkBlocks(blocks: readonly Moved[], declared: ReadonlySet<string>): v
       const summary = `${from} has moved to ${to}, but it is declared still`;
       return [{ severity: "error", code: "config.reference", summary, fix: "Remove one of the two.", ...place }];
     }
+    // As in Terraform: which of the two is meant, nobody can tell, and the other one would be ordered or removed.
+    const other = blocks.find((one) => one !== block && (one.from === from || one.to === to));
+    if (other !== undefined) {
+      const twice = other.from === from ? `${from} has moved to two places` : `Two resources have moved to ${to}`;
+      return [{ severity: "error", code: "config.reference", summary: twice, fix: "Remove one of the two.", ...place }];
+    }
     if (parseAddress(from)?.type === parseAddress(to)?.type) return [];
     const summary = `${from} cannot move to ${to}: the types differ`;
     return [{ severity: "error", code: "config.reference", summary, fix: "Correct one of the two.", ...place }];

@@ -210,16 +210,21 @@ function isOptional(type: Type, name: string): boolean {
 
 /** Values as elements of one collection: of one type, with the null and unknown ones of no type taking it. */
 export function alike(items: readonly Typed[], what: string): [Type, readonly Typed[]] {
+  const same = fitted(items);
+  if (same !== undefined) return same;
   const types = items.map(({ type }) => type);
-  const [first = "any"] = types.filter((type) => type !== "any");
-  const fitting = (type: Type) => type === "any" || sameType(type, first);
-  if (types.every(fitting))
-    return [first, items.map((item) => (item.type === "any" ? { ...item, type: first } : item))];
   const common = unify(types);
   const parts = common === undefined ? undefined : each(types, () => common, true);
-  if (common === undefined || parts === undefined)
-    throw new ExpressionError(`element types must all match for conversion to ${what}`, 0);
-  return [common, items.map((item, i) => parts[i]?.(item) ?? item)];
+  // A common type that has an `any` in it may still leave them different.
+  const made = parts === undefined ? undefined : fitted(items.map((item, i) => parts[i]?.(item) ?? item));
+  if (made === undefined) throw new ExpressionError(`element types must all match for conversion to ${what}`, 0);
+  return made;
+}
+
+function fitted(items: readonly Typed[]): [Type, readonly Typed[]] | undefined {
+  const [first = "any"] = items.map(({ type }) => type).filter((type) => type !== "any");
+  if (items.some(({ type }) => type !== "any" && !sameType(type, first))) return undefined;
+  return [first, items.map((item) => (item.type === "any" ? { ...item, type: first } : item))];
 }
 
 /** Errors of a part say which part it is. */

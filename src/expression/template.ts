@@ -17,10 +17,10 @@ export function isTemplate(text: string): boolean {
  */
 export function parseTemplate(text: string): Expression {
   caughtToken(text, 0);
-  if (!isTemplate(text)) return { kind: "literal", value: textOf(text), offset: 0 };
+  // Terraform takes a mark of byte order for no part of the text.
+  if (!isTemplate(text)) return { kind: "literal", value: textOf(text.replace(/^\ufeff/, "")), offset: 0 };
   return guarded(() => {
     const parser = new Parser(text);
-    // Terraform takes a mark of byte order for no part of the text.
     if (text.startsWith("\ufeff")) parser.at = 1;
     return templateOf(parser, melded(readParts(parser, false, 0)), 0);
   });

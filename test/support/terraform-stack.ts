@@ -40,6 +40,7 @@ export function resources(of: Readonly<Record<string, Readonly<Record<string, ob
 export const HEAD: StackDocument = {
   "//": { metadata: { backend: "local", stackName: "acme", version: "0.21.0" } },
   provider: { hosting: [{ project: "both" }] },
+  terraform: { required_providers: { hosting: { source: "hostform/hosting" } } },
 };
 
 /** All kinds, as `YAML` of terraform-all-kinds.ts has them, in the ways in which constructs say it. */
@@ -107,10 +108,7 @@ export const SAME_AS_YAML: StackDocument = {
 /** The same, and what YAML has no words for: `count`, data sources, a resource for each of another, outputs of all types. */
 export const STACK: StackDocument = {
   ...SAME_AS_YAML,
-  terraform: {
-    backend: { local: { path: "terraform.acme.tfstate" } },
-    required_providers: { hosting: { source: "hostform/hosting" } },
-  },
+  terraform: { ...Object(HEAD.terraform), backend: { local: { path: "terraform.acme.tfstate" } } },
   data: { hosting_plans: { plans: { "//": at("plans") } } },
   resource: {
     ...SAME_AS_YAML.resource,

@@ -6,10 +6,11 @@
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { FUNCTION_NAMES, KNOWN_ELSEWHERE } from "../../src/expression/functions/index.ts";
 import type { Json } from "../../src/model/index.ts";
 import { noTerraform } from "../support/backends.ts";
 import { EXPRESSIONS, TEMPLATES, UNSUPPORTED, WRONG } from "./expressions/corpus.ts";
-import { type Answer, askTerraform } from "./expressions/oracle.ts";
+import { type Answer, askTerraform, functionsOfTerraform } from "./expressions/oracle.ts";
 import { ourAnswer, ourVerdict } from "./expressions/verdict.ts";
 
 const recorded = path.join(import.meta.dirname, "expressions/recorded.json");
@@ -69,6 +70,12 @@ describe.skipIf(noTerraform !== undefined)(
       expect(await readRecorded()).toEqual(
         new Map(lines.map(([text, planned, secret, value, type]) => [text, { planned, secret, value, type }])),
       );
+    });
+
+    it("has no function that hostform has never heard of", () => {
+      const known = new Set([...FUNCTION_NAMES, ...KNOWN_ELSEWHERE, "try", "can"]);
+      expect(functionsOfTerraform().filter((name) => !known.has(name))).toEqual([]);
+      expect(functionsOfTerraform().length).toBeGreaterThan(100);
     });
 
     it("refuses what hostform refuses as a mistake", async () => {

@@ -5,8 +5,10 @@
 import { copyFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { startProject } from "../support/project.ts";
-import { noTerraform, titled } from "../support/terraform.ts";
+import { LONG } from "../reliability/support/long.ts";
+import { gate } from "../support/backends.ts";
+import { type Project, startProject } from "../support/project.ts";
+import { noTerraform, type Terraform, titled } from "../support/terraform.ts";
 import { ADDRESSES, YAML } from "../support/terraform-all-kinds.ts";
 import {
   actionsOf,
@@ -20,7 +22,28 @@ import {
   startBoth,
 } from "../support/terraform-stack.ts";
 
+const MAIN = path.resolve(import.meta.dirname, "../../src/cli/main.ts");
 const STATE = "terraform.acme.tfstate";
+
+/** The stack without a backend: its state is `terraform.tfstate`, and no `init` is needed. */
+const HERE: StackDocument = { ...STACK, terraform: HEAD.terraform };
+
+/** A stack in which one resource has other attributes. */
+function changed(stack: StackDocument, type: string, name: string, attributes: object): StackDocument {
+  const named = stack.resource?.[type];
+  const block = { ...named?.[name], ...attributes };
+  return { ...stack, resource: { ...stack.resource, [type]: { ...named, [name]: block } } };
+}
+
+/** What is recorded of resources, by address; without nulls, as each of the two has attributes that the other has not. */
+const contents = (terraform: Terraform) =>
+  Object.fromEntries(
+    [...terraform.state()].flatMap(([address, { attributes }]) =>
+      address.startsWith("data.")
+        ? []
+        : [[address, Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== null))]],
+    ),
+  );
 
 /** The values of all outputs, by name, as each of the two tells them. */
 async function outputsOf({ terraform, ended }: Both) {
@@ -59,5 +82,161 @@ describe.skipIf(noTerraform !== undefined)(titled("one stack for hostform and Te
     await terraform.applied();
     await ended(0, "plan", "--detailed-exitcode");
     expect(terraform.changesSent()).toEqual([]);
+  });
+
+  it("applied by Terraform, it is no change to hostform, which goes on with it", async () => {
+    const { terraform, ended, declare } = await startBoth(HERE);
+    await terraform.applied();
+    expect(Object.keys(contents(terraform)).sort()).toEqual(STACK_ADDRESSES);
+    terraform.sent();
+    expect(await ended(0, "plan", "--detailed-exitcode")).toContain("No changes.");
+    const before = contents(terraform);
+    await ended(0, "apply", "--auto-approve");
+    expect(terraform.changesSent()).toEqual([]);
+    expect(contents(terraform)).toEqual(before);
+
+    await declare(changed(HERE, "hosting_service", "www", { suspended: false }));
+    await ended(0, "apply", "--auto-approve");
+    const { id } = terraform.attributes("hosting_service.www");
+    expect(terraform.changesSent()).toEqual([`POST /services/${id}/unsuspend`]);
+    await terraform.expectNoChanges();
+  });
+});
+
+/** Two orders that their domains tell, one that its reference tells; and what depends on them. */
+const ORDERS: StackDocument = {
+  ...HEAD,
+  resource: resources({
+    hosting_service: {
+      site: {
+        for_each: { a: { domain: "a.example" }, b: { domain: "b.example" } },
+        plan_id: 11,
+        currency: "USD",
+        domain: "${each.value.domain}",
+      },
+      box: { plan_id: 31, currency: "USD", reference: "box", password_version: 1 },
+    },
+    hosting_grant: {
+      dev: {
+        for_each: "${hosting_service.site}",
+        service_id: "${each.value.id}",
+        email: "dev@acme.example",
+        permission: "view",
+      },
+    },
+  }),
+};
+
+/** What one account has of them. */
+const ordered = ({ terraform }: Both) =>
+  terraform.control.list("services").filter(({ customer_id, plan_id }) => customer_id === 1 && plan_id !== 21);
+
+/** Nothing was ordered twice, and neither of the two has anything left to do. */
+async function expectSettled(both: Both): Promise<void> {
+  const { terraform, ended } = both;
+  await terraform.expectNoChanges();
+  expect(await ended(0, "plan", "--detailed-exitcode")).toContain("No changes.");
+  expect(ordered(both).map(({ domain }) => domain)).toHaveLength(3);
+  expect(terraform.control.list("invoices").filter(({ order_id }) => ordered(both).some(({ id }) => id === order_id))).toHaveLength(3);
+  expect(terraform.attributes("hosting_service.box").generated_password).toEqual(expect.any(String));
+}
+
+describe.skipIf(noTerraform !== undefined)(titled("what one began"), { timeout: 60_000 }, () => {
+  const losses = LONG ? [1, 2, 3] : [2];
+  const lose = ({ terraform }: Both, nth: number) =>
+    // The client sends an order four times, and the server answers none of them.
+    terraform.control.addFault({ method: "POST", path: "/services", phase: "after", drop: true, nth, times: 4 });
+
+  it.each(losses)("hostform, whose answer to order %i was lost, Terraform finishes", async (nth) => {
+    const both = await startBoth(ORDERS);
+    const { terraform, ended } = both;
+    lose(both, nth);
+    await ended(1, "apply", "--auto-approve", "--parallelism", "1");
+    expect(ordered(both)).toHaveLength(3);
+    await terraform.applied();
+    await expectSettled(both);
+  });
+
+  it.each(losses)("Terraform, whose answer to order %i was lost, hostform finishes", async (nth) => {
+    const both = await startBoth(ORDERS);
+    const { terraform, ended } = both;
+    lose(both, nth);
+    const first = await terraform.apply("-parallelism=1");
+    expect([first.errors, first.warnings].flat().map(({ summary }) => summary).join()).toContain("not known");
+    await ended(0, "apply", "--auto-approve");
+    await expectSettled(both);
+  });
+
+  it("a hostform that was killed, Terraform leaves alone until hostform has recorded it", async () => {
+    const { arrived, open, sleep } = gate();
+    const both = await startBoth(ORDERS, { sandbox: { sleep } });
+    const { terraform, ended } = both;
+    terraform.control.addFault({ method: "POST", path: "/services/:id/password", phase: "before", delayMs: 1 });
+    const run = terraform.start(process.execPath, [MAIN, "apply", "--auto-approve", "--parallelism", "1", "--stack", "."]);
+    await arrived;
+    run.child.kill("SIGKILL");
+    expect((await run.ended).code).toBe("SIGKILL");
+    open();
+    terraform.control.clearFaults();
+
+    // The same name makes the same order: nothing new comes of it, and what is there is not taken for granted.
+    const refused = await terraform.apply("-target=hosting_service.box");
+    expect(refused.errors.map(({ summary }) => summary)).toEqual([expect.stringContaining("exists already")]);
+    expect(ordered(both)).toHaveLength(1);
+    await terraform.remove("terraform.tfstate");
+    await ended(0, "apply", "--auto-approve");
+    await expectSettled(both);
+  });
+});
+
+describe("a stack and a declaration in YAML that say the same", () => {
+  it("have the same plan, and need the same requests", async () => {
+    const env = { TF_VAR_password: "correct horse battery" };
+    const [yaml, stack] = [await startProject({ env, declare: YAML }), await startProject({ env })];
+    await stack.declare(SAME_AS_YAML, "cdk.tf.json");
+    const plan = async (project: Project, ...args: string[]) => {
+      const ran = await project.run("plan", "--json", ...args);
+      expect(ran.code, ran.text).toBe(0);
+      const changes: Change[] = JSON.parse(ran.out).resource_changes;
+      // A set has no order: Terraform sorts it, and YAML shows it as it was written.
+      for (const { change } of changes) change.after?.events?.sort();
+      return changes.toSorted((a, b) => (a.address < b.address ? -1 : 1)).map(({ address, change }) => [address, change]);
+    };
+    const planned = await plan(yaml);
+    expect(planned).toHaveLength(ADDRESSES.length);
+    expect(await plan(stack, "--stack", ".")).toEqual(planned);
+    expect(stack.sent().sort()).toEqual(yaml.sent().sort());
+
+    await yaml.apply();
+    await stack.apply("--stack", ".");
+    const sent = yaml.sent().sort();
+    expect(sent).toContain("POST /services");
+    expect(stack.sent().sort()).toEqual(sent);
+
+    expect((await plan(stack, "--stack", ".")).length).toBe((await plan(yaml)).length);
+    expect(stack.sent().sort()).toEqual(yaml.sent().sort());
+  });
+});
+
+interface Change {
+  readonly address: string;
+  readonly change: { readonly after?: { readonly events?: string[] } | null };
+}
+
+describe("XXX", () => {
+  it("timeouts", async () => {
+    const { terraform, ended, hostform } = await startBoth(changed(ORDERS, "hosting_service", "box", { timeouts: { create: "20m" } }));
+    const o = await hostform("apply", "--auto-approve");
+    console.log(o.err);
+    const p = await terraform.plan();
+    console.log(p.code, p.changes, p.diagnostics);
+    if (p.code === 2) console.log(await terraform.changed("hosting_service.box"));
+    await terraform.applied();
+    console.log(terraform.sent());
+    const q = await hostform("plan", "--detailed-exitcode");
+    console.log(q.code, q.text);
+    await hostform("apply", "--auto-approve");
+    const r = await terraform.plan();
+    console.log(r.code, r.changes);
   });
 });

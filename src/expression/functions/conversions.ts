@@ -21,6 +21,8 @@ function conversion(wanted: Type): Definition {
     },
     run([given]) {
       if (given === undefined) return nullOf(wanted);
+      // As Terraform has it, of a list nothing is known but that it is one, not even what is known of the argument.
+      if (!isKnown(given)) return secretIf(unknown(wanted), given.secret);
       try {
         return convert(given, wanted);
       } catch (error) {

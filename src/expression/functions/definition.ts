@@ -109,8 +109,10 @@ function prepared(definition: Definition, parameterOf: (i: number) => Parameter,
       break;
     }
   }
-  if (type !== undefined) return secretIf(unknown(type), marked);
+  // What a function would do about secrets is open as long as it is not called: the result may be any part of them.
+  const maybe = given.some(isSecret);
+  if (type !== undefined) return secretIf(unknown(type), maybe);
   type = typeof definition.result === "function" ? definition.result(args) : definition.result;
-  if (args.some((arg, i) => !isKnown(arg) && parameterOf(i).unknown !== true)) return secretIf(unknown(type), marked);
+  if (args.some((arg, i) => !isKnown(arg) && parameterOf(i).unknown !== true)) return secretIf(unknown(type), maybe);
   return secretIf(definition.run(args, type), marked);
 }

@@ -89,7 +89,7 @@ const merge: Definition = {
   parameters: [],
   rest: { ...mapping("maps"), untyped: true, nullable: true },
   result(args) {
-    const attributes: [string, Type][] = [];
+    const attributes = new Map<string, Type>();
     const types: Type[] = [];
     let complete = true;
     for (const arg of args) {
@@ -98,9 +98,9 @@ const merge: Definition = {
       if (shape !== "map" && shape !== "object")
         throw new CallError(`arguments must be maps or objects, got "${typeName(arg.type)}"`);
       types.push(shape === "object" && arg.content === null ? { object: {} } : arg.type);
-      if (shape === "object") attributes.push(...(arg.content === null ? [] : attributesOf(arg.type)));
-      else if (isKnown(arg)) attributes.push(...entriesOf(arg).map(([key, { type }]) => [key, type] as [string, Type]));
-      else complete = false;
+      if (shape === "map" && !isKnown(arg)) complete = false;
+      else if (shape === "map") for (const [key, { type }] of entriesOf(arg)) attributes.set(key, type);
+      else if (arg.content !== null) for (const [key, type] of attributesOf(arg.type)) attributes.set(key, type);
     }
     const [first] = types;
     if (first === undefined) return { object: {} };

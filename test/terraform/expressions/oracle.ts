@@ -1,7 +1,7 @@
 /** What the real Terraform says of expressions. No provider, no network: outputs, and what is built into Terraform. */
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { devNull, tmpdir } from "node:os";
 import path from "node:path";
 import type { Json } from "../../../src/model/index.ts";
 import { type Exact, readExact, sortedKeys, tidied, written } from "./plain.ts";
@@ -25,6 +25,16 @@ export async function askTerraform(strings: readonly string[]): Promise<Answers>
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
+}
+
+/** The names of Terraform's functions. */
+export function functionsOfTerraform(): readonly string[] {
+  const printed = execFileSync("terraform", ["metadata", "functions", "-json"], {
+    encoding: "utf8",
+    env: { PATH: process.env.PATH, TF_CLI_CONFIG_FILE: devNull, CHECKPOINT_DISABLE: "1" },
+  });
+  const { function_signatures: signatures } = JSON.parse(printed) as { readonly function_signatures: object };
+  return Object.keys(signatures).filter((name) => !name.includes("::"));
 }
 
 interface Diagnostic {

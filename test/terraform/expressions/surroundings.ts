@@ -91,8 +91,11 @@ export const CONFIGURATION = {
   },
 };
 
-/** What the names mean before the apply, or after it. */
-export function namesOf(phase: "planned" | "applied"): Names {
+/** Terraform first looks at everything without the values of variables, then makes the plan, then applies it. */
+export type Phase = "validated" | "planned" | "applied";
+
+/** What the names mean in a phase. */
+export function namesOf(phase: Phase): Names {
   const names: Names = {
     resolve({ root, steps }: Traversal) {
       const [name] = steps;
@@ -104,7 +107,7 @@ export function namesOf(phase: "planned" | "applied"): Names {
   const lookUp = (root: string, name: string): Typed | undefined => {
     if (root === "var" && Object.hasOwn(VARIABLES, name)) {
       const { type = "any", default: value = null, sensitive } = VARIABLES[name] ?? {};
-      const typed = fromValue(value, parseType(type));
+      const typed = fromValue(phase === "validated" ? UNKNOWN : value, parseType(type));
       return sensitive === true ? { ...typed, secret: true } : typed;
     }
     if (root === "local" && Object.hasOwn(LOCALS, name)) return evaluate(compileJson(LOCALS[name] ?? null), names);
@@ -114,7 +117,8 @@ export function namesOf(phase: "planned" | "applied"): Names {
   return names;
 }
 
-function resource(input: Value, phase: "planned" | "applied"): Typed {
+function resource(input: Value, phase: Phase): Typed {
+  if (phase === "validated") return fromValue(UNKNOWN);
   const id = fromValue(phase === "planned" ? UNKNOWN : "00000000-0000-0000-0000-000000000000", "string");
   const parts: readonly (readonly [string, Typed])[] = [
     ["id", id],

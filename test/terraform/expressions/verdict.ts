@@ -5,6 +5,7 @@ import type { Answer, Answers } from "./oracle.ts";
 import { secretParts, typeText, writtenTyped } from "./plain.ts";
 import { namesOf } from "./surroundings.ts";
 
+const validated = namesOf("validated");
 const planned = namesOf("planned");
 const applied = namesOf("applied");
 
@@ -47,8 +48,7 @@ export function difference(text: string, theirs: Answers[number]): string | unde
     return ours.refused === "unsupported" || "error" in theirs
       ? undefined
       : `hostform refuses it (${ours.why}), Terraform computes ${theirs.value}`;
-  // Terraform looks at conditions first without the values of variables, and then takes types for different that are not.
-  if ("error" in theirs && theirs.error.startsWith("Inconsistent conditional result types")) return undefined;
+  if ("error" in theirs && refusedByTypes(text, theirs.error)) return undefined;
   if ("error" in theirs) return `hostform computes ${ours.value}, Terraform refuses it: ${theirs.error}`;
   if (ours.value !== theirs.value) return `value: hostform ${ours.value}, Terraform ${theirs.value}`;
   if (ours.type !== theirs.type) return `type: hostform ${ours.type}, Terraform ${theirs.type}`;
@@ -56,6 +56,17 @@ export function difference(text: string, theirs: Answers[number]): string | unde
   if (!covers(ours.secret, theirs.secret))
     return `secret: hostform ${JSON.stringify(ours.secret)}, Terraform ${JSON.stringify(theirs.secret)}`;
   return undefined;
+}
+
+/** Terraform looks at everything without the values of variables first, and then takes types for different that are not. */
+function refusedByTypes(text: string, error: string): boolean {
+  if (error.startsWith("Inconsistent conditional result types")) return true;
+  try {
+    evaluate(parseTemplate(text), validated);
+    return false;
+  } catch {
+    return true;
+  }
 }
 
 /** Whether the second value is the first with some of its unknown parts known. None of the texts has a `?` of its own. */

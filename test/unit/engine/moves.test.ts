@@ -89,6 +89,21 @@ describe("moves", () => {
     expect(() => run(declaredOnes, [], [block])).toThrow(HostformError);
   });
 
+  // Whichever is taken, the other one would be ordered, or removed with its site.
+  it("are refused where two blocks name the same source or the same target", () => {
+    const [a, b, c] = ["a", "b", "c"].map((name) => `hosting_service.${name}`) as [string, string, string];
+    const fork = [
+      { from: a, to: b },
+      { from: a, to: c },
+    ];
+    expect(() => run([b, c], [a], fork)).toThrow(/two places/);
+    const join = [
+      { from: a, to: c },
+      { from: b, to: c },
+    ];
+    expect(() => run([c], [a, b], join)).toThrow(/Two resources/);
+  });
+
   it("are refused in a circle", () => {
     const blocks = [
       { from: "hosting_service.a", to: "hosting_service.b" },

@@ -250,6 +250,7 @@ describe("templates", () => {
     ["a\r\n${var.text}", "a\r\nv"],
     ["a\rb${var.text}", "a\rb${var.text}"],
     ["\ufeff${var.text}", "v"],
+    ["\ufeffplain", "plain"],
     ["e\u0301${1}", "é1"],
   ])("%j", (text, expected) => {
     expect(template(text)).toEqual(expected);
