@@ -46,6 +46,10 @@ const PARTS: Readonly<Record<string, Part>> = {
     what: "kill -9 of the real Terraform before each operation of its provider",
     tests: "test/terraform/chaos.test.ts",
   },
+  stacks: {
+    what: "a stack whose orders' answers are lost to hostform or Terraform, finished by the other",
+    tests: "test/terraform/stacks.test.ts",
+  },
   constructs: {
     what: "the packed constructs in projects of others: compilers, module resolutions, peers; HOSTFORM_NODE22 names a Node 22",
     tests: "test/package/constructs.test.ts",

@@ -116,10 +116,14 @@ function sourceOf({ options, io }: Invocation): ReadOptions {
 export function stateStore(invocation: Invocation, encryption: Encryption = stateEncryption(invocation)): StateStore {
   const { options, io } = invocation;
   let remote = false;
+  // Terraform may go on with the state of a stack, and knows nothing of the journal.
+  const whole = invocation.stack !== undefined;
   const place = async () => {
     const backend = await backendOf(invocation);
     remote = backend !== undefined;
-    return backend ? backendPlace(backend, invocation) : createFilePlace({ path: options.state, clock: io.clock });
+    return backend
+      ? backendPlace(backend, invocation)
+      : createFilePlace({ path: options.state, clock: io.clock, whole });
   };
   const store = createStateStore(place, randomUUID, encryption);
   return announcing(

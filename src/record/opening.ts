@@ -15,6 +15,11 @@ export interface StatePlace {
   readonly lock: StateLock;
   /** Where changes go between two writes of the whole state. Without it, each change writes the whole state. */
   readonly journal?: JournalPlace;
+  /**
+   * Another program (Terraform) reads the state as well, and no journal of ours: each change writes the whole state, so that
+   * what was begun stands there, too. The journal is only read, for what an earlier run may have left in it.
+   */
+  readonly whole?: boolean;
   /** How the journal is sealed, when the state is. `text` itself is given and gives the state in the clear. */
   readonly sealing?: Sealing;
 }

@@ -10,6 +10,8 @@ import type { Sealing } from "./sealing.ts";
 export interface RecorderParts {
   readonly text: StateText;
   readonly journal: JournalPlace | undefined;
+  /** Whether each document is written whole though there is a journal. */
+  readonly whole?: boolean | undefined;
   readonly sealing: Pick<Sealing, "current"> | undefined;
   readonly lock: HeldLock;
   readonly uuid: () => string;
@@ -68,8 +70,8 @@ export class Recorder {
    */
   async record(document: StateDocument, whole: boolean): Promise<void> {
     await this.settle();
-    const { journal } = this.#parts;
-    if (journal === undefined || whole || this.#failed) await this.#fold(document);
+    const { journal, whole: always } = this.#parts;
+    if (journal === undefined || always || whole || this.#failed) await this.#fold(document);
     else await this.#append(document, journal);
   }
 

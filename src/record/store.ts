@@ -61,6 +61,8 @@ export interface FilePlaceOptions {
   readonly uuid?: () => string;
   readonly disk?: Disk;
   readonly contender?: Contender;
+  /** As in {@link StatePlace}: whether each change writes the whole state. */
+  readonly whole?: boolean;
   /** Another lock than the operating system's, for simulations. */
   readonly lock?: (path: string, context: LockContext) => StateLock;
 }
@@ -90,8 +92,9 @@ export function createStateStore(
         if (lock !== undefined) await at.text.sweep();
         const { base, durable, recovered, spent, ...found } = await openDocuments(at);
         if (lock !== undefined && spent) await removeSpent(at, lock);
-        const { text, journal, sealing } = at;
-        const writing = lock && { lock, recorder: new Recorder({ text, journal, sealing, lock, uuid, base, durable }) };
+        const { text, journal, whole, sealing } = at;
+        const parts = { text, journal, whole, sealing, uuid, base, durable };
+        const writing = lock && { lock, recorder: new Recorder({ ...parts, lock }) };
         const warnings = [...text.warnings, ...found.warnings];
         return new Session({ document: durable, recovered, name: text.name, warnings, writing });
       } catch (error) {
@@ -145,7 +148,8 @@ export async function createFilePlace(options: FilePlaceOptions): Promise<StateP
   );
   const text = new StateFile(path, disk, uuid);
   const journal = createJournalFile({ statePath: path, disk, uuid, unchanged: () => text.unchanged() });
-  return { text, journal, lock: lock(path, { clock, uuid, contender }) };
+  const { whole = false } = options;
+  return { text, journal, whole, lock: lock(path, { clock, uuid, contender }) };
 }
 
 /** This process, as it names itself to those who find the state locked. */

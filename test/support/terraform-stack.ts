@@ -83,7 +83,7 @@ export const SAME_AS_YAML: StackDocument = {
     },
     hosting_client_account: {
       acme: { name: "Acme", company_name: "Acme LLC", currency: "GEL" },
-      bare: { name: "${title(\"bare\")}" },
+      bare: { name: '${title("bare")}' },
     },
     hosting_migration_request: {
       acme: {

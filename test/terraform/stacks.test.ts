@@ -2,7 +2,6 @@
  * One stack, as cdktf synthesizes it, for both: what `hostform apply --stack` has made is no change to the real Terraform, and
  * the other way round. What one began the other finishes, and nothing is ordered twice.
  */
-import { copyFile, rm } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { LONG } from "../reliability/support/long.ts";
@@ -11,7 +10,6 @@ import { type Project, startProject } from "../support/project.ts";
 import { noTerraform, type Terraform, titled } from "../support/terraform.ts";
 import { ADDRESSES, YAML } from "../support/terraform-all-kinds.ts";
 import {
-  actionsOf,
   type Both,
   HEAD,
   resources,
@@ -137,7 +135,9 @@ async function expectSettled(both: Both): Promise<void> {
   await terraform.expectNoChanges();
   expect(await ended(0, "plan", "--detailed-exitcode")).toContain("No changes.");
   expect(ordered(both).map(({ domain }) => domain)).toHaveLength(3);
-  expect(terraform.control.list("invoices").filter(({ order_id }) => ordered(both).some(({ id }) => id === order_id))).toHaveLength(3);
+  expect(
+    terraform.control.list("invoices").filter(({ order_id }) => ordered(both).some(({ id }) => id === order_id)),
+  ).toHaveLength(3);
   expect(terraform.attributes("hosting_service.box").generated_password).toEqual(expect.any(String));
 }
 
@@ -162,7 +162,12 @@ describe.skipIf(noTerraform !== undefined)(titled("what one began"), { timeout: 
     const { terraform, ended } = both;
     lose(both, nth);
     const first = await terraform.apply("-parallelism=1");
-    expect([first.errors, first.warnings].flat().map(({ summary }) => summary).join()).toContain("not known");
+    expect(
+      [first.errors, first.warnings]
+        .flat()
+        .map(({ summary }) => summary)
+        .join(),
+    ).toContain("not known");
     await ended(0, "apply", "--auto-approve");
     await expectSettled(both);
   });
@@ -172,7 +177,15 @@ describe.skipIf(noTerraform !== undefined)(titled("what one began"), { timeout: 
     const both = await startBoth(ORDERS, { sandbox: { sleep } });
     const { terraform, ended } = both;
     terraform.control.addFault({ method: "POST", path: "/services/:id/password", phase: "before", delayMs: 1 });
-    const run = terraform.start(process.execPath, [MAIN, "apply", "--auto-approve", "--parallelism", "1", "--stack", "."]);
+    const run = terraform.start(process.execPath, [
+      MAIN,
+      "apply",
+      "--auto-approve",
+      "--parallelism",
+      "1",
+      "--stack",
+      ".",
+    ]);
     await arrived;
     run.child.kill("SIGKILL");
     expect((await run.ended).code).toBe("SIGKILL");
@@ -200,7 +213,9 @@ describe("a stack and a declaration in YAML that say the same", () => {
       const changes: Change[] = JSON.parse(ran.out).resource_changes;
       // A set has no order: Terraform sorts it, and YAML shows it as it was written.
       for (const { change } of changes) change.after?.events?.sort();
-      return changes.toSorted((a, b) => (a.address < b.address ? -1 : 1)).map(({ address, change }) => [address, change]);
+      return changes
+        .toSorted((a, b) => (a.address < b.address ? -1 : 1))
+        .map(({ address, change }) => [address, change]);
     };
     const planned = await plan(yaml);
     expect(planned).toHaveLength(ADDRESSES.length);
@@ -222,21 +237,3 @@ interface Change {
   readonly address: string;
   readonly change: { readonly after?: { readonly events?: string[] } | null };
 }
-
-describe("XXX", () => {
-  it("timeouts", async () => {
-    const { terraform, ended, hostform } = await startBoth(changed(ORDERS, "hosting_service", "box", { timeouts: { create: "20m" } }));
-    const o = await hostform("apply", "--auto-approve");
-    console.log(o.err);
-    const p = await terraform.plan();
-    console.log(p.code, p.changes, p.diagnostics);
-    if (p.code === 2) console.log(await terraform.changed("hosting_service.box"));
-    await terraform.applied();
-    console.log(terraform.sent());
-    const q = await hostform("plan", "--detailed-exitcode");
-    console.log(q.code, q.text);
-    await hostform("apply", "--auto-approve");
-    const r = await terraform.plan();
-    console.log(r.code, r.changes);
-  });
-});

@@ -6,6 +6,7 @@ import { typeName } from "../types.ts";
 import { unify } from "../unify.ts";
 import type { Type } from "../value.ts";
 import { ArgumentError, CallError, type Definition, type Parameter } from "./definition.ts";
+import { NOTHING } from "./parts.ts";
 
 const anything: Parameter = { name: "value", type: "any", nullable: true, unknown: true, untyped: true, secret: true };
 
@@ -70,10 +71,8 @@ export const CONVERSIONS: Readonly<Record<string, Definition>> = {
   issensitive: {
     parameters: [anything],
     result: "bool",
-    run: ([given]) => {
-      if (given?.secret === true) return bool(true);
-      return given !== undefined && isKnown(given) ? bool(false) : unknown("bool");
-    },
+    // Of an unknown value it is told only after apply: what it is made of may be secret, and it may turn out not to be.
+    run: ([given = NOTHING]) => (isKnown(given) ? bool(given.secret === true) : unknown("bool")),
   },
   nonsensitive: {
     parameters: [anything],

@@ -37,7 +37,10 @@ class Tokens {
   }
 
   end(): void {
-    if (this.#document.slice(this.#at).trim() !== "") throw new CallError("extraneous data after JSON object");
+    const rest = this.#document.slice(this.#at).trimStart();
+    // Some versions of Terraform pass over a bracket too many.
+    if (/^[\]}]/.test(rest)) throw new Refusal("JSON with a bracket too many at its end is not supported", 0);
+    if (rest !== "") throw new CallError("extraneous data after JSON object");
   }
 
   wrong(): CallError {

@@ -1,6 +1,6 @@
 import { convert } from "../convert.ts";
 import { equals } from "../equality.ts";
-import { elementsOf, isKnown, isWhollyKnown, list, secretIf, tuple, unknown } from "../typed.ts";
+import { elementsOf, isKnown, isSecret, isWhollyKnown, list, secretIf, tuple, unknown } from "../typed.ts";
 import { elementType, sameType, shapeOf, tupleTypes, typeName } from "../types.ts";
 import { unify } from "../unify.ts";
 import type { Type, Typed } from "../value.ts";
@@ -118,12 +118,14 @@ const flatten: Definition = {
     if (!["list", "set", "tuple"].includes(shapeOf(given.type)))
       throw new CallError("can only flatten lists, sets and tuples");
     const { items, secret, known } = flat(given);
-    return secretIf(known ? tuple(items) : unknown("any"), secret);
+    return known ? secretIf(tuple(items), secret) : secretIf(unknown("any"), isSecret(given));
   },
 };
 
 /** The elements of a list and of the lists in it. Not known: an unknown part may be a list, whose length is not known. */
 function flat(given: Typed): { readonly items: readonly Typed[]; readonly secret: boolean; readonly known: boolean } {
+  // Unknown elements of a set may turn out to be the same.
+  const open = shapeOf(given.type) === "set" && !isWhollyKnown(given);
   const parts = elementsOf(given).map((item) => {
     const nested = item.content !== null && ["list", "set", "tuple"].includes(shapeOf(item.type));
     if (!nested) return { items: [item], secret: false, known: isKnown(item) || item.type !== "any" };
@@ -133,7 +135,7 @@ function flat(given: Typed): { readonly items: readonly Typed[]; readonly secret
   return {
     items: parts.flatMap(({ items }) => items),
     secret: given.secret === true || parts.some(({ secret }) => secret),
-    known: parts.every(({ known }) => known),
+    known: !open && parts.every(({ known }) => known),
   };
 }
 

@@ -31,7 +31,11 @@ function ofSets(
     run(args, type) {
       // What is in the result, and how much, can change with every element that is not known.
       if (needsAll && !args.every(isWhollyKnown)) return unknown(type);
-      const sets = args.map((arg) => elementsOf(convert(arg, type)));
+      const converted = args.map((arg) => convert(arg, type));
+      const [first] = converted.filter((arg) => elementsOf(arg).length > 0);
+      if (first !== undefined && converted.some((arg) => elementsOf(arg).length > 0 && !sameType(arg.type, first.type)))
+        throw new Refusal("sets whose elements have different types are not supported", 0);
+      const sets = converted.map(elementsOf);
       return set(elementType(type), sets.reduce(combine));
     },
   };

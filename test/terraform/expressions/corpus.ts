@@ -210,6 +210,20 @@ export const EXPRESSIONS: Readonly<Record<string, readonly string[]>> = {
     'false ? var.untyped : "x"',
     'true ? [] : [["x"]]',
   ],
+  mistaken: [
+    'true ? [1, "a"] : [{}][*].a',
+    'true ? [1, "a"] : [{}, {}][*].a',
+    'true ? [1, "a"] : [for x in [{}]: x.a]',
+    "true ? {a = 1} : {a = {}.b}",
+    'true ? {a = 1, b = "x"} : {for x in [{}]: "k" => x.a}',
+    "tolist([[null], [1]])",
+    "tolist([{a = null}, {a = 1}])",
+    'tomap({a = null, b = tolist(["x"]), c = [1]})',
+    "true ? {a = null} : {a = 1}",
+    "concat(tolist([null]), tolist([1]))",
+    'setsubtract(["a", null], [null])',
+    'flatten([toset(["10"]), 5])',
+  ],
   access: [
     "var.obj",
     "var.obj.name",
@@ -988,6 +1002,11 @@ export const WRONG: readonly string[] = [
   "tolist([{a = 1}, 5])",
   "matchkeys([1], [1, 2], [1])",
   'indent(-1, "a")',
+  "tomap({a = null, b = 1, c = [1]})",
+  "tolist([[null], [1], [[]]])",
+  "tolist([null, true, 1])",
+  "setunion([null], [1], [[1]])",
+  "setintersection(toset([null]), toset([[1], []]))",
 ];
 
 /** Terraform computes these. hostform says that it does not support them: nothing may come out of them, not even inside `try`. */
@@ -1021,6 +1040,7 @@ export const UNSUPPORTED: readonly string[] = [
   'bcrypt("x")',
   'base64gzip("x")',
   'tonumber("inf")',
+  'jsondecode("1]")',
   "1 / 0",
   "try(1 / 0, 5)",
 ];

@@ -57,6 +57,32 @@ describe("a state file on this machine", () => {
     expect(readdirSync(folder).sort()).toEqual(["hosting.tfstate", "hosting.tfstate.backup"]);
   });
 
+  // Terraform reads the state of a stack, and no journal of ours: an order that was begun must stand in the state itself.
+  test("a state that another program reads holds each change at once", async () => {
+    const path = join(folder, "terraform.tfstate");
+    const shared = await createFileStore({ path, whole: true }).open({ ...request, write: true });
+    await shared.put(resource("hosting_service.a", "1"));
+    expect(readdirSync(folder)).not.toContain("terraform.tfstate.journal");
+    const stored = () => [...decodeState(readFileSync(path, "utf8"), path).state.resources.keys()];
+    expect(stored()).toEqual(["hosting_service.a"]);
+    await shared.put(resource("hosting_service.b", "2"));
+    expect(stored()).toEqual(["hosting_service.a", "hosting_service.b"]);
+    await shared.close();
+  });
+
+  test("and takes over what a run with a journal has left", async () => {
+    const path = join(folder, "terraform.tfstate");
+    const killed = await createFileStore({ path, lock: freeLock }).open({ ...request, write: true });
+    await killed.put(resource("hosting_service.a", "1"));
+    expect(readdirSync(folder)).toContain("terraform.tfstate.journal");
+    const next = await createFileStore({ path, whole: true, lock: freeLock }).open({ ...request, write: true });
+    expect([...next.state.resources.keys()]).toEqual(["hosting_service.a"]);
+    await next.put(resource("hosting_service.b", "2"));
+    await next.close();
+    expect(readdirSync(folder).filter((name) => !name.endsWith(".backup"))).toEqual(["terraform.tfstate"]);
+    expect(decodeState(readFileSync(path, "utf8"), path).state.resources.size).toBe(2);
+  });
+
   test("lineage and temporary names come from the machine's randomness", async () => {
     const path = join(folder, "hosting.tfstate");
     await write(path, "hosting_service.a");
