@@ -82,6 +82,10 @@ export async function createKeyed(
     const subject = { kind, address: change.address, holder: (remote: Remote) => context.holder?.(kind, remote) };
     throw new HostformError([existing(subject, [earlier])]);
   }
+  if (pending === undefined && change.anyway === true) {
+    await unmark();
+    notAnother(kind, change, earlier);
+  }
   const warning: Diagnostic = {
     severity: "warning",
     code: "apply.replayed",
@@ -92,6 +96,16 @@ export async function createKeyed(
   const attributes = { ...made.attributes, ...earlier.attributes };
   const strange = pending === undefined;
   return { ...made, attributes, phase: earlier.phase, warning, ...(strange && { invoice: null, replayed: true }) };
+}
+
+/** The plan has named the service, and the user has said that it is another one (`--order-anyway`). The name of the order says otherwise. */
+function notAnother(kind: Kind, { address }: Change, earlier: Remote): never {
+  const { id } = earlier;
+  fail("apply.replayed", `The order of ${address} was answered with ${kind.noun} ${id}, which was there before`, {
+    detail: "An earlier order had the same project and name, and the API repeated its answer: nothing was ordered.",
+    fix: `If ${id} is the one: \`hostform import '${address}' ${id}\`. To order another one, declare a \`reference\` that no other order has.`,
+    address,
+  });
 }
 
 /** What could be taken for the declared service: the same natural key or, without one, alike enough. */

@@ -45,9 +45,14 @@ describe("without its state", () => {
     const project = await applied({ project: "lost", services: { box: SERVER } });
     const [{ id } = { id: 0 }] = orders(project);
     await project.loseState();
-    const { text } = await project.apply("--order-anyway", "hosting_service.box");
+    const { code, text } = await project.run("apply", "--auto-approve", "--order-anyway", "hosting_service.box");
+    expect(code).toBe(1);
     expect(text).toContain("[apply.replayed]");
     expect(orders(project)).toHaveLength(1);
+    expect(await project.recorded("hosting_service.box")).toBeUndefined();
+    // The way that the message names.
+    expect(text).toContain(`hostform import 'hosting_service.box' ${id}`);
+    await project.run("import", "hosting_service.box", String(id));
     expect((await project.recorded("hosting_service.box"))?.attributes.id).toBe(String(id));
     await project.expectNoChanges();
   });
