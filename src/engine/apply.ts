@@ -103,9 +103,11 @@ class Run {
     this.#records = new Records(options.recorder, kinds, options.recorded ?? options.state, plan.changes);
     for (const change of options.plan.changes)
       if (change.before !== null) this.#attributes.set(change.address, change.before);
+    const sensitive = new Map(plan.changes.map((change) => [change.address, change.sensitive]));
     this.#scope = scopeOf(
       (address) => (this.#data.has(address) ? this.#data.value(address, this.#scope) : this.#attributes.get(address)),
       env,
+      (address) => sensitive.get(address) ?? options.state.resources.get(address)?.sensitive,
     );
   }
 

@@ -13,9 +13,20 @@ import {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A scope in which the resources are those of `lookup`; an address that it does not have is unknown. */
-export function scopeOf(lookup: (address: string) => Value | undefined, env: Environment): Scope {
-  return { resource: (address) => lookup(address) ?? UNKNOWN, env: (name) => env[name] };
+/**
+ * A scope in which the resources are those of `lookup`; an address that it does not have is unknown.
+ * @param secrets the attributes of a resource into which a secret went.
+ */
+export function scopeOf(
+  lookup: (address: string) => Value | undefined,
+  env: Environment,
+  secrets: (address: string) => readonly string[] | undefined = () => undefined,
+): Scope {
+  return {
+    resource: (address) => lookup(address) ?? UNKNOWN,
+    env: (name) => env[name],
+    secrets: (address) => secrets(address) ?? [],
+  };
 }
 
 /** The declared attributes with their templates evaluated and checked; every diagnostic knows its place. */

@@ -7,6 +7,7 @@ import {
   isReplacement,
   type JsonObject,
   located,
+  type Plan,
   resourceOf,
   type ValueObject,
 } from "../model/index.ts";
@@ -29,19 +30,28 @@ export function heeding(
   return Object.fromEntries([...kept, ...held.filter(([, value]) => value !== null)]);
 }
 
-/** Errors for what a plan would remove or replace although its block says that it must not be. */
+/**
+ * Errors for what a plan would remove or replace although its block says that it must not be. A destroy is refused as a
+ * whole, as Terraform does it: also where the policy would have kept that one, and removed what hangs on it.
+ */
 export function protectedOnes(
   changes: readonly Change[],
   { resources, preventDestroy = [] }: Pick<Desired, "resources" | "preventDestroy">,
+  mode: Plan["mode"],
 ): Diagnostic[] {
   const declared = new Map(resources.map((resource) => [resource.address, resource]));
   const names = new Map(preventDestroy.map(({ resource, range }) => [resource, range]));
   return changes.flatMap((change): Diagnostic[] => {
-    const leaves = change.actions[0] === "delete" || change.actions[0] === "forget" || isReplacement(change);
+    const leaves =
+      mode === "destroy" ||
+      change.actions[0] === "delete" ||
+      change.actions[0] === "forget" ||
+      isReplacement(change);
     const resource = declared.get(change.address);
     const protecting = resource?.lifecycle?.preventDestroy === true || names.has(resourceOf(change.address));
     // What is gone already is not destroyed by leaving the state.
-    if (!leaves || !protecting || change.reasons.every(({ why }) => why === "gone")) return [];
+    const isGone = change.reasons.length > 0 && change.reasons.every(({ why }) => why === "gone");
+    if (!leaves || !protecting || isGone) return [];
     const diagnostic: Diagnostic = {
       severity: "error",
       code: "plan.prevented",

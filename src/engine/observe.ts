@@ -99,14 +99,18 @@ const shareOf = ({ kind, provider, prior, config }: Query) =>
 /** What names mean before anything is read: what is recorded, and the ids of what is adopted. */
 function recordedScope(desired: Desired, state: State, kinds: Kinds, env: Environment, data: DataSources): Scope {
   const declared = new Map(desired.resources.map((resource) => [resource.address, resource]));
-  const scope: Scope = scopeOf((address): Value | undefined => {
-    if (data.has(address)) return data.value(address, scope);
-    const prior = state.resources.get(address);
-    if (prior !== undefined) return prior.attributes;
-    const kind = kindOf(address, kinds);
-    const importId = declared.get(address)?.importId;
-    return kind === undefined || importId === undefined ? UNKNOWN : adopted(kind, importId);
-  }, env);
+  const scope: Scope = scopeOf(
+    (address): Value | undefined => {
+      if (data.has(address)) return data.value(address, scope);
+      const prior = state.resources.get(address);
+      if (prior !== undefined) return prior.attributes;
+      const kind = kindOf(address, kinds);
+      const importId = declared.get(address)?.importId;
+      return kind === undefined || importId === undefined ? UNKNOWN : adopted(kind, importId);
+    },
+    env,
+    (address) => state.resources.get(address)?.sensitive,
+  );
   return scope;
 }
 

@@ -49,10 +49,14 @@ export function planDeclared(options: PlanOptions): PlannedDeclared {
   const left = new Set<string>(); // gone and not made anew: nothing that refers to them can be made either
   const undecided = new Set<string>(); // nor to what may not have been made
   const changing = new Set<string>();
-  const scope: Scope = scopeOf((address) => {
-    if (data.has(address)) return data.value(address, scope, changing);
-    return undecided.has(address) ? UNKNOWN : (results.get(address) ?? state.resources.get(address)?.attributes);
-  }, env);
+  const scope: Scope = scopeOf(
+    (address) => {
+      if (data.has(address)) return data.value(address, scope, changing);
+      return undecided.has(address) ? UNKNOWN : (results.get(address) ?? state.resources.get(address)?.attributes);
+    },
+    env,
+    (address) => changes.get(address)?.sensitive ?? state.resources.get(address)?.sensitive,
+  );
 
   for (const resource of inOrder(declared, (node) => dependenciesOf(node, index))) {
     const kind = kinds.get(resource.type);
@@ -118,7 +122,8 @@ function secretsIn(resource: DesiredResource, kinds: Kinds, scope: Scope): strin
   const found = resource.references.flatMap(({ reference, path: [name] }) => {
     if (reference.to !== "resource" || typeof name !== "string") return [];
     const kind = kindOf(reference.address, kinds);
-    return kind !== undefined && sensitiveNames(kind).includes(String(reference.path[0])) ? [name] : [];
+    const secret = [...(kind ? sensitiveNames(kind) : []), ...(scope.secrets?.(reference.address) ?? [])];
+    return secret.includes(String(reference.path[0])) ? [name] : [];
   });
   return [...new Set(found)];
 }

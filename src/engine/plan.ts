@@ -55,7 +55,7 @@ export function plan(options: PlanOptions): Plan {
   const sorted = [...changes.values()]
     .sort((a, b) => (a.address < b.address ? -1 : 1))
     .map((change): Change => ({ ...change, ...previousAddressOf(change.address, options.moves ?? []) }));
-  diagnostics.push(...protectedOnes(sorted, desired));
+  diagnostics.push(...protectedOnes(sorted, desired, mode));
   const places = new Map(desired.resources.map((resource) => [resource.address, resource]));
   const recordedAll = options.recorded ?? state;
   for (const diagnostic of [...sharedObjects(sorted, kinds, recordedAll), ...doubles(sorted, kinds, recordedAll)])

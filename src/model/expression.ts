@@ -56,6 +56,8 @@ export interface Scope {
   /** The attributes of a resource, possibly unknown; undefined when there is no such resource. */
   resource(address: string): Value | undefined;
   env(name: string): string | undefined;
+  /** The attributes of a resource that are secret here, whatever its schema says: a secret went into them. */
+  secrets?(address: string): readonly string[];
 }
 
 const ENV = /^env\.([A-Za-z_][A-Za-z0-9_]*)$/;

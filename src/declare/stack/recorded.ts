@@ -13,9 +13,22 @@ const memories = new WeakMap<Schema, Memory>();
 /**
  * A resource or a data source as expressions see it: an object with every attribute of the schema, null where there is no
  * value. Attributes that the schema calls sensitive are secret, whatever they hold.
+ * @param secrets further attributes, into which a secret went
  * @throws ExpressionError for a value that is not of its attribute's type.
  */
-export function objectOf(schema: Schema, value: Value): Typed {
+export function objectOf(schema: Schema, value: Value, secrets: readonly string[] = []): Typed {
+  const typed = ofSchema(schema, value);
+  const marked = secrets.filter((name) => schema.attributes[name]?.sensitive !== true);
+  if (marked.length === 0 || !(typed.content instanceof Map)) return typed;
+  const content = new Map(typed.content as ReadonlyMap<string, Typed>);
+  for (const name of marked) {
+    const attribute = content.get(name);
+    if (attribute !== undefined) content.set(name, { ...attribute, secret: true });
+  }
+  return { ...typed, content };
+}
+
+function ofSchema(schema: Schema, value: Value): Typed {
   const memory = memoryOf(schema);
   if (value === UNKNOWN) return memory.unknown;
   if (!isObject(value)) return { ...memory.unknown, content: null };

@@ -188,5 +188,5 @@ function instanceValue(expansion: Expansion, key: string | number | undefined, s
   const address = addressOf(expansion, key);
   const value = scope.resource(address);
   if (value === undefined) throw new ExpressionError(`nothing is known of ${address}`, 0);
-  return objectOf(expansion.draft.schema, value);
+  return objectOf(expansion.draft.schema, value, scope.secrets?.(address));
 }

@@ -64,6 +64,14 @@ describe("prevent_destroy", () => {
     expect(planOf(none, instance).diagnostics).toMatchObject([{ code: "plan.prevented" }]);
   });
 
+  // Its policy alone would keep the service, and let the grants and webhooks of the stack go.
+  it("refuses a destroy of what would stay by its policy", () => {
+    const none = { ...desiredOf(), preventDestroy: [{ resource: WWW }] };
+    expect(planOf(none, serviceState("prevent"), { mode: "destroy" }).diagnostics).toContainEqual(
+      expect.objectContaining({ severity: "error", summary: expect.stringContaining("prevent_destroy") }),
+    );
+  });
+
   it("says nothing of what stays, changes in place, or is gone already", () => {
     const same = planOf(desiredOf(hook({}, { preventDestroy: true })), hookState);
     expect(same.diagnostics).toEqual([]);
