@@ -104,7 +104,8 @@ function noteOutputs({ stack }: Invocation, { outputs, diagnostics }: Plan): voi
   if (stack?.run.purpose !== "plan" || outputs === undefined || diagnostics.some(isError)) return;
   const stay = outputs.filter(({ action }) => action !== "delete");
   const values = stay.map(({ name, after, after_unknown }) => [name, join(after, after_unknown)]);
-  stack.run.planned.set(stack.name, Object.fromEntries(values));
+  const types = stay.flatMap(({ name, type }) => (type === undefined ? [] : [[name, type]]));
+  stack.run.planned.set(stack.name, { values: Object.fromEntries(values), types: Object.fromEntries(types) });
 }
 
 /** Throws an error on, unless all that it says was shown. */

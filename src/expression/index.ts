@@ -13,6 +13,6 @@ export type { Expression } from "./syntax.ts";
 export { isTemplate, parseTemplate } from "./template.ts";
 export { type PlacedTraversal, traversalsOf } from "./traversals.ts";
 export { parseType } from "./type-constraint.ts";
-export { isSecret } from "./typed.ts";
-export { typeJson, typeOfAttribute } from "./types.ts";
+export { isSecret, object } from "./typed.ts";
+export { typeJson, typeOfAttribute, typeOfJson } from "./types.ts";
 export type { Content, Names, Step, Traversal, Type, Typed } from "./value.ts";

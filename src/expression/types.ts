@@ -1,4 +1,4 @@
-import { type Attribute, isNested, type Json } from "../model/index.ts";
+import { type Attribute, isNested, isObject, type Json, type JsonObject } from "../model/index.ts";
 import type { Type } from "./value.ts";
 
 export type Shape = "string" | "number" | "bool" | "any" | "list" | "set" | "map" | "tuple" | "object";
@@ -89,6 +89,21 @@ export function typeJson(type: Type): Json {
   if ("object" in type)
     return ["object", Object.fromEntries(Object.entries(type.object).map(([name, part]) => [name, typeJson(part)]))];
   return [shapeOf(type), typeJson(elementType(type))];
+}
+
+/** The inverse of {@link typeJson}. What is no type is `any`. */
+export function typeOfJson(json: Json): Type {
+  if (json === "string" || json === "number" || json === "bool") return json;
+  if (!Array.isArray(json)) return "any";
+  const [shape, inner] = json as readonly Json[];
+  if (inner === undefined) return "any";
+  if (shape === "list") return { list: typeOfJson(inner) };
+  if (shape === "set") return { set: typeOfJson(inner) };
+  if (shape === "map") return { map: typeOfJson(inner) };
+  if (shape === "tuple" && Array.isArray(inner)) return { tuple: inner.map((part) => typeOfJson(part as Json)) };
+  if (shape !== "object" || !isObject(inner)) return "any";
+  const attributes = Object.entries(inner as JsonObject);
+  return { object: Object.fromEntries(attributes.map(([name, part]) => [name, typeOfJson(part)])) };
 }
 
 /** The type of an attribute of a schema; a nested object has all its attributes. */

@@ -5,6 +5,7 @@ import { synthesize } from "./app.ts";
 import { load, loadIfPossible, stacksAt } from "./open.ts";
 import { inOrder, selected } from "./order.ts";
 import { stateFile } from "./place.ts";
+import { refuseSharedStates } from "./same-state.ts";
 import type { LoadedStack, Purpose, Stack, StackRun, StackSource, VariableOption } from "./stack.ts";
 import { givenVariables } from "./variables.ts";
 import { refuseWorkspaces } from "./workspace.ts";
@@ -33,6 +34,9 @@ export async function chooseStacks(invocation: Invocation, source: StackSource, 
   const others = ordered.filter((stack) => !wanted.includes(stack));
   const loaded = await Promise.all(others.map((stack) => loadIfPossible(stack, near)));
   const all = [...stacks, ...loaded.filter((stack) => stack !== undefined)];
+  // Whoever looks at a state, or puts it right, may do so all the same.
+  if (purpose !== "other" && invocation.options.stateNamed !== true)
+    refuseSharedStates(all, invocation.io.env, near(at));
   const options = source.variables;
   refuseUndeclared(stacks, options);
   return { stacks, run: { purpose, source: at, all, selected: stacks.length, options, planned: new Map() } };

@@ -1,5 +1,6 @@
 import { mkdir, stat } from "node:fs/promises";
 import path from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import { errnoOf, fail, isObject, type JsonObject } from "../../model/index.ts";
 import { systemDisk } from "../../record/index.ts";
 import { interruptible } from "../interrupt.ts";
@@ -41,9 +42,10 @@ export async function synthesize(invocation: Invocation, app: string): Promise<s
     }),
   );
   if (failure !== undefined) {
-    const lines = last.trimEnd().split("\n").slice(-LAST_LINES).join("\n");
+    // What has just passed on the terminal is not repeated, but for the words that say what is wrong.
+    const detail = options.quiet || options.json ? endOf(last) : complaintIn(last);
     fail("stack.app", `The app ${failure}: ${app}`, {
-      detail: lines === "" ? "It wrote nothing." : `The end of what it wrote:\n${lines}`,
+      ...(detail !== undefined && { detail }),
       fix: "Run it by itself, and mend what it complains of. Nothing was asked of the account.",
     });
   }
@@ -55,6 +57,33 @@ export async function synthesize(invocation: Invocation, app: string): Promise<s
     });
   }
   return output;
+}
+
+function endOf(text: string): string {
+  const lines = plain(text).trimEnd().split("\n");
+  // Where a library was at it helps nobody here, and pushes what was said out of sight.
+  const told = lines.filter((line) => !(FRAME.test(line) && /[\\/]node_modules[\\/]|\(node:|at node:/.test(line)));
+  const end = told.slice(-LAST_LINES).join("\n");
+  return end.trim() === "" ? "It wrote nothing." : `The end of what it wrote:\n${end}`;
+}
+
+const FRAME = /^\s+at /;
+/** As Node.js shows an error that nobody has caught: its kind, then what it says. */
+const THROWN = /^(?:Uncaught )?(?:[A-Z]\w*)?Error(?: \[\w+\])?: /;
+
+/** What the error says that the app ended with: for a failed validation a line for each construct, with its path. */
+function complaintIn(text: string): string | undefined {
+  const lines = plain(text).split("\n");
+  const first = lines.findLastIndex((line) => THROWN.test(line));
+  if (first < 0) return undefined;
+  const rest = lines.slice(first);
+  const end = rest.findIndex((line) => FRAME.test(line) || line.trim() === "");
+  return rest.slice(0, Math.min(end < 0 ? rest.length : end, LAST_LINES)).join("\n");
+}
+
+/** Without the colours that were meant for a terminal. */
+function plain(text: string): string {
+  return stripVTControlCharacters(text).replaceAll("\r\n", "\n");
 }
 
 /** When a file was last written, exactly; undefined: it is not there. */

@@ -9,16 +9,32 @@ interface Where {
   readonly settings: Readonly<Record<string, Json>>;
 }
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** The state file of a stack whose state is on this disk. @param folder of the stack, absolute. @returns absolute. */
 export function stateFile(folder: string, settings: Where["settings"] = {}): string {
   const named = settings.path;
   return path.resolve(folder, typeof named === "string" && named !== "" ? named : DEFAULT_STATE);
 }
 
-/** A word that is the same for two backends exactly when they lead to the same state. */
-export function placeName(folder: string, backend: Where | undefined): string {
+/**
+ * A word that is the same for two backends exactly when they lead to the same state: what a backend does not say comes
+ * from the environment, as for the backend itself.
+ */
+export function placeName(folder: string, backend: Where | undefined, env: Environment = {}): string {
   const { type, settings } = backend ?? { type: "local", settings: {} };
   if (type === "local") return `local ${stateFile(folder, settings)}`;
-  const { address = null, schema_name: schema = null, workspace = "default" } = settings;
-  return JSON.stringify([type, address, schema, workspace]);
+  const { address, schema_name: schema, workspace } = settings;
+  const url = textOr(address, env.TF_HTTP_ADDRESS);
+  return type === "http"
+    ? JSON.stringify([type, URL.canParse(url) ? new URL(url).href : url])
+    : JSON.stringify([
+        type,
+        textOr(schema, env.PG_SCHEMA_NAME || "terraform_remote_state"),
+        textOr(workspace, "default"),
+      ]);
+}
+
+function textOr(value: Json | undefined, otherwise: string | undefined): string {
+  return typeof value === "string" && value !== "" ? value : (otherwise ?? "");
 }

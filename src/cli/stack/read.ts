@@ -22,6 +22,7 @@ export async function readStack(invocation: Invocation, stack: ActiveStack): Pro
     schemas: await schemas(),
     variables: stack.given,
     siblings: siblings.outputs,
+    siblingTypes: siblings.types,
     folder: stack.folder,
   });
   io.redaction.learn(...(declaration.secrets ?? []));

@@ -18,12 +18,14 @@ import { stateEncryption } from "../encryption.ts";
 import type { Invocation } from "../io.ts";
 import { announcing } from "../known-secrets.ts";
 import { placeName } from "./place.ts";
-import type { ActiveStack, LoadedStack } from "./stack.ts";
+import type { ActiveStack, LoadedStack, SiblingOutputs } from "./stack.ts";
 
 /** The outputs of other states that a stack refers to, and what is wrong with the places that it names. */
 export interface Siblings {
   /** By the name of the `terraform_remote_state`; UNKNOWN where nothing is known of it. */
   readonly outputs: ReadonlyMap<string, Value>;
+  /** Terraform's types of those that are known, by the same name. */
+  readonly types: ReadonlyMap<string, SiblingOutputs["types"]>;
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -37,10 +39,13 @@ export async function readSiblings(
   states: readonly RemoteState[],
 ): Promise<Siblings> {
   const outputs = new Map<string, Value>();
+  const types = new Map<string, SiblingOutputs["types"]>();
   const diagnostics: Diagnostic[] = [];
   for (const state of states) {
     try {
-      outputs.set(state.name, await outputsOf(invocation, stack, state));
+      const found = await outputsOf(invocation, stack, state);
+      outputs.set(state.name, found.values);
+      types.set(state.name, found.types);
     } catch (error) {
       if (!(error instanceof HostformError)) throw error;
       outputs.set(state.name, UNKNOWN);
@@ -49,24 +54,35 @@ export async function readSiblings(
       diagnostics.push(...error.diagnostics.map((one) => located(one, state.range)));
     }
   }
-  return { outputs, diagnostics };
+  return { outputs, types, diagnostics };
 }
 
-async function outputsOf(invocation: Invocation, stack: ActiveStack, state: RemoteState): Promise<Value> {
+interface Found {
+  /** UNKNOWN as a whole: not even the names are known. */
+  readonly values: Value;
+  readonly types: SiblingOutputs["types"];
+}
+
+async function outputsOf(invocation: Invocation, stack: ActiveStack, state: RemoteState): Promise<Found> {
   const { purpose, planned, all } = stack.run;
   const backend = backendOf(state);
-  const place = placeName(stack.folder, backend);
-  const sibling = all.find((one) => placeName(one.folder, one.outline.backend) === place);
-  if (purpose === "validate") return sibling === undefined ? UNKNOWN : unknownOutputs(sibling);
+  const { env } = invocation.io;
+  const place = placeName(stack.folder, backend, env);
+  const sibling = all.find((one) => placeName(one.folder, one.outline.backend, env) === place);
+  if (purpose === "validate") return unknownOutputs(sibling);
   const made = sibling && planned.get(sibling.name);
-  if (made !== undefined) return { ...defaultsOf(state), ...made };
+  if (made !== undefined) return over(defaultsOf(state), made);
   const recorded = await recordedOutputs(invocation, backend);
-  if (recorded !== undefined) return { ...defaultsOf(state), ...recorded };
+  if (recorded !== undefined) return over(defaultsOf(state), recorded);
   // What is to be removed is removed whatever it was made from.
-  if (purpose === "destroy") return sibling === undefined ? UNKNOWN : unknownOutputs(sibling);
-  if (state.defaults !== undefined) return defaultsOf(state);
+  if (purpose === "destroy") return unknownOutputs(sibling);
+  if (purpose === "other" && state.defaults !== undefined) return { values: defaultsOf(state), types: {} };
+  // As in Terraform, `defaults` stand in for outputs that are missing, not for a state that is: it may have been moved.
   if (sibling === undefined) {
-    return refuse(`The state that data.terraform_remote_state.${state.name} names is not there yet`, {
+    return refuse(`The state that data.terraform_remote_state.${state.name} names is not there`, {
+      ...(state.defaults !== undefined && {
+        detail: "Its `defaults` stand in for outputs that a state does not have, not for the state.",
+      }),
       fix: "Apply what makes it first, or correct `config`.",
     });
   }
@@ -77,22 +93,31 @@ async function outputsOf(invocation: Invocation, stack: ActiveStack, state: Remo
 }
 
 /** @returns undefined when there is no state. */
-async function recordedOutputs(invocation: Invocation, backend: Backend): Promise<ValueObject | undefined> {
+async function recordedOutputs(invocation: Invocation, backend: Backend): Promise<SiblingOutputs | undefined> {
   const place = () => backendPlace(backend, invocation);
   const store = announcing(createStateStore(place, randomUUID, stateEncryption(invocation)), invocation.io.redaction);
   const open = await store.open({ write: false, command: "read", timeoutMs: 0 });
   try {
     const { lineage, outputs = new Map() } = open.state;
     if (lineage === "") return undefined;
-    return Object.fromEntries([...outputs].map(([name, { value }]) => [name, value]));
+    return {
+      values: Object.fromEntries([...outputs].map(([name, { value }]) => [name, value])),
+      types: Object.fromEntries([...outputs].map(([name, { type }]) => [name, type])),
+    };
   } finally {
     await open.close();
   }
 }
 
-function unknownOutputs({ outline }: LoadedStack): ValueObject {
-  return Object.fromEntries(outline.outputs.map((name) => [name, UNKNOWN]));
+function unknownOutputs(sibling: LoadedStack | undefined): Found {
+  const names = sibling?.outline.outputs.map((name) => [name, UNKNOWN]);
+  return { values: names === undefined ? UNKNOWN : Object.fromEntries(names), types: {} };
 }
+
+const over = (defaults: ValueObject, { values, types }: SiblingOutputs): Found => ({
+  values: { ...defaults, ...values },
+  types,
+});
 
 /** What stands in for outputs that are not recorded. */
 function defaultsOf({ defaults = {} }: RemoteState): ValueObject {

@@ -65,7 +65,15 @@ export interface StackRun {
   readonly selected: number;
   readonly options: readonly VariableOption[];
   /** Name -> what the outputs of a stack that was planned in this run will be. */
-  readonly planned: Map<string, ValueObject>;
+  readonly planned: Map<string, SiblingOutputs>;
+}
+
+/** What another stack gives. */
+export interface SiblingOutputs {
+  /** By name; parts may be unknown. */
+  readonly values: ValueObject;
+  /** Terraform's type of each, as its state has it; of one that is not known wholly, none. */
+  readonly types: Readonly<Record<string, Json>>;
 }
 
 /** The stack that a command works on, in place of a declaration in YAML. */

@@ -26,33 +26,58 @@ const COMMENT = "//";
 export function blocksOf(entry: Entry, labels: readonly string[], mistakes: Mistakes): Block[] {
   const found: Block[] = [];
   const { key, keySpan } = entry;
+  const written: Written = { type: key, labels, mistakes };
   const walk = (tree: Tree, above: readonly Label[], at: Span): void => {
-    if (tree.form === "leaf" && tree.value === null) return;
-    if (tree.form === "list") {
-      for (const item of tree.items) {
-        if (item.form === "map") walk(item, above, at);
-        else reportForm(item.span, key, labels, mistakes);
+    const bodies = mapsIn(tree, at, written);
+    const label = labels[above.length];
+    if (label === undefined) {
+      for (const body of bodies ?? []) {
+        if (at.source instanceof StackSource) at.source.credit(at.start, body);
+        found.push({ labels: above, keySpan: at, body });
       }
-    } else if (tree.form === "leaf") {
-      reportForm(tree.span.start === tree.span.end ? at : tree.span, key, labels, mistakes);
-    } else if (above.length === labels.length) {
-      if (at.source instanceof StackSource) at.source.credit(at.start, tree);
-      found.push({ labels: above, keySpan: at, body: tree });
-    } else {
-      for (const one of tree.entries.values()) {
-        if (one.key !== COMMENT) walk(one.value, [...above, { text: one.key, span: one.keySpan }], one.keySpan);
-      }
+      return;
     }
+    const named = bodies?.flatMap(argumentsOf);
+    if (named?.length === 0) reportNameless(tree, at, label, written);
+    for (const one of named ?? []) walk(one.value, [...above, { text: one.key, span: one.keySpan }], one.keySpan);
   };
   walk(entry.value, [], keySpan);
   return found;
 }
 
-function reportForm(span: Span, type: string, labels: readonly string[], mistakes: Mistakes): void {
-  const form = labels.reduceRight((inner, label) => `{"${label}": ${inner}}`, "{…}");
-  mistakes.add(span, "config.structure", `\`${type}\` must be an object here`, {
-    fix: `Write \`"${type}": ${form}\`.`,
+/** What is being read, for what is said of it. */
+interface Written {
+  readonly type: string;
+  readonly labels: readonly string[];
+  readonly mistakes: Mistakes;
+}
+
+/** The objects at a level: one, several in a list, or none (`null`, `[]`). Undefined when what is there instead is reported. */
+function mapsIn(tree: Tree, at: Span, { type, labels, mistakes }: Written): readonly MapTree[] | undefined {
+  if (tree.form === "map") return [tree];
+  if (tree.form === "leaf" && tree.value === null) return [];
+  const others = tree.form === "leaf" ? [tree] : tree.items.filter(({ form }) => form !== "map");
+  for (const other of others) {
+    mistakes.add(spanOf(other, at), "config.structure", `\`${type}\` must be an object here`, {
+      fix: `Write \`${formOf(type, labels)}\`.`,
+    });
+  }
+  if (others.length > 0) return undefined;
+  return tree.form === "list" ? tree.items.flatMap((item) => (item.form === "map" ? [item] : [])) : [];
+}
+
+/** Terraform refuses it too: passed over, whatever stood there before would be taken for removed. */
+function reportNameless(tree: Tree, at: Span, label: string, { type, labels, mistakes }: Written): void {
+  mistakes.add(spanOf(tree, at), "config.structure", `\`${type}\` is given without a ${label} here`, {
+    detail: "Whether nothing is declared any more, or something is missing, cannot be told.",
+    fix: `Write \`${formOf(type, labels)}\`; or leave out what is empty.`,
   });
+}
+
+const spanOf = ({ span }: Tree, at: Span): Span => (span.start === span.end ? at : span);
+
+function formOf(type: string, labels: readonly string[]): string {
+  return `"${type}": ${labels.reduceRight((inner, label) => `{"${label}": ${inner}}`, "{…}")}`;
 }
 
 /** The entries of a block, comments left out. */

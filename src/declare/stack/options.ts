@@ -28,6 +28,8 @@ export interface StackOptions extends Catalogue {
   readonly variables: readonly GivenVariable[];
   /** The outputs of `data.terraform_remote_state.NAME`, by NAME; they or parts of them may be unknown. */
   readonly siblings: ReadonlyMap<string, Value>;
+  /** Their types, as state files write them: by NAME, then by the output's name. Where none is given, what the value shows. */
+  readonly siblingTypes?: ReadonlyMap<string, Readonly<Record<string, Json>>>;
   /** The stack's working folder, to which relative paths in it are relative: where Terraform would run. */
   readonly folder: string;
 }

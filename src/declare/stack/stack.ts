@@ -61,7 +61,10 @@ function merge(module: Module, options: StackOptions, mistakes: Mistakes): Omit<
   };
   const drafts = soundDrafts(written);
   const declared = { ...written, drafts };
-  const surroundings = new Surroundings(readVariables(module.variables, options.variables, mistakes), siblings);
+  const surroundings = new Surroundings(readVariables(module.variables, options.variables, mistakes), {
+    outputs: siblings,
+    types: options.siblingTypes ?? new Map(),
+  });
   const locals = compileLocals(module.locals, mistakes);
   const right = new Map(
     [...locals].map(([name, compiled]) => [

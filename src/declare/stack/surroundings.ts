@@ -15,6 +15,7 @@ import { addressesOf, addressOf, type Expansion, hasKey, type Instance } from ".
 import { REMOTE_STATE } from "./module.ts";
 import { instancesOf, objectOf } from "./recorded.ts";
 import type { Known, Local } from "./roots.ts";
+import { type SiblingStates, Siblings } from "./siblings.ts";
 import { MISSING, type Variable } from "./variables.ts";
 
 /** No names but those that a stack has by itself: what resources are, a scope tells. */
@@ -31,13 +32,12 @@ export class Surroundings implements Known {
   readonly variables: ReadonlyMap<string, Variable>;
   readonly locals = new Map<string, Local>();
   readonly expansions = new Map<string, Expansion>();
-  readonly #siblings: ReadonlyMap<string, Value>;
-  readonly #siblingValues = new Map<string, Typed>();
+  readonly #siblings: Siblings;
   readonly #memos = new WeakMap<Scope, Map<string, Memo>>();
 
-  constructor(variables: ReadonlyMap<string, Variable>, siblings: ReadonlyMap<string, Value>) {
+  constructor(variables: ReadonlyMap<string, Variable>, siblings: SiblingStates) {
     this.variables = variables;
-    this.#siblings = siblings;
+    this.#siblings = new Siblings(siblings);
   }
 
   /** The names as an instance sees them. @param scope absent: nothing is known of any resource. */
@@ -68,7 +68,7 @@ export class Surroundings implements Known {
     // Terraform runs in the folder of the stack, and calls it so.
     if (root === "path" && (first === "module" || first === "root")) return { value: fromValue("."), used: 1 };
     if (root === "terraform" && first === "workspace") return { value: fromValue("default"), used: 1 };
-    if (root === "data" && first === REMOTE_STATE) return this.#sibling(String(second), text);
+    if (root === "data" && first === REMOTE_STATE) return this.#siblings.resolve(String(second), steps.slice(2), text);
     if (root === "data") return this.#resource(`data.${String(first)}.${String(second)}`, steps.slice(2), 2, scope);
     return this.#resource(`${root}.${String(first)}`, steps.slice(1), 1, scope);
   }
@@ -103,14 +103,6 @@ export class Surroundings implements Known {
       return { value: instanceValue(expansion, key, scope), used: used + 1 };
     const all = expansion.keys.map((one) => [one, instanceValue(expansion, one, scope)] as const);
     return { value: instancesOf(all, expansion.form === "each"), used };
-  }
-
-  #sibling(name: string, text: string) {
-    const outputs = this.#siblings.get(name);
-    if (outputs === undefined) throw new ExpressionError(`the outputs that ${text} refers to are not known`, 0);
-    const value = this.#siblingValues.get(name) ?? fromValue({ outputs });
-    this.#siblingValues.set(name, value);
-    return { value, used: 2 };
   }
 
   /**

@@ -56,7 +56,7 @@ async function siblings(state: Partial<RemoteState>, { purpose = "apply", planne
       all: all ?? [loaded("sites", { path: "sites.tfstate" })],
       selected: 1,
       options: [],
-      planned: new Map(planned === undefined ? [] : [["sites", planned]]),
+      planned: new Map(planned === undefined ? [] : [["sites", { values: planned, types: {} }]]),
     },
   };
   const options = { dir: folder, files: [], state: "", json: false, color: false, quiet: false, verbose: false };
@@ -99,11 +99,21 @@ describe("the outputs of another stack", () => {
     }
   });
 
-  it("have defaults for what is not recorded", async () => {
+  it("have defaults for what is not recorded, in a state that is there", async () => {
     const defaults = { id: "0", more: "y" };
-    expect((await siblings({ defaults })).outputs).toEqual(defaults);
     record();
     expect((await siblings({ defaults })).outputs).toEqual({ id: "1001", more: "y" });
+  });
+
+  it("have no defaults where the state itself is missing: everything that hangs on them would be removed", async () => {
+    const defaults = { id: "0", more: "y" };
+    for (const all of [undefined, []]) {
+      const { outputs, said } = await siblings({ defaults }, { ...(all && { all }) });
+      expect(outputs).toBe(UNKNOWN);
+      expect(said).toHaveLength(1);
+      expect(said[0]).toMatch(/^stack\.remote_state: /);
+    }
+    expect(await siblings({ defaults }, { purpose: "other" })).toEqual({ outputs: defaults, said: [] });
   });
 
   it("are not known where nothing is to be asked, nor where all is to be removed", async () => {
@@ -119,7 +129,7 @@ describe("the outputs of another stack", () => {
     const { outputs, said } = await siblings({});
     expect(outputs).toBe(UNKNOWN);
     expect(said).toEqual(["stack.remote_state: Stack sites, which team refers to, has not been applied yet"]);
-    expect((await siblings({}, { all: [] })).said[0]).toContain("names is not there yet");
+    expect((await siblings({}, { all: [] })).said[0]).toContain("names is not there");
   });
 
   it.each<[string, Partial<RemoteState>, string]>([

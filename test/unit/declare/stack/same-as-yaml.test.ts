@@ -74,15 +74,16 @@ function stack({ services, webhooks }: Stack): Desired {
   ]);
   const urls = Object.entries(webhooks).map(([key, { url }]) => [key, url]);
   const grants = Object.entries(services).map(([key, one]) => [key, one.grants]);
+  // Terraform takes no type of resources without any.
+  const blocks = { hosting_service: service, hosting_grant: grant, hosting_webhook: hook };
+  const resource = Object.entries(blocks).flatMap(([type, some]) =>
+    some.length > 0 ? [[type, Object.fromEntries(some)]] : [],
+  );
   return desiredOf({
     provider: PROVIDER,
     variable: { urls: { type: "map(string)", default: Object.fromEntries(urls) } },
     locals: { grants: Object.fromEntries(grants) },
-    resource: {
-      hosting_service: Object.fromEntries(service),
-      hosting_grant: Object.fromEntries(grant),
-      hosting_webhook: Object.fromEntries(hook),
-    },
+    ...(resource.length > 0 && { resource: Object.fromEntries(resource) }),
   } as Json);
 }
 

@@ -447,4 +447,50 @@ describe("several files", () => {
       "b.tf.json:1:155 config.duplicate local.x is declared twice",
     ]);
   });
+
+  // Otherwise a set would be a tuple: other keys of `for_each`, other addresses, other orders.
+  it("have the types that their state tells", () => {
+    const R = "data.terraform_remote_state.one.outputs";
+    const stack = {
+      terraform: {},
+      data: { terraform_remote_state: { one: { backend: "local", config: { path: "one.tfstate" } } } },
+      output: {
+        set: { value: `\${${R}.s == toset(["a", "b"])}` },
+        list: { value: `\${${R}.l == tolist([1, 2])}` },
+        tuple: { value: `\${${R}.l == [1, 2]}` },
+        map: { value: `\${${R}.m == tomap({a = 1})}` },
+        keys: { value: `\${[for key, item in ${R}.s : key]}` },
+        open: { value: `\${${R}.u}` },
+      },
+    };
+    const outputs: Value = {
+      s: ["a", "b"],
+      l: [1, 2],
+      m: { a: 1 },
+      u: UNKNOWN,
+      big: 123456789012345680000,
+      long: 0.12345678901234568,
+    };
+    const types: Readonly<Record<string, Json>> = {
+      s: ["set", "string"],
+      l: ["list", "number"],
+      m: ["map", "number"],
+      big: "number",
+      long: "number",
+    };
+    const given = { siblings: new Map<string, Value>([["one", outputs]]), siblingTypes: new Map([["one", types]]) };
+    const told = desiredOf(stack, given).outputs?.map(({ name, evaluate }) => [name, evaluate(scope()).value]);
+    expect(Object.fromEntries(told ?? [])).toEqual({
+      set: true,
+      list: true,
+      tuple: false,
+      map: true,
+      keys: ["a", "b"],
+      open: UNKNOWN,
+    });
+    for (const name of ["big", "long"]) {
+      const inexact = { ...stack, output: { n: { value: `\${${R}.${name}}` } } };
+      expect(linesOf(inexact, given)[0]).toContain("more digits than hostform keeps");
+    }
+  });
 });

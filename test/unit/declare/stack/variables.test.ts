@@ -133,9 +133,9 @@ describe("variables", () => {
 });
 
 describe("secrets", () => {
-  const password = (value: Json, variable: Json = {}): Json => ({
+  const password = (value: Json, variable?: Json): Json => ({
     provider: PROVIDER,
-    variable,
+    ...(variable !== undefined && { variable }),
     resource: { hosting_service: { a: { ...SERVICE, password: value, password_version: 1 } } },
   });
 
