@@ -56,7 +56,7 @@ async function writeSources(library: Library, to: string): Promise<void> {
   const index = 'export * from "./bindings";\nexport * from "./sites/index";\n';
   await write(path.join(to, "index.ts"), index);
   await write(path.join(to, "bindings.ts"), bindings(await readFile(path.join(sources, library, "index.ts"), "utf8")));
-  await write(path.join(to, "clear-text.ts"), await readFile(path.join(sources, "clear-text.ts"), "utf8"));
+  for (const name of SHARED) await write(path.join(to, name), await readFile(path.join(sources, name), "utf8"));
   for (const [folder, put] of [
     [`${library}/lib`, bindings],
     ["sites", (text: string) => built(text, library)],
@@ -68,9 +68,12 @@ async function writeSources(library: Library, to: string): Promise<void> {
   }
 }
 
+/** What the bindings of both call. */
+const SHARED = ["clear-text.ts", "names.ts"];
+
 /** What is generated passes the rules of `tsconfig.constructs.json`, so that it is checked here. */
 const bindings = (text: string) =>
-  relative(text.replace(/^\/\/ @ts-nocheck\n/m, "").replaceAll('"../../../clear-text.ts"', '"../../clear-text.ts"'));
+  relative(text.replace(/^\/\/ @ts-nocheck\n/m, "").replaceAll(/"\.\.\/\.\.\/\.\.\/(?=[a-z-]+\.ts")/g, '"../../'));
 
 /** One source for both libraries: written against `cdktf`, of which only import specifiers name it. */
 const built = (text: string, library: Library) =>

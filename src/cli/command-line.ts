@@ -16,16 +16,19 @@ export function shellWord(text: string): string {
  * @param files of the command, from the working folder.
  */
 export function commandLine(invocation: Invocation, command: string, files: readonly string[]): string {
-  const { io, options, stack } = invocation;
+  return ["hostform", command, ...projectFlags(invocation), ...files.map(fileWord)].join(" ");
+}
+
+/** The flags that make a command work on the same project as this run. */
+export function projectFlags({ io, options, stack }: Invocation): string[] {
   const { dir, files: declared, state, stateNamed, insecureHttp } = options;
   const near = (file: string) => path.relative(io.cwd, file) || ".";
-  const flags = [
+  return [
     ...(stack === undefined ? (dir === io.cwd ? [] : ["-C", fileWord(near(dir))]) : stackFlags(stack, near)),
     ...declared.flatMap((file) => ["-f", fileWord(near(file))]),
     ...(stateNamed === true ? ["--state", fileWord(near(state))] : []),
     ...(insecureHttp ? ["--insecure-http"] : []),
   ];
-  return ["hostform", command, ...flags, ...files.map(fileWord)].join(" ");
 }
 
 /** The stack as it was synthesized: an app is not run again. */

@@ -1,14 +1,6 @@
 import { kinds } from "../kinds/index.ts";
 import { attributesOf, sensitiveNames } from "../lifecycle/index.ts";
-import {
-  type Desired,
-  type Json,
-  type OutputState,
-  type Plan,
-  parseAddress,
-  type ResourceState,
-  type State,
-} from "../model/index.ts";
+import { type Desired, type Json, type Plan, parseAddress, type ResourceState } from "../model/index.ts";
 import type { OpenState, StateStore } from "../record/index.ts";
 import type { Redaction } from "./redaction.ts";
 
@@ -77,7 +69,8 @@ export function learnDeclared(
 /** Announces the sensitive values of a plan, as they were observed and as they will be. */
 export function learnPlan(redaction: Redaction, { changes, outputs = [] }: Pick<Plan, "changes" | "outputs">): void {
   // Of a list or a map the secret part is known from the attribute that it came from; the others stand in other places too.
-  for (const { sensitive, before, after } of outputs) if (sensitive) redaction.learn(before, after);
+  // One that is declared as sensitive and holds none may be a domain, which is to be seen where it is ordered.
+  for (const { secret, before, after } of outputs) if (secret) redaction.learn(before, after);
   for (const { before, after, sensitive } of changes)
     for (const name of sensitive) learnPart(redaction, before?.[name], after?.[name]);
 }
@@ -89,7 +82,6 @@ export function announcing(store: StateStore, redaction: Redaction): StateStore 
     open: async (request) => {
       const open = await store.open(request);
       for (const resource of open.state.resources.values()) learnResource(redaction, resource);
-      learnOutputs(redaction, open.state.outputs);
       return watched(open, redaction);
     },
   };
@@ -105,12 +97,6 @@ function watched(open: OpenState, redaction: Redaction): OpenState {
           return target.put(resource);
         };
       }
-      if (name === "setOutputs") {
-        return (outputs: ReadonlyMap<string, OutputState>) => {
-          learnOutputs(redaction, outputs);
-          return target.setOutputs(outputs);
-        };
-      }
       // Its methods read private fields: they belong to the session, not to what stands before it.
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === "function" ? value.bind(target) : value;
@@ -122,10 +108,6 @@ function learnResource(redaction: Redaction, { address, attributes, sensitive, p
   const kind = kinds.get(parseAddress(address)?.type ?? "");
   for (const name of new Set([...sensitive, ...(kind === undefined ? [] : sensitiveNames(kind))]))
     learnPart(redaction, attributes[name], mark.deposed?.[name]);
-}
-
-function learnOutputs(redaction: Redaction, outputs: State["outputs"] = new Map()): void {
-  for (const { value, sensitive } of outputs.values()) if (sensitive) redaction.learn(value);
 }
 
 function learnPart(redaction: Redaction, ...values: readonly (Json | undefined)[]): void {

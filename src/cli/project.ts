@@ -19,6 +19,7 @@ import type { Invocation } from "./io.ts";
 import { announcing, learnDeclared } from "./known-secrets.ts";
 import { misplacedOutputs } from "./secrets.ts";
 import { stackHint } from "./stack/hint.ts";
+import { inItsTerms } from "./told.ts";
 
 /** A declaration that was read and checked. */
 export interface Project {
@@ -40,7 +41,7 @@ export async function checkProject(
   // A template that the declaration itself has refused cannot be evaluated either: once is enough.
   const refused = new Set(diagnostics.map(placeOf));
   const news = values.filter((value) => value.code !== "config.expression" || !refused.has(placeOf(value)));
-  const all = inPlaceOrder([...diagnostics, ...news]);
+  const all = inItsTerms(invocation, inPlaceOrder([...diagnostics, ...news]));
   return { diagnostics: all, ...(desired !== undefined && !all.some(isError) && { desired }) };
 }
 

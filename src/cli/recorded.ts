@@ -6,6 +6,7 @@ import { renderDiagnostics } from "../report/index.ts";
 import { interruptible } from "./interrupt.ts";
 import type { Invocation } from "./io.ts";
 import { stateStore } from "./project.ts";
+import { inItsTerms } from "./told.ts";
 
 /** The state as it is on disk, without taking the lock. */
 export async function readState(invocation: Invocation): Promise<State> {
@@ -50,6 +51,7 @@ export function secretNames({ address, sensitive }: ResourceState): ReadonlySet<
 }
 
 /** Warnings go beside the result: to people only, as what a program reads is the result. */
-function warn({ io, errLook, options }: Invocation, { warnings }: OpenState): void {
-  if (warnings.length > 0 && !options.quiet) io.err(renderDiagnostics(warnings, errLook));
+function warn(invocation: Invocation, { warnings }: OpenState): void {
+  const { io, errLook, options } = invocation;
+  if (warnings.length > 0 && !options.quiet) io.err(renderDiagnostics(inItsTerms(invocation, warnings), errLook));
 }

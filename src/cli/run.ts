@@ -21,6 +21,7 @@ import { checkOrigin, differences, type Origin, originOf, refuseDifferences } fr
 import { loadProject, stateStore } from "./project.ts";
 import { Providers } from "./providers.ts";
 import { changedAddresses, hidden, type PlanRequest, type SavedPlan } from "./saved-plan.ts";
+import { inItsTerms } from "./told.ts";
 
 /** What `plan`, `apply` and `destroy` take. */
 export interface RunOptions extends PlanRequest {
@@ -86,7 +87,8 @@ export async function withPlan<T>(
       refuseDifferences(differences(saved.plan, made.plan, invocation.io.redaction));
     learnPlan(invocation.io.redaction, made.plan);
     noteOutputs(invocation, made.plan);
-    const warned = { ...made.plan, diagnostics: [...project.diagnostics, ...made.plan.diagnostics] };
+    const told = inItsTerms(invocation, made.plan.diagnostics, project.desired);
+    const warned = { ...made.plan, diagnostics: [...project.diagnostics, ...told] };
     interrupts.planned();
     return await then({ ...made, plan: warned, store, providers, stop: interrupts.stop, shown });
   } finally {

@@ -107,7 +107,7 @@ class Run {
     this.#scope = scopeOf(
       (address) => (this.#data.has(address) ? this.#data.value(address, this.#scope) : this.#attributes.get(address)),
       env,
-      (address) => sensitive.get(address) ?? options.state.resources.get(address)?.sensitive,
+      (address) => (this.#data.has(address) ? this.#data.secrets(address, this.#scope) : sensitive.get(address)),
     );
   }
 

@@ -70,6 +70,12 @@ export class DataSources {
     return equal(configOf(source, scope), reading.config) ? reading.value : UNKNOWN;
   }
 
+  /** What of a source is secret since a secret went into what it is asked with. */
+  secrets(address: string, scope: Scope): readonly string[] {
+    const source = this.#sources.get(address);
+    return Object.keys(source?.config ?? {}).filter((name) => source?.isSecret?.(name, scope));
+  }
+
   /** Reads those that something refers to, and those that they refer to, as far as what they are asked with is known. */
   async ensure(of: readonly Referring[], scope: Scope): Promise<void> {
     await Promise.all([...this.named(of)].map((address) => this.#ensure(address, scope)));

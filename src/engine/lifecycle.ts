@@ -43,10 +43,7 @@ export function protectedOnes(
   const names = new Map(preventDestroy.map(({ resource, range }) => [resource, range]));
   return changes.flatMap((change): Diagnostic[] => {
     const leaves =
-      mode === "destroy" ||
-      change.actions[0] === "delete" ||
-      change.actions[0] === "forget" ||
-      isReplacement(change);
+      mode === "destroy" || change.actions[0] === "delete" || change.actions[0] === "forget" || isReplacement(change);
     const resource = declared.get(change.address);
     const protecting = resource?.lifecycle?.preventDestroy === true || names.has(resourceOf(change.address));
     // What is gone already is not destroyed by leaving the state.

@@ -109,7 +109,7 @@ function recordedScope(desired: Desired, state: State, kinds: Kinds, env: Enviro
       return kind === undefined || importId === undefined ? UNKNOWN : adopted(kind, importId);
     },
     env,
-    (address) => state.resources.get(address)?.sensitive,
+    (address) => (data.has(address) ? data.secrets(address, scope) : state.resources.get(address)?.sensitive),
   );
   return scope;
 }

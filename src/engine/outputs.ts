@@ -65,7 +65,8 @@ export function planOutputs(
     const none = known === null && unknown === false;
     const action = prior === undefined ? (none ? "no-op" : "create") : none ? "delete" : same ? "no-op" : "update";
     const type = unknown === false && !none ? { type: typeOf(evaluated, known) } : {};
-    return [{ ...named, action, after: known, after_unknown: unknown, ...type }];
+    const secret = evaluated.secret ? { secret: true as const } : {};
+    return [{ ...named, action, after: known, after_unknown: unknown, ...type, ...secret }];
   });
   const names = new Set(declared.map(({ name }) => name));
   const gone = [...recorded].filter(([name]) => !names.has(name));

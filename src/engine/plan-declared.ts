@@ -55,7 +55,10 @@ export function planDeclared(options: PlanOptions): PlannedDeclared {
       return undecided.has(address) ? UNKNOWN : (results.get(address) ?? state.resources.get(address)?.attributes);
     },
     env,
-    (address) => changes.get(address)?.sensitive ?? state.resources.get(address)?.sensitive,
+    (address) =>
+      data.has(address)
+        ? data.secrets(address, scope)
+        : (changes.get(address)?.sensitive ?? state.resources.get(address)?.sensitive),
   );
 
   for (const resource of inOrder(declared, (node) => dependenciesOf(node, index))) {

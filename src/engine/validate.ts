@@ -1,4 +1,4 @@
-import { type Kinds, matches } from "../kinds/kind.ts";
+import { type Kind, type Kinds, matches } from "../kinds/kind.ts";
 import {
   type Desired,
   type DesiredResource,
@@ -20,7 +20,7 @@ export function validateDesired(desired: Desired, all: Kinds, env: Environment):
   const kinds = kindsOf(desired, all);
   const diagnostics: Diagnostic[] = [];
   const scope = scopeOf(() => UNKNOWN, env);
-  const byKey = new Map<string, { resource: DesiredResource; config: ValueObject }[]>();
+  const byKey = new Map<string, Known[]>();
   const byReference = new Map<string, DesiredResource>();
   const places = new SecretPlaces();
   for (const resource of desired.resources) {
@@ -29,21 +29,36 @@ export function validateDesired(desired: Desired, all: Kinds, env: Environment):
     const { config, diagnostics: own } = resolveConfig(kind, resource, scope);
     diagnostics.push(...own, ...places.add(resource, config));
 
+    const twin = twinOf(resource, kind, config, byKey);
     const reference = kind.orderReference?.(config) ?? (kind.creation === "keyed" ? resource.address : undefined);
-    if (reference !== undefined) {
-      const first = byReference.get(reference);
-      if (first === undefined) byReference.set(reference, resource);
-      else diagnostics.push(sameReference(resource, first, reference));
-    }
-    const natural = kind.naturalKey(config);
-    if (natural === undefined) continue;
-    const bucket = JSON.stringify([kind.type, resource.provider, resource.config[kind.parent ?? ""] ?? null, natural]);
-    const others = byKey.get(bucket) ?? [];
-    const twin = others.find((other) => matches(kind, config, other.config));
-    if (twin !== undefined) diagnostics.push(sameThing(resource, twin.resource, kind.noun));
-    byKey.set(bucket, [...others, { resource, config }]);
+    const first = reference === undefined ? undefined : byReference.get(reference);
+    if (reference !== undefined && first === undefined) byReference.set(reference, resource);
+    // One mistake is told once: of the same thing declared twice, the reference is mostly the same as well.
+    if (twin !== undefined) diagnostics.push(sameThing(resource, twin.resource, kind.noun, config));
+    else if (reference !== undefined && first !== undefined)
+      diagnostics.push(sameReference(resource, first, reference));
   }
   return diagnostics;
+}
+
+interface Known {
+  readonly resource: DesiredResource;
+  readonly config: ValueObject;
+}
+
+/** What was declared before and is the same object of the same account. Notes the resource for those that follow. */
+function twinOf(
+  resource: DesiredResource,
+  kind: Kind,
+  config: ValueObject,
+  byKey: Map<string, Known[]>,
+): Known | undefined {
+  const natural = kind.naturalKey(config);
+  if (natural === undefined) return undefined;
+  const bucket = JSON.stringify([kind.type, resource.provider, resource.config[kind.parent ?? ""] ?? null, natural]);
+  const others = byKey.get(bucket) ?? [];
+  byKey.set(bucket, [...others, { resource, config }]);
+  return others.find((other) => matches(kind, config, other.config));
 }
 
 function sameReference(resource: DesiredResource, first: DesiredResource, reference: string): Diagnostic {
@@ -59,12 +74,18 @@ function sameReference(resource: DesiredResource, first: DesiredResource, refere
   return located(diagnostic, resource.locate(["reference"]));
 }
 
-function sameThing(resource: DesiredResource, first: DesiredResource, noun: string): Diagnostic {
+function sameThing(
+  resource: DesiredResource,
+  first: DesiredResource,
+  noun: string,
+  { domain }: ValueObject,
+): Diagnostic {
   const other = first.locate([]);
+  const same = typeof domain === "string" ? ` for the domain ${domain}` : "";
   const diagnostic: Diagnostic = {
     severity: "error",
     code: "config.duplicate",
-    summary: `${resource.address} declares the same ${noun} as ${first.address}`,
+    summary: `${resource.address} declares the same ${noun}${same} as ${first.address}`,
     detail: `Both would be made, or each taken for the other.${other === undefined ? "" : ` The first is at ${other.file}:${other.line}:${other.column}.`}`,
     fix: "Remove one of the two.",
     address: resource.address,

@@ -56,6 +56,8 @@ export interface OutputChange {
   readonly after_unknown: Mask;
   /** Never shown. */
   readonly sensitive: boolean;
+  /** A secret goes into it. What is only declared as sensitive (as CDKTF declares all that stacks share) need be none. */
+  readonly secret?: true;
   /** Terraform's type of `after`, where all of it is known. */
   readonly type?: Json;
 }

@@ -54,6 +54,12 @@ const FIRST_POLL_MS = 20;
 const LONGEST_POLL_MS = 1000;
 
 /**
+ * Two that disturbed each other would do so again after the same pause. They are processes of one machine, so that their
+ * numbers differ, often by one: multiplied by the golden ratio, neighbours end up far apart. From 0 to 1.
+ */
+const spreadOf = (pid: number) => (pid * 0.618_033_988_75) % 1;
+
+/**
  * The lock of a state file: `.NAME.lock` beside it, held by the operating system, and `.NAME.lock.info`, a notice that
  * names the holder and has Terraform's form and place. A notice of Terraform's own is respected.
  * @param statePath the state file, symbolic links followed.
@@ -61,6 +67,7 @@ const LONGEST_POLL_MS = 1000;
 export function createFileLock(statePath: string, { clock, uuid, contender }: LockContext): StateLock {
   const path = join(dirname(statePath), `.${basename(statePath)}.lock`);
   const noticePath = `${path}.info`;
+  const spread = spreadOf(contender.pid);
 
   const readNotice = (): LockHolder | undefined => {
     try {
@@ -124,7 +131,7 @@ export function createFileLock(statePath: string, { clock, uuid, contender }: Lo
         if (held !== undefined) return held;
         const left = start + Math.max(timeoutMs, GRACE_MS) - clock.now();
         if (left <= 0) return refuse(readNotice(), clock, noticePath);
-        await clock.sleep(Math.min(pause, left), signal);
+        await clock.sleep(Math.min(pause * (0.5 + spread), left), signal);
       }
     },
     takeOver: async (id) =>

@@ -89,10 +89,15 @@ function fixLines(fix: string, width: number | undefined, paint: Paint): string[
 function placeText({ range, address, attribute }: Diagnostic): string | undefined {
   if (range !== undefined) {
     const where = `on ${escapeLine(range.file)}:${range.line}:${range.column}`;
-    const what = [address, range.construct && `construct ${range.construct}`].filter(Boolean).join(", ");
+    const what = [address, range.construct && `construct ${constructName(range.construct)}`].filter(Boolean).join(", ");
     return what === "" ? where : `${where} (${escapeLine(what)})`;
   }
   const path = attribute === undefined || attribute.length === 0 ? undefined : formatPath(attribute);
   if (address === undefined) return path === undefined ? undefined : escapeLine(`in ${path}`);
   return escapeLine(path === undefined ? `in ${address}` : `in ${address}, attribute ${path}`);
+}
+
+/** The path of a construct as its author knows it: `Default` is what a construct calls the one thing in it, and the CDKs leave it out too. */
+function constructName(path: string): string {
+  return path.replace(/(?<=.)(?:\/Default)+$/, "");
 }

@@ -10,7 +10,9 @@ const NULLS: Readonly<Record<string, string>> = {
 
 /** Outputs as `terraform output` prints them, `name = value` by name; a sensitive one without its value. Empty for none. */
 export function renderOutputs(outputs: ReadonlyMap<string, OutputState>): string {
-  const sorted = [...outputs].sort(([a], [b]) => (a < b ? -1 : 1));
+  // What CDKTF makes for other stacks, nobody has declared: `--json` tells it.
+  const declared = [...outputs].filter(([name]) => !name.startsWith("cross-stack-output-"));
+  const sorted = declared.sort(([a], [b]) => (a < b ? -1 : 1));
   return sorted
     .map(([name, { value, type, sensitive }]) => {
       return `${escapeLine(name)} = ${sensitive ? "<sensitive>" : renderOutputValue(value, type)}\n`;

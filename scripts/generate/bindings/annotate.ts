@@ -4,8 +4,8 @@ import { isGivenSecret, type Shape } from "./shapes.ts";
 
 /**
  * What the generators leave out of one file of bindings, from the schema: the descriptions of classes and of what is read
- * from them, marks of what is sensitive, write-only or deprecated, and a warning where a secret is given as a literal text
- * (`src/constructs/clear-text.ts`).
+ * from them, marks of what is sensitive, write-only or deprecated, a warning where a secret is given as a literal text
+ * (`src/constructs/clear-text.ts`), and a refusal of two blocks of one name (`src/constructs/names.ts`).
  *
  * @param text as the generator has written it
  * @param library the name of the namespace import of the library in it
@@ -21,13 +21,14 @@ export function annotate(text: string, library: string, shapes: ReadonlyMap<stri
       const [, word, name = ""] = /^export (class|interface) (\w+)/.exec(part) ?? [];
       const shape = shapes.get(name);
       if (shape === undefined) return part;
+      const whole = word === "class" && shape.schema !== undefined ? watched(part, name, library) : part;
       return Object.entries(shape.attributes).reduce((done, [attribute, of]) => {
         const edit = new Edit(done, `${name}.${attribute}`);
         if (word === "interface") return described(edit, attribute, of).text;
         // Objects within a resource are no constructs; `shapesOf` has seen to it that no secret is given in one.
         const warned = shape.schema !== undefined && isGivenSecret(of) ? guarded(edit, attribute, library) : edit;
         return read(warned, attribute, of).text;
-      }, part);
+      }, whole);
     })
     .join("");
 }
@@ -85,6 +86,13 @@ function read(edit: Edit, name: string, attribute: Attribute): Edit {
     ];
     return `${head}  /**\n${comment(lines, "  ").join("")}${own}  */\n`;
   });
+}
+
+/** The constructor of what has a name in a stack; that of a provider is fixed. */
+function watched(text: string, name: string, library: string): string {
+  if (/^export class \w+ extends \w+\.TerraformProvider\b/.test(text)) return text;
+  const base = /^ {4}super\(scope, id, \{\n(?: {6}.*\n)* {4}\}\);\n/;
+  return new Edit(text, name).at("its constructor", base, (call) => `${call}    watchNames(${library}, this);\n`).text;
 }
 
 /** The two places where a secret is given: the constructor and the setter. */

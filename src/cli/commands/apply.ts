@@ -21,6 +21,7 @@ import { showProgress } from "../progress.ts";
 import { type Run, type RunOptions, withPlan } from "../run.ts";
 import { readSavedPlan, type SavedPlan } from "../saved-plan.ts";
 import { secretsOf } from "../secrets.ts";
+import { eventInItsTerms, resultInItsTerms } from "../told.ts";
 import { hasChanges } from "./plan.ts";
 
 export interface ApplyFlags extends GuardFlags {
@@ -79,9 +80,10 @@ export async function runApply(
       run.providers.refresh();
     }
 
-    const result = json
+    const done = json
       ? await carryOut(invocation, run, flags, (event) => emit([eventMessage(event, now())]))
       : await showProgress(invocation, run.plan, run.stop, (onEvent) => carryOut(invocation, run, flags, onEvent));
+    const result = resultInItsTerms(invocation, done);
     run.shown.push(...result.outcomes.flatMap(({ diagnostics }) => diagnostics.filter(isError)));
     if (json) emit(resultMessages(run.plan, result, now()));
     else if (hasChanges(run.plan)) {
@@ -128,7 +130,7 @@ async function carryOut(
     concurrency: flags.parallelism ?? PARALLELISM,
     waitMs: flags.wait === false ? 0 : (flags.waitTimeout ?? WAIT_MS),
     stop,
-    onEvent,
+    onEvent: (event) => onEvent(eventInItsTerms(invocation, event)),
     requests: () => providers.requests,
     limits,
     all,

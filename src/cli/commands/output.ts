@@ -1,7 +1,9 @@
 import { didYouMean, fail, type Json, type OutputState } from "../../model/index.ts";
 import { escapeText, renderDiagnostics, renderOutputs, renderOutputValue } from "../../report/index.ts";
 import { type Invocation, revealJson } from "../io.ts";
+import { checkProject } from "../project.ts";
 import { readState } from "../recorded.ts";
+import { inItsTerms } from "../told.ts";
 
 export interface OutputFlags {
   /** One value as it is, without quotes and line break. */
@@ -21,28 +23,43 @@ export async function runOutput(invocation: Invocation, { raw = false }: OutputF
   }
   if (raw && options.json) fail("usage", "--raw and --json are two forms", { fix: "Pass one of them." });
   const { outputs = new Map<string, OutputState>() } = await readState(invocation);
-  if (name !== undefined) show(invocation, raw, name, outputs);
+  if (name !== undefined) await show(invocation, raw, name, outputs);
   else if (options.json) revealJson(invocation, Object.fromEntries([...outputs].map(([key, one]) => [key, full(one)])));
   else if (outputs.size > 0) io.out(renderOutputs(outputs));
-  else if (!options.quiet) io.err(renderDiagnostics([NONE], invocation.errLook));
+  else if (!options.quiet)
+    io.err(
+      renderDiagnostics(inItsTerms(invocation, [{ ...NONE, fix: await wayToOutputs(invocation) }]), invocation.errLook),
+    );
   return 0;
 }
 
-const NONE = {
-  severity: "warning",
-  code: "state.output",
-  summary: "No outputs are recorded",
-  fix: "Declare them under `outputs`; `hostform apply` records them.",
-} as const;
+const NONE = { severity: "warning", code: "state.output", summary: "No outputs are recorded" } as const;
 
-function show(invocation: Invocation, raw: boolean, name: string, outputs: ReadonlyMap<string, OutputState>): void {
+/** How a project comes to have outputs. Where nothing is declared, what is to be done about that. */
+async function wayToOutputs(invocation: Invocation): Promise<string> {
+  const { options, stack } = invocation;
+  if (stack !== undefined) return "Declare them with `TerraformOutput`, or in `output`; `hostform apply` records them.";
+  const { diagnostics } = options.stateNamed === true ? { diagnostics: [] } : await checkProject(invocation);
+  const missing = diagnostics.find(({ code }) => code === "config.missing")?.fix;
+  return missing ?? "Declare them under `outputs`; `hostform apply` records them.";
+}
+
+async function show(
+  invocation: Invocation,
+  raw: boolean,
+  name: string,
+  outputs: ReadonlyMap<string, OutputState>,
+): Promise<void> {
   const { io, options } = invocation;
   const output = outputs.get(name);
   if (output === undefined) {
     const known = outputs.size === 0 ? "None is recorded." : `There are ${[...outputs.keys()].join(", ")}.`;
     fail("state.output", `The state has no output ${name}.${didYouMean(name, outputs.keys())}`, {
       detail: known,
-      fix: "Correct the name. One that was declared lately is recorded by the next `hostform apply`.",
+      fix:
+        outputs.size === 0
+          ? await wayToOutputs(invocation)
+          : "Correct the name. One that was declared lately is recorded by the next `hostform apply`.",
     });
   }
   const { value, type } = output;

@@ -1,8 +1,9 @@
 import { type Diagnostic, fail, HostformError } from "../../model/index.ts";
 import { escapeLine, plural, renderDiagnostics } from "../../report/index.ts";
 import { type Invocation, say } from "../io.ts";
+import { throwingInItsTerms } from "../told.ts";
 import { chooseStacks, invocationOn } from "./activate.ts";
-import type { LoadedStack, Purpose, StackRun, StackSource } from "./stack.ts";
+import type { LoadedStack, Purpose, StackSource } from "./stack.ts";
 
 /**
  * How a command takes stacks: `each` of those selected in turn; `one` alone; `none`, as it is about no declaration.
@@ -47,7 +48,11 @@ export async function runOnStacks(
   const { stacks, run } = await chooseStacks(invocation, source, purpose);
   const [only, ...others] = stacks;
   if (only === undefined) return 0;
-  if (others.length === 0) return work(await invocationOn(invocation, only, run));
+  const on = async (stack: LoadedStack) => {
+    const own = await invocationOn(invocation, stack, run);
+    return throwingInItsTerms(own, () => work(own));
+  };
+  if (others.length === 0) return on(only);
   const reason = reasonForOne(invocation, given);
   if (reason !== undefined) {
     fail("usage", `${reason}, and there are ${stacks.length} stacks`, {
@@ -55,19 +60,18 @@ export async function runOnStacks(
       fix: `Choose one: \`--only ${only.name}\`.`,
     });
   }
-  return runSeveral(invocation, destroying ? stacks.toReversed() : stacks, run, { destroying, work });
+  return runSeveral(invocation, destroying ? stacks.toReversed() : stacks, { destroying, on });
 }
 
 interface Several {
   readonly destroying: boolean;
-  readonly work: Work;
+  on(stack: LoadedStack): Promise<number>;
 }
 
 async function runSeveral(
   invocation: Invocation,
   stacks: readonly LoadedStack[],
-  run: StackRun,
-  { destroying, work }: Several,
+  { destroying, on }: Several,
 ): Promise<number> {
   const { io } = invocation;
   const failed = new Map<string, "failed" | "left out">();
@@ -92,7 +96,7 @@ async function runSeveral(
         say(invocation, escapeLine(`Left out: ${hindrance}, ${relation}, ${words(failed.get(hindrance))}.`));
         continue;
       }
-      const ended = await attempt(invocation, async () => work(await invocationOn(invocation, stack, run)));
+      const ended = await attempt(invocation, () => on(stack));
       if (ended === 1) failed.set(stack.name, "failed");
       code = Math.max(code, ended);
     }

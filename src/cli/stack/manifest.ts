@@ -96,7 +96,8 @@ function said({ constructPath, level, message, stacktrace = [] }: z.infer<typeof
   return {
     severity,
     code: "stack.annotation",
-    summary: `${constructPath}: ${first}`,
+    // `Default` is inside of a construct that somebody has made: they know it by the path before.
+    summary: `${constructPath.replace(/(?<=.)(?:\/Default)+$/, "")}: ${first}`,
     ...(rest.length > 0 && { detail: rest.join("\n").trim() }),
     ...(severity === "error" && { fix: "Mend what the construct complains of, and synthesize again." }),
     ...(range && { range }),

@@ -5,6 +5,7 @@ import type { Schema } from "../../model/schema.ts";
 import type { Invocation } from "../io.ts";
 import { readSiblings } from "./remote-state.ts";
 import type { ActiveStack } from "./stack.ts";
+import { isToldByConstruct } from "./told.ts";
 import { secretsIn } from "./variables.ts";
 
 /**
@@ -33,7 +34,7 @@ export async function readStack(invocation: Invocation, stack: ActiveStack): Pro
     desired: found.some(isError) ? undefined : desired,
     partial,
     backend: onDisk(backend),
-    diagnostics: [...found, ...diagnostics],
+    diagnostics: [...found, ...diagnostics.filter((one) => !isToldByConstruct(one, stack.annotations))],
   };
 }
 

@@ -48,6 +48,12 @@ const given =
     return found === undefined ? [] : [found];
   };
 
+/** A check of what must be given: JavaScript, and values from a file, do not know what the types say. */
+export const needed =
+  (check: Check): Check =>
+  (property, value) =>
+    value === undefined || value === null ? [`${property}: it is missing, and has no default`] : check(property, value);
+
 /** A value as a message repeats it: one line, of bounded length. */
 export const shown = (value: unknown): string => {
   const text = JSON.stringify(value) ?? String(value);

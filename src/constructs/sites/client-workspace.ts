@@ -2,9 +2,8 @@ import type { TerraformProvider } from "cdktf";
 import { Construct } from "constructs";
 import { ClientAccount } from "../cdktf/lib/client-account/index.ts";
 import { HostedSite, type HostedSiteProps } from "./hosted-site.ts";
-import { claimName } from "./resource-name.ts";
 import { accountMistakes } from "./site-checks.ts";
-import { refusal, toldAt } from "./told-at.ts";
+import { refusal } from "./told-at.ts";
 import type { Currency } from "./words.ts";
 
 /** What the sites of a workspace have in common, unless one says otherwise. Grants of both are added. */
@@ -50,7 +49,6 @@ export class ClientWorkspace extends Construct {
   private readonly defaults: SiteDefaults & { readonly provider?: TerraformProvider };
   private readonly made = new Map<string, HostedSite>();
 
-  /** @throws Error for an id that gives no name in Terraform */
   constructor(scope: Construct, id: string, props: ClientWorkspaceProps) {
     super(scope, id);
     const { deletionPolicy = "prevent", currency, provider } = props;
@@ -70,7 +68,6 @@ export class ClientWorkspace extends Construct {
       provider,
       lifecycle: preventDestroy ? { preventDestroy } : undefined,
     });
-    toldAt(this, () => claimName(this.account));
     this.node.addValidation({ validate: () => accountMistakes(this.account) });
   }
 

@@ -1,7 +1,6 @@
 import { type ITerraformDependable, type TerraformProvider, TerraformStack } from "cdktf";
 import { Construct } from "constructs";
 import { Webhook } from "../cdktf/lib/webhook/index.ts";
-import { claimName } from "./resource-name.ts";
 import { type SecretPlace, secretOutput } from "./secret-place.ts";
 import { webhookMistakes } from "./site-checks.ts";
 import { refusal, toldAt } from "./told-at.ts";
@@ -47,7 +46,6 @@ export class EventSubscription extends Construct {
       dependsOn: props.dependsOn,
       lifecycle: { createBeforeDestroy: true },
     });
-    toldAt(this, () => claimName(this.webhook));
     this.node.addValidation({ validate: () => webhookMistakes(this.webhook) });
   }
 

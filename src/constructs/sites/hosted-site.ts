@@ -12,8 +12,7 @@ import { MigrationRequest } from "../cdktf/lib/migration-request/index.ts";
 import { Service } from "../cdktf/lib/service/index.ts";
 import { isToken, shown } from "./checks.ts";
 import { orderReference } from "./order-reference.ts";
-import { addWriteOnlyAdvice, type Password } from "./password.ts";
-import { claimName } from "./resource-name.ts";
+import { addWriteOnlyAdvice, givenPassword, type Password } from "./password.ts";
 import { secretOutput } from "./secret-place.ts";
 import { grantMistakes, migrationMistakes, serviceMistakes } from "./site-checks.ts";
 import { refusal, toldAt } from "./told-at.ts";
@@ -103,12 +102,14 @@ export class HostedSite extends Construct {
   /** @throws Error, with the path of the construct, for what is wrong whatever the values are */
   constructor(scope: Construct, id: string, props: HostedSiteProps) {
     super(scope, id);
-    const { password, migration, deletionPolicy = "prevent" } = props;
+    const { deletionPolicy = "prevent" } = props;
+    // What comes from a file may be null: it is as good as left out.
+    const [reference, migration] = [props.reference ?? undefined, props.migration ?? undefined];
+    const password = toldAt(this, () => givenPassword(props.password));
     const { preventDestroy = deletionPolicy === "prevent" } = props;
     this.provider = props.provider;
-    const named = props.reference !== undefined || props.domain !== undefined;
-    this.reference = named ? props.reference : toldAt(this, () => orderReference(this.node.path));
-    const place = password?.place;
+    const named = (reference ?? props.domain ?? undefined) !== undefined;
+    this.reference = named ? reference : toldAt(this, () => orderReference(this.node.path));
     this.service = new Service(this, "Default", {
       planId: props.planId,
       currency: props.currency,
@@ -119,18 +120,21 @@ export class HostedSite extends Construct {
       suspended: props.suspended,
       password: password?.value,
       passwordVersion: props.passwordVersion ?? (password === undefined ? undefined : 1),
-      secretOutput: place === undefined ? undefined : toldAt(this, () => secretOutput(place, TerraformStack.of(this))),
+      secretOutput:
+        password === undefined || password.value !== undefined
+          ? undefined
+          : toldAt(this, () => secretOutput(password.place, TerraformStack.of(this))),
       deletionPolicy,
       provider: props.provider,
       dependsOn: props.dependsOn,
       lifecycle: preventDestroy ? { preventDestroy } : undefined,
     });
-    toldAt(this, () => claimName(this.service));
     if (password?.value !== undefined) addWriteOnlyAdvice(this);
     this.migration = migration === undefined ? undefined : this.moved(migration, props.domain);
     for (const [email, spec] of Object.entries(props.grants ?? {})) {
-      if (typeof spec === "string") this.grant(email, spec);
-      else this.grant(email, spec.permission, spec);
+      // Anything else is told as what it is, or as missing.
+      if (typeof spec === "object" && spec !== null) this.grant(email, spec.permission, spec);
+      else this.grant(email, spec);
     }
     this.node.addValidation({ validate: () => this.mistakes() });
     Aspects.of(this).add({ visit: (node) => node === this && this.remark() });
@@ -153,9 +157,10 @@ export class HostedSite extends Construct {
 
   /**
    * Shares the site with another user.
-   * @throws Error for an address that it is shared with already, and for one that is a token and has no `id`
+   * @throws Error for an address that it is shared with already, for one that is a token and has no `id`, for what is no text
    */
   grant(email: string, permission: Permission, { expiresAt, id }: GrantOptions = {}): Grant {
+    if (typeof email !== "string") throw refusal(this.node.path, `grant: ${shown(email)} is no e-mail address`);
     const key = isToken(email) ? undefined : email.trim().toLowerCase();
     if (key === undefined && id === undefined) {
       throw refusal(
@@ -173,7 +178,6 @@ export class HostedSite extends Construct {
       expiresAt: expiresAt instanceof Date ? instantOf(expiresAt) : expiresAt,
       provider: this.provider,
     });
-    toldAt(this, () => claimName(grant));
     this.shared.set(key ?? grant.node.id, grant);
     return grant;
   }
@@ -198,15 +202,13 @@ export class HostedSite extends Construct {
     if (moving === undefined) {
       throw refusal(this.node.path, 'migration: the site has no domain, so say which one is moved: { domain: "…" }');
     }
-    const request = new MigrationRequest(this, "migration", {
+    return new MigrationRequest(this, "migration", {
       domain: moving,
       orderId: this.service.id,
       questions: Object.fromEntries(Object.entries(questions).map(([name, value]) => [name, String(value)])),
       deletionPolicy,
       provider: this.provider,
     });
-    toldAt(this, () => claimName(request));
-    return request;
   }
 
   private mistakes(): string[] {

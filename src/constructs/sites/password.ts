@@ -67,6 +67,23 @@ export class Password {
   readonly place: SecretPlace | undefined;
 }
 
+/**
+ * What a site was given for a password, when it is one: JavaScript, and a type that was asserted, let anything through.
+ * @throws Error, without the value, for a text and for whatever else is no `Password`
+ */
+export function givenPassword(password: unknown): Password | undefined {
+  if (password === undefined || password === null) return undefined;
+  if (isPassword(password)) return password;
+  const literal = typeof password === "string" && !isToken(password);
+  throw new Error(
+    `password: ${literal ? "a literal text would stand in clear text in cdk.tf.json. Give" : "give"} it with Password.fromVariable, Password.of or Password.generated.${literal ? " If this text is a secret in use, change it." : ""}`,
+  );
+}
+
+/** Not by its class: two copies of this package may be at work in one program. What is in it is checked at synthesis. */
+const isPassword = (given: unknown): given is Password =>
+  typeof given === "object" && given !== null && "value" in given && "place" in given;
+
 function newVariable(stack: TerraformStack, name: string, { description }: PasswordOptions): TerraformVariable {
   const variable = new TerraformVariable(stack, name, {
     type: "string",

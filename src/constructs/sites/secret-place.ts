@@ -34,10 +34,10 @@ const FORMS = ["file", "envFile", "command"] as const;
  *
  * @throws Error for what is no place
  */
-export function secretOutput(place: SecretPlace, stack: TerraformStack): SecretOutput | undefined {
+export function secretOutput(place: SecretPlace | undefined, stack: TerraformStack): SecretOutput | undefined {
   if (place === "state") return undefined;
   const forms = typeof place === "object" && place !== null ? FORMS.filter((form) => form in place) : [];
-  if (forms.length !== 1 || Object.keys(place).length !== 1) {
+  if (place === undefined || forms.length !== 1 || Object.keys(place).length !== 1) {
     throw new Error(
       'secret: expected one of { file: "PATH" }, { envFile: { path: "PATH", name: "NAME" } }, { command: ["PROGRAM", …] } and "state"',
     );

@@ -12,6 +12,7 @@ import {
   checkUrl,
   checkWord,
   isToken,
+  needed,
   shown,
 } from "./checks.ts";
 import { LONGEST_REFERENCE } from "./order-reference.ts";
@@ -25,8 +26,8 @@ const { SUSPEND: _, ...KEEPING } = DeletionPolicy;
 export function serviceMistakes(service: Service): string[] {
   const { passwordInput: password, passwordVersionInput: version, secretOutputInput: place } = service;
   return [
-    ...checkPositive("planId", service.planIdInput),
-    ...checkWord(Currency)("currency", service.currencyInput),
+    ...needed(checkPositive)("planId", service.planIdInput),
+    ...needed(checkWord(Currency))("currency", service.currencyInput),
     ...checkWord(Term)("term", service.termInput),
     ...checkDomain("domain", service.domainInput),
     ...checkText()("couponCode", service.couponCodeInput),
@@ -44,8 +45,8 @@ export function serviceMistakes(service: Service): string[] {
 
 export function grantMistakes({ node, emailInput, permissionInput, expiresAtInput }: Grant): string[] {
   return [
-    ...checkEmail("email", emailInput),
-    ...checkWord(Permission)("permission", permissionInput),
+    ...needed(checkEmail)("email", emailInput),
+    ...needed(checkWord(Permission))("permission", permissionInput),
     ...checkInstant("expiresAt", expiresAtInput),
   ].map((mistake) => `grant ${shown(node.id)}: ${mistake}`);
 }
@@ -59,7 +60,7 @@ export function migrationMistakes({ domainInput, deletionPolicyInput }: Migratio
 
 export function accountMistakes(account: ClientAccount): string[] {
   return [
-    ...checkText()("name", account.nameInput),
+    ...needed(checkText())("name", account.nameInput),
     ...checkText()("companyName", account.companyNameInput),
     ...checkText()("companyNumber", account.companyNumberInput),
     ...checkText()("vatNumber", account.vatNumberInput),
@@ -70,7 +71,7 @@ export function accountMistakes(account: ClientAccount): string[] {
 
 export function webhookMistakes({ urlInput, eventsInput = [] }: Webhook): string[] {
   return [
-    ...checkUrl("url", urlInput),
+    ...needed(checkUrl)("url", urlInput),
     ...(isToken(eventsInput) ? [] : eventsInput.flatMap((event) => checkWord(EventName)("events", event))),
     ...(eventsInput.length === 0 ? ["events: at least one is needed"] : []),
   ];

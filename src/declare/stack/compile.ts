@@ -40,7 +40,8 @@ export function reportExpression(error: ExpressionError, tree: Tree, mistakes: M
   });
 }
 
-const capital = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+/** Begins a sentence; a name at its beginning (`uuid: …`) stays as it is written. */
+const capital = (text: string) => (/^[\w.]+:/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1));
 
 /** Longer expressions are not repeated by a message. */
 const LONGEST = 200;

@@ -61,8 +61,9 @@ function readOutput(
     mistakes.add(keySpan, "config.missing_attribute", `The output "${name}" has no value`, { fix });
     return undefined;
   }
-  const compiled = compile(entry.value, mistakes);
-  if (compiled === undefined || !checkNames(compiled, declared, {})) return undefined;
+  const remark = { address: `output.${name}`, attribute: ["value"] };
+  const compiled = compile(entry.value, mistakes, remark);
+  if (compiled === undefined || !checkNames(compiled, declared, {}, remark)) return undefined;
   check(name, sensitive, compiled, surroundings, declared);
   const references = compiled.traversals.flatMap((traversal) =>
     rootsOf(surroundings, traversal).map((root) => referenceTo(root, traversal.offset, traversal.path)),
@@ -101,7 +102,7 @@ function check(
     });
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
-    reportExpression(error, compiled.tree, mistakes);
+    reportExpression(error, compiled.tree, mistakes, { address: `output.${name}`, attribute: ["value"] });
   }
 }
 

@@ -47,7 +47,7 @@ describe("a manifest", () => {
   it("tells what constructs complain of, at the first line that is no library's", () => {
     const annotations = [
       {
-        constructPath: "app/one/site",
+        constructPath: "app/one/site/Default",
         level: "@cdktf/error",
         message: "No domain.\nGive one.",
         stacktrace: ["new Site (/app/node_modules/x/site.js:3:4)", "at Object.<anonymous> (/app/main.ts:12:34)"],

@@ -303,16 +303,70 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
   });
 
   it.each([
-    ["an id that begins with a digit", "1and1", /gives the name "1and1" in Terraform.*such as "site-1and1"/],
-    ["an id of which nothing is left", "საიტი", /gives the name "" in Terraform/],
+    ["an id that begins with a digit", "1and1", /prod\/1and1 has the name "1and1" in Terraform.*such as "site-1and1"/],
+    ["an id of which nothing is left", "საიტი", /has the name "" in Terraform/],
   ])("refuses %s", (_, id, words) => {
-    expect(() => site({}, id)).toThrow(words);
+    expect(complaint(library(), site({}, id).stack)).toMatch(words);
   });
 
-  it("refuses two ids that are one name in Terraform, of which one site would be lost", () => {
-    const { stack } = site({}, "a.b");
-    const second = () => new (library().hostform.HostedSite)(stack, "ab", { ...SITE, domain: "ab.example" });
-    expect(second).toThrow("[prod/ab] In Terraform this is hosting_service.ab, and so is prod/a.b/Default");
+  it("can be called otherwise in Terraform", () => {
+    const { site: made, stack, synth } = site({}, "1and1");
+    // CDKTF takes another name as long as nothing has referred to the first one.
+    made.service.overrideLogicalId("one");
+    made.grant("a@b.example", "view").overrideLogicalId("boss");
+    expect(complaint(library(), stack)).toBe("");
+    expect(only(synth(), "hosting_grant")).toMatchObject({ service_id: "${hosting_service.one.id}" });
+  });
+
+  it.each([
+    ["planId", undefined],
+    ["planId", null],
+    ["currency", undefined],
+    ["currency", null],
+  ])("tells at synthesis, with the path, that %s is %s", (property, value) => {
+    const said = complaint(library(), site({ [property]: value }).stack);
+    expect(said).toContain(`[prod/acme] ${property}: it is missing, and has no default`);
+  });
+
+  it("tells of a grant that says too little", () => {
+    const { site: made, stack } = site({ grants: { "a@b.example": null, "c@d.example": {} } });
+    const said = complaint(library(), stack);
+    for (const email of ["a@b.example", "c@d.example"])
+      expect(said).toContain(`[prod/acme] grant "${email}": permission: it is missing, and has no default`);
+    expect(() => made.grant(undefined as unknown as string, "view")).toThrow(
+      "[prod/acme] grant: undefined is no e-mail address",
+    );
+  });
+
+  it("takes what is null for left out, as values from a file have it", () => {
+    const { site: made, synth } = site({
+      domain: null,
+      reference: null,
+      password: null,
+      migration: null,
+      grants: null,
+    });
+    expect(made.reference).toBe("prod/acme");
+    expect(only(synth(), "hosting_service")).toMatchObject({ reference: "prod/acme" });
+    expect(only(synth(), "hosting_service")).not.toHaveProperty("password_version");
+  });
+
+  it.each([
+    ["a text", "hunter2-canary", /^\[prod\/acme\] password: a literal text would stand in clear text/],
+    ["a token", "${var.pw}", /^\[prod\/acme\] password: give it with Password\.fromVariable/],
+    ["another object", { file: "canary" }, /^\[prod\/acme\] password: give it with Password\.fromVariable/],
+  ])("refuses %s in place of a Password, and does not repeat it", (_, password, words) => {
+    expect(() => site({ password })).toThrow(words);
+    expect(() => site({ password })).not.toThrow(/canary/);
+  });
+
+  it("refuses what only looks like a Password, and one that has no place", () => {
+    const { stack } = site({ password: { value: "hunter2-canary", place: undefined } });
+    const said = complaint(library(), stack);
+    expect(said).toContain("[prod/acme] password: a literal text would stand in clear text");
+    expect(said).not.toContain("canary");
+    const password = library().hostform.Password.generated(undefined as unknown as "state");
+    expect(() => site({ password })).toThrow(/^\[prod\/acme\] secret: expected one of/);
   });
 
   it.each([

@@ -100,10 +100,13 @@ describe.each(libraries.names)("ClientWorkspace of %s", (name) => {
     expect(said).toContain("[prod/acme] name: expected a text that is not empty");
     expect(said).toContain('[prod/acme] currency: "GBP" is not known');
     expect(said).toContain('[prod/acme] deletionPolicy: "suspend" is not known; expected one of "prevent", "forget"');
+    const nameless = complaint(library(), workspace({ name: undefined }).stack);
+    expect(nameless).toContain("[prod/acme] name: it is missing, and has no default");
   });
 
   it("refuses an id that is no name", () => {
-    expect(() => workspace({}, "3com")).toThrow(/^\[prod\/3com\] The id "3com" gives the name "3com"/);
+    const said = complaint(library(), workspace({}, "3com").stack);
+    expect(said).toContain('prod/3com has the name "3com" in Terraform');
   });
 });
 
@@ -179,6 +182,8 @@ describe.each(libraries.names)("EventSubscription of %s", (name) => {
       'events: "invoice.lost" is not known; expected one of "service.provisioned"',
     ],
     ["no events", { events: [] }, "events: at least one is needed"],
+    ["no events at all", { events: undefined }, "events: at least one is needed"],
+    ["no address", { url: undefined }, "url: it is missing, and has no default"],
     ["an address that is none", { url: "hooks" }, 'url: "hooks" is no http or https address'],
     ["another protocol", { url: "ftp://a.example" }, "is no http or https address"],
   ])("tells at synthesis of %s", (_, props, words) => {

@@ -45,6 +45,11 @@ describe("a declaration", () => {
       ["config.duplicate hosting_service.b reference"],
     ],
     [
+      "of the same domain and the same reference is one mistake",
+      [service("a", { domain: "x.example", reference: "x" }), service("b", { domain: "x.example", reference: "x" })],
+      ["config.duplicate hosting_service.b"],
+    ],
+    [
       "of a reference that is another's address",
       [service("a"), service("b", { reference: "hosting_service.a" })],
       ["config.duplicate hosting_service.b reference"],

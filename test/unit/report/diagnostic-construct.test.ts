@@ -15,3 +15,14 @@ it("a mistake in a stack tells the construct that it stands in", () => {
   );
   expect(diagnosticJson(diagnostic)).toMatchObject({ construct: range.construct, range: { filename: "main.ts" } });
 });
+
+it("people know a construct by its path, without the `Default` inside; programs get the path as it is", () => {
+  const told = (construct: string) =>
+    renderDiagnostics([{ ...diagnostic, range: { ...range, construct } }], { color: false });
+  expect(told("prod/w/Default")).toContain("(construct prod/w)\n");
+  expect(told("prod/Default/w")).toContain("(construct prod/Default/w)\n");
+  expect(told("prod/NoDefault")).toContain("(construct prod/NoDefault)\n");
+  expect(told("Default")).toContain("(construct Default)\n");
+  const inside = { ...range, construct: "prod/w/Default" };
+  expect(diagnosticJson({ ...diagnostic, range: inside }).construct).toBe("prod/w/Default");
+});

@@ -66,7 +66,13 @@ export interface BoxConfig extends cdktf.TerraformMetaArguments {
 */
 export class Box extends cdktf.TerraformResource {
   public constructor(scope: Construct, id: string, config: BoxConfig) {
-    super(scope, id);
+    super(scope, id, {
+      terraformResourceType: 'hosting_box',
+      terraformGeneratorMetadata: {
+        providerName: 'hosting',
+      },
+      forEach: config.forEach
+    });
     this._${property} = config.${property};
   }
 
@@ -122,6 +128,15 @@ describe("what the generators leave out", () => {
     expect(text).toContain('    this._myKey = value;\n    warnOfClearText(cdktn, this, "myKey", value);\n');
   });
 
+  it("is that a name is taken: each constructor of what has one says that it is there", () => {
+    const text = annotate(written("a", "a"), "cdktn", shapes("a", word));
+    expect(text).toContain(
+      "      forEach: config.forEach\n    });\n    watchNames(cdktn, this);\n    this._a = config.a;",
+    );
+    const provider = written("a", "a").replace("cdktf.TerraformResource", "cdktf.TerraformProvider");
+    expect(annotate(provider, "cdktf", shapes("a", word))).not.toContain("watchNames");
+  });
+
   it("keeps what a generator says of a getter itself", () => {
     const own = "  /**\n  * @deprecated Write-only: it reads as null.\n  */\n  public get a() {";
     const text = written("a", "a").replace("  public get a() {", own);
@@ -134,6 +149,7 @@ describe("what the generators leave out", () => {
     ["the getter", "  // a - computed: false", "  // b - computed: false", "Box.a: its getter is found 0 times"],
     ["the link", "box#a Box#a", "box#b Box#b", "BoxConfig.a: the link of its documentation is found 0 times"],
     ["the setter", "this._a = value;", "this.store(value);", "Box.a: its setter is found 0 times"],
+    ["the base", "super(scope, id, {", "super(scope, id, conf, {", "Box: its constructor is found 0 times"],
     ["the constructor", "this._a = config.a;", "this.init(config);", "Box.a: its place in the constructor is found 0"],
   ])("is never lost when a generator writes in another way: %s", (_, before, after, complaint) => {
     const text = written("a", "a").replace(before, after);

@@ -61,6 +61,14 @@ describe("a secret that goes from one resource into the next", () => {
     expect(changes.find(({ address }) => address.endsWith("second"))?.sensitive).toContain("name");
   });
 
+  it("stays secret on its way through a data source", () => {
+    const data = { hosting_domain_availability: { d: { domains: ["${var.s}.example"] } } };
+    const output = { o: { value: "${data.hosting_domain_availability.d.domains}" } };
+    expect(planned(stateOf(), { data, output }).diagnostics).toMatchObject([{ code: "config.secret" }]);
+    const answers = { o: { value: "${data.hosting_domain_availability.d.all_available}" } };
+    expect(planned(stateOf(), { data, output: answers }).diagnostics).toEqual([]);
+  });
+
   it("is not shown by an output", () => {
     const output = { o: { value: "${lower(hosting_client_account.first.name)}" } };
     expect(planned(stateOf(), { output }).diagnostics).toMatchObject([{ severity: "error", code: "config.secret" }]);

@@ -5,6 +5,7 @@
 
 import { Construct } from 'constructs';
 import * as cdktf from 'cdktf';
+import { watchNames } from "../../../names.ts";
 
 // Configuration
 
@@ -215,6 +216,7 @@ export class ClientAccount extends cdktf.TerraformResource {
       connection: config.connection,
       forEach: config.forEach
     });
+    watchNames(cdktf, this);
     this._companyName = config.companyName;
     this._companyNumber = config.companyNumber;
     this._currency = config.currency;

@@ -5,6 +5,7 @@
 
 import { Construct } from 'constructs';
 import * as cdktf from 'cdktf';
+import { watchNames } from "../../../names.ts";
 
 // Configuration
 
@@ -179,6 +180,7 @@ export class DataHostingGrants extends cdktf.TerraformDataSource {
       connection: config.connection,
       forEach: config.forEach
     });
+    watchNames(cdktf, this);
     this._serviceId = config.serviceId;
   }
 

@@ -5,6 +5,7 @@
 
 import { Construct } from 'constructs';
 import * as cdktf from 'cdktf';
+import { watchNames } from "../../../names.ts";
 
 // Configuration
 
@@ -185,6 +186,7 @@ export class DataHostingMigrationRequests extends cdktf.TerraformDataSource {
       connection: config.connection,
       forEach: config.forEach
     });
+    watchNames(cdktf, this);
     this._domain = config.domain;
     this._status = config.status;
   }

@@ -5,6 +5,7 @@
 
 import { Construct } from 'constructs';
 import * as cdktf from 'cdktf';
+import { watchNames } from "../../../names.ts";
 
 // Configuration
 
@@ -269,6 +270,7 @@ export class DataHostingServices extends cdktf.TerraformDataSource {
       connection: config.connection,
       forEach: config.forEach
     });
+    watchNames(cdktf, this);
     this._domain = config.domain;
     this._phase = config.phase;
     this._plan = config.plan;

@@ -5,6 +5,7 @@
 
 import { Construct } from 'constructs';
 import * as cdktf from 'cdktf';
+import { watchNames } from "../../../names.ts";
 
 // Configuration
 
@@ -165,6 +166,7 @@ export class DataHostingWebhooks extends cdktf.TerraformDataSource {
       connection: config.connection,
       forEach: config.forEach
     });
+    watchNames(cdktf, this);
   }
 
   // ==========

@@ -5,6 +5,7 @@
 
 import { Construct } from 'constructs';
 import * as cdktf from 'cdktf';
+import { watchNames } from "../../../names.ts";
 
 // Configuration
 
@@ -218,6 +219,7 @@ export class Domain extends cdktf.TerraformResource {
       connection: config.connection,
       forEach: config.forEach
     });
+    watchNames(cdktf, this);
     this._currency = config.currency;
     this._deletionPolicy = config.deletionPolicy;
     this._domain = config.domain;

@@ -5,6 +5,7 @@
 
 import { Construct } from 'constructs';
 import * as cdktf from 'cdktf';
+import { watchNames } from "../../../names.ts";
 
 // Configuration
 
@@ -234,6 +235,7 @@ export class Grant extends cdktf.TerraformResource {
       connection: config.connection,
       forEach: config.forEach
     });
+    watchNames(cdktf, this);
     this._email = config.email;
     this._expiresAt = config.expiresAt;
     this._permission = config.permission;

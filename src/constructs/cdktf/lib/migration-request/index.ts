@@ -5,6 +5,7 @@
 
 import { Construct } from 'constructs';
 import * as cdktf from 'cdktf';
+import { watchNames } from "../../../names.ts";
 
 // Configuration
 
@@ -200,6 +201,7 @@ export class MigrationRequest extends cdktf.TerraformResource {
       connection: config.connection,
       forEach: config.forEach
     });
+    watchNames(cdktf, this);
     this._deletionPolicy = config.deletionPolicy;
     this._domain = config.domain;
     this._orderId = config.orderId;

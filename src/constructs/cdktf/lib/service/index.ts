@@ -6,6 +6,7 @@
 import { Construct } from 'constructs';
 import * as cdktf from 'cdktf';
 import { warnOfClearText } from "../../../clear-text.ts";
+import { watchNames } from "../../../names.ts";
 
 // Configuration
 
@@ -641,6 +642,7 @@ export class Service extends cdktf.TerraformResource {
       connection: config.connection,
       forEach: config.forEach
     });
+    watchNames(cdktf, this);
     this._couponCode = config.couponCode;
     this._currency = config.currency;
     this._deletionPolicy = config.deletionPolicy;

@@ -5,6 +5,7 @@
 
 import { Construct } from 'constructs';
 import * as cdktn from 'cdktn';
+import { watchNames } from "../../../names.ts";
 
 // Configuration
 
@@ -215,6 +216,7 @@ export class ClientAccount extends cdktn.TerraformResource {
       connection: config.connection,
       forEach: config.forEach
     });
+    watchNames(cdktn, this);
     this._companyName = config.companyName;
     this._companyNumber = config.companyNumber;
     this._currency = config.currency;

@@ -5,6 +5,7 @@
 
 import { Construct } from 'constructs';
 import * as cdktn from 'cdktn';
+import { watchNames } from "../../../names.ts";
 
 // Configuration
 
@@ -78,6 +79,7 @@ export class DataHostingInvoice extends cdktn.TerraformDataSource {
       connection: config.connection,
       forEach: config.forEach
     });
+    watchNames(cdktn, this);
     this._id = config.id;
     this._invoiceNumber = config.invoiceNumber;
   }

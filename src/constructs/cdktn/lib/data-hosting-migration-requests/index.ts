@@ -5,6 +5,7 @@
 
 import { Construct } from 'constructs';
 import * as cdktn from 'cdktn';
+import { watchNames } from "../../../names.ts";
 
 // Configuration
 
@@ -185,6 +186,7 @@ export class DataHostingMigrationRequests extends cdktn.TerraformDataSource {
       connection: config.connection,
       forEach: config.forEach
     });
+    watchNames(cdktn, this);
     this._domain = config.domain;
     this._status = config.status;
   }

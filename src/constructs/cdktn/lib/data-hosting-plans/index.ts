@@ -5,6 +5,7 @@
 
 import { Construct } from 'constructs';
 import * as cdktn from 'cdktn';
+import { watchNames } from "../../../names.ts";
 
 // Configuration
 
@@ -246,6 +247,7 @@ export class DataHostingPlans extends cdktn.TerraformDataSource {
       connection: config.connection,
       forEach: config.forEach
     });
+    watchNames(cdktn, this);
     this._billingCycle = config.billingCycle;
     this._currency = config.currency;
     this._name = config.name;

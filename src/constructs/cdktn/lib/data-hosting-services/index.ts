@@ -5,6 +5,7 @@
 
 import { Construct } from 'constructs';
 import * as cdktn from 'cdktn';
+import { watchNames } from "../../../names.ts";
 
 // Configuration
 
@@ -269,6 +270,7 @@ export class DataHostingServices extends cdktn.TerraformDataSource {
       connection: config.connection,
       forEach: config.forEach
     });
+    watchNames(cdktn, this);
     this._domain = config.domain;
     this._phase = config.phase;
     this._plan = config.plan;

@@ -5,6 +5,7 @@
 
 import { Construct } from 'constructs';
 import * as cdktn from 'cdktn';
+import { watchNames } from "../../../names.ts";
 
 // Configuration
 
@@ -218,6 +219,7 @@ export class Domain extends cdktn.TerraformResource {
       connection: config.connection,
       forEach: config.forEach
     });
+    watchNames(cdktn, this);
     this._currency = config.currency;
     this._deletionPolicy = config.deletionPolicy;
     this._domain = config.domain;

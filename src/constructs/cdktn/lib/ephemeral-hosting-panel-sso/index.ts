@@ -5,6 +5,7 @@
 
 import { Construct } from 'constructs';
 import * as cdktn from 'cdktn';
+import { watchNames } from "../../../names.ts";
 
 // Configuration
 
@@ -55,6 +56,7 @@ export class EphemeralHostingPanelSso extends cdktn.TerraformEphemeralResource {
       lifecycle: config.lifecycle,
       forEach: config.forEach
     });
+    watchNames(cdktn, this);
     this._serviceId = config.serviceId;
   }
 

@@ -5,6 +5,7 @@
 
 import { Construct } from 'constructs';
 import * as cdktn from 'cdktn';
+import { watchNames } from "../../../names.ts";
 
 // Configuration
 
@@ -234,6 +235,7 @@ export class Grant extends cdktn.TerraformResource {
       connection: config.connection,
       forEach: config.forEach
     });
+    watchNames(cdktn, this);
     this._email = config.email;
     this._expiresAt = config.expiresAt;
     this._permission = config.permission;

@@ -5,6 +5,7 @@
 
 import { Construct } from 'constructs';
 import * as cdktn from 'cdktn';
+import { watchNames } from "../../../names.ts";
 
 // Configuration
 
@@ -200,6 +201,7 @@ export class MigrationRequest extends cdktn.TerraformResource {
       connection: config.connection,
       forEach: config.forEach
     });
+    watchNames(cdktn, this);
     this._deletionPolicy = config.deletionPolicy;
     this._domain = config.domain;
     this._orderId = config.orderId;

@@ -6,6 +6,7 @@
 import { Construct } from 'constructs';
 import * as cdktn from 'cdktn';
 import { warnOfClearText } from "../../../clear-text.ts";
+import { watchNames } from "../../../names.ts";
 
 // Configuration
 
@@ -641,6 +642,7 @@ export class Service extends cdktn.TerraformResource {
       connection: config.connection,
       forEach: config.forEach
     });
+    watchNames(cdktn, this);
     this._couponCode = config.couponCode;
     this._currency = config.currency;
     this._deletionPolicy = config.deletionPolicy;

@@ -5,6 +5,7 @@
 
 import { Construct } from 'constructs';
 import * as cdktn from 'cdktn';
+import { watchNames } from "../../../names.ts";
 
 // Configuration
 
@@ -537,6 +538,7 @@ export class Webhook extends cdktn.TerraformResource {
       connection: config.connection,
       forEach: config.forEach
     });
+    watchNames(cdktn, this);
     this._events = config.events;
     this._secretOutput.internalValue = config.secretOutput;
     this._timeouts.internalValue = config.timeouts;
