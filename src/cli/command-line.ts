@@ -32,16 +32,17 @@ export function projectFlags({ io, options, stack }: Invocation): string[] {
 }
 
 /** The stack as it was synthesized: an app is not run again. */
-function stackFlags({ name, run }: ActiveStack, near: (file: string) => string): string[] {
+function stackFlags({ name, run, outline }: ActiveStack, near: (file: string) => string): string[] {
   return [
     "--stack",
     fileWord(near(run.source)),
     ...(run.all.length > 1 ? ["--only", shellWord(name)] : []),
-    ...run.options.flatMap((option) =>
-      "file" in option
-        ? ["--var-file", fileWord(near(option.file))]
-        : ["--var", shellWord(`${option.name}=${option.text}`)],
-    ),
+    ...run.options.flatMap((option) => {
+      if ("file" in option) return ["--var-file", fileWord(near(option.file))];
+      // A secret is not repeated: without it, the command says that the variable has no value.
+      if (outline.variables.get(option.name)?.sensitive === true) return [];
+      return ["--var", shellWord(`${option.name}=${option.text}`)];
+    }),
   ];
 }
 

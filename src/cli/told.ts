@@ -30,9 +30,9 @@ export function inItsTerms(
   const flags = projectFlags(invocation).join(" ");
   const declared = new Map(desired?.resources.map((resource) => [resource.address, resource]));
   return diagnostics.map((diagnostic) => {
-    const { fix, address = "", range } = diagnostic;
+    const { fix, address = "", attribute, range } = diagnostic;
     const told = fix === undefined ? diagnostic : { ...diagnostic, fix: asInStack(fix, flags) };
-    return range === undefined ? located(told, declared.get(address)?.locate([])) : told;
+    return range === undefined ? located(told, declared.get(address)?.locate(attribute ?? [])) : told;
   });
 }
 

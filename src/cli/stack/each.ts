@@ -3,6 +3,7 @@ import { escapeLine, plural, renderDiagnostics } from "../../report/index.ts";
 import { type Invocation, say } from "../io.ts";
 import { throwingInItsTerms } from "../told.ts";
 import { chooseStacks, invocationOn } from "./activate.ts";
+import { refuseSharedOrders } from "./same-orders.ts";
 import type { LoadedStack, Purpose, StackSource } from "./stack.ts";
 
 /**
@@ -27,6 +28,8 @@ const PURPOSES: Readonly<Record<string, Purpose>> = {
   import: "apply",
   destroy: "destroy",
 };
+
+const ORDERING: readonly Purpose[] = ["validate", "plan", "apply"];
 
 /** Options that are about one state or one plan. */
 const FOR_ONE = ["out", "format", "target", "reorder", "orderAnyway", "maxOrders", "maxSpend"] as const;
@@ -60,6 +63,8 @@ export async function runOnStacks(
       fix: `Choose one: \`--only ${only.name}\`.`,
     });
   }
+  // As one stack is refused that declares a thing twice: before anything is asked of the account.
+  if (ORDERING.includes(purpose)) await refuseSharedOrders(invocation, stacks, run);
   return runSeveral(invocation, destroying ? stacks.toReversed() : stacks, { destroying, on });
 }
 

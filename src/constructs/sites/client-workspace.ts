@@ -1,22 +1,22 @@
 import type { TerraformProvider } from "cdktf";
 import { Construct } from "constructs";
 import { ClientAccount } from "../cdktf/lib/client-account/index.ts";
-import { HostedSite, type HostedSiteProps } from "./hosted-site.ts";
+import { HostedSite, type HostedSiteConfig } from "./hosted-site.ts";
 import { accountMistakes } from "./site-checks.ts";
 import { refusal } from "./told-at.ts";
 import type { Currency } from "./words.ts";
 
 /** What the sites of a workspace have in common, unless one says otherwise. Grants of both are added. */
 export type SiteDefaults = Partial<
-  Pick<HostedSiteProps, "planId" | "currency" | "term" | "deletionPolicy" | "preventDestroy" | "grants" | "dependsOn">
+  Pick<HostedSiteConfig, "planId" | "currency" | "term" | "deletionPolicy" | "preventDestroy" | "grants" | "dependsOn">
 >;
 
 /** A site of a workspace: what the workspace's defaults do not say. */
-export type WorkspaceSiteProps = Omit<HostedSiteProps, "planId" | "currency"> &
-  Partial<Pick<HostedSiteProps, "planId" | "currency">>;
+export type WorkspaceSiteConfig = Omit<HostedSiteConfig, "planId" | "currency"> &
+  Partial<Pick<HostedSiteConfig, "planId" | "currency">>;
 
 /** What a {@link ClientWorkspace} is made of. */
-export interface ClientWorkspaceProps {
+export interface ClientWorkspaceConfig {
   /** Name of the client. */
   readonly name: string;
   /** Registered name of the company. */
@@ -49,7 +49,7 @@ export class ClientWorkspace extends Construct {
   private readonly defaults: SiteDefaults & { readonly provider?: TerraformProvider };
   private readonly made = new Map<string, HostedSite>();
 
-  constructor(scope: Construct, id: string, props: ClientWorkspaceProps) {
+  constructor(scope: Construct, id: string, props: ClientWorkspaceConfig) {
     super(scope, id);
     const { deletionPolicy = "prevent", currency, provider } = props;
     const { preventDestroy = deletionPolicy === "prevent" } = props;
@@ -85,7 +85,7 @@ export class ClientWorkspace extends Construct {
    * Adds a site. What it does not say is taken from the workspace; grants of both are added, and those of the site count.
    * @throws Error when neither says which plan or which currency
    */
-  site(id: string, props: WorkspaceSiteProps): HostedSite {
+  site(id: string, props: WorkspaceSiteConfig): HostedSite {
     const own = given(props);
     const { planId, currency, ...rest } = { ...this.defaults, ...own };
     if (planId === undefined || currency === undefined) {
@@ -107,7 +107,7 @@ const given = <T extends object>(props: T): Partial<T> =>
   Object.fromEntries(Object.entries(props).filter(([, value]) => value !== undefined)) as Partial<T>;
 
 /** The grants of all sites, without those that a site gives itself, however the address is written. */
-function without(grants: HostedSiteProps["grants"] = {}, own: HostedSiteProps["grants"] = {}) {
+function without(grants: HostedSiteConfig["grants"] = {}, own: HostedSiteConfig["grants"] = {}) {
   const folded = new Set(Object.keys(own).map((email) => email.trim().toLowerCase()));
   return Object.fromEntries(Object.entries(grants).filter(([email]) => !folded.has(email.trim().toLowerCase())));
 }

@@ -7,7 +7,7 @@ import { refusal, toldAt } from "./told-at.ts";
 import type { EventName } from "./words.ts";
 
 /** What an {@link EventSubscription} is made of. */
-export interface EventSubscriptionProps {
+export interface EventSubscriptionConfig {
   /** Where events are posted to, http or https. */
   readonly url: string;
   /** Events to deliver; neither their order nor a repetition means anything. */
@@ -35,7 +35,7 @@ export class EventSubscription extends Construct {
   private readonly inState: boolean;
 
   /** @throws Error, with the path of the construct, for a place of the secret that is none */
-  constructor(scope: Construct, id: string, props: EventSubscriptionProps) {
+  constructor(scope: Construct, id: string, props: EventSubscriptionConfig) {
     super(scope, id);
     this.inState = props.secret === "state";
     this.webhook = new Webhook(this, "Default", {

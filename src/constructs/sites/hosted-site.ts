@@ -45,7 +45,7 @@ export interface MigrationSpec {
 }
 
 /** What a {@link HostedSite} is made of. */
-export interface HostedSiteProps {
+export interface HostedSiteConfig {
   /** The plan to order; see the data source `DataHostingPlans`. */
   readonly planId: number;
   /** Currency of the order and its invoices. */
@@ -100,7 +100,7 @@ export class HostedSite extends Construct {
   private readonly shared = new Map<string, Grant>();
 
   /** @throws Error, with the path of the construct, for what is wrong whatever the values are */
-  constructor(scope: Construct, id: string, props: HostedSiteProps) {
+  constructor(scope: Construct, id: string, props: HostedSiteConfig) {
     super(scope, id);
     const { deletionPolicy = "prevent" } = props;
     // What comes from a file may be null: it is as good as left out.

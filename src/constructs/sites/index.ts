@@ -12,16 +12,16 @@
  */
 export {
   ClientWorkspace,
-  type ClientWorkspaceProps,
+  type ClientWorkspaceConfig,
   type SiteDefaults,
-  type WorkspaceSiteProps,
+  type WorkspaceSiteConfig,
 } from "./client-workspace.ts";
-export { EventSubscription, type EventSubscriptionProps } from "./event-subscription.ts";
+export { EventSubscription, type EventSubscriptionConfig } from "./event-subscription.ts";
 export {
   type GrantOptions,
   type GrantSpec,
   HostedSite,
-  type HostedSiteProps,
+  type HostedSiteConfig,
   type MigrationSpec,
 } from "./hosted-site.ts";
 export { Password, type PasswordOptions } from "./password.ts";
