@@ -20,6 +20,7 @@ export {
   JSON_LIMITS,
   parseStack,
   type RemoteState,
+  readValuesFile,
   remoteStatesOf,
   type StackOptions,
 } from "./stack/index.ts";

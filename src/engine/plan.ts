@@ -55,19 +55,23 @@ export function plan(options: PlanOptions): Plan {
   const sorted = [...changes.values()]
     .sort((a, b) => (a.address < b.address ? -1 : 1))
     .map((change): Change => ({ ...change, ...previousAddressOf(change.address, options.moves ?? []) }));
-  diagnostics.push(...protectedOnes(sorted, desired, mode));
+  const refused = protectedOnes(sorted, desired, mode);
+  const isRefused = new Set(refused.map(({ address }) => address));
+  // What its policy keeps need not be told of what may not be destroyed at all.
+  const own = diagnostics.filter(({ code, address }) => code !== "plan.prevented" || !isRefused.has(address));
+  const found = [...own, ...refused];
   const places = new Map(desired.resources.map((resource) => [resource.address, resource]));
   const recordedAll = options.recorded ?? state;
   for (const diagnostic of [...sharedObjects(sorted, kinds, recordedAll), ...doubles(sorted, kinds, recordedAll)])
-    diagnostics.push(located(diagnostic, places.get(diagnostic.address ?? "")?.locate([])));
+    found.push(located(diagnostic, places.get(diagnostic.address ?? "")?.locate([])));
   if (options.limits !== undefined) {
     const { resources, providers } = desired;
     const [recorded, all] = [recordedAll.resources.size, options.declared?.size ?? resources.length];
     const context = { kinds, providers, recorded, declared: all };
-    diagnostics.push(...checkGuards({ changes: sorted, mode }, options.limits, context));
+    found.push(...checkGuards({ changes: sorted, mode }, options.limits, context));
   }
   const outputs = outputsOf(options, made.scope);
-  diagnostics.push(...outputs.diagnostics);
+  found.push(...outputs.diagnostics);
   return {
     project: desired.project,
     lineage: state.lineage,
@@ -78,7 +82,7 @@ export function plan(options: PlanOptions): Plan {
     pending: sorted.filter(isUndecided).map(({ address }) => address),
     drift: driftOf(state, observed.observations),
     ...(outputs.outputs.length > 0 && { outputs: outputs.outputs }),
-    diagnostics,
+    diagnostics: found,
     cost: costOf(sorted),
     requests: estimateRequests(sorted, options.readRequests, options.requestsPerMinute, rereads(sorted, kinds)),
   };

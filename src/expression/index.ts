@@ -3,6 +3,7 @@
  * syntax, and what names mean. Out: typed values that are what Terraform would compute, or an `ExpressionError` that says
  * what is not supported. Must not: know resources, files or the API; compute anything that Terraform would compute otherwise.
  */
+export { callIn } from "./calls.ts";
 export { convert } from "./convert.ts";
 export { evaluate } from "./evaluate.ts";
 export { compileJson } from "./json.ts";

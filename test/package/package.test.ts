@@ -42,6 +42,12 @@ describe("the package", () => {
     expect(files.filter((file) => /^\.\/(?:src|test|scripts|node_modules|\.ci)\//.test(file))).toEqual([]);
   });
 
+  it.each(["docs/cdktf.md", "examples/README.md"])("is packed under the name that %s installs", (page) => {
+    const named = readFileSync(path.join(root, page), "utf8").match(/hostform-[\w.-]+\.tgz/g) ?? [];
+    expect(named).not.toEqual([]);
+    expect(new Set(named)).toEqual(new Set([path.basename(tarball)]));
+  });
+
   it("runs as a command, without its sources", () => {
     const bin = path.join(installed(), manifest.bin.hostform);
     expect(run(process.execPath, [bin, "--version"], folder)).toBe(`hostform ${manifest.version}\n`);

@@ -7,6 +7,7 @@ import { inOrder, selected } from "./order.ts";
 import { stateFile } from "./place.ts";
 import { refuseSharedStates } from "./same-state.ts";
 import type { LoadedStack, Purpose, Stack, StackRun, StackSource, VariableOption } from "./stack.ts";
+import { refuseTerraformArguments } from "./terraform-arguments.ts";
 import { givenVariables } from "./variables.ts";
 import { refuseWorkspaces } from "./workspace.ts";
 
@@ -22,6 +23,7 @@ export interface Chosen {
  */
 export async function chooseStacks(invocation: Invocation, source: StackSource, purpose: Purpose): Promise<Chosen> {
   const near = nearTo(invocation);
+  refuseTerraformArguments(invocation.io.env, purpose);
   const at = source.app === undefined ? source.path : await synthesize(invocation, source.app);
   if (at === undefined) return fail("usage", "Which stack?", { fix: "Pass --app or --stack." });
   const opened = await stacksAt(at, near);

@@ -39,12 +39,17 @@ export async function stackFiles(folder: string, shown: string): Promise<string[
   return names.filter((name) => name.endsWith(".tf.json")).map((name) => path.join(folder, name));
 }
 
-/** The names of the files of a folder that Terraform would look at, in its order. @throws HostformError `stack.files`. */
-export async function namesIn(folder: string, shown: string): Promise<string[]> {
+/** The names of the files of a folder that Terraform would look at for its configuration. @throws HostformError `stack.files`. */
+async function namesIn(folder: string, shown: string): Promise<string[]> {
+  return (await allNamesIn(folder, shown)).filter((name) => !PASSED_OVER.test(name));
+}
+
+/** The names of all files of a folder, in Terraform's order: that of their bytes. @throws HostformError `stack.files`. */
+export async function allNamesIn(folder: string, shown: string): Promise<string[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
-    const files = entries.filter((entry) => !entry.isDirectory() && !PASSED_OVER.test(entry.name));
-    return files.map(({ name }) => name).sort();
+    const files = entries.filter((entry) => !entry.isDirectory());
+    return files.map(({ name }) => name).sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
   } catch (error) {
     return unreadable(shown, error);
   }

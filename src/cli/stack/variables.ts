@@ -1,6 +1,7 @@
 import path from "node:path";
-import { type Diagnostic, HostformError, isObject, type Json } from "../../model/index.ts";
-import { namesIn, readText } from "./folder.ts";
+import { readValuesFile } from "../../declare/index.ts";
+import { type Diagnostic, HostformError, type Json } from "../../model/index.ts";
+import { allNamesIn, readText } from "./folder.ts";
 import type { Given, LoadedStack, VariableOption } from "./stack.ts";
 
 /** What was given to the variables of a stack, the later ones first in rank: what stands last for a name holds. */
@@ -41,7 +42,8 @@ export async function givenVariables(
       diagnostics.push(...error.diagnostics);
     }
   };
-  const names = await namesIn(folder, near(folder));
+  // Hidden ones too: Terraform passes over those of its configuration alone.
+  const names = await allNamesIn(folder, near(folder));
   const main = names.filter((name) => /^terraform\.tfvars(?:\.json)?$/.test(name));
   const automatic = names.filter((name) => /\.auto\.tfvars(?:\.json)?$/.test(name));
   for (const name of [...main, ...automatic]) await take(path.join(folder, name));
@@ -61,20 +63,12 @@ async function variablesFile(file: string, shown: string): Promise<Given[]> {
     );
   }
   const { text } = await readText(file, shown);
-  const json = objectIn(text);
-  if (json === undefined) {
+  const { values, diagnostics } = readValuesFile({ path: shown, text });
+  if (diagnostics.length > 0) throw new HostformError(diagnostics);
+  if (values === undefined) {
     refuse(`${shown} is not a JSON object of values by name`, 'Write `{"plan": 11, "domain": "acme.example"}`.');
   }
-  return Object.entries(json).map(([name, value]) => ({ name, from: shown, value: { json: value } }));
-}
-
-function objectIn(text: string): Readonly<Record<string, Json>> | undefined {
-  try {
-    const json: unknown = JSON.parse(text.replace(/^\uFEFF/, ""));
-    return isObject(json) ? (json as Readonly<Record<string, Json>>) : undefined;
-  } catch {
-    return undefined;
-  }
+  return Object.entries(values).map(([name, value]) => ({ name, from: shown, value: { json: value } }));
 }
 
 function refuse(summary: string, fix: string): never {

@@ -9,3 +9,4 @@ export { JSON_LIMITS } from "./json.ts";
 export type { Catalogue, GivenVariable, StackOptions } from "./options.ts";
 export { type RemoteState, remoteStatesOf } from "./remote-states.ts";
 export { parseStack } from "./stack.ts";
+export { readValuesFile } from "./values-file.ts";

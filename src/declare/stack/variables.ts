@@ -1,4 +1,5 @@
 import {
+  callIn,
   convert,
   evaluate,
   fromValue,
@@ -137,6 +138,13 @@ function defaultOf(
 /** No name and no function means anything where a value is given from outside. */
 const NOTHING: Names = { resolve: () => undefined };
 
+/** What is given from outside is evaluated, and may neither name nor call anything: Terraform refuses it. */
+function literal(text: string): Typed {
+  const expression = parseExpression(text);
+  if (callIn(expression) !== undefined) throw new ExpressionError("function calls are not allowed here", 0);
+  return evaluate(expression, NOTHING);
+}
+
 /** @returns undefined after a mistake. */
 function givenValue(
   { name, from, value }: GivenVariable,
@@ -146,12 +154,12 @@ function givenValue(
 ): Typed | undefined {
   try {
     if ("json" in value) return convert(fromValue(value.json), type);
-    return convert(plain ? fromValue(value.text) : evaluate(parseExpression(value.text), NOTHING), type);
+    return convert(plain ? fromValue(value.text) : literal(value.text), type);
   } catch (error) {
     if (!(error instanceof ExpressionError)) throw error;
     const fix = plain
       ? "Correct the value that is given."
-      : `Give it as an expression: \`'["a", "b"]'\` or \`'{name = "a"}'\`, with quotes around every text.`;
+      : `Give it as an expression: \`'["a", "b"]'\` or \`'{name = "a"}'\`, with quotes around every text, and without functions.`;
     mistakes.add(block.keySpan, "config.variable", `The value of the variable "${name}" does not fit its type`, {
       // The message of the failure may repeat the value, which is a secret perhaps.
       detail: `It is given by ${from}.`,

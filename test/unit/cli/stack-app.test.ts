@@ -67,6 +67,29 @@ describe("--app", () => {
     expect(err).toContain("[stack.app]");
   });
 
+  it("repeats of a failed synthesis what is wrong, and nothing else that has just been shown", async () => {
+    put(
+      "app.cjs",
+      `const error = new Error("Validation failed with the following errors:\\n  [prod/e] events: no such event\\n\\nIf you wish");
+       error.stack = "Error: " + error.message + "\\n" + "    at f (/x/node_modules/y.js:1:1)\\n".repeat(30);
+       console.log("be" + "fore"); throw error;`,
+    );
+    const words = "Error: Validation failed with the following errors:\n  [prod/e] events: no such event\n";
+    const shown = await run(["plan", "--app", `${node} app.cjs`]);
+    expect(shown.code).toBe(1);
+    const told = shown.err.slice(shown.err.indexOf("The app ended with exit code 1"));
+    expect(told).toContain(words);
+    expect(told).not.toMatch(/^ +at |The end of what it wrote|before/m);
+    expect(shown.err.match(/before/g)).toHaveLength(1);
+    // Where nothing was shown, or a program reads it: the end, without thirty lines of a library.
+    const quiet = await run(["plan", "--quiet", "--app", `${node} app.cjs`]);
+    expect(quiet.err).toContain("The end of what it wrote");
+    expect(quiet.err).toContain(words);
+    expect(quiet.err).not.toMatch(/^ +at f /m);
+    const json = JSON.parse((await run(["plan", "--json", "--app", `${node} app.cjs`])).out);
+    expect(json.diagnostics[0].detail).toContain(words);
+  });
+
   it("refuses what an earlier run has left", async () => {
     put("app.cjs", SYNTH);
     await run(["state", "list", "--app", `${node} app.cjs`]);

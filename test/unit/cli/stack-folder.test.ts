@@ -8,6 +8,7 @@ import { load, stacksAt } from "../../../src/cli/stack/open.ts";
 import { outlineOf } from "../../../src/cli/stack/outline.ts";
 import { placeName, stateFile } from "../../../src/cli/stack/place.ts";
 import type { VariableOption } from "../../../src/cli/stack/stack.ts";
+import { refuseTerraformArguments } from "../../../src/cli/stack/terraform-arguments.ts";
 import { givenVariables, secretsIn } from "../../../src/cli/stack/variables.ts";
 import { refuseWorkspaces } from "../../../src/cli/stack/workspace.ts";
 import { HostformError } from "../../../src/model/index.ts";
@@ -219,6 +220,51 @@ describe("variables", () => {
     const { diagnostics } = await given();
     expect(diagnostics.map(({ severity, code }) => [severity, code])).toEqual([["error", "stack.variables"]]);
     expect(diagnostics[0]?.summary).toContain(words);
+  });
+
+  it("are read from hidden files too, and in the order of the bytes of their names, as Terraform reads them", async () => {
+    put(".x.auto.tfvars.json", { plan: 1 });
+    // U+FF5E is before U+1F600 in UTF-8, and behind it in UTF-16.
+    put("\u{1F600}.auto.tfvars.json", { plan: 3 });
+    put("\uFF5E.auto.tfvars.json", { plan: 2 });
+    put("y.auto.tfvars.json~", { plan: 4 });
+    expect((await given()).given.map(({ value }) => "json" in value && value.json)).toEqual([1, 2, 3]);
+  });
+
+  it.each([
+    ["numbers of too many digits", '{"plan": 123456789012345678901}', "more digits than can be kept"],
+    ["numbers that come close", '{"plan": 9007199254740993}', "more digits than can be kept"],
+    ["numbers within", '{"plan": {"a": [0.1234567890123456789]}}', "more digits than can be kept"],
+    ["numbers too small", '{"plan": 1e-400}', "more digits than can be kept"],
+    ["names given twice", '{"plan": "1", "plan": "2"}', "given twice"],
+    ["keys given twice", '{"plan": {"a": 1, "a": 2}}', "given twice"],
+  ])(
+    "are refused with %s, which would be others than Terraform's; no line of the file is shown",
+    async (_, text, words) => {
+      put("terraform.tfvars.json", text);
+      const found = await given();
+      expect(found.given).toEqual([]);
+      expect(found.diagnostics).toMatchObject([{ severity: "error", summary: expect.stringContaining(words) }]);
+      expect(found.diagnostics[0]?.range).toMatchObject({ file: "terraform.tfvars.json", line: 1 });
+      expect(found.diagnostics[0]?.range).not.toHaveProperty("text");
+    },
+  );
+
+  it.each<[string, string, "plan" | "apply" | "destroy" | "validate" | "other", boolean]>([
+    ["TF_CLI_ARGS", "-var=v=secret-value", "plan", true],
+    ["TF_CLI_ARGS", "-no-color -var 'v=x'", "apply", true],
+    ["TF_CLI_ARGS_plan", "--var-file=x.tfvars", "apply", true],
+    ["TF_CLI_ARGS_apply", "-target=x", "apply", true],
+    ["TF_CLI_ARGS_apply", "-target=x", "plan", false],
+    ["TF_CLI_ARGS_destroy", "-state=x", "destroy", true],
+    ["TF_CLI_ARGS", "-no-color -input=false -lock-timeout=5m -variety", "apply", false],
+    ["TF_CLI_ARGS", "-var=v=x", "other", false],
+    ["TF_CLI_ARGS", "-var=v=x", "validate", false],
+  ])("that Terraform would take from %s (%s) for %s are refused: %s", async (name, text, purpose, refused) => {
+    const words = await refusal((async () => refuseTerraformArguments({ [name]: text }, purpose))());
+    if (refused) expect(words).toContain(`${name} gives Terraform \`-`);
+    else expect(words).toBe("accepted");
+    expect(words).not.toContain("secret-value");
   });
 
   it("tell which of their texts are secret", () => {

@@ -192,6 +192,18 @@ describe.each(libraries.names)("HostedSite of %s", (name) => {
     }
   });
 
+  it("takes a number that Terraform computes, as the page says it: in TypeScript a sum is lost and cannot be noticed", () => {
+    const { cdk } = library();
+    const { site: made, stack, synth } = site();
+    const number = new cdk.TerraformVariable(stack, "plan", { type: "number" }).numberValue;
+    const plan = (planId: number) => {
+      made.service.planId = planId;
+      return only(synth(), "hosting_service").plan_id;
+    };
+    expect(plan(cdk.Token.asNumber(cdk.Op.add(number, 1)))).toBe("${(var.plan + 1)}");
+    expect(plan(number + 1)).toBe("${var.plan}");
+  });
+
   it("gives what other things refer to", () => {
     const { site: made, stack } = site();
     new (library().cdk.TerraformOutput)(stack, "of", { value: [made.id, made.domain] });

@@ -306,3 +306,20 @@ describe("what a stack may not have", () => {
     expect(desired?.resources).toHaveLength(2);
   });
 });
+
+it("an expression of an output is told with the output, and with names as they are written", () => {
+  const { diagnostics } = read(output("${uuid()}", { "//": { metadata: { path: "app/x", uniqueId: "x" } } }));
+  expect(diagnostics).toMatchObject([
+    {
+      summary: expect.stringMatching(/^value: uuid: hostform does not support this function/),
+      address: "output.x",
+      range: { construct: "app/x" },
+    },
+  ]);
+  const local = read({ ...(service({}) as object), locals: { y: "${timestamp()}" } });
+  expect(local.diagnostics[0]?.summary).toMatch(/^timestamp: /);
+});
+
+it("a resource that is null is none, as in Terraform", () => {
+  expect(linesOf({ provider: PROVIDER, resource: { hosting_service: { a: null, b: SERVICE } } })).toEqual([]);
+});

@@ -60,6 +60,18 @@ describe("variables", () => {
     });
   });
 
+  it.each(['upper("a")', '"${upper("a")}"', "[for x in [1]: abs(x)]", "true ? 1 : abs(2)", "null == null || can(1)"])(
+    "given as %s are refused: Terraform calls no function there",
+    (text) => {
+      const stack: Json = { variable: { v: { type: "any" } } };
+      const { desired, diagnostics } = read(stack, { variables: given({ TF_VAR_v: text }) });
+      expect(desired).toBeUndefined();
+      expect(diagnostics).toMatchObject([
+        { code: "config.variable", fix: expect.stringContaining("without functions") },
+      ]);
+    },
+  );
+
   it("take what is given last; null where they may not be null is the default", () => {
     const stack: Json = {
       variable: { a: { default: 1 }, b: { default: "x", nullable: false }, c: { default: "x" } },

@@ -1,0 +1,82 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { type Project, startProject } from "../../support/project.ts";
+
+const SERVICE = { plan_id: 31, currency: "USD", reference: "a", deletion_policy: "prevent" };
+
+function write({ dir }: Project, resource: object, more: object = {}): void {
+  mkdirSync(path.join(dir, "infra"), { recursive: true });
+  const stack = { provider: { hosting: [{ project: "acme" }] }, ...more, resource };
+  writeFileSync(path.join(dir, "infra/main.tf.json"), JSON.stringify(stack));
+}
+
+const said = ({ text }: { text: string }) => text.replaceAll(/\s+/g, " ");
+
+describe("what is said of a stack", () => {
+  it("names commands that work there, and attributes as they are written there, with their place", async () => {
+    const project = await startProject();
+    const own = { "//": { metadata: { path: "app/a/Default", uniqueId: "a" } }, ...SERVICE };
+    const hook = { hosting_webhook: { h: { url: "https://x.example", events: ["invoice.paid"] } } };
+    write(project, { hosting_service: { a: own }, ...hook }, { variable: { x: {}, pw: { sensitive: true } } });
+    const options = ["--stack", "infra", "--var", "x=1", "--var", "pw=hunter2hunter2"];
+    expect((await project.run("apply", "--auto-approve", ...options)).code).toBe(0);
+
+    // Removed from the stack: an error of the plan.
+    write(project, hook, { variable: { x: {}, pw: { sensitive: true } } });
+    const removed = said(await project.run("plan", ...options));
+    expect(removed).toContain('Put the block back with `"deletion_policy": "forget"` (or `suspend`)');
+    expect(removed).toContain("`hostform state rm 'hosting_service.a' --stack infra --var x=1`");
+    expect(removed).not.toContain("hunter2");
+
+    // A destroy of what is declared: its place is known.
+    write(project, { hosting_service: { a: own }, ...hook }, { variable: { x: {}, pw: { sensitive: true } } });
+    const destroyed = said(await project.run("destroy", "--auto-approve", "--json", ...options));
+    expect(destroyed).toContain('"construct":"app/a/Default"');
+    expect(destroyed).toContain("`hostform state rm ADDRESS --stack infra --var x=1`");
+  });
+
+  it("tells of an error that is thrown in the same way, and once", async () => {
+    const project = await startProject();
+    write(project, { hosting_service: { a: SERVICE } });
+    const text = said(await project.run("output", "nothing", "--stack", "infra"));
+    expect(text).toContain("`TerraformOutput`");
+    expect(text).toContain("`hostform apply --stack infra`");
+    const password = { ...SERVICE, password: "${var.p}" };
+    write(project, { hosting_service: { a: password } }, { variable: { p: { default: "hunter2hunter2" } } });
+    expect(said(await project.run("plan", "--stack", "infra"))).toContain('Add `"password_version": 1`');
+  });
+
+  it("names the way to adopt what exists, as it is done in a stack", async () => {
+    const project = await startProject();
+    const [there] = project.sandbox.control.seedServices({ plan_id: 11 });
+    write(project, { hosting_service: { a: { ...SERVICE, plan_id: 11, domain: there?.domain ?? "" } } });
+    const text = said(await project.run("plan", "--stack", "infra"));
+    expect(text).toContain(`\`hostform import 'hosting_service.a' ${there?.id} --stack infra\``);
+    expect(text).toContain("or an `import` block (`importFrom` in the program)");
+    const adopted = await project.run("import", "hosting_service.a", String(there?.id), "--stack", "infra");
+    expect(adopted.code).toBe(0);
+  });
+
+  it("leaves a project in YAML as it is", async () => {
+    const project = await startProject({
+      declare: { project: "acme", services: { a: SERVICE } },
+    });
+    await project.run("apply", "--auto-approve");
+    await project.declare({ project: "acme", services: {} });
+    expect(said(await project.run("plan"))).toContain("`deletion_policy: forget` (or `suspend`)");
+  });
+});
+
+describe("an output that is not there", () => {
+  it.each([
+    ["cdktf.json", '`--app "node main.js"`'],
+    ["main.tf.json", "`--stack .`"],
+  ])("beside %s leads to the stacks", async (name, words) => {
+    const project = await startProject();
+    writeFileSync(path.join(project.dir, name), "{}");
+    for (const args of [["plan"], ["output", "x"], ["output"]]) {
+      expect(said(await project.run(...args))).toContain(words);
+    }
+  });
+});
