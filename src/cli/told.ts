@@ -63,13 +63,17 @@ export async function throwingInItsTerms<T>(invocation: Invocation, work: () => 
 }
 
 function asInStack(fix: string, flags: string): string {
-  return fix
-    .replaceAll(/`import: "?[^`]*` in its block/g, "an `import` block (`importFrom` in the program)")
-    .replaceAll(/`([^`]+)`/g, (whole, code: string) => {
-      if (ON_STACKS.test(code)) return SAYS_WHICH.test(code) ? whole : `\`${code} ${flags}\``;
-      const [, key, value] = /^([a-z_]+): ([^`{[$]+)$/.exec(code) ?? [];
-      return key === undefined || value === undefined ? whole : `\`"${key}": ${jsonOf(key, value)}\``;
-    });
+  return (
+    fix
+      // A stack declares no guards.
+      .replace(/; [^;]* under `guards` [^;]*$/, ".")
+      .replaceAll(/`import: "?[^`]*` in its block/g, "an `import` block (`importFrom` in the program)")
+      .replaceAll(/`([^`]+)`/g, (whole, code: string) => {
+        if (ON_STACKS.test(code)) return SAYS_WHICH.test(code) ? whole : `\`${code} ${flags}\``;
+        const [, key, value] = /^([a-z_]+): ([^`{[$]+)$/.exec(code) ?? [];
+        return key === undefined || value === undefined ? whole : `\`"${key}": ${jsonOf(key, value)}\``;
+      })
+  );
 }
 
 /** A value that was written as YAML. */

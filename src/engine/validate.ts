@@ -31,8 +31,10 @@ export function validateDesired(desired: Desired, all: Kinds, env: Environment):
 
     const twin = twinOf(resource, kind, config, byKey);
     const reference = kind.orderReference?.(config) ?? (kind.creation === "keyed" ? resource.address : undefined);
-    const first = reference === undefined ? undefined : byReference.get(reference);
-    if (reference !== undefined && first === undefined) byReference.set(reference, resource);
+    // A key is the account's: the same name in two accounts is two orders.
+    const order = JSON.stringify([resource.provider, reference ?? null]);
+    const first = reference === undefined ? undefined : byReference.get(order);
+    if (reference !== undefined && first === undefined) byReference.set(order, resource);
     // One mistake is told once: of the same thing declared twice, the reference is mostly the same as well.
     if (twin !== undefined) diagnostics.push(sameThing(resource, twin.resource, kind.noun, config));
     else if (reference !== undefined && first !== undefined)

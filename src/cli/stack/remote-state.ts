@@ -100,6 +100,9 @@ async function recordedOutputs(invocation: Invocation, backend: Backend): Promis
   try {
     const { lineage, outputs = new Map() } = open.state;
     if (lineage === "") return undefined;
+    // What somebody has declared as sensitive. CDKTF declares everything that stacks share so.
+    for (const [name, { value, sensitive }] of outputs)
+      if (sensitive && !name.startsWith("cross-stack-output-")) invocation.io.redaction.learn(value);
     return {
       values: Object.fromEntries([...outputs].map(([name, { value }]) => [name, value])),
       types: Object.fromEntries([...outputs].map(([name, { type }]) => [name, type])),

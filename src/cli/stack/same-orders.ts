@@ -74,20 +74,20 @@ function* ordersIn(desired: Desired, folder: string, env: Environment) {
     // What costs nothing can be put right afterwards; the plan of the second stack tells of it.
     if (kind === undefined || kind.creation === "listable") continue;
     const { config } = resolveConfig(kind, resource, scope);
-    const within = [desired.project, ...accountOf(desired, resource.provider, folder, env), kind.type];
+    const account = accountOf(desired, resource.provider, folder, env);
     const natural = kind.naturalKey(config);
     const open = hasUnknown(config.reference ?? null) || hasUnknown(config.domain ?? null);
-    const reference =
-      kind.creation !== "keyed" || open ? undefined : (kind.orderReference?.(config) ?? resource.address);
+    // What has no name of its own was ordered before, or is adopted: nothing of it is ordered again.
+    const reference = kind.creation !== "keyed" || open ? undefined : kind.orderReference?.(config);
     const orders: Order[] = [
       ...(natural === undefined
         ? []
-        : [{ key: JSON.stringify([...within, "is", natural]), same: `domain ${natural}` }]),
+        : [{ key: JSON.stringify([...account, kind.type, "is", natural]), same: `domain ${natural}` }]),
       ...(reference === undefined
         ? []
         : [
             {
-              key: JSON.stringify([...within, "as", reference]),
+              key: JSON.stringify([...account, kind.type, "as", desired.project, reference]),
               same: `order reference ${JSON.stringify(reference)}`,
             },
           ]),
@@ -111,7 +111,7 @@ function shared(stack: string, resource: DesiredResource, holder: Holder, same: 
     code: "config.duplicate",
     summary: `Stack ${stack}, ${address}: stack ${holder.stack} declares the same as ${holder.address}, with the ${same}`,
     detail: "Each would order it, or take the other's for its own. Nothing was asked of the account.",
-    fix: "Remove one of the two. If they are two: give each its own `domain`, or its own `reference` where it has none; or each stack a `project` of its own.",
+    fix: "Remove one of the two. If they are two: give each its own `domain`, or its own `reference` where it has no domain.",
     address,
   };
   return located(diagnostic, resource.locate([]));

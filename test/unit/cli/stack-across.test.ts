@@ -82,10 +82,10 @@ describe("stacks of one manifest", () => {
       'with the order reference "r"',
     ],
     [
-      "one address that names the order",
-      { services: { w: service() } },
-      { services: { w: service() } },
-      'with the order reference "hosting_service.w"',
+      "one domain in two projects of one account",
+      { services: { w: service({ domain: "w.example" }) } },
+      { services: { w: service({ domain: "w.example" }) }, project: "other" },
+      "with the domain w.example",
     ],
     [
       "projects of their own",

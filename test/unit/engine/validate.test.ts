@@ -45,6 +45,11 @@ describe("a declaration", () => {
       ["config.duplicate hosting_service.b reference"],
     ],
     [
+      "of the same reference in two accounts is two orders: a key is the account's",
+      [service("a", { reference: "x" }), service("b", { reference: "x" }, "beta")],
+      [],
+    ],
+    [
       "of the same domain and the same reference is one mistake",
       [service("a", { domain: "x.example", reference: "x" }), service("b", { domain: "x.example", reference: "x" })],
       ["config.duplicate hosting_service.b"],

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { evaluate, isSecret, type Names, parseTemplate, toValue } from "../../../src/expression/index.ts";
-import { bool, number, text } from "../../../src/expression/typed.ts";
+import { bool, number, text, unknown } from "../../../src/expression/typed.ts";
 
 const values = {
   n: number({ digits: 1n, exponent: 0 }),
   b: bool(true),
   t: text("1"),
+  u: unknown("any"),
 };
 const names: Names = {
   resolve: ({ root, steps: [name] }) => {
@@ -32,6 +33,13 @@ describe("an operator", () => {
     expect(isSecret(run(expression))).toBe(true);
     expect(isSecret(run(expression.replaceAll("secret.", "open.")))).toBe(false);
   });
+
+  it.each(["secret.n + open.u", "open.u + secret.n", "open.u < secret.n", "secret.b && open.u"])(
+    "gives a secret where one goes in beside what is not known yet: %s",
+    (expression) => {
+      expect(isSecret(run(expression))).toBe(true);
+    },
+  );
 
   it.each([
     ["1 < 1", false],
