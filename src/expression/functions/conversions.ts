@@ -1,9 +1,9 @@
 import { ExpressionError } from "../../model/index.ts";
+import { unify } from "../conversion.ts";
 import { canConvert, convert } from "../convert.ts";
 import { Refusal } from "../refusal.ts";
 import { bare, bool, isKnown, nullOf, secretIf, unknown } from "../typed.ts";
 import { typeName } from "../types.ts";
-import { unify } from "../unify.ts";
 import type { Type } from "../value.ts";
 import { ArgumentError, CallError, type Definition, type Parameter } from "./definition.ts";
 import { NOTHING } from "./parts.ts";

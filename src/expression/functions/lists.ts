@@ -1,8 +1,8 @@
+import { unify } from "../conversion.ts";
 import { convert } from "../convert.ts";
 import { equals } from "../equality.ts";
 import { elementsOf, isKnown, isSecret, isWhollyKnown, list, secretIf, tuple, unknown } from "../typed.ts";
 import { elementType, sameType, shapeOf, tupleTypes, typeName } from "../types.ts";
-import { unify } from "../unify.ts";
 import type { Type, Typed } from "../value.ts";
 import { ArgumentError, CallError, type Definition, type Parameter } from "./definition.ts";
 import { integerIn } from "./integers.ts";

@@ -1,10 +1,10 @@
+import { unify } from "../conversion.ts";
 import { convert } from "../convert.ts";
 import { equals } from "../equality.ts";
 import { Refusal } from "../refusal.ts";
 import { set } from "../sets.ts";
 import { elementsOf, isKnown, isWhollyKnown, list, secretIf, tuple, unknown } from "../typed.ts";
 import { elementType, sameType, shapeOf, tupleTypes } from "../types.ts";
-import { unify } from "../unify.ts";
 import type { Type, Typed } from "../value.ts";
 import { ArgumentError, CallError, type Definition, type Parameter } from "./definition.ts";
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { unify } from "../../../src/expression/conversion.ts";
 import { canConvert } from "../../../src/expression/convert.ts";
 import {
   convert,
@@ -11,7 +12,6 @@ import {
   typeOfAttribute,
 } from "../../../src/expression/index.ts";
 import { sameType, withoutOptional } from "../../../src/expression/types.ts";
-import { unify } from "../../../src/expression/unify.ts";
 import { ExpressionError, type Json, UNKNOWN, type Value } from "../../../src/model/index.ts";
 import fc from "../../support/fc.ts";
 import { mistake, NAMES, shown } from "./surroundings.ts";

@@ -1,1 +1,0 @@
-export { unify } from "./conversion.ts";
