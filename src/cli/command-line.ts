@@ -1,4 +1,5 @@
 import path from "node:path";
+import { inQuotes } from "../model/index.ts";
 import type { Invocation } from "./io.ts";
 import type { ActiveStack } from "./stack/stack.ts";
 
@@ -7,7 +8,7 @@ const PLAIN = /^[\p{L}\p{N}_./:@%+,=-]+$/u;
 
 /** A word as a POSIX shell takes it literally: as it is where it may be, else in single quotes. */
 export function shellWord(text: string): string {
-  return PLAIN.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  return PLAIN.test(text) ? text : inQuotes(text);
 }
 
 /**

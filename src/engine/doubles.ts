@@ -3,6 +3,7 @@ import { parentOf } from "../lifecycle/index.ts";
 import {
   type Change,
   type Diagnostic,
+  inQuotes,
   join,
   parseAddress,
   type ResourceState,
@@ -65,7 +66,7 @@ function renamed(address: string, holder: string, { noun }: Kind): Diagnostic {
     code: "plan.exists",
     summary: `${address} is the ${noun} that the state has as ${holder}`,
     detail: `The API has no call that shows a ${noun}, so the state is the only memory of it; ordering it again would cost money.`,
-    fix: `If it was renamed: \`hostform state mv '${holder}' '${address}'\`. If it is to be ordered again: \`hostform state rm '${holder}'\` first.`,
+    fix: `If it was renamed: \`hostform state mv ${inQuotes(holder)} ${inQuotes(address)}\`. If it is to be ordered again: \`hostform state rm ${inQuotes(holder)}\` first.`,
     address,
   };
 }

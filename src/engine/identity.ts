@@ -3,6 +3,7 @@ import { type Doubtful, isDoubtful, parentOf } from "../lifecycle/index.ts";
 import {
   type Change,
   type Diagnostic,
+  inQuotes,
   type JsonObject,
   parseAddress,
   type ResourceState,
@@ -77,7 +78,7 @@ function shared({ address, before }: Change, other: string, noun: string): Diagn
     code: "config.duplicate",
     summary: `${address} and ${other} are the same ${noun} ${String(before?.id)}`,
     detail: "An object can be managed under one address only.",
-    fix: `Keep one of the two. If it was renamed: \`hostform state mv '${other}' '${address}'\`, without \`import\`.`,
+    fix: `Keep one of the two. If it was renamed: \`hostform state mv ${inQuotes(other)} ${inQuotes(address)}\`, without \`import\`.`,
     address,
   };
 }

@@ -12,6 +12,7 @@ import {
   type Change,
   type DesiredResource,
   type Diagnostic,
+  inQuotes,
   isNoOp,
   type JsonObject,
   located,
@@ -158,7 +159,7 @@ function moved({ address, provider }: PlanInput, recorded: string): Diagnostic {
     code: "plan.immutable",
     summary: `${address} cannot move from provider ${recorded} to ${provider}`,
     detail: "The two are different accounts; the API has no call that moves an object from one to the other.",
-    fix: `Put \`provider: ${recorded}\` back, or \`hostform state rm '${address}'\` and import what the other account has.`,
+    fix: `Put \`provider: ${recorded}\` back, or \`hostform state rm ${inQuotes(address)}\` and import what the other account has.`,
     address,
     attribute: ["provider"],
   };

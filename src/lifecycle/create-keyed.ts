@@ -1,6 +1,14 @@
 import type { PlanRecord } from "../api/index.ts";
 import { type Created, type Kind, matches, type Remote } from "../kinds/kind.ts";
-import { type Change, type Diagnostic, fail, HostformError, type Intent, type JsonObject } from "../model/index.ts";
+import {
+  type Change,
+  type Diagnostic,
+  fail,
+  HostformError,
+  type Intent,
+  inQuotes,
+  type JsonObject,
+} from "../model/index.ts";
 import { attributesOf, sameValue } from "./attributes.ts";
 import { type CreateContext, intentOf, mutationOf, notSent, refusedAgain, stopped, wasRefused } from "./creating.ts";
 import { madeBetween, newSince } from "./doubt.ts";
@@ -58,7 +66,7 @@ export async function createKeyed(
       `The order of ${change.address} was answered with ${kind.noun} ${made.id}, which is ${holder}`,
       {
         detail: `Nothing was ordered. Either both have the same \`reference\`, and the API took the one order for the other; or ${holder} was adopted by mistake.`,
-        fix: `Correct \`reference\`; or \`hostform state rm '${holder}'\`, and import the right one for it.`,
+        fix: `Correct \`reference\`; or \`hostform state rm ${inQuotes(holder)}\`, and import the right one for it.`,
         address: change.address,
       },
     );
@@ -68,7 +76,7 @@ export async function createKeyed(
     await context.markGone(String(made.id), generation);
     fail("apply.replayed", `The order of ${change.address} was answered with ${kind.noun} ${made.id}, which is gone`, {
       detail: "The API still remembers this order's Idempotency-Key and repeated its old answer: nothing was ordered.",
-      fix: `Order it anew on purpose with \`--reorder '${change.address}'\`, or declare another \`reference\`.`,
+      fix: `Order it anew on purpose with \`--reorder ${inQuotes(change.address)}\`, or declare another \`reference\`.`,
       address: change.address,
     });
   }
@@ -103,7 +111,7 @@ function notAnother(kind: Kind, { address }: Change, earlier: Remote): never {
   const { id } = earlier;
   fail("apply.replayed", `The order of ${address} was answered with ${kind.noun} ${id}, which was there before`, {
     detail: "An earlier order had the same project and name, and the API repeated its answer: nothing was ordered.",
-    fix: `If ${id} is the one: \`hostform import '${address}' ${id}\`. To order another one, declare a \`reference\` that no other order has.`,
+    fix: `If ${id} is the one: \`hostform import ${inQuotes(address)} ${id}\`. To order another one, declare a \`reference\` that no other order has.`,
     address,
   });
 }

@@ -1,5 +1,5 @@
 import { importIdOf, type Kind, type Remote } from "../kinds/kind.ts";
-import { type Diagnostic, type JsonObject, UNKNOWN, type Value } from "../model/index.ts";
+import { type Diagnostic, inQuotes, type JsonObject, UNKNOWN, type Value } from "../model/index.ts";
 
 /** Why a resource is left alone, in words that name the ways out. One function per reason. */
 interface Subject {
@@ -46,7 +46,7 @@ export function existing({ kind, address, holder, prior }: Subject, matches: rea
       code: "plan.exists",
       summary: `${address} exists already as ${kind.noun} ${id}, which is ${known}`,
       detail: "An object can be managed under one address only.",
-      fix: `If it was renamed: \`hostform state mv '${known}' '${address}'\`. If there are to be two, declare something else.`,
+      fix: `If it was renamed: \`hostform state mv ${inQuotes(known)} ${inQuotes(address)}\`. If there are to be two, declare something else.`,
       address,
     };
   }
@@ -58,7 +58,7 @@ export function existing({ kind, address, holder, prior }: Subject, matches: rea
       summary: `${address} is ${kind.noun} ${recorded} in the state, which is gone; ${kind.noun} ${ids.join(", ")} is in its place`,
       detail: "Nothing says that it is to be managed under this address.",
       object: full,
-      fix: `Adopt it: \`hostform state rm '${address}'\`, then \`hostform import '${address}' ${full}\`. If it is another's, declare something else.`,
+      fix: `Adopt it: \`hostform state rm ${inQuotes(address)}\`, then \`hostform import ${inQuotes(address)} ${full}\`. If it is another's, declare something else.`,
       address,
     };
   }
@@ -71,7 +71,7 @@ export function existing({ kind, address, holder, prior }: Subject, matches: rea
         : `${address} could be any of ${ids.length} existing ones: ${ids.join(", ")}`,
     detail: `It is not in the state, so nothing says that it is this one; ${kind.quote === undefined ? "creating it would make a second one" : "ordering it would buy a second one"}.`,
     object: full,
-    fix: `Adopt it: \`hostform import '${address}' ${full}\`, or \`import: ${JSON.stringify(full)}\` in its block. If it is another's, declare something else.`,
+    fix: `Adopt it: \`hostform import ${inQuotes(address)} ${full}\`, or \`import: ${JSON.stringify(full)}\` in its block. If it is another's, declare something else.`,
     address,
   };
 }
@@ -94,7 +94,7 @@ export function gone({ kind, address, prior, importId }: Subject, how: string, c
     severity: "warning",
     summary: `${address} is declared, but ${kind.noun} ${id} ${how}`,
     detail: "It is not ordered again by itself: that would raise another invoice.",
-    fix: `Remove the block, or order it anew on purpose with \`--reorder '${address}'\`.`,
+    fix: `Remove the block, or order it anew on purpose with \`--reorder ${inQuotes(address)}\`.`,
   };
 }
 
@@ -125,7 +125,7 @@ export function undecided({ kind, address }: Subject, candidates: readonly Remot
 }
 
 const resolveIt = (address: string) =>
-  `\`hostform resolve '${address}'\` shows what is known of it; \`--adopt ID\` or \`--absent\` settles it.`;
+  `\`hostform resolve ${inQuotes(address)}\` shows what is known of it; \`--adopt ID\` or \`--absent\` settles it.`;
 
 /** A server that is no longer declared may be the one that is declared now. */
 export function renamed({ address }: Pick<Subject, "address">, former: string): Diagnostic {
@@ -134,7 +134,7 @@ export function renamed({ address }: Pick<Subject, "address">, former: string): 
     code: "plan.lookalike",
     summary: `${address} may be ${former} under a new name`,
     detail: `${former} is of the same plan and no longer declared; without a domain nothing tells one from the other.`,
-    fix: `If it was renamed: \`hostform state mv '${former}' '${address}'\`. To order another one: \`--order-anyway '${address}'\`.`,
+    fix: `If it was renamed: \`hostform state mv ${inQuotes(former)} ${inQuotes(address)}\`. To order another one: \`--order-anyway ${inQuotes(address)}\`.`,
     address,
   };
 }
@@ -150,7 +150,7 @@ export function lookalike({ kind, address, holder }: Subject, live: readonly Rem
     code: "plan.lookalike",
     summary: `${address} may be ${one ? `${kind.noun} ${ids[0]}` : `one of the ${kind.noun}s ${ids.join(", ")}`}, which ${one ? "is" : "are"} not in the state`,
     detail: `${one ? "It is" : "They are"} of the same plan, and nothing tells one from the other without a domain. Was the state lost?`,
-    fix: `If it is: \`hostform import '${address}' ${one ? ids[0] : "ID"}\`. To order another one: \`--order-anyway '${address}'\`.`,
+    fix: `If it is: \`hostform import ${inQuotes(address)} ${one ? ids[0] : "ID"}\`. To order another one: \`--order-anyway ${inQuotes(address)}\`.`,
     address,
   };
 }

@@ -1,5 +1,12 @@
 import type { Kind, Remote, RemovalPolicy } from "../kinds/kind.ts";
-import type { Change, Diagnostic, JsonObject, Phase, ResourceState } from "../model/index.ts";
+import {
+  type Change,
+  type Diagnostic,
+  inQuotes,
+  type JsonObject,
+  type Phase,
+  type ResourceState,
+} from "../model/index.ts";
 import { refreshed } from "./attributes.ts";
 import { type Doubtful, isDoubtful, SETTLED_MS, settledMark } from "./doubt.ts";
 import { certainlyMade, newlyMade } from "./plan-pending.ts";
@@ -103,7 +110,7 @@ function prevented(kind: Kind, { address, attributes }: ResourceState): Diagnost
     code: "plan.prevented",
     summary: `${address} (${kind.noun} ${String(attributes.id)}) may not be removed`,
     detail: `The API cannot delete a ${kind.noun}, and the recorded deletion_policy is "prevent".`,
-    fix: `Put the block back with \`deletion_policy: forget\`${more}, apply, then remove it; or \`hostform state rm '${address}'\` to stop managing it.`,
+    fix: `Put the block back with \`deletion_policy: forget\`${more}, apply, then remove it; or \`hostform state rm ${inQuotes(address)}\` to stop managing it.`,
     address,
   };
 }
@@ -130,7 +137,7 @@ function notSuspendable(kind: Kind, address: string, phase: Phase, before: JsonO
       phase === "pending"
         ? `The recorded deletion_policy is "suspend", and a ${kind.noun} that is not live cannot be suspended.`
         : `The recorded deletion_policy is "suspend", and hostform does not act on a status that it does not know.`,
-    fix: `Wait until it is live, or \`hostform state rm '${address}'\` to stop managing it.`,
+    fix: `Wait until it is live, or \`hostform state rm ${inQuotes(address)}\` to stop managing it.`,
     address,
   };
 }
@@ -180,7 +187,7 @@ function undecided(kind: Kind, address: string): Diagnostic {
     code: "plan.pending",
     summary: `It is not known whether ${address} was ordered, so it cannot be removed`,
     detail: `An earlier run asked for this ${kind.noun} and the answer was lost.`,
-    fix: `\`hostform resolve '${address}'\` shows what is known of it; \`--adopt ID\` or \`--absent\` settles it.`,
+    fix: `\`hostform resolve ${inQuotes(address)}\` shows what is known of it; \`--adopt ID\` or \`--absent\` settles it.`,
     address,
   };
 }

@@ -1,5 +1,5 @@
 import { type Kind, matches, type Remote } from "../kinds/kind.ts";
-import { fail, type JsonObject, type ResourceState } from "../model/index.ts";
+import { fail, inQuotes, type JsonObject, type ResourceState } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { refreshed } from "./attributes.ts";
 import { type Doubtful, settledMark } from "./doubt.ts";
@@ -33,7 +33,7 @@ function refuseOther(kind: Kind, { address, attributes, private: { pending } }: 
   if (!before && (!telling || matches(kind, attributes, live))) return;
   fail("usage", `Nothing was settled: ${kind.noun} ${id} is not what ${address} asked for`, {
     detail: before ? "It was there before the request left." : "It has another natural key than what was sent.",
-    fix: `If it is to be managed under this address all the same: \`hostform import '${address}' ${id}\`.`,
+    fix: `If it is to be managed under this address all the same: \`hostform import ${inQuotes(address)} ${id}\`.`,
     address,
   });
 }

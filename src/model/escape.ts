@@ -31,3 +31,8 @@ export function escapeText(text: string): string {
 export function quote(text: string): string {
   return `"${escapeLine(text.replaceAll("\\", "\\\\").replaceAll('"', '\\"'))}"`;
 }
+
+/** A text in the single quotes of a shell: the command that it stands in can be copied, whatever is in it. */
+export function inQuotes(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

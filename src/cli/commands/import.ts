@@ -17,6 +17,7 @@ import {
   fail,
   formatAddress,
   HostformError,
+  inQuotes,
   isError,
   parseAddress,
   type ResourceState,
@@ -99,7 +100,7 @@ function checkFree(state: State, { address }: DesiredResource, kind: Kind, id: s
     fix:
       prior.attributes.id === id
         ? "Nothing to do."
-        : `To have ${id} in its place: \`hostform state rm '${address}'\` first.`,
+        : `To have ${id} in its place: \`hostform state rm ${inQuotes(address)}\` first.`,
     address,
   });
 }
@@ -109,7 +110,7 @@ function checkUnique(state: State, kind: Kind, { address, provider, attributes }
   const holder = holdersOf(state, kinds).get(identityOf(provider, kind, attributes) ?? "");
   if (holder === undefined || holder === address) return;
   fail("usage", `Nothing was imported: ${String(attributes.id)} is in the state already, as ${holder}`, {
-    fix: `To rename it: \`hostform state mv '${holder}' '${address}'\`.`,
+    fix: `To rename it: \`hostform state mv ${inQuotes(holder)} ${inQuotes(address)}\`.`,
     address,
   });
 }

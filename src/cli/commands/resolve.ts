@@ -9,7 +9,7 @@ import {
   tellsOnce,
   withdraw,
 } from "../../lifecycle/index.ts";
-import { didYouMean, fail, parseAddress, resourceOf, type State } from "../../model/index.ts";
+import { didYouMean, fail, inQuotes, parseAddress, resourceOf, type State } from "../../model/index.ts";
 import type { OpenState } from "../../record/index.ts";
 import { escapeLine, renderEvidence } from "../../report/index.ts";
 import { type Invocation, printJson, say } from "../io.ts";
@@ -57,7 +57,7 @@ export async function runResolve(
     if (one === undefined) return nothingPending(invocation);
     if (settling === 1 && others.length > 0) {
       fail("usage", `${address} names ${pending.length} pending resources; one at a time can be settled`, {
-        fix: `Name one of ${pending.map((each) => `'${each.address}'`).join(", ")}.`,
+        fix: `Name one of ${pending.map((each) => `${inQuotes(each.address)}`).join(", ")}.`,
       });
     }
     if (flags.absent) return settleAbsent(invocation, store, one);
@@ -150,7 +150,7 @@ async function settleAdopted(
   const adopted = await adopt(account, kind, prior, id);
   if (adopted === undefined) {
     fail("api.not_found", `Nothing was settled: ${kind.noun} ${id} does not exist`, {
-      fix: `\`hostform resolve '${address}'\` shows the candidates.`,
+      fix: `\`hostform resolve ${inQuotes(address)}\` shows the candidates.`,
       address,
     });
   }
@@ -174,7 +174,7 @@ async function waitFor(
   const kind = kindOf(prior);
   if (kind.list === undefined) {
     fail("usage", `There is nothing to wait for: the API has no call that shows a ${kind.noun}`, {
-      fix: `See \`hostform resolve '${prior.address}'\`, then --adopt ID or --absent.`,
+      fix: `See \`hostform resolve ${inQuotes(prior.address)}\`, then --adopt ID or --absent.`,
       address: prior.address,
     });
   }

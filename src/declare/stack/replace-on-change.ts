@@ -1,5 +1,5 @@
 import { evaluate } from "../../expression/index.ts";
-import { ExpressionError } from "../../model/index.ts";
+import { ExpressionError, inQuotes } from "../../model/index.ts";
 import { attributeValue } from "./attribute-value.ts";
 import { reportExpression } from "./compile.ts";
 import type { Draft } from "./draft.ts";
@@ -27,7 +27,7 @@ export function refuseReplaceOnChange({ base, replaceOnChange }: Draft, { surrou
     "`replace_on_change` is not supported here",
     {
       ...remark,
-      fix: `Remove it. To order anew on purpose: \`hostform plan --reorder '${base}'\`; or apply the stack with Terraform.`,
+      fix: `Remove it. To order anew on purpose: \`hostform plan --reorder ${inQuotes(base)}\`; or apply the stack with Terraform.`,
     },
   );
 }

@@ -1,5 +1,5 @@
 import { isDoubtful } from "../../../lifecycle/index.ts";
-import { HostformError } from "../../../model/index.ts";
+import { HostformError, inQuotes } from "../../../model/index.ts";
 import { selectResources } from "../../../record/index.ts";
 import { escapeLine, plural } from "../../../report/index.ts";
 import { type Invocation, printJson, say } from "../../io.ts";
@@ -24,7 +24,7 @@ export async function runStateRm(invocation: Invocation, addresses: readonly str
         code: "plan.pending" as const,
         summary: `${resource.address} was not forgotten: it is not known whether it was ordered`,
         detail: "Its record is what keeps it from being ordered again.",
-        fix: `\`hostform resolve '${resource.address}'\` shows what is known of it; \`--absent\` forgets it when it was not.`,
+        fix: `\`hostform resolve ${inQuotes(resource.address)}\` shows what is known of it; \`--absent\` forgets it when it was not.`,
         address: resource.address,
       };
       problems.push(new HostformError([diagnostic]));
