@@ -1,3 +1,4 @@
+import { compareText } from "../expression/index.ts";
 import { metaOf, typeOf } from "../kinds/attribute.ts";
 import {
   type Attribute,
@@ -115,8 +116,6 @@ function inForm(value: Json, type: Json): Json | undefined {
 function inOrder(items: readonly Json[]): Json {
   const unique = [...new Map(items.map((item) => [JSON.stringify(item), item])).values()];
   return unique.sort((a, b) =>
-    typeof a === "number" && typeof b === "number"
-      ? a - b
-      : Buffer.compare(Buffer.from(String(a)), Buffer.from(String(b))),
+    typeof a === "number" && typeof b === "number" ? a - b : compareText(String(a), String(b)),
   );
 }

@@ -45,7 +45,7 @@ export function protectedOnes(
     const leaves =
       mode === "destroy" || change.actions[0] === "delete" || change.actions[0] === "forget" || isReplacement(change);
     const resource = declared.get(change.address);
-    const protecting = resource?.lifecycle?.preventDestroy === true || names.has(resourceOf(change.address));
+    const protecting = names.has(resourceOf(change.address));
     // What is gone already is not destroyed by leaving the state.
     const isGone = change.reasons.length > 0 && change.reasons.every(({ why }) => why === "gone");
     if (!leaves || !protecting || isGone) return [];

@@ -23,8 +23,6 @@ export interface DesiredResource extends Expressions {
 
 /** Terraform's meta-argument of the same name, as far as it has a meaning here. */
 export interface Lifecycle {
-  /** A plan that would remove or replace the resource is an error. */
-  readonly preventDestroy?: boolean;
   /** Attributes that are declared for the creation alone: later what is recorded counts as declared. */
   readonly ignoreChanges?: readonly string[] | "all";
   /** Of a replacement: the new object is made before the old one is removed. Default: as the kind has it. */

@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { type SourceFile, systemFiles } from "../../declare/index.ts";
+import { compareText } from "../../expression/index.ts";
 import { errnoOf, fail } from "../../model/index.ts";
 
 /** What a synthesized stack may hold; one of a thousand services has a hundredth of it. */
@@ -49,7 +50,7 @@ export async function allNamesIn(folder: string, shown: string): Promise<string[
   try {
     const entries = await readdir(folder, { withFileTypes: true });
     const files = entries.filter((entry) => !entry.isDirectory());
-    return files.map(({ name }) => name).sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    return files.map(({ name }) => name).sort(compareText);
   } catch (error) {
     return unreadable(shown, error);
   }

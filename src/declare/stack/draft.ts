@@ -1,11 +1,11 @@
 import type { Kind } from "../../kinds/kind.ts";
-import { type Attribute, isNested, type Lifecycle, type Schema } from "../../model/index.ts";
+import { type Attribute, isNested, type Schema } from "../../model/index.ts";
 import type { Named } from "../block.ts";
 import { didYouMean, type Mistakes } from "../mistakes.ts";
 import { type Entry, toJson, valueSpan } from "../tree.ts";
 import { argumentsOf, type Block, textsOf } from "./blocks.ts";
 import { type Compiled, compile } from "./compile.ts";
-import { readLifecycle } from "./lifecycle.ts";
+import { type DraftLifecycle, readLifecycle } from "./lifecycle.ts";
 import { PROVIDER } from "./module.ts";
 
 /** A resource or a data source as it stands in a stack, before it is known how many instances it has. */
@@ -24,7 +24,7 @@ export interface Draft {
   readonly forEach: Repetition | undefined;
   readonly provider: Named | undefined;
   readonly dependsOn: readonly Named[];
-  readonly lifecycle: Lifecycle | undefined;
+  readonly lifecycle: DraftLifecycle | undefined;
 }
 
 export interface DraftAttribute {

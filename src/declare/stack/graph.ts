@@ -24,7 +24,7 @@ export function nodeOf({ root, steps }: Traversal): string | undefined {
 }
 
 /** Names that are no resource types. */
-export const SURROUNDINGS: ReadonlySet<string> = new Set([
+const SURROUNDINGS: ReadonlySet<string> = new Set([
   "var",
   "local",
   "each",

@@ -13,6 +13,11 @@ const REFUSED: Readonly<Record<string, string>> = {
   replace_triggered_by: "To order a service anew there is `hostform plan --reorder ADDRESS`.",
 };
 
+/** `lifecycle` of a block. That nothing of it may be destroyed holds for the block, also without any instance. */
+export interface DraftLifecycle extends Lifecycle {
+  readonly preventDestroy?: boolean;
+}
+
 /** Reads `lifecycle` of a resource, or of a data source, which has none that means anything. */
 export function readLifecycle(
   entry: Entry | undefined,
@@ -20,7 +25,7 @@ export function readLifecycle(
   schema: Schema,
   isResource: boolean,
   mistakes: Mistakes,
-): Lifecycle | undefined {
+): DraftLifecycle | undefined {
   const block = onlyBlock(entry, mistakes);
   if (block === undefined) return undefined;
   for (const { key, keySpan } of argumentsOf(block.body)) {

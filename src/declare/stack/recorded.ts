@@ -1,4 +1,4 @@
-import { fromValue, type Type, type Typed, typeOfAttribute } from "../../expression/index.ts";
+import { fromValue, object, type Type, type Typed, tuple, typeOfAttribute } from "../../expression/index.ts";
 import { ExpressionError, isObject, type Schema, UNKNOWN, type Value, type ValueObject } from "../../model/index.ts";
 import { constraintOf } from "./attribute-value.ts";
 
@@ -80,17 +80,7 @@ export function instancesOf(
   instances: readonly (readonly [key: string | number, value: Typed])[],
   keyed: boolean,
 ): Typed {
-  if (!keyed) {
-    const items = instances.map(([, value]) => value);
-    return { type: { tuple: items.map(({ type }) => type) }, content: items };
-  }
-  const sorted = instances.map(([key, value]) => [String(key), value] as const).sort(byBytes);
-  return {
-    type: { object: Object.fromEntries(sorted.map(([key, { type }]) => [key, type])) },
-    content: new Map(sorted),
-  };
-}
-
-function byBytes([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  return keyed
+    ? object(instances.map(([key, value]) => [String(key), value]))
+    : tuple(instances.map(([, value]) => value));
 }

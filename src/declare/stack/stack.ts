@@ -170,10 +170,11 @@ function checkProvider({ base, provider }: Draft, known: Providers["providers"],
 }
 
 function asResource(instance: DesiredData, { lifecycle }: Draft, importId: string | undefined): DesiredResource {
+  const { preventDestroy: _, ...own } = lifecycle ?? {};
   return {
     ...instance,
     ...(importId !== undefined && { importId }),
-    ...(lifecycle !== undefined && { lifecycle }),
+    ...(Object.keys(own).length > 0 && { lifecycle: own }),
   };
 }
 

@@ -35,10 +35,6 @@ export const KNOWN_ELSEWHERE: ReadonlySet<string> = new Set(
   uuidv5 yamldecode yamlencode`.split(/\s+/),
 );
 
-export function isFunction(name: string): boolean {
-  return FUNCTIONS.has(name);
-}
-
 /**
  * Calls a function with its arguments, `...` already expanded. `try` and `can`, which take expressions, are not among them.
  * @returns undefined when there is no function of the name.

@@ -50,15 +50,19 @@ const serviceState = (policy: string) =>
 const hook = (config: JsonObject, lifecycle: NonNullable<DesiredResource["lifecycle"]>) =>
   declared(HOOK, { url: "https://hooks.acme.example", events: ["invoice.paid"], ...config }, { lifecycle });
 
+const PROTECTED = { resource: HOOK };
+
 describe("prevent_destroy", () => {
   it("refuses a replacement", () => {
-    const made = planOf(desiredOf(hook({ events: ["invoice.created"] }, { preventDestroy: true })), hookState);
+    const made = planOf(
+      { ...desiredOf(hook({ events: ["invoice.created"] }, {})), preventDestroy: [PROTECTED] },
+      hookState,
+    );
     expect(made.diagnostics).toMatchObject([{ severity: "error", code: "plan.prevented", address: HOOK }]);
   });
 
   it("refuses a destroy, and the removal of an instance whose block is still there", () => {
-    const preventDestroy = [{ resource: "hosting_webhook.billing" }];
-    const none = { ...desiredOf(), preventDestroy };
+    const none = { ...desiredOf(), preventDestroy: [PROTECTED] };
     expect(planOf(none, hookState, { mode: "destroy" }).diagnostics).toMatchObject([{ code: "plan.prevented" }]);
     const instance = stateOf(recorded("hosting_webhook.billing[1]", liveWebhook));
     expect(planOf(none, instance).diagnostics).toMatchObject([{ code: "plan.prevented" }]);
@@ -73,7 +77,7 @@ describe("prevent_destroy", () => {
   });
 
   it("says nothing of what stays, changes in place, or is gone already", () => {
-    const same = planOf(desiredOf(hook({}, { preventDestroy: true })), hookState);
+    const same = planOf({ ...desiredOf(hook({}, {})), preventDestroy: [PROTECTED] }, hookState);
     expect(same.diagnostics).toEqual([]);
     const gone = new Map<string, Observation>([[HOOK, { status: "gone", how: "no longer exists", matches: [] }]]);
     const none = { ...desiredOf(), preventDestroy: [{ resource: HOOK }] };

@@ -125,7 +125,7 @@ describe("a synthesized stack", () => {
   it("takes over lifecycle, imports, data sources, the backend and the provider", () => {
     expect(resource("hosting_service.acme")).toMatchObject({
       importId: "1001",
-      lifecycle: { preventDestroy: true, ignoreChanges: ["plan_id"], createBeforeDestroy: false },
+      lifecycle: { ignoreChanges: ["plan_id"], createBeforeDestroy: false },
     });
     expect(desired.preventDestroy).toMatchObject([
       { resource: "hosting_service.acme", range: { construct: "one/acme" } },
