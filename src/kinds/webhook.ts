@@ -1,21 +1,10 @@
 import { z } from "zod";
 import type { WebhookRecord } from "../api/index.ts";
-import { hasUnknown } from "../model/index.ts";
+import { EVENTS, hasUnknown } from "../model/index.ts";
 import { attribute, normalUrl, sameSet, sameUrl } from "./attribute.ts";
 import { createdAtAttribute, idAttribute } from "./common.ts";
 import type { Kind, Remote } from "./kind.ts";
 import { fingerprintAttribute, secretOutputAttribute } from "./secret-output.ts";
-
-/** §6: the events that can be subscribed to. */
-export const EVENTS = [
-  "service.provisioned",
-  "invoice.paid",
-  "service.suspended",
-  "invoice.created",
-  "service.expiring",
-  "service.terminated",
-  "service.transfer_accepted",
-] as const;
 
 const attributes = z.strictObject({
   id: idAttribute("subscription"),

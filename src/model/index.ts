@@ -12,6 +12,7 @@ export * from "./desired.ts";
 export * from "./diagnostic.ts";
 export * from "./errors.ts";
 export * from "./escape.ts";
+export * from "./events.ts";
 export * from "./expression.ts";
 export * from "./money.ts";
 export * from "./plan.ts";

@@ -4,7 +4,7 @@ import * as checks from "../../../src/constructs/sites/checks.ts";
 import { LONGEST_REFERENCE, orderReference } from "../../../src/constructs/sites/order-reference.ts";
 import { Currency, DeletionPolicy, EventName, Permission, Term } from "../../../src/constructs/sites/words.ts";
 import { kinds } from "../../../src/kinds/index.ts";
-import { EVENTS } from "../../../src/kinds/webhook.ts";
+import { EVENTS } from "../../../src/model/index.ts";
 import fc from "../../support/fc.ts";
 
 const attribute = (kind: string, name: string): z.ZodType => {
