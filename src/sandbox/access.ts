@@ -10,6 +10,11 @@ export function findToken(store: Store, authorization: string | undefined): Toke
   return store.table("tokens").find((token) => token.value === value);
 }
 
+/** What to call a token without giving away its value: its name, with its id when an older one has the same name. */
+export function uniqueName(store: Store, { id, name }: Token): string {
+  return store.table("tokens").find((token) => token.name === name)?.id === id ? name : `${name}#${id}`;
+}
+
 /** 401: its body is not specified (§7 Gaps). */
 export function unauthenticated(): Refusal {
   return new Refusal(401, "Unauthenticated.", { headers: { "WWW-Authenticate": "Bearer" } });

@@ -5,18 +5,19 @@
 import type { HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
-import { customerOf, findToken, requireAbility, unauthenticated } from "./access.ts";
+import { customerOf, findToken, requireAbility, unauthenticated, uniqueName } from "./access.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
-import type { Fault } from "./faults.ts";
 import { keptAnswer, keyOf, reserve } from "./idempotency.ts";
 import type { RequestEntry } from "./journal.ts";
-import { settle } from "./lifecycle.ts";
+import { settle } from "./life/index.ts";
+import type { Exchange } from "./options.ts";
 import { rateHeaders, tooManyRequests } from "./rate.ts";
 import type { Token } from "./records.ts";
 import { Refusal } from "./refusal.ts";
 import { objectOf, type RequestBody, readBody } from "./request-body.ts";
 import { ENDPOINTS } from "./routes/index.ts";
-import { shape, unshape } from "./shape.ts";
+import { shape, shapeRefusal, unshape } from "./shape/index.ts";
+import type { Strike } from "./weather.ts";
 import { cut, cutMidBody, type Outgoing } from "./wire.ts";
 import type { World } from "./world.ts";
 
@@ -48,6 +49,7 @@ async function serve(world: World, c: Context<Env>, endpoints: readonly Endpoint
   const url = new URL(c.req.url);
   const token = findToken(world.store, c.req.header("authorization"));
   const body = await readBody(c.req.raw);
+  const step = world.recorder?.begin();
   const entry = world.journal.begin({
     at: world.clock.instant(),
     method: c.req.method,
@@ -57,30 +59,46 @@ async function serve(world: World, c: Context<Env>, endpoints: readonly Endpoint
     idempotency_key: c.req.header("idempotency-key") ?? null,
     body: body.value,
   });
+  const tell: Tell = (said) => {
+    const exchange: Exchange = {
+      method: c.req.method,
+      url: `${url.pathname}${url.search}`,
+      requestHeaders: c.req.header(),
+      requestBody: body.text,
+      ...said,
+    };
+    step?.request(entry.at, token && uniqueName(world.store, token), exchange, [url.origin, world.url]);
+    world.settings.observe(exchange);
+  };
   // The server's time is the sandbox's, which a test may have moved: clients reckon Retry-After dates by it.
   const headers: Record<string, string> = { Date: new Date(world.clock.now()).toUTCString() };
-  let struck: Fault | undefined;
+  let struck: Strike | undefined;
   let answer: Outgoing;
   try {
     if (token !== undefined) takeFromBudget(world, token, headers);
     const endpoint = route(c, url, endpoints);
     if (token === undefined) throw unauthenticated();
-    struck = world.faults.strike(c.req.method, url.pathname);
+    struck =
+      world.faults.strike(c.req.method, url.pathname) ??
+      world.weather.strike([token.id, c.req.method, url.pathname, url.search, body.text].join(" "), world.clock.now());
     if (struck?.phase === "before") {
       const early = await strikeBefore(world, struck);
-      if (early !== undefined) return send(c, entry, { ...early, headers }, struck);
+      if (early !== undefined)
+        return send(c, entry, tell, { ...early, headers: { ...headers, ...early.headers } }, struck);
     }
     answer = { ...(await answerCall(world, c, url, endpoint, token, body)), headers };
   } catch (error) {
-    answer = refusal(error, headers);
+    answer = refusal(world, error, headers);
   }
   if (struck?.phase === "after" || struck?.phase === "mid-body") {
     if (struck.delayMs !== undefined) await world.settings.sleep(struck.delayMs);
     if (struck.status !== undefined || struck.body !== undefined) {
-      answer = { ...replaced(struck, struck.status ?? answer.status), headers: answer.headers };
+      const other = replaced(world, struck, struck.status ?? answer.status);
+      const { "Content-Type": _type, ...kept } = answer.headers;
+      answer = { ...other, headers: { ...kept, ...other.headers } };
     }
   }
-  return send(c, entry, answer, struck);
+  return send(c, entry, tell, answer, struck);
 }
 
 /** Counts the request against its token's window and notes the headers that every answer carries. */
@@ -102,7 +120,7 @@ function route(c: Context, url: URL, endpoints: readonly Endpoint[]): Endpoint {
   });
 }
 
-type Bare = Omit<Outgoing, "headers">;
+type Bare = Omit<Outgoing, "headers"> & Partial<Pick<Outgoing, "headers">>;
 
 async function answerCall(
   world: World,
@@ -140,7 +158,7 @@ async function answerCall(
   const free = reserve(world.inFlight, key);
   try {
     const kept = keptAnswer(world, key);
-    if (kept !== undefined) return { status: kept.status, body: kept.body };
+    if (kept !== undefined) return { status: settings.profile.replay === "ok" ? 200 : kept.status, body: kept.body };
     if (settings.processingMs > 0) await settings.sleep(settings.processingMs);
     return run(key);
   } finally {
@@ -149,42 +167,53 @@ async function answerCall(
 }
 
 /** The answer of a fault that strikes before anything happens, or undefined when it only delays. A cut needs none: `send` sees to it. */
-async function strikeBefore(world: World, fault: Fault): Promise<Bare | undefined> {
+async function strikeBefore(world: World, fault: Strike): Promise<Bare | undefined> {
   if (fault.delayMs !== undefined) await world.settings.sleep(fault.delayMs);
   if (fault.drop) return { status: 0, body: undefined };
   const onlyDelay = fault.delayMs !== undefined && fault.status === undefined && fault.body === undefined;
-  return onlyDelay ? undefined : replaced(fault, fault.status ?? 500);
+  return onlyDelay ? undefined : replaced(world, fault, fault.status ?? 500);
 }
 
 /** The answer that a fault puts in place of the real one. */
-function replaced(fault: Fault, status: number): Bare {
+function replaced(world: World, fault: Strike, status: number): Bare {
   if (typeof fault.body === "string") return { status, body: fault.body };
   if (status === 204 || status === 304) return { status, body: undefined };
-  return { status, body: JSON.stringify(fault.body ?? { message: "Server Error" }) };
+  if (fault.body !== undefined || status < 400) {
+    return { status, body: JSON.stringify(fault.body ?? { message: "Server Error" }) };
+  }
+  const message = status === 429 ? "Too Many Attempts." : "Server Error";
+  return shapeRefusal({ status, body: { message }, headers: {} }, world.settings.profile);
 }
 
-function refusal(error: unknown, headers: Record<string, string>): Outgoing {
+function refusal(world: World, error: unknown, headers: Record<string, string>): Outgoing {
   if (error instanceof Refusal) {
-    return { status: error.status, body: JSON.stringify(error.body), headers: { ...headers, ...error.headers } };
+    const refused = shapeRefusal(error, world.settings.profile);
+    return { ...refused, headers: { ...headers, ...refused.headers } };
   }
   // A mistake in the sandbox itself: told apart from the refusals, since it is never the caller's.
   const why = error instanceof Error ? error.message : String(error);
   return { status: 500, body: JSON.stringify({ message: `The sandbox failed: ${why}` }), headers };
 }
 
-function send(c: Context<Env>, entry: RequestEntry, answer: Outgoing, fault: Fault | undefined): Response {
+/** Tells whoever observes the sandbox of an answer. */
+type Tell = (said: Pick<Exchange, "status" | "headers" | "body" | "faulty">) => void;
+
+function send(c: Context<Env>, entry: RequestEntry, tell: Tell, answer: Outgoing, fault: Strike | undefined): Response {
   const headers: Record<string, string> = { ...answer.headers };
-  if (answer.body !== undefined) headers["Content-Type"] = "application/json";
+  if (answer.body !== undefined) headers["Content-Type"] ??= "application/json";
   for (const [name, value] of Object.entries(fault?.headers ?? {})) {
     for (const known of Object.keys(headers)) if (known.toLowerCase() === name.toLowerCase()) delete headers[known];
     if (value !== null) headers[name] = value;
   }
   entry.fault = fault?.id ?? null;
+  const faulty = fault !== undefined;
   if (fault?.drop) {
+    tell({ status: null, headers: {}, body: undefined, faulty });
     cut(c.env.outgoing);
     return RESPONSE_ALREADY_SENT;
   }
   entry.status = answer.status;
+  tell({ status: answer.status, headers, body: answer.body, faulty });
   if (fault?.phase === "mid-body") {
     cutMidBody(c.env.outgoing, { ...answer, headers });
     return RESPONSE_ALREADY_SENT;

@@ -2,11 +2,19 @@
 import type { Store } from "./store.ts";
 
 const OFFSET = "clock_offset_ms";
+const FROZEN = "clock_frozen_ms";
+/** The counters that are the clock's own. */
+export const CLOCK_COUNTERS: readonly string[] = [OFFSET, FROZEN];
 
-/** The given clock plus an offset, which is kept in the store so that it survives a restart. */
+/**
+ * The given clock plus an offset, or standing still. Both are kept in the store, so that they survive a restart. All that
+ * changes them runs inside a transaction.
+ */
 export class SandboxClock {
   readonly #base: { now(): number };
   readonly #store: Store;
+  /** The instant at which something falls due, while it is being done: later than that it may be told, not done. */
+  #instant: number | undefined;
 
   constructor(base: { now(): number }, store: Store) {
     this.#base = base;
@@ -15,7 +23,7 @@ export class SandboxClock {
 
   /** Milliseconds since the epoch. */
   now(): number {
-    return this.#base.now() + (this.#store.table("counters").get(OFFSET)?.value ?? 0);
+    return this.#instant ?? this.#counter(FROZEN) ?? this.#base.now() + (this.#counter(OFFSET) ?? 0);
   }
 
   /** The present instant as the store keeps it: ISO 8601, UTC, milliseconds. */
@@ -23,10 +31,50 @@ export class SandboxClock {
     return new Date(this.now()).toISOString();
   }
 
-  /** Moves the clock forward (inside a transaction). */
+  get frozen(): boolean {
+    return this.#counter(FROZEN) !== undefined;
+  }
+
+  /** Moves the clock forward; a clock that stands still stands still there. */
   advance(ms: number): void {
-    const offset = this.#store.table("counters").get(OFFSET)?.value ?? 0;
-    this.#store.table("counters").put({ id: OFFSET, value: offset + ms });
+    const name = this.frozen ? FROZEN : OFFSET;
+    this.#store.table("counters").put({ id: name, value: (this.#counter(name) ?? 0) + ms });
+  }
+
+  /** Time stands still from now on, or at the given instant. */
+  freeze(at = this.now()): void {
+    this.#store.table("counters").put({ id: FROZEN, value: at });
+  }
+
+  /** Time goes on from where it stands. */
+  resume(): void {
+    const frozen = this.#counter(FROZEN);
+    if (frozen === undefined) return;
+    this.#store.table("counters").put({ id: OFFSET, value: frozen - this.#base.now() });
+    this.#store.table("counters").remove(FROZEN);
+  }
+
+  /** Puts the clock to another instant, earlier or later, from which it goes on or at which it stands still. */
+  place(now: number, frozen: boolean): void {
+    const counters = this.#store.table("counters");
+    for (const id of CLOCK_COUNTERS) counters.remove(id);
+    if (frozen) counters.put({ id: FROZEN, value: now });
+    else counters.put({ id: OFFSET, value: now - this.#base.now() });
+  }
+
+  /** Does the work as of an instant that has passed. */
+  at<T>(instant: number, work: () => T): T {
+    const before = this.#instant;
+    this.#instant = instant;
+    try {
+      return work();
+    } finally {
+      this.#instant = before;
+    }
+  }
+
+  #counter(id: string): number | undefined {
+    return this.#store.table("counters").get(id)?.value;
   }
 }
 
@@ -35,10 +83,9 @@ export function dateOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/** The same day some months later; the last day of the month where that day does not exist. */
-export function addMonths(ms: number, months: number): number {
+/** The same day (or the given day) some months later; the last day of the month where that day does not exist. */
+export function addMonths(ms: number, months: number, day = new Date(ms).getUTCDate()): number {
   const date = new Date(ms);
-  const day = date.getUTCDate();
   date.setUTCDate(1);
   date.setUTCMonth(date.getUTCMonth() + months);
   const last = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0)).getUTCDate();

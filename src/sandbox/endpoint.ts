@@ -1,8 +1,10 @@
 /** What a route is: method, path, ability, and a function from a call to a reply. */
+import type { Profile } from "./profile.ts";
 import type { Ability, Customer, Token } from "./records.ts";
 import { invalid, Refusal } from "./refusal.ts";
 import type { Reply, Sent } from "./reply.ts";
 import type { Body } from "./rules/fields.ts";
+import { readId } from "./shape/index.ts";
 import type { World } from "./world.ts";
 
 /** A request that has passed authentication, the rate limit and the ability check. */
@@ -26,17 +28,33 @@ export interface Endpoint {
   answer(call: Call): Reply;
 }
 
-/** The id in the path. An id that is not a whole number belongs to nothing: 404. */
+/** The id in the path. One that is not written as ids of its kind are belongs to nothing: 404. */
 export function idParam(call: Call, name: string, what: string): number {
   const text = call.params[name] ?? "";
-  if (!/^[1-9]\d{0,14}$/.test(text)) throw new Refusal(404, `There is no ${what} ${text}.`);
-  return Number(text);
+  const id = readId(what.replace(" ", "_"), text, call.world.settings.profile);
+  if (id === undefined) throw new Refusal(404, `There is no ${what} ${text}.`);
+  return id;
 }
 
 const LARGEST_PAGE = 100;
 
+type Identified = { id: number };
+
+/** Sorting is not specified (§4 Gaps). What is scattered stays where it is while others come and go. */
+const ORDERS: Readonly<Record<Profile["order"], (a: Identified, b: Identified) => number>> = {
+  newest: (a, b) => b.id - a.id,
+  oldest: (a, b) => a.id - b.id,
+  scattered: (a, b) => scattered(a.id) - scattered(b.id) || a.id - b.id,
+};
+
+/** A number that follows from the id, of which no order can be seen. */
+function scattered(id: number): number {
+  const mixed = Math.imul(id ^ (id >>> 15), 0x2c1b3c6d);
+  return (mixed ^ (mixed >>> 12)) >>> 0;
+}
+
 /**
- * One page of the records, newest (highest id) first. §4 Pagination: page and per_page; default 25, for plans 50, maximum
+ * One page of the records, in the profile's order. §4 Pagination: page and per_page; default 25, for plans 50, maximum
  * 100. What happens beyond the maximum is not specified: it is clamped. Numbers below 1 and other texts are refused.
  */
 export function page<T extends { id: number }>(
@@ -58,6 +76,6 @@ export function page<T extends { id: number }>(
   const perPage = Math.min(read("per_page", defaultSize), LARGEST_PAGE);
   if (Object.keys(errors).length > 0) throw invalid(errors);
   const start = (number - 1) * perPage;
-  const items = [...records].sort((a, b) => b.id - a.id).slice(start, start + perPage);
+  const items = [...records].sort(ORDERS[call.world.settings.profile.order]).slice(start, start + perPage);
   return { form: "page", name, items: items.map(sent), page: number, perPage, total: records.length };
 }

@@ -1,24 +1,34 @@
-/** Faults: what goes wrong on purpose, for which request, and when in its life. */
+/** Faults: what goes wrong on purpose, for which request or delivery, and when in its life. */
+import { matches, patternOf } from "./operations.ts";
+import { EVENTS, type EventName } from "./records.ts";
 import { Refusal } from "./refusal.ts";
+import { derive } from "./secrets.ts";
 
 /**
  * `before`: nothing has been committed. `after`: everything is committed and the answer is lost or replaced.
  * `mid-body`: everything is committed, and the connection is cut after half of the answer's body.
+ * `delivery`: an attempt to deliver an event goes wrong, as if at the receiver's.
  */
-export const FAULT_PHASES = ["before", "after", "mid-body"] as const;
+export const FAULT_PHASES = ["before", "after", "mid-body", "delivery"] as const;
 export type FaultPhase = (typeof FAULT_PHASES)[number];
 
 export interface FaultRequest {
+  /** Name or method and path: "orderService" or "POST /services". Instead of `method` and `path`. */
+  operation?: string;
   /** e.g. "POST"; default: any. */
   method?: string;
   /** Path below /api/v1, with `:name` for one segment and a last `*` for any rest: "/services/:id/suspend". */
-  path: string;
-  /** The first matching request that it strikes, counted from 1 (default). */
+  path?: string;
+  /** In phase `delivery`: only deliveries of this event; default: of any. */
+  event?: EventName;
+  /** The first matching request that it may strike, counted from 1 (default). */
   nth?: number;
-  /** How many matching requests it strikes from there on. Default 1. */
+  /** How many matching requests it strikes from there on. Default 1; with a probability: at most, default no end. */
   times?: number;
+  /** From 0 to 1: how likely it strikes each of them. The seed decides: the same seed strikes the same ones. Default 1. */
+  probability?: number;
   phase: FaultPhase;
-  /** Status of the answer instead of the real one. Default: 500 in phase `before`, the real one otherwise. */
+  /** Status of the answer instead of the real one. Default: 500 in the phases `before` and `delivery`, the real one otherwise. */
   status?: number;
   /** Body of the answer: a JSON value, or a text that is sent as it is. Default with a status: `{"message": "Server Error"}`. */
   body?: unknown;
@@ -38,17 +48,27 @@ export interface Fault extends FaultRequest {
   fired: number;
 }
 
-const FIELDS = ["method", "path", "nth", "times", "phase", "status", "body", "headers", "drop", "delayMs"];
+/** What is needed to go on striking as before; for snapshots. */
+export interface KeptFaults {
+  last: number;
+  faults: Fault[];
+}
 
 export class Faults {
+  readonly #seed: { readonly seed: string };
   #faults: Fault[] = [];
   #last = 0;
+
+  /** @param seed what decides the strikes of faults with a probability; the settings, whose seed may change. */
+  constructor(seed: { readonly seed: string } = { seed: "hostform" }) {
+    this.#seed = seed;
+  }
 
   /** @throws Refusal (422) for a fault that could never strike or that is not understood. */
   add(request: FaultRequest): Fault {
     check(request);
     this.#last += 1;
-    const fault: Fault = { ...request, id: this.#last, seen: 0, fired: 0 };
+    const fault: Fault = { ...structuredClone(request), id: this.#last, seen: 0, fired: 0 };
     this.#faults.push(fault);
     return structuredClone(fault);
   }
@@ -61,70 +81,129 @@ export class Faults {
     this.#faults = [];
   }
 
+  /** As in the beginning: the next fault is number 1 again, so that it strikes as the first one did. */
+  reset(): void {
+    this.load({ last: 0, faults: [] });
+  }
+
+  save(): KeptFaults {
+    return { last: this.#last, faults: this.list() };
+  }
+
+  load(kept: KeptFaults): void {
+    this.#last = kept.last;
+    this.#faults = structuredClone(kept.faults);
+  }
+
   /** The fault that strikes the request, if any. It hides the request from those added later: they wait for the next. */
   strike(method: string, path: string): Fault | undefined {
+    return this.#first((fault) => {
+      if (fault.phase === "delivery") return false;
+      return matches(fault.operation === undefined ? fault : patternOf(fault.operation), method, path);
+    });
+  }
+
+  /** The same for an attempt to deliver an event. */
+  strikeDelivery(event: EventName): Fault | undefined {
+    return this.#first(({ phase, event: wanted }) => phase === "delivery" && (wanted ?? event) === event);
+  }
+
+  #first(concerns: (fault: Fault) => boolean): Fault | undefined {
     for (const fault of this.#faults) {
-      if (!matches(fault, method, path)) continue;
+      if (!concerns(fault)) continue;
       fault.seen += 1;
-      const first = fault.nth ?? 1;
-      if (fault.seen < first || fault.seen >= first + (fault.times ?? 1)) continue;
+      if (!this.#strikes(fault)) continue;
       fault.fired += 1;
       return fault;
     }
     return undefined;
   }
+
+  #strikes({ id, seen, fired, nth = 1, times, probability }: Fault): boolean {
+    if (seen < nth) return false;
+    if (probability === undefined) return seen < nth + (times ?? 1);
+    if (fired >= (times ?? Number.POSITIVE_INFINITY)) return false;
+    // 48 bits of the digest: a number from 0 up to but not including 1.
+    return Number.parseInt(derive(this.#seed.seed, `fault:${id}:${seen}`).slice(0, 12), 16) / 2 ** 48 < probability;
+  }
 }
 
-function matches(fault: Fault, method: string, path: string): boolean {
-  if (fault.method !== undefined && fault.method.toUpperCase() !== method) return false;
-  const wanted = segments(fault.path);
-  const actual = segments(path);
-  if (wanted.at(-1) === "*") {
-    wanted.pop();
-    if (actual.length < wanted.length) return false;
-  } else if (wanted.length !== actual.length) return false;
-  return wanted.every((segment, at) => segment.startsWith(":") || segment === "*" || segment === actual[at]);
-}
+type Rule = (value: unknown) => boolean;
 
-function segments(path: string): string[] {
-  return path
-    .replace(/^\/api\/v1(?=\/|$)/, "")
-    .split("/")
-    .filter((segment) => segment !== "");
-}
+const isText: Rule = (value) => typeof value === "string";
+const isCount: Rule = (value) => Number.isInteger(value) && (value as number) >= 1;
+const isObject: Rule = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+const within = (value: unknown, least: number, most: number): boolean =>
+  typeof value === "number" && value >= least && value <= most;
+
+/** Every field, what it may hold, and the sentence for what it may not. */
+const FIELDS: Readonly<Record<keyof FaultRequest, readonly [Rule, string]>> = {
+  operation: [isText, 'The operation of a fault is a text like orderService or "POST /services".'],
+  method: [isText, "The method of a fault is a text like POST."],
+  path: [
+    (value) => typeof value === "string" && value.startsWith("/"),
+    "The path of a fault is a pattern like /services/:id/suspend.",
+  ],
+  event: [(value) => EVENTS.includes(value as EventName), `The event of a fault is one of ${EVENTS.join(", ")}.`],
+  nth: [isCount, "nth must be a whole number of 1 or more."],
+  times: [isCount, "times must be a whole number of 1 or more."],
+  probability: [(value) => within(value, 0, 1), "probability must be a number from 0 to 1."],
+  phase: [
+    (value) => FAULT_PHASES.includes(value as FaultPhase),
+    `The phase of a fault is one of ${FAULT_PHASES.join(", ")}.`,
+  ],
+  status: [
+    (value) => Number.isInteger(value) && within(value, 200, 599),
+    "The status of a fault is a number from 200 to 599.",
+  ],
+  body: [() => true, ""],
+  headers: [
+    (value) => isObject(value) && Object.values(value as object).every((one) => one === null || isText(one)),
+    "The headers of a fault are an object of texts.",
+  ],
+  drop: [(value) => typeof value === "boolean", "drop must be true or false."],
+  delayMs: [(value) => within(value, 0, Number.MAX_SAFE_INTEGER), "delayMs must be a number of 0 or more."],
+};
 
 function check(request: FaultRequest): void {
-  const given = request as unknown as Record<string, unknown>;
   const refuse = (field: string, message: string): never => {
     throw new Refusal(422, message, { errors: { [field]: [message] } });
   };
-  for (const name of Object.keys(given)) {
-    if (!FIELDS.includes(name)) refuse(name, `A fault has no field "${name}". Its fields are ${FIELDS.join(", ")}.`);
-  }
-  if (typeof given.path !== "string" || !given.path.startsWith("/")) {
-    refuse("path", "The path of a fault is a pattern like /services/:id/suspend.");
-  }
-  if (!FAULT_PHASES.includes(given.phase as FaultPhase)) {
-    refuse("phase", `The phase of a fault is one of ${FAULT_PHASES.join(", ")}.`);
-  }
-  if (given.method !== undefined && typeof given.method !== "string") {
-    refuse("method", "The method of a fault is a text like POST.");
-  }
-  for (const name of ["nth", "times"]) {
-    const value = given[name];
-    if (value !== undefined && !(Number.isInteger(value) && (value as number) >= 1)) {
-      refuse(name, `${name} must be a whole number of 1 or more.`);
+  for (const [name, value] of Object.entries(request)) {
+    if (!Object.hasOwn(FIELDS, name)) {
+      refuse(name, `A fault has no field "${name}". Its fields are ${Object.keys(FIELDS).join(", ")}.`);
     }
+    const [rule, message] = FIELDS[name as keyof FaultRequest];
+    if (value !== undefined && !rule(value)) refuse(name, message);
   }
-  const { status, delayMs, headers, drop } = given;
-  if (status !== undefined && !(Number.isInteger(status) && (status as number) >= 200 && (status as number) <= 599)) {
-    refuse("status", "The status of a fault is a number from 200 to 599.");
+  const { phase, operation, method, path } = request;
+  if (phase === undefined) refuse("phase", FIELDS.phase[1]);
+  if (phase === "delivery") {
+    checkDelivery(request, refuse);
+    return;
   }
-  if (delayMs !== undefined && !(Number.isFinite(delayMs) && (delayMs as number) >= 0)) {
-    refuse("delayMs", "delayMs must be a number of 0 or more.");
+  if (request.event !== undefined) refuse("event", 'Only a fault of the phase "delivery" has an event.');
+  if (operation === undefined) {
+    if (path === undefined) refuse("path", `${FIELDS.path[1]} Or give an operation like orderService.`);
+    return;
   }
-  if (headers !== undefined && (typeof headers !== "object" || headers === null || Array.isArray(headers))) {
-    refuse("headers", "The headers of a fault are an object of texts.");
+  if (method !== undefined || path !== undefined) {
+    refuse("operation", "A fault has either an operation, or a path and perhaps a method.");
   }
-  if (drop !== undefined && typeof drop !== "boolean") refuse("drop", "drop must be true or false.");
+  patternOf(operation);
+}
+
+const OF_REQUESTS = ["operation", "method", "path", "body", "headers", "delayMs"] as const;
+
+/** A delivery has no operation, and of the receiver's answer only the status counts. */
+function checkDelivery(request: FaultRequest, refuse: (field: string, message: string) => never): void {
+  for (const name of OF_REQUESTS) {
+    if (request[name] === undefined) continue;
+    refuse(
+      name,
+      `A fault of the phase "delivery" has no ${name}; it has event, nth, times, probability, status, drop.`,
+    );
+  }
+  const { status } = request;
+  if (status !== undefined && status < 300) refuse("status", "A delivery that is answered 2xx does not go wrong.");
 }

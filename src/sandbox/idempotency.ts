@@ -3,7 +3,7 @@
  * processed, the original answer afterwards. Keys are per account. Only successes are kept: a refused order created
  * nothing, so its key is free for the corrected request.
  */
-import type { KeptAnswer } from "./records.ts";
+import type { KeptAnswer } from "./bookkeeping.ts";
 import { Refusal } from "./refusal.ts";
 import type { World } from "./world.ts";
 

@@ -2,34 +2,58 @@
  * A complete, stateful implementation of the Hosting Automation API, for demonstrations and tests. In: options, HTTP
  * requests on the API port, wishes on the control port. Out: answers as the specification has them; where it is silent,
  * as the profile says. Must not: import anything else of this project (it is written from the specification alone, so
- * that it cannot agree with a mistake of the client), listen on anything but 127.0.0.1, use timers for what the clock decides.
+ * that it cannot agree with a mistake of the client), listen on anything but 127.0.0.1, let a timer decide what the clock
+ * decides (one wakes it, see `alarm.ts`).
  */
+import { Alarm } from "./alarm.ts";
 import { apiApp } from "./api.ts";
+import { begin } from "./beginning.ts";
 import { SandboxClock } from "./clock.ts";
 import { type Control, controlOf } from "./control/control.ts";
+import { recordedControl } from "./control/recorded.ts";
 import { controlApp } from "./control/routes.ts";
+import { aboutOf } from "./dashboard/about.ts";
+import { HttpSender } from "./events/index.ts";
 import { Faults } from "./faults.ts";
 import { Journal } from "./journal.ts";
-import { type Listener, listen } from "./listen.ts";
+import { HeapAgenda } from "./life/index.ts";
+import { listen } from "./listen.ts";
 import { SandboxOptionError } from "./option-error.ts";
 import { completeOptions, type SandboxOptions, wholeNumber } from "./options.ts";
 import { completeProfile } from "./profile.ts";
 import { RateWindows } from "./rate.ts";
-import { plant, seedOf } from "./seed.ts";
+import { Recorder } from "./record/index.ts";
+import { seedOf } from "./seed.ts";
 import { Store } from "./store.ts";
+import { Weather } from "./weather.ts";
 import type { World } from "./world.ts";
 
+export type { BillingStep, Job } from "./bookkeeping.ts";
 export type { OpenCollection } from "./control/collections.ts";
-export type { Control, SandboxState, Span } from "./control/control.ts";
+export type { Control, EventSubject, SandboxState } from "./control/control.ts";
 export type { NewRecord } from "./control/create.ts";
 export type { ServiceSeed } from "./control/seed-services.ts";
+export type { Span, Time } from "./control/time.ts";
+export type { DeliverTo } from "./events/target.ts";
 export type { Fault, FaultPhase, FaultRequest } from "./faults.ts";
 export type { RequestEntry } from "./journal.ts";
 export { SandboxOptionError } from "./option-error.ts";
-export type { SandboxOptions } from "./options.ts";
-export { PROFILE_SWITCHES, type Profile, type ProfileSwitch, parseProfile } from "./profile.ts";
+export type { Exchange, SandboxOptions } from "./options.ts";
+export { PROFILE_SWITCHES, type Profile, type ProfileSwitch, parseProfile, profileText } from "./profile.ts";
+export { PROFILE_SETS, type ProfileSet } from "./profile-sets.ts";
+export type {
+  BrokenInvariant,
+  ControlStep,
+  InvariantReport,
+  RequestExpectation,
+  RequestStep,
+  Session,
+  SessionStep,
+} from "./record/index.ts";
 export type * from "./records.ts";
+export { ABILITIES, EVENTS } from "./records.ts";
 export { Refusal } from "./refusal.ts";
+export { replaySession, sessionTest } from "./replay/index.ts";
 export type { CollectionName, Collections } from "./tables.ts";
 
 export interface Sandbox {
@@ -42,6 +66,8 @@ export interface Sandbox {
   control: Control;
   /** Cuts open connections, frees the ports, closes the data file. Twice is as good as once. */
   close(): Promise<void>;
+  /** The same, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
@@ -53,32 +79,65 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   const port = wholeNumber("port", options.port, 0);
   const controlPort = wholeNumber("controlPort", options.controlPort, 0);
   const store = await openStore(options.data);
-  const listeners: Listener[] = [];
+  const parts: { close(): Promise<void> }[] = [];
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
-    closing ??= Promise.all(listeners.map((listener) => listener.close())).then(() => store.close());
+    closing ??= Promise.all(parts.map((part) => part.close())).then(() => store.close());
     return closing;
   };
   try {
     takeSeed(store, options, settings);
+    const recorder = options.record ? new Recorder(settings.clock) : undefined;
+    if (recorder !== undefined) settings.clock = recorder.clock;
+    const clock = new SandboxClock(settings.clock, store);
+    const faults = new Faults(settings);
+    const sender = new HttpSender({ settings, store, clock, faults });
     const world: World = {
       settings,
       store,
-      clock: new SandboxClock(settings.clock, store),
-      rate: new RateWindows(settings.rateLimit),
+      clock,
+      agenda: new HeapAgenda(store),
+      sender,
+      rate: new RateWindows(settings.rateLimit, settings.profile.rate),
       inFlight: new Set(),
       journal: new Journal(),
-      faults: new Faults(),
+      faults,
+      weather: new Weather(settings.seed, settings.profile),
+      recorder,
       url: "",
     };
-    if (seedOf(store) === undefined) store.transaction(() => plant(world));
-    const control = controlOf(world);
+    const alarm = settings.alarm ? new Alarm(world) : undefined;
+    parts.push({
+      close: () => {
+        alarm?.stop();
+        return sender.close();
+      },
+    });
+    store.onUndo = () => world.agenda.forget();
+    store.onCommit = () => {
+      sender.wake();
+      alarm?.set();
+    };
+    begin(world, options);
+    let tokens = tokensOf(store);
+    const control = recorder === undefined ? controlOf(world) : recordedControl(controlOf(world), world, recorder);
     const api = await listen(apiApp(world).fetch, port);
-    listeners.push(api);
+    parts.push(api);
     world.url = api.url;
-    const controlListener = await listen(controlApp(control).fetch, controlPort);
-    listeners.push(controlListener);
-    return { url: api.url, controlUrl: controlListener.url, tokens: tokensOf(store), control, close };
+    const controlListener = await listen(controlApp(control, aboutOf(world)).fetch, controlPort);
+    parts.push(controlListener);
+    return {
+      url: api.url,
+      controlUrl: controlListener.url,
+      // Others after a snapshot of another seed; a token that was revoked keeps its value.
+      get tokens() {
+        tokens = tokensOf(store, tokens);
+        return tokens;
+      },
+      control,
+      close,
+      [Symbol.asyncDispose]: close,
+    };
   } catch (error) {
     await close();
     throw error;
@@ -95,6 +154,9 @@ async function openStore(file: string | undefined): Promise<Store> {
 function takeSeed(store: Store, options: SandboxOptions, settings: World["settings"]): void {
   const kept = seedOf(store);
   if (kept === undefined) return;
+  if (settings.frozenAt !== undefined) {
+    throw new SandboxOptionError("The data file goes on at its own time. Leave the clock out, or name a new file.");
+  }
   if (options.seed !== undefined && options.seed !== kept) {
     throw new SandboxOptionError(
       `The data file was made from the seed "${kept}", not "${options.seed}". Leave the seed out, or name a new file.`,
@@ -103,7 +165,8 @@ function takeSeed(store: Store, options: SandboxOptions, settings: World["settin
   settings.seed = kept;
 }
 
-function tokensOf(store: Store): Sandbox["tokens"] {
-  const value = (name: string): string => store.table("tokens").find((token) => token.name === name)?.value ?? "";
+function tokensOf(store: Store, before?: Sandbox["tokens"]): Sandbox["tokens"] {
+  const value = (name: keyof Sandbox["tokens"]): string =>
+    store.table("tokens").find((token) => token.name === name)?.value ?? before?.[name] ?? "";
   return { agency: value("agency"), customer: value("customer"), viewer: value("viewer") };
 }

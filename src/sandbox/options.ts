@@ -1,6 +1,8 @@
 /** What a sandbox can be started with, and the defaults. */
+
+import type { DeliverTo } from "./events/target.ts";
 import { SandboxOptionError } from "./option-error.ts";
-import type { Profile } from "./profile.ts";
+import { keyRetentionSeconds, type Profile } from "./profile.ts";
 
 export interface SandboxOptions {
   /** Port of the API on 127.0.0.1; 0 (default) = any free one. */
@@ -11,13 +13,21 @@ export interface SandboxOptions {
   seed?: string;
   /** SQLite file that everything is kept in; default: memory. */
   data?: string;
-  /** Milliseconds since the epoch; default: the system's clock. The control API moves the sandbox's own offset on top. */
-  clock?: { now(): number };
+  /**
+   * An instant such as "2026-11-21T10:00:00Z", at which time stands still until the control moves it; or a clock of your
+   * own, in milliseconds since the epoch. Default: the system's. The control moves the sandbox's own time on top.
+   */
+  clock?: string | { now(): number };
+  /**
+   * Whether a timer sees to it that what falls due happens when it does (and events leave then) although nobody asks.
+   * Default: with the system's clock. Without one it happens at the next request or word to the control.
+   */
+  alarm?: boolean;
   /** Waits in real time, for `processingMs` and for delays of faults; default: a timer. */
   sleep?: (ms: number) => Promise<void>;
   /** Requests per minute per token, default 60 (§8); 0 switches the limit off. */
   rateLimit?: number;
-  /** How long an Idempotency-Key is remembered (§8 Gaps), default 86,400. */
+  /** How long an Idempotency-Key is remembered (§8 Gaps). Default: as the profile's `key_retention` says, 86,400. */
   idempotencyRetentionSeconds?: number;
   /** How long a queued suspension or restoration takes, default 1. */
   jobSeconds?: number;
@@ -25,15 +35,48 @@ export interface SandboxOptions {
   provisioningSeconds?: number;
   /** How long an order is being processed: the window in which the same key is answered 409 (§7). Default 0. */
   processingMs?: number;
+  /** How long before the end of its term a service "enters its renewal notice window" (§6), default 7. */
+  noticeDays?: number;
+  /** Where events may be delivered to: this machine (default), hosts by name or address as well, or anywhere. */
+  deliverTo?: DeliverTo;
+  /** Real milliseconds that a receiver has to answer in, default 10,000. */
+  deliveryTimeoutMs?: number;
+  /** The text of a snapshot (`control.snapshot()`) to start from, with its seed and its time. */
+  snapshot?: string;
+  /** Writes down every request and every word to the control, for `control.session()`. Default false. */
+  record?: boolean;
+  /** Told of every exchange of the API port, once it is over. */
+  observe?: (exchange: Exchange) => void;
   /** Invoices are paid as they are raised. Default false. */
   autoPay?: boolean;
-  /** How the gaps of the specification are filled; see `PROFILE_SWITCHES`. */
-  profile?: Partial<Profile>;
+  /** How the gaps of the specification are filled: switches (see `PROFILE_SWITCHES`), or a text such as "contrary,ids=integer". */
+  profile?: Partial<Profile> | string;
+}
+
+/** A request to the API and its answer, as they went over the wire. */
+export interface Exchange {
+  method: string;
+  /** Path with query. */
+  url: string;
+  requestHeaders: Readonly<Record<string, string>>;
+  /** As it was received; undefined for none. */
+  requestBody: string | undefined;
+  /** Null when the connection was cut before any answer. */
+  status: number | null;
+  headers: Readonly<Record<string, string>>;
+  body: string | undefined;
+  /** A fault had a hand in the answer: it need not be what the rules say. */
+  faulty: boolean;
 }
 
 /** The options after defaults. */
-export type Settings = Required<Omit<SandboxOptions, "profile" | "data" | "port" | "controlPort">> & {
+export type Settings = Required<
+  Omit<SandboxOptions, "profile" | "data" | "snapshot" | "record" | "port" | "controlPort" | "clock">
+> & {
   profile: Profile;
+  clock: { now(): number };
+  /** Where time stands still from the start, in milliseconds since the epoch; undefined: it goes on. */
+  frozenAt: number | undefined;
 };
 
 /** The number of an option, refused when it is negative, broken or not finite. */
@@ -52,18 +95,31 @@ function wait(ms: number): Promise<void> {
 export function completeOptions(options: SandboxOptions, profile: Profile): Settings {
   return {
     seed: options.seed ?? "hostform",
-    clock: options.clock ?? { now: () => Date.now() },
+    clock: typeof options.clock === "object" ? options.clock : { now: () => Date.now() },
+    frozenAt: typeof options.clock === "string" ? instantOf(options.clock) : undefined,
     sleep: options.sleep ?? wait,
     rateLimit: wholeNumber("rateLimit", options.rateLimit, 60),
     idempotencyRetentionSeconds: wholeNumber(
       "idempotencyRetentionSeconds",
       options.idempotencyRetentionSeconds,
-      86_400,
+      keyRetentionSeconds(profile),
     ),
     jobSeconds: wholeNumber("jobSeconds", options.jobSeconds, 1),
     provisioningSeconds: wholeNumber("provisioningSeconds", options.provisioningSeconds, 1),
     processingMs: wholeNumber("processingMs", options.processingMs, 0),
+    noticeDays: wholeNumber("noticeDays", options.noticeDays, 7),
+    alarm: options.alarm ?? typeof options.clock !== "object",
+    deliverTo: options.deliverTo ?? "loopback",
+    deliveryTimeoutMs: wholeNumber("deliveryTimeoutMs", options.deliveryTimeoutMs, 10_000),
+    observe: options.observe ?? (() => undefined),
     autoPay: options.autoPay ?? false,
     profile,
   };
+}
+
+/** Milliseconds since the epoch of an ISO 8601 instant with an offset. */
+function instantOf(text: string): number {
+  const instant = /^\d{4}-\d{2}-\d{2}T.*(?:Z|[+-]\d{2}:\d{2})$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(instant)) return instant;
+  throw new SandboxOptionError(`clock must be an instant such as 2026-11-21T10:00:00Z, not "${text}".`);
 }

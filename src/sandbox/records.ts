@@ -1,6 +1,6 @@
 /**
  * The records that the sandbox keeps, in their internal form: integers for ids and money (minor units), ISO 8601 UTC
- * strings for instants, `YYYY-MM-DD` for dates. What of them is sent, and in which form, is decided in `shape.ts` alone.
+ * strings for instants, `YYYY-MM-DD` for dates. What of them is sent, and in which form, is decided in `shape/` alone.
  */
 
 export const PRODUCT_TYPES = ["shared", "wordpress", "vps", "virtual_desktop"] as const;
@@ -100,6 +100,8 @@ export interface Service {
   domain: string | null;
   term: number;
   coupon_code: string | null;
+  /** Why it is suspended: somebody asked for it, or an invoice is overdue. Null while it is not. */
+  suspended_for: "request" | "unpaid" | null;
   currency: Currency;
   price: number;
   next_due_date: string;
@@ -160,7 +162,51 @@ export interface MigrationRequest {
   status: string;
   /** Source type and scope questions: their names are not specified, so whatever was sent is kept. */
   answers: Record<string, unknown>;
+  /** Set in the dashboard alone (§1), and never sent. */
+  credentials: Credentials | null;
   created_at: string;
+}
+
+/** How the old host is entered, for a migration. */
+export interface Credentials {
+  host: string;
+  username: string;
+  password: string;
+}
+
+/** A service on its way from one account to another (§6 service.transfer_accepted). */
+export interface Transfer {
+  id: number;
+  service_id: number;
+  from_customer_id: number;
+  to_customer_id: number;
+  status: "offered" | "accepted" | "declined";
+  created_at: string;
+}
+
+/** One event on its way to one subscription (§6 Delivery). */
+export interface Delivery {
+  id: number;
+  webhook_id: number;
+  customer_id: number;
+  event: EventName;
+  url: string;
+  /** The exact text that is sent and signed; the same in every attempt. */
+  body: string;
+  /** `abandoned`: after the last retry, or as the subscription is gone. `blocked`: the sandbox may not reach the address. */
+  status: "pending" | "delivered" | "abandoned" | "blocked";
+  attempts: Attempt[];
+  /** The delivery that was sent again. */
+  replay_of: number | null;
+  created_at: string;
+}
+
+export interface Attempt {
+  at: string;
+  /** Of the answer; null when there was none. */
+  status: number | null;
+  /** Why there was no answer, or none that counts. */
+  error: string | null;
 }
 
 export interface DomainOrder {
@@ -174,41 +220,4 @@ export interface DomainOrder {
   registrant_contact: Record<string, string | null>;
   status: ServiceStatus;
   created_at: string;
-}
-
-/** A queued background job. Jobs run in order of `due_at`, then id, when somebody looks (see `lifecycle.ts`). */
-export interface Job {
-  id: number;
-  kind: "suspend" | "unsuspend" | "provision" | "register";
-  order_id: number;
-  due_at: string;
-}
-
-/** A one-time sign-on into a service's control panel. */
-export interface SignOn {
-  id: number;
-  service_id: number;
-  value: string;
-  used_at: string | null;
-  created_at: string;
-}
-
-/** The answer kept under an Idempotency-Key; the id is `<customer id>:<key>`. */
-export interface KeptAnswer {
-  id: string;
-  status: number;
-  body: string;
-  kept_at: string;
-}
-
-/** A named number: sequences, and the offset of the clock. */
-export interface Counter {
-  id: string;
-  value: number;
-}
-
-/** A named text: the seed that the data was made from. */
-export interface Setting {
-  id: string;
-  value: string;
 }

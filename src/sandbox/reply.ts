@@ -1,4 +1,4 @@
-/** What a route answers, before it takes a form on the wire. `shape.ts` knows the form of each. */
+/** What a route answers, before it takes a form on the wire. `shape/` knows the form of each. */
 import type {
   Account,
   Customer,
@@ -22,6 +22,12 @@ export type Sent =
   | { kind: "migration_request"; record: MigrationRequest }
   | { kind: "domain"; record: DomainOrder };
 
+/** What an availability check found. */
+export interface Availability {
+  domain: string;
+  available: boolean;
+}
+
 export type Reply =
   /** One page of a list. */
   | { form: "page"; name: string; items: Sent[]; page: number; perPage: number; total: number }
@@ -29,7 +35,12 @@ export type Reply =
   | { form: "one"; status: 200 | 201; item: Sent }
   /** A new order with its invoice. */
   | { form: "ordered"; item: Sent; invoice: Invoice }
-  /** A value that is sent once: a password, a sign-on URL, or the results of a check. */
+  /** A value that is sent once: a sign-on URL. */
   | { form: "value"; status: 200 | 201; value: unknown }
-  /** Something was done, or queued, and there is no record to show. */
-  | { form: "done"; status: 200 | 202; message: string };
+  /** A generated password, sent once. */
+  | { form: "password"; password: string }
+  | { form: "checked"; results: Availability[] }
+  /** A background job was queued for the service, which still is as it was. */
+  | { form: "queued"; message: string; service: Service }
+  /** Something was done, and there is no record to show. */
+  | { form: "done"; status: 200; message: string };

@@ -8,30 +8,44 @@ const DEEPEST_BODY = 64;
 export interface RequestBody {
   /** The JSON value; the text when it is not JSON; null when there is none. */
   value: unknown;
+  /** As it came; undefined when there was none, or too much of it. */
+  text: string | undefined;
   problem: Refusal | undefined;
 }
 
-/** Reads at most 1 MiB; what lies beyond is not kept in memory. */
-export async function readBody(request: Request): Promise<RequestBody> {
+/**
+ * The text of a body, at most so many bytes (default 1 MiB); what lies beyond is not kept in memory.
+ * @throws Refusal 413 for a larger one.
+ */
+export async function readText(request: Request, most = LARGEST_BODY): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of request.body ?? []) {
     size += chunk.length;
-    if (size > LARGEST_BODY) {
-      return { value: null, problem: new Refusal(413, `The request body is larger than ${LARGEST_BODY} bytes.`) };
-    }
+    if (size > most) throw new Refusal(413, `The request body is larger than ${most} bytes.`);
     chunks.push(chunk);
   }
-  const text = Buffer.concat(chunks).toString("utf8");
-  if (text.trim() === "") return { value: null, problem: undefined };
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** Reads a body as JSON. Only a request that breaks off is an error here. */
+export async function readBody(request: Request): Promise<RequestBody> {
+  let text: string;
+  try {
+    text = await readText(request);
+  } catch (error) {
+    if (error instanceof Refusal) return { value: null, text: undefined, problem: error };
+    throw error;
+  }
+  if (text.trim() === "") return { value: null, text: text === "" ? undefined : text, problem: undefined };
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return { value: text, problem: new Refusal(400, "The request body is not valid JSON.") };
+    return { value: text, text, problem: new Refusal(400, "The request body is not valid JSON.") };
   }
-  if (!tooDeep(value, DEEPEST_BODY)) return { value, problem: undefined };
-  return { value: null, problem: new Refusal(400, "The request body is nested too deeply.") };
+  if (!tooDeep(value, DEEPEST_BODY)) return { value, text, problem: undefined };
+  return { value: null, text, problem: new Refusal(400, "The request body is nested too deeply.") };
 }
 
 function tooDeep(value: unknown, left: number): boolean {

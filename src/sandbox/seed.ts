@@ -1,5 +1,6 @@
 /** The data that a sandbox starts with. It follows from the seed and the clock alone. */
 import { addMonths, DAY_MS, dateOf } from "./clock.ts";
+import { rescheduleBilling } from "./life/index.ts";
 import { amountBilled } from "./money.ts";
 import { ABILITIES, type Ability, type Currency, type Customer, type Plan, type ProductType } from "./records.ts";
 import { derive } from "./secrets.ts";
@@ -106,6 +107,7 @@ export function seedOf(store: Store): string | undefined {
 export function plant(world: World): void {
   const { store, settings } = world;
   store.table("settings").put({ id: SEED, value: settings.seed });
+  if (settings.frozenAt !== undefined) world.clock.freeze(settings.frozenAt);
   for (const product of PRODUCTS) store.table("products").put(product);
   for (const { product, discount, active = true, ...plan } of CATALOGUE) {
     store.table("plans").put({
@@ -179,6 +181,7 @@ export function plantOrder(
     domain,
     term: 1,
     coupon_code: null,
+    suspended_for: null,
     currency: plan.currency,
     price,
     next_due_date: dateOf(due),
@@ -199,5 +202,6 @@ export function plantOrder(
     paid_at: at,
     created_at: at,
   });
+  rescheduleBilling(world, service);
   return service.id;
 }

@@ -1,20 +1,18 @@
+import type { BillingStep, Counter, Job, KeptAnswer, Outgoing, Setting, SignOn } from "./bookkeeping.ts";
 import type {
   Account,
-  Counter,
   Coupon,
   Customer,
+  Delivery,
   DomainOrder,
   Grant,
   Invoice,
-  Job,
-  KeptAnswer,
   MigrationRequest,
   Plan,
   Product,
   Service,
-  Setting,
-  SignOn,
   Token,
+  Transfer,
   User,
   Webhook,
 } from "./records.ts";
@@ -36,6 +34,10 @@ export interface Collections {
   domains: DomainOrder;
   jobs: Job;
   sign_ons: SignOn;
+  transfers: Transfer;
+  deliveries: Delivery;
+  outbox: Outgoing;
+  billing: BillingStep;
   kept_answers: KeptAnswer;
   counters: Counter;
   settings: Setting;
@@ -60,11 +62,15 @@ export const OPEN_COLLECTIONS = [
   "domains",
   "jobs",
   "sign_ons",
+  "transfers",
+  "deliveries",
 ] as const satisfies readonly CollectionName[];
 
-/** All of them; kept answers, counters and settings are the sandbox's bookkeeping. */
+/** All of them; those added here are the sandbox's bookkeeping. */
 export const COLLECTION_NAMES: readonly CollectionName[] = [
   ...OPEN_COLLECTIONS,
+  "outbox",
+  "billing",
   "kept_answers",
   "counters",
   "settings",

@@ -1,6 +1,7 @@
 import path from "node:path";
-import { fail } from "../../model/index.ts";
+import { fail, HostformError } from "../../model/index.ts";
 import { type Invocation, revealJson, say } from "../io.ts";
+import { checkRecordFile, readSnapshotFile, writeRecord } from "./sandbox-files.ts";
 
 /** The sandbox is loaded when it runs; only its types are needed before. */
 type Sandbox = import("../../sandbox/index.ts").Sandbox;
@@ -13,7 +14,12 @@ export interface SandboxFlags {
   readonly profile?: string;
   readonly rateLimit?: number;
   readonly autoPay?: boolean;
+  readonly clock?: string;
+  readonly deliverTo?: readonly string[];
   readonly token?: keyof Sandbox["tokens"];
+  readonly open?: boolean;
+  readonly snapshot?: string;
+  readonly record?: string;
 }
 
 /**
@@ -34,12 +40,28 @@ export async function runSandbox(
   };
   try {
     const [command, ...args] = words;
-    if (command !== undefined) return await io.run(command, args, { ...io.env, ...exported });
+    if (command !== undefined) {
+      if (flags.open) await openDashboard(invocation, sandbox);
+      return await io.run(command, args, { ...io.env, ...exported });
+    }
     const stopped = interrupted(invocation);
     announce(invocation, sandbox, flags, exported);
+    if (flags.open) await openDashboard(invocation, sandbox);
     await stopped;
     say(invocation, "\nThe sandbox has stopped.");
     return 0;
+  } finally {
+    await end(invocation, flags, sandbox);
+  }
+}
+
+/** Closes the sandbox, even when its session cannot be written. */
+async function end(invocation: Invocation, { record }: SandboxFlags, sandbox: Sandbox): Promise<void> {
+  try {
+    if (record === undefined) return;
+    const session = sandbox.control.session();
+    await writeRecord(path.resolve(invocation.io.cwd, record), session);
+    say(invocation, `The session is in ${record} (${session.steps.length} steps).`);
   } finally {
     await sandbox.close();
   }
@@ -47,16 +69,30 @@ export async function runSandbox(
 
 async function start({ io }: Invocation, flags: SandboxFlags): Promise<Sandbox> {
   const { startSandbox, parseProfile, SandboxOptionError } = await import("../../sandbox/index.ts");
-  const { profile, data, token: _, ...options } = flags;
+  const { profile, data, deliverTo, snapshot, record, token: _token, open: _open, ...options } = flags;
+  if (record !== undefined) await checkRecordFile(path.resolve(io.cwd, record));
   try {
     return await startSandbox({
       ...options,
       ...(data !== undefined && { data: path.resolve(io.cwd, data) }),
+      ...(deliverTo !== undefined && { deliverTo: deliverTo.includes("anywhere") ? "anywhere" : deliverTo }),
       ...(profile !== undefined && { profile: parseProfile(profile) }),
+      ...(snapshot !== undefined && { snapshot: await readSnapshotFile(path.resolve(io.cwd, snapshot)) }),
+      ...(record !== undefined && { record: true }),
     });
   } catch (error) {
     if (error instanceof SandboxOptionError) fail("usage", error.message);
     throw error;
+  }
+}
+
+/** A sandbox goes on where there is no browser: its address has been printed. */
+async function openDashboard(invocation: Invocation, { controlUrl }: Sandbox): Promise<void> {
+  try {
+    await invocation.io.browse(controlUrl);
+  } catch (error) {
+    if (!(error instanceof HostformError)) throw error;
+    say(invocation, `${error.message}. The dashboard is at ${controlUrl}.`);
   }
 }
 
@@ -91,7 +127,7 @@ function announce(
       `  agency    ${tokens.agency}  Manage track, Growth tier, all abilities`,
       `  customer  ${tokens.customer}  an ordinary account, all abilities`,
       `  viewer    ${tokens.viewer}  the agency's account, view only`,
-      `Control API (pay invoices, make drift, inject faults): ${controlUrl}`,
+      `Dashboard (in a browser) and control API (pay invoices, make drift, inject faults): ${controlUrl}`,
     ].join("\n"),
   );
 }

@@ -1,5 +1,5 @@
 import { Argument, Option } from "commander";
-import { port } from "../options.ts";
+import { collect, given, port } from "../options.ts";
 import { examples, type Registration, wholeNumber } from "../registration.ts";
 
 const GROUP = "Sandbox and setup:";
@@ -31,7 +31,10 @@ export function registerSetup({ program, command, action }: Registration): void 
       .addOption(new Option("--control-port <n>", "port of the control API (default: any free one)").argParser(port))
       .option("--seed <text>", "makes the data, tokens and secrets")
       .option("--data <file>", "keep everything in this SQLite file (default: in memory)")
-      .option("--profile <k=v,...>", "how the specification's gaps are filled, e.g. status=capitalised,ids=string")
+      .option(
+        "--profile <text>",
+        "how the specification's gaps are filled: laravel, minimal, contrary, strict, flaky, and switches such as status=words,ids=string",
+      )
       .addOption(
         new Option("--rate-limit <n>", "requests a minute per token, 0 for no limit (default: 60)").argParser(
           wholeNumber(0, ANY_SIZE),
@@ -39,9 +42,29 @@ export function registerSetup({ program, command, action }: Registration): void 
       )
       .option("--auto-pay", "invoices are paid as they are raised")
       .addOption(
+        new Option(
+          "--clock <instant>",
+          "time stands still here, e.g. 2026-11-21T10:00:00Z, until it is moved",
+        ).argParser(given),
+      )
+      .addOption(
+        new Option(
+          "--deliver-to <host>",
+          "deliver events to this host too, or `anywhere`; by itself to this machine only (repeatable)",
+        ).argParser(collect),
+      )
+      .addOption(
         new Option("--token <who>", "whose token to export")
           .choices(["agency", "customer", "viewer"])
           .default("agency"),
+      )
+      .option("--open", "open its dashboard in the browser")
+      .addOption(new Option("--snapshot <file>", "start from this snapshot of a sandbox").argParser(given))
+      .addOption(
+        new Option(
+          "--record <file>",
+          "write down what happens, to repeat it: as JSON, or as a test for *.js, *.mjs, *.ts",
+        ).argParser(given),
       )
       .action(
         action(

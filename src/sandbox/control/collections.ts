@@ -3,6 +3,7 @@
 import { notFound, Refusal } from "../refusal.ts";
 import type { Store, Table } from "../store.ts";
 import { type Collections, OPEN_COLLECTIONS } from "../tables.ts";
+import { checkSound } from "./sound.ts";
 
 export type OpenCollection = (typeof OPEN_COLLECTIONS)[number];
 
@@ -22,12 +23,13 @@ export function openTable<K extends OpenCollection>(store: Store, collection: K)
 const NULLABLE: Partial<Record<OpenCollection, readonly string[]>> = {
   customers: ["tier"],
   tokens: ["service_ids"],
-  services: ["domain", "coupon_code"],
+  services: ["domain", "coupon_code", "suspended_for"],
   invoices: ["paid_at"],
   grants: ["expires_at"],
   accounts: ["company_name", "company_number", "vat_number", "currency"],
-  migration_requests: ["order_id"],
+  migration_requests: ["order_id", "credentials"],
   sign_ons: ["used_at"],
+  deliveries: ["replay_of"],
 };
 
 /** Changes known fields of a record to values of the same type, or to null where the field may be null. */
@@ -49,8 +51,10 @@ export function changeRecord<K extends OpenCollection>(
     }
     const before = known[name];
     const nullable = NULLABLE[collection]?.includes(name) ?? false;
-    if (value === null ? nullable : before === null || kindOf(value) === kindOf(before)) continue;
-    throw new Refusal(422, `The field "${name}" holds a ${kindOf(before)}, not a ${kindOf(value)}.`);
+    if (!(value === null ? nullable : before === null || kindOf(value) === kindOf(before))) {
+      throw new Refusal(422, `The field "${name}" holds a ${kindOf(before)}, not a ${kindOf(value)}.`);
+    }
+    checkSound(collection, name, value);
   }
   return structuredClone(table.update(id, fields));
 }
@@ -69,4 +73,5 @@ export function removeRecord(store: Store, collection: OpenCollection, id: numbe
   for (const grant of store.table("grants").filter((one) => one.service_id === id))
     store.table("grants").remove(grant.id);
   for (const job of store.table("jobs").filter((one) => one.order_id === id)) store.table("jobs").remove(job.id);
+  store.table("billing").remove(id);
 }

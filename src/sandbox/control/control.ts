@@ -2,32 +2,55 @@
  * The control of a sandbox: what the vendor's side could do, and what tests need. The HTTP control API (`routes.ts`)
  * calls exactly these functions.
  */
-import { DAY_MS } from "../clock.ts";
+import { replay, type Subject, trigger } from "../events/index.ts";
 import type { Fault, FaultRequest } from "../faults.ts";
 import type { RequestEntry } from "../journal.ts";
-import { payInvoice, provisionNow, settle } from "../lifecycle.ts";
-import type { Invoice, Service } from "../records.ts";
+import {
+  acceptTransfer,
+  cancelInvoice,
+  declineTransfer,
+  followChange,
+  offerTransfer,
+  payInvoice,
+  provisionNow,
+  restoreNow,
+  settle,
+  suspendNow,
+  terminateNow,
+} from "../life/index.ts";
+import {
+  checkInvariants,
+  type InvariantReport,
+  type RequestExpectation,
+  restoreSnapshot,
+  type Session,
+  sessionOf,
+  snapshotText,
+  takeSnapshot,
+  verifyRequests,
+} from "../record/index.ts";
+import type { Credentials, Delivery, Invoice, MigrationRequest, Service, Transfer, Webhook } from "../records.ts";
 import { notFound, Refusal } from "../refusal.ts";
+import { webhookSecret } from "../secrets.ts";
 import { plant } from "../seed.ts";
 import { type Collections, OPEN_COLLECTIONS } from "../tables.ts";
 import type { World } from "../world.ts";
 import { changeRecord, type OpenCollection, openTable, removeRecord } from "./collections.ts";
-import { createRecord, type NewRecord } from "./create.ts";
+import { createRecord, customerBy, type ForAccount, type NewRecord } from "./create.ts";
+import { complete, setCredentials, submit } from "./migrations.ts";
+import { type RateView, rateViews } from "./rate-view.ts";
 import { type ServiceSeed, seedServices } from "./seed-services.ts";
-
-/** A span of time; the parts add up. */
-export interface Span {
-  seconds?: number;
-  minutes?: number;
-  hours?: number;
-  days?: number;
-}
+import { advance, type Span, type Time, timeOf } from "./time.ts";
+import { type Upcoming, upcoming } from "./upcoming.ts";
 
 /** Everything there is, in its internal form (minor units, UTC instants). Token values and secrets are shown: it is a sandbox. */
 export type SandboxState = { [K in OpenCollection]: Collections[K][] } & {
   now: string;
   profile: World["settings"]["profile"];
 };
+
+/** What a triggered event is about: `service_id` or `invoice_id`, the account or one webhook. */
+export type EventSubject = Omit<Subject, "customer_id"> & ForAccount;
 
 /** Every function throws a `Refusal` with a sentence for what it cannot do. */
 export interface Control {
@@ -47,13 +70,54 @@ export interface Control {
   payInvoice(id: number): Invoice;
   /** Finishes provisioning now, paid or not. */
   provisionService(id: number): Service;
-  /** Moves the sandbox's clock forward and settles what fell due. Returns the new time. */
-  advanceClock(span: Span): { now: string };
+  /** Takes back an invoice that is not paid. */
+  cancelInvoice(id: number): Invoice;
+  /** Suspends a service at once; a queued job stays queued. */
+  suspendService(id: number): Service;
+  /** Ends a suspension at once, whatever it was for. */
+  unsuspendService(id: number): Service;
+  terminateService(id: number): Service;
+  /** Offers a service to another account, by name or id. */
+  offerTransfer(serviceId: number, to: { to: string | number }): Transfer;
+  acceptTransfer(id: number): Transfer;
+  declineTransfer(id: number): Transfer;
+  /** The part of a migration that the API does not offer (§1). */
+  setMigrationCredentials(id: number, credentials: Credentials): MigrationRequest;
+  submitMigration(id: number): MigrationRequest;
+  completeMigration(id: number): MigrationRequest;
+  /** Gives a webhook another signing secret, for deliveries from now on. */
+  rotateSecret(webhookId: number): Webhook;
+  /** Sends an event that has not happened. Nothing changes but the delivery log. */
+  trigger(event: string, subject?: EventSubject): Delivery[];
+  /** Sends a delivery once more, the same bytes. */
+  replayDelivery(id: number): Delivery;
+  /** Resolves when every delivery that is due has been attempted. */
+  settled(): Promise<void>;
+  clock(): Time;
+  /** Time stands still until `resumeClock`, but for `advanceClock`. */
+  freezeClock(): Time;
+  resumeClock(): Time;
+  /** Moves the sandbox's clock forward and does what fell due. Deliveries follow by themselves (`settled`). */
+  advanceClock(span: Span): Time;
+  /** What the clock will do next, soonest first: at most so many (default 20). */
+  upcoming(most?: number): Upcoming[];
+  /** The rate window of each token. Looking counts as no request. */
+  rates(): RateView[];
   requests(): RequestEntry[];
+  /** The requests that match, or a refusal (422) that says what came instead. */
+  verifyRequests(expected: RequestExpectation): RequestEntry[];
+  /** What a well-behaved client never does, as far as the log goes back. */
+  invariants(): InvariantReport;
   clearRequests(): void;
   addFault(fault: FaultRequest): Fault;
   faults(): Fault[];
   clearFaults(): void;
+  /** Everything there is, as a text. The same state gives the same text. */
+  snapshot(): string;
+  /** Puts everything back to what it was at a snapshot, the time and the seed too. The log of requests begins anew. */
+  restore(snapshot: string): void;
+  /** What was done since the start, if that is recorded (see the option `record`). */
+  session(): Session;
   /** Back to the seeded data: no faults, no log, no offset of the clock, fresh rate windows. */
   reset(): void;
 }
@@ -67,6 +131,14 @@ export function controlOf(world: World): Control {
       return work();
     });
 
+  /** Does something to one record. */
+  const on = <K extends OpenCollection, T>(collection: K, id: number, work: (record: Collections[K]) => T): T =>
+    act(() => {
+      const record = openTable(store, collection).get(id);
+      if (record === undefined) throw notFound(NOUNS[collection] ?? `record in ${collection} with the id`, id);
+      return structuredClone(work(record));
+    });
+
   return {
     state: () =>
       act(() => {
@@ -75,62 +147,94 @@ export function controlOf(world: World): Control {
         return state as unknown as SandboxState;
       }),
     list: (collection) => act(() => structuredClone(openTable(store, collection).all())),
-    get: (collection, id) =>
+    get: (collection, id) => on(collection, id, (record) => record),
+    change: (collection, id, fields) =>
       act(() => {
-        const record = openTable(store, collection).get(id);
-        if (record === undefined) throw notFound(`record in ${collection} with the id`, id);
-        return structuredClone(record);
+        const before = collection === "services" ? store.table("services").get(id) : undefined;
+        const changed = changeRecord(store, collection, id, fields);
+        if (before !== undefined) followChange(world, before, changed as unknown as Service);
+        return structuredClone(openTable(store, collection).get(id) ?? changed);
       }),
-    change: (collection, id, fields) => act(() => changeRecord(store, collection, id, fields)),
     remove: (collection, id) => act(() => removeRecord(store, collection, id)),
     create: (collection, fields) => act(() => createRecord(world, collection, fields)),
     seedServices: (seed = {}) => act(() => seedServices(world, seed)),
-    payInvoice: (id) =>
+    payInvoice: (id) => on("invoices", id, (invoice) => payInvoice(world, invoice)),
+    cancelInvoice: (id) => on("invoices", id, (invoice) => cancelInvoice(world, invoice)),
+    provisionService: (id) => on("services", id, (service) => provisionNow(world, service)),
+    suspendService: (id) => on("services", id, (service) => suspendNow(world, service, "request")),
+    unsuspendService: (id) => on("services", id, (service) => restoreNow(world, service)),
+    terminateService: (id) => on("services", id, (service) => terminateNow(world, service)),
+    offerTransfer: (id, { to }) =>
+      on("services", id, (service) => offerTransfer(world, service, customerBy(world, to))),
+    acceptTransfer: (id) => on("transfers", id, (transfer) => acceptTransfer(world, transfer)),
+    declineTransfer: (id) => on("transfers", id, (transfer) => declineTransfer(world, transfer)),
+    setMigrationCredentials: (id, credentials) => act(() => setCredentials(store, id, credentials)),
+    submitMigration: (id) => act(() => submit(store, id)),
+    completeMigration: (id) => act(() => complete(store, id)),
+    rotateSecret: (id) =>
+      on("webhooks", id, () => store.table("webhooks").update(id, { secret: webhookSecret(world) })),
+    trigger: (event, { account, ...subject } = {}) =>
       act(() => {
-        const invoice = store.table("invoices").get(id);
-        if (invoice === undefined) throw notFound("invoice", id);
-        return payInvoice(world, invoice);
+        const unknown = Object.keys(subject).find((name) => !SUBJECT.includes(name));
+        if (unknown !== undefined) {
+          throw new Refusal(
+            422,
+            `A triggered event has no field "${unknown}". Its fields are account, ${SUBJECT.join(", ")}.`,
+          );
+        }
+        const owner = account === undefined ? {} : { customer_id: customerBy(world, account).id };
+        return structuredClone(trigger(world, event, { ...subject, ...owner }));
       }),
-    provisionService: (id) =>
+    replayDelivery: (id) => on("deliveries", id, (delivery) => replay(world, delivery)),
+    settled: () => {
+      act(() => undefined);
+      return world.sender.settled();
+    },
+    clock: () => act(() => timeOf(world)),
+    freezeClock: () =>
       act(() => {
-        const service = store.table("services").get(id);
-        if (service === undefined) throw notFound("service", id);
-        return provisionNow(world, service);
+        clock.freeze();
+        return timeOf(world);
       }),
-    advanceClock: (span) =>
-      store.transaction(() => {
-        clock.advance(milliseconds(span));
-        settle(world);
-        return { now: clock.instant() };
+    resumeClock: () =>
+      act(() => {
+        clock.resume();
+        return timeOf(world);
       }),
+    advanceClock: (span) => act(() => advance(world, span)),
+    upcoming: (most) => act(() => upcoming(world, most)),
+    rates: () => act(() => rateViews(world)),
     requests: () => journal.entries(),
+    verifyRequests: (expected) => verifyRequests(journal.entries(), expected),
+    invariants: () => checkInvariants(journal.entries(), world.settings.rateLimit),
     clearRequests: () => journal.clear(),
     addFault: (fault) => faults.add(fault),
     faults: () => faults.list(),
     clearFaults: () => faults.clear(),
+    snapshot: () => act(() => snapshotText(takeSnapshot(world))),
+    restore: (text) => restoreSnapshot(world, text),
+    session: () => sessionOf(world),
     reset: () => {
+      world.sender.forget();
       store.transaction(() => {
         store.clear();
+        world.agenda.forget();
         plant(world);
       });
       journal.clear();
-      faults.clear();
+      faults.reset();
+      world.weather.clear();
       world.rate.clear();
     },
   };
 }
 
-const UNITS: Readonly<Record<keyof Span, number>> = { seconds: 1000, minutes: 60_000, hours: 3_600_000, days: DAY_MS };
+const SUBJECT = ["service_id", "invoice_id", "webhook_id"];
 
-function milliseconds(span: Span): number {
-  let total = 0;
-  for (const [unit, amount] of Object.entries(span)) {
-    const scale = UNITS[unit as keyof Span];
-    if (scale === undefined || typeof amount !== "number" || !(amount >= 0) || !Number.isFinite(amount)) {
-      throw new Refusal(422, "The clock moves forward by {seconds, minutes, hours, days}, each a number of 0 or more.");
-    }
-    total += amount * scale;
-  }
-  if (total === 0) throw new Refusal(422, "Say how far to move the clock: {seconds, minutes, hours, days}.");
-  return Math.round(total);
-}
+const NOUNS: Partial<Record<OpenCollection, string>> = {
+  services: "service",
+  invoices: "invoice",
+  webhooks: "webhook",
+  transfers: "transfer",
+  deliveries: "delivery",
+};

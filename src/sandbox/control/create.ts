@@ -19,7 +19,7 @@ import { readAccount } from "../rules/account.ts";
 import { findGrant, readGrant } from "../rules/grant.ts";
 import { readMigrationRequest } from "../rules/migration-request.ts";
 import { readWebhook } from "../rules/webhook.ts";
-import { nextSecret } from "../secrets.ts";
+import { nextSecret, webhookSecret } from "../secrets.ts";
 import { AGENCY_ID } from "../seed.ts";
 import type { Collections } from "../tables.ts";
 import type { World } from "../world.ts";
@@ -92,12 +92,12 @@ function makeGrant(world: World, fields: NewRecord["grants"]): Grant {
 }
 
 function makeWebhook(world: World, { account, ...fields }: NewRecord["webhooks"]): Webhook {
-  const { store, clock, settings } = world;
+  const { store, clock } = world;
   return store.table("webhooks").put({
     id: nextId(world, "webhooks", 201),
     customer_id: customerBy(world, account).id,
     ...readWebhook({ ...fields }),
-    secret: `whsec_${nextSecret(store, settings.seed, "webhook").slice(0, 40)}`,
+    secret: webhookSecret(world),
     created_at: clock.instant(),
   });
 }
@@ -121,6 +121,7 @@ function makeMigrationRequest(world: World, { account, ...fields }: NewRecord["m
     customer_id: customerBy(world, account).id,
     ...wanted,
     status: "draft",
+    credentials: null,
     created_at: clock.instant(),
   });
 }

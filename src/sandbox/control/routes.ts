@@ -1,36 +1,56 @@
 /** The control API over HTTP: JSON, no authentication, for the loopback interface only. Errors are `{"message": "a sentence"}`. */
 import { type Context, Hono } from "hono";
+import { type About, dashboardApp } from "../dashboard/index.ts";
 import type { FaultRequest } from "../faults.ts";
+import type { RequestExpectation } from "../record/index.ts";
+import type { Credentials } from "../records.ts";
 import { Refusal } from "../refusal.ts";
-import { objectOf, readBody } from "../request-body.ts";
+import { sessionTest } from "../replay/index.ts";
+import { objectOf, readBody, readText } from "../request-body.ts";
 import { OPEN_COLLECTIONS } from "../tables.ts";
 import { type OpenCollection, openCollection } from "./collections.ts";
-import type { Control, Span } from "./control.ts";
+import type { Control, EventSubject } from "./control.ts";
 import { creatable, type NewRecord } from "./create.ts";
 import type { ServiceSeed } from "./seed-services.ts";
+import type { Span } from "./time.ts";
 
-const LISTING = `The control API of the sandbox. All bodies are JSON.
+const LISTING = `The control API of the sandbox. All bodies are JSON. A browser gets the dashboard here.
 
 GET    /state                    everything there is
-POST   /invoices/:id/pay         mark an invoice as paid
-POST   /services/:id/provision   finish provisioning now
+POST   /invoices/:id/pay         mark an invoice as paid; or /cancel
+POST   /services/:id/provision   finish provisioning now; or /suspend, /unsuspend, /terminate
+POST   /services/:id/transfer    offer it to another account: {to}; then POST /transfers/:id/accept or /decline
 POST   /services                 add active services: {count, account, plan_id, domain_prefix, status}
+POST   /migration-requests/:id/credentials   {host, username, password}; then /submit, /complete
+POST   /events/trigger           send an event that has not happened: {event, service_id, invoice_id, webhook_id, account}
+POST   /deliveries/:id/replay    send a delivery once more
+POST   /webhooks/:id/rotate      another signing secret from now on
 POST   /:collection              add a grant, webhook, account, migration request, token or coupon
 GET    /:collection              list the records of a collection
 GET    /:collection/:id          one record
 PATCH  /:collection/:id          change fields of a record
 DELETE /:collection/:id          delete a record
-POST   /clock/advance            {seconds, minutes, hours, days}
+GET    /clock                    the time, and whether it stands still; POST /clock/freeze, /clock/resume
+POST   /clock/advance            {seconds, minutes, hours, days, weeks, months}; answers when what fell due is done and told
+GET    /clock/upcoming           what falls due next
+GET    /rates                    the rate window of each token
 GET    /requests                 the API requests received; DELETE forgets them
-POST   /faults                   {method, path, nth, times, phase, status, body, headers, drop, delayMs}
+POST   /requests/verify          {operation, method, path, token, body, query, idempotency_key, status, times, at_least, at_most}
+GET    /requests/invariants      what a well-behaved client never does
+POST   /faults                   {operation, method, path, nth, times, probability, phase, status, body, headers, drop, delayMs, event}
 GET    /faults                   the faults and how often they struck; DELETE removes them
+GET    /snapshot                 everything, as a text; PUT /snapshot puts it back
+GET    /session                  what was done, if it is recorded; GET /session?format=test as a test
 POST   /reset                    back to the seeded data
 
 Collections: ${OPEN_COLLECTIONS.join(", ")}
 `;
 
+/** A hundred thousand services fit. */
+const LARGEST_SNAPSHOT = 256 * 1024 * 1024;
+
 /** The app of the control port. */
-export function controlApp(control: Control): Hono {
+export function controlApp(control: Control, about: About): Hono {
   const app = new Hono();
   app.use(async (c, next) => {
     // A web page elsewhere must not drive the sandbox: neither by a name of its own that leads here (DNS rebinding)
@@ -42,6 +62,15 @@ export function controlApp(control: Control): Hono {
     if (![undefined, origin].includes(c.req.header("origin"))) {
       throw new Refusal(403, "The control API does not answer to pages of other sites.");
     }
+    // A page elsewhere that hides its origin: browsers say so by themselves.
+    const site = c.req.header("sec-fetch-site") ?? "same-origin";
+    if (!["GET", "HEAD"].includes(c.req.method) && !["same-origin", "none"].includes(site)) {
+      throw new Refusal(403, "The control API does not answer to pages of other sites.");
+    }
+    // A delivery of events that was sent here by mistake would be taken for a wish.
+    if (c.req.header("x-service-signature") !== undefined) {
+      throw new Refusal(403, "The control API is no receiver of events.");
+    }
     await next();
   });
   app.onError((error, c) => {
@@ -52,17 +81,64 @@ export function controlApp(control: Control): Hono {
     c.json({ message: `There is no ${c.req.method} ${c.req.path}. GET / lists what there is.` }, 404),
   );
 
+  app.route("/", dashboardApp(control, about));
   app.get("/", (c) => c.text(LISTING));
   app.get("/state", (c) => c.json(control.state()));
   app.post("/invoices/:id/pay", (c) => c.json(control.payInvoice(idOf(c))));
+  app.post("/invoices/:id/cancel", (c) => c.json(control.cancelInvoice(idOf(c))));
   app.post("/services/:id/provision", (c) => c.json(control.provisionService(idOf(c))));
+  app.post("/services/:id/suspend", (c) => c.json(control.suspendService(idOf(c))));
+  app.post("/services/:id/unsuspend", (c) => c.json(control.unsuspendService(idOf(c))));
+  app.post("/services/:id/terminate", (c) => c.json(control.terminateService(idOf(c))));
+  app.post("/services/:id/transfer", async (c) => {
+    return c.json(control.offerTransfer(idOf(c), (await bodyOf(c)) as { to: string }), 201);
+  });
+  app.post("/transfers/:id/accept", (c) => c.json(control.acceptTransfer(idOf(c))));
+  app.post("/transfers/:id/decline", (c) => c.json(control.declineTransfer(idOf(c))));
+  for (const requests of ["/migration-requests", "/migration_requests"]) {
+    app.post(`${requests}/:id/credentials`, async (c) => {
+      return c.json(control.setMigrationCredentials(idOf(c), (await bodyOf(c)) as unknown as Credentials));
+    });
+    app.post(`${requests}/:id/submit`, (c) => c.json(control.submitMigration(idOf(c))));
+    app.post(`${requests}/:id/complete`, (c) => c.json(control.completeMigration(idOf(c))));
+  }
+  app.post("/events/trigger", async (c) => {
+    const { event, ...subject } = await bodyOf(c);
+    return c.json(control.trigger(String(event ?? ""), subject as EventSubject), 201);
+  });
+  app.post("/deliveries/:id/replay", (c) => c.json(control.replayDelivery(idOf(c)), 201));
+  app.post("/webhooks/:id/rotate", (c) => c.json(control.rotateSecret(idOf(c))));
   app.post("/services", async (c) => c.json(control.seedServices((await bodyOf(c)) as ServiceSeed), 201));
-  app.post("/clock/advance", async (c) => c.json(control.advanceClock((await bodyOf(c)) as Span)));
+  app.get("/clock", (c) => c.json(control.clock()));
+  app.post("/clock/freeze", (c) => c.json(control.freezeClock()));
+  app.post("/clock/resume", (c) => c.json(control.resumeClock()));
+  app.post("/clock/advance", async (c) => {
+    const time = control.advanceClock((await bodyOf(c)) as Span);
+    await Promise.race([control.settled(), patience(SETTLE_MS)]);
+    return c.json(time);
+  });
+  app.get("/clock/upcoming", (c) => c.json(control.upcoming()));
+  app.get("/rates", (c) => c.json(control.rates()));
   app.get("/requests", (c) => c.json(control.requests()));
+  app.post("/requests/verify", async (c) => c.json(control.verifyRequests((await bodyOf(c)) as RequestExpectation)));
+  app.get("/requests/invariants", (c) => c.json(control.invariants()));
   app.delete("/requests", (c) => done(c, () => control.clearRequests()));
   app.post("/faults", async (c) => c.json(control.addFault((await bodyOf(c)) as unknown as FaultRequest), 201));
   app.get("/faults", (c) => c.json(control.faults()));
   app.delete("/faults", (c) => done(c, () => control.clearFaults()));
+  app.get("/snapshot", (c) => c.body(control.snapshot(), 200, { "Content-Type": "application/json" }));
+  app.put("/snapshot", async (c) => {
+    control.restore(await readText(c.req.raw, LARGEST_SNAPSHOT));
+    return c.body(null, 204);
+  });
+  app.get("/session", (c) => {
+    const format = c.req.query("format") ?? "json";
+    if (format === "json") return c.json(control.session());
+    if (format === "test") {
+      return c.body(sessionTest(control.session()), 200, { "Content-Type": "text/javascript; charset=utf-8" });
+    }
+    throw new Refusal(422, `A session comes in the formats json and test, not "${format}".`);
+  });
   app.post("/reset", (c) => done(c, () => control.reset()));
 
   app.get("/:collection", (c) => c.json(control.list(collectionOf(c))));
@@ -75,6 +151,13 @@ export function controlApp(control: Control): Hono {
     return c.json(control.create(collection, fields), 201);
   });
   return app;
+}
+
+/** How long an answer waits for receivers that are slow to answer. */
+const SETTLE_MS = 5_000;
+
+function patience(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
 function done(c: Context, act: () => void): Response {

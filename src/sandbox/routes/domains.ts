@@ -1,14 +1,15 @@
 /** Domains: availability and registration. */
 import { requireUnrestricted } from "../access.ts";
 import type { Call, Endpoint } from "../endpoint.ts";
-import { raiseInvoice } from "../lifecycle.ts";
+import { raiseInvoice } from "../life/index.ts";
 import { invalid } from "../refusal.ts";
 import type { Reply } from "../reply.ts";
 import { isAvailable, readDomainOrder, readNames } from "../rules/domain-order.ts";
 
 function check(call: Call, names: readonly unknown[], field: string): Reply {
-  const value = readNames(names, field).map((domain) => ({ domain, available: isAvailable(call.world.store, domain) }));
-  return { form: "value", status: 200, value };
+  const available = (domain: string): boolean => isAvailable(call.world.store, domain);
+  const results = readNames(names, field).map((domain) => ({ domain, available: available(domain) }));
+  return { form: "checked", results };
 }
 
 /** `?domain=a`, `?domain=a,b`, `?domain[]=a&domain[]=b`, `?domains[]=…`: the parameters are not specified (§4 Gaps). */
@@ -33,7 +34,7 @@ function checkPosted(call: Call): Reply {
 function register(call: Call): Reply {
   const { world, customer } = call;
   requireUnrestricted(call.token);
-  const placed = readDomainOrder(world.store, call.body);
+  const placed = readDomainOrder(world.store, call.body, world.settings.profile);
   const order = world.store.table("domains").put({
     id: world.store.next("orders", 1001),
     customer_id: customer.id,

@@ -1,6 +1,6 @@
 /**
  * The 24 endpoints of the specification (§4), one file per resource. In: a call that has passed the checks of `api.ts`.
- * Out: a reply without a wire form. Must not: know the profile, HTTP, or one another's records but by the store.
+ * Out: a reply without a wire form. Must not: look into the profile, know HTTP, or one another's records but by the store.
  */
 import type { Endpoint } from "../endpoint.ts";
 import { accountEndpoints } from "./accounts.ts";

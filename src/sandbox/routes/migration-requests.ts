@@ -21,6 +21,7 @@ function create(call: Call): Reply {
     customer_id: call.customer.id,
     ...wanted,
     status: "draft",
+    credentials: null,
     created_at: clock.instant(),
   });
   return { form: "one", status: 201, item: sent(record) };

@@ -1,7 +1,7 @@
 /** Services: order, list, view, suspend, unsuspend, password, sign-on. */
 import { accessService, covers, requireUnrestricted } from "../access.ts";
 import { type Call, type Endpoint, idParam, page } from "../endpoint.ts";
-import { comingStatus, endOfTerm, enqueue, raiseInvoice } from "../lifecycle.ts";
+import { comingStatus, endOfTerm, enqueue, firstBilling, raiseInvoice } from "../life/index.ts";
 import type { Service } from "../records.ts";
 import { invalid } from "../refusal.ts";
 import type { Reply, Sent } from "../reply.ts";
@@ -31,6 +31,7 @@ function order(call: Call): Reply {
     domain: placed.domain,
     term: placed.term,
     coupon_code: placed.coupon?.code ?? null,
+    suspended_for: null,
     currency: placed.currency,
     price: placed.price,
     next_due_date: endOfTerm(world, placed.term),
@@ -46,6 +47,7 @@ function order(call: Call): Reply {
   });
   // Paid at once, the service has already moved on.
   const record = world.store.table("services").get(service.id) ?? service;
+  firstBilling(world, record, invoice);
   return { form: "ordered", item: sent(record), invoice };
 }
 
@@ -56,11 +58,14 @@ function queue(call: Call, kind: "suspend" | "unsuspend"): Reply {
   if (service.status !== "active" && service.status !== "suspended") {
     throw invalid({ status: [`A service that is ${service.status} cannot be ${kind}ed.`] });
   }
+  if (kind === "unsuspend" && service.suspended_for === "unpaid") {
+    throw invalid({ status: ["The service is suspended for an overdue invoice. Once that is paid, it is restored."] });
+  }
   if (comingStatus(call.world, service) !== wanted) {
     enqueue(call.world, kind, service.id, call.world.settings.jobSeconds);
   }
   const message = kind === "suspend" ? "The suspension has been queued." : "The restoration has been queued.";
-  return { form: "done", status: 202, message };
+  return { form: "queued", message, service };
 }
 
 /** A password and a sign-on need a control panel, which exists once the service is provisioned and until it ends. */
@@ -79,7 +84,7 @@ function resetPassword(call: Call): Reply {
   }
   checkNoPassword(call.body);
   const password = `${nextSecret(call.world.store, call.world.settings.seed, "password").slice(0, 18)}-Aa1`;
-  return { form: "value", status: 200, value: { password } };
+  return { form: "password", password };
 }
 
 function signOn(call: Call): Reply {

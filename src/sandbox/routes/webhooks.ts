@@ -5,7 +5,7 @@ import type { Webhook } from "../records.ts";
 import { notFound } from "../refusal.ts";
 import type { Sent } from "../reply.ts";
 import { readWebhook } from "../rules/webhook.ts";
-import { nextSecret } from "../secrets.ts";
+import { webhookSecret } from "../secrets.ts";
 
 const sent = (record: Webhook): Sent => ({ kind: "webhook", record, withSecret: false });
 
@@ -24,13 +24,13 @@ export const webhookEndpoints: readonly Endpoint[] = [
     path: "/webhooks",
     ability: "technical",
     answer: (call) => {
-      const { store, clock, settings } = call.world;
+      const { store, clock } = call.world;
       const wanted = readWebhook(call.body);
       const record = store.table("webhooks").put({
         id: store.next("webhooks", 201),
         customer_id: call.customer.id,
         ...wanted,
-        secret: `whsec_${nextSecret(store, settings.seed, "webhook").slice(0, 40)}`,
+        secret: webhookSecret(call.world),
         created_at: clock.instant(),
       });
       return { form: "one", status: 201, item: { kind: "webhook", record, withSecret: true } };

@@ -1,5 +1,6 @@
 /** The rules for domains: availability, and the order for a registration (§4). Types of the fields are not specified. */
 import { domainPrice } from "../money.ts";
+import type { Profile } from "../profile.ts";
 import { CURRENCIES, type DomainOrder } from "../records.ts";
 import { invalid } from "../refusal.ts";
 import type { Store } from "../store.ts";
@@ -33,7 +34,7 @@ export function readNames(names: readonly unknown[], field: string): string[] {
 type Readable = Pick<DomainOrder, "domain" | "years" | "currency" | "nameserver_mode" | "registrant_contact" | "price">;
 
 /** Reads and prices a registration. 422 with all field errors at once, those of the contact by dotted path. */
-export function readDomainOrder(store: Store, body: Body): Readable {
+export function readDomainOrder(store: Store, body: Body, profile: Profile): Readable {
   const fields = new Fields(body);
   const domain = fields.matching("domain", isDomainName, "a valid domain name", { required: true })?.toLowerCase();
   if (domain !== undefined && !isAvailable(store, domain)) {
@@ -43,9 +44,18 @@ export function readDomainOrder(store: Store, body: Body): Readable {
   const currency = fields.oneOf("currency", CURRENCIES, { required: true });
   const nameserver_mode = fields.oneOf("nameserver_mode", ["default", "custom"] as const, { required: true });
   const contact = fields.object("registrant_contact", { required: true });
-  const registrant_contact = contact === undefined ? undefined : readContact(contact);
+  const read = profile.registrant === "loose" ? anyContact : readContact;
+  const registrant_contact = contact === undefined ? undefined : read(contact);
   const order = fields.complete({ domain, years, currency, nameserver_mode, registrant_contact });
   return { ...order, price: domainPrice(order.domain, order.currency, order.years) };
+}
+
+/** Whatever fields the contact has: neither their names nor their values are looked at. */
+function anyContact(contact: Fields): Record<string, string | null> {
+  const text = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+  return Object.fromEntries(
+    contact.names().map((name) => [name, contact.given(name) ? text(contact.raw(name)) : null]),
+  );
 }
 
 function readContact(contact: Fields): Record<string, string | null> {

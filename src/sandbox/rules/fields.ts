@@ -43,6 +43,11 @@ export class Fields {
     return value !== undefined && value !== null && !(typeof value === "string" && value.trim() === "");
   }
 
+  /** The names of all fields that there are. */
+  names(): string[] {
+    return Object.keys(this.#body);
+  }
+
   raw(name: string): unknown {
     return this.#body[name];
   }

@@ -1,5 +1,9 @@
-import { describe, expect, it } from "vitest";
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, it, vi } from "vitest";
 import { runCli } from "../../../src/cli/cli.ts";
+import { fail } from "../../../src/model/index.ts";
+import { replaySession } from "../../../src/sandbox/index.ts";
 import { fakeIo } from "../../support/io.ts";
 import { folder, runIn } from "./harness.ts";
 
@@ -57,6 +61,73 @@ describe("sandbox", () => {
     expect(seen.HOSTING_TOKEN).toContain("customer");
     expect(status).toBe(200);
     expect(await isUp(seen.HOSTING_BASE_URL ?? "")).toBe("down");
+  });
+
+  it("--record: writes the session at the end, as JSON or as a test; --snapshot: starts from one", async () => {
+    const dir = await folder();
+    const inside = async (
+      args: string[],
+      onRun: (env: Readonly<Record<string, string | undefined>>) => Promise<void>,
+    ) => runIn(dir, ["sandbox", ...args, "--", "app"], { onRun: (_, env) => onRun(env) });
+    const ran = await inside(["--record", "session.json"], async (env) => {
+      const control = env.HOSTING_SANDBOX_CONTROL_URL ?? "";
+      await fetch(`${control}/services`, { method: "POST", body: '{"count": 2}' });
+      await isUp(env.HOSTING_BASE_URL ?? "", env.HOSTING_TOKEN);
+      await writeFile(path.join(dir, "snapshot.json"), await (await fetch(`${control}/snapshot`)).text());
+    });
+    expect(ran).toMatchObject({ code: 0, stderr: "The session is in session.json (2 steps).\n" });
+    const text = await readFile(path.join(dir, "session.json"), "utf8");
+    expect(await replaySession(text)).toEqual([]);
+    expect(text).not.toMatch(/sandbox-\w+-token/);
+
+    let services: unknown;
+    const again = await inside(["--snapshot", "snapshot.json", "--record", "session.test.mjs"], async (env) => {
+      services = await (await fetch(`${env.HOSTING_SANDBOX_CONTROL_URL}/services`)).json();
+    });
+    expect(again.code).toBe(0);
+    expect(services).toHaveLength(4);
+    expect(await readFile(path.join(dir, "session.test.mjs"), "utf8")).toContain('from "hostform/sandbox"');
+  });
+
+  it("--record: refuses a file that is something else before anything runs", async () => {
+    const dir = await folder();
+    await writeFile(path.join(dir, "hosting.yaml"), "project: mine\n");
+    const ran = await runIn(dir, ["sandbox", "--record", "hosting.yaml", "--", "app"]);
+    expect([ran.code, ran.io.ran]).toEqual([1, []]);
+    expect(ran.stderr).toContain("There is another file where the session is to be written");
+    expect(await readFile(path.join(dir, "hosting.yaml"), "utf8")).toBe("project: mine\n");
+    const lost = await runIn(dir, ["sandbox", "--record", "no/folder.json", "--", "app"]);
+    expect([lost.code, lost.io.ran]).toEqual([1, []]);
+    expect(lost.stderr).toContain("The session cannot be written: ENOENT");
+  });
+
+  it.each([
+    [["--snapshot", "missing.json"], "The snapshot cannot be read: ENOENT"],
+    [["--snapshot", "hosting.yaml"], "This is not the snapshot of a sandbox"],
+  ])("%j is refused", async (args, hint) => {
+    const dir = await folder();
+    await writeFile(path.join(dir, "hosting.yaml"), "project: mine\n");
+    const ran = await runIn(dir, ["sandbox", ...args, "--", "app"]);
+    expect([ran.code, ran.io.ran]).toEqual([1, []]);
+    expect(ran.stderr).toContain(hint);
+  });
+
+  it("--open opens the dashboard, and goes on where there is no browser", async () => {
+    const io = fakeIo({ cwd: await folder() });
+    const ended = runCli(["sandbox", "--open"], io);
+    await io.listening;
+    const controlUrl = /CONTROL_URL=(\S+)/.exec(io.stdout())?.[1];
+    await vi.waitFor(() => expect(io.browsed).toEqual([controlUrl]));
+    io.interrupt();
+    expect(await ended).toBe(0);
+
+    const without = fakeIo({ cwd: await folder() });
+    const failed = vi.fn(async () => fail("usage", "The browser could not be opened: xdg-open ended with 3"));
+    expect(await runCli(["sandbox", "--open", "--", "true"], { ...without, browse: failed })).toBe(0);
+    expect(without.stderr()).toMatch(
+      /could not be opened.*ended with 3\. The dashboard is at http:\/\/127\.0\.0\.1:\d+\./,
+    );
+    expect(without.ran).toEqual([["true"]]);
   });
 
   it.each([

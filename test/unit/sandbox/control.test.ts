@@ -35,7 +35,7 @@ describe("over HTTP", () => {
     });
     expect((await overHttp(running, "GET", "/jobs")).body).toEqual([]);
     const moved = await overHttp(running, "POST", "/clock/advance", { minutes: 1, seconds: 30 });
-    expect(moved.body).toEqual({ now: "2026-11-21T10:01:30.000Z" });
+    expect(moved.body).toEqual({ now: "2026-11-21T10:01:30.000Z", frozen: false });
     const state = (await overHttp(running, "GET", "/state")).body;
     expect(state).toMatchObject({ now: "2026-11-21T10:01:30.000Z", profile: { envelope: "laravel" } });
   });
@@ -101,7 +101,7 @@ describe("over HTTP", () => {
     ["DELETE", "/grants/99", undefined, 404, "99"],
     ["POST", "/clock/advance", {}, 422, "how far"],
     ["POST", "/clock/advance", { seconds: -1 }, 422, "forward"],
-    ["POST", "/clock/advance", { weeks: 1 }, 422, "forward"],
+    ["POST", "/clock/advance", { fortnights: 1 }, 422, "forward"],
     ["POST", "/services", { count: 0 }, 422, "count"],
     ["POST", "/services", { cuont: 1 }, 422, 'no field "cuont"'],
     ["POST", "/services", { plan_id: 9 }, 404, "plan 9"],

@@ -1,6 +1,7 @@
 import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
-import { Faults } from "../../../src/sandbox/faults.ts";
+import { type FaultRequest, Faults } from "../../../src/sandbox/faults.ts";
+import fc from "../../support/fc.ts";
 import { ORDER, start } from "./harness.ts";
 
 const agencyServices = (running: Awaited<ReturnType<typeof start>>): number =>
@@ -171,8 +172,121 @@ describe("which requests a fault strikes", () => {
     [{ path: "/services", phase: "before", drop: "yes" }, "drop"],
     [{ path: "/services", phase: "before", method: 1 }, "method"],
     [{ path: "/services", phase: "before", staus: 500 }, 'no field "staus"'],
+    [{ path: "/services" }, "before, after, mid-body, delivery"],
+    [{ phase: "before" }, "operation like orderService"],
+    [{ operation: "orderServices", phase: "before" }, 'no operation "orderServices"'],
+    [{ operation: "listPlans", path: "/plans", phase: "before" }, "either an operation"],
+    [{ path: "/services", phase: "before", probability: 1.1 }, "from 0 to 1"],
+    [{ path: "/services", phase: "before", headers: { "X-A": 1 } }, "headers"],
+    [{ path: "/services", phase: "before", event: "invoice.paid" }, "only a fault of the phase"],
+    [{ event: "invoice.payed", phase: "delivery" }, "invoice.paid"],
+    [{ path: "/services", phase: "delivery" }, "has no path"],
+    [{ phase: "delivery", status: 204 }, "2xx"],
   ])("%j is refused", (fault, hint) => {
-    expect(() => new Faults().add(fault as never)).toThrow(hint);
+    expect(() => new Faults().add(fault as never)).toThrow(new RegExp(hint, "i"));
+  });
+
+  test("by the name of the operation", () => {
+    const faults = new Faults();
+    faults.add({ operation: "suspendService", phase: "before", times: 2 });
+    faults.add({ operation: "GET /services/*", phase: "before" });
+    expect(faults.strike("POST", "/api/v1/services/7/suspend")?.id).toBe(1);
+    expect(faults.strike("POST", "/api/v1/services/7/unsuspend")).toBeUndefined();
+    expect(faults.strike("GET", "/api/v1/services/7/grants")?.id).toBe(2);
+  });
+});
+
+describe("with a probability", () => {
+  /** Which of so many requests the fault strikes. */
+  const strikes = (seed: string, fault: Partial<FaultRequest>, requests = 400): number[] => {
+    const faults = new Faults({ seed });
+    faults.add({ operation: "listPlans", phase: "before", ...fault });
+    const all = Array.from({ length: requests }, (_, at) => at + 1);
+    return all.filter(() => faults.strike("GET", "/api/v1/plans") !== undefined);
+  };
+
+  test("the same seed strikes the same requests, another one others", () => {
+    const once = strikes("a", { probability: 0.3 });
+    expect(strikes("a", { probability: 0.3 })).toEqual(once);
+    expect(strikes("b", { probability: 0.3 })).not.toEqual(once);
+    // 400 draws: four standard deviations around 120.
+    expect(once.length).toBeGreaterThan(83);
+    expect(once.length).toBeLessThan(157);
+  });
+
+  test("0 never strikes, 1 always does, and a greater one strikes what a smaller one did", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.double({ min: 0, max: 1, noNaN: true }), (seed, probability) => {
+        expect(strikes(seed, { probability: 0 }, 20)).toEqual([]);
+        expect(strikes(seed, { probability: 1 }, 20)).toHaveLength(20);
+        const few = strikes(seed, { probability: probability / 2 }, 20);
+        expect(strikes(seed, { probability }, 20)).toEqual(expect.arrayContaining(few));
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  test("times is the most, nth the first that is drawn", () => {
+    expect(strikes("a", { probability: 1, times: 3, nth: 5 })).toEqual([5, 6, 7]);
+    expect(strikes("a", { probability: 0.5, times: 2 })).toEqual(strikes("a", { probability: 0.5 }).slice(0, 2));
+  });
+
+  test("after a reset the same requests are struck again", async () => {
+    const { send, sandbox } = await start();
+    const run = async (): Promise<number[]> => {
+      sandbox.control.addFault({ path: "/plans", phase: "before", probability: 0.5 });
+      const statuses: number[] = [];
+      for (let at = 0; at < 12; at += 1) statuses.push((await send("GET", "/plans")).status);
+      return statuses;
+    };
+    const first = await run();
+    expect(new Set(first)).toEqual(new Set([200, 500]));
+    sandbox.control.reset();
+    expect(await run()).toEqual(first);
+  });
+});
+
+describe("of deliveries", () => {
+  const subscribed = async (): Promise<Awaited<ReturnType<typeof start>>> => {
+    // Nobody listens at port 9: what is not struck fails in another way.
+    const running = await start();
+    running.sandbox.control.create("webhooks", {
+      url: "http://127.0.0.1:9/",
+      events: ["invoice.paid", "invoice.created"],
+    });
+    return running;
+  };
+
+  test("an attempt is answered as the fault says, and tried again at its time", async () => {
+    const { sandbox } = await subscribed();
+    const { control } = sandbox;
+    control.addFault({ phase: "delivery", event: "invoice.paid", status: 503 });
+    control.addFault({ phase: "delivery", event: "invoice.paid", drop: true });
+    control.seedServices({ account: "agency" });
+    const [delivery] = control.trigger("invoice.paid");
+    await control.settled();
+    control.advanceClock({ seconds: 10 });
+    await control.settled();
+    const { attempts, status } = control.get("deliveries", delivery?.id ?? 0);
+    expect(attempts).toMatchObject([
+      { status: 503, error: "The receiver answered 503, not 2xx. That was fault 1." },
+      { status: null, error: "The connection was cut by fault 2." },
+    ]);
+    expect(status).toBe("pending");
+    expect(control.faults()).toMatchObject([
+      { seen: 2, fired: 1 },
+      { seen: 1, fired: 1 },
+    ]);
+  });
+
+  test("other events and requests are left alone", async () => {
+    const { sandbox, send } = await subscribed();
+    sandbox.control.addFault({ phase: "delivery", event: "invoice.paid" });
+    sandbox.control.seedServices({ account: "agency" });
+    sandbox.control.trigger("invoice.created");
+    await sandbox.control.settled();
+    expect((await send("GET", "/plans")).status).toBe(200);
+    expect(sandbox.control.faults()).toMatchObject([{ seen: 0, fired: 0 }]);
   });
 });
 

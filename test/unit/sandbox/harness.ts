@@ -1,6 +1,7 @@
 /** Starts sandboxes on a clock that only the test moves, and speaks to them over HTTP. */
 import { afterEach } from "vitest";
-import { type Sandbox, type SandboxOptions, startSandbox } from "../../../src/sandbox/index.ts";
+import type { Sandbox, SandboxOptions } from "../../../src/sandbox/index.ts";
+import { startSandbox } from "../../support/sandbox.ts";
 
 export const START = Date.parse("2026-11-21T10:00:00Z");
 

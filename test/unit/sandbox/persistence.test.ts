@@ -2,7 +2,8 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { SandboxOptionError, type SandboxOptions, startSandbox } from "../../../src/sandbox/index.ts";
+import { SandboxOptionError, type SandboxOptions } from "../../../src/sandbox/index.ts";
+import { startSandbox } from "../../support/sandbox.ts";
 import { ORDER, START, start } from "./harness.ts";
 
 let folder: string;

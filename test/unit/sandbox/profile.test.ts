@@ -1,5 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { PROFILE_SWITCHES, type Profile, parseProfile, SandboxOptionError } from "../../../src/sandbox/index.ts";
+import {
+  PROFILE_SETS,
+  PROFILE_SWITCHES,
+  type Profile,
+  type ProfileSet,
+  type ProfileSwitch,
+  parseProfile,
+  profileText,
+  SandboxOptionError,
+} from "../../../src/sandbox/index.ts";
 import { activeService, ORDER, type Running, start } from "./harness.ts";
 
 describe("parseProfile", () => {
@@ -14,12 +23,17 @@ describe("parseProfile", () => {
   });
 
   test.each([
-    ["colour=red", "envelope, status"],
+    ["colour=red", "envelope, order, error_bodies"],
     ["envelope=soap", "laravel, data_meta"],
     ["envelope", "switch=value"],
+    ["harsh", "laravel, minimal, contrary, strict, flaky"],
+    ["strict,flaky", "not with strict and flaky"],
+    ["strict,strict", "one set"],
+    ["strict=yes", "no profile switch"],
     ["envelope=flat=array", "switch=value"],
     ["envelope=flat,envelope=array", "twice"],
     ["constructor=x", "no profile switch"],
+    ["constructor", "switch=value"],
   ])("refuses %j and says what there is", (text, hint) => {
     expect(() => parseProfile(text)).toThrow(SandboxOptionError);
     expect(() => parseProfile(text)).toThrow(hint);
@@ -27,6 +41,36 @@ describe("parseProfile", () => {
 
   test("so does a sandbox that is started with an unknown value", async () => {
     await expect(start({ profile: { money: "gold" } as unknown as Partial<Profile> })).rejects.toThrow("minor, major");
+    await expect(start({ profile: "money=gold" })).rejects.toThrow("minor, major");
+  });
+
+  const sets = Object.keys(PROFILE_SETS) as ProfileSet[];
+  test.each(sets)("%s is what it says, and what stands beside it goes before it", (name) => {
+    const differing: Partial<Profile> = PROFILE_SETS[name];
+    expect(parseProfile(name)).toEqual({ ...parseProfile(""), ...differing });
+    for (const text of [`${name},ids=integer,envelope=flat`, `ids=integer, envelope=flat, ${name}`]) {
+      expect(parseProfile(text)).toEqual({ ...parseProfile(name), ids: "integer", envelope: "flat" });
+    }
+    expect(parseProfile(profileText(parseProfile(name)))).toEqual(parseProfile(name));
+  });
+
+  test("laravel is the defaults; contrary has nothing of them but the weather; strict gives no hints", () => {
+    expect(profileText(parseProfile("laravel"))).toBe("");
+    const [usual, contrary] = [parseProfile(""), parseProfile("contrary")];
+    const same = Object.keys(usual).filter((name) => usual[name as ProfileSwitch] === contrary[name as ProfileSwitch]);
+    expect(same).toEqual(["weather"]);
+    expect(parseProfile("strict")).toMatchObject({
+      rate_headers: "none",
+      retry_after: "none",
+      key_retention: "ten_minutes",
+    });
+    expect(profileText(parseProfile("flaky"))).toBe("weather=flaky");
+  });
+
+  test("a sandbox takes the text as well", async () => {
+    const { sandbox, send } = await start({ profile: "minimal,envelope=items_pagination" });
+    expect(sandbox.control.state().profile).toEqual(parseProfile("minimal,envelope=items_pagination"));
+    expect(Object.keys((await send("GET", "/services")).body)).toEqual(["items", "pagination"]);
   });
 });
 
@@ -94,18 +138,86 @@ describe("envelope", () => {
 });
 
 test.each([
-  { status: "lower", words: ["pending", "suspended", "active", "unpaid", "provisioned"] },
-  { status: "capitalised", words: ["Pending", "Suspended", "Active", "Unpaid", "Provisioned"] },
-  { status: "upper_snake", words: ["PENDING_PAYMENT", "SUSPENDED_BY_CLIENT", "ACTIVE", "UNPAID", "PROVISIONED"] },
+  { status: "lower", words: ["pending", "suspended", "active", "draft", "provisioned"] },
+  { status: "capitalised", words: ["Pending", "Suspended", "Active", "Draft", "Provisioned"] },
+  { status: "upper_snake", words: ["PENDING_PAYMENT", "SUSPENDED_BY_CLIENT", "ACTIVE", "DRAFT", "PROVISIONED"] },
+  { status: "words", words: ["Pending Payment", "Paused", "running", "new", "provisioned"] },
 ] as const)("status=$status", async ({ status, words }) => {
   const { send, sandbox, id } = await running({ status });
   const ordered = (await send("POST", "/services", { key: "k", body: ORDER })).body.data;
   sandbox.control.change("services", id, { status: "suspended" });
   const suspended = (await send("GET", `/services/${id}`)).body.data;
   const active = (await send("GET", `/services/${id + 1}`)).body.data;
-  expect([ordered.status, suspended.status, active.status, ordered.invoice.status, active.provisioning_status]).toEqual(
+  const migration = (await send("POST", "/migration-requests", { body: { domain: "x.example" } })).body.data;
+  expect([ordered.status, suspended.status, active.status, migration.status, active.provisioning_status]).toEqual(
     words,
   );
+  expect(ordered.invoice.status).toBe("unpaid");
+});
+
+test.each([
+  ["words", "pending", "provisioning", "provisioned"],
+  ["queued", "queued", "in_progress", "done"],
+  ["active", "inactive", "inactive", "active"],
+  ["empty", "", "", ""],
+  ["null", null, null, null],
+] as const)("provisioning=%s", async (provisioning, ...words) => {
+  const { send, sandbox } = await running({ provisioning });
+  const { id, invoice } = (await send("POST", "/services", { key: "k", body: ORDER })).body.data;
+  const told = async () => (await send("GET", `/services/${id}`)).body.data.provisioning_status;
+  const ordered = await told();
+  sandbox.control.payInvoice(invoice.id);
+  const paid = await told();
+  sandbox.control.provisionService(id);
+  expect([ordered, paid, await told()]).toEqual(words);
+});
+
+test.each([
+  ["lower", "unpaid", "paid", "cancelled", "refunded"],
+  ["open", "Open", "Paid", "Void", "Credited"],
+  ["upper", "DUE", "SETTLED", "CANCELLED", "REFUNDED"],
+] as const)("invoice_status=%s", async (invoice_status, ...words) => {
+  const { send, sandbox } = await running({ invoice_status, status: "capitalised" });
+  const [invoice] = sandbox.control.list("invoices").filter(({ customer_id }) => customer_id === 1);
+  const told = [];
+  for (const status of ["unpaid", "paid", "cancelled", "refunded"] as const) {
+    sandbox.control.change("invoices", invoice?.id ?? 0, { status });
+    told.push((await send("GET", `/invoices/${invoice?.id}`)).body.data.status);
+  }
+  expect(told).toEqual(words);
+});
+
+test.each([
+  ["word", ["monthly", "quarterly", "semiannually", "annually", "biennially", "triennially"]],
+  ["months", ["1 month", "3 months", "6 months", "12 months", "24 months", "36 months"]],
+  ["unit", ["month", "quarter", "half-year", "year", "2 years", "3 years"]],
+  ["integer", [1, 3, 6, 12, 24, 36]],
+] as const)("billing_cycle=%s", async (billing_cycle, words) => {
+  const { send, id } = await running({ billing_cycle });
+  expect((await send("GET", `/services/${id}`)).body.data.billing_cycle).toBe(words[0]);
+  expect((await send("GET", "/plans")).body.data[0].billing_cycle).toBe(words[0]);
+  const told = [];
+  for (const term of [1, 3, 6, 12, 24, 36]) {
+    const order = { ...ORDER, domain: `t${term}.example`, term };
+    told.push((await send("POST", "/services", { key: `k${term}`, body: order })).body.data.billing_cycle);
+  }
+  expect(told).toEqual(words);
+});
+
+test.each([
+  ["slug", "shared", "wordpress", "vps", "virtual_desktop"],
+  ["title", "Shared", "WordPress", "Root VPS", "Virtual Desktop"],
+  ["other", "shared-hosting", "managed-wordpress", "root-vps", "virtual-desktop"],
+] as const)("product_type=%s", async (product_type, ...words) => {
+  const { send, sandbox } = await running({ product_type });
+  const told = [];
+  for (const plan_id of [11, 21, 31, 41]) {
+    const [service] = sandbox.control.seedServices({ plan_id });
+    told.push((await send("GET", `/services/${service?.id}`)).body.data.product_type);
+  }
+  expect(told).toEqual(words);
+  const plans = (await send("GET", "/plans")).body.data;
+  expect(new Set(plans.map((plan: { product_type: string }) => plan.product_type))).toEqual(new Set(words));
 });
 
 test("ids=string: every id is a text, and texts are taken back", async () => {
@@ -122,13 +234,181 @@ test("ids=string: every id is a text, and texts are taken back", async () => {
   expect(grant.body.data.id).toBe("301");
 });
 
+test.each([
+  ["newest", [3, 2, 1, 0]],
+  ["oldest", [0, 1, 2, 3]],
+] as const)("order=%s", async (order, places) => {
+  const { send, sandbox, id } = await running({ order });
+  sandbox.control.seedServices();
+  const rows = (await send("GET", "/services")).body.data;
+  expect(rows.map((row: { id: number }) => row.id - id)).toEqual(places);
+});
+
+test("order=scattered: neither way, across pages, and the same when others come and go", async () => {
+  const { send, sandbox } = await start({ profile: { order: "scattered" } });
+  const ids = sandbox.control.seedServices({ count: 30 }).map(({ id }) => id);
+  const listed = async (): Promise<number[]> => {
+    const pages = await Promise.all([1, 2, 3].map((page) => send("GET", `/services?per_page=10&page=${page}`)));
+    return pages.flatMap(({ body }) => body.data.map((row: { id: number }) => row.id));
+  };
+  const before = await listed();
+  expect(before.toSorted()).toEqual(ids);
+  expect([ids, ids.toReversed()]).not.toContainEqual(before);
+  const [gone = 0] = before.splice(4, 1);
+  sandbox.control.remove("services", gone);
+  expect((await listed()).filter((id) => ids.includes(id))).toEqual(before);
+});
+
+test("record_ids=uuid: those of records without specified ids, which lead back to the record in paths", async () => {
+  const { send, id } = await running({ record_ids: "uuid", ids: "string" });
+  const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/;
+  const made = async (path: string, body: object): Promise<string> => (await send("POST", path, { body })).body.data.id;
+  const grant = await made(`/services/${id}/grants`, { email: "a@x.example", permission: "view" });
+  const hook = { url: "https://x.example/", events: ["invoice.paid"] };
+  const [webhook, other] = [await made("/webhooks", hook), await made("/webhooks", hook)];
+  const account = await made("/accounts", { name: "Client" });
+  const request = await made("/migration-requests", { domain: "x.example", order_id: String(id) });
+  const all = [grant, webhook, other, account, request];
+  for (const one of all) expect(one).toMatch(uuid);
+  expect(new Set(all).size).toBe(5);
+
+  expect((await send("GET", `/migration-requests/${request}`)).body.data).toMatchObject({
+    id: request,
+    order_id: String(id),
+  });
+  for (const path of [`/webhooks/${grant}`, "/webhooks/201", `/webhooks/${webhook}0`]) {
+    expect((await send("DELETE", path)).status).toBe(404);
+  }
+  expect((await send("DELETE", `/webhooks/${webhook.toUpperCase()}`)).status).toBe(200);
+  expect((await send("GET", "/webhooks")).body.data.map((one: { id: string }) => one.id)).toEqual([other]);
+  expect((await send("DELETE", `/services/${id}/grants/${grant}`)).status).toBe(200);
+});
+
+test.each([
+  ["plan_id", ["billing_cycle", "currency", "name", "plan_id", "price", "prices", "product_type"]],
+  ["id", ["billing_cycle", "currency", "id", "name", "price", "product_type"]],
+  ["prices", ["billing_cycle", "name", "plan_id", "prices", "product_type"]],
+  ["priceless", ["billing_cycle", "name", "plan_id", "product_type"]],
+] as const)("plan=%s; the Manage fields, which are specified, stay", async (plan, fields) => {
+  const { send, sandbox } = await running({ plan });
+  const own = (await send("GET", "/plans")).body.data.at(-1);
+  const manage = ["manage_discount_percent", "price_after_discount"];
+  expect(Object.keys(own).sort()).toEqual([...fields, ...manage].sort());
+  const other = (await send("GET", "/plans", { token: sandbox.tokens.customer })).body.data.at(-1);
+  expect(Object.keys(other).sort()).toEqual(fields);
+});
+
+test.each([
+  ["message", 202, { message: expect.stringContaining("queued") }],
+  ["service", 200, { data: expect.objectContaining({ domain: expect.any(String), status: "active" }) }],
+  ["no_content", 204, undefined],
+  ["empty", 202, undefined],
+] as const)("queued=%s", async (queued, status, body) => {
+  const { send, sandbox, id } = await running({ queued });
+  const answer = await send("POST", `/services/${id}/suspend`);
+  expect([answer.status, answer.body]).toEqual([status, body]);
+  sandbox.control.advanceClock({ seconds: 1 });
+  expect((await send("GET", `/services/${id}`)).body.data.status).toBe("suspended");
+  expect((await send("POST", `/services/${id}/unsuspend`)).status).toBe(status);
+});
+
+test.each(PROFILE_SWITCHES.password)("password=%s", async (password) => {
+  const { send, sandbox } = await running({ password });
+  const [vps] = sandbox.control.seedServices({ plan_id: 31 });
+  expect((await send("POST", `/services/${vps?.id}/password`)).body).toEqual({
+    data: { [password]: expect.stringMatching(/.{8,}/) },
+  });
+});
+
+test.each([
+  ["id", { id: 301, email: "a@x.example" }],
+  ["grant_id", { grant_id: 301, email: "a@x.example" }],
+  ["user", { id: 301, user: { email: "a@x.example" } }],
+] as const)("grant=%s", async (grant, named) => {
+  const { send, id } = await running({ grant });
+  const body = { email: "a@x.example", permission: "view" };
+  const shown = { ...named, permission: "view", expires_at: null, created_at: "2026-11-21T10:00:00+00:00" };
+  expect((await send("POST", `/services/${id}/grants`, { body })).body.data).toEqual(shown);
+  expect((await send("GET", `/services/${id}/grants`)).body.data).toEqual([shown]);
+});
+
+test.each([
+  ["secret", (record: object) => ({ data: { ...record, secret: expect.stringMatching(/^whsec_/) } })],
+  ["signing_secret", (record: object) => ({ data: { ...record, signing_secret: expect.stringMatching(/^whsec_/) } })],
+  ["bare", (record: object) => ({ ...record, secret: expect.stringMatching(/^whsec_/) })],
+] as const)("webhook=%s: at registration, and nothing of it later", async (webhook, answer) => {
+  const { send } = await running({ webhook });
+  const record = {
+    id: 201,
+    url: "https://x.example/",
+    events: ["invoice.paid"],
+    created_at: "2026-11-21T10:00:00+00:00",
+  };
+  const { url, events } = record;
+  expect((await send("POST", "/webhooks", { body: { url, events } })).body).toEqual(answer(record));
+  expect((await send("GET", "/webhooks")).body.data).toEqual([record]);
+});
+
+test.each([
+  [
+    "list",
+    [
+      { domain: "free.com", available: true },
+      { domain: "taken.com", available: false },
+    ],
+  ],
+  ["map", { "free.com": { available: true }, "taken.com": { available: false } }],
+  [
+    "is_available",
+    [
+      { domain: "free.com", is_available: true },
+      { domain: "taken.com", is_available: false },
+    ],
+  ],
+  [
+    "status",
+    [
+      { domain: "free.com", status: "available" },
+      { domain: "taken.com", status: "taken" },
+    ],
+  ],
+] as const)("domain_check=%s, either way of asking", async (domain_check, data) => {
+  const { send } = await running({ domain_check });
+  const body = { domains: ["free.com", "taken.com"] };
+  expect((await send("POST", "/domains/check", { body })).body).toEqual({ data });
+  expect((await send("GET", "/domains/check?domain=free.com,taken.com")).body).toEqual({ data });
+});
+
+test("registrant=loose: whatever fields; an object still", async () => {
+  const { send } = await running({ registrant: "loose" });
+  const order = { domain: "free.com", years: 1, currency: "USD", nameserver_mode: "default" };
+  const loose = { handle: "AC-1", verified: true, note: null };
+  const made = await send("POST", "/domains", { body: { ...order, registrant_contact: loose } });
+  expect(made.body.data.registrant_contact).toEqual({ handle: "AC-1", verified: "true", note: null });
+  const refused = await send("POST", "/domains", { body: { ...order, domain: "f.com", registrant_contact: "AC-1" } });
+  expect(Object.keys(refused.body.errors)).toEqual(["registrant_contact"]);
+  expect(
+    (await (await running({})).send("POST", "/domains", { body: { ...order, registrant_contact: loose } })).status,
+  ).toBe(422);
+});
+
+test.each([
+  ["flat", { source: "cpanel", mail: true }],
+  ["nested", { questions: { source: "cpanel", mail: true } }],
+] as const)("migration=%s", async (migration, answers) => {
+  const { send } = await running({ migration });
+  const made = await send("POST", "/migration-requests", {
+    body: { domain: "x.example", source: "cpanel", mail: true },
+  });
+  const { id, domain, order_id, status, created_at, ...rest } = made.body.data;
+  expect([domain, order_id, status, rest]).toEqual(["x.example", null, "draft", answers]);
+});
+
 test("bodies=empty204: nothing to read where there is nothing to say", async () => {
   const { send, id } = await running({ bodies: "empty204" });
   await send("POST", `/services/${id}/grants`, { body: { email: "a@x.example", permission: "view" } });
   await send("POST", "/webhooks", { body: { url: "https://x.example/", events: ["invoice.paid"] } });
   for (const [method, path, body] of [
-    ["POST", `/services/${id}/suspend`, undefined],
-    ["POST", `/services/${id}/unsuspend`, undefined],
     ["POST", `/services/${id}/password`, { password: "12345678" }],
     ["DELETE", `/services/${id}/grants/301`, undefined],
     ["DELETE", "/webhooks/201", undefined],

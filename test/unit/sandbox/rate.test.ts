@@ -72,6 +72,35 @@ describe("the request limit (§8)", () => {
     expect([answer.status, answer.headers.get("x-ratelimit-limit")]).toEqual([200, null]);
   });
 
+  test.each([
+    // Of three a minute, sent at 0, 10 and 20 s: when there is room again, and how much by then.
+    ["fixed", 40, "2"],
+    ["sliding", 40, "0"],
+    ["bucket", 1, "0"],
+  ] as const)("profile: rate=%s, whose headers tell the truth", async (rate, wait, left) => {
+    const { send, sandbox } = await start({ rateLimit: 3, profile: { rate } });
+    const ask = async (seconds: number) => {
+      if (seconds > 0) sandbox.control.advanceClock({ seconds });
+      const { status, headers } = await send("GET", "/plans");
+      const told = (name: string): string | null => headers.get(name);
+      return {
+        status,
+        left: told("x-ratelimit-remaining"),
+        after: told("retry-after"),
+        reset: told("x-ratelimit-reset"),
+      };
+    };
+    await ask(0);
+    await ask(10);
+    await ask(10);
+    // A bucket of three has been refilled by one in these 20 seconds.
+    if (rate === "bucket") expect(await ask(19)).toMatchObject({ status: 200, left: "0" });
+    const at = START / 1000 + (rate === "bucket" ? 39 : 20);
+    expect(await ask(0)).toEqual({ status: 429, left: "0", after: String(wait), reset: String(at + wait) });
+    if (wait > 1) expect((await ask(wait - 1)).status).toBe(429);
+    expect(await ask(1)).toMatchObject({ status: 200, left });
+  });
+
   test("profile: Retry-After as a date, or not at all; no headers", async () => {
     const dated = await exhausted({ profile: { retry_after: "date" } });
     expect((await dated.send("GET", "/plans")).headers.get("retry-after")).toBe("Sat, 21 Nov 2026 10:01:00 GMT");

@@ -1,0 +1,66 @@
+/** Which values a field can hold at all: drift is welcome, records that no host could have are not. */
+import { TERM_MONTHS } from "../money.ts";
+import { ABILITIES, CURRENCIES, EVENTS, PRODUCT_TYPES, TIERS } from "../records.ts";
+import { Refusal } from "../refusal.ts";
+
+type Rule = readonly [fits: (value: unknown) => boolean, words: string];
+
+const oneOf = (values: readonly unknown[]): Rule => [(value) => values.includes(value), `one of ${values.join(", ")}`];
+const someOf = (values: readonly unknown[]): Rule => [
+  (value) => Array.isArray(value) && value.length > 0 && value.every((one) => values.includes(one)),
+  `a list of ${values.join(", ")}`,
+];
+const whole: Rule = [(value) => Number.isSafeInteger(value) && (value as number) >= 0, "a whole number of 0 or more"];
+const percent: Rule = [(value) => (value as number) >= 0 && (value as number) <= 100, "a number from 0 to 100"];
+const date: Rule = [
+  (value) => /^\d{4}-\d{2}-\d{2}$/.test(String(value)) && isDay(`${value}T00:00:00.000Z`),
+  "a date such as 2026-12-31",
+];
+const instant: Rule = [
+  (value) => /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/.test(String(value)) && isDay(String(value)),
+  "an instant such as 2026-12-31T10:00:00.000Z",
+];
+
+/** Rejects the 31st of a shorter month, which would be read as a day of the next. */
+function isDay(text: string): boolean {
+  const ms = Date.parse(text);
+  return !Number.isNaN(ms) && new Date(ms).toISOString() === text;
+}
+
+const ORDER_STATUS = oneOf(["pending", "active", "suspended", "terminated", "cancelled", "fraud"]);
+
+/** By the field's name, for every collection. */
+const EVERYWHERE: Readonly<Record<string, Rule>> = {
+  currency: oneOf(CURRENCIES),
+  product_type: oneOf(PRODUCT_TYPES),
+  product_types: someOf(PRODUCT_TYPES),
+  abilities: someOf(ABILITIES),
+  events: someOf(EVENTS),
+  permission: oneOf(["view", "manage"]),
+  provisioning_status: oneOf(["pending", "provisioning", "provisioned", "failed"]),
+  suspended_for: oneOf(["request", "unpaid"]),
+  tier: oneOf(TIERS),
+  track: oneOf(["standard", "manage"]),
+  term: oneOf(TERM_MONTHS),
+  price: whole,
+  subtotal: whole,
+  total: whole,
+  percent,
+  manage_discount_percent: percent,
+};
+
+const HERE: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
+  services: { status: ORDER_STATUS },
+  domains: { status: ORDER_STATUS },
+  invoices: { status: oneOf(["unpaid", "paid", "cancelled", "refunded"]) },
+  transfers: { status: oneOf(["offered", "accepted", "declined"]) },
+  deliveries: { status: oneOf(["pending", "delivered", "abandoned", "blocked"]) },
+};
+
+/** @throws Refusal (422) for a value that the field cannot hold. */
+export function checkSound(collection: string, name: string, value: unknown): void {
+  const byForm = name.endsWith("_date") ? date : name.endsWith("_at") ? instant : undefined;
+  const rule = HERE[collection]?.[name] ?? EVERYWHERE[name] ?? byForm;
+  if (rule === undefined || value === null || rule[0](value)) return;
+  throw new Refusal(422, `The field "${name}" holds ${rule[1]}, not ${JSON.stringify(value)?.slice(0, 60)}.`);
+}

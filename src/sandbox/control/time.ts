@@ -1,0 +1,60 @@
+/** The control of time. */
+import { addMonths, DAY_MS } from "../clock.ts";
+import { settle } from "../life/index.ts";
+import { Refusal } from "../refusal.ts";
+import type { World } from "../world.ts";
+
+/** A span of time; the parts add up. Months are those of the calendar: from 31 January, one is 28 or 29 days. */
+export interface Span {
+  seconds?: number;
+  minutes?: number;
+  hours?: number;
+  days?: number;
+  weeks?: number;
+  /** A whole number. */
+  months?: number;
+}
+
+/** The sandbox's time, and whether it stands still. */
+export interface Time {
+  now: string;
+  frozen: boolean;
+}
+
+export function timeOf({ clock }: World): Time {
+  return { now: clock.instant(), frozen: clock.frozen };
+}
+
+const UNITS: Readonly<Record<Exclude<keyof Span, "months">, number>> = {
+  seconds: 1000,
+  minutes: 60_000,
+  hours: 3_600_000,
+  days: DAY_MS,
+  weeks: 7 * DAY_MS,
+};
+const NAMES = [...Object.keys(UNITS), "months"].join(", ");
+/** A century: beyond it, dates are longer than the specification has them soon. */
+const LONGEST_MS = 36_525 * DAY_MS;
+
+/** Moves the clock forward (inside a transaction) and does what fell due on the way, each at its own instant. */
+export function advance(world: World, span: Span): Time {
+  const { clock } = world;
+  const by = milliseconds(span, clock.now());
+  clock.advance(by);
+  settle(world);
+  return timeOf(world);
+}
+
+function milliseconds(span: Span, now: number): number {
+  let total = 0;
+  for (const [unit, amount] of Object.entries(span)) {
+    const sound = typeof amount === "number" && amount >= 0 && Number.isFinite(amount);
+    if (!sound || (unit === "months" ? !Number.isInteger(amount) : !Object.hasOwn(UNITS, unit))) {
+      throw new Refusal(422, `The clock moves forward by {${NAMES}}, each a number of 0 or more, months a whole one.`);
+    }
+    total += unit === "months" ? addMonths(now, amount) - now : amount * UNITS[unit as keyof typeof UNITS];
+  }
+  if (!(total > 0)) throw new Refusal(422, `Say how far to move the clock: {${NAMES}}.`);
+  if (total > LONGEST_MS) throw new Refusal(422, "The clock moves forward by 100 years at most.");
+  return Math.round(total);
+}

@@ -1,0 +1,144 @@
+/**
+ * The dashboard: pages for people, in the role of the vendor's dashboard that the specification mentions. In: requests of a
+ * browser to the control port. Out: HTML that works without a script, and forms whose buttons call the functions of
+ * `Control` that the HTTP control API calls. Must not: change anything by a GET, know the store, load anything from
+ * elsewhere, show a text that came from outside without escaping it.
+ */
+import { type Context, Hono } from "hono";
+import { getCookie, setCookie } from "hono/cookie";
+import type { Control } from "../control/control.ts";
+import { Refusal } from "../refusal.ts";
+import { ICON, LIVE } from "./assets/live.ts";
+import { STYLE } from "./assets/style.ts";
+import { Flashes } from "./flash.ts";
+import { Form } from "./form.ts";
+import { liveStream } from "./live.ts";
+import { type About, type Page, ROOT, type Said, type Visit } from "./page.ts";
+import { PAGES } from "./pages/index.ts";
+import { layout, plainPage } from "./parts/layout.ts";
+import { type Html, visible } from "./parts/text.ts";
+
+export type { About } from "./page.ts";
+
+/** What a page may do: nothing that is not from here, nothing inline, and not in a frame of another page. */
+const HEADERS: Readonly<Record<string, string>> = {
+  "Content-Security-Policy":
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  "X-Content-Type-Options": "nosniff",
+  "X-Frame-Options": "DENY",
+  "Referrer-Policy": "same-origin",
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Cache-Control": "no-store",
+};
+
+/** The pages, to be mounted at the root of the control port before its other routes. */
+export function dashboardApp(control: Control, about: About): Hono {
+  const app = new Hono();
+  const flashes = new Flashes();
+  const visitOf = (c: Context, url: URL, params: Visit["params"]): Visit => {
+    const accounts = control.list("customers");
+    const account = accounts.find(({ id }) => String(id) === getCookie(c, cookieName(c, "account"))) ?? accounts[0];
+    if (account === undefined) throw new Refusal(404, "This sandbox has no customer account.");
+    const here = `${url.pathname}${url.search}`;
+    return { control, about, ...control.clock(), accounts, account, here, params, query: url.searchParams };
+  };
+
+  app.onError((error, c) => {
+    const status = error instanceof Refusal ? error.status : 500;
+    const title = status === 404 ? "Not found" : status === 500 ? "The sandbox failed" : "That did not work";
+    return send(c, status, plainPage(title, error.message));
+  });
+  app.get(`${ROOT}/style.css`, (c) => asset(c, "text/css; charset=utf-8", STYLE));
+  app.get(`${ROOT}/live.js`, (c) => asset(c, "text/javascript; charset=utf-8", LIVE));
+  app.get(`${ROOT}/icon.svg`, (c) => asset(c, "image/svg+xml", ICON));
+  app.get(`${ROOT}/live`, (c) => {
+    const url = new URL(localPath(c, c.req.query("page")), c.req.url);
+    const { page, params } = pageAt(url.pathname);
+    return liveStream(page, () => visitOf(c, url, params), about.liveMs);
+  });
+  app.post(`${ROOT}/account`, async (c) => {
+    const form = await Form.of(c.req.raw);
+    setCookie(c, cookieName(c, "account"), String(form.id("account")), COOKIE);
+    return c.redirect(localPath(c, form.raw("back")), 303);
+  });
+
+  const show = (c: Context): Promise<Response> => {
+    const url = new URL(c.req.url);
+    const { page, params } = pageAt(url.pathname);
+    const name = cookieName(c, "said");
+    const said = flashes.take(getCookie(c, name));
+    return send(c, 200, layout(page, visitOf(c, url, params), said));
+  };
+  const press = async (c: Context): Promise<Response> => {
+    const url = new URL(c.req.url);
+    const { page, params } = pageAt(url.pathname);
+    const form = await Form.of(c.req.raw);
+    const visit = visitOf(c, url, params);
+    try {
+      const said = await pressed(page, visit, form);
+      setCookie(c, cookieName(c, "said"), flashes.keep(said), COOKIE);
+      return c.redirect(said.to ?? visit.here, 303);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const { message, errors = {} } = error.body;
+      return send(c, error.status, layout(page, { ...visit, failed: { form, message, errors } }, undefined));
+    }
+  };
+  app.get("/", (c, next) => ((c.req.header("accept") ?? "").includes("text/html") ? show(c) : next()));
+  app.post("/", press);
+  app.get(`${ROOT}/*`, show);
+  app.post(`${ROOT}/*`, press);
+  return app;
+}
+
+const COOKIE = { httpOnly: true, sameSite: "Strict", path: "/" } as const;
+
+/** Cookies do not know ports: two sandboxes on one machine would take each other's. */
+function cookieName(c: Context, what: string): string {
+  return `sandbox_${new URL(c.req.url).port}_${what}`;
+}
+
+async function pressed(page: Page, visit: Visit, form: Form): Promise<Said> {
+  const { actions = {} } = page;
+  const action = Object.hasOwn(actions, form.action) ? actions[form.action] : undefined;
+  if (action === undefined) throw new Refusal(422, "This page has no such button.");
+  return action.run(visit, form);
+}
+
+/** The page at a path. @throws Refusal 404 */
+function pageAt(path: string): { page: Page; params: Visit["params"] } {
+  const segments = path === "/" ? [] : path.replace(/\/$/, "").split("/").slice(2);
+  for (const page of PAGES) {
+    const wanted = page.path.split("/").slice(1);
+    if (wanted.length !== segments.length) continue;
+    if (!wanted.every((part, at) => part.startsWith(":") || part === segments[at])) continue;
+    const named = wanted.flatMap((part, at) => (part.startsWith(":") ? [[part.slice(1), segments[at] ?? ""]] : []));
+    return { page, params: Object.fromEntries(named) };
+  }
+  throw new Refusal(404, `There is no page ${path}.`);
+}
+
+/** A path on this port, and nothing else: what a form or a link names is not to lead away. */
+function localPath(c: Context, path: string | undefined): string {
+  const here = new URL(c.req.url);
+  if (path === undefined || !URL.canParse(path, here.origin)) return "/";
+  const { origin, pathname, search } = new URL(path, here.origin);
+  const page = pathname === "/" || pathname.startsWith(`${ROOT}/`);
+  return origin === here.origin && page ? `${pathname}${search}` : "/";
+}
+
+async function send(c: Context, status: number, page: ReturnType<typeof layout> | Html): Promise<Response> {
+  for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
+  c.header("Vary", "Accept, Cookie");
+  return c.html(visible(String(await page)), status as 200);
+}
+
+function asset(c: Context, type: string, text: string): Response {
+  return c.body(text, 200, {
+    "Content-Type": type,
+    "Cache-Control": "no-cache",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+  });
+}

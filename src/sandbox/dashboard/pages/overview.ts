@@ -1,0 +1,77 @@
+/** The first page: how the account stands, what waits to be paid, what comes next, and what was asked last. */
+import { html } from "hono/html";
+import { type Page, ROOT, type Visit } from "../page.ts";
+import { dueList } from "../parts/due.ts";
+import { dueInvoices, INVOICE_ACTIONS } from "../parts/invoices.ts";
+import { requestTable } from "../parts/log.ts";
+import { ratePictures } from "../parts/rate-picture.ts";
+import { section } from "../parts/table.ts";
+import { counted, type Html, money } from "../parts/text.ts";
+
+const LATEST = 8;
+const NEXT = 5;
+const TO_PAY = 8;
+
+export const overview: Page = {
+  path: "",
+  nav: "/",
+  title: () => "Overview",
+  actions: INVOICE_ACTIONS,
+  live: { tiles, due, rates, latest },
+  body: (visit) => {
+    const unpaid = own(visit, visit.control.list("invoices")).filter(({ status }) => status === "unpaid");
+    const more =
+      unpaid.length > TO_PAY ? html`<a href="${ROOT}/invoices?state=unpaid">All ${unpaid.length}</a>` : html``;
+    return html`<div id="tiles" data-live>${tiles(visit)}</div>
+<div class="two">
+${section("To pay", dueInvoices(visit, unpaid.slice(0, TO_PAY)), { aside: more })}
+${section("Next by the clock", html`<div id="due" data-live>${due(visit)}</div>`, { aside: html`<a href="${ROOT}/clock">Clock</a>` })}
+</div>
+${section("Rate window", html`<div id="rates" data-live>${rates(visit)}</div>`)}
+${section("Latest requests", html`<div id="latest" data-live>${latest(visit)}</div>`, { aside: html`<a href="${ROOT}/requests">All requests</a>` })}`;
+  },
+};
+
+function own<T extends { customer_id: number }>({ account }: Visit, records: readonly T[]): T[] {
+  return records.filter((record) => record.customer_id === account.id).toReversed();
+}
+
+function tiles(visit: Visit): Html {
+  const { control } = visit;
+  const services = own(visit, control.list("services"));
+  const unpaid = own(visit, control.list("invoices")).filter(({ status }) => status === "unpaid");
+  const deliveries = own(visit, control.list("deliveries"));
+  const failed = deliveries.filter(({ status }) => status === "abandoned" || status === "blocked").length;
+  const states = Object.entries(Object.groupBy(services, ({ status }) => status));
+  const tokens = own(visit, control.list("tokens"));
+  return html`<ul class="tiles">
+${tile("/services", "Services", services.length, states.map(([state, list]) => `${list.length} ${state}`).join(", ") || "none ordered")}
+${tile("/invoices?state=unpaid", "To pay", unpaid.length, owed(unpaid))}
+${tile("/webhooks", "Webhooks", own(visit, control.list("webhooks")).length, failed > 0 ? `${counted(failed, "delivery", "deliveries")} failed` : counted(deliveries.length, "delivery", "deliveries"))}
+${tile("/tokens", "API tokens", tokens.length, counted(tokens.filter((token) => token.service_ids !== null).length, "restricted", "restricted"))}
+${tile("/migrations", "Migrations", own(visit, control.list("migration_requests")).length, "requested")}
+</ul>`;
+}
+
+/** The sum to pay, one for each currency. */
+function owed(invoices: readonly { total: number; currency: string }[]): string {
+  const sums = new Map<string, number>();
+  for (const { total, currency } of invoices) sums.set(currency, (sums.get(currency) ?? 0) + total);
+  return [...sums].map(([currency, sum]) => money(sum, currency)).join(", ") || "all paid";
+}
+
+function tile(path: string, name: string, count: number, detail: string): Html {
+  return html`<li><a href="${ROOT}${path}"><span class="tile-name">${name}</span> <span class="tile-count nums">${count}</span> <span class="hint">${detail}</span></a></li>`;
+}
+
+function due(visit: Visit): Html {
+  return dueList(visit, NEXT);
+}
+
+function rates(visit: Visit): Html {
+  return ratePictures(visit, visit.control.requests());
+}
+
+function latest({ control }: Visit): Html {
+  return requestTable(control.requests().slice(-LATEST).toReversed(), "Latest requests");
+}

@@ -1,0 +1,108 @@
+/** The API tokens of the account: "created by a user in the dashboard (API Tokens page)" (§5.1). */
+import { html } from "hono/html";
+import { ABILITIES, type Ability, type Token } from "../../records.ts";
+import type { Action, Page, Visit } from "../page.ts";
+import { act } from "../parts/act.ts";
+import { checkboxes, textField } from "../parts/fields.ts";
+import { section, table } from "../parts/table.ts";
+import { code, counted, type Html, shown } from "../parts/text.ts";
+
+const create: Action = {
+  api: "POST /tokens",
+  run: ({ control, account }, form) => {
+    const services = form.all("service_ids");
+    const token = control.create("tokens", {
+      account: account.id,
+      name: form.required("name", "The name"),
+      // Whatever a form may send: the control refuses words that are no abilities.
+      abilities: form.all("abilities") as Ability[],
+      service_ids: services.length === 0 ? null : services.map(Number),
+    });
+    return { text: `The token ${token.name} is created.`, once: { label: "Its value", value: token.value } };
+  },
+};
+
+const revoke: Action = {
+  api: "DELETE /tokens/:id",
+  run: ({ control }, form) => {
+    const { id, name } = control.get("tokens", form.id());
+    control.remove("tokens", id);
+    return { text: `The token ${name} is revoked. Requests with it are answered 401.` };
+  },
+};
+
+export const tokens: Page = {
+  path: "/tokens",
+  nav: "/tokens",
+  title: () => "API tokens",
+  actions: { create, revoke },
+  body: (visit) => {
+    const own = visit.control.list("tokens").filter(({ customer_id }) => customer_id === visit.account.id);
+    return html`${section("Tokens", list(visit, own))}
+${section("Create a token", form(visit))}`;
+  },
+};
+
+function list(visit: Visit, own: readonly Token[]): Html {
+  return table({
+    caption: `API tokens of ${visit.account.name}`,
+    unseen: true,
+    columns: [
+      { title: "Name" },
+      { title: "Abilities" },
+      { title: "Services" },
+      { title: "Ends in", wide: true },
+      { title: "Actions", unseen: true, align: "end" },
+    ],
+    rows: own.map((token) => [
+      shown(token.name),
+      html`${token.abilities.map((ability) => html`<span class="chip">${ability}</span> `)}`,
+      token.service_ids === null
+        ? "all"
+        : html`<span title="${token.service_ids.join(", ")}">only ${token.service_ids.join(", ")}</span>`,
+      code(`…${token.value.slice(-4)}`),
+      act(visit, {
+        do: "revoke",
+        id: token.id,
+        label: "Revoke",
+        about: `the token ${token.name}`,
+        tone: "danger",
+        confirm: "Whatever uses it is answered 401 from now on.",
+      }),
+    ]),
+    empty: "This account has no tokens, so nothing can speak for it.",
+  });
+}
+
+function form(visit: Visit): Html {
+  const services = visit.control
+    .list("services")
+    .filter(({ customer_id }) => customer_id === visit.account.id)
+    .toReversed()
+    .slice(0, 30);
+  return act(visit, {
+    do: "create",
+    label: "Create",
+    tone: "primary",
+    fields: (
+      kept,
+    ) => html`${textField(kept, { name: "name", label: "Name", required: true, hint: "Small letters, digits and hyphens." })}
+${checkboxes(kept, {
+  name: "abilities",
+  label: "Abilities",
+  hint: "Not more than the user who issues it has (§5.3).",
+  options: ABILITIES.map((word) => [word, word]),
+  checked: ["view"],
+})}
+${
+  services.length === 0
+    ? ""
+    : checkboxes(kept, {
+        name: "service_ids",
+        label: "Restricted to these services",
+        hint: `None: all of the account. ${services.length === 30 ? `The newest ${counted(30, "service")} are listed.` : ""}`,
+        options: services.map(({ id, domain, plan }) => [String(id), `${id} ${domain ?? plan}`]),
+      })
+}`,
+  });
+}

@@ -1,0 +1,132 @@
+/** The frame of every page: head, navigation, account, clock, and what was said. */
+import { html, raw } from "hono/html";
+import { type Page, ROOT, type Said, type Visit } from "../page.ts";
+import { PROBLEM_ID } from "./act.ts";
+import { badge } from "./badge.ts";
+import { type Html, shown, when } from "./text.ts";
+
+/** The entries of the navigation: those of the vendor's dashboard, and those of a sandbox. */
+const NAVIGATION: readonly (readonly [group: string, entries: readonly (readonly [path: string, name: string])[]])[] = [
+  [
+    "Account",
+    [
+      ["/", "Overview"],
+      ["/services", "Services"],
+      ["/invoices", "Invoices"],
+      ["/tokens", "API tokens"],
+      ["/webhooks", "Webhooks"],
+      ["/migrations", "Migrations"],
+    ],
+  ],
+  [
+    "Sandbox",
+    [
+      ["/requests", "Requests"],
+      ["/clock", "Clock"],
+      ["/faults", "Faults"],
+      ["/settings", "Settings"],
+    ],
+  ],
+];
+
+const hrefOf = (path: string) => (path === "/" ? "/" : `${ROOT}${path}`);
+
+/** A whole page. */
+export async function layout(page: Page, visit: Visit, said: Said | undefined): Promise<Html> {
+  const title = page.title(visit);
+  const body = String(await page.body(visit));
+  const live = visit.query.get("live") !== "off";
+  return frame(
+    title,
+    html`
+<header class="top">
+<a class="brand" href="/"><svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><rect x="2" y="3" width="20" height="5" rx="1.5"/><rect x="2" y="9.5" width="20" height="5" rx="1.5"/><rect x="2" y="16" width="20" height="5" rx="1.5"/></svg>Hosting <span class="tag">sandbox</span></a>
+${accounts(visit)}
+<a class="pill" href="${ROOT}/clock"><span class="unseen">Clock of the sandbox: </span><span id="top-clock" data-live>${topClock(visit)}</span></a>
+</header>
+<div class="columns">
+<nav class="side" aria-label="Pages">${NAVIGATION.map(
+      ([group, entries]) =>
+        html`<p class="group">${group}</p><ul aria-label="${group}">${entries.map(
+          ([path, name]) =>
+            html`<li><a href="${hrefOf(path)}"${path === page.nav ? html` aria-current="page"` : ""}>${name}</a></li>`,
+        )}</ul>`,
+    )}</nav>
+<main id="main" tabindex="-1">
+${said === undefined ? "" : flash(said)}
+${problem(visit, body)}
+<h1>${title}</h1>
+${raw(body)}
+${calls(page)}
+</main>
+</div>`,
+    live ? { live: `${ROOT}/live?page=${encodeURIComponent(visit.here)}` } : {},
+  );
+}
+
+/** A refusal whose form is not on the page any more, such as a button of a row that is gone. */
+function problem({ failed }: Visit, body: string): Html {
+  if (failed === undefined || body.includes(`id="${PROBLEM_ID}"`)) return html``;
+  return html`<p class="problem" role="alert" id="${PROBLEM_ID}">${failed.message}</p>`;
+}
+
+/** The live parts that every page has. */
+export function topClock({ now, frozen }: Visit): Html {
+  return html`${when(now)} UTC${frozen ? html` ${badge("frozen", "quiet")}` : ""}`;
+}
+
+/** A page for what went wrong with the request itself: an unknown page, a form from elsewhere. */
+export function plainPage(title: string, message: string): Html {
+  return frame(
+    title,
+    html`<main id="main" tabindex="-1" class="alone"><h1>${title}</h1>
+<p>${shown(message)}</p><p><a href="/">To the overview</a></p></main>`,
+  );
+}
+
+function frame(title: string, body: Html, { live }: { live?: string } = {}): Html {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>${title} · Hosting sandbox</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="${ROOT}/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${ROOT}/style.css">
+<script src="${ROOT}/live.js" defer></script>
+</head>
+<body${live === undefined ? "" : html` data-live-from="${live}"`}>
+<a class="skip" href="#main">Skip to the content</a>
+<p class="offline" id="offline" role="status" hidden>The sandbox no longer answers. This page shows how things were.</p>
+${body}
+</body>
+</html>
+`;
+}
+
+function accounts({ accounts: all, account, here }: Visit): Html {
+  return html`<form method="post" action="${ROOT}/account" class="accounts" aria-label="Account">
+<input type="hidden" name="back" value="${here}">
+${all.map(
+  ({ id, name }) =>
+    html`<button name="account" value="${id}" aria-pressed="${id === account.id ? "true" : "false"}"><span class="unseen">Account </span>${name}</button>`,
+)}</form>`;
+}
+
+function flash({ text, once }: Said): Html {
+  const value =
+    once === undefined
+      ? ""
+      : html`<p class="once"><span>${once.label}</span> <code id="once">${once.value}</code> <span class="hint">It is shown this once. Copy it now.</span></p>`;
+  return html`<div class="flash" role="status"><p>${shown(text)}</p>${value}</div>`;
+}
+
+/** Every button of the page as a call of the control API. */
+function calls({ actions = {} }: Page): Html {
+  const unique = [...new Set(Object.values(actions).map(({ api }) => api))];
+  if (unique.length === 0) return html``;
+  return html`<details class="calls"><summary>The same by API</summary>
+<p>Each button here is a call of the control API, on this port:</p>
+<ul>${unique.map((call) => html`<li><code>${call}</code></li>`)}</ul></details>`;
+}

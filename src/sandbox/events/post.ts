@@ -1,0 +1,68 @@
+/** The way out: POST requests over connections that are made only to allowed addresses. */
+import { lookup as systemLookup } from "node:dns";
+import type { LookupFunction } from "node:net";
+import { Agent, request } from "undici";
+import { Blocked, checkAddress, checkTarget, type DeliverTo } from "./target.ts";
+
+/** What came of one attempt: a status, or why there is none. `blocked`: the address is not allowed. */
+export interface Outcome {
+  status: number | null;
+  error: string | null;
+  blocked: boolean;
+}
+
+export interface Post {
+  /** Never rejects. Redirects are answers like any other. */
+  send(url: string, body: string, headers: Readonly<Record<string, string>>): Promise<Outcome>;
+  /** Breaks off what is under way. */
+  close(): Promise<void>;
+}
+
+/** What a receiver answers is thrown away; a long answer is cut off. */
+const LONGEST_ANSWER = 1_000_000;
+
+/** Opens the way. `lookup` is the system's unless a test brings its own. */
+export function openPost(allowed: DeliverTo, timeoutMs: number, lookup: LookupFunction = systemLookup): Post {
+  const guarded: LookupFunction = (host, options, callback) => {
+    lookup(host, options, (error, found, family) => {
+      if (error) return callback(error, found, family);
+      const addresses = typeof found === "string" ? [found] : found.map(({ address }) => address);
+      try {
+        for (const address of addresses) checkAddress(host, address, allowed);
+      } catch (refused) {
+        return callback(refused as Error, []);
+      }
+      callback(null, found, family);
+    });
+  };
+  const agent = new Agent({
+    connect: { lookup: guarded, timeout: timeoutMs },
+    maxResponseSize: LONGEST_ANSWER,
+  });
+  return {
+    async send(url, body, headers) {
+      try {
+        const target = new URL(url);
+        checkTarget(target, allowed);
+        const signal = AbortSignal.timeout(timeoutMs);
+        const answer = await request(target, { method: "POST", dispatcher: agent, headers, body, signal });
+        await answer.body.dump();
+        return { status: answer.statusCode, error: null, blocked: false };
+      } catch (error) {
+        return { status: null, ...reasonOf(error, timeoutMs) };
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+function reasonOf(error: unknown, timeoutMs: number): Pick<Outcome, "error" | "blocked"> {
+  // The refusal of an address comes as the cause of the connection's own error.
+  for (let one = error; one instanceof Error; one = one.cause) {
+    if (one instanceof Blocked) return { error: one.message, blocked: true };
+  }
+  if (error instanceof Error && error.name === "TimeoutError") {
+    return { error: `No answer within ${timeoutMs / 1000} seconds.`, blocked: false };
+  }
+  return { error: error instanceof Error ? error.message || error.name : String(error), blocked: false };
+}

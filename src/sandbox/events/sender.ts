@@ -1,0 +1,206 @@
+/** Sends what is in the outbox (§6 Delivery): at once, and up to 3 more times at growing intervals on anything but 2xx. */
+import type { Fault } from "../faults.ts";
+import { backoffSeconds } from "../profile.ts";
+import type { Attempt, Delivery } from "../records.ts";
+import type { Sender, World } from "../world.ts";
+import { prune } from "./emit.ts";
+import type { Outcome, Post } from "./post.ts";
+import { SIGNATURE_HEADER, sign } from "./signature.ts";
+
+/** Deliveries under way at once, in all and to one subscription: a receiver that never answers holds up nobody else. */
+const AT_ONCE = 50;
+const AT_ONCE_EACH = 5;
+
+type Surroundings = Pick<World, "settings" | "store" | "clock" | "faults">;
+
+export class HttpSender implements Sender {
+  readonly #world: Surroundings;
+  /** The way out, once something is sent: most sandboxes never do. */
+  #post: Promise<Post> | undefined;
+  /** What is under way, by delivery; and how much of it, by subscription. */
+  readonly #underWay = new Map<number, Promise<void>>();
+  readonly #each = new Map<number, number>();
+  /** What is due and waits for its turn, by subscription, in the order in which it fell due. */
+  #lanes = new Map<number, number[]>();
+  /** No delivery above this number has been looked at. */
+  #seen = 0;
+  /** When the next retry is due; never later than that. */
+  #next: number | undefined;
+  #pump: Promise<void> | undefined;
+  /** Rings when there is more to do than what is under way. */
+  #bell = Promise.withResolvers<void>();
+  #closed = false;
+  /** Grows when the data is another: what was sent before says nothing about it. */
+  #age = 0;
+
+  constructor(world: Surroundings) {
+    this.#world = world;
+  }
+
+  /** Sends what is due, in the background. */
+  wake(): void {
+    if (this.#closed) return;
+    if (this.#pump !== undefined) {
+      if (this.#isStale()) this.#bell.resolve();
+      return;
+    }
+    this.#look();
+    if (this.#lanes.size === 0) return;
+    this.#pump = this.#run().finally(() => {
+      this.#pump = undefined;
+      this.wake();
+    });
+  }
+
+  next(): number | undefined {
+    return this.#next;
+  }
+
+  /** Resolves when nothing that is due is left. */
+  async settled(): Promise<void> {
+    this.wake();
+    while (this.#pump !== undefined) await this.#pump;
+  }
+
+  forget(): void {
+    this.#age += 1;
+    this.#lanes = new Map();
+    void this.#post?.then((post) => post.close());
+    this.#post = undefined;
+  }
+
+  /** Breaks off what is under way; it stays in the outbox. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#bell.resolve();
+    await (await this.#post)?.close();
+    await this.#pump;
+  }
+
+  /** Sorts what is due and not under way into lanes, and notes when the rest will be. */
+  #look(): void {
+    const { store, clock } = this.#world;
+    const now = clock.now();
+    this.#seen = lastDelivery(store);
+    this.#next = undefined;
+    this.#lanes = new Map();
+    const due: { id: number; at: number }[] = [];
+    for (const { id, due_at } of store.table("outbox").all()) {
+      const at = Date.parse(due_at);
+      if (at > now) this.#next = Math.min(at, this.#next ?? at);
+      else if (!this.#underWay.has(id)) due.push({ id, at });
+    }
+    for (const { id } of due.sort((a, b) => a.at - b.at || a.id - b.id)) this.#enter(id);
+  }
+
+  /** Something has come, or fallen due, since the last look. */
+  #isStale(): boolean {
+    const { store, clock } = this.#world;
+    return this.#seen !== lastDelivery(store) || (this.#next !== undefined && this.#next <= clock.now());
+  }
+
+  #enter(id: number): void {
+    const webhook = this.#world.store.table("deliveries").get(id)?.webhook_id ?? 0;
+    const lane = this.#lanes.get(webhook);
+    if (lane === undefined) this.#lanes.set(webhook, [id]);
+    else lane.push(id);
+  }
+
+  async #run(): Promise<void> {
+    // The answer that an event comes from leaves first.
+    await new Promise(setImmediate);
+    while (!this.#closed) {
+      if (this.#isStale()) this.#look();
+      for (const [webhook, lane] of this.#lanes) this.#startFrom(webhook, lane);
+      if (this.#underWay.size === 0) return;
+      this.#bell = Promise.withResolvers();
+      await Promise.race([...this.#underWay.values(), this.#bell.promise]);
+    }
+  }
+
+  /** Starts as much of a lane as may be under way. */
+  #startFrom(webhook: number, lane: number[]): void {
+    while (this.#underWay.size < AT_ONCE && (this.#each.get(webhook) ?? 0) < AT_ONCE_EACH) {
+      const id = lane.shift();
+      if (id === undefined) {
+        this.#lanes.delete(webhook);
+        return;
+      }
+      this.#each.set(webhook, (this.#each.get(webhook) ?? 0) + 1);
+      const work = this.#attempt(id).finally(() => {
+        this.#underWay.delete(id);
+        this.#each.set(webhook, (this.#each.get(webhook) ?? 1) - 1);
+      });
+      this.#underWay.set(id, work);
+    }
+  }
+
+  async #attempt(id: number): Promise<void> {
+    const { store } = this.#world;
+    const [delivery, waiting] = [store.table("deliveries").get(id), store.table("outbox").get(id)];
+    const webhook = delivery && store.table("webhooks").get(delivery.webhook_id);
+    const made = { at: waiting?.due_at ?? this.#world.clock.instant(), status: null, error: null };
+    if (delivery === undefined || webhook === undefined) {
+      this.#note(id, { ...made, error: "The subscription is gone." }, "abandoned");
+      return;
+    }
+    const age = this.#age;
+    const fault = this.#world.faults.strikeDelivery(delivery.event);
+    const sent = fault === undefined ? await this.#send(delivery, webhook.secret) : outcomeOf(fault);
+    if (this.#closed || age !== this.#age) return;
+    const good = sent.status !== null && sent.status >= 200 && sent.status < 300;
+    const error = good ? null : (sent.error ?? refusalOf(sent.status));
+    this.#note(id, { ...made, status: sent.status, error }, good ? "delivered" : sent.blocked ? "blocked" : undefined);
+  }
+
+  async #send(delivery: Delivery, secret: string): Promise<Outcome> {
+    const { deliverTo, deliveryTimeoutMs } = this.#world.settings;
+    this.#post ??= import("./post.ts").then(({ openPost }) => openPost(deliverTo, deliveryTimeoutMs));
+    return (await this.#post).send(delivery.url, delivery.body, {
+      "Content-Type": "application/json",
+      "User-Agent": "hosting-sandbox-webhooks/1",
+      [SIGNATURE_HEADER]: sign(delivery.body, secret),
+    });
+  }
+
+  /** Notes the attempt and, when it was not the last one, when the next is due. */
+  #note(id: number, attempt: Attempt, end: Delivery["status"] | undefined): void {
+    const { store, settings } = this.#world;
+    store.transaction(() => {
+      const delivery = store.table("deliveries").get(id);
+      // The data may have been reset or restored meanwhile: then there is nothing to note.
+      if (delivery === undefined || store.table("outbox").get(id)?.due_at !== attempt.at)
+        return store.table("outbox").remove(id);
+      const attempts = [...delivery.attempts, attempt];
+      const wait = backoffSeconds(settings.profile)[attempts.length - 1];
+      const status = end ?? (wait === undefined ? "abandoned" : "pending");
+      store.table("deliveries").update(id, { attempts, status });
+      if (status === "pending" && wait !== undefined) {
+        const due = Date.parse(attempt.at) + wait * 1000;
+        store.table("outbox").put({ id, due_at: new Date(due).toISOString() });
+        // After a leap in time the retry is due already.
+        if (due <= this.#world.clock.now()) this.#enter(id);
+        else this.#next = Math.min(due, this.#next ?? due);
+      } else store.table("outbox").remove(id);
+      prune(store);
+    });
+  }
+}
+
+/** The number of the newest delivery that was ever put into the outbox. */
+function lastDelivery(store: Surroundings["store"]): number {
+  return store.table("counters").get("deliveries")?.value ?? 0;
+}
+
+/** What comes of an attempt that a fault strikes: nothing is sent. */
+function outcomeOf({ id, drop, status = 500 }: Fault): Outcome {
+  if (drop) return { status: null, error: `The connection was cut by fault ${id}.`, blocked: false };
+  return { status, error: `${refusalOf(status)} That was fault ${id}.`, blocked: false };
+}
+
+function refusalOf(status: number | null): string {
+  if (status !== null && status >= 300 && status < 400) {
+    return `The receiver answered ${status}; redirects are not followed.`;
+  }
+  return `The receiver answered ${status}, not 2xx.`;
+}

@@ -1,0 +1,91 @@
+/** Invoices: raised, paid, cancelled (§1, §3.1), and what that does to the order behind them. */
+import { DAY_MS, dateOf } from "../clock.ts";
+import { emit } from "../events/index.ts";
+import type { Currency, Invoice, Service } from "../records.ts";
+import { Refusal } from "../refusal.ts";
+import type { World } from "../world.ts";
+import { enqueue, performJob } from "./jobs.ts";
+import { restoreNow } from "./services.ts";
+import { beginTerm, isOver, rescheduleBilling } from "./terms.ts";
+
+/** What an invoice is raised for. */
+export interface Charge {
+  customer_id: number;
+  order_id: number;
+  currency: Currency;
+  /** Undiscounted list price. */
+  subtotal: number;
+  /** Amount actually billed. */
+  total: number;
+}
+
+const PAYMENT_DAYS = 7;
+
+/** Raises the invoice of an order at once (§1), and pays it when the sandbox pays by itself or there is nothing to pay. */
+export function raiseInvoice(world: World, charge: Charge): Invoice {
+  const now = world.clock.now();
+  const year = new Date(now).getUTCFullYear();
+  const sequence = world.store.next(`invoice_number:${year}`);
+  const invoice = world.store.table("invoices").put({
+    id: world.store.next("invoices", 5001),
+    ...charge,
+    invoice_number: `INV-${year}-${String(sequence).padStart(6, "0")}`,
+    status: "unpaid",
+    due_date: dateOf(now + PAYMENT_DAYS * DAY_MS),
+    paid_at: null,
+    created_at: world.clock.instant(),
+  });
+  // "A new invoice is raised for a service" (§6): that of a domain is not one for a service.
+  if (world.store.table("services").get(charge.order_id) !== undefined) tell(world, "invoice.created", invoice);
+  return world.settings.autoPay || charge.total === 0 ? payInvoice(world, invoice) : invoice;
+}
+
+/**
+ * Marks an invoice as paid. The order behind it starts to be provisioned (§3.1), or, renewed, goes on for a term; what was
+ * suspended for want of this payment is restored. Paying twice changes nothing; of a service that is over, nothing begins.
+ * @throws Refusal (422) for an invoice that was cancelled or refunded.
+ */
+export function payInvoice(world: World, invoice: Invoice): Invoice {
+  if (invoice.status === "paid") return invoice;
+  if (invoice.status !== "unpaid") throw new Refusal(422, `An invoice that is ${invoice.status} cannot be paid.`);
+  const { store } = world;
+  const paid = store.table("invoices").update(invoice.id, { status: "paid", paid_at: world.clock.instant() });
+  tell(world, "invoice.paid", paid);
+  const service = store.table("services").get(invoice.order_id);
+  if (service !== undefined && !isOver(service)) goOn(world, service, invoice);
+  if (store.table("domains").get(invoice.order_id)?.status === "pending") begin(world, "register", invoice.order_id);
+  return paid;
+}
+
+/** What a payment does to the service that it was for. */
+function goOn(world: World, service: Service, invoice: Invoice): void {
+  const step = world.store.table("billing").get(service.id);
+  // A renewal that is raised and paid in one go was not waited for.
+  const renews = step?.step === "renew" || (step?.invoice_id === invoice.id && step.renewal);
+  if (renews) beginTerm(world, service);
+  else if (step?.invoice_id === invoice.id) rescheduleBilling(world, service);
+  if (service.suspended_for === "unpaid" && (renews || step?.invoice_id === invoice.id)) restoreNow(world, service);
+  if (service.provisioning_status !== "pending") return;
+  world.store.table("services").update(service.id, { provisioning_status: "provisioning" });
+  begin(world, "provision", service.id);
+}
+
+/** Queues what payment starts; does it at once where that takes no time. */
+function begin(world: World, kind: "provision" | "register", orderId: number): void {
+  const id = enqueue(world, kind, orderId, world.settings.provisioningSeconds);
+  if (world.settings.provisioningSeconds === 0) performJob(world, id);
+}
+
+/**
+ * Takes an invoice back that nobody paid. The service behind it stays as it is, and is given up when its time comes.
+ * @throws Refusal (422) for an invoice that is paid or refunded.
+ */
+export function cancelInvoice(world: World, invoice: Invoice): Invoice {
+  if (invoice.status === "cancelled") return invoice;
+  if (invoice.status !== "unpaid") throw new Refusal(422, `An invoice that is ${invoice.status} cannot be cancelled.`);
+  return world.store.table("invoices").update(invoice.id, { status: "cancelled" });
+}
+
+function tell(world: World, event: "invoice.created" | "invoice.paid", record: Invoice): void {
+  emit(world, event, { kind: "invoice", record }, [record.customer_id]);
+}

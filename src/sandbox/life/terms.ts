@@ -1,0 +1,75 @@
+/**
+ * The calendar of a service: each has one step ahead of it. The specification names a renewal, a notice window and
+ * termination (§6) and no day for any of them, so the days are the sandbox's own (see `billing.ts`).
+ */
+
+import type { BillingStep } from "../bookkeeping.ts";
+import { addMonths, DAY_MS, dateOf } from "../clock.ts";
+import type { Invoice, Service } from "../records.ts";
+import type { World } from "../world.ts";
+
+/** From the day on which an invoice is overdue to the end of the service. */
+export const GIVEN_UP_DAYS = 30;
+
+/** `YYYY-MM-DD` of the end of a term that starts now. */
+export function endOfTerm(world: World, term: number): string {
+  return dateOf(addMonths(world.clock.now(), term));
+}
+
+/** Services that can still become something: all others are over. */
+export function isOver({ status }: Service): boolean {
+  return status !== "pending" && status !== "active" && status !== "suspended";
+}
+
+/** Notes the step that a service takes next, in place of any other. `bill`: the invoice whose payment it waits for. */
+export function planStep(
+  world: World,
+  { id, created_at }: Service,
+  step: BillingStep["step"],
+  at: number,
+  bill: { id: number; renewal: boolean } | undefined,
+): void {
+  const billing = world.store.table("billing");
+  const anchor_day = billing.get(id)?.anchor_day ?? new Date(created_at).getUTCDate();
+  const waiting = { invoice_id: bill?.id ?? null, renewal: bill?.renewal ?? false };
+  world.agenda.add("billing", billing.put({ id, step, due_at: new Date(at).toISOString(), ...waiting, anchor_day }));
+}
+
+/** Begins the calendar of a new order: until its first invoice is paid, it waits to be given up. */
+export function firstBilling(world: World, service: Service, invoice: Invoice): void {
+  const at = Date.parse(invoice.due_date) + GIVEN_UP_DAYS * DAY_MS;
+  if (invoice.status === "paid") rescheduleBilling(world, service);
+  else planStep(world, service, "cancel", at, { id: invoice.id, renewal: false });
+}
+
+/** Works out anew what comes next for a service whose term is paid for: the notice, or the renewal where that has passed. */
+export function rescheduleBilling(world: World, service: Service): void {
+  if (isOver(service)) {
+    world.store.table("billing").remove(service.id);
+    return;
+  }
+  const ends = Date.parse(service.next_due_date);
+  const notice = ends - world.settings.noticeDays * DAY_MS;
+  // A window that was entered before is not entered again.
+  if (notice > world.clock.now()) planStep(world, service, "notice", notice, undefined);
+  else planStep(world, service, "renew", ends, undefined);
+}
+
+/** A service was changed from outside: its calendar follows, except that a bill that is open stays what it waits for. */
+export function followChange(world: World, before: Service, service: Service): void {
+  // Whoever suspends it without saying why has asked for it.
+  const suspended_for = service.status === "suspended" ? (service.suspended_for ?? "request") : null;
+  if (service.suspended_for !== suspended_for) world.store.table("services").update(service.id, { suspended_for });
+  if (before.next_due_date === service.next_due_date && isOver(before) === isOver(service)) return;
+  const waits = world.store.table("billing").get(service.id)?.invoice_id ?? null;
+  if (isOver(service) || waits === null) rescheduleBilling(world, service);
+}
+
+/** A renewal has been paid: the term that it was for begins where the last one ended. */
+export function beginTerm(world: World, service: Service): Service {
+  const anchor = world.store.table("billing").get(service.id)?.anchor_day;
+  const ends = addMonths(Date.parse(service.next_due_date), service.term, anchor);
+  const renewed = world.store.table("services").update(service.id, { next_due_date: dateOf(ends) });
+  rescheduleBilling(world, renewed);
+  return renewed;
+}

@@ -1,0 +1,80 @@
+/** The endpoints by name, and the patterns that requests are told apart by: what faults and assertions speak of. */
+import { Refusal } from "./refusal.ts";
+
+/** Name -> method and path. The names are the `operationId`s of schemas/openapi.yaml; a test holds them together. */
+export const OPERATIONS = {
+  listPlans: "GET /plans",
+  listServices: "GET /services",
+  getService: "GET /services/:id",
+  orderService: "POST /services",
+  suspendService: "POST /services/:id/suspend",
+  unsuspendService: "POST /services/:id/unsuspend",
+  resetPassword: "POST /services/:id/password",
+  signOnToPanel: "GET /services/:id/panel-sso",
+  listGrants: "GET /services/:id/grants",
+  grantService: "POST /services/:id/grants",
+  revokeGrant: "DELETE /services/:id/grants/:grantId",
+  listInvoices: "GET /invoices",
+  getInvoice: "GET /invoices/:id",
+  listWebhooks: "GET /webhooks",
+  registerWebhook: "POST /webhooks",
+  removeWebhook: "DELETE /webhooks/:id",
+  checkDomains: "GET /domains/check",
+  checkDomainsPosted: "POST /domains/check",
+  registerDomain: "POST /domains",
+  listAccounts: "GET /accounts",
+  createAccount: "POST /accounts",
+  listMigrationRequests: "GET /migration-requests",
+  createMigrationRequest: "POST /migration-requests",
+  getMigrationRequest: "GET /migration-requests/:id",
+} as const;
+
+export type OperationName = keyof typeof OPERATIONS;
+
+/** Which requests are meant. What is undefined matches all. */
+export interface RequestPattern {
+  method?: string | undefined;
+  /** Path below /api/v1, with `:name` for one segment and a last `*` for any rest: "/services/:id/suspend". */
+  path?: string | undefined;
+}
+
+/**
+ * The pattern behind `orderService` or `POST /services`.
+ * @throws Refusal (422) for a name that no endpoint has, with the names that exist.
+ */
+export function patternOf(operation: unknown): Required<RequestPattern> {
+  const spelled = typeof operation === "string" && isOperation(operation) ? OPERATIONS[operation] : operation;
+  const [, method, path] = /^([A-Z]+) (\/\S*)$/.exec(String(spelled)) ?? [];
+  if (typeof operation === "string" && method !== undefined && path !== undefined) return { method, path };
+  const message =
+    `There is no operation ${JSON.stringify(operation)}. Write a method and a path such as "POST /services", ` +
+    `or one of ${Object.keys(OPERATIONS).join(", ")}.`;
+  throw new Refusal(422, message, { errors: { operation: [message] } });
+}
+
+function isOperation(name: string): name is OperationName {
+  return Object.hasOwn(OPERATIONS, name);
+}
+
+/** Whether the request is one of those meant. */
+export function matches(pattern: RequestPattern, method: string, path: string): boolean {
+  if (pattern.method !== undefined && pattern.method.toUpperCase() !== method) return false;
+  return pattern.path === undefined || pathMatches(pattern.path, path);
+}
+
+function pathMatches(pattern: string, path: string): boolean {
+  const wanted = segments(pattern);
+  const actual = segments(path);
+  if (wanted.at(-1) === "*") {
+    wanted.pop();
+    if (actual.length < wanted.length) return false;
+  } else if (wanted.length !== actual.length) return false;
+  return wanted.every((segment, at) => segment.startsWith(":") || segment === "*" || segment === actual[at]);
+}
+
+function segments(path: string): string[] {
+  return path
+    .replace(/^\/api\/v1(?=\/|$)/, "")
+    .split("/")
+    .filter((segment) => segment !== "");
+}

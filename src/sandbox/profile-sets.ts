@@ -1,0 +1,81 @@
+/** Profiles with names, as what differs from the defaults. */
+import type { Profile } from "./profile-switches.ts";
+
+export const PROFILE_SETS = {
+  /** The defaults: what a Laravel application would do by itself. */
+  laravel: {},
+  /** As little as possible: no headers, no bodies, no wrappers, no prices. */
+  minimal: {
+    envelope: "array",
+    error_bodies: "empty",
+    too_many: "empty",
+    rate_headers: "none",
+    retry_after: "none",
+    field_errors: "texts",
+    provisioning: "null",
+    plan: "priceless",
+    queued: "empty",
+    bodies: "empty204",
+    unwrapped: "yes",
+    domain_check: "map",
+    event_data: "id",
+  },
+  /** Nothing as one would expect it. */
+  contrary: {
+    envelope: "items_pagination",
+    order: "scattered",
+    error_bodies: "html",
+    too_many: "text",
+    rate_headers: "none",
+    retry_after: "date",
+    rate: "bucket",
+    field_errors: "texts",
+    status: "words",
+    provisioning: "active",
+    invoice_status: "upper",
+    billing_cycle: "integer",
+    product_type: "other",
+    ids: "string",
+    record_ids: "uuid",
+    plan: "prices",
+    queued: "service",
+    bodies: "empty204",
+    password: "new_password",
+    creation: "invoice_wrapped",
+    unwrapped: "yes",
+    grant: "user",
+    webhook: "signing_secret",
+    domain_check: "status",
+    registrant: "loose",
+    migration: "nested",
+    timestamps: "micros_z",
+    money: "major",
+    replay: "ok",
+    key_retention: "ten_minutes",
+    event_data: "nested",
+    backoff: "minutes",
+    deliveries: "twice",
+  },
+  /** The harshest server that keeps to the specification: no hints, little patience, nothing to rely on. */
+  strict: {
+    envelope: "data_only",
+    order: "scattered",
+    error_bodies: "html",
+    too_many: "empty",
+    rate_headers: "none",
+    retry_after: "none",
+    rate: "sliding",
+    plan: "priceless",
+    queued: "empty",
+    bodies: "empty204",
+    replay: "ok",
+    key_retention: "ten_minutes",
+    event_data: "id",
+    backoff: "seconds",
+    deliveries: "twice",
+  },
+  /** The defaults in bad weather: requests fail now and then. */
+  flaky: { weather: "flaky" },
+} as const satisfies Record<string, Partial<Profile>>;
+
+export type ProfileSet = keyof typeof PROFILE_SETS;

@@ -1,0 +1,95 @@
+/**
+ * What the specification leaves open, as switches: the values that the sandbox can fill each gap with, the default
+ * first. A new switch is a new row here and its use, mostly in `shape/`. Named sets of them stand in `profile-sets.ts`,
+ * how both are read in `profile.ts`.
+ */
+/** Every switch with its values, default first. */
+export const PROFILE_SWITCHES = {
+  /** Shape of a list (§4 Gaps: "Shape of the list envelope: not shown"). */
+  envelope: ["laravel", "data_meta", "items_pagination", "named_has_more", "flat", "data_only", "array"],
+  /** Order of a list (§4 Gaps: "Sorting or filtering parameters": not shown). `scattered` is steady, but follows nothing. */
+  order: ["newest", "oldest", "scattered"],
+  /** Bodies of 400, 401, 404, 405, 409 and 5xx (§7: not specified; a proxy in front answers with a page of its own). */
+  error_bodies: ["json", "html", "empty"],
+  /** Body of a 429 (§7: "not specified beyond status"). */
+  too_many: ["json", "text", "empty"],
+  /** Rate-limit headers (§8 Gaps). */
+  rate_headers: ["full", "none"],
+  /** `Retry-After` of a 429 (§7: "not specified beyond status"). */
+  retry_after: ["seconds", "date", "none"],
+  /** How the minute is counted (§8: "60 requests per minute per token"). `bucket` refills one a second. */
+  rate: ["fixed", "sliding", "bucket"],
+  /** Values of `errors` in a 422: lists of sentences, or one sentence (§7: "object of field errors"). */
+  field_errors: ["lists", "texts"],
+  /** Spelling of status words (§2 Gaps). `words` are others altogether: "Pending Payment", "running". */
+  status: ["lower", "capitalised", "upper_snake", "words"],
+  /** What `provisioning_status` holds (§2 Gaps). */
+  provisioning: ["words", "queued", "active", "empty", "null"],
+  /** Words for the status of an invoice (§2 Gaps): unpaid and paid, Open and Paid, DUE and SETTLED. */
+  invoice_status: ["lower", "open", "upper"],
+  /** What `billing_cycle` holds (§2: "e.g. monthly"): "quarterly", "3 months", "quarter", 3. */
+  billing_cycle: ["word", "months", "unit", "integer"],
+  /** Words for the product kind (§2 Gaps): vps, "Root VPS", "root-vps". */
+  product_type: ["slug", "title", "other"],
+  /** Type of ids on the wire. `string` goes against the integers of §2, and some servers do. */
+  ids: ["integer", "string"],
+  /** Ids of grants, webhooks, client accounts and migration requests (§2 Gaps): as `ids` says, or UUIDs. */
+  record_ids: ["plain", "uuid"],
+  /** Fields of a plan (§2 Plan): the id is named `plan_id` or `id`; the price is one, or one a currency, or not told. */
+  plan: ["plan_id", "id", "prices", "priceless"],
+  /** Answer of suspend and unsuspend (§4 Gaps): 202 with a message, 200 with the service, 204, or 202 without a body. */
+  queued: ["message", "service", "no_content", "empty"],
+  /** Bodies of deletions and of passwords that were given: with a message, or 204 without any (§4 Gaps). */
+  bodies: ["full", "empty204"],
+  /** Name of a generated password (§4: "the new password once"). */
+  password: ["password", "new_password"],
+  /** Where the invoice stands in the answer to an order (§4 Gaps). */
+  creation: ["nested", "beside", "split", "invoice_wrapped"],
+  /** Single objects without their `data` wrapper. */
+  unwrapped: ["no", "yes"],
+  /** Fields of a grant (§2 Gaps): `id`, or `grant_id`, or the e-mail inside of `user`. */
+  grant: ["id", "grant_id", "user"],
+  /** The answer to a registration of a webhook (§2 Gaps): `secret`, `signing_secret`, or without the `data` wrapper. */
+  webhook: ["secret", "signing_secret", "bare"],
+  /** Results of an availability check (§2 Gaps): a list or a map; `available`, `is_available` or a `status`. */
+  domain_check: ["list", "map", "is_available", "status"],
+  /** What `registrant_contact` must hold (§4 Gaps): the usual fields, or anything. */
+  registrant: ["fields", "loose"],
+  /** Where the answers to source type and scope questions stand in a migration request (§2 Gaps). */
+  migration: ["flat", "nested"],
+  /** Form of instants; `offset` is what §2 says. */
+  timestamps: ["offset", "micros_z", "date"],
+  /** Scale of money amounts (§2 Gaps). `major` rounds to whole units, since §2 says integer. */
+  money: ["minor", "major"],
+  /** A repetition with the same Idempotency-Key: the same status, or 200 (§4: "the original response"). */
+  replay: ["same", "ok"],
+  /** How long an Idempotency-Key is remembered (§8 Gaps). */
+  key_retention: ["day", "ten_minutes"],
+  /** `data` of an event (§6: "not shown"): the fields, the record under its name, or its id alone. */
+  event_data: ["fields", "nested", "id"],
+  /** Intervals between the retries of a delivery (§6: "not shown"): 10 s, 100 s, 1000 s; 1, 5, 30 min; 1, 2, 4 s. */
+  backoff: ["tens", "minutes", "seconds"],
+  /** How often an event comes that was received: once, or twice, as every queue does at times (§6 says nothing). */
+  deliveries: ["once", "twice"],
+  /** `flaky`: requests fail now and then, before or after their effect, as the seed says. */
+  weather: ["calm", "flaky"],
+} as const;
+
+export type ProfileSwitch = keyof typeof PROFILE_SWITCHES;
+export type Profile = { [K in ProfileSwitch]: (typeof PROFILE_SWITCHES)[K][number] };
+
+/** Waits between the tries of a delivery (§6: "increasing intervals"), in seconds: before the first, second and third retry. */
+export function backoffSeconds(profile: Profile): readonly [number, number, number] {
+  return BACKOFFS[profile.backoff];
+}
+
+const BACKOFFS: Readonly<Record<Profile["backoff"], readonly [number, number, number]>> = {
+  tens: [10, 100, 1000],
+  minutes: [60, 300, 1800],
+  seconds: [1, 2, 4],
+};
+
+/** How long an Idempotency-Key is remembered, in seconds. */
+export function keyRetentionSeconds(profile: Profile): number {
+  return profile.key_retention === "day" ? 86_400 : 600;
+}

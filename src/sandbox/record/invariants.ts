@@ -1,0 +1,125 @@
+/** What holds for every well-behaved client, whatever it is for: looked up in the requests received. */
+import type { RequestEntry } from "../journal.ts";
+import { matches, patternOf } from "../operations.ts";
+import { canonical } from "./canonical.ts";
+
+/**
+ * `key_reused`: one Idempotency-Key came with two different orders, and only the first can be placed (§4).
+ * `over_rate`: within some 60 seconds a token had more requests answered than the limit (§8) allows, however a minute is
+ * counted.
+ * `ordered_twice`: the same order for the same domain was placed under different keys.
+ * `order_repeated`: the same order without a domain was placed under different keys. It may have been meant.
+ * `domain_sent_twice`: a registration was sent again after one that was or may have been done; it has no key (§4).
+ */
+export type InvariantRule = "key_reused" | "over_rate" | "ordered_twice" | "order_repeated" | "domain_sent_twice";
+
+export interface BrokenInvariant {
+  rule: InvariantRule;
+  /** A sentence: what happened. Never holds a token or a whole body. */
+  message: string;
+  /** Ids of the requests that it rests on. */
+  requests: number[];
+}
+
+export interface InvariantReport {
+  /** How many requests were looked at. Older ones than the log keeps are not. */
+  checked: number;
+  broken: BrokenInvariant[];
+  /** What may have been meant, and is worth a look. */
+  doubtful: BrokenInvariant[];
+}
+
+const MINUTE_MS = 60_000;
+
+/** Looks through the requests. `limit` is that of requests per minute and token; 0: none. */
+export function checkInvariants(entries: readonly RequestEntry[], limit: number): InvariantReport {
+  const orders = entries.filter((entry) => is("orderService", entry) && entry.token !== null);
+  const repeated = repeatedOrders(orders);
+  return {
+    checked: entries.length,
+    broken: [
+      ...reusedKeys(orders),
+      ...overRate(entries, limit),
+      ...repeated.filter(({ rule }) => rule === "ordered_twice"),
+      ...domainsSentTwice(entries.filter((entry) => is("registerDomain", entry))),
+    ],
+    doubtful: repeated.filter(({ rule }) => rule === "order_repeated"),
+  };
+}
+
+function is(operation: string, { method, path }: RequestEntry): boolean {
+  return matches(patternOf(operation), method, path);
+}
+
+/** Whether the request took effect, or may have: its answer may have been lost, or replaced by a fault. */
+function mayHaveDone({ status, fault }: RequestEntry): boolean {
+  return status === null || fault !== null || (status >= 200 && status < 300);
+}
+
+function reusedKeys(orders: readonly RequestEntry[]): BrokenInvariant[] {
+  const keyed = orders.filter(({ idempotency_key }) => idempotency_key !== null);
+  const groups = Map.groupBy(keyed, ({ token, idempotency_key }) => `${token} ${idempotency_key}`);
+  return [...groups.values()].flatMap((group) => {
+    // A refused order leaves its key free for the corrected one.
+    const first = group.findIndex(mayHaveDone);
+    const [done, ...later] = first < 0 ? [] : group.slice(first);
+    const other = later.find((entry) => done !== undefined && canonical(entry.body) !== canonical(done.body));
+    if (done === undefined || other === undefined) return [];
+    const message = `The Idempotency-Key "${done.idempotency_key}" was sent with two different orders: only the first can be placed.`;
+    return [{ rule: "key_reused", message, requests: [done.id, other.id] }];
+  });
+}
+
+function overRate(entries: readonly RequestEntry[], limit: number): BrokenInvariant[] {
+  if (limit === 0) return [];
+  const answered = entries.filter(({ token, status }) => token !== null && status !== 429);
+  return [...Map.groupBy(answered, ({ token }) => token)].flatMap(([token, group]) => {
+    const inTime = group.map((entry) => ({ entry, at: Date.parse(entry.at) })).sort((a, b) => a.at - b.at);
+    let worst: { from: number; to: number } = { from: 0, to: -1 };
+    for (let from = 0, to = 0; to < inTime.length; to += 1) {
+      while ((inTime[to]?.at ?? 0) - (inTime[from]?.at ?? 0) >= MINUTE_MS) from += 1;
+      if (to - from > worst.to - worst.from) worst = { from, to };
+    }
+    const minute = inTime.slice(worst.from, worst.to + 1).map(({ entry }) => entry);
+    if (minute.length <= limit) return [];
+    const message = `The token "${token}" had ${minute.length} requests answered in the 60 seconds from ${minute[0]?.at}; the limit is ${limit}.`;
+    return [{ rule: "over_rate", message, requests: minute.map(({ id }) => id) }];
+  });
+}
+
+/** Orders with the same content that were placed under different keys. */
+function repeatedOrders(orders: readonly RequestEntry[]): BrokenInvariant[] {
+  const done = orders.filter((entry) => entry.idempotency_key !== null && mayHaveDone(entry));
+  const groups = Map.groupBy(done, ({ token, body }) => `${token} ${canonical(body)}`);
+  return [...groups.values()].flatMap((group) => {
+    const keys = new Set(group.map(({ idempotency_key }) => idempotency_key));
+    if (keys.size < 2) return [];
+    const domain = textIn(group[0]?.body, "domain");
+    const what = domain === undefined ? "The same order without a domain" : `The same order for ${domain}`;
+    const message = `${what} was placed under ${keys.size} different Idempotency-Keys.`;
+    return [
+      {
+        rule: domain === undefined ? "order_repeated" : "ordered_twice",
+        message: domain === undefined ? `${message} Look whether that many were meant.` : message,
+        requests: group.map(({ id }) => id),
+      },
+    ];
+  });
+}
+
+function domainsSentTwice(registrations: readonly RequestEntry[]): BrokenInvariant[] {
+  const named = registrations.filter(({ token, body }) => token !== null && textIn(body, "domain") !== undefined);
+  const groups = Map.groupBy(named, ({ token, body }) => `${token} ${textIn(body, "domain")?.toLowerCase()}`);
+  return [...groups.values()].flatMap((group) => {
+    const first = group.findIndex(mayHaveDone);
+    const rest = first < 0 ? [] : group.slice(first);
+    if (rest.length < 2) return [];
+    const message = `The registration of ${textIn(rest[0]?.body, "domain")} was sent again after one that was or may have been done.`;
+    return [{ rule: "domain_sent_twice", message, requests: rest.map(({ id }) => id) }];
+  });
+}
+
+function textIn(body: unknown, name: string): string | undefined {
+  const value = typeof body === "object" && body !== null ? (body as Record<string, unknown>)[name] : undefined;
+  return typeof value === "string" && value !== "" ? value : undefined;
+}

@@ -1,0 +1,196 @@
+/**
+ * A session: every request to the API with its answer, and every word to the control, in order and with the sandbox's
+ * time; enough to do it all again. It holds no token but by its name, and no secret that did not come from the sandbox.
+ */
+import type { Exchange } from "../options.ts";
+import type { Profile } from "../profile.ts";
+import { Refusal } from "../refusal.ts";
+
+export const SESSION_FORMAT = "hosting-sandbox-session";
+export const SESSION_VERSION = 1;
+
+export interface Session {
+  format: typeof SESSION_FORMAT;
+  version: number;
+  /** How the sandbox was started: what it takes to start it again. */
+  sandbox: SessionSandbox;
+  /** The sandbox's time at the start. */
+  started: string;
+  /** What was in it at the start, when that does not follow from the seed: the text of a snapshot. */
+  snapshot?: string;
+  steps: SessionStep[];
+  /** True when it went on after the last step that was kept. */
+  cut_short?: boolean;
+}
+
+export interface SessionSandbox {
+  seed: string;
+  profile: Partial<Profile>;
+  rateLimit: number;
+  idempotencyRetentionSeconds?: number;
+  jobSeconds: number;
+  provisioningSeconds: number;
+  noticeDays: number;
+  autoPay: boolean;
+}
+
+export type SessionStep = RequestStep | ControlStep;
+
+export interface RequestStep {
+  kind: "request";
+  /** The sandbox's time. */
+  at: string;
+  method: string;
+  /** With query. */
+  path: string;
+  /** Name of the token; null: none, or an unknown one. */
+  token: string | null;
+  idempotency_key?: string;
+  /** A JSON body. */
+  body?: unknown;
+  /** Any other body. */
+  raw?: string;
+  answer: SessionAnswer;
+  /** Another step was begun before this one was over: done again, they are done one after the other. */
+  overlapped?: true;
+}
+
+export interface SessionAnswer {
+  /** Null: the connection was cut before any answer. */
+  status: number | null;
+  /** Those that mean something, in small letters. */
+  headers: Record<string, string>;
+  /** A JSON body; absent when there was none. */
+  body?: unknown;
+  /** Any other body. */
+  raw?: string;
+  /** A fault had a hand in it: of the body, only a part may have arrived. */
+  faulty?: true;
+}
+
+export interface ControlStep {
+  kind: "control";
+  at: string;
+  /** Name of the function. */
+  name: string;
+  args: unknown[];
+  /** The sentence of its refusal. */
+  refused?: string;
+  /** The sandbox's time afterwards, where the word put it back to its clock. */
+  to?: string;
+  overlapped?: true;
+}
+
+/** A step that has begun: one of the two ends it. */
+export interface OpenStep {
+  /** A request: with the sandbox's time when it came, the name of its token, and the API's own addresses. */
+  request(at: string, token: string | undefined, exchange: Exchange, addresses: readonly string[]): void;
+  /** A word to the control. */
+  control(word: Omit<ControlStep, "kind" | "overlapped">): void;
+}
+
+/** What is known of a session at its start. */
+export type SessionHead = Pick<Session, "sandbox" | "started" | "snapshot">;
+
+/** Writes a session down (`recorder.ts`). */
+export interface Recording {
+  /** Does something at one instant that is no step. */
+  hold<T>(work: () => T): T;
+  /** The text of a snapshot as it may stand in a session. */
+  masked(snapshot: string): string;
+  /** To be called once, when everything is ready. */
+  start(head: SessionHead): void;
+  /** Begins a step; it is kept at this place when it is finished. */
+  begin(): OpenStep;
+  session(): Session;
+}
+
+/** The address of the API, in bodies: it is another one each time. */
+const ADDRESS = "http://sandbox.invalid";
+
+const HEADERS = [
+  "content-type",
+  "retry-after",
+  "x-ratelimit-limit",
+  "x-ratelimit-remaining",
+  "x-ratelimit-reset",
+  "allow",
+  "www-authenticate",
+];
+
+/**
+ * The part of an answer that is compared when it is given again.
+ * @param addresses the API's own, which stand in links.
+ */
+export function answerOf(
+  answer: { status: number | null; headers: Readonly<Record<string, string>>; body: string | undefined },
+  addresses: readonly string[],
+): SessionAnswer {
+  const said = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const headers = Object.fromEntries(
+    HEADERS.flatMap((name) => (said[name] === undefined ? [] : [[name, said[name]]])),
+  ) as Record<string, string>;
+  let text = answer.body ?? "";
+  for (const address of addresses) text = text.replaceAll(address, ADDRESS);
+  return { status: answer.status, headers, ...content(text) };
+}
+
+/** A text as JSON where it is JSON. */
+export function content(text: string): { body?: unknown; raw?: string } {
+  if (text === "") return {};
+  try {
+    return { body: JSON.parse(text) as unknown };
+  } catch {
+    return { raw: text };
+  }
+}
+
+/**
+ * Reads a session, from an object or its JSON.
+ * @throws Refusal (422) for anything else, and for one of another version.
+ */
+export function readSession(given: unknown): Session {
+  const session = typeof given === "string" ? parsed(given) : given;
+  const { format, version, steps, sandbox, started } = Object(session) as Partial<Session>;
+  if (format !== SESSION_FORMAT || !Array.isArray(steps) || sandbox === undefined || !isInstant(started)) {
+    throw new Refusal(
+      422,
+      "This is not the session of a sandbox. GET /session of a recorded sandbox's control port gives one.",
+    );
+  }
+  if (version === SESSION_VERSION) {
+    const broken = steps.findIndex((step) => !isStep(step));
+    if (broken < 0) return session as Session;
+    throw new Refusal(
+      422,
+      `Step ${broken + 1} of this session is neither a request nor a word to the control. Was it changed?`,
+    );
+  }
+  throw new Refusal(
+    422,
+    `This session is of version ${JSON.stringify(version)}; this sandbox reads version ${SESSION_VERSION}. ` +
+      "Repeat it with the release that recorded it, or record a new one.",
+  );
+}
+
+function isInstant(value: unknown): boolean {
+  return typeof value === "string" && !Number.isNaN(Date.parse(value));
+}
+
+function isStep(given: unknown): boolean {
+  const { kind, at, method, path, answer, name, args } = Object(given) as Partial<
+    RequestStep & Omit<ControlStep, "kind">
+  >;
+  if (!isInstant(at)) return false;
+  if ((kind as string) === "control") return typeof name === "string" && Array.isArray(args);
+  // A path that does not begin with a slash could lead to another host.
+  return kind === "request" && typeof method === "string" && /^\//.test(String(path)) && Object(answer) === answer;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * Snapshots: everything that a sandbox holds, as one text, and back. What follows from the options (profile, limits,
+ * delays) is not in it, nor is the log of requests. The same state gives the same bytes.
+ */
+import { createHash } from "node:crypto";
+import { CLOCK_COUNTERS } from "../clock.ts";
+import type { KeptFaults } from "../faults.ts";
+import type { KeptRates } from "../rate.ts";
+import { Refusal } from "../refusal.ts";
+import { seedOf } from "../seed.ts";
+import type { RecordId } from "../store.ts";
+import { COLLECTION_NAMES, type CollectionName } from "../tables.ts";
+import type { KeptWeather } from "../weather.ts";
+import type { World } from "../world.ts";
+import { canonical } from "./canonical.ts";
+
+const FORMAT = "hosting-sandbox-snapshot";
+/** Grows when an older sandbox could not read what a newer one writes, or the other way about. */
+const VERSION = 1;
+
+type Row = { id: RecordId };
+
+/** What a snapshot says. */
+export interface Snapshot {
+  seed: string;
+  /** Where the sandbox's time stood. After a restoration it goes on from there, whatever the real time is. */
+  clock: { now: string; frozen: boolean };
+  collections: Record<CollectionName, Row[]>;
+  rate: KeptRates;
+  faults: KeptFaults;
+  weather: KeptWeather;
+}
+
+/** Everything there is (inside a transaction, once what is due has been done). */
+export function takeSnapshot({ store, clock, rate, faults, weather }: World): Snapshot {
+  const collections = Object.fromEntries(
+    COLLECTION_NAMES.map((name) => [
+      name,
+      (store.table(name).all() as Row[]).filter(({ id }) => !isOfClock(name, id)).sort(byId),
+    ]),
+  ) as Snapshot["collections"];
+  return {
+    seed: seedOf(store) ?? "",
+    clock: { now: clock.instant(), frozen: clock.frozen },
+    collections,
+    rate: rate.save(),
+    faults: faults.save(),
+    weather: weather.save(),
+  };
+}
+
+/** The clock's own counters depend on the clock beneath; what counts is the time that they make. */
+function isOfClock(collection: CollectionName, id: RecordId): boolean {
+  return collection === "counters" && CLOCK_COUNTERS.includes(String(id));
+}
+
+/** Ids grow, so this is the order of creation, whatever order a data file gave the records back in. */
+function byId({ id: a }: Row, { id: b }: Row): number {
+  return a < b ? -1 : 1;
+}
+
+/**
+ * Puts everything back, and goes on as the sandbox of the snapshot would have: same seed, rate windows, faults. The log of
+ * requests begins anew, and deliveries under way are forgotten.
+ * @throws Refusal (422) for a text that is no snapshot; then nothing has changed.
+ */
+export function restoreSnapshot(world: World, text: string): void {
+  const snapshot = readSnapshot(text);
+  const { settings, store, rate, faults, weather, journal, sender } = world;
+  sender.forget();
+  store.transaction(() => put(world, snapshot));
+  settings.seed = snapshot.seed;
+  rate.load(snapshot.rate);
+  faults.load(snapshot.faults);
+  weather.load(snapshot.weather);
+  journal.clear();
+}
+
+function put({ store, clock, agenda }: World, { collections, clock: time }: Snapshot): void {
+  store.clear();
+  agenda.forget();
+  for (const name of COLLECTION_NAMES) {
+    const table = store.table(name) as unknown as { put(row: Row): void };
+    for (const row of collections[name]) table.put(structuredClone(row));
+  }
+  clock.place(Date.parse(time.now), time.frozen);
+}
+
+/** The text of a snapshot: JSON, fields in order, a line for each record. */
+export function snapshotText(snapshot: Snapshot): string {
+  const { collections, ...rest } = snapshot;
+  const head = { ...rest, format: FORMAT, version: VERSION, digest: digestOf(snapshot) };
+  const fields = Object.entries(head).map(([name, value]): [string, string] => [name, canonical(value)]);
+  fields.push(["collections", block(Object.entries(collections).map(([name, rows]) => [name, list(rows)]))]);
+  return `${block(fields)}\n`;
+}
+
+function block(fields: [string, string][]): string {
+  const sorted = fields.sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{\n${sorted.map(([name, text]) => `${JSON.stringify(name)}: ${text}`).join(",\n")}\n}`;
+}
+
+function list(rows: readonly Row[]): string {
+  return rows.length === 0 ? "[]" : `[\n${rows.map((row) => canonical(row)).join(",\n")}\n]`;
+}
+
+/** What the records and numbers are, whatever the spaces and line ends between them. */
+function digestOf({ seed, clock, collections, rate, faults, weather }: Snapshot): string {
+  const text = canonical({ seed, clock, collections, rate, faults, weather });
+  return createHash("sha256").update(text).digest("hex");
+}
+
+/**
+ * Reads the text of a snapshot.
+ * @throws Refusal (422) for anything else, a snapshot of another version, and one that was changed or cut short.
+ */
+export function readSnapshot(text: string): Snapshot {
+  const said = parse(text);
+  if (said === undefined || said.format !== FORMAT) {
+    throw new Refusal(
+      422,
+      "This is not the snapshot of a sandbox. GET /snapshot of a sandbox's control port gives one.",
+    );
+  }
+  if (said.version !== VERSION) {
+    throw new Refusal(
+      422,
+      `This snapshot is of version ${JSON.stringify(said.version)}; this sandbox reads version ${VERSION}. ` +
+        "Restore it with the release that took it, or take a new one.",
+    );
+  }
+  const snapshot = said as unknown as Snapshot;
+  if (said.digest !== digestOf(snapshot) || !isWhole(snapshot)) {
+    throw new Refusal(
+      422,
+      "This snapshot was changed after it was taken, or is not whole. Restore the original; " +
+        "what should be different can be changed by the control afterwards.",
+    );
+  }
+  return snapshot;
+}
+
+function parse(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The digest says that nothing was changed; this, that there is something to restore for each collection. */
+function isWhole({ collections }: Snapshot): boolean {
+  return COLLECTION_NAMES.every((name) => Array.isArray(collections?.[name]));
+}

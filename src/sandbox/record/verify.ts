@@ -1,0 +1,161 @@
+/** Assertions about the requests received: which were expected, and what came instead. */
+import type { RequestEntry } from "../journal.ts";
+import { matches, patternOf } from "../operations.ts";
+import { Refusal } from "../refusal.ts";
+import { difference, inWords } from "./difference.ts";
+
+/** The requests that are expected, and how many of them. All that is given must hold; without a number: at least one. */
+export interface RequestExpectation {
+  /** Name or method and path: "orderService" or "POST /services". Instead of `method` and `path`. */
+  operation?: string;
+  method?: string;
+  /** Path below /api/v1, with `:name` for one segment and a last `*` for any rest. */
+  path?: string;
+  /** Name of the token; null: none, or an unknown one. */
+  token?: string | null;
+  /** What the body must hold. Objects may hold more; lists are as long as here. */
+  body?: unknown;
+  /** Parameters that the query must hold: a value, or all values of one that is repeated. Others may stand beside them. */
+  query?: Record<string, string | number | readonly (string | number)[]>;
+  /** Null: without a key. */
+  idempotency_key?: string | null;
+  /** Of the answer; null: the connection was cut. */
+  status?: number | null;
+  /** Exactly so many; 0: none. */
+  times?: number;
+  at_least?: number;
+  at_most?: number;
+}
+
+const FIELDS: readonly (keyof RequestExpectation)[] = [
+  "operation",
+  "method",
+  "path",
+  "token",
+  "body",
+  "query",
+  "idempotency_key",
+  "status",
+  "times",
+  "at_least",
+  "at_most",
+];
+
+/** Entries that a failure shows. */
+const SHOWN = 3;
+
+/**
+ * The requests that match, oldest first.
+ * @throws Refusal (422) when there are too few or too many: with what was expected, how many came, and how the nearest
+ * others differ; also for an expectation that is not understood.
+ */
+export function verifyRequests(entries: readonly RequestEntry[], expected: RequestExpectation): RequestEntry[] {
+  check(expected);
+  const judged = entries.map((entry) => ({ entry, differences: differences(expected, entry) }));
+  const matching = judged.filter(({ differences }) => differences.length === 0).map(({ entry }) => entry);
+  const [least, most] = bounds(expected);
+  if (matching.length >= least && matching.length <= most) return matching;
+  const lines = [
+    `Expected ${amount(least, most)}: ${described(expected)}.`,
+    `${matching.length} of the ${count(entries.length, "request")} received ${matching.length === 1 ? "matches" : "match"}.`,
+  ];
+  if (matching.length > most) lines.push("Those that match:", ...shown(matching, (entry) => title(entry)));
+  else if (entries.length === 0)
+    lines.push("Nothing was received at all: look whether the client has the sandbox's address.");
+  else {
+    const nearest = judged.filter(({ differences }) => differences.length > 0);
+    // Where as much is wrong, the latest is the likeliest to be meant.
+    nearest.sort((a, b) => a.differences.length - b.differences.length || b.entry.id - a.entry.id);
+    lines.push("The nearest others:", ...shown(nearest, (one) => `${title(one.entry)}: ${one.differences[0] ?? ""}`));
+  }
+  throw new Refusal(422, lines.join("\n"));
+}
+
+function bounds({ times, at_least, at_most }: RequestExpectation): [number, number] {
+  if (times !== undefined) return [times, times];
+  return [at_least ?? (at_most === undefined ? 1 : 0), at_most ?? Number.POSITIVE_INFINITY];
+}
+
+/** What of the entry is not as expected: the request first, for an answer is only looked at when the request is the right one. */
+function differences(expected: RequestExpectation, entry: RequestEntry): string[] {
+  const found: string[] = [];
+  const { operation, method, path } = expected;
+  const pattern = operation === undefined ? { method, path } : patternOf(operation);
+  // One thing, whichever of the two is wrong, counted twice: another endpoint is further away than another value.
+  if (!matches(pattern, entry.method, entry.path)) found.push("another operation", "another operation");
+  const compare = (name: string, wanted: unknown, got: unknown): void => {
+    const text = wanted === undefined ? undefined : difference(wanted, got, name);
+    if (text !== undefined) found.push(text);
+  };
+  for (const [name, wanted] of Object.entries(expected.query ?? {})) {
+    compare(`query.${name}`, [wanted].flat().map(String), entry.query[name] ?? []);
+  }
+  compare("body", expected.body, entry.body);
+  compare("token", expected.token, entry.token);
+  compare("idempotency_key", expected.idempotency_key, entry.idempotency_key);
+  compare("status", expected.status, entry.status);
+  return found;
+}
+
+function amount(least: number, most: number): string {
+  if (most === 0) return "no request";
+  if (least === most) return `exactly ${count(least, "request")}`;
+  if (most === Number.POSITIVE_INFINITY) return `at least ${count(least, "request")}`;
+  return least === 0 ? `at most ${count(most, "request")}` : `${least} to ${count(most, "request")}`;
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? "" : "s"}`;
+}
+
+function described({ operation, method, path, ...rest }: RequestExpectation): string {
+  const where = operation ?? [method ?? "any method", path ?? "any path"].join(" ");
+  const conditions = (["token", "body", "query", "idempotency_key", "status"] as const)
+    .filter((name) => rest[name] !== undefined)
+    .map((name) => `${name} ${inWords(rest[name])}`);
+  return [where, ...conditions].join(", ");
+}
+
+function title({ id, method, path, status }: RequestEntry): string {
+  return `#${id} ${method} ${path.replace(/^\/api\/v1/, "")} (${status ?? "cut off"})`;
+}
+
+function shown<T>(all: readonly T[], line: (one: T) => string): string[] {
+  const lines = all.slice(0, SHOWN).map((one) => `  ${line(one)}`);
+  if (all.length > SHOWN) lines.push(`  and ${all.length - SHOWN} more`);
+  return lines;
+}
+
+function check(expected: RequestExpectation): void {
+  const refuse = (field: string, message: string): never => {
+    throw new Refusal(422, message, { errors: { [field]: [message] } });
+  };
+  for (const name of Object.keys(expected)) {
+    if (!FIELDS.some((field) => field === name)) {
+      refuse(name, `An expectation has no field "${name}". Its fields are ${FIELDS.join(", ")}.`);
+    }
+  }
+  for (const name of ["times", "at_least", "at_most"] as const) {
+    const value: unknown = expected[name];
+    if (value !== undefined && !(Number.isInteger(value) && (value as number) >= 0)) {
+      refuse(name, `${name} must be a whole number of 0 or more.`);
+    }
+  }
+  const { operation, times, at_least, at_most, query } = expected;
+  if (times !== undefined && (at_least !== undefined || at_most !== undefined)) {
+    refuse("times", "times says exactly how many; at_least and at_most cannot stand beside it.");
+  }
+  if (at_least !== undefined && at_most !== undefined && at_least > at_most) {
+    refuse("at_least", `No number is at least ${at_least} and at most ${at_most}.`);
+  }
+  for (const name of ["method", "path"] as const) {
+    if (expected[name] !== undefined && typeof expected[name] !== "string") refuse(name, `${name} must be a text.`);
+    if (operation !== undefined && expected[name] !== undefined) {
+      refuse("operation", `An expectation has either an operation, or a ${name} of its own.`);
+    }
+  }
+  if (query !== undefined && (typeof query !== "object" || query === null || Array.isArray(query))) {
+    refuse("query", "query must be an object of values by parameter.");
+  }
+  if (operation !== undefined) patternOf(operation);
+}

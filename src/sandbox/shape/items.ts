@@ -1,0 +1,127 @@
+/** The body of each kind of record. Fields that §2 shows are always there; the rest is as the profile says. */
+import { discounted } from "../money.ts";
+import type { Profile } from "../profile.ts";
+import type { Grant, Invoice, MigrationRequest, Plan, Service, Webhook } from "../records.ts";
+import type { Sent } from "../reply.ts";
+import { amount, idOf, instant, recordId } from "./notation.ts";
+import { cycle, invoiceWord, productType, provisioningWord, statusWord } from "./words.ts";
+
+export type Body = Record<string, unknown>;
+
+/** One record as it stands in an answer or an event, without its wrapper. */
+export function itemBody(item: Sent, profile: Profile): Body {
+  switch (item.kind) {
+    case "plan":
+      return planBody(item.record, item.customer.track === "manage", profile);
+    case "service":
+      return serviceBody(item.record, profile);
+    case "invoice":
+      return invoiceBody(item.record, profile);
+    case "grant":
+      return grantBody(item.record, profile);
+    case "webhook":
+      return webhookBody(item.record, item.withSecret, profile);
+    case "account": {
+      const { customer_id: _owner, id, created_at, ...named } = item.record;
+      return { id: recordId("account", id, profile), ...named, created_at: instant(created_at, profile) };
+    }
+    case "migration_request":
+      return migrationBody(item.record, profile);
+    case "domain": {
+      const { customer_id: _owner, id, status, price, created_at, ...named } = item.record;
+      return {
+        id: idOf(id, profile),
+        ...named,
+        status: statusWord(status, profile, true),
+        price: amount(price, profile),
+        created_at: instant(created_at, profile),
+      };
+    }
+  }
+}
+
+function serviceBody(service: Service, profile: Profile): Body {
+  return {
+    id: idOf(service.id, profile),
+    plan: service.plan,
+    product_type: productType(service.product_type, profile),
+    status: statusWord(service.status, profile, true),
+    domain: service.domain,
+    billing_cycle: cycle(service.term, profile),
+    currency: service.currency,
+    price: amount(service.price, profile),
+    next_due_date: service.next_due_date,
+    provisioning_status: provisioningWord(service.provisioning_status, profile),
+    created_at: instant(service.created_at, profile),
+  };
+}
+
+/** The Manage fields exist for agencies only, and for them always (§2 Plan). */
+function planBody(plan: Plan, manage: boolean, profile: Profile): Body {
+  const price = plan.prices[plan.currency] ?? 0;
+  const prices = Object.fromEntries(Object.entries(plan.prices).map(([name, value]) => [name, amount(value, profile)]));
+  const one = { currency: plan.currency, price: amount(price, profile) };
+  const priced = { plan_id: { ...one, prices }, id: one, prices: { prices }, priceless: {} }[profile.plan];
+  const id = idOf(plan.id, profile);
+  const body: Body = {
+    ...(profile.plan === "id" ? { id } : { plan_id: id }),
+    name: plan.name,
+    product_type: productType(plan.product_type, profile),
+    ...priced,
+    billing_cycle: cycle(1, profile),
+  };
+  if (!manage) return body;
+  return {
+    ...body,
+    manage_discount_percent: plan.manage_discount_percent,
+    price_after_discount: amount(discounted(price, plan.manage_discount_percent), profile),
+  };
+}
+
+export function invoiceBody(invoice: Invoice, profile: Profile): Body {
+  return {
+    id: idOf(invoice.id, profile),
+    invoice_number: invoice.invoice_number,
+    status: invoiceWord(invoice.status, profile),
+    currency: invoice.currency,
+    subtotal: amount(invoice.subtotal, profile),
+    total: amount(invoice.total, profile),
+    due_date: invoice.due_date,
+    paid_at: instant(invoice.paid_at, profile),
+    order_id: idOf(invoice.order_id, profile),
+  };
+}
+
+function grantBody(grant: Grant, profile: Profile): Body {
+  const id = recordId("grant", grant.id, profile);
+  return {
+    ...(profile.grant === "grant_id" ? { grant_id: id } : { id }),
+    ...(profile.grant === "user" ? { user: { email: grant.email } } : { email: grant.email }),
+    permission: grant.permission,
+    expires_at: instant(grant.expires_at, profile),
+    created_at: instant(grant.created_at, profile),
+  };
+}
+
+/** "The signing secret is returned once, at registration only" (§2). */
+function webhookBody(webhook: Webhook, withSecret: boolean, profile: Profile): Body {
+  const { url, events, secret } = webhook;
+  return {
+    id: recordId("webhook", webhook.id, profile),
+    url,
+    events,
+    created_at: instant(webhook.created_at, profile),
+    ...(withSecret && { [profile.webhook === "signing_secret" ? "signing_secret" : "secret"]: secret }),
+  };
+}
+
+function migrationBody(request: MigrationRequest, profile: Profile): Body {
+  const body = {
+    id: recordId("migration_request", request.id, profile),
+    domain: request.domain,
+    order_id: idOf(request.order_id, profile),
+    status: statusWord(request.status, profile),
+    created_at: instant(request.created_at, profile),
+  };
+  return profile.migration === "nested" ? { ...body, questions: request.answers } : { ...body, ...request.answers };
+}

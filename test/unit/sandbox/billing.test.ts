@@ -1,0 +1,255 @@
+import { expect, test } from "vitest";
+import { EVENTS, type EventName, type Sandbox } from "../../../src/sandbox/index.ts";
+import { fc } from "../../support/fc.ts";
+import { activeService, ORDER, START, start } from "./harness.ts";
+import { startReceiver } from "./receiver.ts";
+
+/** What was told to the agency since the last look: `event id`, in order. */
+function told(sandbox: Sandbox): string[] {
+  const { control } = sandbox;
+  const entries = control.list("deliveries").map(({ event, body }) => `${event} ${JSON.parse(body).data.id}`);
+  for (const { id } of control.list("deliveries")) control.remove("deliveries", id);
+  return entries;
+}
+
+function listen(sandbox: Sandbox): void {
+  sandbox.control.create("webhooks", { url: "http://127.0.0.1:9/", events: [...EVENTS] });
+}
+
+test("a term ends with a notice and an invoice, and goes on when that is paid", async () => {
+  const running = await start();
+  const { control } = running.sandbox;
+  const id = activeService(running);
+  listen(running.sandbox);
+  expect(control.get("services", id).next_due_date).toBe("2026-12-21");
+  control.advanceClock({ days: 22 });
+  expect(told(running.sandbox)).toEqual([]);
+  control.advanceClock({ days: 1 });
+  expect(told(running.sandbox)).toEqual([`service.expiring ${id}`]);
+  control.advanceClock({ days: 7 });
+  const invoice = control.list("invoices").at(-1);
+  expect(invoice).toMatchObject({ order_id: id, status: "unpaid", due_date: "2026-12-28" });
+  expect(invoice?.created_at).toBe("2026-12-21T00:00:00.000Z");
+  expect(told(running.sandbox)).toEqual([`invoice.created ${invoice?.id}`]);
+  control.payInvoice(invoice?.id ?? 0);
+  expect(control.get("services", id)).toMatchObject({ status: "active", next_due_date: "2027-01-21" });
+  expect(told(running.sandbox)).toEqual([`invoice.paid ${invoice?.id}`]);
+});
+
+test("an agency renews at its discount, the price stays the list price", async () => {
+  const running = await start({ autoPay: true });
+  const id = activeService(running);
+  running.sandbox.control.advanceClock({ months: 1, days: 1 });
+  const { price } = running.sandbox.control.get("services", id);
+  const [first, renewal] = running.sandbox.control.list("invoices").filter((one) => one.order_id === id);
+  expect(renewal).toMatchObject({ subtotal: price, total: first?.total, status: "paid" });
+  expect(renewal?.total).toBeLessThan(price);
+});
+
+test("unpaid, it is suspended when the invoice is overdue, and terminated in the end", async () => {
+  const running = await start();
+  const { control } = running.sandbox;
+  const id = activeService(running);
+  listen(running.sandbox);
+  control.advanceClock({ months: 1, days: 7 });
+  expect(control.get("services", id)).toMatchObject({ status: "suspended", suspended_for: "unpaid" });
+  const unsuspend = await running.send("POST", `/services/${id}/unsuspend`);
+  expect(unsuspend).toMatchObject({ status: 422, body: { message: expect.stringContaining("overdue invoice") } });
+  control.advanceClock({ days: 30 });
+  expect(control.get("services", id)).toMatchObject({ status: "terminated", suspended_for: null });
+  const [invoice] = control.list("invoices").slice(-1);
+  expect(invoice?.status).toBe("cancelled");
+  expect(told(running.sandbox)).toEqual([
+    `service.expiring ${id}`,
+    `invoice.created ${invoice?.id}`,
+    `service.suspended ${id}`,
+    `service.terminated ${id}`,
+  ]);
+  control.advanceClock({ months: 12 });
+  expect(told(running.sandbox)).toEqual([]);
+});
+
+test("paid late, it is restored; suspended on request, it stays suspended", async () => {
+  const running = await start();
+  const { control } = running.sandbox;
+  const [late, asked] = [activeService(running), activeService(running)];
+  control.suspendService(asked);
+  control.advanceClock({ months: 1, days: 8 });
+  for (const { id } of control.list("invoices").slice(-2)) control.payInvoice(id);
+  expect(control.get("services", late)).toMatchObject({ status: "active", next_due_date: "2027-01-21" });
+  expect(control.get("services", asked)).toMatchObject({ status: "suspended", suspended_for: "request" });
+});
+
+test("an order that is never paid is cancelled, which is no termination", async () => {
+  const running = await start();
+  const { control } = running.sandbox;
+  const { data } = (await running.send("POST", "/services", { key: "k", body: ORDER })).body;
+  listen(running.sandbox);
+  control.advanceClock({ days: 38 });
+  expect(control.get("services", data.id).status).toBe("cancelled");
+  expect(control.get("invoices", data.invoice.id).status).toBe("cancelled");
+  expect(told(running.sandbox)).toEqual([]);
+  expect(() => control.payInvoice(data.invoice.id)).toThrow("cancelled");
+});
+
+test("drift of something else leaves the calendar alone", async () => {
+  const running = await start();
+  const { control } = running.sandbox;
+  const id = activeService(running);
+  control.advanceClock({ months: 1, days: 8 });
+  const invoice = control.list("invoices").at(-1);
+  control.change("services", id, { price: 600, domain: "moved.example" });
+  control.change("services", id, { status: "active" });
+  control.change("services", id, { next_due_date: "2026-12-25" });
+  control.advanceClock({ days: 6 });
+  expect(control.list("invoices").at(-1)).toEqual(invoice);
+  control.payInvoice(invoice?.id ?? 0);
+  expect(control.get("services", id)).toMatchObject({ status: "active", next_due_date: "2027-01-21" });
+});
+
+test("an order that is provisioned by hand has one term for its first invoice, and is suspended without", async () => {
+  const running = await start();
+  const { control } = running.sandbox;
+  const order = async (key: string) => {
+    const body = { ...ORDER, domain: `${key}.example` };
+    return (await running.send("POST", "/services", { key, body })).body.data;
+  };
+  const [paid, unpaid] = [await order("paid"), await order("unpaid")];
+  for (const { id } of [paid, unpaid]) control.provisionService(id);
+  control.payInvoice(paid.invoice.id);
+  expect(control.get("services", paid.id).next_due_date).toBe("2026-12-21");
+  listen(running.sandbox);
+  control.advanceClock({ days: 8 });
+  expect(control.get("services", unpaid.id)).toMatchObject({ status: "suspended", suspended_for: "unpaid" });
+  control.payInvoice(unpaid.invoice.id);
+  expect(control.get("services", unpaid.id)).toMatchObject({ status: "active", next_due_date: "2026-12-21" });
+});
+
+test("a service that is over is not provisioned by a late payment", async () => {
+  const running = await start({ provisioningSeconds: 0 });
+  const { control } = running.sandbox;
+  const { data } = (await running.send("POST", "/services", { key: "k", body: ORDER })).body;
+  control.terminateService(data.id);
+  listen(running.sandbox);
+  expect(control.payInvoice(data.invoice.id).status).toBe("paid");
+  control.advanceClock({ months: 12 });
+  expect(control.get("services", data.id)).toMatchObject({ status: "terminated", provisioning_status: "pending" });
+  expect(told(running.sandbox)).toEqual([`invoice.paid ${data.invoice.id}`]);
+});
+
+test.each([
+  [{ term: 0 }, "one of 1, 3, 6"],
+  [{ term: 0.5 }, "one of 1, 3, 6"],
+  [{ next_due_date: "soon" }, "a date"],
+  [{ next_due_date: "2026-02-30" }, "a date"],
+  [{ created_at: "yesterday" }, "an instant"],
+  [{ status: "asleep" }, "one of pending"],
+  [{ price: -1 }, "whole number"],
+  [{ currency: "GBP" }, "one of GEL"],
+])("no service can be made to hold %j", async (fields, words) => {
+  const running = await start();
+  const id = activeService(running);
+  expect(() => running.sandbox.control.change("services", id, fields as object)).toThrow(words);
+});
+
+test("terms that end on a 31st come back to it", async () => {
+  const running = await start({ autoPay: true, clock: { now: () => Date.parse("2027-01-31T12:00:00Z") } });
+  const id = activeService(running);
+  const { control } = running.sandbox;
+  const dues: string[] = [];
+  for (let month = 0; month < 4; month += 1) {
+    dues.push(control.get("services", id).next_due_date);
+    control.advanceClock({ days: 32 });
+  }
+  expect(dues).toEqual(["2027-02-28", "2027-03-31", "2027-04-30", "2027-05-31"]);
+});
+
+test("a clock that stands still moves only when it is told to, and goes on from there", async () => {
+  let now = START;
+  const running = await start({ clock: { now: () => now } });
+  const { control } = running.sandbox;
+  expect(control.freezeClock()).toEqual({ now: "2026-11-21T10:00:00.000Z", frozen: true });
+  now += 60_000;
+  expect(control.clock()).toEqual({ now: "2026-11-21T10:00:00.000Z", frozen: true });
+  expect(control.advanceClock({ months: 1 }).now).toBe("2026-12-21T10:00:00.000Z");
+  now += 60_000;
+  expect(control.resumeClock()).toEqual({ now: "2026-12-21T10:00:00.000Z", frozen: false });
+  now += 1_000;
+  expect(control.clock().now).toBe("2026-12-21T10:00:01.000Z");
+});
+
+test("a leap leaves the same records as the same time in steps", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 2, maxLength: 8 }),
+      fc.boolean(),
+      async (days, autoPay) => {
+        const [leaping, stepping] = [await start({ autoPay }), await start({ autoPay })];
+        for (const running of [leaping, stepping]) {
+          running.sandbox.control.create("webhooks", { url: "http://192.0.2.1/", events: [...EVENTS] });
+          running.sandbox.control.seedServices({ count: 3 });
+          await running.send("POST", "/services", { key: "k", body: ORDER });
+          await running.sandbox.control.settled();
+        }
+        leaping.sandbox.control.advanceClock({ days: days.reduce((sum, one) => sum + one, 0) });
+        for (const one of days) stepping.sandbox.control.advanceClock({ days: one });
+        await Promise.all([leaping.sandbox.control.settled(), stepping.sandbox.control.settled()]);
+        expect(stepping.sandbox.control.state()).toEqual(leaping.sandbox.control.state());
+        await Promise.all([leaping.sandbox.close(), stepping.sandbox.close()]);
+      },
+    ),
+    { numRuns: 12 },
+  );
+});
+
+test("a year of 100 services: every renewal, expiry, suspension and termination is told once", async () => {
+  const receiver = await startReceiver();
+  const running = await start();
+  const { control } = running.sandbox;
+  control.freezeClock();
+  control.create("webhooks", { url: receiver.url, events: [...EVENTS] });
+  const services = control.seedServices({ count: 100 });
+  /** A third pays on the day, a third 10 days late (suspended meanwhile), a third stops paying after its third renewal. */
+  const pays = (orderId: number, ageDays: number, renewal: number): boolean => {
+    const habit = orderId % 3;
+    return habit === 0 || (habit === 1 ? ageDays >= 10 : renewal <= 3);
+  };
+  const invoicesOf = new Map<number, number[]>();
+  for (let day = 1; day <= 365; day += 1) {
+    const { now } = control.advanceClock({ days: 1 });
+    for (const { id, order_id, status, created_at, customer_id } of control.list("invoices")) {
+      if (customer_id !== 1 || status !== "unpaid") continue;
+      const known = invoicesOf.get(order_id) ?? [];
+      if (!known.includes(id)) invoicesOf.set(order_id, [...known, id]);
+      const renewal = (invoicesOf.get(order_id) ?? []).indexOf(id) + 1;
+      if (pays(order_id, (Date.parse(now) - Date.parse(created_at)) / 86_400_000, renewal)) control.payInvoice(id);
+    }
+  }
+  await control.settled();
+
+  // What must have been told follows from the records, not from what was sent.
+  const expected = new Map<string, number>();
+  const expectOnce = (event: EventName, id: number, times = 1) => expected.set(`${event} ${id}`, times);
+  for (const { id, created_at, status } of control.list("invoices").filter((one) => one.customer_id === 1)) {
+    if (Date.parse(created_at) === START) continue;
+    expectOnce("invoice.created", id);
+    if (status === "paid") expectOnce("invoice.paid", id);
+  }
+  for (const { id } of services) {
+    const renewals = invoicesOf.get(id)?.length ?? 0;
+    const lapsed = id % 3 === 2;
+    expect(renewals).toBe(lapsed ? 4 : 12);
+    expectOnce("service.expiring", id, lapsed ? 4 : renewals);
+    if (id % 3 === 1) expectOnce("service.suspended", id, renewals - 1);
+    if (lapsed) expectOnce("service.suspended", id);
+    if (lapsed) expectOnce("service.terminated", id);
+    expect(control.get("services", id).status).toBe(lapsed ? "terminated" : "active");
+  }
+  const heard = new Map<string, number>();
+  for (const { body } of receiver.received) {
+    const { event, data } = JSON.parse(body);
+    heard.set(`${event} ${data.id}`, (heard.get(`${event} ${data.id}`) ?? 0) + 1);
+  }
+  expect(Object.fromEntries([...heard].sort())).toEqual(Object.fromEntries([...expected].sort()));
+  expect(control.list("deliveries").filter(({ status }) => status !== "delivered")).toEqual([]);
+});

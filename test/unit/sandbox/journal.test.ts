@@ -1,0 +1,197 @@
+/** Assertions about the requests received, and what holds for every client. */
+import { describe, expect, test } from "vitest";
+import type { RequestEntry } from "../../../src/sandbox/index.ts";
+import { difference } from "../../../src/sandbox/record/difference.ts";
+import { checkInvariants } from "../../../src/sandbox/record/invariants.ts";
+import { verifyRequests } from "../../../src/sandbox/record/verify.ts";
+import fc from "../../support/fc.ts";
+import { ORDER, START, start } from "./harness.ts";
+
+let last = 0;
+
+/** An order by the agency, answered 201, unless something else is said. */
+function entry(said: Partial<RequestEntry> = {}): RequestEntry {
+  last += 1;
+  return {
+    id: last,
+    at: new Date(START).toISOString(),
+    method: "POST",
+    path: "/api/v1/services",
+    query: {},
+    token: "agency",
+    idempotency_key: "k",
+    body: ORDER,
+    status: 201,
+    fault: null,
+    ...said,
+  };
+}
+
+describe("verifyRequests", () => {
+  test("gives the requests back that match", async () => {
+    const { send, sandbox } = await start();
+    await send("POST", "/services", { key: "k", body: { ...ORDER, term: 12 } });
+    await send("GET", "/services?page=1&per_page=100");
+    const { control } = sandbox;
+    expect(control.verifyRequests({ operation: "orderService", body: { term: 12 }, idempotency_key: "k" })).toEqual([
+      control.requests()[0],
+    ]);
+    expect(
+      control.verifyRequests({ path: "/services", query: { per_page: 100 }, token: "agency", times: 1 }),
+    ).toHaveLength(1);
+    expect(control.verifyRequests({ method: "DELETE", times: 0 })).toEqual([]);
+  });
+
+  test("says how the nearest ones differ", async () => {
+    const { send, sandbox } = await start();
+    await send("GET", "/plans");
+    await send("POST", "/services", { key: "k", body: { ...ORDER, plan_id: 12 } });
+    await send("POST", "/services", { key: "l", body: { ...ORDER, plan_id: 99 } });
+    const verify = (): unknown =>
+      sandbox.control.verifyRequests({ operation: "orderService", body: { plan_id: 11 }, status: 201, times: 1 });
+    expect(verify).toThrow(
+      [
+        'Expected exactly 1 request: orderService, body {"plan_id":11}, status 201.',
+        "0 of the 3 requests received match.",
+        "The nearest others:",
+        "  #2 POST /services (201): body.plan_id is 12, not 11",
+        "  #3 POST /services (422): body.plan_id is 99, not 11",
+        "  #1 GET /plans (200): another operation",
+      ].join("\n"),
+    );
+  });
+
+  test("names those that are too many", () => {
+    const entries = [entry(), entry(), entry({ status: null }), entry(), entry()];
+    expect(() => verifyRequests(entries, { operation: "orderService", at_most: 1 })).toThrow(
+      /at most 1 request: orderService\.\n5 of the 5 requests received match\.\nThose that match:\n {2}#\d+ POST \/services \(201\)\n[\s\S]*\(cut off\)\n {2}and 2 more/,
+    );
+  });
+
+  test("says when nothing came at all", () => {
+    expect(() => verifyRequests([], { path: "/plans" })).toThrow("Nothing was received at all");
+  });
+
+  test.each([
+    [{ times: 2, at_least: 1 }, "exactly how many"],
+    [{ at_least: 3, at_most: 2 }, "No number"],
+    [{ times: -1 }, "times"],
+    [{ at_least: 0.5 }, "at_least"],
+    [{ operation: "order" }, 'no operation "order"'],
+    [{ operation: "listPlans", path: "/plans" }, "either an operation"],
+    [{ query: ["page"] }, "query"],
+    [{ method: 1 }, "method"],
+    [{ boby: {} }, 'no field "boby"'],
+  ])("%j is refused", (expected, hint) => {
+    expect(() => verifyRequests([entry()], expected as never)).toThrow(hint);
+  });
+
+  test("over HTTP: the entries, or 422 with the sentence", async () => {
+    const { send, sandbox } = await start();
+    await send("GET", "/plans");
+    const ask = (expected: object): Promise<Response> =>
+      fetch(`${sandbox.controlUrl}/requests/verify`, { method: "POST", body: JSON.stringify(expected) });
+    expect(await (await ask({ operation: "listPlans" })).json()).toMatchObject([{ path: "/api/v1/plans" }]);
+    const refused = await ask({ operation: "listServices" });
+    expect([refused.status, ((await refused.json()) as { message: string }).message]).toEqual([
+      422,
+      expect.stringContaining("#1 GET /plans (200)"),
+    ]);
+  });
+});
+
+describe("difference", () => {
+  test("a value does not differ from itself, and does from one with more in it only when exact", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue(), (object, value) => {
+        expect(difference(object, structuredClone(object), "x", true)).toBeUndefined();
+        const more = { ...object, "": value };
+        const missing = Object.hasOwn(object, "") ? object : more;
+        expect(difference(object, missing, "x")).toBeUndefined();
+        if (missing === more) expect(difference(object, more, "x", true)).toContain("nothing was expected");
+      }),
+    );
+  });
+
+  test.each([
+    [{ a: [1, { b: 2 }] }, { a: [1, { b: 3 }] }, "x.a[1].b is 3, not 2"],
+    [{ a: 1 }, {}, "x.a is nothing, not 1"],
+    [[1], [1, 2], "x has a length of 2, not 1"],
+    [[1, 2], [1], "x has a length of 1, not 2"],
+    [null, 0, "x is 0, not null"],
+    [{ toString: 1 }, {}, "x.toString is nothing, not 1"],
+  ])("%j and %j: %s", (wanted, got, text) => {
+    expect(difference(wanted, got, "x")).toBe(text);
+  });
+});
+
+describe("invariants", () => {
+  const rules = (entries: RequestEntry[], limit = 60): string[] => {
+    const { broken, doubtful } = checkInvariants(entries, limit);
+    return [...broken, ...doubtful].map(({ rule }) => rule);
+  };
+
+  test("a client that repeats an order with its key breaks none", () => {
+    expect(rules([entry({ status: null, fault: 1 }), entry({ status: 409 }), entry()])).toEqual([]);
+    // The fields of a body have no order.
+    const { plan_id, ...rest } = ORDER;
+    expect(rules([entry(), entry({ body: { ...rest, plan_id } })])).toEqual([]);
+  });
+
+  test("one key for two orders", () => {
+    const two = [entry(), entry({ body: { ...ORDER, plan_id: 12 } })];
+    expect(checkInvariants(two, 60).broken).toEqual([
+      {
+        rule: "key_reused",
+        message: 'The Idempotency-Key "k" was sent with two different orders: only the first can be placed.',
+        requests: two.map(({ id }) => id),
+      },
+    ]);
+    // A refused order leaves its key to the corrected one; another token may be another account.
+    expect(rules([entry({ status: 422, body: {} }), entry()])).toEqual([]);
+    expect(rules([entry(), entry({ token: "customer", body: {} })])).toEqual([]);
+  });
+
+  test("one order under two keys", () => {
+    expect(rules([entry({ status: null, fault: 1 }), entry({ idempotency_key: "l" })])).toEqual(["ordered_twice"]);
+    expect(rules([entry({ status: 422 }), entry({ idempotency_key: "l" })])).toEqual([]);
+    const vps = { plan_id: 31, currency: "USD" };
+    const { broken, doubtful } = checkInvariants(
+      [entry({ body: vps }), entry({ body: vps, idempotency_key: "l" })],
+      60,
+    );
+    expect([broken, doubtful.map(({ rule }) => rule)]).toEqual([[], ["order_repeated"]]);
+  });
+
+  test("a registration sent again after one that may have been done", () => {
+    const registration = { path: "/api/v1/domains", idempotency_key: null, body: { domain: "a.example" } };
+    expect(rules([entry({ ...registration, status: null, fault: 1 }), entry(registration)])).toEqual([
+      "domain_sent_twice",
+    ]);
+    expect(rules([entry({ ...registration, status: 422 }), entry(registration)])).toEqual([]);
+  });
+
+  test("more than the limit in any sixty seconds, by whatever window the sandbox counts", () => {
+    const at = (ms: number): RequestEntry =>
+      entry({ method: "GET", path: "/api/v1/plans", body: null, status: 200, at: new Date(START + ms).toISOString() });
+    const burst = [...Array.from({ length: 60 }, () => at(59_000)), ...Array.from({ length: 2 }, () => at(61_000))];
+    expect(checkInvariants(burst, 60).broken).toMatchObject([
+      {
+        rule: "over_rate",
+        message: expect.stringContaining('The token "agency" had 62 requests answered in the 60 seconds'),
+      },
+    ]);
+    expect(rules(burst, 0)).toEqual([]);
+    expect(rules([...burst.slice(0, 60), { ...at(61_000), status: 429 }, at(119_000)])).toEqual([]);
+  });
+
+  test("are looked up in the log, over HTTP too", async () => {
+    const { send, sandbox } = await start();
+    for (const key of ["k", "l"]) await send("POST", "/services", { key, body: ORDER });
+    const { broken, checked } = sandbox.control.invariants();
+    expect([checked, broken.map(({ requests }) => requests)]).toEqual([2, [[1, 2]]]);
+    expect(await (await fetch(`${sandbox.controlUrl}/requests/invariants`)).json()).toEqual(
+      sandbox.control.invariants(),
+    );
+  });
+});

@@ -1,0 +1,57 @@
+/** A receiver of events on the loopback interface, closed after the test. */
+import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { afterEach } from "vitest";
+
+export interface Received {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface Receiver {
+  readonly url: string;
+  /** What came, in order. */
+  readonly received: Received[];
+  /** The names of the events that came, in order. */
+  events(): string[];
+}
+
+/** A status that leaves the sender waiting. */
+export const NEVER = -1;
+
+const open: Server[] = [];
+
+afterEach(async () => {
+  for (const server of open.splice(0)) {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+/** Answers every request with what `answer` says: a status, or a status with headers. Default 204. */
+export async function startReceiver(
+  answer: (request: Received, nth: number) => number | [status: number, headers: Record<string, string>] = () => 204,
+): Promise<Receiver> {
+  const received: Received[] = [];
+  const server = createServer(async (request, response) => {
+    const { method = "", url = "", headers } = request;
+    const one = { method, path: url, headers, body: await text(request) };
+    received.push(one);
+    const said = answer(one, received.length);
+    const [status, more] = typeof said === "number" ? [said, {}] : said;
+    // 0: no answer at all.
+    if (status === 0) return void response.destroy();
+    if (status === NEVER) return;
+    response.writeHead(status, more).end();
+  });
+  open.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    received,
+    events: () => received.map(({ body }) => JSON.parse(body).event),
+  };
+}

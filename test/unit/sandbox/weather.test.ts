@@ -1,0 +1,86 @@
+import { describe, expect, test } from "vitest";
+import { parseProfile } from "../../../src/sandbox/index.ts";
+import { gustOf, Weather } from "../../../src/sandbox/weather.ts";
+import { fc } from "../../support/fc.ts";
+import { START, start } from "./harness.ts";
+
+const flaky = (seed: string): Weather => new Weather(seed, parseProfile("flaky"));
+
+describe("weather=flaky", () => {
+  test("what a request meets follows from the seed and its number; most meet nothing, every kind of gust comes", () => {
+    const count = (seed: string): Map<string | undefined, number> => {
+      const met = new Map<string | undefined, number>();
+      for (let number = 1; number <= 2_000; number += 1) {
+        const gust = gustOf(seed, number);
+        expect(gustOf(seed, number)).toBe(gust);
+        met.set(gust, (met.get(gust) ?? 0) + 1);
+      }
+      return met;
+    };
+    const met = count("one");
+    expect(met).not.toEqual(count("another"));
+    for (const gust of ["failing", "unavailable", "refused", "cut", "lost", "slow"]) {
+      expect((met.get(gust) ?? 0) / 2_000, gust).toBeGreaterThan(0.01);
+      expect((met.get(gust) ?? 0) / 2_000, gust).toBeLessThan(0.07);
+    }
+    expect((met.get(undefined) ?? 0) / 2_000).toBeGreaterThan(0.75);
+  });
+
+  test("whoever repeats a request gets through at the third try at the latest", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 400 }), (seed, requests) => {
+        const weather = flaky(seed);
+        const inARow = new Map<string, number>();
+        for (const request of requests) {
+          const strike = weather.strike(request, START);
+          const failed = strike !== undefined && strike.delayMs === undefined;
+          const failures = failed ? (inARow.get(request) ?? 0) + 1 : 0;
+          if (strike?.delayMs === undefined) inARow.set(request, failures);
+          expect(failures).toBeLessThanOrEqual(2);
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test("calm weather strikes nothing; after a clear the same comes again", () => {
+    const calm = new Weather("seed", parseProfile(""));
+    const strikes = (weather: Weather) => Array.from({ length: 200 }, (_, at) => weather.strike(String(at), START));
+    expect(strikes(calm).filter((strike) => strike !== undefined)).toEqual([]);
+    const weather = flaky("seed");
+    const first = strikes(weather);
+    expect(first.filter((strike) => strike !== undefined).length).toBeGreaterThan(10);
+    weather.clear();
+    expect(strikes(weather)).toEqual(first);
+  });
+
+  test("over HTTP: failures, refusals with Retry-After and cut connections, by the forms of the profile; the log says so", async () => {
+    let slept = 0;
+    const sleep = async (ms: number): Promise<void> => {
+      slept += ms;
+    };
+    const { send, sandbox } = await start({ profile: "flaky,error_bodies=html,retry_after=seconds", sleep });
+    const seen: Record<string, number> = {};
+    for (let at = 0; at < 150; at += 1) {
+      const answer = await send("GET", `/plans?page=${at + 1}`).catch(() => "cut" as const);
+      const name = answer === "cut" ? "cut" : String(answer.status);
+      seen[name] = (seen[name] ?? 0) + 1;
+      if (answer === "cut") continue;
+      if (answer.status >= 500) expect(answer.headers.get("content-type")).toContain("text/html");
+      if (answer.status === 429) {
+        expect(answer.body).toEqual({ message: "Too Many Attempts." });
+        expect(answer.headers.get("retry-after")).toBe("2");
+      }
+    }
+    expect(Object.keys(seen).sort()).toEqual(["200", "429", "500", "503", "cut"]);
+    expect(slept).toBeGreaterThan(0);
+    const struck = sandbox.control.requests().filter(({ fault }) => fault === 0);
+    expect(struck.length).toBeGreaterThanOrEqual(150 - (seen["200"] ?? 0));
+  });
+
+  test("a fault that was asked for comes first", async () => {
+    const { send, sandbox } = await start({ profile: "flaky" });
+    sandbox.control.addFault({ path: "/plans", phase: "before", status: 418, times: 40 });
+    for (let at = 0; at < 40; at += 1) expect((await send("GET", "/plans")).status).toBe(418);
+  });
+});
