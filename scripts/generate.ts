@@ -1,13 +1,15 @@
-// Writes everything that is derived from the kinds and the table of codes; `--check` only says what is not current.
+// Writes everything that is derived from the kinds, the table of codes and the API's description; `--check` only says what is not current.
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import process from "node:process";
+import { apiReference } from "./generate/api-reference.ts";
 import { LIBRARIES } from "./generate/bindings/libraries.ts";
 import { errorsPage } from "./generate/errors-page.ts";
 import { jsonSchema } from "./generate/json-schema.ts";
 import { kindPages } from "./generate/kind-pages.ts";
 import { pluginMessages } from "./generate/plugin-messages.ts";
 import { registry } from "./generate/registry.ts";
+import { readDocument } from "./openapi/document.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
 const check = process.argv.includes("--check");
@@ -48,6 +50,7 @@ for (const library of LIBRARIES) {
   }
 }
 await settle("docs/errors.md", errorsPage());
+await settle("docs/api.md", apiReference(readDocument()));
 const pages = new Map(kindPages(kinds));
 for (const [name, text] of pages) await settle(`docs/kinds/${name}`, text);
 for (const name of await readdir(path.join(root, "docs/kinds"))) {

@@ -1,0 +1,196 @@
+/** The command line, against a server behind a proxy that holds both against the document. */
+import { afterEach, describe, expect, it } from "vitest";
+import { operationsOf, readDocument } from "../../scripts/openapi/document.ts";
+import { HostingClient } from "../../src/api/index.ts";
+import { PROFILE_SETS, type Profile } from "../../src/sandbox/index.ts";
+import { completeProfile } from "../../src/sandbox/profile.ts";
+import { startValidatingProxy, type ValidatingProxy } from "../support/openapi/proxy.ts";
+import { type Project, startProject } from "../support/project.ts";
+
+const proxies: ValidatingProxy[] = [];
+
+afterEach(async () => {
+  await Promise.all(proxies.splice(0).map((proxy) => proxy.close()));
+});
+
+const SITE = { plan_id: 11, currency: "USD", domain: "www.acme.example", term: 12 };
+const GRANTS = {
+  "dev@acme.example": "manage",
+  "guest@acme.example": { permission: "view", expires_at: "2027-06-30T00:00:00Z" },
+};
+
+/** Something of every kind, and everything that a kind can be told. */
+const DECLARATION = {
+  project: "proxied",
+  services: {
+    www: {
+      ...SITE,
+      coupon_code: "YEAR20",
+      suspended: false,
+      password: "${env.WWW_PASSWORD}",
+      password_version: 1,
+      deletion_policy: "suspend",
+      grants: GRANTS,
+    },
+    box: { plan_id: 31, currency: "USD", password_version: 1, deletion_policy: "suspend" },
+  },
+  webhooks: { billing: { url: "https://hooks.acme.example/hosting", events: ["invoice.paid", "invoice.created"] } },
+  client_accounts: {
+    acme: {
+      name: "Acme",
+      company_name: "Acme LLC",
+      company_number: "1",
+      vat_number: "GE1",
+      currency: "GEL",
+      deletion_policy: "forget",
+    },
+  },
+  migration_requests: {
+    www: {
+      domain: "www.acme.example",
+      order_id: "${hosting_service.www.id}",
+      questions: { source: "cpanel", scope: "mail and files" },
+      deletion_policy: "forget",
+    },
+  },
+  domains: {
+    acme: {
+      domain: "acme.example",
+      years: 1,
+      currency: "USD",
+      nameserver_mode: "default",
+      deletion_policy: "forget",
+      registrant_contact: {
+        first_name: "Ana",
+        last_name: "Acme",
+        email: "ana@acme.example",
+        phone: "+995 555 000000",
+        address: "1 Rustaveli Ave",
+        city: "Tbilisi",
+        postcode: "0108",
+        country: "GE",
+      },
+    },
+  },
+};
+
+/** The same after a change of mind: suspended, one grant less and one changed, another password, another webhook. */
+const CHANGED = {
+  ...DECLARATION,
+  services: {
+    www: {
+      ...DECLARATION.services.www,
+      suspended: true,
+      password_version: 2,
+      grants: { "dev@acme.example": "view" },
+    },
+    box: { ...DECLARATION.services.box, password_version: 2 },
+  },
+  webhooks: { billing: { url: "https://hooks.acme.example/other", events: ["service.suspended"] } },
+};
+
+async function proxied(profile: Partial<Profile>): Promise<{ project: Project; proxy: ValidatingProxy }> {
+  const project = await startProject({ sandbox: { profile }, env: { WWW_PASSWORD: "correct horse battery" } });
+  const proxy = await startValidatingProxy(project.sandbox.url, completeProfile(profile));
+  proxies.push(proxy);
+  project.env.HOSTING_BASE_URL = proxy.url;
+  return { project, proxy };
+}
+
+async function well(project: Project, ...args: string[]): Promise<void> {
+  const ran = await project.run(...args);
+  expect([args.join(" "), ran.code, ran.text]).toEqual([args.join(" "), 0, ran.text]);
+}
+
+/** A life: ordered, looked at, drifted, changed and back, forgotten and imported, destroyed. */
+async function live(project: Project): Promise<void> {
+  await project.declare(DECLARATION);
+  await project.apply();
+  await project.expectNoChanges();
+  const id = String((await project.recorded("hosting_service.www"))?.attributes.id);
+  project.control.change("services", Number(id), { status: "suspended" });
+  await project.apply();
+  project.control.change("services", Number(id), { status: "suspended" });
+  await well(project, "watch", "--max-runs", "1", "--auto-approve");
+  await project.expectNoChanges();
+  await project.declare(CHANGED);
+  await project.apply();
+  await project.expectNoChanges();
+  for (const looking of ["plans", "services", "invoices", "webhooks", "accounts", "migrations"])
+    await well(project, looking);
+  await well(project, "services", id);
+  await well(project, "invoices", String(project.control.list("invoices").at(-1)?.id));
+  const migration = (await project.recorded("hosting_migration_request.www"))?.attributes.id;
+  await well(project, "migrations", String(migration));
+  await well(project, "grants", id);
+  await well(project, "domains", "check", "acme.example", "free.example");
+  await well(project, "domains", "check", "alone.example");
+  await project.declare(DECLARATION);
+  await project.apply();
+  await well(project, "sso", "hosting_service.www");
+  await well(project, "password", "hosting_service.box");
+  await project.loseState();
+  await well(project, "import", "hosting_service.www", id);
+  await well(project, "import", 'hosting_grant.www["dev@acme.example"]', "dev@acme.example");
+  await well(project, "destroy", "--auto-approve", "--target", "hosting_service.www");
+}
+
+describe("the client through a validating proxy", () => {
+  it.each([
+    ["the usual server", {}],
+    ["the contrary one", PROFILE_SETS.contrary],
+    ["the minimal one", PROFILE_SETS.minimal],
+  ])("violates nothing in a whole life with %s, and neither does the server", async (_, profile) => {
+    const { project, proxy } = await proxied(profile);
+    await live(project);
+    // The other way to check domains, which the command line has no use for.
+    const client = new HostingClient({ baseUrl: proxy.url, token: project.sandbox.tokens.agency });
+    await client.domains.checkByPost(["acme.example", "free.example"]);
+    await client.close();
+    expect(proxy.violations).toEqual([]);
+    const unused = operationsOf(readDocument()).filter(({ operation }) => !proxy.operations.has(operation.operationId));
+    expect(unused.map(({ operation }) => operation.operationId)).toEqual([]);
+  });
+
+  it("asks for pages that are in order, however many there are", async () => {
+    const { project, proxy } = await proxied({ envelope: "data_only" });
+    project.control.seedServices({ count: 230 });
+    await well(project, "services");
+    expect(proxy.violations).toEqual([]);
+    expect(proxy.operations.get("listServices")).toBeGreaterThanOrEqual(3);
+  });
+
+  it("finds out about a server with requests that are documented, but for those that ask what a wrong one gets", async () => {
+    const { project, proxy } = await proxied({});
+    const ran = await project.run("contract", "--base-url", proxy.url);
+    expect([ran.code, ran.err]).toEqual([0, ran.err]);
+    const onPurpose = [/per_page is above 100$/, /it carries no bearer token$/];
+    expect(proxy.violations.filter((said) => !onPurpose.some((words) => words.test(said)))).toEqual([]);
+    expect(proxy.operations.size).toBeGreaterThan(5);
+  });
+
+  it("keeps to the document while requests fail around it", async () => {
+    const { project, proxy } = await proxied({});
+    project.control.addFault({ method: "POST", path: "/services", phase: "after", drop: true });
+    project.control.addFault({ method: "GET", path: "/services", phase: "before", status: 503 });
+    project.control.addFault({ method: "POST", path: "/webhooks", phase: "before", status: 500 });
+    await project.declare({ project: "proxied", services: { www: SITE }, webhooks: DECLARATION.webhooks });
+    await project.apply();
+    expect(proxy.violations).toEqual([]);
+    expect(project.control.list("services").filter(({ domain }) => domain === SITE.domain)).toHaveLength(1);
+  });
+
+  it("is told of a mistake by either side: the proxy is no wall of glass", async () => {
+    const { project, proxy } = await proxied({});
+    const authorization = `Bearer ${project.sandbox.tokens.agency}`;
+    await fetch(`${proxy.url}/api/v1/services?per_page=500`, {
+      headers: { authorization, accept: "application/json" },
+    });
+    project.control.addFault({ path: "/plans", phase: "after", status: 200, body: { data: {} } });
+    await fetch(`${proxy.url}/api/v1/plans`, { headers: { authorization, accept: "application/json" } });
+    expect(proxy.violations).toEqual([
+      "GET /api/v1/services → 200: the request: the query parameter per_page is above 100",
+      "GET /api/v1/plans → 200: body.data must be array",
+    ]);
+  });
+});

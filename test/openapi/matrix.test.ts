@@ -1,0 +1,148 @@
+/** Every endpoint x every status that the specification names, provoked over HTTP and held against the document. */
+import { describe, expect, it } from "vitest";
+import { operationsOf, readDocument } from "../../scripts/openapi/document.ts";
+import { PROFILE_SETS, type Profile } from "../../src/sandbox/index.ts";
+import { violationsOf } from "../support/sandbox.ts";
+import { type Running, start } from "../unit/sandbox/harness.ts";
+import { type Asked, type Row, rows, scene, tokenOf } from "./cells.ts";
+
+/** Between them they have every form that an answer can take. */
+const PROFILES: Readonly<Record<string, Partial<Profile>>> = {
+  usual: {},
+  minimal: PROFILE_SETS.minimal,
+  contrary: PROFILE_SETS.contrary,
+  strict: PROFILE_SETS.strict,
+  "queued with 204": { queued: "no_content", creation: "beside", envelope: "flat" },
+  "split orders": { creation: "split", webhook: "bare", envelope: "named_has_more", domain_check: "is_available" },
+};
+
+const SUCCESS = { GET: 200, POST: 201, DELETE: 200 } as const;
+const ABILITIES = ["view", "technical", "billing"] as const;
+
+/** `GET /plans 200` for each answer that came, over all profiles. */
+const seen = new Set<string>();
+const told = ({ method, path }: Row, status: number) => `${method} ${path} ${status}`;
+
+async function ask(running: Running, row: Row, asked: Asked): Promise<number> {
+  const { at = row.path, ...sending } = asked;
+  const { status } = await running.send(row.method, at, sending);
+  seen.add(told(row, status));
+  return status;
+}
+
+/** The row's statuses as they come, by what provokes them; a reason stands where nothing does. */
+async function statusesOf(running: Running, row: Row, restricted: string): Promise<Record<string, number>> {
+  const { good, invalid, foreign, outside, unknown } = row;
+  const others = ABILITIES.filter((one) => one !== row.ability);
+  const came: Record<string, number> = {
+    "no token": await ask(running, row, { ...good, token: null }),
+    "an unknown token": await ask(running, row, { ...good, token: "nobody" }),
+    "without the ability": await ask(running, row, {
+      ...good,
+      token: tokenOf(running.sandbox, `without-${row.ability}`, others),
+    }),
+  };
+  if (typeof invalid !== "string") came.invalid = await ask(running, row, invalid);
+  if (typeof foreign !== "string") came.foreign = await ask(running, row, foreign);
+  if (typeof outside !== "string") came.outside = await ask(running, row, { ...outside, token: restricted });
+  if (typeof unknown !== "string") came.unknown = await ask(running, row, unknown);
+  if (row.method === "POST") {
+    const { body: _body, ...rest } = good;
+    came.unreadable = await ask(running, row, { ...rest, raw: "{" });
+    came["too large"] = await ask(running, row, { ...rest, raw: JSON.stringify({ pad: "x".repeat(1_048_576) }) });
+  }
+  came.good = await ask(running, row, good);
+  return came;
+}
+
+/** What §4, §5 and §7 say; 401, 404, 413 and 400 for anything but a key are what the document adds where they are silent. */
+function expected(row: Row, came: Readonly<Record<string, number>>, profile: Partial<Profile>): Record<string, number> {
+  const by: Record<string, number> = {
+    "no token": 401,
+    "an unknown token": 401,
+    "without the ability": 403,
+    invalid: 422,
+    foreign: 403,
+    outside: 403,
+    unknown: 404,
+    unreadable: 400,
+    "too large": 413,
+    good: success(row, profile),
+  };
+  return Object.fromEntries(Object.keys(came).map((what) => [what, by[what] ?? 0]));
+}
+
+function success({ method, path }: Row, profile: Partial<Profile>): number {
+  if (path.endsWith("suspend"))
+    return { message: 202, service: 200, no_content: 204, empty: 202 }[profile.queued ?? "message"];
+  const silent = method === "DELETE" || path.endsWith("/password");
+  if (silent) return profile.bodies === "empty204" ? 204 : 200;
+  return path === "/domains/check" ? 200 : SUCCESS[method];
+}
+
+describe("every endpoint x every status", () => {
+  it.each(Object.entries(PROFILES))("%s", async (_, profile) => {
+    const running = await start({ profile });
+    const has = await scene(running);
+    const all = rows(has);
+    expect(all).toHaveLength(24);
+    for (const row of all) {
+      const came = await statusesOf(running, row, has.restricted);
+      expect([row.method, row.path, came]).toEqual([row.method, row.path, expected(row, came, profile)]);
+    }
+    // A server has its password generated; nothing is sent (§4).
+    expect((await running.send("POST", `/services/${has.server}/password`)).status).toBe(200);
+    expect(violationsOf(running.sandbox)).toEqual([]);
+  });
+
+  it.each(Object.entries(PROFILES))("the Idempotency-Key of orders: %s", async (_, profile) => {
+    let arrived = () => {};
+    let answer = () => {};
+    const waiting = new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
+    const sleep = () =>
+      new Promise<void>((resolve) => {
+        answer = resolve;
+        arrived();
+      });
+    const running = await start({ profile, processingMs: 1, sleep });
+    const [order] = rows(await scene(running)).filter(({ method, path }) => method === "POST" && path === "/services");
+    if (order === undefined) throw new Error("no such row");
+    const { key: _key, ...keyless } = order.good;
+    expect(await ask(running, order, keyless)).toBe(400);
+    const first = ask(running, order, order.good);
+    await waiting;
+    expect(await ask(running, order, order.good)).toBe(409);
+    answer();
+    expect(await first).toBe(201);
+    expect(await ask(running, order, order.good)).toBe(profile.replay === "ok" ? 200 : 201);
+    expect(violationsOf(running.sandbox)).toEqual([]);
+  });
+
+  it.each(Object.entries(PROFILES))("the limit: %s", async (_, profile) => {
+    // Enough for each of the accounts' tokens to set the scene.
+    const running = await start({ profile, rateLimit: 3 });
+    for (const [index, row] of rows(await scene(running)).entries()) {
+      const token = tokenOf(running.sandbox, `row-${index}`, [...ABILITIES]);
+      for (let time = 0; time < 3; time += 1) await running.send("GET", "/plans", { token });
+      expect(await ask(running, row, { ...row.good, token })).toBe(429);
+    }
+    expect(violationsOf(running.sandbox)).toEqual([]);
+  });
+
+  it("needs Growth or above for new client accounts", async () => {
+    const running = await start();
+    running.sandbox.control.change("customers", 1, { tier: "starter" });
+    expect((await running.send("POST", "/accounts", { body: { name: "Acme" } })).status).toBe(403);
+  });
+
+  it("leaves no documented answer out", () => {
+    const listed = operationsOf(readDocument()).flatMap(({ method, path, operation }) =>
+      Object.keys(operation.responses).map((status) => `${method} ${path.replace("/api/v1", "")} ${status}`),
+    );
+    // §7 names no 5xx, and the rules give no cause for one: faults do, whose answers are not the rules' (see faults.test.ts).
+    const missing = listed.filter((one) => !seen.has(one) && !one.endsWith(" 5XX"));
+    expect(missing).toEqual([]);
+  });
+});

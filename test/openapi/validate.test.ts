@@ -1,0 +1,397 @@
+/** Mistakes made on purpose, in real exchanges: a document that accepts them would be no check. */
+import { beforeAll, describe, expect, it } from "vitest";
+import { type Exchange, PROFILE_SETS, PROFILE_SWITCHES, type Profile } from "../../src/sandbox/index.ts";
+import { completeProfile } from "../../src/sandbox/profile.ts";
+import { validateExchange, validator } from "../support/openapi/validate.ts";
+import { startSandbox, violationsOf } from "../support/sandbox.ts";
+import { start } from "../unit/sandbox/harness.ts";
+import { recorded } from "./recorded.ts";
+
+/** §6. */
+const EVENTS = [
+  "service.provisioned",
+  "invoice.paid",
+  "service.suspended",
+  "invoice.created",
+  "service.expiring",
+  "service.terminated",
+  "service.transfer_accepted",
+] as const;
+
+const USUAL = completeProfile();
+let exchanges: Exchange[] = [];
+
+beforeAll(async () => {
+  exchanges = await recorded();
+});
+
+/** The violations of an exchange by a server that fills the gaps as the sandbox usually does, and by any server. */
+const violations = (exchange: Exchange, profile = USUAL) => validateExchange(exchange, { profile });
+const byAny = (exchange: Exchange) => validateExchange(exchange);
+
+const json = (exchange: Exchange): unknown => (exchange.body === undefined ? undefined : JSON.parse(exchange.body));
+
+/** Fields that §2 and §6 show, with values that they never have. Their absence is a mistake too. */
+const FIELDS = {
+  service: {
+    id: ["1003", 1.5, null, 0],
+    plan: [5, null],
+    product_type: [5, null],
+    status: [1, null],
+    domain: [7, {}],
+    billing_cycle: [1, null],
+    currency: ["JPY", "usd", null],
+    price: ["500", 4.5, null],
+    next_due_date: ["2026-02-30", "21.11.2026", "2026-12-21T00:00:00+00:00", null],
+    provisioning_status: [true, null],
+    created_at: ["2026-11-21", "2026-11-21 10:00:00", "2026-11-21T10:00:00", 1_795_255_200, null],
+  },
+  invoice: {
+    id: ["5001", null],
+    invoice_number: [5001, ""],
+    status: [0, null],
+    currency: ["BTC"],
+    subtotal: [4.5, "5"],
+    total: [4.5, "5", null],
+    due_date: ["soon", null],
+    paid_at: ["yesterday", 0],
+    order_id: ["1003", null],
+  },
+  plan: { plan_id: ["11", null] },
+  webhook: { url: ["hooks", null], events: ["invoice.paid", [], ["invoice.lost"]] },
+} as const satisfies Record<string, Readonly<Record<string, readonly unknown[]>>>;
+
+type Kind = keyof typeof FIELDS;
+
+/** The specified records in a body, with what they are. */
+function* records(value: unknown): Generator<[Kind, Record<string, unknown>]> {
+  if (typeof value !== "object" || value === null) return;
+  const object = value as Record<string, unknown>;
+  if ("invoice_number" in object) yield ["invoice", object];
+  else if ("provisioning_status" in object) yield ["service", object];
+  else if ("plan_id" in object) yield ["plan", object];
+  else if ("events" in object) yield ["webhook", object];
+  for (const inner of Object.values(object)) yield* records(inner);
+}
+
+/** Copies of the exchange with one field of each specified record gone or wrong. */
+function* spoiled(exchange: Exchange): Generator<[string, Exchange]> {
+  const kinds = [...records(json(exchange))];
+  for (const [index, [kind]] of kinds.entries()) {
+    for (const [field, wrong] of Object.entries(FIELDS[kind])) {
+      for (const value of [undefined, ...wrong]) {
+        const body = json(exchange);
+        const [, record] = [...records(body)][index] ?? [kind, {}];
+        if (value === undefined) delete record[field];
+        else record[field] = value;
+        yield [`${kind}.${field} = ${JSON.stringify(value)}`, { ...exchange, body: JSON.stringify(body) }];
+      }
+    }
+  }
+}
+
+const succeeded = () => exchanges.filter(({ status }) => status !== null && status < 300);
+const called = ({ method, url, status }: Exchange) => `${method} ${url} ${status}`;
+
+describe("answers", () => {
+  it("of the sandbox conform, by its profile and by none", () => {
+    expect(exchanges.length).toBeGreaterThan(60);
+    expect(exchanges.flatMap((exchange) => [...violations(exchange), ...byAny(exchange)])).toEqual([]);
+  });
+
+  it("without a specified field, or with a wrong value in one, do not", () => {
+    const met = new Set<string>();
+    const passed: string[] = [];
+    for (const exchange of succeeded()) {
+      for (const [what, wrong] of spoiled(exchange)) {
+        met.add(what);
+        if (violations(wrong).length === 0) passed.push(`${called(exchange)}: ${what}`);
+        if (byAny(wrong).length === 0) passed.push(`${called(exchange)}, by any server: ${what}`);
+      }
+    }
+    expect(passed).toEqual([]);
+    const wanted = Object.values(FIELDS).flatMap((fields) => Object.values(fields).map((wrong) => wrong.length + 1));
+    expect(met.size).toBe(wanted.reduce((sum, count) => sum + count));
+  });
+
+  it("say where they are wrong", () => {
+    const order = exchanges.find(
+      ({ method, url, status }) => method === "POST" && url === "/api/v1/services" && status === 201,
+    );
+    const body = JSON.parse(order?.body ?? "");
+    body.data.invoice.total = 4.5;
+    expect(violations({ ...(order as Exchange), body: JSON.stringify(body) })).toEqual([
+      "POST /api/v1/services → 201: body.data.invoice.total must be integer",
+    ]);
+  });
+
+  it("with a status that is not documented do not conform", () => {
+    const wrong = exchanges.flatMap((exchange) => [203, 302, 418].map((status) => ({ ...exchange, status })));
+    expect(wrong.filter((exchange) => byAny(exchange).length === 0).map(called)).toEqual([]);
+  });
+
+  it("without a body, with one too many, or of another type do not", () => {
+    const wrong = exchanges.flatMap((exchange) => [
+      { ...exchange, body: undefined },
+      { ...exchange, body: "<html>" },
+      { ...exchange, status: 204 },
+      { ...exchange, headers: { ...exchange.headers, "Content-Type": "text/plain" } },
+    ]);
+    // Alone a 429 may be a text.
+    expect(wrong.filter((exchange) => violations(exchange).length === 0).map(called)).toEqual([]);
+  });
+
+  it("of 403 and 422 have what §7 says, whatever the server", () => {
+    const some = (status: number) => exchanges.find((exchange) => exchange.status === status) as Exchange;
+    const wrong: [number, unknown][] = [
+      [403, {}],
+      [403, { message: 5 }],
+      [403, "No."],
+      [422, { message: "No." }],
+      [422, { errors: {} }],
+      [422, { message: "No.", errors: ["domain"] }],
+      [422, { message: "No.", errors: { domain: 5 } }],
+    ];
+    const passed = wrong.filter(
+      ([status, body]) => byAny({ ...some(status), body: JSON.stringify(body) }).length === 0,
+    );
+    expect(passed).toEqual([]);
+  });
+
+  it("that show a secret again do not conform", () => {
+    const list = exchanges.find(
+      ({ method, url }) => method === "GET" && url.startsWith("/api/v1/webhooks"),
+    ) as Exchange;
+    const body = JSON.parse(list.body ?? "");
+    body.data[0].secret = "whsec_0000000000";
+    expect(byAny({ ...list, body: JSON.stringify(body) })).toHaveLength(1);
+  });
+
+  it("of an agency have both Manage fields or neither", () => {
+    const list = exchanges.find(({ url, status }) => url.startsWith("/api/v1/plans") && status === 200) as Exchange;
+    const body = JSON.parse(list.body ?? "");
+    delete body.data[0].price_after_discount;
+    expect(byAny({ ...list, body: JSON.stringify(body) })).not.toEqual([]);
+  });
+
+  it("that a fault had a hand in, or that never came, are not looked at", () => {
+    const [one] = exchanges;
+    expect(violations({ ...(one as Exchange), status: 418, faulty: true })).toEqual([]);
+    expect(violations({ ...(one as Exchange), status: null, body: undefined })).toEqual([]);
+  });
+});
+
+describe("requests", () => {
+  const accepted = () => succeeded().filter(({ requestBody }) => requestBody !== undefined);
+
+  it("that were accepted without a required field do not conform, nor with a wrong value in one", () => {
+    const required: Readonly<Record<string, readonly string[]>> = {
+      "/services": ["plan_id", "currency"],
+      "/webhooks": ["url", "events"],
+      "/domains": ["domain", "years", "currency", "nameserver_mode", "registrant_contact"],
+      "/domains/check": ["domains"],
+      "/accounts": ["name"],
+      "/migration-requests": ["domain"],
+    };
+    let tried = 0;
+    for (const exchange of accepted()) {
+      for (const field of required[exchange.url.replace("/api/v1", "")] ?? []) {
+        for (const value of [undefined, null, []]) {
+          const body = { ...JSON.parse(exchange.requestBody ?? ""), [field]: value };
+          const wrong = { ...exchange, requestBody: JSON.stringify(body) };
+          expect([field, value, violations(wrong).length]).not.toEqual([field, value, 0]);
+          // The same request is nobody's mistake when it is refused.
+          expect(violations({ ...wrong, status: 422, body: '{"message": "No.", "errors": {"a": ["No."]}}' })).toEqual(
+            [],
+          );
+          tried += 1;
+        }
+      }
+    }
+    // An order and its repetition.
+    expect(tried).toBe((2 * 2 + 2 + 5 + 1 + 1 + 1) * 3);
+  });
+
+  it.each([
+    ["/services", { term: 2 }],
+    ["/services", { currency: "JPY" }],
+    ["/services", { plan_id: "11" }],
+    ["/webhooks", { events: ["invoice.lost"] }],
+    ["/webhooks", { url: "no url" }],
+    ["/accounts", { currency: "JPY" }],
+    ["/migration-requests", { order_id: "x" }],
+  ])("to %s accepted with %j do not conform", (path, fields) => {
+    const exchange = accepted().find(({ url }) => url === `/api/v1${path}`) as Exchange;
+    const body = { ...JSON.parse(exchange.requestBody ?? ""), ...fields };
+    expect(violations({ ...exchange, requestBody: JSON.stringify(body) })[0]).toMatch(/accepted, though body/);
+  });
+
+  const order = () => accepted().find(({ url }) => url === "/api/v1/services") as Exchange;
+  const without = (exchange: Exchange, name: string): Exchange => ({
+    ...exchange,
+    requestHeaders: Object.fromEntries(Object.entries(exchange.requestHeaders).filter(([one]) => one !== name)),
+  });
+
+  it.each([
+    ["an Idempotency-Key", () => without(order(), "idempotency-key"), /header parameter Idempotency-Key is missing/],
+    ["a token", () => without(order(), "authorization"), /no bearer token/],
+    ["a body", () => ({ ...order(), requestBody: undefined }), /the body is missing/],
+    ["JSON in its body", () => ({ ...order(), requestBody: "{" }), /the body is not JSON/],
+  ])("accepted without %s do not conform", (_, spoil, words) => {
+    expect(violations(spoil()).join("\n")).toMatch(words);
+  });
+
+  it("with parameters that are wrong or not documented do not", () => {
+    const list = exchanges.find(({ url }) => url.startsWith("/api/v1/services?")) as Exchange;
+    for (const [query, words] of [
+      ["page=0", /query parameter page must be >= 1/],
+      ["per_page=many", /query parameter per_page must be integer/],
+      ["sort=id", /sort is not documented/],
+    ] as const) {
+      expect(violations({ ...list, status: 200, url: `/api/v1/services?${query}` }).join()).toMatch(words);
+    }
+  });
+
+  it("to what does not exist may only be refused", () => {
+    const [one] = exchanges;
+    const lost = { ...(one as Exchange), method: "PUT", url: "/api/v1/services/1" };
+    expect(violations({ ...lost, status: 405 })).toEqual([]);
+    expect(violations({ ...lost, status: 200 })).toHaveLength(1);
+    expect(violations({ ...lost, url: "/panel/sign-on/x", status: 200 })).toEqual([]);
+  });
+
+  it("of a client are held to more: no stray fields, no page size that is too large, and JSON asked for", () => {
+    const asClient = (exchange: Exchange) => validateExchange(exchange, { profile: USUAL, client: true });
+    expect(accepted().flatMap(asClient)).toEqual([]);
+    const body = { ...JSON.parse(order().requestBody ?? ""), colour: "red" };
+    expect(asClient({ ...order(), requestBody: JSON.stringify(body) }).join()).toMatch(/colour is not documented/);
+    expect(asClient(without(order(), "accept")).join()).toMatch(/does not accept application\/json/);
+    expect(asClient(without(order(), "content-type")).join()).toMatch(/not declared as application\/json/);
+    const list = exchanges.find(({ url }) => url.startsWith("/api/v1/services?")) as Exchange;
+    expect(asClient({ ...list, url: "/api/v1/services?per_page=101" }).join()).toMatch(/per_page is above 100/);
+    expect(asClient({ ...order(), requestBody: "{}", status: 422 }).length).toBeGreaterThan(0);
+  });
+});
+
+describe("what is found", () => {
+  it("names no token and no secret", () => {
+    const secrets = /sandbox-\w+-token|whsec_|-Aa1|correct horse/;
+    const spoiledOnes = exchanges.flatMap((exchange) => [
+      { ...exchange, status: 418 },
+      { ...exchange, body: exchange.body?.replaceAll('"', "") },
+      { ...exchange, status: 201, requestBody: exchange.requestBody?.replace("{", "") },
+    ]);
+    expect(spoiledOnes.some(({ body, requestBody }) => secrets.test(`${body}${requestBody}`))).toBe(true);
+    expect(spoiledOnes.flatMap((exchange) => byAny(exchange)).filter((said) => secrets.test(said))).toEqual([]);
+  });
+});
+
+/** Settings that are other words, numbers or times in the same form: no document can tell them apart. */
+const SAME_FORM = new Set([
+  "order",
+  "rate",
+  "status",
+  "provisioning=queued",
+  "provisioning=active",
+  "provisioning=empty",
+  "invoice_status",
+  "billing_cycle=months",
+  "billing_cycle=unit",
+  "product_type",
+  "registrant",
+  "money",
+  "key_retention",
+  "backoff",
+  "deliveries",
+  "weather",
+  // Of deliveries, below.
+  "event_data",
+]);
+
+const others = Object.entries(PROFILE_SWITCHES)
+  .flatMap(([name, [, ...values]]) => values.map((value: string) => ({ name, value })))
+  .filter(({ name, value }) => !SAME_FORM.has(name) && !SAME_FORM.has(`${name}=${value}`));
+
+describe("profiles", () => {
+  it.each(others)("$name=$value is told from the default", async ({ name, value }) => {
+    const own = completeProfile({ [name]: value });
+    const came = await recorded(own, { few: true });
+    expect(came.flatMap((exchange) => violations(exchange, own))).toEqual([]);
+    const swapped = [
+      ...came.flatMap((exchange) => violations(exchange)),
+      ...exchanges.flatMap((exchange) => violations(exchange, own)),
+    ];
+    expect(swapped).not.toEqual([]);
+  });
+});
+
+describe("profiles with names", () => {
+  it("strict keeps to the specification: any reader of the document can live with it", async () => {
+    const came = await recorded(PROFILE_SETS.strict);
+    expect(came.flatMap(byAny)).toEqual([]);
+  });
+
+  it.each([["minimal"], ["contrary"]] as const)("%s does not, and the document says where", async (name) => {
+    const came = await recorded(PROFILE_SETS[name], { few: true });
+    expect(came.flatMap((exchange) => violations(exchange, completeProfile(name)))).toEqual([]);
+    expect(came.flatMap(byAny)).not.toEqual([]);
+  });
+});
+
+describe("deliveries", () => {
+  const payload = { event: "service.suspended", data: { service_id: 1003 }, timestamp: "2026-11-21T10:00:00+00:00" };
+  const headers = { "X-Service-Signature": "0f".repeat(32) };
+  const said = (body: object, given: Readonly<Record<string, string>> = headers, profile?: Profile) =>
+    validator().delivery(JSON.stringify(body), given, profile);
+
+  it("have an event, data and a timestamp, and a signature of 64 hexadecimal digits", () => {
+    expect(said(payload)).toEqual([]);
+    for (const field of Object.keys(payload)) expect(said({ ...payload, [field]: undefined })).toHaveLength(1);
+    expect(said({ ...payload, event: "service.renamed" })).toHaveLength(1);
+    expect(said({ ...payload, data: [] })).not.toEqual([]);
+    expect(said({ ...payload, timestamp: "now" })).not.toEqual([]);
+    expect(said(payload, {})).toEqual(["delivery: the header X-Service-Signature is missing"]);
+    expect(said(payload, { "x-service-signature": "sha256=00" })).toHaveLength(1);
+    expect(said(payload, headers, completeProfile({ event_data: "id" }))).toEqual([]);
+    expect(said(payload, headers, USUAL)).not.toEqual([]);
+  });
+});
+
+describe("the events of the sandbox", () => {
+  const settings = [
+    ...PROFILE_SWITCHES.event_data.map((event_data) => ({ event_data })),
+    { ids: "string", timestamps: "micros_z", status: "words" },
+    { event_data: "id", ids: "string", timestamps: "date" },
+  ] as const;
+
+  it.each(settings)("conform: %j", async (profile) => {
+    const { sandbox } = await start({ profile });
+    const { control } = sandbox;
+    // Nobody listens there: what counts is what is sent.
+    control.create("webhooks", { url: "http://127.0.0.1:9/", events: [...EVENTS] });
+    const [service] = control.seedServices();
+    const invoice = control.list("invoices").find(({ order_id }) => order_id === service?.id);
+    const sent = EVENTS.flatMap((event) =>
+      control.trigger(event, event.startsWith("invoice") ? { invoice_id: invoice?.id } : { service_id: service?.id }),
+    );
+    expect(sent.map(({ event }) => event)).toEqual(EVENTS);
+    const own = completeProfile(profile);
+    expect(sent.flatMap(({ body }) => validator().delivery(body, undefined, own))).toEqual([]);
+    const other = completeProfile({ event_data: own.event_data === "id" ? "nested" : "id" });
+    for (const { body } of sent) expect(validator().delivery(body, undefined, other)).not.toEqual([]);
+    await control.settled();
+  });
+});
+
+describe("a sandbox of the tests", () => {
+  it("fails the test that closes it when it violated the document", async () => {
+    const sandbox = await startSandbox({ rateLimit: 0 });
+    const [service] = sandbox.control.seedServices();
+    // What no server would send: the document wants a word.
+    sandbox.control.change("services", service?.id ?? 0, { plan: "", status: "" as never });
+    const headers = { authorization: `Bearer ${sandbox.tokens.agency}` };
+    await fetch(`${sandbox.url}/api/v1/services/${service?.id}`, { headers });
+    expect(violationsOf(sandbox)).toHaveLength(1);
+    await expect(sandbox.close()).rejects.toThrow(/status must NOT have fewer than 1 characters/);
+  });
+});

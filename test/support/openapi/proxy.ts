@@ -1,0 +1,66 @@
+/**
+ * A proxy that holds a client, and the server behind it, against `schemas/openapi.yaml`: plain HTTP between two addresses of
+ * this machine. It changes nothing.
+ */
+import { createServer, type IncomingMessage, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type Exchange, type Strictness, validator } from "./validate.ts";
+
+export interface ValidatingProxy {
+  readonly url: string;
+  /** The operations that were asked for, by their ids, with how often. */
+  readonly operations: ReadonlyMap<string, number>;
+  /** What the client and the server did against the document, a sentence each. */
+  readonly violations: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Starts a proxy in front of an address of this machine. Requests are those of a client that must make no mistake. */
+export async function startValidatingProxy(target: string, profile?: Strictness["profile"]): Promise<ValidatingProxy> {
+  const operations = new Map<string, number>();
+  const violations: string[] = [];
+  const note = (exchange: Exchange): void => {
+    violations.push(...validator().exchange(exchange, { profile, client: true }));
+    const { pathname } = new URL(exchange.url, target);
+    const id = validator().find(exchange.method, pathname)?.placed.operation.operationId ?? "unknown";
+    operations.set(id, (operations.get(id) ?? 0) + 1);
+  };
+
+  const server = createServer(async (incoming, outgoing) => {
+    const asked = await textOf(incoming);
+    const { method = "GET", url = "/", headers } = incoming;
+    const forwarded = request(new URL(url, target), { method, headers: { ...headers, host: new URL(target).host } });
+    const told = { method, url, requestHeaders: flat(headers), requestBody: asked === "" ? undefined : asked };
+    forwarded.on("error", () => {
+      note({ ...told, status: null, headers: {}, body: undefined });
+      outgoing.destroy();
+    });
+    forwarded.on("response", async (answer) => {
+      const body = await textOf(answer);
+      const status = answer.statusCode ?? 0;
+      note({ ...told, status, headers: flat(answer.headers), body: body === "" ? undefined : body });
+      outgoing.writeHead(status, answer.headers).end(body);
+    });
+    forwarded.end(asked);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    operations,
+    violations,
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+async function textOf(stream: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function flat(headers: IncomingMessage["headers"]): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value ?? ""].flat().join(", ")]));
+}

@@ -1,0 +1,79 @@
+/**
+ * The sandbox of all tests: every exchange with its API is held against `schemas/openapi.yaml`, and so is every event that
+ * it sent. A violation fails the test that closes the sandbox.
+ */
+import { type Sandbox, type SandboxOptions, startSandbox as start } from "../../src/sandbox/index.ts";
+import { completeProfile, type Profile } from "../../src/sandbox/profile.ts";
+import { validator } from "./openapi/validate.ts";
+
+/** What is known of a sandbox that is watched. */
+interface Watch {
+  readonly profile: Profile;
+  readonly violations: string[];
+  /** Why violations are let pass; undefined: they are not. */
+  excuse: string | undefined;
+}
+
+const watches = new WeakMap<Sandbox, Watch>();
+
+/** Beyond it the list says nothing new. */
+const MOST = 20;
+
+/** The profile that suites run under which any must pass: `npm run test:long profiles` sets it, a test's own goes before it. */
+export function profileOfRun(): Pick<SandboxOptions, "profile"> {
+  const { HOSTFORM_PROFILE: profile } = process.env;
+  return profile === undefined ? {} : { profile };
+}
+
+/** Starts a sandbox that is watched. @throws (its `close`) Error with the violations. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const watch: Watch = { profile: completeProfile(options.profile), violations: [], excuse: undefined };
+  const { profile, violations } = watch;
+  const sandbox = await start({
+    ...options,
+    observe: (exchange) => {
+      options.observe?.(exchange);
+      if (violations.length >= MOST) return;
+      violations.push(...validator().exchange(exchange, { profile }));
+      const { method, url, status, faulty } = exchange;
+      // The document allows servers to fail; this one does so by a fault, or it has a defect.
+      if (status !== null && status >= 500 && !faulty)
+        violations.push(`${method} ${url} → ${status}: no fault made it fail`);
+    },
+  });
+  const { close } = sandbox;
+  let closing: Promise<void> | undefined;
+  sandbox.close = () => {
+    closing ??= (async () => {
+      try {
+        violations.push(...eventsOf(sandbox, profile));
+      } finally {
+        await close();
+      }
+      if (violations.length === 0 || watch.excuse !== undefined) return;
+      throw new Error(`schemas/openapi.yaml was violated:\n${[...new Set(violations)].join("\n")}`);
+    })();
+    return closing;
+  };
+  watches.set(sandbox, watch);
+  return sandbox;
+}
+
+/** Lets violations pass in a test that makes them: by changing records to what no server would send, for example. */
+export function excuseViolations(sandbox: Sandbox, why: string): void {
+  const watch = watches.get(sandbox);
+  if (watch !== undefined) watch.excuse = why;
+}
+
+/** The violations so far. */
+export function violationsOf(sandbox: Sandbox): readonly string[] {
+  return watches.get(sandbox)?.violations ?? [];
+}
+
+function eventsOf(sandbox: Sandbox, profile: Profile): string[] {
+  return sandbox.control.list("deliveries").flatMap(({ event, body }) =>
+    validator()
+      .delivery(body, undefined, profile)
+      .map((said) => `${event}: ${said}`),
+  );
+}
