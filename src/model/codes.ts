@@ -1,5 +1,7 @@
 import { apiCodes } from "./api-codes.ts";
+import { listenCodes } from "./listen-codes.ts";
 import { stackCodes } from "./stack-codes.ts";
+import { webhookCodes } from "./webhook-codes.ts";
 
 /**
  * Every code that a diagnostic of hostform can carry, with what it means and what to do. One table: `docs/errors.md`
@@ -164,6 +166,10 @@ export const codes = {
     "Nothing to do: the object is made anew, with a new secret.",
   ],
 
+  // Webhooks
+  ...webhookCodes,
+  ...listenCodes,
+
   // Terraform
   "terraform.project": [
     "The Terraform provider has no project, and a service is to be ordered",
@@ -192,6 +198,12 @@ export const codes = {
   "terraform.export": [
     "A part of the declaration cannot be said in Terraform, or means something else there",
     "See the message: it says what becomes of that part.",
+  ],
+
+  // Contract
+  "contract.leftover": [
+    "A webhook that `hostform contract --write` registered could not be seen to be removed",
+    "Look for it with `hostform webhooks`, and remove it in the dashboard.",
   ],
 
   // State

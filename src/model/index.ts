@@ -7,6 +7,7 @@ export * from "./address.ts";
 export * from "./change.ts";
 export * from "./clock.ts";
 export * from "./codes.ts";
+export * from "./contract.ts";
 export * from "./currency.ts";
 export * from "./desired.ts";
 export * from "./diagnostic.ts";

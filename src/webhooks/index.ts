@@ -1,6 +1,10 @@
 /**
- * Webhook deliveries (§6 Events). In: the raw bytes of a request's body and the subscription's signing secret. Out: the
- * signature that the delivery must carry. Must not: parse a body before its signature is checked, or let a secret into
- * any text.
+ * Webhook deliveries (§6 Events), published as `hostform/webhooks`. In: the raw bytes of a request's body, its signature and
+ * the subscription's signing secret; or requests of a server. Out: whether the signature fits, typed events, answers for the
+ * sender. Must not: parse a body before its signature is checked, count a delivery as handled before it was, or let a secret
+ * into any text.
  */
-export { signatureOf } from "./signature.ts";
+export { type ExpressRequest, expressHandler } from "./express-handler.ts";
+export * from "./fetch.ts";
+export { nodeHandler } from "./node-handler.ts";
+export { signatureOf, verifySignature } from "./signature.ts";

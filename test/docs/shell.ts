@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { chmod, copyFile, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { startSandbox } from "../../src/sandbox/index.ts";
 import { installConstructs } from "../support/constructs.ts";
+import { startSandbox } from "../support/sandbox.ts";
 import { type Block, type Page, root } from "./markdown.ts";
 
 /** How long the blocks of one page may take. */
@@ -112,7 +112,12 @@ async function packageFolder(base: string): Promise<string> {
 async function linkPackage(project: string): Promise<void> {
   const folder = path.join(project, "node_modules/hostform");
   await mkdir(folder, { recursive: true });
-  const exported = { "./client": "./src/api/index.ts" };
+  const exported = {
+    "./client": "./src/api/index.ts",
+    "./sandbox": "./src/sandbox/index.ts",
+    "./webhooks": "./src/webhooks/index.ts",
+    "./webhooks/fetch": "./src/webhooks/fetch.ts",
+  };
   await writeFile(path.join(folder, "package.json"), JSON.stringify({ type: "module", exports: exported }));
   await symlink(path.join(root, "src"), path.join(folder, "src"));
 }

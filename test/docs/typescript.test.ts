@@ -13,14 +13,19 @@ import { type Page, pages, root } from "./markdown.ts";
 async function check(files: Readonly<Record<string, string>>): Promise<string> {
   const folder = mkdtempSync(path.join(tmpdir(), "hostform-docs-types-"));
   try {
-    await installConstructs(folder);
+    await installConstructs(folder, ["express", "@types/express"]);
     for (const [name, text] of Object.entries(files)) {
       mkdirSync(path.join(folder, path.dirname(name)), { recursive: true });
       writeFileSync(path.join(folder, name), text);
     }
     writeFileSync(path.join(folder, "package.json"), JSON.stringify({ type: "module" }));
     const compilerOptions = {
-      paths: { "hostform/client": [path.join(root, "src/api/index.ts")] },
+      paths: {
+        "hostform/client": [path.join(root, "src/api/index.ts")],
+        "hostform/sandbox": [path.join(root, "src/sandbox/index.ts")],
+        "hostform/webhooks": [path.join(root, "src/webhooks/index.ts")],
+        "hostform/webhooks/fetch": [path.join(root, "src/webhooks/fetch.ts")],
+      },
       typeRoots: [path.join(root, "node_modules/@types")],
     };
     const config = { extends: path.join(root, "tsconfig.json"), compilerOptions, include: ["**/*.ts"] };

@@ -86,10 +86,67 @@ describe("the package", () => {
     expect(output.split("\n")).toContain("11");
   });
 
+  it("is a library: hostform/sandbox", () => {
+    const script = `
+      import { startSandbox } from "hostform/sandbox";
+      const sandbox = await startSandbox({ clock: "2026-11-21T10:00:00Z" });
+      sandbox.control.seedServices();
+      sandbox.control.advanceClock({ months: 12 });
+      const answer = await fetch(sandbox.url + "/api/v1/services", { headers: { authorization: "Bearer " + sandbox.tokens.agency } });
+      const { data } = await answer.json();
+      console.log(sandbox.control.clock().now, data.map((service) => service.status).join());
+      await sandbox.close();`;
+    const output = run(process.execPath, ["--input-type=module", "-e", script], folder);
+    expect(output).toBe("2027-11-21T10:00:00.000Z terminated\n");
+  });
+
+  it("is a library: hostform/webhooks, and hostform/webhooks/fetch with the same errors", () => {
+    const script = `
+      import { nodeHandler, parseEvent, signatureOf, verifySignature, WebhookError } from "hostform/webhooks";
+      import { fetchHandler, WebhookError as SameError } from "hostform/webhooks/fetch";
+      const body = '{"event":"invoice.paid","data":{"id":1},"timestamp":"2026-11-22T10:00:00+00:00"}';
+      const headers = { "X-Service-Signature": signatureOf(body, "secret") };
+      const onEvent = ({ event }) => console.log(event);
+      nodeHandler({ secrets: "secret", onEvent });
+      const answer = await fetchHandler({ secrets: "secret", onEvent })(new Request("https://a.example/", { method: "POST", headers, body }));
+      console.log(answer.status, WebhookError === SameError, verifySignature(body, "00", "secret"), parseEvent(body).known);`;
+    expect(run(process.execPath, ["--input-type=module", "-e", script], folder)).toBe(
+      "invoice.paid\n204 true false true\n",
+    );
+  });
+
+  it("has types of hostform/webhooks/fetch that need neither Node's nor anything else but those of the web", () => {
+    writeFileSync(
+      path.join(folder, "worker.ts"),
+      `import { fetchHandler, serviceIdOf } from "hostform/webhooks/fetch";
+const hooks = fetchHandler({ secrets: "secret", onEvent: (event): string | undefined => serviceIdOf(event) });
+export default { fetch: (request: Request): Promise<Response> => hooks(request) };
+// @ts-expect-error nothing of Node is known here
+void process;
+// @ts-expect-error a secret is required
+void fetchHandler({ onEvent: () => {} });
+`,
+    );
+    const options = ["--lib", "es2022,dom", "--types", "null"];
+    expect(compile(folder, "worker.ts", "bundler", { options })).toBe("");
+  });
+
   it("has types that a strict consumer compiles against", () => {
     writeFileSync(
       path.join(folder, "consumer.ts"),
       `import { ApiError, HostingClient, type ServiceRecord } from "hostform/client";
+import { type Sandbox, startSandbox } from "hostform/sandbox";
+import { createServer } from "node:http";
+import { nodeHandler, verifySignature, type WebhookEvent } from "hostform/webhooks";
+createServer(nodeHandler({ secrets: ["old", "new"], onEvent: async (event: WebhookEvent) => event.known }));
+// @ts-expect-error the exact bytes, not what a parser made of them
+verifySignature({ event: "invoice.paid" }, "", "secret");
+export async function started(): Promise<string> {
+  await using sandbox: Sandbox = await startSandbox({ seed: "a", profile: { status: "words" }, clock: "2026-11-21T10:00:00Z" });
+  return sandbox.control.advanceClock({ months: 1 }).now;
+}
+// @ts-expect-error no such switch
+void startSandbox({ profile: { colour: "red" } });
 const client = new HostingClient({ baseUrl: "https://api.example", token: "t" });
 export async function domains(): Promise<(string | null)[]> {
   try {

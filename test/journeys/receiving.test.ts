@@ -1,0 +1,128 @@
+/** `hostform/webhooks` and a sandbox that sends, over real HTTP: whatever form events have, however often they come. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { EVENTS, PROFILE_SWITCHES, type Sandbox, type SandboxOptions } from "../../src/sandbox/index.ts";
+import {
+  invoiceIdOf,
+  nodeHandler,
+  type ReceiverOptions,
+  serviceIdOf,
+  type WebhookEvent,
+} from "../../src/webhooks/index.ts";
+import { startSandbox } from "../support/sandbox.ts";
+
+const START = "2026-11-21T10:00:00Z";
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((close) => close()));
+});
+
+async function listen(options: ReceiverOptions): Promise<string> {
+  const server = createServer(nodeHandler(options));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closing.push(() => {
+    server.closeAllConnections();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
+}
+
+/** A sandbox with one active service, and a receiver that is subscribed to everything. */
+async function subscribed(options: SandboxOptions = {}, handle: (event: WebhookEvent) => unknown = () => undefined) {
+  const sandbox = await startSandbox({ clock: START, ...options });
+  closing.push(() => sandbox.close());
+  const secrets: string[] = [];
+  const events: WebhookEvent[] = [];
+  const refused: string[] = [];
+  const url = await listen({
+    secrets: () => secrets,
+    onEvent: async (event) => {
+      await handle(event);
+      events.push(event);
+    },
+    onRefused: ({ code }) => refused.push(code),
+    onError: () => undefined,
+  });
+  const [service] = sandbox.control.seedServices({ count: 1 });
+  const [invoice] = sandbox.control.list("invoices").filter(({ order_id }) => order_id === service?.id);
+  const webhook = sandbox.control.create("webhooks", { url, events: [...EVENTS] });
+  secrets.push(webhook.secret);
+  return { sandbox, webhook, secrets, events, refused, service: service?.id ?? 0, invoice: invoice?.id ?? 0 };
+}
+
+const statuses = ({ control }: Sandbox) => control.list("deliveries").map(({ status }) => status);
+
+describe("every event names what it is about", () => {
+  const forms = PROFILE_SWITCHES.event_data.flatMap((event_data) =>
+    PROFILE_SWITCHES.ids.map((ids) => ({ event_data, ids })),
+  );
+
+  it.each(forms)("with $event_data and ids as $ids", async (profile) => {
+    const { sandbox, events, service, invoice } = await subscribed({ profile });
+    for (const event of EVENTS) {
+      const subject = event.startsWith("invoice.") ? { invoice_id: invoice } : { service_id: service };
+      expect(sandbox.control.trigger(event, subject)).toHaveLength(1);
+      await sandbox.control.settled();
+    }
+    expect(events.map(({ event, known }) => [event, known])).toEqual(EVENTS.map((event) => [event, true]));
+    for (const event of events) {
+      expect(serviceIdOf(event), event.event).toBe(String(service));
+      expect(invoiceIdOf(event), event.event).toBe(event.event.startsWith("invoice.") ? String(invoice) : undefined);
+      expect(event.at).toEqual(new Date(START));
+    }
+  });
+});
+
+describe("each event is handled once", () => {
+  it("when every delivery comes twice and one comes again by hand", async () => {
+    const { sandbox, events, service, invoice } = await subscribed({ profile: { deliveries: "twice" } });
+    const { control } = sandbox;
+    const [first] = control.trigger("invoice.paid", { invoice_id: invoice });
+    control.trigger("service.suspended", { service_id: service });
+    await control.settled();
+    control.replayDelivery(first?.id ?? 0);
+    await control.settled();
+    // One that came while its twin was being handled was told to come again.
+    control.advanceClock({ minutes: 1 });
+    await control.settled();
+    expect(new Set(statuses(sandbox))).toEqual(new Set(["delivered"]));
+    expect(events.map(({ event }) => event).sort()).toEqual(["invoice.paid", "service.suspended"]);
+  });
+
+  it("when the program fails at first: the retry is no duplicate", async () => {
+    let failures = 2;
+    const { sandbox, events, invoice } = await subscribed({}, () => {
+      if (failures-- > 0) throw new Error("the database is down");
+    });
+    const { control } = sandbox;
+    control.trigger("invoice.paid", { invoice_id: invoice });
+    await control.settled();
+    expect([events, statuses(sandbox)]).toEqual([[], ["pending"]]);
+    for (const seconds of [10, 100, 1000]) {
+      control.advanceClock({ seconds });
+      await control.settled();
+    }
+    expect(events).toMatchObject([{ event: "invoice.paid" }]);
+    expect(control.list("deliveries")).toMatchObject([
+      { status: "delivered", attempts: [{ status: 500 }, { status: 500 }, { status: 204 }] },
+    ]);
+  });
+
+  it("when the secret is rotated in mid-stream, and what comes under an unknown one is refused until it is known", async () => {
+    const { sandbox, webhook, secrets, events, refused, invoice, service } = await subscribed();
+    const { control } = sandbox;
+    control.trigger("invoice.paid", { invoice_id: invoice });
+    await control.settled();
+    const { secret } = control.rotateSecret(webhook.id);
+    control.trigger("service.suspended", { service_id: service });
+    await control.settled();
+    expect([events.length, refused]).toEqual([1, ["webhooks.bad_signature"]]);
+
+    secrets.unshift(secret);
+    control.advanceClock({ seconds: 10 });
+    await control.settled();
+    expect(events.map(({ event }) => event)).toEqual(["invoice.paid", "service.suspended"]);
+    expect(statuses(sandbox)).toEqual(["delivered", "delivered"]);
+  });
+});

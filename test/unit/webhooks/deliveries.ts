@@ -1,0 +1,78 @@
+/** What tests of receivers share: deliveries as a sender makes them, and servers that are closed after the test. */
+import { createServer, type RequestListener } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { afterEach, vi } from "vitest";
+import { signatureOf, type WebhookError, type WebhookEvent } from "../../../src/webhooks/index.ts";
+
+export const SECRET = "whsec-0c9f-hunter22";
+export const NEW_SECRET = "whsec-77aa-hunter23";
+
+/** The body of an event that has not been sent before in this test. */
+export function bodyOf(event = "invoice.paid", data: object = { id: 5003, order_id: 1003 }): string {
+  return JSON.stringify({ event, data, timestamp: "2026-11-22T10:00:00+00:00" });
+}
+
+/** A delivery as a request; signed with the secret unless a signature is given. */
+export function delivery(
+  body: string | Uint8Array = bodyOf(),
+  { secret = SECRET, signature = signatureOf(body, secret) } = {},
+) {
+  const headers = { "content-type": "application/json", "X-Service-Signature": signature };
+  return { method: "POST", headers, body: typeof body === "string" ? body : new Uint8Array(body) };
+}
+
+/** What a program does that receives: it notes everything. */
+export function recorder() {
+  const events: WebhookEvent[] = [];
+  const refused: string[] = [];
+  const errors: unknown[] = [];
+  return {
+    events,
+    refused,
+    errors,
+    options: {
+      secrets: SECRET,
+      onEvent: vi.fn((event: WebhookEvent): unknown => events.push(event)),
+      onRefused: ({ code }: WebhookError) => void refused.push(code),
+      onError: (error: unknown) => void errors.push(error),
+    },
+  };
+}
+
+const open: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((close) => close()));
+});
+
+/** A server on a free port of this machine. @returns its URL. */
+export async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  open.push(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
+}
+
+/** Sends bytes as they are. @returns what came back until the other side closed, or `until` has been seen. */
+export function sendRaw(
+  url: string,
+  text: string,
+  { until, end = false }: { until?: RegExp; end?: boolean } = {},
+): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    let received = "";
+    const socket = connect(Number(port), hostname, () => {
+      socket.write(text);
+      if (end) socket.destroy();
+    });
+    socket.on("data", (chunk) => {
+      received += chunk.toString();
+      if (until?.test(received)) socket.destroy();
+    });
+    socket.on("error", () => {});
+    socket.on("close", () => resolve(received));
+  });
+}
