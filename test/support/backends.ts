@@ -3,9 +3,10 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { type Sandbox, startSandbox } from "../../src/sandbox/index.ts";
+import type { Sandbox } from "../../src/sandbox/index.ts";
 import { HttpBackend } from "./http-backend.ts";
 import type { Postgres } from "./postgres.ts";
+import { startSandbox } from "./sandbox.ts";
 
 const MAIN = path.resolve(import.meta.dirname, "../../src/cli/main.ts");
 

@@ -62,6 +62,7 @@ export function fakeIo(parts: FakeIoParts = {}): FakeIo {
       return answers.shift();
     },
     readInput: async () => parts.input ?? "",
+    readInputBytes: async () => Buffer.from(parts.input ?? ""),
     onInterrupt: (callback) => {
       callbacks.add(callback);
       listened();

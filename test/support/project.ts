@@ -12,9 +12,10 @@ import { type Invocation, type Io, looksOf } from "../../src/cli/io.ts";
 import { type RunOptions, withPlan } from "../../src/cli/run.ts";
 import type { Change, Plan, ResourceState, State } from "../../src/model/index.ts";
 import { createFileStore } from "../../src/record/index.ts";
-import { type RequestEntry, type Sandbox, type SandboxOptions, startSandbox } from "../../src/sandbox/index.ts";
+import type { RequestEntry, Sandbox, SandboxOptions } from "../../src/sandbox/index.ts";
 import { type TestClock, testClock } from "./clock.ts";
 import { quickFolder } from "./folder.ts";
+import { profileOfRun, startSandbox } from "./sandbox.ts";
 
 /** What a command did. */
 export interface Ran {
@@ -50,6 +51,7 @@ export async function startProject(options: ProjectOptions = {}): Promise<Projec
     rateLimit: 0,
     autoPay: true,
     provisioningSeconds: 0,
+    ...profileOfRun(),
     ...options.sandbox,
   });
   const dir = await mkdtemp(quickFolder("test"));
@@ -233,6 +235,7 @@ export class Project {
       columns: undefined,
       ask: async (question) => this.answer(question),
       readInput: async () => "",
+      readInputBytes: async () => new Uint8Array(),
       onInterrupt: (callback) => {
         this.#interrupts.add(callback);
         return () => this.#interrupts.delete(callback);

@@ -7,8 +7,9 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, expect } from "vitest";
-import { type RequestEntry, type Sandbox, type SandboxOptions, startSandbox } from "../../src/sandbox/index.ts";
+import type { RequestEntry, Sandbox, SandboxOptions } from "../../src/sandbox/index.ts";
 import { noTerraform } from "./backends.ts";
+import { startSandbox } from "./sandbox.ts";
 import {
   changedIn,
   type Diagnosis,

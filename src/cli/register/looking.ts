@@ -1,11 +1,13 @@
 import type { Command } from "commander";
 import type { CollectionName } from "../commands/looking/collections.ts";
 import { examples, type Registration } from "../registration.ts";
+import { registerWebhooks } from "./webhooks.ts";
 
 const GROUP = "Looking:";
 
 /** Commands that only read the account: tables for people, arrays of records with `--json`. */
-export function registerLooking({ command, action }: Registration): void {
+export function registerLooking(registration: Registration): void {
+  const { command, action } = registration;
   const looking = (name: string, summary: string, parent?: Command) =>
     command(name, summary, parent === undefined ? GROUP : "Commands:", parent).option(
       "--provider <alias>",
@@ -43,7 +45,7 @@ export function registerLooking({ command, action }: Registration): void {
       ),
     [["hostform grants hosting_service.acme-www", "the id is taken from the state"]],
   );
-  examples(collection("webhooks", "list the webhook subscriptions"), [["hostform webhooks", "urls and events"]]);
+  registerWebhooks(registration);
   examples(collection("accounts", "list the client accounts (Manage track)"), [
     ["hostform accounts --provider beta", "those of another account"],
   ]);

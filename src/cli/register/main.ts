@@ -2,11 +2,13 @@ import { type Command, Option } from "commander";
 import { addGuardOptions } from "../guards.ts";
 import { collect, duration, given } from "../options.ts";
 import { examples, type Registration, wholeNumber } from "../registration.ts";
+import { registerWatch } from "./watch.ts";
 
 const GROUP = "Main commands:";
 
-/** validate, plan, apply, destroy, import, resolve: from a declaration to an account that matches it. */
-export function registerMain({ command, action }: Registration): void {
+/** validate, plan, apply, watch, destroy, import, resolve: from a declaration to an account that matches it. */
+export function registerMain(registration: Registration): void {
+  const { command, action } = registration;
   examples(
     command("validate", "check the declaration, without any request", GROUP).action(
       action(async (invocation) => (await import("../commands/validate.ts")).runValidate(invocation), "each"),
@@ -62,6 +64,7 @@ export function registerMain({ command, action }: Registration): void {
       ['hostform apply --app "node main.js"', "synthesize with cdktf or cdktn, and apply every stack"],
     ],
   );
+  registerWatch(registration, GROUP);
   examples(
     applying(command("destroy", "remove what is managed, as far as deletion_policy allows", GROUP)).action(
       action(

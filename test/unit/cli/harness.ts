@@ -6,8 +6,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, expect } from "vitest";
 import { runCli } from "../../../src/cli/cli.ts";
-import { type Sandbox, type SandboxOptions, startSandbox } from "../../../src/sandbox/index.ts";
+import type { Sandbox, SandboxOptions } from "../../../src/sandbox/index.ts";
 import { type FakeIo, type FakeIoParts, fakeIo } from "../../support/io.ts";
+import { startSandbox } from "../../support/sandbox.ts";
 
 export interface Ran {
   readonly code: number;

@@ -1,0 +1,124 @@
+import { Argument, type Command, Option } from "commander";
+import { didYouMean, EVENTS } from "../../model/index.ts";
+import { collect, given, port } from "../options.ts";
+import { examples, type Registration } from "../registration.ts";
+
+const CONTROL = ["--control-url <url>", "the sandbox's control port (default: HOSTING_SANDBOX_CONTROL_URL)"] as const;
+
+/** Adds the options that say where signing secrets are. */
+export function addSecretOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option("--secret-env <name>", "environment variable with a signing secret (repeatable)").argParser(collect),
+    )
+    .addOption(
+      new Option("--secret-file <file>", "file with signing secrets, one a line (repeatable)").argParser(collect),
+    )
+    .addOption(
+      new Option("--webhook <address>", "webhook in the state whose secret it is (repeatable)").argParser(collect),
+    );
+}
+
+/** webhooks, and what there is to do with deliveries. */
+export function registerWebhooks({ command, action }: Registration): void {
+  const webhooks = command("webhooks", "list the webhook subscriptions, or receive and check deliveries", "Looking:")
+    .helpCommand(false)
+    .allowExcessArguments()
+    .option("--provider <alias>", "the account to look at (default: default)")
+    .action(
+      action(async (invocation, flags: object) =>
+        (await import("../commands/looking/collections.ts")).runCollection(invocation, flags, "webhooks", undefined),
+      ),
+    );
+  // A command of its own and a group at once: a part that is misspelt must not list.
+  webhooks.hook("preAction", (_, actual) => {
+    const [word] = actual.args;
+    if (actual !== webhooks || word === undefined) return;
+    const names = webhooks.commands.map((sub) => sub.name());
+    const fix = didYouMean(word, names).trim();
+    webhooks.error(`error: unknown command 'webhooks ${word}'\n(${fix || `there are ${names.join(", ")}`})`);
+  });
+  examples(webhooks, [
+    ["hostform webhooks", "urls and events"],
+    ["hostform webhooks listen --help", "receive deliveries on this machine"],
+  ]);
+  const part = (name: string, summary: string) => command(name, summary, "Commands:", webhooks);
+  examples(
+    addSecretOptions(part("listen", "receive deliveries, verify and show them, and hand them on"))
+      .addOption(new Option("--port <n>", "port to listen on (default: any free one)").argParser(port))
+      .addOption(new Option("--host <ip>", "address to listen on (default: 127.0.0.1)").argParser(given))
+      .addOption(new Option("--forward-to <url>", "post each event there, signed anew").argParser(given))
+      .addOption(
+        new Option(
+          "--forward-secret-env <name>",
+          "variable with the secret that the application verifies with (default: the first one)",
+        ).argParser(given),
+      )
+      .addOption(new Option("--events <names>", "only these, with commas between (repeatable)").argParser(collect))
+      .option("--duplicates", "hand on what comes again, too: what `replay` sends")
+      .option("--register [url]", "subscribe this address, or the one given, until the end")
+      .option("--provider <alias>", "the account for --register (default: default)")
+      .action(
+        action(async (invocation, flags: object) =>
+          (await import("../commands/webhooks/listen.ts")).runListen(invocation, flags),
+        ),
+      ),
+    [
+      ["hostform webhooks listen --register", "a sandbox's events, as they come"],
+      ["hostform webhooks listen --secret-file hook.secret --forward-to http://localhost:3000", "to an application"],
+    ],
+  );
+  examples(
+    addSecretOptions(part("verify", "check the signature of a body that was kept"))
+      .argument("<file>", "the raw body; - is standard input")
+      .addOption(
+        new Option("--signature <hex>", "what stood in X-Service-Signature").argParser(given).makeOptionMandatory(),
+      )
+      .action(
+        action(async (invocation, flags: never, file: string) =>
+          (await import("../commands/webhooks/verify.ts")).runVerify(invocation, flags, file),
+        ),
+      ),
+    [['hostform webhooks verify body.json --signature "$SIGNATURE" --secret-file hook.secret', "exit code 0: it fits"]],
+  );
+  examples(
+    part("trigger", "have a sandbox send an event now")
+      .addArgument(new Argument("<event>", "its name").choices(EVENTS))
+      .option("--service <address>", "what it is about: an id, or an address in the state")
+      .option("--invoice <id>", "what it is about")
+      .option("--webhook <id>", "to this subscription alone")
+      .option(...CONTROL)
+      .action(
+        action(async (invocation, flags: object, event: string) =>
+          (await import("../commands/webhooks/deliveries.ts")).runTrigger(invocation, flags, event),
+        ),
+      ),
+    [["hostform webhooks trigger invoice.paid --invoice 5001", "whether or not it was paid"]],
+  );
+  examples(
+    part("deliveries", "list what a sandbox has sent, or show one delivery")
+      .argument("[id]", "show this one in full")
+      .option(...CONTROL)
+      .action(
+        action(
+          async (invocation, flags: object, id?: string) =>
+            (await import("../commands/webhooks/deliveries.ts")).runDeliveries(invocation, flags, id),
+          "none",
+        ),
+      ),
+    [["hostform webhooks deliveries", "with what came back"]],
+  );
+  examples(
+    part("replay", "have a sandbox send a delivery again")
+      .argument("<id>", "of the delivery")
+      .option(...CONTROL)
+      .action(
+        action(
+          async (invocation, flags: object, id: string) =>
+            (await import("../commands/webhooks/deliveries.ts")).runReplay(invocation, flags, id),
+          "none",
+        ),
+      ),
+    [["hostform webhooks replay 3", "the same bytes"]],
+  );
+}

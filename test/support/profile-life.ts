@@ -1,0 +1,309 @@
+/**
+ * A life with a server that fills the gaps of the specification in some way, from the first order to the end. Each
+ * chapter sees to it that what has to happen happened, and the whole gives what was recorded on the way: the same under
+ * every profile, but for the notation of the server.
+ */
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { expect } from "vitest";
+import type { SandboxOptions } from "../../src/sandbox/index.ts";
+import { cycleOf, instantOf, phaseOfStatus, productOf } from "../journeys/reading.ts";
+import { type Project, startProject } from "./project.ts";
+
+const WWW = "hosting_service.www";
+const DEV = 'hosting_grant.www["dev@acme.example"]';
+const HOOK = "hosting_webhook.billing";
+
+type Document = { readonly [section: string]: unknown };
+
+const www = (more: object = {}) => ({
+  plan_id: 11,
+  currency: "USD",
+  domain: "www.acme.example",
+  term: 12,
+  suspended: true,
+  password: { env: "WWW_PASSWORD" },
+  password_version: 1,
+  grants: {
+    "dev@acme.example": "manage",
+    "guest@acme.example": { permission: "view", expires_at: "2027-06-30T00:00:00Z" },
+  },
+  ...more,
+});
+
+const contact = {
+  first_name: "Ana",
+  last_name: "Acme",
+  email: "ana@acme.example",
+  phone: "+995 555 000000",
+  address: "1 Rustaveli Ave",
+  city: "Tbilisi",
+  postcode: "0108",
+  country: "GE",
+};
+
+/** Something of everything: two products, a queued job, a generated password, a secret, references, a free map. */
+const FIRST: Document = {
+  project: "profiles",
+  services: { www: www(), box: { plan_id: 31, currency: "USD", password_version: 1 } },
+  webhooks: { billing: { url: "https://hooks.acme.example/hosting", events: ["invoice.paid", "invoice.created"] } },
+  client_accounts: { acme: { name: "Acme", company_name: "Acme LLC", currency: "GEL" } },
+  migration_requests: {
+    www: { domain: "www.acme.example", order_id: "${hosting_service.www.id}", questions: { source: "cpanel" } },
+  },
+  domains: {
+    acme: {
+      domain: "acme.example",
+      years: 1,
+      currency: "USD",
+      nameserver_mode: "default",
+      registrant_contact: contact,
+    },
+  },
+};
+
+/** One grant fewer, another webhook in place of the first, live again, and passwords set anew. */
+export const SECOND: Document = {
+  ...FIRST,
+  services: {
+    www: www({ suspended: false, password_version: 2, grants: { "dev@acme.example": "manage" } }),
+    box: { plan_id: 31, currency: "USD", password_version: 2 },
+  },
+  webhooks: { billing: { url: "https://hooks.acme.example/hosting", events: ["service.suspended"] } },
+};
+
+const withServices = (services: object): Document => ({
+  ...SECOND,
+  services: { ...(SECOND.services as object), ...services },
+});
+const shop = { plan_id: 12, currency: "GEL", domain: "shop.acme.example" };
+export const SHOP = withServices({ shop });
+const REFUSED = withServices({ shop, late: { ...shop, domain: "late.example", coupon_code: "BYGONE50" } });
+
+/** What was recorded, in a notation of ours: what only the server's notation makes different is the same here. */
+export async function recorded(project: Project): Promise<Record<string, object>> {
+  const { resources } = await project.state();
+  return Object.fromEntries(
+    [...resources.values()].map(({ address, attributes, private: mark, provider, sensitive }) => {
+      const { status, provisioning_status: _, created_at, price, invoice_total, expires_at, ...rest } = attributes;
+      // Another scale is another number, never scaled silently; that there is one is the same.
+      const told = [price, invoice_total].map((amount) => (amount === null ? null : typeof amount));
+      const days = [created_at, expires_at].map(instantOf);
+      const words = [phaseOfStatus(status), productOf(rest.product_type), cycleOf(rest.billing_cycle)];
+      const { product_type: __, billing_cycle: ___, id, ...same } = rest;
+      // Those of services are said to be integers (§2); of the others there are two notations.
+      const known = address.startsWith("hosting_service.") ? id : typeof id;
+      return [address, { ...same, id: known, words, told, days, mark, provider, sensitive }];
+    }),
+  );
+}
+
+/** Starts the project that lives. Thirty a minute are fewer than the client knows of: it learns so, or is refused. */
+export function begin(profile: NonNullable<SandboxOptions["profile"]>, more: SandboxOptions = {}): Promise<Project> {
+  return startProject({
+    declare: FIRST,
+    sandbox: { profile, rateLimit: 30, ...more },
+    env: { WWW_PASSWORD: "correct horse battery" },
+  });
+}
+
+const own = <T extends { readonly customer_id: number }>(records: readonly T[]): T[] =>
+  records.filter(({ customer_id }) => customer_id === 1);
+
+const json = async (project: Project, ...args: string[]): Promise<Record<string, unknown>[]> => {
+  const ran = await project.run(...args, "--json");
+  expect(ran.code, ran.text).toBe(0);
+  return JSON.parse(ran.out);
+};
+
+/** One after the other, so that ids and secrets come in the same order each time. */
+const apply = (project: Project, ...args: string[]) => project.apply("--parallelism", "1", ...args);
+
+/** Everything is made once, and then there is nothing to do. */
+export async function order(project: Project): Promise<object> {
+  await apply(project);
+  const made = await recorded(project);
+  expect(Object.keys(made)).toHaveLength(8);
+  await project.expectNoChanges();
+  expect(own(project.control.list("services"))).toHaveLength(2);
+  return made;
+}
+
+/** What the account holds is listed, every record and its meaning. */
+export async function look(project: Project): Promise<object> {
+  const invoices = await json(project, "invoices");
+  const services = await json(project, "services");
+  const domains = await json(project, "domains", "check", "free.example", "taken.example");
+  const available = domains.map(({ domain, available: free }) => [domain, free]);
+  expect(available).toEqual([
+    ["free.example", true],
+    ["taken.example", false],
+  ]);
+  return {
+    invoices: invoices.map(({ id, order_id, paid_at }) => [id, order_id, instantOf(paid_at)]).sort(),
+    services: services
+      .map(({ id, status, billing_cycle }) => [id, phaseOfStatus(status), cycleOf(billing_cycle)])
+      .sort(),
+    plans: (await json(project, "plans")).map(({ plan_id, name }) => [plan_id, name]).sort(),
+  };
+}
+
+/** A stack that only reads, and says what the account is like. */
+const STACK = {
+  terraform: { required_providers: { hosting: { source: "hostform/hosting", version: "~> 0.1" } } },
+  provider: { hosting: [{ project: "profiles" }] },
+  data: {
+    hosting_service: { www: { domain: "www.acme.example" } },
+    hosting_services: { all: {} },
+    hosting_plan: { start: { plan_id: 11 } },
+    hosting_invoices: { all: {} },
+    hosting_domain_availability: { both: { domains: ["free.example", "taken.example"] } },
+    hosting_grants: { www: { service_id: "${data.hosting_service.www.id}" } },
+    hosting_webhooks: { all: {} },
+    hosting_client_accounts: { all: {} },
+    hosting_migration_requests: { all: {} },
+  },
+  output: {
+    phases: { value: "${{for one in data.hosting_services.all.services : one.id => one.phase}}" },
+    plan: { value: "${data.hosting_plan.start.name}" },
+    paid: { value: "${{for one in data.hosting_invoices.all.invoices : one.id => one.paid}}" },
+    free: { value: "${data.hosting_domain_availability.both.available}" },
+    grants: { value: "${sort([for one in data.hosting_grants.www.grants : one.email])}" },
+    events: { value: "${[for one in data.hosting_webhooks.all.webhooks : one.events]}" },
+    clients: { value: "${[for one in data.hosting_client_accounts.all.client_accounts : one.name]}" },
+    moving: { value: "${[for one in data.hosting_migration_requests.all.migration_requests : one.order_id]}" },
+  },
+};
+
+/** Data sources tell the same, in hostform's words where the server's are not specified. */
+export async function ask(project: Project): Promise<object> {
+  await writeFile(path.join(project.dir, "reading.tf.json"), JSON.stringify(STACK));
+  await apply(project, "--stack", "reading.tf.json", "--state", "reading.tfstate");
+  const told = await project.run("output", "--json", "--stack", "reading.tf.json", "--state", "reading.tfstate");
+  expect(told.code, told.text).toBe(0);
+  expect(JSON.parse(told.out)).toMatchObject({ plan: { value: "Shared Start" }, clients: { value: ["Acme"] } });
+  return JSON.parse(told.out);
+}
+
+/** A grant is revoked, a webhook replaced and its forerunner deleted, a service restored, passwords set. */
+export async function change(project: Project): Promise<object> {
+  await project.declare(SECOND);
+  const before = await project.recorded("hosting_service.box");
+  await apply(project, "--allow-removals");
+  const { control } = project;
+  expect(control.list("grants").map(({ email }) => email)).toEqual(["dev@acme.example"]);
+  const [hook, ...others] = control.list("webhooks");
+  expect([hook?.events, others]).toEqual([["service.suspended"], []]);
+  // The one-time secret is the one that events are signed with; the password is another one than before.
+  expect((await project.recorded(HOOK))?.attributes.secret).toBe(hook?.secret);
+  const after = await project.recorded("hosting_service.box");
+  expect(after?.attributes.generated_password).toMatch(/.{8,}/);
+  expect(after?.attributes.generated_password).not.toBe(before?.attributes.generated_password);
+  expect(own(control.list("services")).map(({ status }) => status)).toEqual(["active", "active"]);
+  await project.expectNoChanges();
+  return recorded(project);
+}
+
+/** What others did is noticed and put right. */
+export async function drift(project: Project): Promise<object> {
+  const { control } = project;
+  const site = own(control.list("services")).find(({ plan_id }) => plan_id === 11);
+  const [grant] = control.list("grants");
+  control.change("services", site?.id ?? 0, { status: "suspended" });
+  control.remove("grants", grant?.id ?? 0);
+  const plan = await project.plan();
+  expect(plan.drift.map(({ address }) => address).sort()).toEqual([DEV, WWW]);
+  await apply(project);
+  expect(control.get("services", site?.id ?? 0).status).toBe("active");
+  expect(control.list("grants").map(({ email }) => email)).toEqual(["dev@acme.example"]);
+  await project.expectNoChanges();
+  return plan.changes.map(({ address, actions }) => [address, actions]);
+}
+
+/** The answer to an order is lost: the same key is sent again, and there is one service and one invoice. */
+export async function lose(project: Project): Promise<object> {
+  const { control } = project;
+  const invoices = control.list("invoices").length;
+  await project.declare(SHOP);
+  control.addFault({ method: "POST", path: "/services", phase: "after", drop: true });
+  await apply(project);
+  expect(control.faults().map(({ fired }) => fired)).toEqual([1]);
+  control.clearFaults();
+  expect(own(control.list("services"))).toHaveLength(3);
+  expect(control.list("invoices")).toHaveLength(invoices + 1);
+  await project.expectNoChanges();
+  return recorded(project);
+}
+
+/** The mistake that only the server sees is told with the line that it stands in. */
+export async function refuse(project: Project): Promise<object> {
+  const { control } = project;
+  await project.declare(REFUSED);
+  const ran = await project.run("apply", "--auto-approve");
+  expect(ran.code).toBe(1);
+  expect(ran.text).toContain("The coupon code is not valid");
+  const at = /hosting\.yaml:(\d+)/.exec(ran.text)?.[1];
+  expect(at, ran.text).toBeDefined();
+  expect(own(control.list("services"))).toHaveLength(3);
+  await project.declare(SHOP);
+  await project.expectNoChanges();
+  return { at };
+}
+
+/** What was forgotten is adopted by its id: nothing is made anew. */
+export async function adopt(project: Project): Promise<object> {
+  const ids = new Map<string, string>();
+  for (const address of [WWW, DEV, "hosting_migration_request.www"]) {
+    ids.set(address, String((await project.recorded(address))?.attributes.id));
+  }
+  expect((await project.run("state", "rm", ...ids.keys())).code).toBe(0);
+  project.sent();
+  for (const [address, id] of ids) {
+    const ran = await project.run("import", address, id);
+    expect(ran.code, ran.text).toBe(0);
+  }
+  await apply(project);
+  // The password is told by its version alone, and the state has forgotten that: it may be set again, and nothing else.
+  expect(project.changesSent().filter((line) => !line.endsWith("/password"))).toEqual([]);
+  await project.expectNoChanges();
+  return recorded(project);
+}
+
+/** A service that ended is told, and not bought again. */
+export async function lack(project: Project): Promise<object> {
+  const { control } = project;
+  const box = own(control.list("services")).find(({ plan_id }) => plan_id === 31);
+  control.remove("services", box?.id ?? 0);
+  const plan = await project.plan();
+  expect(plan.diagnostics.map(({ code }) => code)).toEqual(["plan.gone"]);
+  await project.run("apply", "--auto-approve");
+  expect(own(control.list("services"))).toHaveLength(2);
+  return plan.changes.map(({ address, actions }) => [address, actions]);
+}
+
+/** What can be deleted is deleted, whatever else is gone already; what costs money is left alone. */
+export async function end(project: Project): Promise<object> {
+  const { control } = project;
+  project.answer = () => {
+    for (const { id } of control.list("webhooks")) control.remove("webhooks", id);
+    return "yes";
+  };
+  const ran = await project.run("destroy");
+  expect(ran.code, ran.text).toBe(0);
+  expect([control.list("grants"), control.list("webhooks")]).toEqual([[], []]);
+  expect(own(control.list("services")).map(({ status }) => status)).toEqual(["active", "active"]);
+  return recorded(project);
+}
+
+const CHAPTERS = { order, look, change, drift, lose, refuse, adopt, lack, end };
+
+type Story = Readonly<Record<keyof typeof CHAPTERS, object>>;
+
+/** The whole life, chapter by chapter. */
+export async function live(profile: NonNullable<SandboxOptions["profile"]>): Promise<Story> {
+  const project = await begin(profile);
+  const story: Partial<Record<keyof Story, object>> = {};
+  for (const name of Object.keys(CHAPTERS) as (keyof Story)[]) story[name] = await CHAPTERS[name](project);
+  await project.close();
+  return story as Story;
+}

@@ -1,0 +1,189 @@
+/**
+ * `hostform watch --json` against a sandbox, on a clock that a test moves: short waits (what a run itself waits for) are
+ * over at once, the long ones between looks when the test says so.
+ */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { afterEach } from "vitest";
+import { runCli } from "../../src/cli/cli.ts";
+import type { Clock } from "../../src/model/index.ts";
+import type { Sandbox, SandboxOptions } from "../../src/sandbox/index.ts";
+import { START } from "./clock.ts";
+import { quickFolder } from "./folder.ts";
+import { type FakeIo, fakeIo } from "./io.ts";
+import { startSandbox } from "./sandbox.ts";
+
+/** Waits up to this are a run's own: for a queued job, for a declaration to settle, for events that come together. */
+const SHORT_MS = 5_000;
+
+export interface PatientClock extends Clock {
+  /** Ends the long waits that are over by then. */
+  advance(ms: number): void;
+}
+
+export function patientClock(): PatientClock {
+  let now = START;
+  const waiting = new Set<{ readonly until: number; readonly end: () => void }>();
+  return {
+    now: () => now,
+    advance: (ms) => {
+      now += ms;
+      for (const one of [...waiting]) if (one.until <= now) one.end();
+    },
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal?.aborted) return reject(signal.reason);
+        const one = { until: now + ms, end: () => finish(resolve) };
+        const stop = () => finish(() => reject(signal?.reason));
+        const finish = (then: () => void) => {
+          waiting.delete(one);
+          signal?.removeEventListener("abort", stop);
+          then();
+        };
+        signal?.addEventListener("abort", stop, { once: true });
+        waiting.add(one);
+        if (ms > SHORT_MS) return;
+        setImmediate(() => {
+          now = Math.max(now, one.until);
+          one.end();
+        });
+      }),
+  };
+}
+
+/** A message of `watch --json`. */
+export interface Message {
+  readonly type: string;
+  readonly "@message": string;
+  // Messages of every type are looked into; a wrong guess fails the assertion that follows.
+  // biome-ignore lint/suspicious/noExplicitAny: see above
+  readonly [field: string]: any;
+}
+
+/** A `watch` under way. */
+export class Watching {
+  readonly messages: Message[] = [];
+  readonly code: Promise<number>;
+  /** Called with each message as it is written. */
+  onMessage: (message: Message) => void = () => undefined;
+  readonly #io: FakeIo;
+  readonly #waiting = new Set<() => void>();
+  #ended = false;
+
+  constructor(args: readonly string[], io: FakeIo) {
+    this.#io = { ...io, out: (text) => this.#read(text) };
+    this.code = runCli(["watch", "--json", ...args], this.#io).finally(() => {
+      this.#ended = true;
+      this.#told();
+    });
+  }
+
+  /** The messages of one type. */
+  of(type: string): Message[] {
+    return this.messages.filter((message) => message.type === type);
+  }
+
+  /** Waits for the end of the look with this number. @returns what it found. */
+  async look(number: number): Promise<Message["hostform"]> {
+    await this.until(() => this.of("watch_found").length >= number, `look ${number}`);
+    return this.of("watch_found")[number - 1]?.hostform;
+  }
+
+  /** Waits until something is so; it is asked again at every message. */
+  async until(isSo: () => boolean, what = "it"): Promise<void> {
+    while (!isSo()) {
+      if (this.#ended)
+        throw new Error(`watch ended before ${what}: ${JSON.stringify(this.messages)}${this.#io.stderr()}`);
+      await new Promise<void>((resolve) => this.#waiting.add(resolve));
+    }
+  }
+
+  get url(): string {
+    return this.of("watch_start")[0]?.hostform.listening;
+  }
+
+  get text(): string {
+    return this.messages.map((message) => JSON.stringify(message)).join("\n") + this.#io.stderr();
+  }
+
+  /** Ctrl-C. @returns the exit code. */
+  stop(): Promise<number> {
+    this.#io.interrupt();
+    return this.code;
+  }
+
+  #read(text: string): void {
+    for (const line of text.split("\n").filter((each) => each !== "")) {
+      const message = JSON.parse(line) as Message;
+      this.messages.push(message);
+      this.onMessage(message);
+    }
+    this.#told();
+  }
+
+  #told(): void {
+    for (const resolve of [...this.#waiting]) resolve();
+    this.#waiting.clear();
+  }
+}
+
+/** A project in a folder of its own, its sandbox, and the clock of both. */
+export interface Watched {
+  readonly dir: string;
+  readonly sandbox: Sandbox;
+  readonly clock: PatientClock;
+  readonly env: Record<string, string>;
+  declare(document: string | object): Promise<void>;
+  /** Runs another command on the same project. */
+  run(...args: string[]): Promise<{ readonly code: number; readonly text: string }>;
+  /** Starts to watch; it is stopped after the test. */
+  watch(...args: string[]): Watching;
+  /** `GET /services` for each request since the last look. */
+  sent(): string[];
+}
+
+const ends: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+/** Invoices pay themselves; orders and jobs are done at once. No rate limit. */
+export async function watched(declaration: string | object, options: SandboxOptions = {}): Promise<Watched> {
+  const clock = patientClock();
+  const dir = await mkdtemp(quickFolder("watch"));
+  ends.push(() => rm(dir, { recursive: true, force: true }));
+  const instant = { rateLimit: 0, autoPay: true, provisioningSeconds: 0, jobSeconds: 0 };
+  const sandbox = await startSandbox({ clock, ...instant, ...options });
+  ends.push(() => sandbox.close());
+  const env: Record<string, string> = { HOSTING_BASE_URL: sandbox.url, HOSTING_TOKEN: sandbox.tokens.agency };
+  const declare = (document: string | object) =>
+    writeFile(
+      path.join(dir, "hosting.yaml"),
+      typeof document === "string" ? document : JSON.stringify(document, null, 2),
+    );
+  await declare(declaration);
+  const io = () => fakeIo({ cwd: dir, env, clock });
+  return {
+    dir,
+    sandbox,
+    clock,
+    env,
+    declare,
+    run: async (...args) => {
+      const own = io();
+      const code = await runCli(args, own);
+      return { code, text: own.stdout() + own.stderr() };
+    },
+    watch: (...args) => {
+      const watching = new Watching(args, io());
+      ends.push(() => watching.stop());
+      return watching;
+    },
+    sent: () => {
+      const entries = sandbox.control.requests();
+      sandbox.control.clearRequests();
+      return entries.map((entry) => `${entry.method} ${entry.path.replace(/^\/api\/v1/, "")}`);
+    },
+  };
+}

@@ -1,0 +1,19 @@
+/**
+ * An application of its own process that takes deliveries with `hostform/webhooks`, as a user's does. It verifies with the
+ * secret in APP_SECRET, says `receiving PORT`, and then `handled SERVICE` for each event.
+ */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { nodeHandler, serviceIdOf } from "../../src/webhooks/index.ts";
+
+const say = (line: string) => process.stdout.write(`${line}\n`);
+const server = createServer(
+  nodeHandler({
+    secrets: process.env.APP_SECRET ?? "",
+    onEvent: (event) => void say(`handled ${event.event} ${serviceIdOf(event)}`),
+    onRefused: ({ code }) => void say(`refused ${code}`),
+    onError: (error) => void say(`failed ${String(error)}`),
+  }),
+);
+server.listen(0, "127.0.0.1", () => say(`receiving ${(server.address() as AddressInfo).port}`));
+process.on("SIGTERM", () => server.close(() => process.exit(0)));

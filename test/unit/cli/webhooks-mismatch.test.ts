@@ -1,0 +1,83 @@
+import { createHmac } from "node:crypto";
+
+import { describe, expect, it } from "vitest";
+import { mismatchOf } from "../../../src/cli/commands/webhooks/mismatch.ts";
+import fc from "../../support/fc.ts";
+
+const SECRET = "whsec_0123456789abcdef0123456789abcdef01234567";
+const sign = (body: string | Uint8Array, key: string | Uint8Array = SECRET) =>
+  createHmac("sha256", key).update(body).digest("hex");
+const bytes = (text: string) => Buffer.from(text);
+
+const EVENT = { event: "invoice.paid", data: { id: 5003, url: "https://acme.example/ქართული" }, timestamp: "2026" };
+const BODY = JSON.stringify(EVENT);
+const PHP = BODY.replaceAll("/", "\\/").replace(/[\u0080-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16)}`);
+
+describe("why a signature does not fit", () => {
+  it.each<[why: string, body: string, signed: string, words: RegExp]>([
+    ["an editor added a final line break", `${BODY}\n`, BODY, /final line break is left out/],
+    ["so did one on Windows", `${BODY}\r\n`, BODY, /final line break is left out/],
+    ["the shell took the final line break", BODY, `${BODY}\n`, /line break is added at the end/],
+    ["Windows took it", BODY, `${BODY}\r\n`, /CR LF is added/],
+    ["line breaks were made CR LF", "{\r\n}\r\n", "{\n}\n", /LF, not CR LF/],
+    ["line breaks were made LF", "{\n}\n", "{\r\n}\r\n", /CR LF, not LF/],
+    ["a byte order mark was put before it", `\uFEFF${BODY}`, BODY, /byte order mark/],
+    ["it was indented", JSON.stringify(EVENT, null, 2), BODY, /re-serialised/],
+    ["what the sender indented was made compact", BODY, JSON.stringify(EVENT, null, 4), /re-serialised/],
+    ["the sender escapes slashes and letters", BODY, PHP, /re-serialised/],
+    [
+      "the sender writes spaces",
+      BODY,
+      '{"event": "invoice.paid", "data": {"id": 5003, "url": "https://acme.example/ქართული"}, "timestamp": "2026"}',
+      /re-serialised/,
+    ],
+    ["white space was put around it", `  ${BODY}`, BODY, /white space around it/],
+  ])("says so when %s", (_, body, signed, words) => {
+    expect(mismatchOf(bytes(body), sign(signed), ["other secret", SECRET]).detail).toMatch(words);
+  });
+
+  it.each<[string, string | Uint8Array, RegExp]>([
+    ["a line break belongs to the sender's secret", `${SECRET}\n`, /line break at its end/],
+    ["the prefix does not", SECRET.slice(6), /before its first `_`/],
+    ["the sender decodes it as hexadecimal", Buffer.from(SECRET.slice(6), "hex"), /hexadecimal and decoded/],
+    ["the sender decodes it as base64", Buffer.from(SECRET.slice(6), "base64"), /base64 and decoded/],
+  ])("says so when %s", (_, key, words) => {
+    const told = mismatchOf(bytes(BODY), sign(BODY, key), [SECRET]);
+    expect(told.detail).toMatch(words);
+    expect(told.fix).toMatch(/secret/);
+  });
+
+  it.each<[string, string, RegExp]>([
+    ["empty", " ", /empty/],
+    ["too short", sign(BODY).slice(1), /63 hexadecimal digits, not 64/],
+    ["prefixed", `sha256=${sign(BODY)}`, /stands before.*What it says fits/],
+    ["the whole header", `X-Service-Signature: ${sign(BODY)}`, /stands before.*What it says fits/],
+    ["prefixed, and of another body", `sha256=${sign("other")}`, /stands before the 64 hexadecimal digits\.$/],
+    ["in base64", Buffer.from(sign(BODY), "hex").toString("base64"), /base64, not hexadecimal.*What it says fits/],
+    ["a word", "none", /not hexadecimal/],
+  ])("says what is wrong with a signature that is %s", (_, signature, words) => {
+    expect(mismatchOf(bytes(BODY), signature, [SECRET]).detail).toMatch(words);
+  });
+
+  it("finds nothing near where there is nothing", () => {
+    const { detail, fix } = mismatchOf(bytes(BODY), sign("something else"), [SECRET, "another one"]);
+    expect(detail).toContain("any of the 2 secrets");
+    expect(fix).toContain("each has its own");
+  });
+
+  it("never tells the signature or the secret, whatever is given", () => {
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ maxLength: 200 }),
+        fc.string(),
+        fc.string({ minLength: 12 }),
+        (body, given, secret) => {
+          const { detail, fix } = mismatchOf(body, given, [secret]);
+          expect(`${detail} ${fix}`).not.toContain(sign(body, secret));
+          expect(`${detail} ${fix}`).not.toContain(secret);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,284 @@
+import { writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import path from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { signatureOf } from "../../../src/webhooks/index.ts";
+import { answering, folder, project, runIn } from "./harness.ts";
+
+const SECRET = "whsec_of-the-subscription-0123456789";
+const BODY = JSON.stringify({
+  event: "service.suspended",
+  data: { service: { id: 1003, domain: "www.acme.example" } },
+  timestamp: "2026-11-22T08:00:00+00:00",
+});
+const env = { HOOK: SECRET, OLD: "whsec_the-one-before" };
+
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  await Promise.all(ends.splice(0).map((end) => end()));
+});
+
+describe("webhooks", () => {
+  it("alone lists the subscriptions, as it always did", async () => {
+    const { sandbox, run } = await project();
+    sandbox.control.create("webhooks", { url: "https://hooks.acme.example/x", events: ["invoice.paid"] });
+    const { code, stdout } = await run(["webhooks"]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("https://hooks.acme.example/x");
+    expect((await run(["webhooks", "--json"])).json()).toHaveLength(1);
+  });
+
+  it.each([
+    [["webhooks", "lisen"], 'Did you mean "listen"?'],
+    [["webhooks", "remove"], "there are listen, verify"],
+    [["webhooks", "verify", "body"], "--signature"],
+  ])("%j is refused, and lists nothing", async (args, words) => {
+    const { code, stdout, stderr } = await runIn(await folder(), args);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toContain(words);
+  });
+});
+
+describe("webhooks verify", () => {
+  const run = async (body: string | Uint8Array, signature: string, args: string[] = [], parts = {}) => {
+    const dir = await folder();
+    await writeFile(path.join(dir, "body"), body);
+    const line = ["webhooks", "verify", "body", "--signature", signature, "--secret-env", "HOOK", ...args];
+    return runIn(dir, line, { env, ...parts });
+  };
+
+  it("says that it fits, with which secret, and what the event is", async () => {
+    const { code, stdout, stderr } = await run(BODY, signatureOf(BODY, SECRET).toUpperCase(), ["--secret-env", "OLD"]);
+    expect(stderr).toBe("");
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: `The signature fits, with the secret from the environment variable HOOK.
+service.suspended of 2026-11-22T08:00:00+00:00: service 1003 (www.acme.example)
+`,
+    });
+  });
+
+  it("finds the one of several secrets that fits, and says so to programs", async () => {
+    const ran = await run(BODY, signatureOf(BODY, env.OLD), ["--secret-env", "OLD", "--json"]);
+    expect(ran.json()).toMatchObject({
+      fits: true,
+      secret_from: "the environment variable OLD",
+      event: { event: "service.suspended", known: true, service_id: "1003", invoice_id: null },
+    });
+  });
+
+  it("takes the exact bytes, of a file and of standard input", async () => {
+    const bytes = Buffer.from([0xef, 0xbb, 0xbf, 0xff, 0x00, 0x0d, 0x0a]);
+    const ran = await run(bytes, signatureOf(bytes, SECRET));
+    expect(ran.code).toBe(0);
+    expect(ran.stderr).toContain("not an event, though");
+    const line = [
+      "webhooks",
+      "verify",
+      "-",
+      "--signature",
+      signatureOf("\uFEFF{}\r\n", SECRET),
+      "--secret-env",
+      "HOOK",
+    ];
+    expect((await runIn(await folder(), line, { env, input: "\uFEFF{}\r\n" })).code).toBe(0);
+  });
+
+  it.each([
+    ["what an editor added", `${BODY}\n`, signatureOf(BODY, SECRET), "final line break is left out"],
+    ["what a parser made of it", JSON.stringify(JSON.parse(BODY), null, 2), signatureOf(BODY, SECRET), "re-serialised"],
+    ["a prefix", BODY, `sha256=${signatureOf(BODY, SECRET)}`, "64 hexadecimal digits"],
+    ["nothing near", BODY, "0".repeat(64), "each has its own"],
+  ])("ends with 1 and names the reason: %s", async (_, body, signature, words) => {
+    const ran = await run(body, signature);
+    expect({ code: ran.code, stdout: ran.stdout }).toEqual({ code: 1, stdout: "" });
+    expect(ran.stderr.replaceAll(/\s+/g, " ")).toContain(words);
+    expect(ran.stderr).toContain("[webhooks.bad_signature]");
+    for (const hidden of [SECRET, signatureOf(body, SECRET)]) expect(ran.stderr).not.toContain(hidden);
+  });
+
+  it("--json: a mismatch is an error for programs", async () => {
+    const ran = await run(BODY, "0".repeat(64), ["--json"]);
+    expect(ran.json()).toMatchObject({ errored: true, diagnostics: [{ summary: "The signature does not fit" }] });
+  });
+
+  it.each([
+    ["no secret", ["verify", "body", "--signature", "x"], "webhooks.secret"],
+    ["no such file", ["verify", "none", "--signature", "x", "--secret-env", "HOOK"], "ENOENT"],
+    ["a folder", ["verify", ".", "--signature", "x", "--secret-env", "HOOK"], "EISDIR"],
+    ["nothing on standard input", ["verify", "-", "--signature", "x", "--secret-env", "HOOK"], "it is empty"],
+  ])("refuses %s", async (_, args, words) => {
+    const ran = await runIn(await folder(), ["webhooks", ...args], { env });
+    expect(ran.code).toBe(1);
+    expect(ran.stderr).toContain(words);
+    expect(ran.stderr).not.toContain("not foreseen");
+  });
+});
+
+describe("signing secrets", () => {
+  /** Verifies with the secrets of these options in a folder with these files. */
+  const verify = async (args: readonly string[], files: Readonly<Record<string, string>>, secret = SECRET) => {
+    const dir = await folder();
+    for (const [name, text] of Object.entries({ body: BODY, ...files })) {
+      await writeFile(path.join(dir, name), text, { mode: 0o600 });
+    }
+    return runIn(dir, ["webhooks", "verify", "body", "--signature", signatureOf(BODY, secret), ...args], { env });
+  };
+
+  it("are read from files, one a line, whatever ends the lines", async () => {
+    const files = { one: `\uFEFF${env.OLD}\r\n\r\n${SECRET}\r\n` };
+    expect((await verify(["--secret-file", "one"], files)).code).toBe(0);
+    expect((await verify(["--secret-file", "one"], files, env.OLD)).code).toBe(0);
+  });
+
+  it.each([
+    ["empty", "\n\n", "It is empty"],
+    ["an env file", "HOOK_SECRET=whsec_x\n", "NAME=value"],
+    ["in UTF-16", `${SECRET}\0`, "UTF-8"],
+    ["something else", "line\n".repeat(30), "30 lines"],
+  ])("are not taken from a file that is %s", async (_, text, words) => {
+    const ran = await verify(["--secret-file", "one"], { one: text });
+    expect(ran.code).toBe(1);
+    expect(ran.stderr).toContain(words);
+    expect(ran.stderr).not.toContain("whsec_x");
+  });
+
+  const webhook = (more = "") => `project: test
+webhooks:
+  billing:
+    url: https://hooks.acme.example/x
+    events: [invoice.paid]
+${more}`;
+
+  it.each([
+    ["the state", "", "the state, hosting_webhook.billing"],
+    ["the file of its secret_output", "    secret_output: {file: hook.secret}\n", "the file hook.secret"],
+    ["the line of its secret_output", "    secret_output: {env_file: {path: .env, name: HOOK}}\n", "HOOK in .env"],
+  ])("are taken from %s", async (_, more, place) => {
+    const { sandbox, run, write } = await project(webhook(more));
+    await write(".env", "OTHER='a b'\n");
+    expect((await run(["apply", "--auto-approve"])).code).toBe(0);
+    const { secret = "" } = sandbox.control.list("webhooks")[0] ?? {};
+    await write("body", BODY);
+    const line = ["webhooks", "verify", "body", "--signature", signatureOf(BODY, secret)];
+    const ran = await run([...line, "--webhook", "hosting_webhook.billing"]);
+    expect(ran.stdout).toContain(`with the secret from ${place}.`);
+    expect(ran.stdout + ran.stderr).not.toContain(secret);
+  });
+
+  it("are not taken from a webhook that was imported, or from what is no webhook", async () => {
+    const { sandbox, run } = await project(webhook('    import: "201"\n'));
+    sandbox.control.create("webhooks", { url: "https://hooks.acme.example/x", events: ["invoice.paid"] });
+    const applied = await run(["apply", "--auto-approve"]);
+    expect(applied.code, applied.stdout + applied.stderr).toBe(0);
+    const line = ["webhooks", "verify", "-", "--signature", "0".repeat(64)];
+    const ran = await run([...line, "--webhook", "hosting_webhook.billing"]);
+    expect(ran.code).toBe(1);
+    expect(ran.stderr).toContain("imported has none");
+    const other = await run([...line, "--webhook", "hosting_service.www"]);
+    expect(other.stderr).toContain("no resource hosting_service.www");
+  });
+});
+
+describe("webhooks trigger, deliveries and replay", () => {
+  /** A receiver that answers as told, one status after the other; the last one stays. */
+  async function receiver(...statuses: number[]) {
+    const bodies: string[] = [];
+    const server = createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      bodies.push(Buffer.concat(chunks).toString());
+      const status = statuses.length > 1 ? statuses.shift() : statuses[0];
+      response.writeHead(status ?? 200).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    ends.push(async () => {
+      server.closeAllConnections();
+      server.close();
+    });
+    return { bodies, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
+  }
+
+  async function subscribed(...statuses: number[]) {
+    const made = await project();
+    const { bodies, url } = await receiver(...statuses);
+    const api = { authorization: `Bearer ${made.sandbox.tokens.agency}`, "content-type": "application/json" };
+    const events = ["invoice.paid", "service.suspended"];
+    await fetch(`${made.sandbox.url}/api/v1/webhooks`, {
+      method: "POST",
+      headers: api,
+      body: JSON.stringify({ url, events }),
+    });
+    made.sandbox.control.seedServices({ count: 2, plan_id: 11 });
+    const parts = { env: { HOSTING_SANDBOX_CONTROL_URL: made.sandbox.controlUrl } };
+    const run = (...args: string[]) => made.run(["webhooks", ...args], parts);
+    return { ...made, bodies, url, run };
+  }
+
+  it("has an event sent, shows what was sent, and sends it again", async () => {
+    const { bodies, url, run } = await subscribed(204);
+    const sent = await run("trigger", "service.suspended", "--service", "1003");
+    expect(sent.stderr).toBe("");
+    expect(sent.stdout).toMatch(/^ID +EVENT +WEBHOOK +TO +STATUS +ATTEMPTS +LAST ANSWER\n/);
+    const row = new RegExp(`service\\.suspended +201 +${url} +delivered +1 +204`);
+    expect(sent.stdout).toMatch(row);
+    expect(bodies).toHaveLength(1);
+    expect(bodies[0]).toContain("1003");
+
+    const [first] = (await run("deliveries", "--json")).json();
+    const again = await run("replay", String(first.id));
+    expect(again.stdout).toMatch(row);
+    expect(bodies[1]).toBe(bodies[0]);
+
+    const listed = (await run("deliveries")).stdout.trimEnd().split("\n");
+    expect(listed).toHaveLength(3);
+    expect(Number.parseInt(listed[1] ?? "", 10), "newest first").toBeGreaterThan(first.id);
+    const shown = (await run("deliveries", String(first.id))).stdout;
+    expect(shown).toMatch(/status +delivered/);
+    expect(shown).toMatch(/ATTEMPT +ANSWER +ERROR\n.*204/);
+    expect(shown).toContain('{"event":"service.suspended"');
+  });
+
+  it("says that what was refused is tried again", async () => {
+    const { run } = await subscribed(500);
+    const sent = await run("trigger", "invoice.paid");
+    expect(sent.stdout).toMatch(/pending +1 +500/);
+    expect(sent.stderr).toContain("1 delivery will be tried again.");
+    expect((await run("deliveries", "--json")).json()).toMatchObject([
+      { status: "pending", attempts: [{ status: 500 }] },
+    ]);
+  });
+
+  it("passes the sandbox's refusals on", async () => {
+    const { run } = await subscribed(200);
+    const none = await run("trigger", "service.expiring");
+    expect(none.code).toBe(1);
+    expect(none.stderr).toContain("The sandbox refused: No webhook of this account subscribes");
+    expect((await run("replay", "99")).stderr).toContain("99");
+    expect((await run("deliveries")).stdout).toBe("Nothing was sent yet.\n");
+  });
+
+  it.each<[why: string, args: string[], url: () => Promise<string | undefined>, words: string]>([
+    ["no address", ["deliveries"], async () => undefined, "No sandbox is named"],
+    ["another machine", ["deliveries"], async () => "http://sandbox.example/", "is on this machine"],
+    ["nobody there", ["deliveries"], async () => "http://127.0.0.1:9/", "No sandbox answers"],
+    ["a page", ["deliveries"], () => answering(200, "text/html", "<p>hi"), "no control port"],
+    ["another program", ["deliveries"], () => answering(200, "application/json", "{}"), "holds no deliveries"],
+    [
+      "an event that there is none of",
+      ["trigger", "invoice.piad"],
+      async () => "http://127.0.0.1:9/",
+      "Allowed choices are service.provisioned",
+    ],
+    ["an id that is none", ["replay", "x"], async () => "http://127.0.0.1:9/", "cannot be the id of a delivery"],
+    ["a path for an id", ["deliveries", "../state"], async () => "http://127.0.0.1:9/", "cannot be the id"],
+  ])("refuses %s", async (_, args, url, words) => {
+    const ran = await runIn(await folder(), ["webhooks", ...args], {
+      env: { HOSTING_SANDBOX_CONTROL_URL: await url() },
+    });
+    expect({ code: ran.code, stdout: ran.stdout }).toEqual({ code: 1, stdout: "" });
+    expect(ran.stderr).toContain(words);
+    expect(ran.stderr).not.toContain("not foreseen");
+  });
+});
