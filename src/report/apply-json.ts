@@ -60,7 +60,7 @@ export type UiAction = "noop" | "create" | "update" | "replace" | "delete" | "re
 type Level = UiMessage["@level"];
 
 /** @param now milliseconds since the epoch; of this and all other messages. */
-function message(now: number, level: Level, text: string, type: string, fields: object): UiMessage {
+export function message(now: number, level: Level, text: string, type: string, fields: object): UiMessage {
   const timestamp = new Date(now).toISOString().replace("Z", "000Z");
   return { "@level": level, "@message": text, "@module": "hostform.ui", "@timestamp": timestamp, type, ...fields };
 }

@@ -18,6 +18,7 @@ export {
   type UiMessage,
   versionMessage,
 } from "./apply-json.ts";
+export { renderContract } from "./contract.ts";
 export { type DiagnosticJson, diagnosticJson, type RangeJson, type SnippetJson } from "./diagnostic-json.ts";
 export { renderDiagnostics } from "./diagnostic-text.ts";
 export { formatDuration, formatElapsed, formatEstimate, formatNumber, plural } from "./duration.ts";
@@ -35,7 +36,7 @@ export { type EvidenceReport, renderEvidence } from "./evidence-text.ts";
 export { renderHcl, renderValue } from "./hcl.ts";
 export { type Listing, type Listings, renderListing } from "./listings.ts";
 export { formatMoney, type MoneyScale } from "./money.ts";
-export { type OutcomeTextOptions, renderOutcome } from "./outcome-text.ts";
+export { doneChanges, type OutcomeTextOptions, renderOutcome } from "./outcome-text.ts";
 export { renderOutputs, renderOutputValue } from "./output-text.ts";
 export type { PlanDocumentOptions } from "./plan-document.ts";
 export type { PlanExtrasJson, ResourceExtrasJson } from "./plan-extras-json.ts";
@@ -70,3 +71,5 @@ export {
   type TfValue,
 } from "./tf-document.ts";
 export { renderTfJson } from "./tf-json.ts";
+export { type WatchMessage, watchMessage } from "./watch-json.ts";
+export { foundText, stampOf, type WatchLine, type WatchNote, watchLine, watchNotes } from "./watch-text.ts";

@@ -42,7 +42,7 @@ export function resourceBlock(address: string, symbol: string, rows: readonly Ro
   return [head, ...rowLines(rows, 6, paint), "    }"];
 }
 
-function title(change: Change, paint: Paint): string {
+export function title(change: Change, paint: Paint): string {
   const [first, second] = change.actions;
   if (second !== undefined) return `must be ${paint.removed("replaced")}`;
   switch (first) {
@@ -73,7 +73,7 @@ function remarks(change: Change): string[] {
 }
 
 /** `declared: term is 12, was 1`; the attribute is named when the sentence does not name it. */
-function reasonText({ why, attribute, text }: Reason): string {
+export function reasonText({ why, attribute, text }: Reason): string {
   const label = WHY[why];
   const named = attribute === undefined || text.includes(attribute) ? text : `${attribute}: ${text}`;
   return text.toLowerCase().includes(label) ? named : `${label}: ${named}`;
@@ -86,7 +86,7 @@ export function deferredText(change: Change): string {
 }
 
 /** The sign before `resource`, three columns wide. */
-function symbolOf(change: Change, paint: Paint): string {
+export function symbolOf(change: Change, paint: Paint): string {
   const [first, second] = change.actions;
   if (second !== undefined) {
     const [minus, plus] = [paint.removed("-"), paint.added("+")];

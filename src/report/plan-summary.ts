@@ -64,7 +64,7 @@ function recordAlone(plan: Plan): string {
 }
 
 /** Whether something is left undone that is declared. A warning of the state or of the declaration alone leaves nothing undone. */
-function isHeldUp({ changes, diagnostics, pending }: Plan): boolean {
+export function isHeldUp({ changes, diagnostics, pending }: Plan): boolean {
   return pending.length > 0 || diagnostics.some(holdsUp) || changes.some(({ deferred }) => deferred.length > 0);
 }
 

@@ -1,0 +1,214 @@
+import type { Dispatcher } from "undici";
+import type { ApiError, JsonObject } from "../model/index.ts";
+import { authorize } from "./authorize.ts";
+import { type Endpoint, type EndpointName, endpoints } from "./endpoints.ts";
+import type { Answer, ApiRequest, Handler, Reply } from "./exchange.ts";
+import { FailedAttempt, refuseArgument } from "./failure.ts";
+import { parseJson } from "./json.ts";
+import { limit } from "./limit.ts";
+import { Limiter } from "./limiter.ts";
+import { observe } from "./observe.ts";
+import { type ClientOptions, resolveOptions } from "./options.ts";
+import { connectionPool } from "./proxy.ts";
+import { createRedact, tokenForms } from "./redact.ts";
+import { buildRequest } from "./request.ts";
+import { retry } from "./retry.ts";
+import { send } from "./send.ts";
+import { understand } from "./understand.ts";
+
+/**
+ * The endpoints that a probe can name. What reads is here, but for the one-time sign-on, which makes a credential. Of
+ * what changes something: a webhook and its removal, which cost nothing and mail nobody. Whatever orders, suspends, mails
+ * or sets a password is not, so that no mistake of a probe's owner can do it.
+ */
+export const PROBE_ENDPOINTS = [
+  "listPlans",
+  "listServices",
+  "getService",
+  "listGrants",
+  "listInvoices",
+  "getInvoice",
+  "listWebhooks",
+  "listAccounts",
+  "listMigrationRequests",
+  "getMigrationRequest",
+  "checkDomains",
+  "checkDomainsByPost",
+  "createWebhook",
+  "deleteWebhook",
+] as const satisfies readonly EndpointName[];
+
+export type ProbeEndpoint = (typeof PROBE_ENDPOINTS)[number];
+
+/** Whose request it is: that of the token, one without any token, one with a token that is nobody's. */
+export type Credentials = "owner" | "none" | "unknown";
+
+export interface ProbeRequest {
+  readonly endpoint: ProbeEndpoint;
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: readonly (readonly [name: string, value: string])[];
+  readonly body?: JsonObject;
+  /** Default: the owner's. */
+  readonly as?: Credentials;
+  readonly signal?: AbortSignal | undefined;
+  /** Aborted: what has not left does not leave any more. What has left is waited for. */
+  readonly stop?: AbortSignal | undefined;
+}
+
+/** An answer as it came, with what the client makes of it. The token is in none of it, whatever the server echoes. */
+export interface Probed {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly text: string;
+  /** The body as JSON, whatever the status; undefined when it is none. */
+  readonly json: unknown;
+  /** Why the client does not take it for an answer; undefined when it does. */
+  readonly refusal: ApiError | undefined;
+}
+
+/** A token that no server has given out. The real one never goes with it. */
+const UNKNOWN_TOKEN = "hostform-contract-check-not-a-token";
+
+/** §8's headers in the answer to a stranger are those of another window than the token's. */
+const RATE_HEADER = /^x-ratelimit-/;
+
+interface Seen extends Answer {
+  readonly reply: Reply;
+  readonly refusal: ApiError | undefined;
+}
+
+/**
+ * Sends single requests and hands out raw answers, for who wants to know how a server answers rather than what. It goes the
+ * way of the client's requests: within the rate limit (those without the token too), bounded, no redirects, repeated by the
+ * same rules. An answer that a repetition may better is repeated; then the failure is thrown as an ApiError.
+ */
+export class Prober {
+  readonly #chains: Readonly<Record<Credentials, Handler<Answer>>>;
+  readonly #hide: (text: string) => string;
+  readonly #ownPool: Dispatcher | undefined;
+  #requests = 0;
+  #repeated = 0;
+  #limited: Probed | undefined;
+
+  /** @throws HostformError `provider.base_url`, `provider.token`, `provider.proxy`. */
+  constructor(options: ClientOptions) {
+    const resolved = resolveOptions(options);
+    const { baseUrl, env, token, onRequest, userAgent } = resolved;
+    const dispatcher = resolved.dispatcher ?? connectionPool(baseUrl, env, Math.min(10_000, resolved.timeoutMs));
+    this.#ownPool = resolved.dispatcher === undefined ? dispatcher : undefined;
+    this.#hide = (text) => tokenForms(token).reduce((shown, form) => shown.replaceAll(form, "[redacted]"), text);
+    const limiter = new Limiter(resolved);
+    const redact = createRedact(token);
+    const wire = send({ ...resolved, dispatcher });
+    const chain = (next: Handler<Reply>): Handler<Answer> => {
+      const watched = observe(
+        {
+          clock: resolved.clock,
+          onRequest: (event) => {
+            this.#requests += 1;
+            if (event.attempt > 1) this.#repeated += 1;
+            onRequest?.(event);
+          },
+        },
+        next,
+      );
+      const noted: Handler<Reply> = async (request) => {
+        const reply = await limit({ ...resolved, limiter }, watched)(request);
+        if (reply.status === 429) this.#limited = this.#probed(reply, undefined);
+        return reply;
+      };
+      return retry(resolved, see({ ...resolved, redact }, noted));
+    };
+    this.#chains = {
+      owner: chain(authorize({ token, userAgent }, wire)),
+      none: chain(ofStranger(anonymous(userAgent, wire))),
+      unknown: chain(ofStranger(authorize({ token: UNKNOWN_TOKEN, userAgent }, wire))),
+    };
+  }
+
+  /** HTTP requests made so far, each attempt counted. */
+  get requests(): number {
+    return this.#requests;
+  }
+
+  /** How many of them were repetitions. */
+  get repeated(): number {
+    return this.#repeated;
+  }
+
+  /** The last refusal by the rate limit that was met in passing; what it refused was sent again. */
+  get limited(): Probed | undefined {
+    return this.#limited;
+  }
+
+  /** @throws ApiError when no answer came, or none but failures that may pass. */
+  async probe({ endpoint, as = "owner", ...parts }: ProbeRequest): Promise<Probed> {
+    // Callers without types are held to the list as well.
+    if (!PROBE_ENDPOINTS.includes(endpoint)) refuseArgument(endpoint, "This endpoint is not for probes");
+    const answer = await this.#chains[as](buildRequest(endpoint, parts));
+    // A removal that was done by an attempt whose answer was lost has no answer of its own.
+    return isSeen(answer)
+      ? this.#probed(answer.reply, answer.refusal)
+      : this.#probed({ status: answer.status, headers: {}, text: "" }, undefined);
+  }
+
+  /** What may leave: the token is taken out of it. */
+  #probed(reply: Reply, refusal: ApiError | undefined): Probed {
+    const text = this.#hide(reply.text);
+    const headers = Object.entries(reply.headers).map(([name, value]) => [name, value && this.#hide(value)]);
+    return {
+      status: reply.status,
+      headers: Object.fromEntries(headers),
+      text,
+      json: parseJson(text)?.value,
+      refusal,
+    };
+  }
+
+  /** Closes its own connections; a dispatcher that was given stays open. */
+  async close(): Promise<void> {
+    await this.#ownPool?.close();
+  }
+}
+
+/** `GET /api/v1/services/{id}`. */
+export function probeTitle({ endpoint, query = [] }: Pick<ProbeRequest, "endpoint" | "query">): string {
+  const { method, path }: Endpoint = endpoints[endpoint];
+  const search = query.map(([name, value]) => `${name}=${value}`).join("&");
+  return `${method} /api/v1${path}${search === "" ? "" : `?${search}`}`;
+}
+
+function isSeen(answer: Answer): answer is Seen {
+  return "reply" in answer;
+}
+
+/** Keeps the reply beside what the client makes of it. Only a failure that a repetition may better is thrown. */
+function see(options: Parameters<typeof understand>[0], next: Handler<Reply>): Handler<Seen> {
+  return async (request: ApiRequest) => {
+    const reply = await next(request);
+    const { status } = reply;
+    try {
+      const { json } = await understand(options, async () => reply)(request);
+      return { status, json, reply, refusal: undefined };
+    } catch (error) {
+      if (!(error instanceof FailedAttempt) || error.transient) throw error;
+      return { status, json: undefined, reply, refusal: error };
+    }
+  };
+}
+
+function anonymous(userAgent: string, next: Handler<Reply>): Handler<Reply> {
+  return (request) =>
+    next({ ...request, headers: { ...request.headers, accept: "application/json", "user-agent": userAgent } });
+}
+
+/** What a stranger's answer says of its window is not learnt for the token's. A 429 is: then everybody waits. */
+function ofStranger(next: Handler<Reply>): Handler<Reply> {
+  return async (request) => {
+    const reply = await next(request);
+    if (reply.status === 429) return reply;
+    const own = Object.entries(reply.headers).filter(([name]) => !RATE_HEADER.test(name));
+    return { ...reply, headers: Object.fromEntries(own) };
+  };
+}

@@ -1,0 +1,92 @@
+/** Sends one request and reads its answer as the client would. */
+import { readPage } from "../api/envelope.ts";
+import { type Form, readRecord } from "../api/forms.ts";
+import { formOf, malformed } from "../api/malformed.ts";
+import { type ProbeRequest, type Prober, probeTitle } from "../api/probe.ts";
+import { findOne, takeOne } from "../api/unwrap.ts";
+import { ApiError, type JsonObject } from "../model/index.ts";
+import type { ListSight, RecordSight, Sight } from "./sight.ts";
+
+/** Asks the server; the signal ends it. */
+export class Asker {
+  readonly #prober: Pick<Prober, "probe">;
+  readonly #signal: AbortSignal | undefined;
+
+  constructor(prober: Pick<Prober, "probe">, signal?: AbortSignal) {
+    this.#prober = prober;
+    this.#signal = signal;
+  }
+
+  /** The same, to be ended by nobody: for what must be undone. */
+  uninterrupted(): Asker {
+    return new Asker(this.#prober);
+  }
+
+  /** One request. A failure is a sight too; only an interruption is thrown. */
+  async one(request: ProbeRequest): Promise<Sight> {
+    const sight = { endpoint: request.endpoint, title: probeTitle(request) };
+    try {
+      const answer = await this.#prober.probe({ ...request, signal: this.#signal });
+      return { ...sight, answer, problem: answer.refusal };
+    } catch (error) {
+      this.#signal?.throwIfAborted();
+      if (!(error instanceof ApiError)) throw error;
+      return { ...sight, answer: undefined, problem: error };
+    }
+  }
+
+  /** One page of a listing. */
+  async list<T extends { readonly id: string }>(request: ProbeRequest, form: Form<T>): Promise<ListSight> {
+    const sight = await this.one(request);
+    const none: ListSight = { ...sight, items: [], records: [], ids: [], next: undefined, size: undefined };
+    if (sight.answer === undefined || sight.problem !== undefined) return none;
+    const { endpoint } = request;
+    const page = Number(request.query?.find(([name]) => name === "page")?.[1] ?? 1);
+    const size = Number(request.query?.find(([name]) => name === "per_page")?.[1] ?? 0);
+    return whenReadable(none, () => {
+      const read = readPage(endpoint, form, sight.answer?.json, page, (count) => (page - 1) * size + count);
+      const records = read.items.map((item) => {
+        const result = readRecord(form, item);
+        if ("problem" in result) throw malformed(endpoint, { expected: result.problem, came: formOf(item) });
+        return { id: result.record.id, record: item as JsonObject };
+      });
+      return {
+        ...none,
+        items: read.items,
+        records: records.map(({ record }) => record),
+        ids: records.map(({ id }) => id),
+        next: read.next,
+        size: read.size,
+      };
+    });
+  }
+
+  /** One record by its id. */
+  async record<T extends { readonly id: string; readonly raw: JsonObject }>(
+    request: ProbeRequest & { readonly params: { readonly id: string } },
+    form: Form<T>,
+  ): Promise<RecordSight> {
+    const sight = await this.one(request);
+    const none: RecordSight = { ...sight, record: undefined, id: undefined, asked: request.params.id };
+    if (sight.answer === undefined || sight.problem !== undefined) return none;
+    return whenReadable(none, () => {
+      const { id, raw } = takeOne(request.endpoint, form, sight.answer?.json);
+      return { ...none, id, record: raw };
+    });
+  }
+}
+
+/** A record somewhere in an answer that may hold none. */
+export function recordIn<T>(form: Form<T>, { answer }: Sight): T | undefined {
+  return findOne(form, answer?.json);
+}
+
+/** What the client could not read is a problem of the sight. */
+function whenReadable<S extends Sight>(unread: S, read: () => S): S {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { ...unread, problem: error };
+  }
+}

@@ -1,0 +1,216 @@
+/** §2, held against the records that were seen: their fields, types and words. */
+import type { ContractCheck, JsonObject } from "../../model/index.ts";
+import { isObject } from "../../model/index.ts";
+import { excerpt, word } from "../excerpt.ts";
+import { fieldOf, nothingIn } from "../rows/seen.ts";
+import { isSuccess, type RecordSight, recordsOf, type Survey } from "../sight.ts";
+import { check, differs, type Outcome, pass, stops, unseen } from "./verdict.ts";
+
+/** What hostform makes of the words of a server; they are its kinds' business, and handed in. */
+export interface Vocabulary {
+  /** The phase that a status word stands for; "unknown" is never acted upon. */
+  readonly phase: (word: string) => string;
+  /** The months of a billing cycle; undefined when it is not known. */
+  readonly months: (cycle: string) => number | undefined;
+  /** How the password of a product is set. */
+  readonly password: (productType: string) => "given" | "generated" | "unknown";
+}
+
+/** What a field must be. `optional`: null is as good (§2 has no word for "none": an unpaid invoice has no paid_at). */
+type Rule = { readonly expects: string; readonly fits: (value: unknown) => boolean; readonly optional?: true };
+
+const DATE = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
+const MOMENT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:?\d{2})$/;
+
+const integer: Rule = { expects: "an integer", fits: (value) => Number.isSafeInteger(value) };
+const string: Rule = { expects: "a string", fits: (value) => typeof value === "string" };
+const currency: Rule = {
+  expects: "GEL, USD or EUR",
+  fits: (value) => typeof value === "string" && ["GEL", "USD", "EUR"].includes(value),
+};
+const date: Rule = { expects: "a date, YYYY-MM-DD", fits: (value) => typeof value === "string" && DATE.test(value) };
+const moment: Rule = {
+  expects: "a time, ISO 8601 with UTC offset",
+  fits: (value) => typeof value === "string" && MOMENT.test(value),
+};
+const optional = (rule: Rule): Rule => ({ ...rule, optional: true });
+
+const SERVICE: Readonly<Record<string, Rule>> = {
+  id: integer,
+  plan: string,
+  product_type: string,
+  status: string,
+  // A VPS is ordered without a domain (§4).
+  domain: optional(string),
+  billing_cycle: string,
+  currency,
+  price: integer,
+  next_due_date: optional(date),
+  provisioning_status: string,
+  created_at: moment,
+};
+
+const INVOICE: Readonly<Record<string, Rule>> = {
+  id: integer,
+  invoice_number: string,
+  status: string,
+  currency,
+  subtotal: integer,
+  total: integer,
+  due_date: optional(date),
+  paid_at: optional(moment),
+  order_id: integer,
+};
+
+export function recordChecks(survey: Survey, vocabulary: Vocabulary): readonly ContractCheck[] {
+  return [
+    check("plan.plan_id", "§2 Plan", "plan_id is the integer that an order takes", planId(survey)),
+    check(
+      "plan.manage",
+      "§2 Plan",
+      "Manage-track fields come together, and the price after discount is no higher",
+      manage(survey),
+    ),
+    check("service.fields", "§2 Service", "A service has the fields of the table", fields(survey, "services", SERVICE)),
+    check(
+      "service.wrapped",
+      "§2 Service",
+      "One service is wrapped under data",
+      wrapped(survey.service, "services", survey),
+    ),
+    check(
+      "service.same",
+      "§4 Endpoints",
+      "GET /services/{id} gives the service of that id",
+      same(survey.service, "services", survey),
+    ),
+    check(
+      "service.status",
+      "§2 Service",
+      "hostform knows the words for a service's status",
+      statuses(survey, vocabulary),
+    ),
+    check("service.cycle", "§2 Service", "hostform knows the billing cycles", cycles(survey, vocabulary)),
+    check(
+      "service.product",
+      "§4 POST password",
+      "hostform knows how passwords of the products are set",
+      products(survey, vocabulary),
+    ),
+    check(
+      "invoice.fields",
+      "§2 Invoice",
+      "An invoice has the fields of the table",
+      fields(survey, "invoices", INVOICE),
+    ),
+    check(
+      "invoice.wrapped",
+      "§2 Invoice",
+      "One invoice is wrapped under data",
+      wrapped(survey.invoice, "invoices", survey),
+    ),
+    check("invoice.total", "§2 Invoice", "total is net of a discount: never above subtotal", totals(survey)),
+  ];
+}
+
+type Kept = "plans" | "services" | "invoices";
+
+function fields(survey: Survey, name: Kept, rules: Readonly<Record<string, Rule>>): Outcome {
+  const records = recordsOf(survey, name);
+  if (records.length === 0) return unseen(nothingIn(survey, name).nothing);
+  const wrong = new Map<string, string>();
+  for (const { record, title } of records) {
+    for (const [field, rule] of Object.entries(rules)) {
+      const value = record[field];
+      if (wrong.has(field) || (rule.optional && value === null) || (value !== undefined && rule.fits(value))) continue;
+      const came = value === undefined ? "is missing" : `is ${excerpt(value, field)}, not ${rule.expects}`;
+      wrong.set(field, `${field} ${came} (${title})`);
+    }
+  }
+  if (wrong.size === 0) return pass(`${records.length} looked at.`);
+  return differs(`${[...wrong.values()].join("; ")}.`);
+}
+
+function planId(survey: Survey): Outcome {
+  const plans = recordsOf(survey, "plans");
+  if (plans.length === 0) return unseen(nothingIn(survey, "plans").nothing);
+  const ids = plans.map(({ record }) => record.plan_id);
+  if (ids.every((id) => Number.isSafeInteger(id))) return pass(`${plans.length} looked at.`);
+  const usable = plans.every(({ record }) => /^\d+$/.test(String(record.plan_id ?? record.id)));
+  const shown = `A plan is ${excerpt(plans[0]?.record)}.`;
+  if (usable) return differs(shown);
+  return stops(`${shown} An order names its plan by a whole number.`, "Ask the host for the plan_id of each plan.");
+}
+
+function manage(survey: Survey): Outcome {
+  const plans = recordsOf(survey, "plans").map(({ record }) => record);
+  const names = ["manage_discount_percent", "price_after_discount"];
+  const having = plans.filter((plan) => names.some((name) => plan[name] !== undefined && plan[name] !== null));
+  if (having.length === 0) return unseen("No plan has them: the account is not on the Manage track.");
+  const halved = having.find((plan) => names.some((name) => plan[name] === undefined));
+  if (halved !== undefined) return differs(`A plan has one of the two alone: ${excerpt(halved)}.`);
+  const dearer = having.find(({ price, price_after_discount: after }) => Number(after) > Number(price ?? Number.NaN));
+  return dearer === undefined
+    ? pass(`${having.length} looked at.`)
+    : differs("A price after discount is above the price.");
+}
+
+function wrapped(sight: RecordSight | undefined, name: Kept, survey: Survey): Outcome {
+  if (sight === undefined) return unseen(nothingIn(survey, name).nothing);
+  if (!isSuccess(sight)) return unseen(`${sight.title} gave none.`);
+  const json = sight.answer?.json;
+  return isObject(json) && isObject(json.data) ? pass() : differs(`${sight.title}: ${excerpt(json)}.`);
+}
+
+/** Who asks for one service and is given another would suspend the wrong site. */
+function same(sight: RecordSight | undefined, name: Kept, survey: Survey): Outcome {
+  if (sight === undefined) return unseen(nothingIn(survey, name).nothing);
+  if (sight.id === undefined) return unseen(`${sight.title} gave none.`);
+  if (sight.id === sight.asked) return pass();
+  return stops("Another service came than was asked for.", "Look for a cache between here and the API.");
+}
+
+/** The texts of one field, each once. */
+function textsOf(survey: Survey, name: Kept, field: string): readonly string[] {
+  const values = fieldOf(survey, name, field).map(({ value }) => value);
+  const texts = values.filter((value) => typeof value === "string" || typeof value === "number").map(String);
+  return [...new Set(texts)].filter((text) => text.trim() !== "");
+}
+
+function statuses(survey: Survey, { phase }: Vocabulary): Outcome {
+  const words = textsOf(survey, "services", "status");
+  if (words.length === 0) return unseen(nothingIn(survey, "services").nothing);
+  const unknown = words.filter((text) => phase(text) === "unknown");
+  const known = words.filter((text) => phase(text) !== "unknown").map((text) => `${word(text)} is ${phase(text)}`);
+  if (unknown.length === 0) return pass(`${known.join(", ")}.`);
+  return differs(
+    `It does not know ${unknown.map(word).join(", ")}, and leaves services of that status alone.`,
+    "Map the words under `providers: … status_words`.",
+  );
+}
+
+function cycles(survey: Survey, { months }: Vocabulary): Outcome {
+  const words = [...textsOf(survey, "services", "billing_cycle"), ...textsOf(survey, "plans", "billing_cycle")];
+  if (words.length === 0) return unseen(nothingIn(survey, "services").nothing);
+  const unknown = [...new Set(words)].filter((text) => months(text) === undefined);
+  if (unknown.length === 0) return pass();
+  return differs(`It does not know ${unknown.map(word).join(", ")}: a term that differs is not seen there.`);
+}
+
+function products(survey: Survey, { password }: Vocabulary): Outcome {
+  const words = [...textsOf(survey, "services", "product_type"), ...textsOf(survey, "plans", "product_type")];
+  if (words.length === 0) return unseen(nothingIn(survey, "plans").nothing);
+  const unknown = [...new Set(words)].filter((text) => password(text) === "unknown");
+  if (unknown.length === 0) return pass();
+  return differs(
+    `It does not know ${unknown.map(word).join(", ")}.`,
+    "Say `--generate` or give a password with `hostform password`; `password` cannot be declared there.",
+  );
+}
+
+function totals(survey: Survey): Outcome {
+  const invoices = recordsOf(survey, "invoices").map(({ record }) => record);
+  if (invoices.length === 0) return unseen(nothingIn(survey, "invoices").nothing);
+  const above = ({ subtotal, total }: JsonObject) => Number(total) > Number(subtotal);
+  return invoices.some(above) ? differs("An invoice has a total above its subtotal; is it a tax?") : pass();
+}

@@ -1,0 +1,66 @@
+/**
+ * What hostform assumes of a server, held against a real one. In: a `Prober`, which can name the reading endpoints and a
+ * webhook's registration and removal and nothing else; hostform's vocabulary. Out: a report of how each gap of the
+ * specification is filled, where the server differs from what the specification says, and the sandbox's profile that
+ * is like it. Must not: order, suspend, mail or set anything; show data of customers, or a token; import the sandbox.
+ */
+import type { Prober } from "../api/probe.ts";
+import type { ContractReport } from "../model/index.ts";
+import { Asker } from "./ask.ts";
+import { contractChecks, type Vocabulary } from "./checks/index.ts";
+import { contractRows, profileOf } from "./rows/index.ts";
+import type { Survey } from "./sight.ts";
+import { MOST_READS, takeSurvey } from "./survey.ts";
+import { type Leftover, MOST_WRITES, tryWrites, type WriteOptions } from "./writes.ts";
+
+export type { Vocabulary } from "./checks/index.ts";
+export { SWITCHES, type Switch, type SwitchName } from "./switches.ts";
+export { type Leftover, leftoverDiagnostic } from "./writes.ts";
+
+export interface ContractOptions {
+  readonly prober: Pick<Prober, "probe" | "requests" | "repeated" | "limited">;
+  /** As it is shown. */
+  readonly baseUrl: string;
+  readonly vocabulary: Vocabulary;
+  /** Sends the harmless writes too. */
+  readonly write?: Omit<WriteOptions, "signal"> | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** How many requests are sent at most, repetitions after failures not counted. */
+export function mostRequests(write: boolean): number {
+  return MOST_READS + (write ? MOST_WRITES : 0);
+}
+
+/**
+ * Asks and reports. Where the first answer shows that this is not the API, or that the token is no good, nothing more is asked.
+ * @throws ApiError when there is nothing to report on; HostformError `contract.leftover`; the signal's reason.
+ */
+export async function checkContract({
+  prober,
+  baseUrl,
+  vocabulary,
+  write,
+  signal,
+}: ContractOptions): Promise<{ readonly report: ContractReport; readonly leftover?: Leftover }> {
+  const asker = new Asker(prober, signal);
+  const taken = await takeSurvey(asker, ({ answer, problem }) => {
+    // A token without the ability may still see other things; a page, a redirect or silence is not the API.
+    if (problem !== undefined && answer?.status !== 403) throw problem;
+  });
+  const written = write === undefined ? undefined : await tryWrites(asker, { ...write, signal });
+  const { limited: answer } = prober;
+  const limited = answer && { endpoint: "listPlans" as const, title: "A request", answer, problem: answer.refusal };
+  const survey: Survey = { ...taken, limited };
+  const rows = contractRows(survey, written);
+  const report: ContractReport = {
+    base_url: baseUrl,
+    wrote: written !== undefined,
+    requests: prober.requests,
+    repeated: prober.repeated,
+    rows,
+    checks: contractChecks(survey, written, vocabulary),
+    profile: profileOf(rows),
+  };
+  return { report, ...(written?.leftover !== undefined && { leftover: written.leftover }) };
+}

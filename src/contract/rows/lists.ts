@@ -1,0 +1,91 @@
+/** Rows about lists: their envelope, their order. */
+import { isObject } from "../../model/index.ts";
+import { excerpt, fieldName } from "../excerpt.ts";
+import { isSuccess, type ListSight, listings, type Survey } from "../sight.ts";
+import type { ValueOf } from "../switches.ts";
+import type { Looks, Seen } from "./seen.ts";
+
+/** The envelope of one answer; undefined when it is like none that the sandbox has. */
+export function envelopeOf(json: unknown): ValueOf<"envelope"> | undefined {
+  if (Array.isArray(json)) return "array";
+  if (!isObject(json)) return undefined;
+  if (!Array.isArray(json.data)) {
+    if (Array.isArray(json.items) || Array.isArray(json.results)) {
+      return isObject(json.pagination) ? "items_pagination" : undefined;
+    }
+    const lists = Object.values(json).filter((value) => Array.isArray(value));
+    return lists.length === 1 && typeof json.has_more === "boolean" ? "named_has_more" : undefined;
+  }
+  if ("next_page_url" in json) return "flat";
+  if (isObject(json.meta)) return isObject(json.links) ? "laravel" : "data_meta";
+  return Object.keys(json).length === 1 ? "data_only" : undefined;
+}
+
+const successes = (survey: Survey) => listings(survey).filter((sight) => isSuccess(sight));
+
+function envelope(survey: Survey): Seen<"envelope"> {
+  const seen = successes(survey);
+  const [first] = seen;
+  if (first === undefined) return { nothing: "No list could be read." };
+  const kinds = new Map(seen.map((sight) => [envelopeOf(sight.answer?.json), sight] as const));
+  const evidence = `${first.title}: ${excerpt(withoutItems(first))}`;
+  const [value] = kinds.keys();
+  if (kinds.size > 1) {
+    const ways = [...kinds.values()].map(({ title, answer }) => `${title}: ${form(answer?.json)}`).join("; ");
+    return { other: `The lists have several envelopes. ${ways}.` };
+  }
+  return value === undefined ? { other: evidence } : { value, evidence };
+}
+
+/** The names in an envelope. */
+export function form(json: unknown): string {
+  return Array.isArray(json)
+    ? "an array"
+    : isObject(json)
+      ? `{${Object.keys(json).slice(0, 8).map(fieldName).join(", ")}}`
+      : "no list";
+}
+
+function withoutItems({ answer }: ListSight): unknown {
+  const json = answer?.json;
+  if (Array.isArray(json)) return [];
+  if (!isObject(json)) return json;
+  return Object.fromEntries(Object.entries(json).map(([name, value]) => [name, Array.isArray(value) ? [] : value]));
+}
+
+type Direction = "newest" | "oldest" | "scattered";
+
+/** How whole numbers follow each other; undefined for fewer than two. */
+export function direction(ids: readonly string[]): Direction | undefined {
+  if (ids.length < 2 || !ids.every((id) => /^\d{1,15}$/.test(id))) return undefined;
+  const steps = ids.slice(1).map((id, at) => Number(id) - Number(ids[at]));
+  if (steps.every((step) => step < 0)) return "newest";
+  return steps.every((step) => step > 0) ? "oldest" : "scattered";
+}
+
+/** Fewer follow some order whatever the server does. */
+const TELLING = 3;
+
+/**
+ * The longest list decides, and plans only where nothing else is long enough: a catalogue may be sorted by hand. Lists
+ * that follow different orders follow none that could be relied upon.
+ */
+function order(survey: Survey): Seen<"order"> {
+  const told = successes(survey)
+    .map((sight) => ({ sight, way: direction(sight.ids) }))
+    .filter((one): one is { sight: ListSight; way: Direction } => one.way !== undefined)
+    .toSorted((a, b) => b.sight.ids.length - a.sight.ids.length);
+  const long = told.filter(({ sight }) => sight.ids.length >= TELLING);
+  const records = long.filter(({ sight }) => sight.endpoint !== "listPlans");
+  const telling = records.length > 0 ? records : long.length > 0 ? long : told;
+  const found = telling.find(({ way }) => way === "scattered") ?? telling[0];
+  if (found === undefined) return { nothing: "No list holds two objects with numbers for ids." };
+  const { sight, way } = found;
+  if (way === "scattered") return { value: way, evidence: `${sight.title}: the ids follow no order.` };
+  const against = telling.find((one) => one.way !== way);
+  if (against === undefined) return { value: way, evidence: `${sight.title}: ids with the ${way} first.` };
+  const ways = `${sight.title}: ${way} first; ${against.sight.title}: ${against.way} first`;
+  return { value: "scattered", evidence: `The lists follow no common order. ${ways}.` };
+}
+
+export const listRows: Looks<"envelope" | "order"> = { envelope, order };

@@ -1,0 +1,132 @@
+/** Rows about records: their ids, their fields, their wrappers. */
+import { isObject, type JsonObject } from "../../model/index.ts";
+import { excerpt } from "../excerpt.ts";
+import { isSuccess, recordsOf, type Survey, type Written } from "../sight.ts";
+import type { ValueOf } from "../switches.ts";
+import { agreed, fieldOf, type Looks, nothingIn, type Seen } from "./seen.ts";
+
+const DIGITS = /^\d{1,18}$/;
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+function idCandidates(value: unknown): readonly ValueOf<"ids">[] {
+  if (Number.isSafeInteger(value)) return ["integer"];
+  return typeof value === "string" && DIGITS.test(value) ? ["string"] : [];
+}
+
+/** §2 has integers for services and invoices; those of plans stand in where there are none. */
+function ids(survey: Survey): Seen<"ids"> {
+  const own = [...fieldOf(survey, "services", "id"), ...fieldOf(survey, "invoices", "id")];
+  const plans = () => [...fieldOf(survey, "plans", "plan_id"), ...fieldOf(survey, "plans", "id")];
+  return agreed<"ids">(own.length > 0 ? own : plans(), idCandidates, "an id") ?? nothingIn(survey, "services");
+}
+
+function recordIdCandidates(value: unknown): readonly ValueOf<"record_ids">[] {
+  if (idCandidates(value).length > 0) return ["plain"];
+  return typeof value === "string" && UUID.test(value) ? ["uuid"] : [];
+}
+
+function record_ids(survey: Survey, written: Written | undefined): Seen<"record_ids"> {
+  const found = [
+    ...(["webhooks", "accounts", "migration_requests"] as const).flatMap((name) => fieldOf(survey, name, "id")),
+    ...grantsOf(survey).flatMap(({ title, record }) => {
+      const value = record.id ?? record.grant_id;
+      return value === undefined ? [] : [{ title, value }];
+    }),
+    ...(written?.id === undefined ? [] : [{ title: written.registered?.title ?? "", value: written.id }]),
+  ];
+  const seen = agreed<"record_ids">(found, recordIdCandidates, "an id");
+  return seen ?? { nothing: "There are no webhooks, grants, client accounts or migration requests in the account." };
+}
+
+function plan(survey: Survey): Seen<"plan"> {
+  const [first] = recordsOf(survey, "plans");
+  if (first === undefined) return nothingIn(survey, "plans");
+  const { record, title } = first;
+  const evidence = `${title}: ${excerpt(record)}`;
+  const named = record.plan_id !== undefined;
+  const priced = record.price !== undefined && record.price !== null;
+  const listed = isObject(record.prices);
+  if (named) return { value: priced ? "plan_id" : listed ? "prices" : "priceless", evidence };
+  return priced ? { value: "id", evidence } : { other: evidence };
+}
+
+function unwrapped({ service, invoice, migration }: Survey): Seen<"unwrapped"> {
+  const found = [service, invoice, migration].find((sight) => sight !== undefined && isSuccess(sight));
+  if (found === undefined) return { nothing: "There is no service, invoice or migration request to look at." };
+  const json = found.answer?.json;
+  const evidence = `${found.title}: ${excerpt(json)}`;
+  if (isObject(json) && isObject(json.data)) return { value: "no", evidence };
+  return isObject(json) && json.id !== undefined ? { value: "yes", evidence } : { other: evidence };
+}
+
+function grantsOf({ grants }: Survey): readonly { title: string; record: JsonObject }[] {
+  return grants.flatMap(({ title, records }) => records.map((record) => ({ title, record })));
+}
+
+function grant(survey: Survey): Seen<"grant"> {
+  const [first] = grantsOf(survey);
+  if (first === undefined) {
+    const forbidden = survey.grants.some(({ answer }) => answer?.status === 403);
+    return {
+      nothing: forbidden ? "The token may not look at grants (403)." : "No service that was asked has a grant.",
+    };
+  }
+  const { record, title } = first;
+  const evidence = `${title}: ${excerpt(record)}`;
+  const nested = record.email === undefined && isObject(record.user);
+  if (record.id === undefined)
+    return record.grant_id !== undefined && !nested ? { value: "grant_id", evidence } : { other: evidence };
+  return { value: nested ? "user" : "id", evidence };
+}
+
+function webhook({ service, invoice, migration }: Survey, written: Written | undefined): Seen<"webhook"> {
+  const sight = written?.registered;
+  if (written === undefined || sight?.answer === undefined || !isSuccess(sight)) {
+    return { nothing: "No webhook was registered." };
+  }
+  const { json } = sight.answer;
+  const evidence = `${sight.title}: ${excerpt(json)}`;
+  if (written.secretName !== "secret" && written.secretName !== "signing_secret") return { other: evidence };
+  const wrapped = isObject(json) && isObject(json.data);
+  // Where nothing has a wrapper, this answer is as all others are.
+  const others = [service, invoice, migration].find((one) => one !== undefined && isSuccess(one))?.answer?.json;
+  const alone = isObject(others) && isObject(others.data);
+  if (!wrapped && alone && written.secretName === "secret") return { value: "bare", evidence };
+  return wrapped || !alone ? { value: written.secretName, evidence } : { other: evidence };
+}
+
+function domain_check({ domains }: Survey): Seen<"domain_check"> {
+  const found = [domains.many, domains.single].find((sight) => isSuccess(sight));
+  if (found === undefined) return { nothing: "The availability of domains could not be asked for." };
+  const json = found.answer?.json;
+  const held = isObject(json) && json.data !== undefined ? json.data : json;
+  const evidence = `${found.title}: ${excerpt(json)}`;
+  if (Array.isArray(held) && isObject(held[0])) {
+    const [item] = held;
+    if (typeof item.available === "boolean") return { value: "list", evidence };
+    if (typeof item.is_available === "boolean") return { value: "is_available", evidence };
+    return typeof item.status === "string" ? { value: "status", evidence } : { other: evidence };
+  }
+  const mapped = isObject(held) && Object.keys(held).some((name) => name.includes("."));
+  return mapped ? { value: "map", evidence } : { other: evidence };
+}
+
+/** Fields that every migration request has; what else there is are the answers to the questions. */
+const COMMON = new Set(["id", "domain", "order_id", "status", "created_at", "updated_at"]);
+
+function migration(survey: Survey): Seen<"migration"> {
+  const requests = recordsOf(survey, "migration_requests");
+  if (requests.length === 0) return nothingIn(survey, "migration_requests");
+  for (const { record, title } of requests) {
+    const more = Object.entries(record).filter(([name, value]) => !COMMON.has(name) && value !== null);
+    const evidence = `${title}: ${excerpt(record)}`;
+    if (more.some(([, value]) => isObject(value) && Object.keys(value).length > 0))
+      return { value: "nested", evidence };
+    if (more.some(([, value]) => !isObject(value))) return { value: "flat", evidence };
+  }
+  return { nothing: "No migration request holds answers to questions." };
+}
+
+export const recordRows: Looks<
+  "ids" | "record_ids" | "plan" | "unwrapped" | "grant" | "webhook" | "domain_check" | "migration"
+> = { ids, record_ids, plan, unwrapped, grant, webhook, domain_check, migration };

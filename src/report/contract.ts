@@ -1,0 +1,87 @@
+import type { ContractCheck, ContractReport, ContractRow, Verdict } from "../model/index.ts";
+import { plural } from "./duration.ts";
+import { escapeLine } from "./escape.ts";
+import { type Look, type Paint, paint as painter } from "./style.ts";
+import { pad, wrap } from "./width.ts";
+
+const WORDS: Readonly<Record<Verdict, string>> = {
+  pass: "pass",
+  differs: "DIFFERS",
+  stops: "STOPS",
+  not_seen: "not seen",
+};
+const MAX_PROSE = 120;
+
+/** How a server is, for people: the gaps as it fills them, the specification's statements, and what to do with both. Ends with a newline. */
+export function renderContract(report: ContractReport, look: Look): string {
+  const paint = painter(look.color);
+  const width = look.width === undefined ? MAX_PROSE : Math.max(40, Math.min(MAX_PROSE, look.width));
+  const lines = [
+    `${paint.bold("What the specification leaves open")}, as ${escapeLine(report.base_url)} fills it:`,
+    ...rowLines(report.rows, paint, width),
+    "",
+    `${paint.bold("What the specification says")}:`,
+    ...report.checks.flatMap((check) => checkLines(check, paint, width)),
+    "",
+    ...conclusion(report, paint),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function rowLines(rows: readonly ContractRow[], paint: Paint, width: number): string[] {
+  const told = rows.filter(({ finding }) => finding === "seen" || finding === "other");
+  const rest = rows.filter(({ finding }) => finding === "nothing" || finding === "untold");
+  const name = Math.max(0, ...told.map((row) => row.switch.length));
+  const shown = told.flatMap((row) => {
+    const [value, stroke] =
+      row.finding === "other"
+        ? (["other", paint.warning] as const)
+        : ([row.value ?? "", row.value === row.default ? paint.dim : paint.changed] as const);
+    const head = `  ${pad(row.switch, name)}  ${stroke(escapeLine(value))}`;
+    return [head, ...indented(row.evidence, 4, width, paint.dim)];
+  });
+  if (rest.length === 0) return shown;
+  const why = new Map<string, string[]>();
+  for (const row of rest) why.set(row.evidence, [...(why.get(row.evidence) ?? []), row.switch]);
+  const untold = [...why].flatMap(([reason, names]) => indented(`${names.join(", ")}: ${reason}`, 2, width, paint.dim));
+  return [...shown, "Not told:", ...untold];
+}
+
+function checkLines({ verdict, clause, says, detail, fix }: ContractCheck, paint: Paint, width: number): string[] {
+  const strokes = { pass: paint.good, differs: paint.warning, stops: paint.error, not_seen: paint.dim };
+  const head = `  ${strokes[verdict](pad(WORDS[verdict], 8))}  ${escapeLine(says)} ${paint.dim(`(${escapeLine(clause)})`)}`;
+  if (verdict === "pass") return [head];
+  return [
+    head,
+    ...(detail === undefined ? [] : indented(detail, 12, width, paint.dim)),
+    ...(fix === undefined || verdict === "not_seen" ? [] : indented(`Fix: ${fix}`, 12, width, paint.fix)),
+  ];
+}
+
+function indented(text: string, by: number, width: number, stroke: (text: string) => string): string[] {
+  return wrap(escapeLine(text), width - by).map((line) => `${" ".repeat(by)}${stroke(line)}`);
+}
+
+function conclusion({ checks, profile, requests, repeated, wrote }: ContractReport, paint: Paint): string[] {
+  const count = (verdict: Verdict) => checks.filter((check) => check.verdict === verdict).length;
+  const stopping = count("stops");
+  const differing = count("differs");
+  const verdict =
+    stopping > 0
+      ? paint.error(`hostform cannot work with ${plural(stopping, "thing")} that this server does; see STOPS above.`)
+      : paint.good("hostform can work with this server.");
+  const differ =
+    differing === 0
+      ? ""
+      : ` It differs from the specification in ${plural(differing, "point")} that hostform copes with.`;
+  const again = repeated === 0 ? "" : `, of which ${plural(repeated, "repetition")}`;
+  return [
+    `${verdict}${differ}`,
+    profile === ""
+      ? "A sandbox is like it by default: hostform sandbox"
+      : `A sandbox is like it with: hostform sandbox --profile ${escapeLine(profile)}`,
+    paint.dim(
+      `${plural(requests, "request")}${again}. ${wrote ? "The webhook that was registered was for this check alone." : "Nothing was changed."}`,
+    ),
+  ];
+}

@@ -1,0 +1,107 @@
+import { type Change, type Drift, equal, isNoOp, type Json, type Plan } from "../model/index.ts";
+import { formatDuration, plural } from "./duration.ts";
+import { escapeLine, jsonText } from "./escape.ts";
+import { deferredText, reasonText, symbolOf, title } from "./plan-change.ts";
+import { countChanges, isHeldUp, planCounts } from "./plan-summary.ts";
+import { type Look, paint as painter } from "./style.ts";
+
+/** More attributes of one object are counted, not listed. */
+const MAX_MOVED = 4;
+/** A longer value is cut. */
+const MAX_VALUE = 40;
+
+/** What there is to say of one object. */
+export interface WatchNote {
+  /** A line, to be compared and then escaped. */
+  readonly text: string;
+  /** Something would be changed; else it has merely moved on. */
+  readonly isChange: boolean;
+}
+
+/**
+ * What `watch` has to say of each object, one line each: what would be done and why, or what has merely moved on since it
+ * was recorded. Objects that are as declared and as recorded are not among them.
+ * @returns by address.
+ */
+export function watchNotes(plan: Plan): ReadonlyMap<string, WatchNote> {
+  const changes = new Map(plan.changes.map((change) => [change.address, change]));
+  const notes = new Map<string, WatchNote>();
+  for (const drift of plan.drift)
+    notes.set(drift.address, { text: driftNote(drift, changes.get(drift.address)), isChange: false });
+  for (const change of plan.changes) {
+    if (!isNoOp(change)) notes.set(change.address, { text: changeNote(change), isChange: true });
+    else if (change.deferred.length > 0)
+      notes.set(change.address, { text: `    ${change.address}: ${deferredText(change)}`, isChange: false });
+  }
+  return notes;
+}
+
+/** `  ~ hosting_service.acme will be updated in-place: suspended is true, declared: false` */
+function changeNote(change: Change): string {
+  const plain = painter(false);
+  const why = change.reasons.map(reasonText).join("; ");
+  const head = `${symbolOf(change, plain)} ${change.address} ${title(change, plain)}`;
+  return why === "" ? head : `${head}: ${why}`;
+}
+
+/** `    hosting_service.acme: status "pending" -> "active"` */
+function driftNote({ address, before, after }: Drift, change: Change | undefined): string {
+  if (after === null) return `    ${address} no longer exists`;
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  const moved = names.filter((name) => !equal(before[name] ?? null, after[name] ?? null));
+  // Without the change nothing tells which attributes are secret: then all of them are treated as if they were.
+  const isSecret = (name: string) => change === undefined || change.sensitive.includes(name);
+  const words = moved
+    .slice(0, MAX_MOVED)
+    .map((name) =>
+      isSecret(name)
+        ? `${name} has changed`
+        : `${name} ${short(before[name] ?? null)} -> ${short(after[name] ?? null)}`,
+    );
+  const more = moved.length - words.length;
+  return `    ${address}: ${words.join(", ")}${more > 0 ? ` and ${plural(more, "more attribute")}` : ""}`;
+}
+
+function short(value: Json): string {
+  const text = jsonText(value);
+  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text;
+}
+
+/** What a look found, in one sentence. */
+export function foundText(plan: Plan, errors: number): string {
+  if (errors > 0) return `The plan has ${plural(errors, "error")} and is not applied.`;
+  const changes = plan.changes.filter((change) => !isNoOp(change));
+  if (changes.length > 0) return planCounts(countChanges(changes));
+  if (plan.pending.length > 0) {
+    return `${plural(plan.pending.length, "create")} without known outcome: see \`hostform resolve\`.`;
+  }
+  if (isHeldUp(plan)) return "Not all that is declared can be done now.";
+  const count = plan.changes.length;
+  return count === 0 ? "Nothing is declared." : `${plural(count, "resource")} as declared.`;
+}
+
+/** One look at the account, as a line. */
+export interface WatchLine {
+  /** Milliseconds since the epoch, when it ended. */
+  readonly at: number;
+  /** The events that led to it. */
+  readonly events?: readonly string[];
+  /** Sentences. */
+  readonly found: string;
+  /** Milliseconds until the next one; absent: there is none. Not said of one that follows at once. */
+  readonly nextMs?: number;
+}
+
+/** `2026-11-22T09:15:00Z 5 resources as declared. Next look in 5 min.` */
+export function watchLine({ at, events = [], found, nextMs }: WatchLine, { color }: Pick<Look, "color">): string {
+  const stamp = painter(color).dim(stampOf(at));
+  const names = [...new Set(events)];
+  const cause = names.length === 0 ? "" : `After ${escapeLine(names.join(", "))}: `;
+  const next = nextMs === undefined || nextMs === 0 ? "" : `Next look in ${formatDuration(nextMs / 1000)}.`;
+  return [stamp, `${cause}${escapeLine(found)}`.trim(), next].filter((part) => part !== "").join(" ");
+}
+
+/** `2026-11-22T09:15:00Z`: the same in every time zone, and sorted as text. */
+export function stampOf(at: number): string {
+  return new Date(at).toISOString().replace(/\.\d+Z$/, "Z");
+}

@@ -1,0 +1,98 @@
+/** The check against the sandbox, with every gap filled in every way: what it says must be what the sandbox was told. */
+import { describe, expect, it } from "vitest";
+import { SWITCHES, type Switch } from "../../../src/contract/index.ts";
+import { PROFILE_SETS, PROFILE_SWITCHES, type Profile, parseProfile } from "../../../src/sandbox/index.ts";
+import { startSandbox } from "../../support/sandbox.ts";
+import { checkSandbox } from "./support.ts";
+
+type Case = readonly [name: string, value: string];
+
+const all: readonly Case[] = Object.entries(PROFILE_SWITCHES).flatMap(([name, values]) =>
+  values.map((value) => [name, value] as const),
+);
+const told = ([name]: Case) => typeof (SWITCHES[name as keyof typeof SWITCHES] as Switch).told === "string";
+const isDefault = ([name, value]: Case) => (SWITCHES[name as keyof typeof SWITCHES] as Switch).values[0] === value;
+
+/** A refusal by the rate limit comes only where the server's limit is lower than the client's, and does not say so. */
+const LIMITED = new Set(["too_many", "retry_after"]);
+
+const check = (profile: Partial<Profile>, more: { rateLimit?: number } = {}) =>
+  checkSandbox({ sandbox: { ...more, profile }, write: {} });
+
+describe("the table of switches", () => {
+  it("is the sandbox's", () => {
+    expect(Object.fromEntries(Object.entries(SWITCHES).map(([name, { values }]) => [name, values]))).toEqual(
+      PROFILE_SWITCHES,
+    );
+  });
+
+  it("says which values can be told by reading, which by writing, and which never", () => {
+    const ways = Map.groupBy(Object.entries(SWITCHES), ([, { told: way }]) =>
+      typeof way === "string" ? way : "never",
+    );
+    const names = (way: string) => (ways.get(way as never) ?? []).map(([name]) => name);
+    expect(names("write")).toEqual(["bodies", "webhook"]);
+    expect(names("never")).toEqual([
+      "rate",
+      "queued",
+      "password",
+      "creation",
+      "registrant",
+      "money",
+      "replay",
+      "key_retention",
+      "event_data",
+      "backoff",
+      "deliveries",
+      "weather",
+    ]);
+  });
+});
+
+describe("a sandbox with one gap filled otherwise", () => {
+  it.each(all.filter((one) => told(one) && !isDefault(one)))("is found out: %s=%s", async (name, value) => {
+    const limited = LIMITED.has(name);
+    const profile: Partial<Profile> = { [name]: value, ...(limited && { rate_headers: "none" as const }) };
+    const { report, row } = await check(profile, limited ? { rateLimit: 12 } : {});
+    expect(row(name)).toMatchObject({ finding: "seen", value });
+    const expected = parseProfile(report.profile);
+    expect(expected).toEqual({ ...parseProfile(""), ...profile });
+    // The one habit that may stop hostform: a page in place of "not found" may be a proxy's.
+    const stops = report.checks.filter(
+      ({ id, verdict }) => verdict === "stops" && !(value === "html" && id === "errors.404"),
+    );
+    expect(stops).toEqual([]);
+  });
+
+  it.each(all.filter((one) => !told(one) && !isDefault(one)))(
+    "is not, where nothing can tell: %s=%s",
+    async (name, value) => {
+      const { report, row } = await check({ [name]: value });
+      expect(row(name).finding).toBe("untold");
+      expect(row(name).evidence.length).toBeGreaterThan(20);
+      // Bad weather may show the rate limit's refusals, which are the default's.
+      expect(report.profile).toBe("");
+    },
+  );
+
+  it("is the default, and says so of every switch that can be told", async () => {
+    const { report } = await check({ rate_headers: "none" }, { rateLimit: 12 });
+    const seen = report.rows.filter(({ finding }) => finding === "seen").map((row) => row.switch);
+    expect(seen).toEqual(Object.keys(SWITCHES).filter((name) => told([name, ""])));
+    expect(report.profile).toBe("rate_headers=none");
+  });
+});
+
+describe("a sandbox with many gaps filled otherwise", () => {
+  it.each(Object.entries(PROFILE_SETS))("gets the profile that it has: %s", async (_, set: Partial<Profile>) => {
+    const { report } = await check(set);
+    const tellable = Object.entries(set).filter((one) => told(one) && !LIMITED.has(one[0]) && !isDefault(one));
+    expect(parseProfile(report.profile)).toEqual({ ...parseProfile(""), ...Object.fromEntries(tellable) });
+  });
+
+  it("the line can be given to a sandbox", async () => {
+    const { report } = await check(PROFILE_SETS.contrary);
+    const again = await startSandbox({ profile: parseProfile(report.profile) });
+    await again.close();
+  });
+});
