@@ -6,6 +6,7 @@ import process from "node:process";
 import { build } from "esbuild";
 import { buildConstructs } from "./build-constructs.ts";
 import { buildProvider } from "./build-provider.ts";
+import { buildWebhooks } from "./build-webhooks.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
 const dist = path.join(root, "dist");
@@ -13,7 +14,7 @@ const dist = path.join(root, "dist");
 await rm(dist, { recursive: true, force: true });
 await build({
   absWorkingDir: root,
-  entryPoints: { hostform: "src/cli/main.ts", client: "src/api/index.ts" },
+  entryPoints: { hostform: "src/cli/main.ts", client: "src/api/index.ts", sandbox: "src/sandbox/index.ts" },
   outdir: "dist",
   bundle: true,
   // What a command does not need is in a chunk of its own and not loaded.
@@ -33,6 +34,7 @@ await build({
 });
 await chmod(path.join(dist, "hostform.js"), 0o755);
 await buildProvider(path.join(dist, "terraform/provider.mjs"));
+await buildWebhooks(path.join(dist, "webhooks"));
 await buildConstructs(root);
 
 const types = spawnSync(

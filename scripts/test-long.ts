@@ -59,6 +59,10 @@ const PARTS: Readonly<Record<string, Part>> = {
     tests: "test/terraform/expressions-fuzz.test.ts",
     env: { HOSTFORM_EXPRESSIONS: "2000" },
   },
+  profiles: {
+    what: "servers of every kind: conformance under each value, lives under all combinations of the dangerous ones; HOSTFORM_PROFILES says how many",
+    script: ["scripts/test-profiles.ts"],
+  },
   locks: { what: "contended starts with kills in between", tests: "test/reliability/lock-contention.test.ts" },
 };
 

@@ -28,6 +28,8 @@ export class Limiter {
   #limit: number;
   /** Refusals in a row, and the end of the pause that the last one caused. */
   #refusals = 0;
+  /** The end of the pause that the last of them asked for, as it was counted: whoever is refused after it is refused again. */
+  #refusedUntil = 0;
   #pauseEnd = 0;
   /** Resolves when the last in the queue has had its turn. */
   #tail: Promise<void> = Promise.resolve();
@@ -84,17 +86,21 @@ export class Limiter {
     if (limit !== undefined) this.#limit = Math.min(this.#most, limit);
     if (reply.status === 429) {
       // Requests that were under way together are refused together: that is one refusal, not many.
-      if (sentAt >= this.#pauseEnd) this.#refusals += 1;
+      const again = sentAt >= this.#refusedUntil;
+      if (again) this.#refusals += 1;
       const asked = retryAfterMs ?? resetMs;
       // Repeated refusals: what was asked for did not suffice, so the pause grows from 5 s to a whole window.
-      const grown = Math.min(WINDOW_MS, 5_000 * 2 ** (this.#refusals - 1));
+      const grown = Math.min(WINDOW_MS, 5_000 * 2 ** Math.max(0, this.#refusals - 1));
       const pause = asked === undefined ? grown : Math.max(asked, this.#refusals > 1 ? grown / 2 : 1_000);
       // Servers round to seconds: arrive a little late rather than a little early.
-      this.#pauseEnd = Math.max(this.#pauseEnd, now + Math.ceil(pause + 250 + this.#random() * 500));
+      const until = now + Math.ceil(pause + 250 + this.#random() * 500);
+      if (again) this.#refusedUntil = until;
+      this.#pauseEnd = Math.max(this.#pauseEnd, until);
       await this.#ledger.pause(this.#pauseEnd);
       return;
     }
-    this.#refusals = 0;
+    // What left before the refusal says nothing of the time after it.
+    if (sentAt >= this.#refusedUntil) this.#refusals = 0;
     if (remaining !== undefined) {
       const until = now + Math.min(resetMs ?? WINDOW_MS, WINDOW_MS);
       await this.#ledger.lower(now, this.#limit, remaining, until);

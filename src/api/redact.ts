@@ -15,9 +15,7 @@ const BEARER = /\b(bearer)\s+[^\s"',;]+/gi;
  * like secrets, and `more`; then folds white space and control characters and shortens to 400 characters.
  */
 export function createRedact(token: string): Redact {
-  const parts = token.split("|").filter((part) => part.length >= 8);
-  // The whole before its part, or the rest of it would stay.
-  const own = [token, encodeURIComponent(token), JSON.stringify(token).slice(1, -1), ...parts];
+  const own = tokenForms(token);
   return (text, more = []) => {
     let shown = text;
     const values = [...own, ...more, ...more.map((value) => JSON.stringify(value).slice(1, -1))];
@@ -29,4 +27,11 @@ export function createRedact(token: string): Redact {
     shown = shown.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ").trim();
     return shown.length > LONGEST ? `${shown.slice(0, LONGEST)}…` : shown;
   };
+}
+
+/** The forms in which a token may come back in a text: whole, URL-encoded, as JSON writes it, and the part after `id|`. */
+export function tokenForms(token: string): readonly string[] {
+  const parts = token.split("|").filter((part) => part.length >= 8);
+  // The whole before its part, or the rest of it would stay.
+  return [token, encodeURIComponent(token), JSON.stringify(token).slice(1, -1), ...parts];
 }

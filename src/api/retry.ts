@@ -52,7 +52,7 @@ export function retry(options: RetryOptions, next: Handler<Answer>): Handler<Ans
         return await next({ ...request, attempt });
       } catch (error) {
         if (!(error instanceof FailedAttempt)) throw error;
-        if (repeat === "idempotent" && doubtful && (error.status === 404 || error.status === 410)) return DONE_BEFORE;
+        if (repeat === "idempotent" && doubtful && error.diagnostics[0]?.code === "api.not_found") return DONE_BEFORE;
         const delay = delayBefore(error, repeat, tally, options);
         if (delay === undefined || waited + delay > LONGEST_WAITS_MS) throw error.after(attempt, doubtful);
         waited += delay;

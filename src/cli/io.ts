@@ -23,6 +23,8 @@ export interface Io {
   ask(question: string): Promise<string | undefined>;
   /** All of standard input. */
   readInput(): Promise<string>;
+  /** The same as it came, byte for byte: a signature is over bytes. */
+  readInputBytes(): Promise<Uint8Array>;
   /** Calls back at each Ctrl-C (or SIGTERM); the function returned ends that. */
   onInterrupt(callback: () => void): () => void;
   /**

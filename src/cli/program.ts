@@ -3,6 +3,7 @@ import { VERSION } from "../api/version.ts";
 import { didYouMean } from "../model/index.ts";
 import type { GuardedIo, Invocation } from "./io.ts";
 import { addCommonOptions, COMMON_OPTIONS, invocationOf, STACK_OPTIONS } from "./options.ts";
+import { registerContract } from "./register/contract.ts";
 import { registerLooking } from "./register/looking.ts";
 import { registerMain } from "./register/main.ts";
 import { registerOnce } from "./register/once.ts";
@@ -63,6 +64,7 @@ export function buildProgram(io: GuardedIo, { usageErrors }: ProgramOptions, fin
   registerOnce(registration);
   registerTerraform(registration);
   registerSetup(registration);
+  registerContract(registration);
   program.helpCommand(false);
   registration
     .command("help", "show help for a command", "Sandbox and setup:")

@@ -23,9 +23,9 @@ import { Providers } from "./providers.ts";
 import { changedAddresses, hidden, type PlanRequest, type SavedPlan } from "./saved-plan.ts";
 import { inItsTerms } from "./told.ts";
 
-/** What `plan`, `apply` and `destroy` take. */
+/** What `plan`, `apply`, `destroy` and `watch` take. */
 export interface RunOptions extends PlanRequest {
-  readonly command: "plan" | "apply" | "destroy";
+  readonly command: "plan" | "apply" | "destroy" | "watch";
   /** The plan that is to be carried out. It is made anew for what it changes, and must come out the same. */
   readonly saved?: SavedPlan;
 }

@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline/promises";
-import { text } from "node:stream/consumers";
+import { arrayBuffer, text } from "node:stream/consumers";
 import { HostformError, systemClock } from "../model/index.ts";
 import { captureCommand } from "../record/index.ts";
 import { browse, runCommand, runShell } from "./child-process.ts";
@@ -41,6 +41,7 @@ export function systemIo(): Io {
       }
     },
     readInput: () => text(stdin),
+    readInputBytes: async () => new Uint8Array(await arrayBuffer(stdin)),
     onInterrupt: (callback) => {
       process.on("SIGINT", callback);
       process.on("SIGTERM", callback);

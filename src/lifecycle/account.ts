@@ -48,13 +48,10 @@ export class Account {
     }
     if (kind.get !== undefined) return this.get(kind, id);
     if (kind.list === undefined) return undefined;
-    const key = keyOf(kind, parent);
-    const again = this.#confirmed.get(key) ?? collect(kind, this.#context, parent);
-    this.#confirmed.set(key, again);
-    return (await again).get(id);
+    return (await this.#again(kind, parent)).get(id);
   }
 
-  /** One object by GET. @returns undefined for 404. */
+  /** One object by GET. @returns undefined for 404; for a page with that status only when the collection confirms it. */
   async get(kind: Kind, id: string): Promise<Remote | undefined> {
     if (kind.get === undefined) return undefined;
     try {
@@ -64,9 +61,24 @@ export class Account {
         fix: "Look for a cache or proxy between here and the API; nothing is done on such an answer.",
       });
     } catch (error) {
-      if (isNotFound(error)) return undefined;
+      if (await this.isMissing(error, kind, id)) return undefined;
       throw error;
     }
+  }
+
+  /** Whether a failure says that the object does not exist. A page that says so is believed when the collection is without it. */
+  async isMissing(error: unknown, kind: Kind, id: string, parent?: string): Promise<boolean> {
+    if (!isPageOfNotFound(error) || kind.list === undefined) return isNotFound(error);
+    return !(await this.#again(kind, parent)).has(id);
+  }
+
+  /** The collection read a second time, once for all who doubt the first. */
+  #again(kind: Kind, parent: string | undefined): Promise<ReadonlyMap<string, Remote>> {
+    const key = keyOf(kind, parent);
+    const again = this.#confirmed.get(key) ?? collect(kind, this.#context, parent);
+    this.#confirmed.set(key, again);
+    again.catch(() => this.#confirmed.delete(key));
+    return again;
   }
 
   /** The plans that can be ordered (§4 GET /plans). */
@@ -143,6 +155,11 @@ export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.diagnostics[0]?.code === "api.not_found";
 }
 
+/** A page in place of an answer, with the status "not found": of a proxy, or the API's own way to say so (§7 Gaps). */
+function isPageOfNotFound(error: unknown): boolean {
+  return error instanceof ApiError && !isNotFound(error) && (error.status === 404 || error.status === 410);
+}
+
 const keyOf = (kind: Kind, parent: string | undefined) => `${kind.type} ${parent ?? ""}`;
 
 async function collect(
@@ -157,7 +174,14 @@ async function collect(
   } catch (error) {
     // The collection of a parent that is gone is empty; a flat collection that is not found is an error.
     if (parent !== undefined && isNotFound(error)) return new Map();
+    if (parent !== undefined && isPageOfNotFound(error) && (await isWithout(context, parent))) return new Map();
     throw error instanceof HostformError ? error : new Error(`listing ${kind.type}`, { cause: error });
   }
   return found;
+}
+
+/** Whether the account has no such service, which is the only parent that there is (§4: grants of a service). */
+async function isWithout({ client, signal }: ReadContext, serviceId: string): Promise<boolean> {
+  for await (const { id } of client.services.list({ signal })) if (id === serviceId) return false;
+  return true;
 }

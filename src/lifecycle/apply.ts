@@ -9,7 +9,6 @@ import {
   type PrivateMark,
   type ValueObject,
 } from "../model/index.ts";
-import { isNotFound } from "./account.ts";
 import { createdAttributes, inPlaceAims, plannedAttributes, recordedOnly, recordOf, without } from "./aims.ts";
 import { refreshed } from "./attributes.ts";
 import type { Applied, ApplyContext } from "./context.ts";
@@ -218,7 +217,9 @@ class Work {
     try {
       await this.#begun(mutation, mark, () => this.#context.writer.perform(mutation));
     } catch (error) {
-      if (!isNotFound(error)) throw error; // gone already: what was wanted
+      const [{ account }, parent] = [this.#context, this.#parent()];
+      account.forget(this.#kind, parent); // gone already is what was wanted, if that is how it is now
+      if (!(await account.isMissing(error, this.#kind, String(attributes.id), parent))) throw error;
     }
   }
 

@@ -3,8 +3,9 @@ import { afterEach, expect } from "vitest";
 import type { Kind } from "../../src/kinds/index.ts";
 import { attributesOf } from "../../src/lifecycle/index.ts";
 import { isObject, type Json, type JsonObject } from "../../src/model/index.ts";
-import { type SandboxOptions, startSandbox } from "../../src/sandbox/index.ts";
+import type { SandboxOptions } from "../../src/sandbox/index.ts";
 import { testClock } from "../support/clock.ts";
+import { profileOfRun, startSandbox } from "../support/sandbox.ts";
 import { type Declarations, type Outcome, type RunOptions, TerraformCore } from "../support/terraform-core.ts";
 import { Machine } from "../support/terraform-core-process.ts";
 import { type Sample, sampleOf } from "./sample.ts";
@@ -25,7 +26,8 @@ export async function closeMachine(machine: Machine): Promise<void> {
 /** A sandbox in which orders are paid and provisioned at once, and a machine that works on its account. */
 export async function startMachine(options: SandboxOptions = {}): Promise<Machine> {
   const clock = testClock();
-  const sandbox = await startSandbox({ clock, rateLimit: 0, autoPay: true, provisioningSeconds: 0, ...options });
+  const usual = { clock, rateLimit: 0, autoPay: true, provisioningSeconds: 0, ...profileOfRun() };
+  const sandbox = await startSandbox({ ...usual, ...options });
   const machine = new Machine(sandbox, clock);
   open.push(machine);
   return machine;

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { startSandbox } from "../../src/sandbox/index.ts";
+import { startSandbox } from "../support/sandbox.ts";
 
 const MAIN = path.resolve(import.meta.dirname, "../../src/cli/main.ts");
 const ends: (() => Promise<unknown>)[] = [];

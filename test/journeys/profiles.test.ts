@@ -1,122 +1,98 @@
+/**
+ * The command line with servers that fill the gaps of the specification in other ways: with every value of every switch
+ * alone, and with every pair of values together. All combinations of the dangerous ones are behind `npm run test:long
+ * profiles`.
+ */
 import { describe, expect, it } from "vitest";
-import { PROFILE_SWITCHES, type Profile } from "../../src/sandbox/index.ts";
-import { type Project, startProject } from "../support/project.ts";
-import { instantOf, phaseOfStatus } from "./reading.ts";
+import { PROFILE_SETS, PROFILE_SWITCHES, type Profile, parseProfile, profileText } from "../../src/sandbox/index.ts";
+import { pairwise } from "../support/pairwise.ts";
+import { ask, begin, live, order } from "../support/profile-life.ts";
+import { liveInBadWeather } from "../support/profile-weather.ts";
 
-/** Something of everything: two products, a queued job, a generated password, a secret, references, a free map. */
-const DECLARATION = `
-project: profiles
-services:
-  www:
-    plan_id: 11
-    currency: USD
-    domain: www.acme.example
-    term: 12
-    suspended: true
-    password: \${env.WWW_PASSWORD}
-    password_version: 1
-    grants:
-      dev@acme.example: manage
-      guest@acme.example: {permission: view, expires_at: 2027-06-30T00:00:00Z}
-  box:
-    plan_id: 31
-    currency: USD
-    password_version: 1
-webhooks:
-  billing:
-    url: https://hooks.acme.example/hosting
-    events: [invoice.paid, invoice.created]
-client_accounts:
-  acme: {name: Acme, company_name: Acme LLC, currency: GEL}
-migration_requests:
-  www:
-    domain: www.acme.example
-    order_id: \${hosting_service.www.id}
-    questions: {source: cpanel}
-domains:
-  acme:
-    domain: acme.example
-    years: 1
-    currency: USD
-    nameserver_mode: default
-    registrant_contact:
-      {first_name: Ana, last_name: Acme, email: ana@acme.example, phone: "+995 555 000000", address: 1 Rustaveli Ave, city: Tbilisi, postcode: "0108", country: GE}
-`;
+/** Where requests fail by chance, a life takes another course: it is told apart below. */
+const { weather: _, ...SWITCHES } = PROFILE_SWITCHES;
 
-const settings = Object.entries(PROFILE_SWITCHES).flatMap(([name, values]) =>
-  values.map((value) => ({ name: name as keyof Profile, value: value as string })),
+const alone = Object.entries(SWITCHES).flatMap(([name, values]) =>
+  values.slice(1).map((value) => ({ name, value: value as string, profile: { [name]: value } as Partial<Profile> })),
 );
-
-/** What was recorded, in a notation of ours: what only the server's notation makes different is the same here. */
-async function recorded(project: Project): Promise<object> {
-  const { resources } = await project.state();
-  return Object.fromEntries(
-    [...resources.values()].map(({ address, attributes, private: mark, provider, sensitive }) => {
-      const { status, provisioning_status, created_at, price, invoice_total, expires_at, ...rest } = attributes;
-      const phases = [status, provisioning_status].map(phaseOfStatus);
-      // Another scale is another number, never scaled silently; that there is one is the same.
-      const told = [price, invoice_total].map((amount) => (amount === null ? null : typeof amount));
-      const days = [created_at, expires_at].map(instantOf);
-      return [address, { ...rest, phases, told, days, mark, provider, sensitive }];
-    }),
-  );
-}
-
-async function run(profile: Partial<Profile>): Promise<{ project: Project; result: object }> {
-  const project = await startProject({
-    declare: DECLARATION,
-    sandbox: { profile, rateLimit: 60 },
-    env: { WWW_PASSWORD: "correct horse battery" },
-  });
-  // One after the other, so that ids and secrets come in the same order each time.
-  await project.apply("--parallelism", "1");
-  return { project, result: await recorded(project) };
-}
+const pairs = pairwise(SWITCHES).map((profile) => ({ profile, text: profileText({ ...profile, weather: "calm" }) }));
 
 describe("however the server fills the gaps of the specification", () => {
-  const usual = run({}).then(async ({ result }) => result);
+  let first: ReturnType<typeof live> | undefined;
+  const usual = () => {
+    first ??= live({});
+    return first;
+  };
 
-  it.each(settings)("$name=$value gives the same result, and the second plan is empty", async ({ name, value }) => {
-    const { project, result } = await run({ [name]: value });
-    expect(result).toEqual(await usual);
-    expect(Object.keys(result)).toHaveLength(8);
-    await project.expectNoChanges();
-    await project.apply();
-    expect(project.control.list("services").filter(({ customer_id }) => customer_id === 1)).toHaveLength(2);
+  it.each(alone)("$name=$value gives the same life", async ({ profile }) => {
+    expect(await live(profile)).toEqual(await usual());
   });
 
-  it("all of the unlikely ones together do", async () => {
-    const { project, result } = await run({
-      envelope: "array",
-      status: "upper_snake",
-      ids: "string",
-      bodies: "empty204",
-      rate_headers: "none",
-      retry_after: "none",
-      creation: "invoice_wrapped",
-      unwrapped: "yes",
-      timestamps: "micros_z",
-      money: "major",
-    });
-    expect(result).toEqual(await usual);
-    await project.expectNoChanges();
+  it.each(Object.keys(PROFILE_SETS).filter((name) => name !== "flaky"))("so does the set %s", async (name) => {
+    expect(await live(name)).toEqual(await usual());
   });
 
-  const refusals = PROFILE_SWITCHES.retry_after.flatMap((retry_after) =>
-    PROFILE_SWITCHES.rate_headers.map((rate_headers) => ({ retry_after, rate_headers })),
+  it.each(Object.keys(PROFILE_SETS))("data sources tell the same with the set %s", async (name) => {
+    const told = await Promise.all(
+      ["laravel", `${name},weather=calm`].map(async (profile) => {
+        const project = await begin(profile);
+        await order(project);
+        return ask(project);
+      }),
+    );
+    expect(told[1]).toEqual(told[0]);
+  });
+
+  it.each(pairs)("every pair of values: $text", async ({ profile }) => {
+    expect(await live(profile)).toEqual(await usual());
+  });
+});
+
+describe("a service that is gone, with its grants", () => {
+  it.each(PROFILE_SWITCHES.error_bodies)(
+    "is told, and nothing is ordered, with 404s that are %s",
+    async (error_bodies) => {
+      const project = await begin({ error_bodies });
+      await order(project);
+      const [site] = project.control.list("services").filter(({ domain }) => domain === "www.acme.example");
+      project.control.remove("services", site?.id ?? 0);
+      const { diagnostics, changes } = await project.plan();
+      expect(diagnostics.map(({ code, address }) => [code, address])).toEqual([["plan.gone", "hosting_service.www"]]);
+      expect(changes.filter(({ actions }) => actions[0] !== "no-op")).toEqual([]);
+      // A page with that status is not believed where the list still has the service.
+      const box = project.control
+        .list("services")
+        .find(({ plan_id, customer_id }) => plan_id === 31 && customer_id === 1);
+      const page = { body: "<!DOCTYPE html><title>404 Not Found</title>", headers: { "content-type": "text/html" } };
+      project.control.addFault({ path: `/services/${box?.id}`, phase: "before", status: 404, times: 9, ...page });
+      expect((await project.run("services", String(box?.id))).code).toBe(1);
+      expect((await project.plan()).diagnostics.map(({ address }) => address)).toEqual(["hosting_service.www"]);
+    },
   );
-  it.each(refusals)(
-    "waits and goes on when somebody else used the minute up ($retry_after, $rate_headers)",
+});
+
+describe("a minute that somebody else used up", () => {
+  const { retry_after, rate_headers, too_many, rate } = PROFILE_SWITCHES;
+  it.each(pairwise({ retry_after, rate_headers, too_many, rate }))(
+    "is waited for, and nothing is lost ($retry_after, $rate_headers, $too_many, $rate)",
     async (profile) => {
-      const project = await startProject({
-        declare: DECLARATION,
-        sandbox: { profile, rateLimit: 8 },
-        env: { WWW_PASSWORD: "correct horse battery" },
-      });
-      await project.apply("--parallelism", "1");
-      expect(Object.keys(await recorded(project))).toEqual(Object.keys(await usual));
-      // Told by headers beforehand, or learned by being refused: either way it waited for another minute.
+      const project = await begin(profile, { rateLimit: 8 });
+      await order(project);
+      // Told by headers beforehand, or learned by being refused: either way it waited for more than there was.
       expect(project.clock.slept).toBeGreaterThan(50_000);
     },
   );
+});
+
+describe("bad weather", () => {
+  it.each([
+    ["flaky", "one"],
+    ["flaky", "two"],
+    ["flaky", "three"],
+    ["minimal,weather=flaky", "four"],
+    ["contrary,weather=flaky", "five"],
+    ["strict,weather=flaky", "six"],
+  ])("(%s, seed %s) delays a life and changes nothing of it", async (profile, seed) => {
+    await liveInBadWeather(parseProfile(profile), seed);
+  });
 });

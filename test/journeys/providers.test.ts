@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { startSandbox } from "../../src/sandbox/index.ts";
 import { startProject } from "../support/project.ts";
+import { startSandbox } from "../support/sandbox.ts";
 
 /** The tokens with which each request came: the log names them. */
 const tokensOf = (requests: readonly { token: string | null; method: string }[], method?: string) => [

@@ -5,7 +5,27 @@ export function instantOf(value: unknown): string | null {
   return typeof value === "string" ? value.slice(0, 10) : null;
 }
 
-/** `SUSPENDED_BY_CLIENT`, `Suspended` and `suspended` are one word. */
+const OTHER_WORDS: Readonly<Record<string, string>> = { running: "active", paused: "suspended", new: "draft" };
+
+/** `SUSPENDED_BY_CLIENT`, `Suspended`, `suspended` and `Paused` are one word. */
 export function phaseOfStatus(value: unknown): string | null {
-  return typeof value === "string" ? (value.toLowerCase().split("_")[0] ?? null) : null;
+  if (typeof value !== "string") return null;
+  const word = value.toLowerCase().split(/[_ ]/)[0] ?? "";
+  return OTHER_WORDS[word] ?? word;
+}
+
+/** `vps`, `Root VPS` and `root-vps` are one kind of product. */
+export function productOf(value: unknown): string | null {
+  if (typeof value !== "string") return null;
+  return ["vps", "desktop", "wordpress", "shared"].find((word) => value.toLowerCase().includes(word)) ?? value;
+}
+
+const CYCLES: readonly [string, string][] = [
+  ["monthly|1 month|month|1", "month"],
+  ["annually|12 months|year|12", "year"],
+];
+
+/** `annually`, `12 months`, `year` and `12` are one cycle. */
+export function cycleOf(value: unknown): string | null {
+  return CYCLES.find(([words]) => words.split("|").includes(String(value)))?.[1] ?? null;
 }

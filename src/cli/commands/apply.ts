@@ -103,7 +103,8 @@ export async function runApply(
   });
 }
 
-async function carryOut(
+/** Does what a plan says, as `apply` does it: within its limits, every result recorded at once. */
+export async function carryOut(
   invocation: Invocation,
   { plan, desired, state, limits, all, moves, data, store, providers, stop }: Run,
   flags: ApplyFlags,

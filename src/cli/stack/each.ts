@@ -25,6 +25,7 @@ const PURPOSES: Readonly<Record<string, Purpose>> = {
   validate: "validate",
   plan: "plan",
   apply: "apply",
+  watch: "apply",
   import: "apply",
   destroy: "destroy",
 };

@@ -51,8 +51,17 @@ export function quoteService(
 
 /** The undiscounted price of the plan's own cycle; null where the list does not have it in this currency. */
 export function listPrice(plan: PlanRecord, currency: string): number | null {
-  const own = plan.currency === currency || plan.currency === null;
-  return (own ? (plan.price ?? plan.prices[currency]) : plan.prices[currency]) ?? null;
+  return (isOwn(plan, currency) ? (plan.price ?? plan.prices[currency]) : plan.prices[currency]) ?? null;
+}
+
+/**
+ * Whether the amounts that the plan has once are in this currency. A plan that names none may mean any, unless it lists
+ * prices: with several it is not known which one the others belong to, and an amount is not taken for another currency's.
+ */
+function isOwn({ currency: own, prices }: PlanRecord, currency: string): boolean {
+  if (own !== null) return own === currency;
+  const listed = Object.keys(prices);
+  return listed.length === 0 || (listed.length === 1 && listed[0] === currency);
 }
 
 /** How many of the listed price's cycles a term is; undefined when that is not known, or it is less than one. */
@@ -64,7 +73,6 @@ function cyclesOf({ billing_cycle }: PlanRecord, term: unknown): number | undefi
 
 function billedPrice(plan: PlanRecord, currency: string, list: number): number | null {
   const discounted = plan.manage_discount_percent !== null && plan.manage_discount_percent > 0;
-  if (plan.price_after_discount !== null && (plan.currency === currency || plan.currency === null))
-    return plan.price_after_discount;
+  if (plan.price_after_discount !== null && isOwn(plan, currency)) return plan.price_after_discount;
   return discounted ? null : list;
 }

@@ -76,6 +76,7 @@ const CYCLES: Readonly<Record<string, number>> = {
   semiannually: 6,
   biannually: 6,
   halfyearly: 6,
+  halfyear: 6,
   annual: 12,
   annually: 12,
   yearly: 12,

@@ -3,10 +3,11 @@
  * process sleep, and a proxy that severs connections may stand before its sandbox.
  */
 import { mkdtemp } from "node:fs/promises";
-import { type Sandbox, type SandboxOptions, startSandbox } from "../../../src/sandbox/index.ts";
+import type { Sandbox, SandboxOptions } from "../../../src/sandbox/index.ts";
 import { type TestClock, testClock } from "../../support/clock.ts";
 import { quickFolder } from "../../support/folder.ts";
 import { Project } from "../../support/project.ts";
+import { startSandbox } from "../../support/sandbox.ts";
 import { type SeveringProxy, startProxy } from "./severing-proxy.ts";
 
 export interface PlaceOptions extends SandboxOptions {

@@ -165,6 +165,25 @@ describe.each(LEDGERS)("a ledger %s:", (_, newToken) => {
       expect((await limiter.acquire()).waitedMs).toBe(5_250);
     });
 
+    it("that follows another makes the pause grow, whatever was on its way between them", async () => {
+      const { limiter, clock } = limiterOf(60);
+      const pauses: number[] = [];
+      // Two at a time: the second is answered once the first has been refused again, and others' answers come late.
+      let late = clock.now();
+      for (let round = 0; round < 5; round++) {
+        await limiter.acquire();
+        const sentAt = clock.now();
+        await limiter.learn(answer(429), sentAt);
+        await limiter.learn(answer(200), late);
+        await limiter.learn(answer(429), late);
+        late = sentAt;
+        const before = clock.now();
+        await limiter.acquire();
+        pauses.push(clock.now() - before);
+      }
+      expect(pauses).toEqual([5_250, 10_250, 20_250, 40_250, 60_250]);
+    });
+
     it("that asks for more than two minutes is reported rather than waited for", async () => {
       const { limiter, clock } = limiterOf(60);
       await limiter.learn(answer(429, { "retry-after": "3600" }), clock.now());

@@ -230,6 +230,13 @@ describe("after an attempt that may have been carried out", () => {
     await expect(setUp().client.webhooks.delete("3")).resolves.toBeNull();
   });
 
+  it("a DELETE that meets the page of a proxy is not: 404 is its word, not the API's", async () => {
+    calls.idempotent.endpoint().reply(502);
+    calls.idempotent.endpoint().reply(404, "<!DOCTYPE html><title>404</title>", { "content-type": "text/html" });
+    const error = await failureOf(setUp().client.webhooks.delete("3"));
+    expect(error).toMatchObject({ status: 404, reached: "maybe", diagnostics: [{ code: "api.malformed" }] });
+  });
+
   it("a DELETE that meets 404 at once is not_found, and so it is after a 429", async () => {
     calls.idempotent.endpoint().reply(429);
     calls.idempotent.endpoint().reply(404);

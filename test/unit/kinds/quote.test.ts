@@ -60,6 +60,32 @@ describe("the price of an order", () => {
       { list: null, billed: null, most: null, unknown: "the list has no price in EUR" },
     ],
     ["is that of a plan without a currency", order, [plan({ currency: null })], { list: 500, billed: 500, most: 500 }],
+    [
+      "is that of the currency where the plan has none, and what it has once belongs to nobody knows which",
+      { ...order, currency: "GEL" },
+      [
+        plan({
+          currency: null,
+          price: 500,
+          prices: { USD: 500, GEL: 1300 },
+          manage_discount_percent: 10,
+          price_after_discount: 450,
+        }),
+      ],
+      { list: 1300, billed: null, most: 1300, unknown: "the list has no discounted price in this currency" },
+    ],
+    [
+      "is unknown in a currency that is not among the prices of a plan without one",
+      { ...order, currency: "EUR" },
+      [plan({ currency: null, price: 500, prices: { USD: 500, GEL: 1300 } })],
+      { list: null, billed: null, most: null, unknown: "the list has no price in EUR" },
+    ],
+    [
+      "takes what the plan has once for the one currency that it has a price in",
+      order,
+      [plan({ currency: null, price: null, prices: { USD: 500 }, price_after_discount: 450 })],
+      { list: 500, billed: 450, most: 450 },
+    ],
     ["of zero is a price", order, [plan({ price: 0 })], { list: 0, billed: 0, most: 0 }],
     [
       "is unknown for another term, as prepay discounts are not published, but not more than that many months",

@@ -110,6 +110,7 @@ describe("the months of a billing cycle", () => {
     ["semiannually", 6],
     ["semi-annually", 6],
     ["half yearly", 6],
+    ["half-year", 6],
     ["annually", 12],
     ["yearly", 12],
     ["biennially", 24],

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { idempotencyKey } from "../../../src/lifecycle/index.ts";
+import { keyExpiry, keyIsTrusted } from "../../../src/lifecycle/key.ts";
 import fc from "../../support/fc.ts";
 
 describe("the Idempotency-Key of an order", () => {
@@ -30,5 +31,23 @@ describe("the Idempotency-Key of an order", () => {
         expect(idempotencyKey(project, name, 1)).toMatch(/^[a-z0-9-]{46}$/);
       }),
     );
+  });
+});
+
+describe("trust in a key", () => {
+  const since = "2026-11-21T10:00:00.000Z";
+  const at = (seconds: number) => Date.parse(since) + seconds * 1000;
+
+  it("ends a minute before the host may forget it: the request arrives before that", () => {
+    expect(keyExpiry(since)).toBe(at(540));
+    expect([0, 540, 541, 600].map((seconds) => keyIsTrusted(since, at(seconds)))).toEqual([true, true, false, false]);
+    expect(keyExpiry(since, 86_400_000)).toBe(at(86_400 - 60));
+    expect(keyIsTrusted(since, at(86_341), 86_400_000)).toBe(false);
+  });
+
+  it("is none in a host that forgets within the minute, nor in a time that lies ahead or is none", () => {
+    expect(keyIsTrusted(since, at(1), 30_000)).toBe(false);
+    expect(keyIsTrusted(since, at(-1))).toBe(false);
+    expect(keyIsTrusted("yesterday", at(0))).toBe(false);
   });
 });

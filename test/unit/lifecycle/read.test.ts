@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { read } from "../../../src/lifecycle/index.ts";
-import type { JsonObject } from "../../../src/model/index.ts";
+import { ApiError, type JsonObject } from "../../../src/model/index.ts";
 import { failure, fakeAccount, kindOf, liveGrant, liveService, recorded, remote } from "../../support/subjects.ts";
 
 const service = kindOf("hosting_service");
@@ -48,6 +48,21 @@ describe("reading", () => {
       },
     };
     await expect(read(account, { kind: refused, prior, config: undefined })).rejects.toMatchObject({ status: 403 });
+  });
+
+  const page = () =>
+    new ApiError({ code: "api.malformed", summary: "a page", endpoint: "GET /x", reached: "answered", status: 404 });
+
+  it.each([
+    ["is gone when the list is without it", [], "gone"],
+    ["is an error when the list has it", [remote(liveService)], undefined],
+  ] as const)("what a page with the status 404 says of: it %s", async (_, objects, status) => {
+    const { account, kind, asked } = fakeAccount(service, ...objects);
+    const behind = { ...kind, get: () => Promise.reject(page()) };
+    const looked = read(account, { kind: behind, prior, config: undefined, alone: true });
+    if (status === undefined) await expect(looked).rejects.toMatchObject({ status: 404 });
+    else await expect(looked).resolves.toMatchObject({ status, how: "no longer exists" });
+    expect(asked).toEqual(["list"]);
   });
 
   it("takes a terminated one for gone, and says with which word", async () => {

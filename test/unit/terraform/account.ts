@@ -3,7 +3,7 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { afterEach, expect } from "vitest";
 import type { Diagnostic, JsonObject, ValueObject } from "../../../src/model/index.ts";
 import type { Attributes } from "../../../src/model/schema.ts";
-import { type Sandbox, type SandboxOptions, startSandbox } from "../../../src/sandbox/index.ts";
+import type { Sandbox, SandboxOptions } from "../../../src/sandbox/index.ts";
 import { type Connection, newConnection } from "../../../src/terraform/calls/connection.ts";
 import { calls } from "../../../src/terraform/calls/data-source.ts";
 import { catalogue } from "../../../src/terraform/catalogue.ts";
@@ -18,6 +18,7 @@ import {
   ValidateDataResourceConfig_ResponseSchema,
 } from "../../../src/terraform/wire/tfplugin6.gen.ts";
 import { testClock } from "../../support/clock.ts";
+import { startSandbox } from "../../support/sandbox.ts";
 
 export interface AccountOptions {
   /** The provider block. */

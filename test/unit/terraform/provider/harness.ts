@@ -4,11 +4,12 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, expect } from "vitest";
 import { type Diagnostic, HostformError, type ValueObject } from "../../../../src/model/index.ts";
-import { type Sandbox, startSandbox } from "../../../../src/sandbox/index.ts";
+import type { Sandbox } from "../../../../src/sandbox/index.ts";
 import type { Session } from "../../../../src/terraform/contract.ts";
 import { providerSchema } from "../../../../src/terraform/provider/schema.ts";
 import { openSession, type Surroundings } from "../../../../src/terraform/provider/session.ts";
 import { testClock } from "../../../support/clock.ts";
+import { startSandbox } from "../../../support/sandbox.ts";
 import { complete } from "../account.ts";
 
 export const TOKEN = "17|Zk3vY0pQ8sT2uW5xA7bC9dE1fG4hJ6kL";

@@ -1,0 +1,63 @@
+/**
+ * Lives with servers of every kind that matters to money and secrets: all combinations of the switches by which an order
+ * could be placed twice, taken for missing, or a site be suspended by mistake. Whatever else a server may do differently
+ * is chosen by the seed. Only in `npm run test:long profiles`; HOSTFORM_PROFILES says how many of the combinations.
+ */
+import { describe, expect, it } from "vitest";
+import { PROFILE_SWITCHES, type Profile, type ProfileSwitch, profileText } from "../../src/sandbox/index.ts";
+import { live } from "../support/profile-life.ts";
+import { liveInBadWeather } from "../support/profile-weather.ts";
+
+const SEED = Number(process.env.HOSTFORM_SEED ?? 1);
+
+/**
+ * `creation` and `replay`: whether the order is found in its answer, the first and the repeated one. `envelope` and
+ * `order`: whether what was ordered is found in the list. `error_bodies`: whether "gone" and "in progress" are
+ * understood. `status` and `queued`: whether a suspension is.
+ */
+const DANGEROUS = ["creation", "replay", "envelope", "order", "error_bodies", "status", "queued"] as const;
+
+const all = DANGEROUS.reduce<Partial<Profile>[]>(
+  (some, name) => some.flatMap((one) => PROFILE_SWITCHES[name].map((value) => ({ ...one, [name]: value }))),
+  [{}],
+);
+
+/** A number that follows from the seed, the combination and the switch. */
+function drawn(at: number, name: string): number {
+  let state = SEED ^ Math.imul(at + 1, 0x9e3779b1);
+  for (const letter of name) state = Math.imul(state ^ letter.charCodeAt(0), 0x85ebca6b) ^ (state >>> 13);
+  return (state ^ (state >>> 16)) >>> 0;
+}
+
+/** The rest of the profile, by the seed; in calm weather. */
+function completed(dangerous: Partial<Profile>, at: number): Profile {
+  const rest = (Object.keys(PROFILE_SWITCHES) as ProfileSwitch[]).map((name) => {
+    const values = PROFILE_SWITCHES[name];
+    return [name, name === "weather" ? "calm" : values[drawn(at, name) % values.length]];
+  });
+  return { ...Object.fromEntries(rest), ...dangerous };
+}
+
+const wanted = Math.min(Number(process.env.HOSTFORM_PROFILES ?? all.length), all.length);
+/** Spread over all of them; the seed says where it begins. */
+const chosen = Array.from({ length: wanted }, (_, at) => (Math.floor((at * all.length) / wanted) + SEED) % all.length);
+
+const GROUPS = 100;
+const groups = Array.from({ length: Math.ceil(wanted / GROUPS) }, (_, at) => at * GROUPS);
+
+describe.runIf(process.env.HOSTFORM_LONG === "1")("all combinations of the dangerous switches", () => {
+  it.each(groups)("give the same life, from number %i on", { timeout: 600_000 }, async (from) => {
+    const usual = await live({});
+    for (const at of chosen.slice(from, from + GROUPS)) {
+      const profile = completed(all[at] ?? {}, at);
+      expect(await live(profile), profileText(profile)).toEqual(usual);
+    }
+  });
+
+  it.each(groups)("and in bad weather nothing is lost, from number %i on", { timeout: 600_000 }, async (from) => {
+    // A tenth of them: each has weather of its own.
+    for (const at of chosen.slice(from, from + GROUPS).filter((_, index) => index % 10 === 0)) {
+      await liveInBadWeather({ ...completed(all[at] ?? {}, at), weather: "flaky" }, `${SEED}:${at}`);
+    }
+  });
+});

@@ -1,0 +1,113 @@
+import { describe, expect, it } from "vitest";
+import { foundText, watchLine, watchMessage, watchNotes } from "../../../src/report/index.ts";
+import { change, diagnostic, drift, order, plan, reason, update } from "./builders.ts";
+
+const AT = Date.parse("2026-11-21T10:00:00.123Z");
+const plain = { color: false };
+
+describe("what watch says of an object", () => {
+  it("is nothing for what is as declared and as recorded", () => {
+    expect(watchNotes(plan([change()])).size).toBe(0);
+  });
+
+  it("is what would be done and why", () => {
+    const why = [reason("drift", "suspended is true, declared: false", "suspended")];
+    const { text, isChange } =
+      watchNotes(plan([update({ suspended: false }, { reasons: why })])).get("hosting_service.acme") ?? {};
+    expect(text).toBe(
+      "  ~ hosting_service.acme will be updated in-place: changed outside of hostform: suspended is true, declared: false",
+    );
+    expect(isChange).toBe(true);
+    expect(watchNotes(plan([order()])).get("hosting_service.acme")?.text).toMatch(/^ {2}\+ .* will be created: /);
+  });
+
+  it("is what has moved on, for what needs no change; a secret is not shown", () => {
+    const moved = drift({ status: "suspended", generated_password: "hunter2-hunter2" });
+    const known = change({ sensitive: ["generated_password"] });
+    const note = watchNotes(plan([known], { drift: [moved] })).get("hosting_service.acme");
+    expect(note).toEqual({
+      text: '    hosting_service.acme: status "active" -> "suspended", generated_password has changed',
+      isChange: false,
+    });
+    expect(watchNotes(plan([], { drift: [moved] })).get("hosting_service.acme")?.text).toBe(
+      "    hosting_service.acme: status has changed, generated_password has changed",
+    );
+  });
+
+  it("is short, however much has moved", () => {
+    const much = { status: "x".repeat(100), plan: "b", price: 1, term: 2, domain: "c", billing_cycle: "d" };
+    const { text = "" } = watchNotes(plan([change()], { drift: [drift(much)] })).get("hosting_service.acme") ?? {};
+    expect(text).toMatch(/ and 2 more attributes$/);
+    expect(text.length).toBeLessThan(220);
+  });
+
+  it("is that it is gone, or that something waits", () => {
+    expect(watchNotes(plan([change()], { drift: [drift(null)] })).get("hosting_service.acme")?.text).toContain(
+      "no longer exists",
+    );
+    expect(watchNotes(plan([change({ deferred: ["suspended"] })])).get("hosting_service.acme")?.text).toContain(
+      "suspended waits until the service is live",
+    );
+  });
+});
+
+describe("what a look found", () => {
+  it.each([
+    ["nothing declared", plan(), "Nothing is declared."],
+    ["all in order", plan([change(), change({ address: "hosting_service.b" })]), "2 resources as declared."],
+    [
+      "something to do",
+      plan([order(), change({ address: "hosting_service.b" })]),
+      "Plan: 1 to add, 0 to change, 0 to destroy.",
+    ],
+    [
+      "a create in doubt",
+      plan([change()], { pending: ["hosting_domain.a"] }),
+      "1 create without known outcome: see `hostform resolve`.",
+    ],
+    [
+      "something that cannot be done",
+      plan([change()], { diagnostics: [diagnostic({ severity: "warning", code: "plan.unknown_status" })] }),
+      "Not all that is declared can be done now.",
+    ],
+  ])("%s", (_, made, text) => {
+    expect(foundText(made, 0)).toBe(text);
+  });
+
+  it("says first that a plan has errors", () => {
+    expect(foundText(plan([order()]), 2)).toBe("The plan has 2 errors and is not applied.");
+  });
+});
+
+describe("the line of a look", () => {
+  it("says when it was, what led to it, what was found and what is next", () => {
+    const events = ["invoice.paid", "service.suspended", "invoice.paid"];
+    expect(watchLine({ at: AT, events, found: "2 resources as declared.", nextMs: 90_000 }, plain)).toBe(
+      "2026-11-21T10:00:00Z After invoice.paid, service.suspended: 2 resources as declared. Next look in 1 min 30 s.",
+    );
+    expect(watchLine({ at: AT, found: "", nextMs: 300_000 }, plain)).toBe("2026-11-21T10:00:00Z Next look in 5 min.");
+    expect(watchLine({ at: AT, found: "Done.", nextMs: 0 }, plain)).toBe("2026-11-21T10:00:00Z Done.");
+    expect(watchLine({ at: AT, found: "Done." }, plain)).toBe("2026-11-21T10:00:00Z Done.");
+  });
+
+  it("shows what would act on a terminal", () => {
+    const line = watchLine({ at: AT, events: ["a\u001b[2Jb\nc"], found: "Done." }, plain);
+    expect(line).not.toContain("\u001b");
+    expect(line).not.toContain("\n");
+  });
+});
+
+describe("a message of watch --json", () => {
+  it("has the form of Terraform's messages, its own part under hostform", () => {
+    const told = { type: "watch_found", look: 2, result: "failed", news: true, requests: 3, next_seconds: 60 } as const;
+    expect(watchMessage(told, "It failed.", AT)).toEqual({
+      "@level": "warn",
+      "@message": "It failed.",
+      "@module": "hostform.ui",
+      "@timestamp": "2026-11-21T10:00:00.123000Z",
+      type: "watch_found",
+      hostform: { look: 2, result: "failed", news: true, requests: 3, next_seconds: 60 },
+    });
+    expect(watchMessage({ type: "watch_settling" }, "Reading.", AT)).toMatchObject({ "@level": "info", hostform: {} });
+  });
+});
