@@ -1,8 +1,9 @@
 import { isObject, type JsonObject } from "../model/index.ts";
 import type { MutationName } from "./endpoints.ts";
 import { accountForm, grantForm, invoiceForm, migrationRequestForm, serviceForm, webhookForm } from "./forms.ts";
+import { findOnce, GENERATED_PASSWORD, namesIn, WEBHOOK_SECRET } from "./one-time.ts";
 import type { Answers } from "./records.ts";
-import { findBeside, findOne, findText, takeOne } from "./unwrap.ts";
+import { findBeside, findOne, takeOne } from "./unwrap.ts";
 
 type Fields = { readonly [key: string]: unknown };
 
@@ -39,14 +40,14 @@ const reading: Reading = {
   suspendService: () => null,
   unsuspendService: () => null,
   resetPassword: (json) => ({
-    password: findText(json, ["password", "new_password", "generated_password"], ["service", "credentials"]),
+    password: findOnce(json, { ...GENERATED_PASSWORD, wrappers: ["service", "credentials"] }),
   }),
   createGrant: (json) => findOne(grantForm, json) ?? null,
   revokeGrant: () => null,
   createWebhook: (json) => {
     const record = findOne(webhookForm, json);
-    const secret = findText(json, ["secret", "signing_secret", "signingSecret", "webhook_secret"], webhookForm.one);
-    if (record !== undefined) return { ...record, secret };
+    const secret = findOnce(json, { ...WEBHOOK_SECRET, wrappers: webhookForm.one });
+    if (record !== undefined) return { ...record, secret, ...(secret === null && { names: namesIn(json) }) };
     // The secret is told only this once: it is kept even when the answer names no id.
     return secret === null ? null : { id: null, url: null, events: [], created_at: null, raw: {}, secret };
   },

@@ -96,6 +96,14 @@ export interface DomainOrder {
   readonly raw: JsonObject;
 }
 
+/** A webhook as its registration answers it. */
+export interface Registration extends Omit<WebhookRecord, "id"> {
+  readonly id: string | null;
+  readonly secret: string | null;
+  /** Without a secret: the names that the answer had. */
+  readonly names?: string;
+}
+
 /** What each mutation answers. `null`: nothing usable (an empty or 204 answer); `secret`/`password` may be null too. */
 export interface Answers {
   createService: ServiceOrder;
@@ -104,7 +112,7 @@ export interface Answers {
   resetPassword: { readonly password: string | null };
   createGrant: GrantRecord | null;
   revokeGrant: null;
-  createWebhook: (Omit<WebhookRecord, "id"> & { readonly id: string | null; readonly secret: string | null }) | null;
+  createWebhook: Registration | null;
   deleteWebhook: null;
   registerDomain: DomainOrder | null;
   createAccount: AccountRecord | null;

@@ -14,3 +14,10 @@ export function webAddress(text: string): string {
     fix: "Sign on in the dashboard, and report it to the host.",
   });
 }
+
+/** Servers write addresses anew: with or without the slash at the end, names in lower case. */
+export function sameAddress(one: string, other: string | null): boolean {
+  if (other === null) return false;
+  const plain = (text: string) => (URL.canParse(text) ? new URL(text).href.replace(/\/$/, "") : text);
+  return plain(one) === plain(other);
+}

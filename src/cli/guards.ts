@@ -55,8 +55,11 @@ function spend(text: string, earlier: Readonly<Record<string, number>> = {}): Re
   return { ...earlier, [currency]: amount };
 }
 
-/** The limits of a run: the declared guards, and what the command line says instead. */
-export function limitsOf(guards: Guards = {}, flags: GuardFlags = {}): Limits {
+/**
+ * The limits of a run: the declared guards, and what the command line says instead.
+ * @param unattended nobody looks at the plan before it is applied.
+ */
+export function limitsOf(guards: Guards = {}, flags: GuardFlags = {}, unattended = false): Limits {
   const { maxOrders, maxSpend, allowRemovals = false, allowUnknownPrices = false } = flags;
   const { maxOrders: orders, maxSpend: spent, ...ranges } = guards.ranges ?? {};
   return {
@@ -65,6 +68,7 @@ export function limitsOf(guards: Guards = {}, flags: GuardFlags = {}): Limits {
     ...(maxSpend !== undefined && { maxSpend: { ...guards.maxSpend, ...maxSpend } }),
     allowRemovals,
     allowUnknownPrices,
+    unattended,
     // A place in the declaration would mislead where the command line set the limit.
     ranges: {
       ...ranges,

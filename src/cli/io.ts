@@ -23,9 +23,12 @@ export interface Io {
   ask(question: string): Promise<string | undefined>;
   /** All of standard input. */
   readInput(): Promise<string>;
-  /** The same as it came, byte for byte: a signature is over bytes. */
-  readInputBytes(): Promise<Uint8Array>;
-  /** Calls back at each Ctrl-C (or SIGTERM); the function returned ends that. */
+  /** The same as it came, byte for byte: a signature is over bytes. Not more than `limit` of them: some input never ends. */
+  readInputBytes(limit: number): Promise<Uint8Array>;
+  /**
+   * Calls back at each Ctrl-C (or SIGTERM), and when the terminal is closed, unless it has called back before: that comes
+   * to a process more than once, and is no second Ctrl-C. The function returned ends it.
+   */
   onInterrupt(callback: () => void): () => void;
   /**
    * Runs a command with this process's streams, hands signals on to it, and waits for its end.

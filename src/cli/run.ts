@@ -28,6 +28,8 @@ export interface RunOptions extends PlanRequest {
   readonly command: "plan" | "apply" | "destroy" | "watch";
   /** The plan that is to be carried out. It is made anew for what it changes, and must come out the same. */
   readonly saved?: SavedPlan;
+  /** Nobody looks at the plan before it is applied. */
+  readonly unattended?: boolean;
 }
 
 /** A plan with everything that is needed to apply it. */
@@ -118,7 +120,7 @@ function unlessShown(error: unknown, shown: readonly Diagnostic[]): void {
 
 async function makePlan(
   invocation: Invocation,
-  { mode, targets, reorder, orderAnyway = [], guards }: RunOptions,
+  { mode, targets, reorder, orderAnyway = [], guards, unattended }: RunOptions,
   declared: Desired,
   store: OpenState,
   providers: Providers,
@@ -156,7 +158,7 @@ async function makePlan(
     throw error;
   });
   signal.throwIfAborted();
-  const limits = limitsOf(declared.guards, guards);
+  const limits = limitsOf(declared.guards, guards, unattended);
   const made = plan({
     desired,
     state,

@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline/promises";
-import { arrayBuffer, text } from "node:stream/consumers";
+import { text } from "node:stream/consumers";
 import { HostformError, systemClock } from "../model/index.ts";
 import { captureCommand } from "../record/index.ts";
 import { browse, runCommand, runShell } from "./child-process.ts";
@@ -41,20 +41,44 @@ export function systemIo(): Io {
       }
     },
     readInput: () => text(stdin),
-    readInputBytes: async () => new Uint8Array(await arrayBuffer(stdin)),
-    onInterrupt: (callback) => {
-      process.on("SIGINT", callback);
-      process.on("SIGTERM", callback);
-      return () => {
-        process.off("SIGINT", callback);
-        process.off("SIGTERM", callback);
-      };
-    },
+    readInputBytes: (limit) => firstBytes(stdin, limit),
+    onInterrupt,
     run: runCommand,
     capture: captureCommand,
     shell: runShell,
     browse,
   };
+}
+
+function onInterrupt(callback: () => void): () => void {
+  let called = false;
+  const press = () => {
+    called = true;
+    callback();
+  };
+  // The system tells of a closed terminal, and then the shell does. Who has closed it waits for nothing.
+  const hangUp = () => {
+    if (!called) press();
+  };
+  process.on("SIGINT", press);
+  process.on("SIGTERM", press);
+  process.on("SIGHUP", hangUp);
+  return () => {
+    process.off("SIGINT", press);
+    process.off("SIGTERM", press);
+    process.off("SIGHUP", hangUp);
+  };
+}
+
+async function firstBytes(stream: AsyncIterable<Uint8Array>, limit: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length >= limit) break;
+  }
+  return Buffer.concat(chunks).subarray(0, limit);
 }
 
 /** A terminal that is being read from hands Ctrl-C to its reader: no signal comes, and the question has to end. */

@@ -6,6 +6,7 @@
 import { readAnswer } from "../api/answers.ts";
 import { webhookForm } from "../api/forms.ts";
 import { createListing } from "../api/listing.ts";
+import { sameAddress } from "../api/web-address.ts";
 import { ApiError, HostformError, isObject } from "../model/index.ts";
 import type { Asker } from "./ask.ts";
 import type { Sight, Written } from "./sight.ts";
@@ -28,8 +29,10 @@ export interface Leftover {
   readonly url: string;
 }
 
-/** Requests that are sent at most, unless there are many webhooks. */
-export const MOST_WRITES = 7;
+/** Pages of webhooks that are read to find one. An account has few; where there are more, none is registered. */
+const MOST_PAGES = 2;
+/** Requests that are sent at most: the domains, two registrations, as many removals, and the webhooks three times. */
+export const MOST_WRITES = 5 + 3 * MOST_PAGES;
 
 /** The rarest event: what happens in the account in these seconds goes nowhere. */
 const EVENT = "service.transfer_accepted";
@@ -149,7 +152,7 @@ function webhooks(asker: Asker): Promise<{ readonly id: string; readonly url: st
   return createListing({
     endpoint: "listWebhooks",
     form: webhookForm,
-    maxPages: 100,
+    maxPages: MOST_PAGES,
     fetchPage: async (page) => {
       const sight = await asker.one({
         endpoint: "listWebhooks",
@@ -162,13 +165,6 @@ function webhooks(asker: Asker): Promise<{ readonly id: string; readonly url: st
       return sight.answer?.json;
     },
   }).all();
-}
-
-/** Servers write addresses anew: with or without the slash at the end, names in lower case. */
-function sameAddress(one: string, other: string | null): boolean {
-  if (other === null) return false;
-  const plain = (text: string) => (URL.canParse(text) ? new URL(text).href.replace(/\/$/, "") : text);
-  return plain(one) === plain(other);
 }
 
 /** The name that a value stands under, in the answer, in its `data`, or in an object there. */

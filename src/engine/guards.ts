@@ -113,6 +113,10 @@ function removalGuards(
   if (declared === 0 && maxRemovalsPercent !== 100)
     return [refuse(`Nothing at all is declared, and the plan removes ${share}`)];
   const silent = maxRemovals === undefined && maxRemovalsPercent === undefined;
+  if (silent && limits.unattended)
+    return [
+      refuse(`The plan removes ${count(number, "resource")}, and nobody looks at it before; that has to be allowed`),
+    ];
   if (silent && recorded >= DEFAULT_FROM && exceeds(number, recorded, DEFAULT_PERCENT))
     return [refuse(`The plan removes ${share}; more than ${DEFAULT_PERCENT}% has to be allowed`)];
   return [];

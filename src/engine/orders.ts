@@ -7,6 +7,8 @@ export interface Limits extends Guards {
   readonly allowRemovals?: boolean;
   /** Orders whose amount cannot be known beforehand are let through. */
   readonly allowUnknownPrices?: boolean;
+  /** Nobody looks at the plan before it is applied. */
+  readonly unattended?: boolean;
 }
 
 /** What costs money: a service or a domain that is ordered, also anew or once more after a lost answer. */

@@ -86,7 +86,7 @@ between.`,
             severity: "warning" as const,
             code: "api.malformed" as const,
             summary: "The API's answer holds no signing secret",
-            detail: "The subscription was made, but its secret, which is told only once, did not come.",
+            detail: `The subscription was made, but its secret, which is told only once, did not come.${answer?.names === undefined ? "" : ` The names in the answer: ${answer.names}.`}`,
             fix: "Remove the subscription and apply again to get a new one, if the receiver verifies signatures.",
           };
     return {

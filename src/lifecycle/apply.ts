@@ -11,7 +11,7 @@ import {
 } from "../model/index.ts";
 import { createdAttributes, inPlaceAims, plannedAttributes, recordedOnly, recordOf, without } from "./aims.ts";
 import { refreshed } from "./attributes.ts";
-import type { Applied, ApplyContext } from "./context.ts";
+import { type Applied, type ApplyContext, ended } from "./context.ts";
 import { create } from "./create.ts";
 import { intentOf, wasRefused } from "./creating.ts";
 import { settledMark } from "./doubt.ts";
@@ -156,8 +156,8 @@ class Work {
 
   /** A one-time secret is durable in the state by now; it leaves it only when it is durable in its `secret_output`. */
   async #writeSecret(): Promise<void> {
-    const { attributes, warnings } = await writeSecret(this.#kind, this.#change, this.#attributes, this.#context);
-    this.#diagnostics.push(...warnings);
+    const { attributes, notices } = await writeSecret(this.#kind, this.#change, this.#attributes, this.#context);
+    this.#diagnostics.push(...notices);
     if (attributes === this.#attributes) return;
     this.#attributes = attributes;
     await this.#save();
@@ -241,10 +241,10 @@ class Work {
   }
 
   #end(): Applied {
-    return {
+    return ended({
       attributes: this.#attributes,
       diagnostics: this.#diagnostics,
       ...(this.#awaiting && { awaiting: this.#awaiting }),
-    };
+    });
   }
 }

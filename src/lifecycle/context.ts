@@ -1,6 +1,15 @@
 import type { Writer } from "../api/index.ts";
 import type { Kind, Remote } from "../kinds/kind.ts";
-import type { Diagnostic, Invoice, JsonObject, ResourceState, SecretName, SecretOutput } from "../model/index.ts";
+import {
+  type Diagnostic,
+  HostformError,
+  type Invoice,
+  isError,
+  type JsonObject,
+  type ResourceState,
+  type SecretName,
+  type SecretOutput,
+} from "../model/index.ts";
 import type { Account } from "./account.ts";
 import type { Doubtful } from "./doubt.ts";
 
@@ -60,4 +69,12 @@ export interface Applied {
   readonly diagnostics: readonly Diagnostic[];
   readonly invoice?: Invoice;
   readonly awaiting?: "payment" | "provisioning" | "job";
+}
+
+/** A change that ran to its end. @throws HostformError when not all of it came of it; what did is recorded. */
+export function ended(applied: Applied): Applied {
+  const errors = applied.diagnostics.filter(isError);
+  // What failed is what the one line of progress is about.
+  if (errors.length > 0) throw new HostformError([...new Set([...errors, ...applied.diagnostics])]);
+  return applied;
 }

@@ -19,6 +19,7 @@ import {
 import { plannedAttributes } from "./aims.ts";
 import { attributesOf } from "./attributes.ts";
 import type { ApplyContext } from "./context.ts";
+import { tellsOnce } from "./doubt.ts";
 
 /**
  * One-time secrets on their way out (`secret_output`), and secret values on their way in (sources). A secret is durable
@@ -96,10 +97,27 @@ export function planSecret(
       diagnostics: [],
     };
   }
+  if (tellsOnce(kind, before) && known(before[secret.fingerprint]) === undefined && isMade(before)) {
+    return { ...nothing, diagnostics: [{ ...neverCame(kind, address, secret, output), severity: "warning" }] };
+  }
   const old = outputIn(before);
   const gone = known(before[secret.fingerprint]) !== undefined;
   if (!gone || (old !== undefined && equal(old, output))) return nothing;
   return { ...nothing, diagnostics: [unmovable(address, secret, old, output)] };
+}
+
+const isMade = ({ id }: JsonObject) => (id ?? null) !== null;
+/** The words for a secret that is to be written out, and that nobody here was told. */
+function neverCame(kind: Kind, address: string, { name }: OneTimeSecret, output: SecretOutput): Diagnostic {
+  return {
+    severity: "error",
+    code: "secret.output",
+    summary: `The ${name} of ${address} is not known and could not be written to ${outputPlace(output)}`,
+    detail: `The API tells it only when the ${kind.noun} is made. It did not come then, or the ${kind.noun} was made elsewhere.`,
+    fix: `Take the ${kind.noun} out, apply, and declare it again to have another one; or remove secret_output.`,
+    address,
+    attribute: ["secret_output"],
+  };
 }
 
 function unmovable(
@@ -145,27 +163,31 @@ function bringsSecret(kind: Kind, { actions, after_unknown }: Change): boolean {
 /**
  * Writes the secret of a resource, if it has one, to where it is to go. A new one that cannot be written stays, with a
  * warning: the object is made. For an earlier one it was all that was to be done.
- * @returns the attributes, without the secret when it was written. @throws HostformError `secret.output`.
+ * @returns the attributes, without the secret when it was written; an error for one that did not come.
+ * @throws HostformError `secret.output`.
  */
 export async function writeSecret(
   kind: Kind,
   change: Change,
   attributes: JsonObject,
   { secretOutputs: outputs }: Outputs,
-): Promise<{ readonly attributes: JsonObject; readonly warnings: readonly Diagnostic[] }> {
+): Promise<{ readonly attributes: JsonObject; readonly notices: readonly Diagnostic[] }> {
   const secret = oneTimeSecret(kind);
   const output = outputIn(attributes);
   const value = secret && known(attributes[secret.name]);
-  if (secret === undefined || output === undefined || value === undefined || outputs === undefined)
-    return { attributes, warnings: [] };
+  if (secret === undefined || output === undefined || outputs === undefined) return { attributes, notices: [] };
+  if (value === undefined) {
+    const lost = bringsSecret(kind, change) && tellsOnce(kind, attributes) && isMade(attributes);
+    return { attributes, notices: lost ? [neverCame(kind, change.address, secret, output)] : [] };
+  }
   try {
     await outputs.write(output, nameOf(change, secret), value);
   } catch (error) {
     if (!(error instanceof HostformError) || !bringsSecret(kind, change)) throw error;
-    return { attributes, warnings: keptInState(error) };
+    return { attributes, notices: keptInState(error) };
   }
   const left = { ...attributes, [secret.name]: null, [secret.fingerprint]: fingerprintOf(value) };
-  return { attributes: left, warnings: [] };
+  return { attributes: left, notices: [] };
 }
 
 const nameOf = ({ address }: Change, { name }: OneTimeSecret): SecretName => ({ address, attribute: name });

@@ -50,3 +50,8 @@ export interface ContractReport {
   /** For `hostform sandbox --profile`; empty: the default fits. */
   readonly profile: string;
 }
+
+/** Whether anything could be read at all: a token that may look at nothing tells nothing of a server. */
+export function isJudged({ checks }: Pick<ContractReport, "checks">): boolean {
+  return checks.some(({ id, verdict }) => id.startsWith("read.") && verdict !== "not_seen");
+}

@@ -1,4 +1,4 @@
-import type { ContractCheck, ContractReport, ContractRow, Verdict } from "../model/index.ts";
+import { type ContractCheck, type ContractReport, type ContractRow, isJudged, type Verdict } from "../model/index.ts";
 import { plural } from "./duration.ts";
 import { escapeLine } from "./escape.ts";
 import { type Look, type Paint, paint as painter } from "./style.ts";
@@ -62,7 +62,8 @@ function indented(text: string, by: number, width: number, stroke: (text: string
   return wrap(escapeLine(text), width - by).map((line) => `${" ".repeat(by)}${stroke(line)}`);
 }
 
-function conclusion({ checks, profile, requests, repeated, wrote }: ContractReport, paint: Paint): string[] {
+function conclusion(report: ContractReport, paint: Paint): string[] {
+  const { checks, profile, requests, repeated, wrote } = report;
   const count = (verdict: Verdict) => checks.filter((check) => check.verdict === verdict).length;
   const stopping = count("stops");
   const differing = count("differs");
@@ -75,11 +76,15 @@ function conclusion({ checks, profile, requests, repeated, wrote }: ContractRepo
       ? ""
       : ` It differs from the specification in ${plural(differing, "point")} that hostform copes with.`;
   const again = repeated === 0 ? "" : `, of which ${plural(repeated, "repetition")}`;
-  return [
-    `${verdict}${differ}`,
+  const like =
     profile === ""
       ? "A sandbox is like it by default: hostform sandbox"
-      : `A sandbox is like it with: hostform sandbox --profile ${escapeLine(profile)}`,
+      : `A sandbox is like it with: hostform sandbox --profile ${escapeLine(profile)}`;
+  const found = isJudged(report)
+    ? [`${verdict}${differ}`, like]
+    : [paint.error("Nothing could be judged: the token may look at nothing. Give one with more abilities.")];
+  return [
+    ...found,
     paint.dim(
       `${plural(requests, "request")}${again}. ${wrote ? "The webhook that was registered was for this check alone." : "Nothing was changed."}`,
     ),

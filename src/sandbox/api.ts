@@ -8,7 +8,7 @@ import { type Context, Hono } from "hono";
 import { customerOf, findToken, requireAbility, unauthenticated, uniqueName } from "./access.ts";
 import type { Call, Endpoint } from "./endpoint.ts";
 import { keptAnswer, keyOf, reserve } from "./idempotency.ts";
-import type { RequestEntry } from "./journal.ts";
+import { orderedBeside, type RequestEntry } from "./journal.ts";
 import { settle } from "./life/index.ts";
 import type { Exchange } from "./options.ts";
 import { rateHeaders, tooManyRequests } from "./rate.ts";
@@ -55,7 +55,8 @@ async function serve(world: World, c: Context<Env>, endpoints: readonly Endpoint
     method: c.req.method,
     path: url.pathname,
     query: c.req.queries(),
-    token: token?.name ?? null,
+    token: token === undefined ? null : uniqueName(world.store, token),
+    account: token?.customer_id ?? null,
     idempotency_key: c.req.header("idempotency-key") ?? null,
     body: body.value,
   });
@@ -86,7 +87,7 @@ async function serve(world: World, c: Context<Env>, endpoints: readonly Endpoint
       if (early !== undefined)
         return send(c, entry, tell, { ...early, headers: { ...headers, ...early.headers } }, struck);
     }
-    answer = { ...(await answerCall(world, c, url, endpoint, token, body)), headers };
+    answer = { ...(await answerCall(world, c, url, endpoint, token, body, entry)), headers };
   } catch (error) {
     answer = refusal(world, error, headers);
   }
@@ -129,6 +130,7 @@ async function answerCall(
   endpoint: Endpoint,
   token: Token,
   body: RequestBody,
+  entry: RequestEntry,
 ): Promise<Bare> {
   const { store, settings } = world;
   requireAbility(store, token, endpoint.ability);
@@ -145,6 +147,7 @@ async function answerCall(
         body: endpoint.method === "POST" ? unshape(objectOf(body), settings.profile) : {},
       };
       const reply = endpoint.answer(call);
+      if (reply.form === "ordered") entry.ordered = orderedBeside(store, reply.item);
       const { status, body: wire } = shape(reply, settings.profile, url);
       const text = wire === undefined ? undefined : JSON.stringify(wire);
       if (key !== undefined && text !== undefined && reply.form === "ordered") {

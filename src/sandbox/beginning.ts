@@ -53,7 +53,7 @@ function restore(world: World, text: string): void {
   try {
     restoreSnapshot(world, text);
   } catch (error) {
-    throw error instanceof Refusal ? new SandboxOptionError(error.message) : error;
+    throw error instanceof Refusal ? new SandboxOptionError(error.message, "snapshot") : error;
   }
 }
 

@@ -90,7 +90,9 @@ export class Faults {
     return { last: this.#last, faults: this.list() };
   }
 
+  /** @throws Refusal (422) for a fault that is not understood; then nothing has changed. */
   load(kept: KeptFaults): void {
+    for (const { id: _id, seen: _seen, fired: _fired, ...request } of kept.faults) check(request);
     this.#last = kept.last;
     this.#faults = structuredClone(kept.faults);
   }

@@ -1,4 +1,7 @@
 /** The log of the API requests received, for tests and people to look at. Never holds a token, only its name. */
+import type { Service } from "./records.ts";
+import type { Sent } from "./reply.ts";
+import type { Store } from "./store.ts";
 
 export interface RequestEntry {
   id: number;
@@ -9,6 +12,8 @@ export interface RequestEntry {
   query: Record<string, string[]>;
   /** Name of the token, or null when none or an unknown one was sent. */
   token: string | null;
+  /** Id of the account that the token acts for, or null. */
+  account: number | null;
   idempotency_key: string | null;
   /** The JSON value sent, the text when it was not JSON, or null. */
   body: unknown;
@@ -16,6 +21,34 @@ export interface RequestEntry {
   status: number | null;
   /** Id of the fault that struck, or null. */
   fault: number | null;
+  /** What it ordered, whether or not the answer arrived; null: nothing, or what another request had ordered already. */
+  ordered: Ordered | null;
+}
+
+export interface Ordered {
+  /** Of the service or the domain. */
+  id: number;
+  /** Services of the account for the same domain that were live, or about to be, when it was ordered. */
+  beside: number[];
+}
+
+/** What was just ordered, beside what. */
+export function orderedBeside(store: Store, item: Sent): Ordered {
+  const { id } = item.record;
+  if (item.kind !== "service" || item.record.domain === null) return { id, beside: [] };
+  const { customer_id, domain } = item.record;
+  const same = (one: Service): boolean =>
+    one.id !== id &&
+    one.customer_id === customer_id &&
+    one.domain?.toLowerCase() === domain.toLowerCase() &&
+    ["pending", "active", "suspended"].includes(one.status);
+  return {
+    id,
+    beside: store
+      .table("services")
+      .filter(same)
+      .map((one) => one.id),
+  };
 }
 
 /** Older entries are dropped, so that a sandbox left running does not grow without end. */
@@ -26,9 +59,9 @@ export class Journal {
   #last = 0;
 
   /** Adds an entry; what is not known yet is filled in later. */
-  begin(entry: Omit<RequestEntry, "id" | "status" | "fault">): RequestEntry {
+  begin(entry: Omit<RequestEntry, "id" | "status" | "fault" | "ordered">): RequestEntry {
     this.#last += 1;
-    const begun = { id: this.#last, ...entry, status: null, fault: null };
+    const begun = { id: this.#last, ...entry, status: null, fault: null, ordered: null };
     this.#entries.push(begun);
     if (this.#entries.length > KEPT_ENTRIES * 2) this.#entries = this.#entries.slice(-KEPT_ENTRIES);
     return begun;

@@ -1,6 +1,6 @@
 /** What a sandbox can be started with, and the defaults. */
 
-import type { DeliverTo } from "./events/target.ts";
+import { type DeliverTo, deliverToOf } from "./events/target.ts";
 import { SandboxOptionError } from "./option-error.ts";
 import { keyRetentionSeconds, type Profile } from "./profile.ts";
 
@@ -109,7 +109,7 @@ export function completeOptions(options: SandboxOptions, profile: Profile): Sett
     processingMs: wholeNumber("processingMs", options.processingMs, 0),
     noticeDays: wholeNumber("noticeDays", options.noticeDays, 7),
     alarm: options.alarm ?? typeof options.clock !== "object",
-    deliverTo: options.deliverTo ?? "loopback",
+    deliverTo: deliverToOf(options.deliverTo),
     deliveryTimeoutMs: wholeNumber("deliveryTimeoutMs", options.deliveryTimeoutMs, 10_000),
     observe: options.observe ?? (() => undefined),
     autoPay: options.autoPay ?? false,

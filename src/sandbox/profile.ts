@@ -1,4 +1,5 @@
 /** How a profile is given: switches, or a text with the name of a set and what differs from it. */
+import { didYouMean } from "./nearest.ts";
 import { SandboxOptionError } from "./option-error.ts";
 import { PROFILE_SETS } from "./profile-sets.ts";
 import { PROFILE_SWITCHES, type Profile, type ProfileSwitch } from "./profile-switches.ts";
@@ -24,12 +25,12 @@ export function completeProfile(given: string | Readonly<Record<string, string |
   for (const [name, value] of Object.entries(given)) {
     if (value === undefined) continue;
     if (!isSwitch(name)) {
-      throw new SandboxOptionError(`There is no profile switch "${name}". The switches are ${NAMES.join(", ")}.`);
+      throw new SandboxOptionError(`There is no profile switch "${name}".${meant(name, NAMES, "switches")}`);
     }
     const values: readonly string[] = PROFILE_SWITCHES[name];
     if (!values.includes(value)) {
       throw new SandboxOptionError(
-        `The profile switch "${name}" has no value "${value}". Its values are ${values.join(", ")}.`,
+        `The profile switch "${name}" has no value "${value}".${didYouMean(value, values)} Its values are ${values.join(", ")}.`,
       );
     }
     profile[name] = value;
@@ -43,22 +44,21 @@ export function completeProfile(given: string | Readonly<Record<string, string |
  * @throws SandboxOptionError for two sets, an unknown one, a switch named twice, an unknown switch or value.
  */
 export function parseProfile(text: string): Profile {
-  const given: Record<string, string> = {};
+  const given: Record<string, string> = Object.create(null);
   let set: string | undefined;
-  for (const part of text.split(",").map((one) => one.trim())) {
+  for (const part of text.split(",").map((one) => one.trim().replace(/\s*=\s*/g, "="))) {
     if (part === "") continue;
-    const [name = "", value, ...rest] = part.split("=").map((one) => one.trim());
+    if (/\s/.test(part)) {
+      throw new SandboxOptionError(`Put commas between the parts of a profile: ${part.replace(/\s+/g, ",")}.`);
+    }
+    const [name = "", value, ...rest] = part.split("=");
     if (value === undefined && Object.hasOwn(PROFILE_SETS, name)) {
       if (set !== undefined)
         throw new SandboxOptionError(`A profile begins with one set, not with ${set} and ${name}.`);
       set = name;
       continue;
     }
-    if (value === undefined || rest.length > 0) {
-      throw new SandboxOptionError(
-        `The profile part "${part}" is neither of the form switch=value nor the name of a set. The sets are ${Object.keys(PROFILE_SETS).join(", ")}; the switches are ${NAMES.join(", ")}.`,
-      );
-    }
+    if (value === undefined || rest.length > 0) throw new SandboxOptionError(noPart(part, name));
     if (Object.hasOwn(given, name)) throw new SandboxOptionError(`The profile switch "${name}" is given twice.`);
     given[name] = value;
   }
@@ -69,6 +69,20 @@ export function parseProfile(text: string): Profile {
 export function profileText(profile: Profile): string {
   const parts = NAMES.filter((name) => profile[name] !== PROFILE_SWITCHES[name][0]);
   return parts.map((name) => `${name}=${profile[name]}`).join(",");
+}
+
+/** What is wrong with a part that is neither a set nor `switch=value`. */
+function noPart(part: string, name: string): string {
+  if (isSwitch(name)) {
+    return `The profile switch "${name}" wants one value, as switch=value: ${name}=${PROFILE_SWITCHES[name].join(` or ${name}=`)}.`;
+  }
+  const sets = Object.keys(PROFILE_SETS);
+  return `There is no profile set "${part}".${meant(part, sets, "sets")} Anything else is of the form switch=value.`;
+}
+
+/** The name that was probably meant, or all that there are. */
+function meant(name: string, names: readonly string[], what: string): string {
+  return didYouMean(name, names) || ` The ${what} are ${names.join(", ")}.`;
 }
 
 function isSwitch(name: string): name is ProfileSwitch {

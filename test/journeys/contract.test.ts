@@ -139,6 +139,16 @@ describe("hostform contract", () => {
     expect(out).toContain("hostform cannot work with 1 thing that this server does");
   });
 
+  it("ends with 1 where the token may look at nothing, and repeats none of the server's sentences", async () => {
+    const project = await furnished();
+    const body = { message: "User Giorgi Beridze (Kunde GmbH) may not." };
+    project.control.addFault({ phase: "before", status: 403, times: 99, body });
+    const { code, out } = await project.run("contract");
+    expect(code).toBe(1);
+    expect(out).toContain("Nothing could be judged: the token may look at nothing.");
+    expect(out).not.toMatch(/Giorgi|Kunde|can work with/);
+  });
+
   it("keeps within the budget of a token that others use too", async () => {
     const project = await furnished({
       sandbox: { rateLimit: 12, profile: { rate_headers: "none", retry_after: "date", too_many: "text" } },
@@ -155,6 +165,11 @@ describe("hostform contract", () => {
     expect(await told("--webhook-url", "https://x.example")).toContain("--webhook-url is for --write");
     expect(await told("--write", "--webhook-url", "x")).toContain("not a web address");
     expect(await told("--token-env", "7|abcdefghijklmnopqrstu")).not.toContain("abcdefghij");
+    for (const secret of ["abc-secret-value", `whsec_${"0a".repeat(20)}`, "sandbox_agency_token_58911c"]) {
+      const { text } = await project.run("contract", "--token-env", secret);
+      expect(text).toContain("is no name of an environment variable");
+      expect(text).not.toContain(secret);
+    }
     expect(await told("--base-url", "http://api.example.com")).toContain("Plain http");
     project.env.HOSTING_TOKEN = "";
     expect(await told()).toContain("HOSTING_TOKEN is empty");

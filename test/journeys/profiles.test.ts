@@ -57,7 +57,11 @@ describe("a service that is gone, with its grants", () => {
       const [site] = project.control.list("services").filter(({ domain }) => domain === "www.acme.example");
       project.control.remove("services", site?.id ?? 0);
       const { diagnostics, changes } = await project.plan();
-      expect(diagnostics.map(({ code, address }) => [code, address])).toEqual([["plan.gone", "hosting_service.www"]]);
+      expect(diagnostics.map(({ code, address }) => `${code} ${address}`)).toEqual([
+        "plan.gone hosting_service.www",
+        'apply.skipped hosting_grant.www["dev@acme.example"]',
+        'apply.skipped hosting_grant.www["guest@acme.example"]',
+      ]);
       expect(changes.filter(({ actions }) => actions[0] !== "no-op")).toEqual([]);
       // A page with that status is not believed where the list still has the service.
       const box = project.control
@@ -66,7 +70,7 @@ describe("a service that is gone, with its grants", () => {
       const page = { body: "<!DOCTYPE html><title>404 Not Found</title>", headers: { "content-type": "text/html" } };
       project.control.addFault({ path: `/services/${box?.id}`, phase: "before", status: 404, times: 9, ...page });
       expect((await project.run("services", String(box?.id))).code).toBe(1);
-      expect((await project.plan()).diagnostics.map(({ address }) => address)).toEqual(["hosting_service.www"]);
+      expect((await project.plan()).diagnostics).toEqual(diagnostics);
     },
   );
 });

@@ -271,7 +271,12 @@ describe("a webhook that is there already", () => {
     expect(ran.code, ran.text).toBe(0);
     expect(ran.text).toContain("Its secret was told only when it was made");
     expect(await attributes(project)).toMatchObject({ secret: null, secret_fingerprint: null });
-    await project.expectNoChanges();
+    const { changes, diagnostics } = await project.plan();
+    expect(changes.map(({ actions }) => actions)).toEqual([["no-op"]]);
+    // What is declared and is not there is said for as long as it is so.
+    expect(diagnostics.map(({ code, severity }) => [code, severity])).toEqual(
+      "secret_output" in more ? [["secret.output", "warning"]] : [],
+    );
     expect(existsSync(at(project, FILE.file))).toBe(false);
   });
 

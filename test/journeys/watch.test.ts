@@ -213,7 +213,7 @@ it("only reports, each thing once, and changes nothing without --auto-approve", 
 
 it("does not act upon half of a declaration that is being written", async () => {
   const made = await applied();
-  const watching = made.watch("--auto-approve", "--interval", "1m");
+  const watching = made.watch("--auto-approve", "--interval", "1m", "--allow-removals");
   await watching.look(1);
   const { grants: _, ...half } = DECLARED.services.www;
   await made.declare({ ...DECLARED, services: { www: half } });
@@ -227,12 +227,28 @@ it("does not act upon half of a declaration that is being written", async () => 
   await Promise.all(rest);
   expect(rest).toHaveLength(1);
   expect(made.sent().filter((line) => !line.startsWith("GET"))).toEqual([]);
-  // What stays is meant.
+  // What stays is meant, as far as removals are allowed.
   watching.onMessage = () => undefined;
   await made.declare({ ...DECLARED, services: { www: { ...half, grants: { "dev@acme.example": "manage" } } } });
   made.clock.advance(MINUTES);
   expect(await watching.look(3)).toMatchObject({ result: "applied" });
   expect(standing(made).grants).toBe(1);
+});
+
+it.each([
+  ["no limit", undefined, "refused", { status: "active", grants: 2 }],
+  ["a limit under guards", { max_removals: 1 }, "applied", { status: "active", grants: 1 }],
+])("removes what is no longer declared only where that is allowed: %s", async (_, guards, result, expected) => {
+  const made = await applied();
+  const watching = made.watch("--auto-approve", "--interval", "1m");
+  await watching.look(1);
+  const { www } = DECLARED.services;
+  const services = { www: { ...www, grants: { "dev@acme.example": "manage" } } };
+  await made.declare({ ...DECLARED, services, ...(guards && { guards }) });
+  made.clock.advance(MINUTES);
+  expect(await watching.look(2)).toMatchObject({ result });
+  expect(standing(made)).toEqual(expected);
+  await watching.stop();
 });
 
 it("goes on after a broken declaration, a locked state and an API that is down, and says each once", async () => {

@@ -3,11 +3,12 @@ import { Prober } from "../../api/probe.ts";
 import { readToken } from "../../api/token.ts";
 import { checkContract, leftoverDiagnostic, mostRequests, type Vocabulary } from "../../contract/index.ts";
 import { monthsOf, passwordForm, phaseOfWord } from "../../kinds/service/words.ts";
-import { fail, HostformError, looksLikeToken } from "../../model/index.ts";
+import { fail, HostformError, isJudged, looksLikeToken } from "../../model/index.ts";
 import { formatEstimate, renderContract, renderDiagnostics, requestEventLine } from "../../report/index.ts";
 import { interruptible } from "../interrupt.ts";
 import { type Invocation, printJson, say } from "../io.ts";
 import { learnToken, learnValue } from "../known-secrets.ts";
+import { refuseSecretAsName } from "../variable-name.ts";
 
 export interface ContractFlags {
   readonly baseUrl?: string;
@@ -29,7 +30,7 @@ const VOCABULARY: Vocabulary = {
 /**
  * `hostform contract`: holds what hostform assumes against a real server, with GETs alone unless `--write` is given.
  * Works without a declaration.
- * @returns 0 when hostform can work with the server, 1 when it cannot or a webhook was left behind.
+ * @returns 0 when hostform can work with the server, 1 when it cannot, nothing could be read, or a webhook was left behind.
  */
 export async function runContract(invocation: Invocation, flags: ContractFlags): Promise<number> {
   const { io, options } = invocation;
@@ -83,7 +84,9 @@ export async function runContract(invocation: Invocation, flags: ContractFlags):
       if (options.json) printJson(invocation, { ...report, ...(leftover !== undefined && { leftover }) });
       else io.out(renderContract(report, invocation.outLook));
       if (leftover !== undefined) io.err(renderDiagnostics([leftoverDiagnostic(leftover)], invocation.errLook));
-      return leftover !== undefined || report.checks.some(({ verdict }) => verdict === "stops") ? 1 : 0;
+      return leftover !== undefined || !isJudged(report) || report.checks.some(({ verdict }) => verdict === "stops")
+        ? 1
+        : 0;
     } catch (error) {
       // Of an interruption only that is told; what it left behind is to be told as well.
       if (signal.aborted && error instanceof HostformError && error.diagnostics[0]?.code === "contract.leftover") {
@@ -111,6 +114,7 @@ async function tokenOf({ io }: Invocation, variable = "HOSTING_TOKEN"): Promise<
       fix: "Set a variable to the token and give its name. Revoke the token: other users of the machine may have seen it.",
     });
   }
+  if (!io.env[variable]) refuseSecretAsName("--token-env", variable);
   const { token } = await readToken(
     { env: variable },
     { env: io.env, of: "the check", otherwise: "or name another with --token-env", relativeTo: "", place: {} },

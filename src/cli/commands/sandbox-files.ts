@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { errnoOf, fail } from "../../model/index.ts";
+import { fileFailure } from "../file-failure.ts";
 import { writeWhole } from "../whole-file.ts";
 
 type Session = import("../../sandbox/index.ts").Session;
@@ -11,8 +12,7 @@ export async function readSnapshotFile(file: string): Promise<string> {
   try {
     return await readFile(file, "utf8");
   } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    fail("usage", `The snapshot cannot be read: ${errnoOf(error)}`, {
+    fail("usage", `The snapshot cannot be read: ${fileFailure(error)}`, {
       detail: file,
       fix: "GET /snapshot of a sandbox's control port gives one.",
     });
@@ -55,6 +55,5 @@ async function writeSession(file: string, text: string): Promise<void> {
 }
 
 function cannotWrite(file: string, error: unknown): never {
-  if (errnoOf(error) === undefined) throw error;
-  fail("usage", `The session cannot be written: ${errnoOf(error)}`, { detail: file, fix: "Name another file." });
+  fail("usage", `The session cannot be written: ${fileFailure(error)}`, { detail: file, fix: "Name another file." });
 }

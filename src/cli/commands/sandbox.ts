@@ -5,6 +5,7 @@ import { checkRecordFile, readSnapshotFile, writeRecord } from "./sandbox-files.
 
 /** The sandbox is loaded when it runs; only its types are needed before. */
 type Sandbox = import("../../sandbox/index.ts").Sandbox;
+type DeliverTo = import("../../sandbox/index.ts").DeliverTo;
 
 export interface SandboxFlags {
   readonly port?: number;
@@ -75,15 +76,22 @@ async function start({ io }: Invocation, flags: SandboxFlags): Promise<Sandbox> 
     return await startSandbox({
       ...options,
       ...(data !== undefined && { data: path.resolve(io.cwd, data) }),
-      ...(deliverTo !== undefined && { deliverTo: deliverTo.includes("anywhere") ? "anywhere" : deliverTo }),
+      ...(deliverTo !== undefined && { deliverTo: targetsOf(deliverTo) }),
       ...(profile !== undefined && { profile: parseProfile(profile) }),
       ...(snapshot !== undefined && { snapshot: await readSnapshotFile(path.resolve(io.cwd, snapshot)) }),
       ...(record !== undefined && { record: true }),
     });
   } catch (error) {
-    if (error instanceof SandboxOptionError) fail("usage", error.message);
-    throw error;
+    if (!(error instanceof SandboxOptionError)) throw error;
+    fail("usage", error.message, snapshot !== undefined && error.option === "snapshot" ? { detail: snapshot } : {});
   }
+}
+
+/** Hosts, or the word that stands for more or less than hosts. */
+function targetsOf(given: readonly string[]): DeliverTo {
+  const [only = ""] = given;
+  if (given.includes("anywhere")) return "anywhere";
+  return given.length === 1 && (only === "nowhere" || only === "loopback") ? only : given;
 }
 
 /** A sandbox goes on where there is no browser: its address has been printed. */

@@ -1,4 +1,5 @@
 import { examples, type Registration } from "../registration.ts";
+import { variableName } from "../variable-name.ts";
 
 const GROUP = "Doing once:";
 const SERVICE = "an address in the state, or the id of a service";
@@ -9,7 +10,11 @@ export function registerOnce({ command, action }: Registration): void {
   examples(
     command("password", "set a service's control-panel password now, or have it generated", GROUP)
       .argument("<address>", SERVICE)
-      .option("--password-env <name>", "take the password from this environment variable")
+      .option(
+        "--password-env <name>",
+        "take the password from this environment variable",
+        variableName("--password-env"),
+      )
       .option("--password-file <file>", "take it from this file")
       .option("--password-stdin", "take it from standard input")
       .option("--generate", "the API makes one (Root VPS, Virtual Desktop); it is printed once")

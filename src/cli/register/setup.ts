@@ -1,6 +1,7 @@
 import { Argument, Option } from "commander";
 import { collect, given, port } from "../options.ts";
 import { examples, type Registration, wholeNumber } from "../registration.ts";
+import { variableName } from "../variable-name.ts";
 
 const GROUP = "Sandbox and setup:";
 const ANY_SIZE = 1_000_000;
@@ -11,7 +12,11 @@ export function registerSetup({ program, command, action }: Registration): void 
     command("init", "start a project: hosting.yaml and .gitignore", GROUP)
       .option("--project <name>", "name of the project (default: that of the folder)")
       .option("--base-url <url>", "address of the API (default: HOSTING_BASE_URL when it runs)")
-      .option("--token-env <name>", "environment variable with the API token (default: HOSTING_TOKEN)")
+      .option(
+        "--token-env <name>",
+        "environment variable with the API token (default: HOSTING_TOKEN)",
+        variableName("--token-env"),
+      )
       .option("--force", "also when there is a hosting.yaml: it is kept under another name")
       .action(
         action(
@@ -29,11 +34,15 @@ export function registerSetup({ program, command, action }: Registration): void 
       .argument("[command...]", "after --: run this with the sandbox's address and token, then stop")
       .addOption(new Option("--port <n>", "port of the API (default: any free one)").argParser(port))
       .addOption(new Option("--control-port <n>", "port of the control API (default: any free one)").argParser(port))
-      .option("--seed <text>", "makes the data, tokens and secrets")
-      .option("--data <file>", "keep everything in this SQLite file (default: in memory)")
-      .option(
-        "--profile <text>",
-        "how the specification's gaps are filled: laravel, minimal, contrary, strict, flaky, and switches such as status=words,ids=string",
+      .addOption(new Option("--seed <text>", "makes the data, tokens and secrets").argParser(given))
+      .addOption(
+        new Option("--data <file>", "keep everything in this SQLite file (default: in memory)").argParser(given),
+      )
+      .addOption(
+        new Option(
+          "--profile <text>",
+          "how the specification's gaps are filled: laravel, minimal, contrary, strict, flaky, and switches such as status=words,ids=string",
+        ).argParser(given),
       )
       .addOption(
         new Option("--rate-limit <n>", "requests a minute per token, 0 for no limit (default: 60)").argParser(

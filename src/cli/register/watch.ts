@@ -1,8 +1,9 @@
 import { InvalidArgumentError, Option } from "commander";
 import { listenAddress } from "../commands/watch/address.ts";
 import { addGuardOptions } from "../guards.ts";
-import { collect, duration } from "../options.ts";
+import { duration } from "../options.ts";
 import { examples, type Registration, wholeNumber } from "../registration.ts";
+import { addSecretOptions } from "./secret-options.ts";
 
 const EVENTS = "Events as hints of where to look:";
 const LEAST_MS = 10_000;
@@ -22,22 +23,8 @@ export function registerWatch({ command, action }: Registration, group: string):
       new Option("--listen <[host:]port>", "receive webhooks; without a host from this machine only")
         .argParser(listenAddress)
         .helpGroup(EVENTS),
-    )
-    .addOption(
-      new Option("--secret-env <name>", "environment variable with a signing secret (repeatable)")
-        .argParser(collect)
-        .helpGroup(EVENTS),
-    )
-    .addOption(
-      new Option("--secret-file <file>", "file with signing secrets, read again when it changes (repeatable)")
-        .argParser(collect)
-        .helpGroup(EVENTS),
-    )
-    .addOption(
-      new Option("--webhook <address>", "take the secret of this webhook from the state (repeatable)")
-        .argParser(collect)
-        .helpGroup(EVENTS),
     );
+  addSecretOptions(watch, EVENTS);
   examples(
     addGuardOptions(watch).action(
       action(async (invocation, flags: object) =>

@@ -1,23 +1,11 @@
-import { Argument, type Command, Option } from "commander";
+import { Argument, Option } from "commander";
 import { didYouMean, EVENTS } from "../../model/index.ts";
 import { collect, given, port } from "../options.ts";
 import { examples, type Registration } from "../registration.ts";
+import { variableName } from "../variable-name.ts";
+import { addSecretOptions } from "./secret-options.ts";
 
 const CONTROL = ["--control-url <url>", "the sandbox's control port (default: HOSTING_SANDBOX_CONTROL_URL)"] as const;
-
-/** Adds the options that say where signing secrets are. */
-export function addSecretOptions(command: Command): Command {
-  return command
-    .addOption(
-      new Option("--secret-env <name>", "environment variable with a signing secret (repeatable)").argParser(collect),
-    )
-    .addOption(
-      new Option("--secret-file <file>", "file with signing secrets, one a line (repeatable)").argParser(collect),
-    )
-    .addOption(
-      new Option("--webhook <address>", "webhook in the state whose secret it is (repeatable)").argParser(collect),
-    );
-}
 
 /** webhooks, and what there is to do with deliveries. */
 export function registerWebhooks({ command, action }: Registration): void {
@@ -52,7 +40,7 @@ export function registerWebhooks({ command, action }: Registration): void {
         new Option(
           "--forward-secret-env <name>",
           "variable with the secret that the application verifies with (default: the first one)",
-        ).argParser(given),
+        ).argParser(variableName("--forward-secret-env")),
       )
       .addOption(new Option("--events <names>", "only these, with commas between (repeatable)").argParser(collect))
       .option("--duplicates", "hand on what comes again, too: what `replay` sends")

@@ -1,7 +1,7 @@
 /** §5, §7 and §8, held against refusals, headers and the harmless writes. */
 import { rateHints } from "../../api/rate-headers.ts";
 import { type ContractCheck, isObject } from "../../model/index.ts";
-import { excerpt, maskText } from "../excerpt.ts";
+import { excerpt } from "../excerpt.ts";
 import { refusals422 } from "../rows/errors.ts";
 import { isSuccess, type Sight, type Survey, sights, type Written } from "../sight.ts";
 import { check, differs, type Outcome, pass, stops, told, unseen } from "./verdict.ts";
@@ -80,8 +80,7 @@ function forbidden(survey: Survey, written: Written | undefined): Outcome {
   if (first === undefined) return unseen("Nothing was refused.");
   const silent = met.find(({ answer }) => !isObject(answer?.json) || typeof answer.json.message !== "string");
   if (silent !== undefined) return differs(`${silent.title}: ${excerpt(silent.answer?.json)}.`);
-  const json = first.answer?.json;
-  return pass(`${first.title}: "${maskText(isObject(json) ? String(json.message).slice(0, 120) : "")}".`);
+  return pass(`${first.title}.`);
 }
 
 /** Only 404 and 410 are taken for gone; what hides behind another answer is never thought to be removed. */

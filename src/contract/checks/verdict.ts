@@ -22,10 +22,15 @@ export function check(id: string, clause: string, says: string, outcome: Outcome
   return { id, clause, says, ...outcome };
 }
 
-/** What the client tells of a failure, without data of customers. */
-export function told({ diagnostics: [first] }: ApiError): { readonly detail: string; readonly fix?: string } {
+/** What the client tells of a failure, without data of customers: the server's own sentences may name them. */
+export function told({ diagnostics: [first], serverMessage, fieldErrors }: ApiError): {
+  readonly detail: string;
+  readonly fix?: string;
+} {
   if (first === undefined) return { detail: "It failed." };
   const { summary, detail, fix } = first;
-  const text = detail === undefined ? `${summary}.` : `${summary}. ${detail}`;
+  const speaks = serverMessage !== undefined || Object.keys(fieldErrors).length > 0;
+  const more = speaks ? "What the server says of it is not shown here." : detail;
+  const text = more === undefined ? `${summary}.` : `${summary}. ${more}`;
   return { detail: maskText(text), ...(fix !== undefined && { fix }) };
 }

@@ -136,6 +136,10 @@ function makeToken(world: World, fields: NewRecord["tokens"]): Token {
   if (typeof name !== "string" || !/^[a-z0-9-]{1,60}$/.test(name)) {
     throw new Refusal(422, "The name of a token is made of small letters, digits and hyphens.");
   }
+  // The log knows tokens by their names.
+  if (store.table("tokens").find((one) => one.name === name)) {
+    throw new Refusal(422, `There is a token of the name "${name}" already.`);
+  }
   if (!Array.isArray(abilities) || abilities.length === 0) {
     throw new Refusal(422, `A token has one or more abilities of ${ABILITIES.join(", ")}.`);
   }

@@ -4,6 +4,7 @@
  * that is the one that counts: a name may lead elsewhere by then.
  */
 import { BlockList, isIP } from "node:net";
+import { SandboxOptionError } from "../option-error.ts";
 
 export type DeliverTo = "loopback" | "anywhere" | "nowhere" | readonly string[];
 
@@ -19,10 +20,44 @@ function isLoopback(address: string): boolean {
   return loopback.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
 }
 
+const WORDS = ["loopback", "anywhere", "nowhere"];
+
+/**
+ * The option as it is compared with: hosts in the form that URLs have them in. Default: this machine.
+ * @throws SandboxOptionError for a URL, a port or a pattern in the place of a host: it would allow nothing, and nobody said so.
+ */
+export function deliverToOf(given: DeliverTo = "loopback"): DeliverTo {
+  if (typeof given !== "string") return given.map(hostOf);
+  if (WORDS.includes(given)) return given;
+  throw new SandboxOptionError(`deliverTo is one of ${WORDS.join(", ")}, or a list of hosts, not "${given}".`);
+}
+
+function hostOf(text: string): string {
+  if (WORDS.includes(text)) {
+    throw new SandboxOptionError(`Hosts that events may go to: "${text}" is none, and stands by itself.`);
+  }
+  const bare = text.replace(/^\[(.*)\]$/, "$1");
+  if (isIP(bare) === 6) return new URL(`http://[${bare}]`).hostname.slice(1, -1);
+  const isHost = !/[\s*,:/?#@\\%[\]]/.test(text) && URL.canParse(`http://${text}`);
+  if (isHost) return new URL(`http://${text}`).hostname;
+  throw new SandboxOptionError(
+    `Events may go to a host such as hooks.example or 192.0.2.7, without a scheme, port or path, not to "${text}".${hostIn(text)}`,
+  );
+}
+
+/** The host that was meant by a URL, for a sentence. */
+function hostIn(text: string): string {
+  for (const url of [text, `http://${text}`]) {
+    const host = URL.canParse(url) ? new URL(url).hostname : "";
+    if (host !== "" && !host.includes("*")) return ` Give ${host}.`;
+  }
+  return "";
+}
+
 /** Whether the host itself was named in the options, so that its address does not matter. */
 function isNamed(host: string, allowed: DeliverTo): boolean {
   if (typeof allowed === "string") return allowed === "anywhere";
-  return allowed.some((one) => one.toLowerCase() === host.toLowerCase());
+  return allowed.some((one) => one === host.toLowerCase());
 }
 
 /** Refuses the URL of a delivery by its scheme, or by an address that is written out in it: there is nothing to look up. @throws Blocked */

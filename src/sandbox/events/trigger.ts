@@ -24,23 +24,33 @@ export function trigger(world: World, name: string, subject: Subject): Delivery[
   const event = EVENTS.find((one) => one === name);
   if (event === undefined) throw new Refusal(422, `There is no event "${name}". The events are ${EVENTS.join(", ")}.`);
   const item = itemOf(world, event, subject);
-  const webhooks = subscribed(world, event, subject, item.record.customer_id);
+  const owner = item.record.customer_id;
+  const account = world.store.table("customers").get(owner)?.name ?? owner;
+  if (subject.customer_id !== undefined && subject.customer_id !== owner) {
+    throw new Refusal(
+      422,
+      `The ${item.kind} ${item.record.id} belongs to the account ${account}, not to the one named.`,
+    );
+  }
+  const webhooks = subscribed(world, event, subject, owner);
   if (webhooks.length > 0) return post(world, event, item, webhooks);
-  throw new Refusal(422, `No webhook of this account subscribes to ${event}, so nothing was sent.`);
+  const which = subject.webhook_id === undefined ? "No webhook" : `Webhook ${subject.webhook_id} is none`;
+  const wanted = subject.webhook_id === undefined ? ` subscribes to ${event}` : "";
+  throw new Refusal(422, `${which} of the account ${account}${wanted}, so nothing was sent.`);
 }
 
 type About = Extract<Sent, { kind: "service" | "invoice" }>;
 
 function itemOf(world: World, event: EventName, subject: Subject): About {
   const kind = event.startsWith("invoice.") ? "invoice" : "service";
-  const [wanted, other] = kind === "invoice" ? ["invoice_id", "service_id"] : ["service_id", "invoice_id"];
-  if (subject[other as keyof Subject] !== undefined) {
+  const { invoice_id, service_id } = subject;
+  const [id, other] = kind === "invoice" ? [invoice_id, service_id] : [service_id, invoice_id];
+  if (other !== undefined) {
     throw new Refusal(
       422,
-      `${event} is about ${kind === "invoice" ? "an invoice: name it as" : "a service: name it as"} ${wanted}.`,
+      `The event ${event} is about ${kind === "invoice" ? "an invoice, not a service" : "a service, not an invoice"}.`,
     );
   }
-  const id = subject[wanted as keyof Subject];
   const customerId = ownerOf(world, subject);
   const { store } = world;
   const own = (one: { id: number; customer_id: number }): boolean =>
@@ -61,10 +71,9 @@ function ownerOf(world: World, { customer_id, webhook_id }: Subject): number | u
   return webhook.customer_id;
 }
 
+/** Events belong to an account: a webhook of another one would tell its owner what is not theirs. */
 function subscribed(world: World, event: EventName, { webhook_id }: Subject, customerId: number): Webhook[] {
-  return world.store
-    .table("webhooks")
-    .filter((one) =>
-      webhook_id === undefined ? one.customer_id === customerId && one.events.includes(event) : one.id === webhook_id,
-    );
+  const named = (one: Webhook): boolean =>
+    webhook_id === undefined ? one.events.includes(event) : one.id === webhook_id;
+  return world.store.table("webhooks").filter((one) => one.customer_id === customerId && named(one));
 }

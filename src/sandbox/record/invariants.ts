@@ -7,8 +7,10 @@ import { canonical } from "./canonical.ts";
  * `key_reused`: one Idempotency-Key came with two different orders, and only the first can be placed (§4).
  * `over_rate`: within some 60 seconds a token had more requests answered than the limit (§8) allows, however a minute is
  * counted.
- * `ordered_twice`: the same order for the same domain was placed under different keys.
- * `order_repeated`: the same order without a domain was placed under different keys. It may have been meant.
+ * `ordered_twice`: the same order for the same domain was placed under different keys while the first service was there,
+ * or under one key that had been forgotten meanwhile.
+ * `order_repeated`: the same order without a domain was placed under different keys, or another order for a domain while
+ * the first service was there. It may have been meant.
  * `domain_sent_twice`: a registration was sent again after one that was or may have been done; it has no key (§4).
  */
 export type InvariantRule = "key_reused" | "over_rate" | "ordered_twice" | "order_repeated" | "domain_sent_twice";
@@ -34,7 +36,7 @@ const MINUTE_MS = 60_000;
 /** Looks through the requests. `limit` is that of requests per minute and token; 0: none. */
 export function checkInvariants(entries: readonly RequestEntry[], limit: number): InvariantReport {
   const orders = entries.filter((entry) => is("orderService", entry) && entry.token !== null);
-  const repeated = repeatedOrders(orders);
+  const repeated = [...orderedAgain(orders), ...repeatedOrders(orders), ...orderedBeside(orders)];
   return {
     checked: entries.length,
     broken: [
@@ -51,14 +53,15 @@ function is(operation: string, { method, path }: RequestEntry): boolean {
   return matches(patternOf(operation), method, path);
 }
 
-/** Whether the request took effect, or may have: its answer may have been lost, or replaced by a fault. */
-function mayHaveDone({ status, fault }: RequestEntry): boolean {
-  return status === null || fault !== null || (status >= 200 && status < 300);
+/** Whether the request took effect as far as the client can know: only a 4xx says that nothing was done, faults or not. */
+function mayHaveDone({ status }: RequestEntry): boolean {
+  return status === null || status < 400 || status >= 500;
 }
 
 function reusedKeys(orders: readonly RequestEntry[]): BrokenInvariant[] {
   const keyed = orders.filter(({ idempotency_key }) => idempotency_key !== null);
-  const groups = Map.groupBy(keyed, ({ token, idempotency_key }) => `${token} ${idempotency_key}`);
+  // Keys belong to the account, whichever of its tokens sends them.
+  const groups = Map.groupBy(keyed, ({ account, idempotency_key }) => `${account} ${idempotency_key}`);
   return [...groups.values()].flatMap((group) => {
     // A refused order leaves its key free for the corrected one.
     const first = group.findIndex(mayHaveDone);
@@ -87,11 +90,41 @@ function overRate(entries: readonly RequestEntry[], limit: number): BrokenInvari
   });
 }
 
-/** Orders with the same content that were placed under different keys. */
+/** Orders under one key that were all placed: the later ones came when the key had been forgotten (§8 Gaps). */
+function orderedAgain(orders: readonly RequestEntry[]): BrokenInvariant[] {
+  const placed = orders.filter(({ ordered }) => ordered !== null);
+  const groups = Map.groupBy(placed, ({ account, idempotency_key }) => `${account} ${idempotency_key}`);
+  return [...groups.values()].flatMap((group) => {
+    if (group.length < 2) return [];
+    const made = group.map(({ ordered }) => ordered?.id).join(", ");
+    const message = `The order under the Idempotency-Key "${group[0]?.idempotency_key}" was placed ${group.length} times, as ${made}: the key had been forgotten meanwhile.`;
+    return [{ rule: "ordered_twice" as const, message, requests: group.map(({ id }) => id) }];
+  });
+}
+
+/** What an order asks for, however it is spelled. */
+function wish(body: unknown): string {
+  const { plan_id, currency, domain, term } = Object(body) as Record<string, unknown>;
+  return canonical({ plan_id: `${plan_id}`, currency, domain: `${domain ?? ""}`.toLowerCase(), term: `${term ?? 1}` });
+}
+
+/** Whether of two orders for a domain the later one was placed when what the earlier one had made was gone. */
+function isAnew(earlier: RequestEntry, later: RequestEntry): boolean {
+  const { ordered } = earlier;
+  return ordered !== null && later.ordered !== null && !later.ordered.beside.includes(ordered.id);
+}
+
+/** Orders with the same content that were, or may have been, placed under different keys. */
 function repeatedOrders(orders: readonly RequestEntry[]): BrokenInvariant[] {
   const done = orders.filter((entry) => entry.idempotency_key !== null && mayHaveDone(entry));
-  const groups = Map.groupBy(done, ({ token, body }) => `${token} ${canonical(body)}`);
-  return [...groups.values()].flatMap((group) => {
+  const groups = Map.groupBy(done, ({ account, body }) => `${account} ${wish(body)}`);
+  return [...groups.values()].flatMap((all) => {
+    const isDouble = (earlier: RequestEntry, later: RequestEntry): boolean =>
+      earlier.idempotency_key !== later.idempotency_key &&
+      !(textIn(later.body, "domain") !== undefined && isAnew(earlier, later));
+    const group = all.filter((one, at) =>
+      all.some((other, place) => (place < at ? isDouble(other, one) : isDouble(one, other))),
+    );
     const keys = new Set(group.map(({ idempotency_key }) => idempotency_key));
     if (keys.size < 2) return [];
     const domain = textIn(group[0]?.body, "domain");
@@ -107,9 +140,22 @@ function repeatedOrders(orders: readonly RequestEntry[]): BrokenInvariant[] {
   });
 }
 
+/** Different orders for one domain of which one was placed while what the other had made was there. */
+function orderedBeside(orders: readonly RequestEntry[]): BrokenInvariant[] {
+  return orders.flatMap((later) => {
+    const { ordered, account, body } = later;
+    const isThere = (one: RequestEntry): boolean =>
+      one.ordered !== null && one.account === account && (ordered?.beside.includes(one.ordered.id) ?? false);
+    const other = orders.find((one) => isThere(one) && wish(one.body) !== wish(body));
+    if (other === undefined) return [];
+    const message = `Another service for ${textIn(body, "domain")} was ordered while the first one was there. Look whether both were meant.`;
+    return [{ rule: "order_repeated" as const, message, requests: [other.id, later.id] }];
+  });
+}
+
 function domainsSentTwice(registrations: readonly RequestEntry[]): BrokenInvariant[] {
   const named = registrations.filter(({ token, body }) => token !== null && textIn(body, "domain") !== undefined);
-  const groups = Map.groupBy(named, ({ token, body }) => `${token} ${textIn(body, "domain")?.toLowerCase()}`);
+  const groups = Map.groupBy(named, ({ account, body }) => `${account} ${textIn(body, "domain")?.toLowerCase()}`);
   return [...groups.values()].flatMap((group) => {
     const first = group.findIndex(mayHaveDone);
     const rest = first < 0 ? [] : group.slice(first);

@@ -13,6 +13,7 @@ import { COLLECTION_NAMES, type CollectionName } from "../tables.ts";
 import type { KeptWeather } from "../weather.ts";
 import type { World } from "../world.ts";
 import { canonical } from "./canonical.ts";
+import { brokenPart } from "./whole.ts";
 
 const FORMAT = "hosting-sandbox-snapshot";
 /** Grows when an older sandbox could not read what a newer one writes, or the other way about. */
@@ -67,11 +68,14 @@ function byId({ id: a }: Row, { id: b }: Row): number {
 export function restoreSnapshot(world: World, text: string): void {
   const snapshot = readSnapshot(text);
   const { settings, store, rate, faults, weather, journal, sender } = world;
-  sender.forget();
-  store.transaction(() => put(world, snapshot));
+  store.transaction(() => {
+    put(world, snapshot);
+    // Refuses what it does not understand, before anything is committed.
+    faults.load(snapshot.faults);
+    sender.forget();
+  });
   settings.seed = snapshot.seed;
   rate.load(snapshot.rate);
-  faults.load(snapshot.faults);
   weather.load(snapshot.weather);
   journal.clear();
 }
@@ -130,10 +134,11 @@ export function readSnapshot(text: string): Snapshot {
     );
   }
   const snapshot = said as unknown as Snapshot;
-  if (said.digest !== digestOf(snapshot) || !isWhole(snapshot)) {
+  const broken = said.digest === digestOf(snapshot) ? brokenPart(snapshot) : "its digest does not fit";
+  if (broken !== undefined) {
     throw new Refusal(
       422,
-      "This snapshot was changed after it was taken, or is not whole. Restore the original; " +
+      `This snapshot was changed after it was taken, or is not whole (${broken}). Restore the original; ` +
         "what should be different can be changed by the control afterwards.",
     );
   }
@@ -147,9 +152,4 @@ function parse(text: string): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** The digest says that nothing was changed; this, that there is something to restore for each collection. */
-function isWhole({ collections }: Snapshot): boolean {
-  return COLLECTION_NAMES.every((name) => Array.isArray(collections?.[name]));
 }

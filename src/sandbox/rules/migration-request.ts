@@ -5,8 +5,14 @@ import { isDomainName } from "./syntax.ts";
 
 const SOURCES = ["cpanel", "plesk", "directadmin", "wordpress", "ftp", "other"] as const;
 
-/** Fields that the server sets, or that have a place of their own; they are not answers to questions. */
-const NOT_ANSWERS = new Set(["id", "domain", "order_id", "status", "created_at", "customer_id"]);
+/**
+ * Fields that the server sets, that have a place of their own, or that belong to the dashboard (§1: credentials); they are
+ * not answers to questions.
+ */
+const NOT_ANSWERS = new Set([
+  ...["id", "domain", "order_id", "status", "created_at", "customer_id"],
+  ...["credentials", "password"],
+]);
 
 /**
  * The names of the source type and scope questions are not specified (§2 Gaps): `source` is checked when it is given,

@@ -12,6 +12,7 @@ import {
   resolve,
   type Schema,
 } from "../../../scripts/openapi/document.ts";
+import { pageMistakes } from "./pages.ts";
 import { holds, type Known, Schemas } from "./schemas.ts";
 
 /** A request and its answer, as they went over the wire. Names of headers are in lower case or not, as they came. */
@@ -69,7 +70,9 @@ export class Validator {
     const accepted = status !== null && status >= 200 && status < 300 && !exchange.faulty;
     const accused = client || accepted ? said(problems, client ? "the request: " : "accepted, though ") : [];
     if (status === null || exchange.faulty) return accused;
-    return [...accused, ...said(this.#answer(found.placed, exchange, status, profile), "")];
+    const answer = this.#answer(found.placed, exchange, status, profile);
+    const page = status === 200 && answer.length === 0 ? parsed(exchange.body ?? "") : undefined;
+    return [...accused, ...said([...answer, ...(page ? pageMistakes(found.placed, url, page.value) : [])], "")];
   }
 
   /** What is wrong with a delivery of an event: its signature header's form (when headers are given) and its payload. */
@@ -115,7 +118,8 @@ export class Validator {
     }
     const known = placed.parameters.filter((one) => one.in === "query").map(({ name }) => name);
     for (const name of new Set(url.searchParams.keys())) {
-      if (!known.includes(name)) problems.push(`the query parameter ${name} is not documented`);
+      // A server may accept more than it documents (§9.2) and ignore the rest; a client that sends it errs unseen.
+      if (client && !known.includes(name)) problems.push(`the query parameter ${name} is not documented`);
     }
     return [...problems, ...this.#requestBody(placed, exchange, profile, client)];
   }

@@ -98,19 +98,50 @@ describe("sandbox", () => {
     expect(await readFile(path.join(dir, "hosting.yaml"), "utf8")).toBe("project: mine\n");
     const lost = await runIn(dir, ["sandbox", "--record", "no/folder.json", "--", "app"]);
     expect([lost.code, lost.io.ran]).toEqual([1, []]);
-    expect(lost.stderr).toContain("The session cannot be written: ENOENT");
+    expect(lost.stderr).toContain("The session cannot be written: there is no such file or folder");
   });
 
   it.each([
-    [["--snapshot", "missing.json"], "The snapshot cannot be read: ENOENT"],
-    [["--snapshot", "hosting.yaml"], "This is not the snapshot of a sandbox"],
+    [["--snapshot", "missing.json"], /The snapshot cannot be read: there is no such file or folder/],
+    [["--snapshot", "."], /The snapshot cannot be read: it is a folder/],
+    [["--snapshot", "hosting.yaml"], /This is not the snapshot of a sandbox\.[\s\S]*hosting\.yaml/],
+    [["--record", "."], /The session cannot be written: it is a folder/],
   ])("%j is refused", async (args, hint) => {
     const dir = await folder();
     await writeFile(path.join(dir, "hosting.yaml"), "project: mine\n");
     const ran = await runIn(dir, ["sandbox", ...args, "--", "app"]);
     expect([ran.code, ran.io.ran]).toEqual([1, []]);
+    expect(ran.stderr).toMatch(hint);
+  });
+
+  it.each(["--seed", "--data", "--profile", "--clock", "--deliver-to", "--snapshot", "--record"])(
+    "%s without anything in it is refused: a variable may be unset",
+    async (option) => {
+      const ran = await runIn(await folder(), ["sandbox", option, "", "--", "app"]);
+      expect([ran.code, ran.io.ran]).toEqual([1, []]);
+      expect(ran.stderr).toContain("it is empty; is a variable unset?");
+    },
+  );
+
+  it.each([
+    ["http://hooks.example/in", "Give hooks.example."],
+    ["hooks.example:8080", "Give hooks.example."],
+    ["*.example", "without a scheme, port or path"],
+    ["10.0.0.0/8", "without a scheme, port or path"],
+    ["hooks.example,other.example", "a host such as hooks.example"],
+  ])("--deliver-to %s is refused: it would allow nothing", async (target, hint) => {
+    const ran = await runIn(await folder(), ["sandbox", "--deliver-to", target, "--", "app"]);
+    expect([ran.code, ran.io.ran]).toEqual([1, []]);
     expect(ran.stderr).toContain(hint);
   });
+
+  it.each([["Hooks.Example"], ["192.0.2.7"], ["::1"], ["anywhere"], ["nowhere"]])(
+    "--deliver-to %s is taken",
+    async (target) => {
+      const ran = await runIn(await folder(), ["sandbox", "--deliver-to", target, "--", "app"]);
+      expect(ran).toMatchObject({ code: 0, stderr: "" });
+    },
+  );
 
   it("--open opens the dashboard, and goes on where there is no browser", async () => {
     const io = fakeIo({ cwd: await folder() });
@@ -133,6 +164,7 @@ describe("sandbox", () => {
   it.each([
     ["an unknown switch", ["--profile", "colour=blue"], 'no profile switch "colour"'],
     ["an unknown value", ["--profile", "ids=roman"], "no value"],
+    ["a typing error", ["--profile", "contray"], 'Did you mean "contrary"?'],
     ["a data file that cannot be", ["--data", "none/x.sqlite"], ""],
   ])("refuses %s", async (_, flags, message) => {
     const { code, stdout, stderr } = await runIn(await folder(), ["sandbox", ...flags, "--", "true"]);

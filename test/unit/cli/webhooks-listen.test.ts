@@ -313,14 +313,14 @@ describe("webhooks listen", () => {
       const body = EVENT.replace("5003", String(n));
       return post(body, signatureOf(body, secret));
     };
-    expect(await signed(1, "the new secret")).toBe(401);
-    await store(SECRET, "the new secret");
-    expect([await signed(2, SECRET), await signed(3, "the new secret")]).toEqual([204, 204]);
+    expect(await signed(1, "the-new-secret")).toBe(401);
+    await store(SECRET, "the-new-secret");
+    expect([await signed(2, SECRET), await signed(3, "the-new-secret")]).toEqual([204, 204]);
     await store();
-    expect(await signed(4, "the new secret")).toBe(204);
+    expect(await signed(4, "the-new-secret")).toBe(204);
     expect(io.stderr()).toContain("goes on being accepted");
-    await store("the new secret");
-    expect([await signed(5, SECRET), await signed(6, "the new secret")]).toEqual([401, 204]);
+    await store("the-new-secret");
+    expect([await signed(5, SECRET), await signed(6, "the-new-secret")]).toEqual([401, 204]);
   });
 
   it.each([
@@ -368,7 +368,25 @@ webhooks:
     },
   );
 
+  it("takes an event that is nested deeper than it can be shown", async () => {
+    const { io, post, stop } = await listen(["--secret-env", "HOOK", "--json", "--verbose"]);
+    const deep = EVENT.replace("5003", `${'{"id":'.repeat(50_000)}1${"}".repeat(50_000)}`);
+    expect(await post(deep)).toBe(204);
+    expect(await post(EVENT)).toBe(204);
+    expect(await stop()).toBe(0);
+    const told = io
+      .stdout()
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(told.map(({ outcome, data }) => [outcome, data?.id]).slice(1, 3)).toEqual([
+      ["received", undefined],
+      ["received", 5003],
+    ]);
+  });
+
   it.each<[why: string, args: string[], words: string]>([
+    ["with a secret in place of a variable's name", ["--secret-env", "whsec-abc-def"], "is no name of"],
     ["without any secret", [], "--register"],
     ["with a variable that is not set", ["--secret-env", "NONE"], "It is not set"],
     ["with a file that is not there", ["--secret-file", "none"], "ENOENT"],
@@ -480,6 +498,19 @@ describe("webhooks listen --register", () => {
     expect(ran.code).toBe(1);
     expect(own(made)).toEqual([]);
     expect(made.sandbox.control.requests().map(({ method }) => method)).toContain("DELETE");
+  });
+
+  it("removes none of two that came up while an answer was lost: one is somebody else's", async () => {
+    let other = () => {};
+    const made = await project(undefined, { sleep: async () => other() });
+    made.sandbox.control.addFault({ method: "POST", path: "/webhooks", phase: "after", drop: true, delayMs: 1 });
+    const there = "https://hooks.acme.example";
+    other = () => void made.sandbox.control.create("webhooks", { url: `${there}/`, events: ["invoice.paid"] });
+    const ran = await made.run(["webhooks", "listen", "--register", there]);
+    expect(ran.code).toBe(1);
+    expect(own(made)).toHaveLength(2);
+    expect(made.sandbox.control.requests().map(({ method }) => method)).not.toContain("DELETE");
+    for (const { id } of own(made)) expect(ran.stderr).toMatch(new RegExp(`subscriptions.*${id}`));
   });
 
   it("removes one whose secret did not come", async () => {

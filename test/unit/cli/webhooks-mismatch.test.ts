@@ -59,6 +59,13 @@ describe("why a signature does not fit", () => {
     expect(mismatchOf(bytes(BODY), signature, [SECRET]).detail).toMatch(words);
   });
 
+  it.each([
+    ["lists", "[".repeat(100_000) + "]".repeat(100_000)],
+    ["objects behind a text of brackets", `["${"]".repeat(99)}",${'{"a":'.repeat(9_000)}1${"}".repeat(9_000)}]`],
+  ])("does not go down into %s that are nested without end", (_, body) => {
+    expect(mismatchOf(bytes(body), sign("something else"), [SECRET]).detail).toContain("neither this body");
+  });
+
   it("finds nothing near where there is nothing", () => {
     const { detail, fix } = mismatchOf(bytes(BODY), sign("something else"), [SECRET, "another one"]);
     expect(detail).toContain("any of the 2 secrets");

@@ -107,9 +107,15 @@ service.suspended of 2026-11-22T08:00:00+00:00: service 1003 (www.acme.example)
     ["no secret", ["verify", "body", "--signature", "x"], "webhooks.secret"],
     ["no such file", ["verify", "none", "--signature", "x", "--secret-env", "HOOK"], "ENOENT"],
     ["a folder", ["verify", ".", "--signature", "x", "--secret-env", "HOOK"], "EISDIR"],
+    ["a file that never ends", ["verify", "/dev/zero", "--signature", "x", "--secret-env", "HOOK"], "too large"],
+    [
+      "a variable that anybody could guess",
+      ["verify", "/dev/null", "--signature", "x", "--secret-env", "GUESS"],
+      "8 characters",
+    ],
     ["nothing on standard input", ["verify", "-", "--signature", "x", "--secret-env", "HOOK"], "it is empty"],
   ])("refuses %s", async (_, args, words) => {
-    const ran = await runIn(await folder(), ["webhooks", ...args], { env });
+    const ran = await runIn(await folder(), ["webhooks", ...args], { env: { ...env, GUESS: "x" } });
     expect(ran.code).toBe(1);
     expect(ran.stderr).toContain(words);
     expect(ran.stderr).not.toContain("not foreseen");
@@ -135,6 +141,14 @@ describe("signing secrets", () => {
   it.each([
     ["empty", "\n\n", "It is empty"],
     ["an env file", "HOOK_SECRET=whsec_x\n", "NAME=value"],
+    ["an env file in small letters", "hook_secret = whsec_x\n", "NAME=value"],
+    ["a YAML file", "secret: whsec_x0123456789\n", "several words"],
+    ["JSON", '{\n  "secret": "whsec_x"\n}\n', "JSON"],
+    ["JSON on one line", '{"secret":"whsec_x"}', "JSON"],
+    ["secrets with comments", `# production\n${SECRET}\n`, "comments"],
+    ["a secret in quotes", `"${SECRET}"\n`, "quotes"],
+    ["a secret that anybody could guess", "whsec_x\n", "8 characters"],
+    ["endless, nearly", "x".repeat(1_100_000), "too large"],
     ["in UTF-16", `${SECRET}\0`, "UTF-8"],
     ["something else", "line\n".repeat(30), "30 lines"],
   ])("are not taken from a file that is %s", async (_, text, words) => {
@@ -142,6 +156,36 @@ describe("signing secrets", () => {
     expect(ran.code).toBe(1);
     expect(ran.stderr).toContain(words);
     expect(ran.stderr).not.toContain("whsec_x");
+  });
+
+  it.each([
+    "whsec-abc-def",
+    "12|abcdefghijklmnopqrstuvwxyz0123456789ABCD",
+    `whsec_${"0a".repeat(20)}`,
+    "agency_token_58911c_x",
+  ])("are not repeated when one is given in place of a variable's name: %s", async (secret) => {
+    const lines = [
+      ["webhooks", "verify", "body", "--signature", "0".repeat(64), "--secret-env", secret],
+      [
+        "webhooks",
+        "listen",
+        "--secret-env",
+        "HOOK",
+        "--forward-to",
+        "http://127.0.0.1:9",
+        "--forward-secret-env",
+        secret,
+      ],
+      ["watch", "--listen", "0", "--secret-env", secret, "--json"],
+      ["init", "--token-env", secret],
+      ["password", "hosting_service.www", "--password-env", secret],
+    ];
+    for (const line of lines.slice(0, secret.startsWith("agency") ? 2 : undefined)) {
+      const { code, stdout, stderr } = await runIn(await folder(), line, { env });
+      expect(code, line[0]).toBe(1);
+      expect(stdout + stderr).toContain("is no name of an environment variable");
+      expect(stdout + stderr).not.toContain(secret);
+    }
   });
 
   const webhook = (more = "") => `project: test
@@ -254,7 +298,7 @@ describe("webhooks trigger, deliveries and replay", () => {
     const { run } = await subscribed(200);
     const none = await run("trigger", "service.expiring");
     expect(none.code).toBe(1);
-    expect(none.stderr).toContain("The sandbox refused: No webhook of this account subscribes");
+    expect(none.stderr).toContain("The sandbox refused: No webhook of the account agency subscribes");
     expect((await run("replay", "99")).stderr).toContain("99");
     expect((await run("deliveries")).stdout).toBe("Nothing was sent yet.\n");
   });

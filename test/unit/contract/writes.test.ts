@@ -1,6 +1,6 @@
 /** The harmless writes: what they send, and that nothing of them stays, whatever happens. */
 import { describe, expect, it } from "vitest";
-import { checkContract } from "../../../src/contract/index.ts";
+import { checkContract, mostRequests } from "../../../src/contract/index.ts";
 import { HostformError } from "../../../src/model/index.ts";
 import {
   type Asked,
@@ -96,6 +96,23 @@ describe("the harmless writes", () => {
     expect(mutations(asked)).toEqual(["POST /domains/check"]);
     expect(verdict("webhooks.secret")).toBe("not_seen");
   });
+});
+
+it("more webhooks than anybody has, or a list that never ends, are not read to the end: none is registered", async () => {
+  const endless = (asked: Asked): MadeUp | undefined => {
+    if (!asked.line.startsWith("GET /webhooks?")) return undefined;
+    const page = Number(new URL(asked.line.slice(4), "http://x").searchParams.get("page"));
+    const data = Array.from({ length: 100 }, (_, at) => ({
+      id: page * 100 + at,
+      url: "https://a.example/",
+      events: [],
+    }));
+    return { json: { data, meta: { current_page: page, per_page: 100, last_page: 9_999 } } };
+  };
+  const { asked, report } = await checkServer(withWebhooks(endless).answer, {});
+  expect(mutations(asked)).toEqual(["POST /domains/check"]);
+  expect(asked.length).toBeLessThanOrEqual(mostRequests(true));
+  expect(report.checks.find(({ id }) => id === "webhooks.secret")?.detail).toContain("cannot be listed");
 });
 
 it("a server that refuses an address which does not exist is asked with another", async () => {

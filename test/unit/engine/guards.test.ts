@@ -189,6 +189,14 @@ describe("removals", () => {
   });
 
   it.each<[string, number, Limits, Parameters<typeof check>[2], string[]]>([
+    [
+      "one, which nobody looks at before",
+      1,
+      { unattended: true },
+      {},
+      ["The plan removes 1 resource, and nobody looks at it before; that has to be allowed"],
+    ],
+    ["as many as a declared limit, which nobody looks at before", 5, { unattended: true, maxRemovals: 5 }, {}, []],
     ["as many as max_removals", 5, { maxRemovals: 5 }, {}, []],
     ["one more than max_removals", 6, { maxRemovals: 5 }, {}, ["The plan removes 6 resources; max_removals allows 5"]],
     ["exactly the share", 4, { maxRemovalsPercent: 20 }, {}, []],

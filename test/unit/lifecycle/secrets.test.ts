@@ -81,7 +81,12 @@ describe("the plan of a secret", () => {
       { ...nothing, codes: ["secret.output"] },
     ],
     ["one that was written, its output removed", { secret_fingerprint: PRINT, secret_output: FILE }, {}, nothing],
-    ["an import: there never was one here", {}, { secret_output: FILE }, nothing],
+    [
+      "an import: there never was one here",
+      { id: "201" },
+      { id: "201", secret_output: FILE },
+      { ...nothing, codes: ["secret.output"] },
+    ],
     ["a new one is on its way", { secret: SECRET }, { secret: UNKNOWN, secret_output: FILE }, nothing],
     [
       "a new one is on its way, and stays in the state",
@@ -114,11 +119,16 @@ describe("a reading", () => {
 });
 
 /** Applies a change of a webhook and notes, in order, what is tried, sent, recorded and written. */
-async function run(config: JsonObject, over: Partial<Change> = {}, broken: "check" | "write" | undefined = undefined) {
+async function run(
+  config: JsonObject,
+  over: Partial<Change> = {},
+  broken: "check" | "write" | "answer" | undefined = undefined,
+) {
   const steps: string[] = [];
   const writer = fakeWriter(({ endpoint }) => {
     steps.push(endpoint);
-    return { ...liveWebhook, raw: {}, secret: SECRET };
+    if (endpoint === "deleteWebhook") return null;
+    return { ...liveWebhook, raw: {}, secret: broken === "answer" ? null : SECRET, names: "data.id, data.url" };
   });
   const records: ResourceState[] = [];
   const context: ApplyContext = {
@@ -193,6 +203,30 @@ describe("a secret that an answer tells", () => {
       "warning secret.output no room\nIt is kept in the state meanwhile, and the next apply writes it.",
     ]);
     expect(last).toMatchObject({ secret: SECRET, secret_fingerprint: null });
+  });
+
+  it("makes the change fail when it does not come: it was to be written, and cannot be", async () => {
+    const { steps, outcome, last } = await run(declared, {}, "answer");
+    expect(
+      steps.filter((step) => step === "createWebhook"),
+      "once more, and no more",
+    ).toHaveLength(2);
+    expect(outcome[0]).toBe("failed");
+    expect(outcome.join("\n")).toMatch(/warning api\.malformed .*names in the answer: data\.id, data\.url/);
+    expect(outcome[1]).toMatch(/^error secret\.output The API tells it only when the webhook is made/);
+    expect(last, "it is made and recorded").toMatchObject({
+      id: liveWebhook.id,
+      secret: null,
+      secret_fingerprint: null,
+    });
+  });
+
+  it("is missed by nobody when it was to stay in the state: a warning says so", async () => {
+    const { outcome } = await run({ ...declared, secret_output: null }, {}, "answer");
+    expect(outcome.map((said) => said.split(" ").slice(0, 2).join(" "))).toEqual([
+      "warning secret.lost",
+      "warning api.malformed",
+    ]);
   });
 
   it("is not asked for when the trial fails", async () => {

@@ -17,7 +17,13 @@ const REPORT: ContractReport = {
     { switch: "replay", default: "same", finding: "untold", evidence: "No order is placed." },
   ],
   checks: [
-    { id: "a", clause: "§4", says: "Lists have one envelope", verdict: "pass", detail: "Not worth a line." },
+    {
+      id: "read.listPlans",
+      clause: "§4",
+      says: "Lists have one envelope",
+      verdict: "pass",
+      detail: "Not worth a line.",
+    },
     {
       id: "b",
       clause: "§2",
@@ -67,7 +73,7 @@ A sandbox is like it with: hostform sandbox --profile status=upper_snake
   });
 
   it("says what stops hostform, what was repeated and what was written", () => {
-    const stops = { id: "d", clause: "§4", says: "x", verdict: "stops" as const };
+    const stops = { id: "read.getInvoice", clause: "§4", says: "x", verdict: "stops" as const };
     const text = renderContract(
       { ...REPORT, checks: [stops, stops], profile: "", wrote: true, repeated: 2 },
       { color: false },
@@ -78,6 +84,16 @@ A sandbox is like it with: hostform sandbox --profile status=upper_snake
       "21 requests, of which 2 repetitions. The webhook that was registered was for this check alone.",
       "",
     ]);
+  });
+
+  it("says nothing of a server that let nothing be read", () => {
+    const { checks } = REPORT;
+    const unread = checks.map((check) =>
+      check.id === "read.listPlans" ? { ...check, verdict: "not_seen" as const } : check,
+    );
+    const text = renderContract({ ...REPORT, checks: unread }, { color: false });
+    expect(text).toContain("Nothing could be judged");
+    expect(text).not.toMatch(/can work|A sandbox is like it/);
   });
 
   it("lets nothing of the server act on a terminal", () => {

@@ -219,6 +219,7 @@ describe("in process", () => {
         path: "/api/v1/services",
         query: { x: ["1", "2"] },
         token: "agency",
+        account: 1,
         idempotency_key: "k",
         body: ORDER,
         status: 201,

@@ -225,13 +225,24 @@ test("trigger sends any event without anything having happened", async () => {
 test.each([
   ["no.event", {}, "There is no event"],
   ["invoice.paid", { invoice_id: 1 }, "There is no invoice 1"],
-  ["invoice.paid", { service_id: 1001 }, "name it as invoice_id"],
-  ["service.suspended", { account: "customer" }, "subscribes to service.suspended"],
+  ["invoice.paid", { service_id: 1001 }, "is about an invoice, not a service"],
+  ["service.suspended", { account: "customer" }, "No webhook of the account customer subscribes to service.suspended"],
+  ["service.suspended", { account: "agency", service_id: 1001 }, "belongs to the account customer"],
   ["service.suspended", { account: "agency" }, "Order a service first"],
   ["service.suspended", { webhook_id: 7 }, "There is no webhook 7"],
 ])("trigger %s %j is refused: %s", async (event, subject, message) => {
   const running = await start();
   expect(() => running.sandbox.control.trigger(event, subject)).toThrow(message);
+});
+
+test("a webhook is told nothing of another account", async () => {
+  const receiver = await startReceiver();
+  const running = await subscribed(receiver);
+  const { control } = running.sandbox;
+  const [theirs] = control.list("invoices").filter((one) => one.customer_id === 2);
+  const wanted = { invoice_id: theirs?.id ?? 0, webhook_id: 201 };
+  expect(() => control.trigger("invoice.paid", wanted)).toThrow("Webhook 201 is none of the account customer");
+  expect(control.list("deliveries")).toEqual([]);
 });
 
 test("the deliveries profile sends everything twice", async () => {

@@ -19,10 +19,12 @@ function entry(said: Partial<RequestEntry> = {}): RequestEntry {
     path: "/api/v1/services",
     query: {},
     token: "agency",
+    account: 1,
     idempotency_key: "k",
     body: ORDER,
     status: 201,
     fault: null,
+    ordered: null,
     ...said,
   };
 }
@@ -147,9 +149,74 @@ describe("invariants", () => {
         requests: two.map(({ id }) => id),
       },
     ]);
-    // A refused order leaves its key to the corrected one; another token may be another account.
+    // A refused order leaves its key to the corrected one, whatever delayed it; another account has keys of its own.
     expect(rules([entry({ status: 422, body: {} }), entry()])).toEqual([]);
-    expect(rules([entry(), entry({ token: "customer", body: {} })])).toEqual([]);
+    expect(rules([entry({ status: 422, body: {}, fault: 1 }), entry()])).toEqual([]);
+    expect(rules([entry({ status: 429, body: {}, fault: 0 }), entry()])).toEqual([]);
+    expect(rules([entry(), entry({ token: "customer", account: 2, body: {} })])).toEqual([]);
+    // A failure leaves open what was done, and the tokens of one account have their keys in common.
+    expect(rules([entry({ status: 503, body: {} }), entry()])).toEqual(["key_reused"]);
+    expect(rules([entry(), entry({ token: "ci", body: {} })])).toEqual(["key_reused"]);
+  });
+
+  test("one key that was forgotten between two orders", async () => {
+    const { send, sandbox } = await start();
+    const order = () => send("POST", "/services", { key: "k", body: ORDER });
+    const ids = [(await order()).body.data.id, (await order()).body.data.id];
+    expect(new Set(ids).size, "the key is known").toBe(1);
+    expect(sandbox.control.invariants().broken).toEqual([]);
+    sandbox.control.advanceClock({ hours: 25 });
+    const { id } = (await order()).body.data;
+    expect(sandbox.control.invariants().broken).toEqual([
+      {
+        rule: "ordered_twice",
+        message: `The order under the Idempotency-Key "k" was placed 2 times, as ${ids[0]}, ${id}: the key had been forgotten meanwhile.`,
+        requests: [1, 3],
+      },
+    ]);
+  });
+
+  test.each([
+    ["in other letters", { domain: "WWW.Acme.Example" }, "broken"],
+    ["with the default written out", { term: 1 }, "broken"],
+    ["with a coupon", { coupon_code: "WELCOME10" }, "broken"],
+    ["of another plan", { plan_id: 12 }, "doubtful"],
+    ["for another domain", { domain: "other.example" }, undefined],
+  ] as const)("one domain twice, %s", async (_, more, expected) => {
+    const { send, sandbox } = await start();
+    const first = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
+    const order = async (key: string, body: object) =>
+      expect((await send("POST", "/services", { key, body })).status).toBe(201);
+    await order("k", first);
+    await order("l", { ...first, ...more });
+    const { broken, doubtful } = sandbox.control.invariants();
+    expect([broken, doubtful].map((found) => found.map(({ requests }) => requests))).toEqual([
+      expected === "broken" ? [[1, 2]] : [],
+      expected === "doubtful" ? [[1, 2]] : [],
+    ]);
+  });
+
+  test("a service that is gone may be ordered anew", async () => {
+    const { send, sandbox } = await start();
+    const { body } = await send("POST", "/services", { key: "k", body: ORDER });
+    sandbox.control.terminateService(body.data.id);
+    await send("POST", "/services", { key: "l", body: ORDER });
+    expect(sandbox.control.invariants()).toMatchObject({ broken: [], doubtful: [] });
+  });
+
+  test("orders of one account by several tokens are looked at together, requests by token", async () => {
+    const { send, sandbox } = await start();
+    const { control } = sandbox;
+    const ci = control.create("tokens", { name: "ci", abilities: ["view", "technical"] });
+    const order = (token: string, key: string, domain: string) =>
+      send("POST", "/services", { token, key, body: { ...ORDER, domain } });
+    expect((await order(sandbox.tokens.agency, "k1", "a.example")).status).toBe(201);
+    expect((await order(ci.value, "k2", "a.example")).status).toBe(201);
+    expect(control.invariants().broken.map(({ rule }) => rule)).toEqual(["ordered_twice"]);
+    // Whatever a token is called later: its requests are its own.
+    control.change("tokens", ci.id, { name: "agency" });
+    await send("GET", "/plans", { token: ci.value });
+    expect(control.requests().at(-1)).toMatchObject({ token: `agency#${ci.id}`, account: 1 });
   });
 
   test("one order under two keys", () => {

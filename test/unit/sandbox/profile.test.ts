@@ -34,6 +34,13 @@ describe("parseProfile", () => {
     ["envelope=flat,envelope=array", "twice"],
     ["constructor=x", "no profile switch"],
     ["constructor", "switch=value"],
+    ["__proto__=x", 'no profile switch "__proto__"'],
+    ["statsu=words", 'no profile switch "statsu". Did you mean "status"?'],
+    ["status=wrods", 'no value "wrods". Did you mean "words"? Its values are lower,'],
+    ["contray", 'no profile set "contray". Did you mean "contrary"?'],
+    ["contrary minimal", "Put commas between the parts of a profile: contrary,minimal."],
+    ["status = words ids=string", "Put commas between the parts of a profile: status=words,ids=string."],
+    ["ids=", 'no value ""'],
   ])("refuses %j and says what there is", (text, hint) => {
     expect(() => parseProfile(text)).toThrow(SandboxOptionError);
     expect(() => parseProfile(text)).toThrow(hint);

@@ -53,7 +53,7 @@ export interface LookOptions {
  */
 export function lookOnce(invocation: Invocation, options: LookOptions): Promise<Look> {
   const { targets, autoApprove, guards } = options;
-  const request = { command: "watch", mode: "apply", targets, reorder: [], guards } as const;
+  const request = { command: "watch", mode: "apply", targets, reorder: [], guards, unattended: autoApprove } as const;
   return withPlan(invocation, request, async (run) => {
     const { plan, providers } = run;
     const looked = (end: Look["end"], result?: ApplyResult): Look => ({

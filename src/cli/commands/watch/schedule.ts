@@ -1,6 +1,6 @@
 /** Events that come within this time of the first one are looked into together. */
 export const COALESCE_MS = 2_000;
-/** Looks that events lead to have at least this between them. */
+/** A look that events lead to comes at least this after the one before, whatever that was for. */
 const LEAST_GAP_MS = 10_000;
 /** After a failure the first look that comes early comes after this. */
 const RETRY_MS = 60_000;

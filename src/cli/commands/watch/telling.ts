@@ -27,7 +27,7 @@ import type { Hint } from "./hints.ts";
 import type { Look } from "./look.ts";
 import type { News } from "./memory.ts";
 
-/** Refused deliveries are counted, and told no more often than this (milliseconds). */
+/** Refused deliveries are counted, and told no more often than this (milliseconds): at once, at a look, or at the end. */
 const REFUSED_MS = 60_000;
 
 /** One look, as it is told. */
@@ -55,6 +55,7 @@ interface Found extends Told {
 export class Telling {
   readonly #invocation: Invocation;
   #refused = 0;
+  #reason = "";
   #refusedTold = Number.NEGATIVE_INFINITY;
 
   constructor(invocation: Invocation) {
@@ -83,8 +84,14 @@ export class Telling {
 
   refused(reason: string): void {
     this.#refused++;
-    if (this.#now - this.#refusedTold < REFUSED_MS) return;
-    const count = this.#refused;
+    this.#reason = reason;
+    this.#tellRefused();
+  }
+
+  /** @param atEnd there is no later. */
+  #tellRefused(atEnd = false): void {
+    if (this.#refused === 0 || (!atEnd && this.#now - this.#refusedTold < REFUSED_MS)) return;
+    const [count, reason] = [this.#refused, this.#reason];
     this.#refusedTold = this.#now;
     this.#refused = 0;
     const text = `Refused ${plural(count, "delivery", "deliveries")}, the last one because: ${reason}`;
@@ -171,10 +178,12 @@ export class Telling {
   }
 
   stopped(looks: number, reason: "interrupted" | "max_runs"): void {
+    this.#tellRefused(true);
     this.#say({ type: "watch_end", looks, reason }, `Ended after ${plural(looks, "look")}.`);
   }
 
   #found({ look, events, result, found, news, requests, nextMs }: Found): void {
+    this.#tellRefused();
     const next = nextMs === undefined ? {} : { nextMs };
     const line = { at: this.#now, events, found, ...next };
     const seconds = nextMs === undefined ? null : Math.round(nextMs / 1000);

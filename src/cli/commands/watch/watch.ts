@@ -46,7 +46,7 @@ export class Watch {
   #looks = 0;
   /** Something declared is not made, or a create has no known outcome: an event about an unknown id may be about it. */
   #open = true;
-  /** The last look left nothing undone or unclear. */
+  /** The last look ended as an `apply` that succeeds does: what only a person may order anew is none of its plan. */
   #good = true;
 
   /** @param stop aborted by Ctrl-C. */

@@ -72,7 +72,7 @@ export function askControl(
 
 function addressOf(text: string | undefined): URL {
   if (text === undefined || text === "") {
-    fail("sandbox.control", "No sandbox is named, and only a sandbox can be told what to send", { fix: FIX });
+    fail("sandbox.control", "No sandbox is named, and the API has nothing of the kind", { fix: FIX });
   }
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || url.protocol !== "http:" || url.username !== "" || url.password !== "") {
@@ -99,10 +99,13 @@ function understood(status: number, text: string, base: URL): unknown {
   }
   if (status >= 200 && status < 300) return json;
   const words = isObject(json) && typeof json.message === "string" ? json.message : `It answered ${status}.`;
-  return fail("sandbox.control", `The sandbox refused: ${escapeLine(words)}`, {
-    fix: "Correct what the message names; `hostform webhooks deliveries` lists what was sent.",
+  return fail("sandbox.control", `The sandbox refused: ${escapeLine(inOptions(words))}`, {
+    fix: "Correct what the message names. `hostform webhooks` lists the subscriptions of the account, `hostform webhooks deliveries` what was sent.",
   });
 }
+
+/** Fields of the control port by the names of the options that fill them. */
+const inOptions = (words: string) => words.replace(/\b(service|invoice|webhook)_id\b/g, "--$1");
 
 /** The deliveries of an answer: one or a list. @throws HostformError `sandbox.control`. */
 export function deliveriesIn(json: unknown): Delivery[] {

@@ -1,6 +1,7 @@
 import { fail } from "../../../model/index.ts";
 import type { Invocation } from "../../io.ts";
 import { learnValue } from "../../known-secrets.ts";
+import { refuseSecretAsName } from "../../variable-name.ts";
 import { Forwarder, forwardUrl } from "./forward.ts";
 import { SECRET_OPTIONS, type SigningSecrets } from "./secrets.ts";
 
@@ -34,6 +35,7 @@ export function forwarderOf(
   const secret = io.env[name]?.trim();
   learnValue(io.redaction, io.env[name]);
   if (!secret) {
+    refuseSecretAsName("--forward-secret-env", name);
     fail("secret.source", `A signing secret cannot be read from the environment variable ${name}`, {
       detail: secret === undefined ? "It is not set." : "It is empty.",
       fix: "Set it to the secret that the application verifies with, and export it.",

@@ -6,6 +6,7 @@
 import { escapeText, jsonText, paint } from "../../../report/index.ts";
 import type { WebhookError, WebhookEvent } from "../../../webhooks/index.ts";
 import type { Invocation } from "../../io.ts";
+import { isDeep } from "./depth.ts";
 import type { Forwarded } from "./forward.ts";
 import { short, subjectOf, summaryJson } from "./summary.ts";
 
@@ -64,7 +65,7 @@ export class DeliveryLog {
         ...summaryJson(event),
         identity,
         ...(forwarded && { forward: forwardJson(forwarded) }),
-        ...(options.verbose && { data: event.data }),
+        ...(options.verbose && { data: isDeep(Buffer.from(body).toString("utf8")) ? null : event.data }),
       });
       return;
     }

@@ -3,6 +3,7 @@
  * what it would fit. Must not: tell what the signature should be; let a secret into a sentence. Pure.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { isDeep } from "./depth.ts";
 
 /** What is wrong, and what to do about it. */
 export interface Mismatch {
@@ -76,8 +77,12 @@ function* otherBodies(body: Uint8Array): Generator<readonly [what: string, other
   }
 }
 
+/** No event is as large (characters). */
+const LARGEST = 1024 * 1024;
+
 /** The same JSON as other programs write it: compact or with spaces, with slashes or letters escaped. */
 function* rewritten(text: string): Generator<string> {
+  if (text.length > LARGEST || isDeep(text)) return;
   let value: unknown;
   try {
     value = JSON.parse(text.replace(/^\uFEFF/, ""));

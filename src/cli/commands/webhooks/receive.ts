@@ -82,9 +82,11 @@ export async function takeDelivery(
   const status = course.error instanceof NotTaken ? NOT_TAKEN : answer.status;
   try {
     tell(handling, course, status);
-  } finally {
-    respond(response, { ...answer, status });
+  } catch (error) {
+    // What cannot be told was handled all the same.
+    handling.log.broken(sentenceOf(error));
   }
+  respond(response, { ...answer, status });
 }
 
 async function handOver(

@@ -2,15 +2,18 @@
  * The places that hold signing secrets: a variable, a file, the state. Each is read anew whenever it is asked, and
  * announces what it finds to the redaction before it hands it out.
  */
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import path from "node:path";
 import { parseEnv } from "node:util";
+import { systemFiles } from "../../../declare/index.ts";
 import { errnoOf, fail, isObject, type Json, type JsonObject, type ResourceState } from "../../../model/index.ts";
 import { selectResources } from "../../../record/index.ts";
 import { escapeLine } from "../../../report/index.ts";
 import { type Invocation, say } from "../../io.ts";
 import { learnValue } from "../../known-secrets.ts";
 import { readState } from "../../recorded.ts";
+import { refuseSecretAsName } from "../../variable-name.ts";
+import { linesOf, unfitLines, unfitSecret } from "./secret-lines.ts";
 
 export interface SigningSecret {
   readonly secret: string;
@@ -24,8 +27,8 @@ export type SecretSource = () => Promise<readonly SigningSecret[]>;
 /** A state is read again after this (milliseconds): it may be far away, and anybody can send deliveries. */
 const STATE_MS = 2_000;
 
-/** A file with more lines than this is not a list of secrets. */
-const MOST_LINES = 20;
+/** No file that holds a secret is larger (bytes). */
+const MOST_BYTES = 1024 * 1024;
 
 /** One secret, whole: what an environment holds does not change while we run. */
 export function variableSource({ io }: Invocation, name: string): SecretSource {
@@ -34,9 +37,12 @@ export function variableSource({ io }: Invocation, name: string): SecretSource {
     const secret = io.env[name]?.trim();
     learnValue(io.redaction, io.env[name]);
     if (!secret) {
+      refuseSecretAsName("--secret-env", name);
       const state = secret === undefined ? "It is not set." : "It is empty.";
       unreadable(place, state, "Set it to the webhook's signing secret, and export it.");
     }
+    const unfit = unfitSecret(secret);
+    if (unfit !== undefined) unreadable(place, unfit.detail, unfit.fix);
     return [{ secret, place }];
   };
 }
@@ -55,24 +61,13 @@ export function fileSource(invocation: Invocation, file: string): SecretSource {
   };
 }
 
-/** The secrets of a file: one on each line, so that there can be two of them while one takes the place of the other. */
+/** The secrets of a file. @throws HostformError `secret.source` for one that holds anything else. */
 function secretsIn({ io }: Invocation, text: string, place: string): SigningSecret[] {
   if (/[\uFFFD\0]/.test(text)) unreadable(place, "It is not a text in UTF-8.", "Write it in UTF-8.");
-  const lines = text
-    .replace(/^\uFEFF/, "")
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "");
+  const lines = linesOf(text);
   for (const line of lines) learnValue(io.redaction, line);
-  if (lines.length === 0)
-    unreadable(place, "It is empty.", "Put the webhook's signing secret there, one on each line.");
-  if (lines.length > MOST_LINES) {
-    unreadable(place, `It has ${lines.length} lines, and each would be a secret.`, "Name a file of secrets alone.");
-  }
-  if (lines.some((line) => /^(?:export\s+)?[A-Z][A-Z0-9_]*=[^=]/.test(line))) {
-    const fix = "Load it into the environment (`set -a; . ./FILE`) and name the variable: --secret-env NAME.";
-    unreadable(place, "It has lines of the form NAME=value, so it is no file of secrets alone.", fix);
-  }
+  const unfit = unfitLines(lines);
+  if (unfit !== undefined) unreadable(place, unfit.detail, unfit.fix);
   return lines.map((secret) => ({ secret, place }));
 }
 
@@ -183,7 +178,9 @@ async function contentOf(file: string, place: string): Promise<{ text: string; r
     const status = await stat(file);
     if (!status.isFile()) unreadable(place, "It is not an ordinary file.", "Name a file.");
     const readableByOthers = process.platform !== "win32" && (status.mode & 0o077) !== 0;
-    return { text: await readFile(file, "utf8"), readableByOthers };
+    const bytes = await systemFiles.read(file, MOST_BYTES + 1);
+    if (bytes.length > MOST_BYTES) unreadable(place, "It is too large for a file of secrets.", "Name another file.");
+    return { text: Buffer.from(bytes).toString("utf8"), readableByOthers };
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     return unreadable(place, `${file}: ${errnoOf(error)}.`, "Check the path, and that you may read it.");

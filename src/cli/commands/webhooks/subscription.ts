@@ -3,6 +3,7 @@
  * signing secret, which stays in memory. Whatever happens, what was made is removed again, or it is said what remains.
  */
 import type { HostingClient } from "../../../api/index.ts";
+import { sameAddress } from "../../../api/web-address.ts";
 import {
   ApiError,
   type Diagnostic,
@@ -38,7 +39,7 @@ export async function subscribe(
   signal: AbortSignal,
 ): Promise<Subscription> {
   const same = async (call: { signal?: AbortSignal }) =>
-    (await webhooks.list(call).all()).filter((one) => one.url === url).map(({ id }) => id);
+    (await webhooks.list(call).all()).filter((one) => sameAddress(url, one.url)).map(({ id }) => id);
   const before = await same({ signal });
   if (before.length > 0) {
     say(
@@ -64,7 +65,7 @@ export async function subscribe(
   });
 }
 
-/** Removes what leads to the address now and did not before. */
+/** Removes the one that leads to the address now and did not before. Of two, one is somebody else's, and nothing says which. */
 async function removeNew(
   invocation: Invocation,
   webhooks: Webhooks,
@@ -73,7 +74,11 @@ async function removeNew(
 ): Promise<void> {
   try {
     const made = (await same({})).filter((id) => !before.includes(id));
-    for (const id of made) await unsubscribe(invocation, webhooks, id);
+    const [only] = made;
+    if (made.length === 1 && only !== undefined) await unsubscribe(invocation, webhooks, only);
+    else if (made.length > 1) {
+      warn(invocation, `One of the subscriptions ${made.join(" and ")} may have been made here`, SEVERAL);
+    }
   } catch (error) {
     warn(invocation, "It is not known whether a subscription was made", error);
   }
@@ -100,13 +105,17 @@ export async function unsubscribe(
   }
 }
 
-function warn({ io, errLook }: Invocation, summary: string, error: unknown): void {
-  if (!(error instanceof HostformError) && errnoOf(error) === undefined) throw error;
+const SEVERAL =
+  "They are new, and lead to the same address. Nothing says which of them is somebody else's, so none was removed.";
+
+/** @param reason a sentence, or what was thrown. */
+function warn({ io, errLook }: Invocation, summary: string, reason: unknown): void {
+  if (typeof reason !== "string" && !(reason instanceof HostformError) && errnoOf(reason) === undefined) throw reason;
   const warning: Diagnostic = {
     severity: "warning",
     code: "webhooks.subscription",
     summary,
-    detail: `${error instanceof Error ? error.message : String(error)}.`.replace("..", "."),
+    detail: `${reason instanceof Error ? reason.message : String(reason)}.`.replace("..", "."),
     fix: "`hostform webhooks` shows what there is; remove it in the dashboard.",
   };
   io.err(renderDiagnostics([warning], errLook));

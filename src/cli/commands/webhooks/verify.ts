@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
 import path from "node:path";
+import { systemFiles } from "../../../declare/index.ts";
 import { errnoOf, fail } from "../../../model/index.ts";
 import { escapeLine } from "../../../report/index.ts";
 import { parseEvent, verifySignature, WebhookError } from "../../../webhooks/index.ts";
@@ -24,9 +24,15 @@ const MOST_BYTES = 16 * 1024 * 1024;
 export async function runVerify(invocation: Invocation, flags: VerifyFlags, file: string): Promise<number> {
   const { io, options } = invocation;
   const secrets = await (await openSecrets(invocation, flags)).current();
-  const body = file === "-" ? await io.readInputBytes() : await bodyOf(path.resolve(io.cwd, file), file);
+  const body = file === "-" ? await io.readInputBytes(MOST_BYTES + 1) : await bodyOf(path.resolve(io.cwd, file));
   if (body.length === 0)
     fail("usage", "There is no body to verify: it is empty", { fix: "Name the file it is kept in." });
+  if (body.length > MOST_BYTES) {
+    fail("usage", `${file === "-" ? "Standard input" : escapeLine(file)} is too large for the body of an event`, {
+      detail: `Bodies of up to ${MOST_BYTES / 1024 / 1024} MiB are looked at.`,
+      fix: "Give the raw body of one delivery.",
+    });
+  }
   const signature = flags.signature.trim();
   const fitting = secrets.find(({ secret }) => verifySignature(body, signature, secret));
   if (fitting === undefined) {
@@ -51,16 +57,15 @@ function eventOf(body: Uint8Array): ReturnType<typeof parseEvent> | { readonly p
   }
 }
 
-async function bodyOf(full: string, file: string): Promise<Uint8Array> {
+/** Not more of the file than is needed to see that it is too large: some never end. */
+async function bodyOf(full: string): Promise<Uint8Array> {
   try {
-    const body = await readFile(full);
-    if (body.length <= MOST_BYTES) return body;
+    return await systemFiles.read(full, MOST_BYTES + 1);
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
-    fail("config.unreadable", `The body cannot be read: ${errnoOf(error)}`, {
+    return fail("config.unreadable", `The body cannot be read: ${errnoOf(error)}`, {
       detail: escapeLine(full),
       fix: "Name the file that the raw body is kept in, or - for standard input.",
     });
   }
-  return fail("usage", `${escapeLine(file)} is too large for the body of an event`, { fix: "Name the body's file." });
 }

@@ -1,0 +1,60 @@
+/** What a schema cannot say about a page of a list: whether its items, numbers and links fit each other and the request. */
+import type { Placed } from "../../../scripts/openapi/document.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const MOST = 100;
+
+/**
+ * What is wrong with a page, whatever its envelope: only what it holds is looked at. Nothing for an answer that is no page.
+ * @param url the request's own.
+ */
+export function pageMistakes({ parameters }: Placed, url: URL, body: unknown): string[] {
+  const size = parameters.find(({ name, in: place }) => place === "query" && name === "per_page");
+  const items = itemsOf(body);
+  if (size === undefined || items === undefined) return [];
+  const asked = (name: string, usual: unknown) => Number(url.searchParams.getAll(name).at(-1) ?? usual);
+  const page = asked("page", 1);
+  const perPage = Math.min(MOST, asked("per_page", size.schema.default));
+  const about = { ...fieldsOf(body), ...fieldsOf(fieldsOf(body).meta), ...fieldsOf(fieldsOf(body).pagination) };
+  const links = { ...fieldsOf(fieldsOf(body).links), ...fieldsOf(body) };
+  const { total } = about;
+  const last = about.last_page ?? about.total_pages;
+  const isLast = typeof last === "number" ? page >= last : undefined;
+  const first = items.length === 0 ? null : (page - 1) * perPage + 1;
+  const mistakes: string[] = [];
+  const expected = (name: string, found: unknown, wanted: unknown) => {
+    if (found !== undefined && found !== wanted) mistakes.push(`the page's ${name} does not fit the rest of it`);
+  };
+  const leads = (name: string, found: unknown, to: number | null) =>
+    expected(name, typeof found === "string" ? pageOf(found) : found, to);
+
+  if (items.length > perPage) mistakes.push("the page holds more than was asked for");
+  expected("number", about.current_page ?? about.page, page);
+  expected("size", about.per_page, perPage);
+  expected("from", about.from, first);
+  expected("to", about.to, first === null ? null : first + items.length - 1);
+  if (typeof total === "number") {
+    expected("last page", last, Math.max(1, Math.ceil(total / perPage)));
+    expected("number of items", items.length, Math.min(perPage, Math.max(0, total - (page - 1) * perPage)));
+  }
+  if (about.has_more === true) expected("has_more", items.length, perPage);
+  leads("first link", links.first, 1);
+  if (typeof last === "number") leads("last link", links.last, last);
+  for (const name of ["prev", "prev_page_url"]) leads("previous link", links[name], page > 1 ? page - 1 : null);
+  if (isLast !== undefined) leads("next link", links.next, isLast ? null : page + 1);
+  else if (typeof links.next_page_url === "string") leads("next link", links.next_page_url, page + 1);
+  return mistakes;
+}
+
+function itemsOf(body: unknown): readonly unknown[] | undefined {
+  return Array.isArray(body) ? body : Object.values(fieldsOf(body)).find((value) => Array.isArray(value));
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+}
+
+function pageOf(link: string): number {
+  return URL.canParse(link) ? Number(new URL(link).searchParams.get("page")) : Number.NaN;
+}

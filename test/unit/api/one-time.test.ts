@@ -1,0 +1,76 @@
+/** One-time secrets in answers of every shape: each is told once, so that one which is not found is lost. */
+import { describe, expect, it } from "vitest";
+import { readAnswer } from "../../../src/api/answers.ts";
+
+const SECRET = "whsec_0123456789";
+const hook = {
+  id: 201,
+  url: "https://hooks.example/",
+  events: ["invoice.paid"],
+  created_at: "2026-11-21T10:00:00+00:00",
+};
+
+describe("the signing secret of a webhook", () => {
+  it.each([
+    { data: { ...hook, secret: SECRET } },
+    { ...hook, signing_secret: SECRET },
+    { data: hook, secret: SECRET },
+    { data: hook, meta: { secret: SECRET } },
+    { data: { id: 201, type: "webhook", attributes: { url: hook.url, events: hook.events, secret: SECRET } } },
+    { webhook: hook, signing: { secret: SECRET } },
+    { data: { ...hook, signing_key: SECRET } },
+    { data: { ...hook, secret_key: SECRET } },
+    { data: { ...hook, plainTextSecret: SECRET } },
+    { data: { ...hook, secret: null, "signing-secret": SECRET } },
+    { data: { ...hook, secret: { value: SECRET, algorithm: "sha256" } } },
+    { data: { ...hook, keys: [{ hmac_key: SECRET }] } },
+    { data: { ...hook, secret_hint: "whsec_01", has_secret: "yes", signing_algorithm: "sha256", secret: SECRET } },
+    { data: { ...hook, old_secret: "whsec_old" }, meta: { new_secret: SECRET } },
+  ])("is found in %j", (answer) => {
+    expect(readAnswer("createWebhook", answer)).toMatchObject({ secret: SECRET });
+  });
+
+  it.each([
+    { data: hook },
+    { data: { ...hook, secret: "" } },
+    { data: { ...hook, secret: 5 } },
+    { data: { ...hook, has_secret: "yes", secret_hint: "whsec_01", signing_algorithm: "sha256" } },
+    { data: { ...hook, secret_expires_at: "2026-11-21", secret_url: "https://x.example/" } },
+  ])("is not made up from %j", (answer) => {
+    const read = readAnswer("createWebhook", answer);
+    expect(read).toMatchObject({ id: "201", secret: null });
+    expect(read?.names).toContain("data.id, data.url");
+    expect(read?.names).not.toContain("whsec");
+  });
+
+  it("is looked for without end in nothing", () => {
+    let deep: unknown = { secret: SECRET };
+    for (let i = 0; i < 50; i++) deep = { more: deep };
+    expect(readAnswer("createWebhook", { data: hook, deep })).toMatchObject({ secret: null });
+    expect(readAnswer("createWebhook", undefined)).toBeNull();
+  });
+});
+
+describe("a generated password", () => {
+  const PASSWORD = "aB3-xyz";
+  it.each([
+    { data: { password: PASSWORD } },
+    { new_password: PASSWORD },
+    { data: { root_password: PASSWORD } },
+    { data: { credentials: { root_password: PASSWORD } } },
+    { data: { service: { id: 1, new_password: PASSWORD } } },
+    { data: { newPassword: PASSWORD } },
+    { plain_password: PASSWORD },
+    { data: { user: { username: "root", passwd: PASSWORD } } },
+  ])("is found in %j", (answer) => {
+    expect(readAnswer("resetPassword", answer)).toEqual({ password: PASSWORD });
+  });
+
+  it.each([
+    { message: "Password reset." },
+    { data: { password_changed_at: "2026-11-21", old_password: "x" } },
+    undefined,
+  ])("is not made up from %j", (answer) => {
+    expect(readAnswer("resetPassword", answer)).toEqual({ password: null });
+  });
+});

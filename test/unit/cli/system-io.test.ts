@@ -1,0 +1,43 @@
+import { EventEmitter } from "node:events";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { systemIo } from "../../../src/cli/system-io.ts";
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+afterEach(() => vi.restoreAllMocks());
+
+/** The signals of a process of our own: those of this one belong to the tests' runner. */
+function listening() {
+  const signals = new EventEmitter();
+  vi.spyOn(process, "on").mockImplementation((name, callback) => {
+    signals.on(name, callback);
+    return process;
+  });
+  vi.spyOn(process, "off").mockImplementation((name, callback) => {
+    signals.off(name, callback);
+    return process;
+  });
+  const told = vi.fn();
+  const end = systemIo().onInterrupt(told);
+  return { signals, told, end };
+}
+
+describe("an interruption", () => {
+  it.each(SIGNALS)("is told of by %s, and by none when it is over", (signal) => {
+    const { signals, told, end } = listening();
+    signals.emit(signal);
+    expect(told).toHaveBeenCalledTimes(1);
+    end();
+    for (const one of SIGNALS) expect(signals.listenerCount(one)).toBe(0);
+  });
+
+  it("comes again with Ctrl-C, and never by a terminal that is closed twice", () => {
+    const { signals, told } = listening();
+    for (const signal of ["SIGHUP", "SIGHUP"]) signals.emit(signal);
+    expect(told).toHaveBeenCalledTimes(1);
+    signals.emit("SIGINT");
+    expect(told).toHaveBeenCalledTimes(2);
+    signals.emit("SIGHUP");
+    expect(told).toHaveBeenCalledTimes(2);
+  });
+});
