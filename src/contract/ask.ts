@@ -3,7 +3,7 @@ import { readPage } from "../api/envelope.ts";
 import { type Form, readRecord } from "../api/forms.ts";
 import { formOf, malformed } from "../api/malformed.ts";
 import { type ProbeRequest, type Prober, probeTitle } from "../api/probe.ts";
-import { findOne, takeOne } from "../api/unwrap.ts";
+import { takeOne } from "../api/unwrap.ts";
 import { ApiError, type JsonObject } from "../model/index.ts";
 import type { ListSight, RecordSight, Sight } from "./sight.ts";
 
@@ -74,11 +74,6 @@ export class Asker {
       return { ...none, id, record: raw };
     });
   }
-}
-
-/** A record somewhere in an answer that may hold none. */
-export function recordIn<T>(form: Form<T>, { answer }: Sight): T | undefined {
-  return findOne(form, answer?.json);
 }
 
 /** What the client could not read is a problem of the sight. */

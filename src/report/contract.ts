@@ -67,10 +67,15 @@ function conclusion(report: ContractReport, paint: Paint): string[] {
   const count = (verdict: Verdict) => checks.filter((check) => check.verdict === verdict).length;
   const stopping = count("stops");
   const differing = count("differs");
+  const closed = checks.filter((check) => check.id.startsWith("read.") && check.verdict === "not_seen").length;
+  const asFarAs =
+    closed === 0
+      ? ""
+      : `, as far as the token may look: ${plural(closed, "endpoint")} ${closed === 1 ? "is" : "are"} closed to it`;
   const verdict =
     stopping > 0
       ? paint.error(`hostform cannot work with ${plural(stopping, "thing")} that this server does; see STOPS above.`)
-      : paint.good("hostform can work with this server.");
+      : paint.good(`hostform can work with this server${asFarAs}.`);
   const differ =
     differing === 0
       ? ""

@@ -1,5 +1,5 @@
 /** Time: the sandbox's clock, and the forms that instants and dates are kept in. */
-import type { Store } from "./store.ts";
+import type { Store } from "./store/store.ts";
 
 const OFFSET = "clock_offset_ms";
 const FROZEN = "clock_frozen_ms";

@@ -6,41 +6,39 @@
  * decides (one wakes it, see `alarm.ts`).
  */
 import { Alarm } from "./alarm.ts";
-import { apiApp } from "./api.ts";
-import { begin } from "./beginning.ts";
 import { SandboxClock } from "./clock.ts";
 import { type Control, controlOf } from "./control/control.ts";
 import { recordedControl } from "./control/recorded.ts";
 import { controlApp } from "./control/routes.ts";
 import { aboutOf } from "./dashboard/about.ts";
 import { HttpSender } from "./events/index.ts";
-import { Faults } from "./faults.ts";
-import { Journal } from "./journal.ts";
+import { Faults } from "./faults/faults.ts";
+import { Weather } from "./faults/weather.ts";
+import { apiApp } from "./http/api.ts";
+import { listen } from "./http/listen.ts";
+import { RateWindows } from "./http/rate.ts";
 import { HeapAgenda } from "./life/index.ts";
-import { listen } from "./listen.ts";
 import { SandboxOptionError } from "./option-error.ts";
 import { completeOptions, type SandboxOptions, wholeNumber } from "./options.ts";
-import { completeProfile } from "./profile.ts";
-import { RateWindows } from "./rate.ts";
+import { completeProfile } from "./profile/profile.ts";
 import { Recorder } from "./record/index.ts";
-import { seedOf } from "./seed.ts";
-import { Store } from "./store.ts";
-import { Weather } from "./weather.ts";
+import { Journal } from "./record/journal.ts";
+import { begin } from "./store/beginning.ts";
+import { seedOf } from "./store/seed.ts";
+import { Store } from "./store/store.ts";
 import type { World } from "./world.ts";
 
-export type { BillingStep, Job } from "./bookkeeping.ts";
 export type { OpenCollection } from "./control/collections.ts";
 export type { Control, EventSubject, SandboxState } from "./control/control.ts";
 export type { NewRecord } from "./control/create.ts";
 export type { ServiceSeed } from "./control/seed-services.ts";
 export type { Span, Time } from "./control/time.ts";
 export type { DeliverTo } from "./events/target.ts";
-export type { Fault, FaultPhase, FaultRequest } from "./faults.ts";
-export type { RequestEntry } from "./journal.ts";
+export type { Fault, FaultPhase, FaultRequest } from "./faults/faults.ts";
 export { SandboxOptionError } from "./option-error.ts";
 export type { Exchange, SandboxOptions } from "./options.ts";
-export { PROFILE_SWITCHES, type Profile, type ProfileSwitch, parseProfile, profileText } from "./profile.ts";
-export { PROFILE_SETS, type ProfileSet } from "./profile-sets.ts";
+export { PROFILE_SWITCHES, type Profile, type ProfileSwitch, parseProfile, profileText } from "./profile/profile.ts";
+export { PROFILE_SETS, type ProfileSet } from "./profile/sets.ts";
 export type {
   BrokenInvariant,
   ControlStep,
@@ -50,11 +48,13 @@ export type {
   Session,
   SessionStep,
 } from "./record/index.ts";
-export type * from "./records.ts";
-export { ABILITIES, EVENTS } from "./records.ts";
+export type { RequestEntry } from "./record/journal.ts";
 export { Refusal } from "./refusal.ts";
 export { replaySession, sessionTest } from "./replay/index.ts";
-export type { CollectionName, Collections } from "./tables.ts";
+export type { BillingStep, Job } from "./store/bookkeeping.ts";
+export type * from "./store/records.ts";
+export { ABILITIES, EVENTS } from "./store/records.ts";
+export type { CollectionName, Collections } from "./store/tables.ts";
 
 export interface Sandbox {
   /** Base URL of the API, without /api/v1. */
@@ -146,7 +146,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 
 async function openStore(file: string | undefined): Promise<Store> {
   if (file === undefined) return new Store();
-  const { openSqlite } = await import("./store-sqlite.ts");
+  const { openSqlite } = await import("./store/sqlite.ts");
   return new Store(await openSqlite(file));
 }
 

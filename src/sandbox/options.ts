@@ -2,7 +2,7 @@
 
 import { type DeliverTo, deliverToOf } from "./events/target.ts";
 import { SandboxOptionError } from "./option-error.ts";
-import { keyRetentionSeconds, type Profile } from "./profile.ts";
+import { keyRetentionSeconds, type Profile } from "./profile/profile.ts";
 
 export interface SandboxOptions {
   /** Port of the API on 127.0.0.1; 0 (default) = any free one. */

@@ -1,12 +1,12 @@
 /** Everything that one running sandbox holds, in one place that routes and the control API share. */
 import type { SandboxClock } from "./clock.ts";
-import type { Faults } from "./faults.ts";
-import type { Journal } from "./journal.ts";
+import type { Faults } from "./faults/faults.ts";
+import type { Weather } from "./faults/weather.ts";
+import type { RateWindows } from "./http/rate.ts";
 import type { Settings } from "./options.ts";
-import type { RateWindows } from "./rate.ts";
+import type { Journal } from "./record/journal.ts";
 import type { Recording } from "./record/session.ts";
-import type { Store } from "./store.ts";
-import type { Weather } from "./weather.ts";
+import type { Store } from "./store/store.ts";
 
 /** A record that falls due. */
 export interface Due {

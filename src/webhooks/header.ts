@@ -26,9 +26,9 @@ export function checkSecrets(secret: Secret | readonly Secret[]): readonly Secre
       throw new TypeError(`A signing secret is a text; ${one === null ? "null" : typeof one} is given. Is it set?`);
     }
     if (one === "") throw new TypeError("A signing secret is empty, so anybody could sign with it. Is it set?");
-    if (/[\r\n]$/.test(one)) {
+    if (/^[ \t\r\n]|[ \t\r\n]$/.test(one)) {
       throw new TypeError(
-        "A signing secret ends in a line break, as a file does, so nothing fits it. Remove it: .trimEnd().",
+        "A signing secret has white space at an end, as a line of a file or a part of a list does, so nothing fits it. Remove it: .trim().",
       );
     }
     return one;

@@ -16,7 +16,7 @@ export function signatureOf(body: string | Uint8Array, secret: string): string {
  * values and no value at all do not fit.
  *
  * @param rawBody the body as it arrived, before any parser; a string is taken in UTF-8
- * @throws TypeError for what no sender can cause: a parsed body, no secret, an empty one, one with a line break at its end
+ * @throws TypeError for what no sender can cause: a parsed body, no secret, an empty one, one with white space at an end
  */
 export function verifySignature(
   rawBody: string | Uint8Array,

@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { describe, expect, test } from "vitest";
 import { controlApp } from "../../src/sandbox/control/routes.ts";
-import { completeProfile } from "../../src/sandbox/profile.ts";
+import { completeProfile } from "../../src/sandbox/profile/profile.ts";
 import { ask, furnish, site, Visitor } from "./site.ts";
 
 describe("pages of other sites", () => {

@@ -142,7 +142,7 @@ describe("hostform contract", () => {
   it("ends with 1 where the token may look at nothing, and repeats none of the server's sentences", async () => {
     const project = await furnished();
     const body = { message: "User Giorgi Beridze (Kunde GmbH) may not." };
-    project.control.addFault({ phase: "before", status: 403, times: 99, body });
+    project.control.addFault({ path: "/*", phase: "before", status: 403, times: 99, body });
     const { code, out } = await project.run("contract");
     expect(code).toBe(1);
     expect(out).toContain("Nothing could be judged: the token may look at nothing.");

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { operationsOf, readDocument } from "../../scripts/openapi/document.ts";
 import { HostingClient } from "../../src/api/index.ts";
 import { PROFILE_SETS, type Profile } from "../../src/sandbox/index.ts";
-import { completeProfile } from "../../src/sandbox/profile.ts";
+import { completeProfile } from "../../src/sandbox/profile/profile.ts";
 import { startValidatingProxy, type ValidatingProxy } from "../support/openapi/proxy.ts";
 import { type Project, startProject } from "../support/project.ts";
 

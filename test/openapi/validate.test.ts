@@ -1,7 +1,7 @@
 /** Mistakes made on purpose, in real exchanges: a document that accepts them would be no check. */
 import { beforeAll, describe, expect, it } from "vitest";
 import { type Exchange, PROFILE_SETS, PROFILE_SWITCHES, type Profile } from "../../src/sandbox/index.ts";
-import { completeProfile } from "../../src/sandbox/profile.ts";
+import { completeProfile } from "../../src/sandbox/profile/profile.ts";
 import { validateExchange, validator } from "../support/openapi/validate.ts";
 import { startSandbox, violationsOf } from "../support/sandbox.ts";
 import { start } from "../unit/sandbox/harness.ts";

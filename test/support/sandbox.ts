@@ -3,7 +3,7 @@
  * it sent. A violation fails the test that closes the sandbox.
  */
 import { type Sandbox, type SandboxOptions, startSandbox as start } from "../../src/sandbox/index.ts";
-import { completeProfile, type Profile } from "../../src/sandbox/profile.ts";
+import { completeProfile, type Profile } from "../../src/sandbox/profile/profile.ts";
 import { validator } from "./openapi/validate.ts";
 
 /** What is known of a sandbox that is watched. */
@@ -55,6 +55,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     })();
     return closing;
   };
+  sandbox[Symbol.asyncDispose] = sandbox.close;
   watches.set(sandbox, watch);
   return sandbox;
 }

@@ -89,8 +89,8 @@ function notFound(missing: Sight): Outcome {
   if (answer === undefined) return unseen(problem === undefined ? "It was not answered." : told(problem).detail);
   if (answer.status === 404 || answer.status === 410) {
     return problem !== undefined && problem.diagnostics[0]?.code === "api.malformed"
-      ? stops(
-          `It is answered with a page (${answer.status}), which hostform does not take for the API's word.`,
+      ? differs(
+          `It is answered with a page (${answer.status}), which may be a proxy's. hostform looks into the list before it takes it for the API's word.`,
           "Ask the host for an answer in JSON, or without a body.",
         )
       : pass(`It is answered with ${answer.status}.`);

@@ -6,7 +6,7 @@ import { isSuccess, type Sight, type Survey, sights, type Written } from "../sig
 import type { Looks, Seen } from "./seen.ts";
 
 /** What the body of an answer is. */
-export function bodyForm({ answer }: Sight): "json" | "html" | "empty" | "text" | undefined {
+function bodyForm({ answer }: Sight): "json" | "html" | "empty" | "text" | undefined {
   if (answer === undefined) return undefined;
   const text = answer.text.trim();
   if (text === "") return "empty";

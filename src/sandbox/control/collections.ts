@@ -1,8 +1,8 @@
 /** Which collections the control may touch, and how records change and go. */
 
 import { notFound, Refusal } from "../refusal.ts";
-import type { Store, Table } from "../store.ts";
-import { type Collections, OPEN_COLLECTIONS } from "../tables.ts";
+import type { Store, Table } from "../store/store.ts";
+import { type Collections, OPEN_COLLECTIONS } from "../store/tables.ts";
 import { checkSound } from "./sound.ts";
 
 export type OpenCollection = (typeof OPEN_COLLECTIONS)[number];

@@ -3,8 +3,7 @@
  * calls exactly these functions.
  */
 import { replay, type Subject, trigger } from "../events/index.ts";
-import type { Fault, FaultRequest } from "../faults.ts";
-import type { RequestEntry } from "../journal.ts";
+import type { Fault, FaultRequest } from "../faults/faults.ts";
 import {
   acceptTransfer,
   cancelInvoice,
@@ -29,11 +28,12 @@ import {
   takeSnapshot,
   verifyRequests,
 } from "../record/index.ts";
-import type { Credentials, Delivery, Invoice, MigrationRequest, Service, Transfer, Webhook } from "../records.ts";
+import type { RequestEntry } from "../record/journal.ts";
 import { notFound, Refusal } from "../refusal.ts";
-import { webhookSecret } from "../secrets.ts";
-import { plant } from "../seed.ts";
-import { type Collections, OPEN_COLLECTIONS } from "../tables.ts";
+import type { Credentials, Delivery, Invoice, MigrationRequest, Service, Transfer, Webhook } from "../store/records.ts";
+import { webhookSecret } from "../store/secrets.ts";
+import { plant } from "../store/seed.ts";
+import { type Collections, OPEN_COLLECTIONS } from "../store/tables.ts";
 import type { World } from "../world.ts";
 import { changeRecord, type OpenCollection, openTable, removeRecord } from "./collections.ts";
 import { createRecord, customerBy, type ForAccount, type NewRecord } from "./create.ts";

@@ -1,6 +1,11 @@
 /** Records made by the control, without the API: no token, no rate limit, and only the rules that keep the data sound. */
 
-import { TERM_MONTHS } from "../money.ts";
+import { notFound, Refusal } from "../refusal.ts";
+import { readAccount } from "../rules/account.ts";
+import { findGrant, readGrant } from "../rules/grant.ts";
+import { readMigrationRequest } from "../rules/migration-request.ts";
+import { TERM_MONTHS } from "../rules/money.ts";
+import { readWebhook } from "../rules/webhook.ts";
 import {
   ABILITIES,
   type Ability,
@@ -13,15 +18,10 @@ import {
   type ProductType,
   type Token,
   type Webhook,
-} from "../records.ts";
-import { notFound, Refusal } from "../refusal.ts";
-import { readAccount } from "../rules/account.ts";
-import { findGrant, readGrant } from "../rules/grant.ts";
-import { readMigrationRequest } from "../rules/migration-request.ts";
-import { readWebhook } from "../rules/webhook.ts";
-import { nextSecret, webhookSecret } from "../secrets.ts";
-import { AGENCY_ID } from "../seed.ts";
-import type { Collections } from "../tables.ts";
+} from "../store/records.ts";
+import { nextSecret, webhookSecret } from "../store/secrets.ts";
+import { AGENCY_ID } from "../store/seed.ts";
+import type { Collections } from "../store/tables.ts";
 import type { World } from "../world.ts";
 import type { OpenCollection } from "./collections.ts";
 

@@ -1,7 +1,8 @@
 /** What the dashboard does to a migration request and the API does not (§1): credentials, and the final submission. */
-import type { Credentials, MigrationRequest } from "../records.ts";
+
 import { notFound, Refusal } from "../refusal.ts";
-import type { Store } from "../store.ts";
+import type { Credentials, MigrationRequest } from "../store/records.ts";
+import type { Store } from "../store/store.ts";
 
 function draftOf(store: Store, id: number): MigrationRequest {
   const request = store.table("migration_requests").get(id);

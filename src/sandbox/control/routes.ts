@@ -1,13 +1,13 @@
 /** The control API over HTTP: JSON, no authentication, for the loopback interface only. Errors are `{"message": "a sentence"}`. */
 import { type Context, Hono } from "hono";
 import { type About, dashboardApp } from "../dashboard/index.ts";
-import type { FaultRequest } from "../faults.ts";
+import type { FaultRequest } from "../faults/faults.ts";
+import { objectOf, readBody, readText } from "../http/request-body.ts";
 import type { RequestExpectation } from "../record/index.ts";
-import type { Credentials } from "../records.ts";
 import { Refusal } from "../refusal.ts";
 import { sessionTest } from "../replay/index.ts";
-import { objectOf, readBody, readText } from "../request-body.ts";
-import { OPEN_COLLECTIONS } from "../tables.ts";
+import type { Credentials } from "../store/records.ts";
+import { OPEN_COLLECTIONS } from "../store/tables.ts";
 import { type OpenCollection, openCollection } from "./collections.ts";
 import type { Control, EventSubject } from "./control.ts";
 import { creatable, type NewRecord } from "./create.ts";

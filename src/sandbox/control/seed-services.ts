@@ -1,8 +1,9 @@
 /** Services in bulk, as if they had been ordered and paid: without HTTP, keys and rate limit. */
-import type { Service, ServiceStatus } from "../records.ts";
+
 import { notFound, Refusal } from "../refusal.ts";
 import { takesDomain } from "../rules/service-order.ts";
-import { plantOrder } from "../seed.ts";
+import type { Service, ServiceStatus } from "../store/records.ts";
+import { plantOrder } from "../store/seed.ts";
 import type { World } from "../world.ts";
 import { customerBy, type ForAccount } from "./create.ts";
 

@@ -1,7 +1,8 @@
 /** Which values a field can hold at all: drift is welcome, records that no host could have are not. */
-import { TERM_MONTHS } from "../money.ts";
-import { ABILITIES, CURRENCIES, EVENTS, PRODUCT_TYPES, TIERS } from "../records.ts";
+
 import { Refusal } from "../refusal.ts";
+import { TERM_MONTHS } from "../rules/money.ts";
+import { ABILITIES, CURRENCIES, EVENTS, PRODUCT_TYPES, TIERS } from "../store/records.ts";
 
 type Rule = readonly [fits: (value: unknown) => boolean, words: string];
 

@@ -1,6 +1,7 @@
 /** The forms that pages send: read within bounds, and looked into with a sentence for what is missing. */
+
+import { readText } from "../http/request-body.ts";
 import { Refusal } from "../refusal.ts";
-import { readText } from "../request-body.ts";
 
 const FORM_TYPE = "application/x-www-form-urlencoded";
 

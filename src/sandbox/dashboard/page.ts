@@ -1,7 +1,7 @@
 /** What a page of the dashboard is made of, and what it is given. */
 import type { Control } from "../control/control.ts";
-import type { Profile } from "../profile.ts";
-import type { Customer } from "../records.ts";
+import type { Profile } from "../profile/profile.ts";
+import type { Customer } from "../store/records.ts";
 import type { Form } from "./form.ts";
 import type { Html } from "./parts/text.ts";
 

@@ -1,7 +1,7 @@
-import type { Delivery, EventName, Webhook } from "../records.ts";
-import type { Sent } from "../reply.ts";
+import type { Sent } from "../http/reply.ts";
 import { eventData, instant } from "../shape/index.ts";
-import type { Store } from "../store.ts";
+import type { Delivery, EventName, Webhook } from "../store/records.ts";
+import type { Store } from "../store/store.ts";
 import type { World } from "../world.ts";
 
 /** Finished deliveries that are kept, so that a sandbox left running does not grow without end. */

@@ -1,5 +1,5 @@
-import type { Delivery } from "../records.ts";
 import { Refusal } from "../refusal.ts";
+import type { Delivery } from "../store/records.ts";
 import type { World } from "../world.ts";
 import { enter } from "./emit.ts";
 

@@ -1,7 +1,7 @@
 /** Sends what is in the outbox (§6 Delivery): at once, and up to 3 more times at growing intervals on anything but 2xx. */
-import type { Fault } from "../faults.ts";
-import { backoffSeconds } from "../profile.ts";
-import type { Attempt, Delivery } from "../records.ts";
+import type { Fault } from "../faults/faults.ts";
+import { backoffSeconds } from "../profile/profile.ts";
+import type { Attempt, Delivery } from "../store/records.ts";
 import type { Sender, World } from "../world.ts";
 import { prune } from "./emit.ts";
 import type { Outcome, Post } from "./post.ts";

@@ -1,6 +1,6 @@
-import { type Delivery, EVENTS, type EventName, type Webhook } from "../records.ts";
+import type { Sent } from "../http/reply.ts";
 import { notFound, Refusal } from "../refusal.ts";
-import type { Sent } from "../reply.ts";
+import { type Delivery, EVENTS, type EventName, type Webhook } from "../store/records.ts";
 import type { World } from "../world.ts";
 import { post } from "./emit.ts";
 

@@ -4,8 +4,8 @@
  */
 import { DAY_MS } from "../clock.ts";
 import { emit } from "../events/index.ts";
-import { amountBilled } from "../money.ts";
-import type { Service } from "../records.ts";
+import { amountBilled } from "../rules/money.ts";
+import type { Service } from "../store/records.ts";
 import type { World } from "../world.ts";
 import { cancelInvoice, raiseInvoice } from "./invoices.ts";
 import { endService, suspendNow } from "./services.ts";

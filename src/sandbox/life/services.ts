@@ -1,7 +1,7 @@
 /** What becomes of a service, each change with its event (§6). */
 import { emit } from "../events/index.ts";
-import type { Service } from "../records.ts";
 import { Refusal } from "../refusal.ts";
+import type { Service } from "../store/records.ts";
 import type { World } from "../world.ts";
 import { isOver, planStep } from "./terms.ts";
 

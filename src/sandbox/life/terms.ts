@@ -3,9 +3,9 @@
  * termination (§6) and no day for any of them, so the days are the sandbox's own (see `billing.ts`).
  */
 
-import type { BillingStep } from "../bookkeeping.ts";
 import { addMonths, DAY_MS, dateOf } from "../clock.ts";
-import type { Invoice, Service } from "../records.ts";
+import type { BillingStep } from "../store/bookkeeping.ts";
+import type { Invoice, Service } from "../store/records.ts";
 import type { World } from "../world.ts";
 
 /** From the day on which an invoice is overdue to the end of the service. */

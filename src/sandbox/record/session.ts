@@ -3,7 +3,7 @@
  * time; enough to do it all again. It holds no token but by its name, and no secret that did not come from the sandbox.
  */
 import type { Exchange } from "../options.ts";
-import type { Profile } from "../profile.ts";
+import type { Profile } from "../profile/profile.ts";
 import { Refusal } from "../refusal.ts";
 
 export const SESSION_FORMAT = "hosting-sandbox-session";
@@ -152,13 +152,17 @@ export function content(text: string): { body?: unknown; raw?: string } {
 export function readSession(given: unknown): Session {
   const session = typeof given === "string" ? parsed(given) : given;
   const { format, version, steps, sandbox, started } = Object(session) as Partial<Session>;
-  if (format !== SESSION_FORMAT || !Array.isArray(steps) || sandbox === undefined || !isInstant(started)) {
+  if (format !== SESSION_FORMAT || !Array.isArray(steps) || Object(sandbox) !== sandbox || !isInstant(started)) {
     throw new Refusal(
       422,
       "This is not the session of a sandbox. GET /session of a recorded sandbox's control port gives one.",
     );
   }
   if (version === SESSION_VERSION) {
+    const option = strangeOption(sandbox as object);
+    if (option !== undefined) {
+      throw new Refusal(422, `The sandbox of this session has an option "${option}" that no session has like that.`);
+    }
     const broken = steps.findIndex((step) => !isStep(step));
     if (broken < 0) return session as Session;
     throw new Refusal(
@@ -171,6 +175,27 @@ export function readSession(given: unknown): Session {
     `This session is of version ${JSON.stringify(version)}; this sandbox reads version ${SESSION_VERSION}. ` +
       "Repeat it with the release that recorded it, or record a new one.",
   );
+}
+
+const isText = (value: unknown): boolean => typeof value === "string";
+const isNumber = (value: unknown): boolean => Number.isSafeInteger(value);
+
+/** The options that a session tells, and what they may hold: a file must not decide where a sandbox writes or listens. */
+const OPTIONS: Readonly<Record<keyof SessionSandbox, (value: unknown) => boolean>> = {
+  seed: isText,
+  profile: (value) => Object(value) === value && Object.values(value as object).every(isText),
+  rateLimit: isNumber,
+  idempotencyRetentionSeconds: isNumber,
+  jobSeconds: isNumber,
+  provisioningSeconds: isNumber,
+  noticeDays: isNumber,
+  autoPay: (value) => typeof value === "boolean",
+};
+
+function strangeOption(sandbox: object): string | undefined {
+  return Object.entries(sandbox).find(
+    ([name, value]) => !Object.hasOwn(OPTIONS, name) || !OPTIONS[name as keyof SessionSandbox](value),
+  )?.[0];
 }
 
 function isInstant(value: unknown): boolean {

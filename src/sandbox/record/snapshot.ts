@@ -4,13 +4,13 @@
  */
 import { createHash } from "node:crypto";
 import { CLOCK_COUNTERS } from "../clock.ts";
-import type { KeptFaults } from "../faults.ts";
-import type { KeptRates } from "../rate.ts";
+import type { KeptFaults } from "../faults/faults.ts";
+import type { KeptWeather } from "../faults/weather.ts";
+import type { KeptRates } from "../http/rate.ts";
 import { Refusal } from "../refusal.ts";
-import { seedOf } from "../seed.ts";
-import type { RecordId } from "../store.ts";
-import { COLLECTION_NAMES, type CollectionName } from "../tables.ts";
-import type { KeptWeather } from "../weather.ts";
+import { seedOf } from "../store/seed.ts";
+import type { RecordId } from "../store/store.ts";
+import { COLLECTION_NAMES, type CollectionName } from "../store/tables.ts";
 import type { World } from "../world.ts";
 import { canonical } from "./canonical.ts";
 import { brokenPart } from "./whole.ts";

@@ -1,8 +1,9 @@
 /** Assertions about the requests received: which were expected, and what came instead. */
-import type { RequestEntry } from "../journal.ts";
-import { matches, patternOf } from "../operations.ts";
+
+import { matches, patternOf } from "../faults/operations.ts";
 import { Refusal } from "../refusal.ts";
 import { difference, inWords } from "./difference.ts";
+import type { RequestEntry } from "./journal.ts";
 
 /** The requests that are expected, and how many of them. All that is given must hold; without a number: at least one. */
 export interface RequestExpectation {

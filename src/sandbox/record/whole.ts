@@ -2,8 +2,8 @@
  * Whether a snapshot can be lived in. Its digest says that nothing was changed by accident; who writes one by hand can give
  * it a digest as well.
  */
-import { PROFILE_SWITCHES } from "../profile.ts";
-import { COLLECTION_NAMES } from "../tables.ts";
+import { PROFILE_SWITCHES } from "../profile/profile.ts";
+import { COLLECTION_NAMES } from "../store/tables.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 const isText = (value: unknown): value is string => typeof value === "string";

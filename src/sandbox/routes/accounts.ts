@@ -1,10 +1,10 @@
 /** Client accounts: Manage track only (§4). */
-import { requireManageTrack } from "../access.ts";
-import { type Call, type Endpoint, page } from "../endpoint.ts";
-import { type Account, TIERS } from "../records.ts";
+import { requireManageTrack } from "../http/access.ts";
+import { type Call, type Endpoint, page } from "../http/endpoint.ts";
+import type { Reply, Sent } from "../http/reply.ts";
 import { Refusal } from "../refusal.ts";
-import type { Reply, Sent } from "../reply.ts";
 import { readAccount } from "../rules/account.ts";
+import { type Account, TIERS } from "../store/records.ts";
 
 const sent = (record: Account): Sent => ({ kind: "account", record });
 

@@ -1,9 +1,9 @@
 /** Domains: availability and registration. */
-import { requireUnrestricted } from "../access.ts";
-import type { Call, Endpoint } from "../endpoint.ts";
+import { requireUnrestricted } from "../http/access.ts";
+import type { Call, Endpoint } from "../http/endpoint.ts";
+import type { Reply } from "../http/reply.ts";
 import { raiseInvoice } from "../life/index.ts";
 import { invalid } from "../refusal.ts";
-import type { Reply } from "../reply.ts";
 import { isAvailable, readDomainOrder, readNames } from "../rules/domain-order.ts";
 
 function check(call: Call, names: readonly unknown[], field: string): Reply {

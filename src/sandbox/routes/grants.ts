@@ -1,9 +1,9 @@
 /** Grants: a service shared with another user (§4). */
-import { type Endpoint, idParam, page } from "../endpoint.ts";
-import type { Grant } from "../records.ts";
+import { type Endpoint, idParam, page } from "../http/endpoint.ts";
+import type { Sent } from "../http/reply.ts";
 import { notFound } from "../refusal.ts";
-import type { Sent } from "../reply.ts";
 import { findGrant, readGrant } from "../rules/grant.ts";
+import type { Grant } from "../store/records.ts";
 import { serviceOf } from "./services.ts";
 
 const sent = (record: Grant): Sent => ({ kind: "grant", record });

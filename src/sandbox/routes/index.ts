@@ -2,7 +2,7 @@
  * The 24 endpoints of the specification (§4), one file per resource. In: a call that has passed the checks of `api.ts`.
  * Out: a reply without a wire form. Must not: look into the profile, know HTTP, or one another's records but by the store.
  */
-import type { Endpoint } from "../endpoint.ts";
+import type { Endpoint } from "../http/endpoint.ts";
 import { accountEndpoints } from "./accounts.ts";
 import { domainEndpoints } from "./domains.ts";
 import { grantEndpoints } from "./grants.ts";

@@ -1,8 +1,8 @@
 /** Invoices of the token's account. */
-import { accessInvoice, covers } from "../access.ts";
-import { type Endpoint, idParam, page } from "../endpoint.ts";
-import type { Invoice } from "../records.ts";
-import type { Sent } from "../reply.ts";
+import { accessInvoice, covers } from "../http/access.ts";
+import { type Endpoint, idParam, page } from "../http/endpoint.ts";
+import type { Sent } from "../http/reply.ts";
+import type { Invoice } from "../store/records.ts";
 
 const sent = (record: Invoice): Sent => ({ kind: "invoice", record });
 

@@ -1,10 +1,10 @@
 /** Migration requests: queued here; credentials and submission belong to the dashboard (§1). */
-import { covers, requireCovered, requireOwn } from "../access.ts";
-import { type Call, type Endpoint, idParam, page } from "../endpoint.ts";
-import type { MigrationRequest } from "../records.ts";
+import { covers, requireCovered, requireOwn } from "../http/access.ts";
+import { type Call, type Endpoint, idParam, page } from "../http/endpoint.ts";
+import type { Reply, Sent } from "../http/reply.ts";
 import { notFound } from "../refusal.ts";
-import type { Reply, Sent } from "../reply.ts";
 import { readMigrationRequest } from "../rules/migration-request.ts";
+import type { MigrationRequest } from "../store/records.ts";
 
 const sent = (record: MigrationRequest): Sent => ({ kind: "migration_request", record });
 

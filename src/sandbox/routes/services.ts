@@ -1,13 +1,13 @@
 /** Services: order, list, view, suspend, unsuspend, password, sign-on. */
-import { accessService, covers, requireUnrestricted } from "../access.ts";
-import { type Call, type Endpoint, idParam, page } from "../endpoint.ts";
+import { accessService, covers, requireUnrestricted } from "../http/access.ts";
+import { type Call, type Endpoint, idParam, page } from "../http/endpoint.ts";
+import type { Reply, Sent } from "../http/reply.ts";
 import { comingStatus, endOfTerm, enqueue, firstBilling, raiseInvoice } from "../life/index.ts";
-import type { Service } from "../records.ts";
 import { invalid } from "../refusal.ts";
-import type { Reply, Sent } from "../reply.ts";
 import { checkNoPassword, checkPassword } from "../rules/password.ts";
 import { readServiceOrder } from "../rules/service-order.ts";
-import { nextSecret } from "../secrets.ts";
+import type { Service } from "../store/records.ts";
+import { nextSecret } from "../store/secrets.ts";
 
 const sent = (record: Service): Sent => ({ kind: "service", record });
 

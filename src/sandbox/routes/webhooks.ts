@@ -1,11 +1,11 @@
 /** Webhook subscriptions. The signing secret is sent once, at registration (§2). */
-import { requireOwn } from "../access.ts";
-import { type Endpoint, idParam, page } from "../endpoint.ts";
-import type { Webhook } from "../records.ts";
+import { requireOwn } from "../http/access.ts";
+import { type Endpoint, idParam, page } from "../http/endpoint.ts";
+import type { Sent } from "../http/reply.ts";
 import { notFound } from "../refusal.ts";
-import type { Sent } from "../reply.ts";
 import { readWebhook } from "../rules/webhook.ts";
-import { webhookSecret } from "../secrets.ts";
+import type { Webhook } from "../store/records.ts";
+import { webhookSecret } from "../store/secrets.ts";
 
 const sent = (record: Webhook): Sent => ({ kind: "webhook", record, withSecret: false });
 

@@ -1,10 +1,11 @@
 /** The rules for domains: availability, and the order for a registration (§4). Types of the fields are not specified. */
-import { domainPrice } from "../money.ts";
-import type { Profile } from "../profile.ts";
-import { CURRENCIES, type DomainOrder } from "../records.ts";
+
+import type { Profile } from "../profile/profile.ts";
 import { invalid } from "../refusal.ts";
-import type { Store } from "../store.ts";
+import { CURRENCIES, type DomainOrder } from "../store/records.ts";
+import type { Store } from "../store/store.ts";
 import { type Body, Fields } from "./fields.ts";
+import { domainPrice } from "./money.ts";
 import { isCountry, isDomainName, isEmail, isPhone } from "./syntax.ts";
 
 /** Names that somebody else holds, besides every name whose first label begins with "taken". */

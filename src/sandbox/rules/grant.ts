@@ -1,6 +1,6 @@
 /** The rules for grants (§4). */
-import type { Grant } from "../records.ts";
-import type { Store } from "../store.ts";
+import type { Grant } from "../store/records.ts";
+import type { Store } from "../store/store.ts";
 import { type Body, Fields } from "./fields.ts";
 import { isEmail } from "./syntax.ts";
 

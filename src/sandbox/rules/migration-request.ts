@@ -1,5 +1,5 @@
 /** The rules for migration requests (§4 POST /api/v1/migration-requests body). */
-import type { MigrationRequest } from "../records.ts";
+import type { MigrationRequest } from "../store/records.ts";
 import { type Body, Fields } from "./fields.ts";
 import { isDomainName } from "./syntax.ts";
 

@@ -1,8 +1,9 @@
 /** The rules for ordering a service (§4 POST /api/v1/services body). */
-import { amountBilled, TERM_MONTHS } from "../money.ts";
-import { type Coupon, CURRENCIES, type Currency, type Customer, type Plan } from "../records.ts";
-import type { Store } from "../store.ts";
+
+import { type Coupon, CURRENCIES, type Currency, type Customer, type Plan } from "../store/records.ts";
+import type { Store } from "../store/store.ts";
 import { type Body, Fields } from "./fields.ts";
+import { amountBilled, TERM_MONTHS } from "./money.ts";
 import { isDomainName } from "./syntax.ts";
 
 /** An order that may be placed. */

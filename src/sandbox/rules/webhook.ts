@@ -1,5 +1,5 @@
 /** The rules for webhook subscriptions (§4 POST /api/v1/webhooks body). */
-import { EVENTS, type EventName, type Webhook } from "../records.ts";
+import { EVENTS, type EventName, type Webhook } from "../store/records.ts";
 import { type Body, Fields } from "./fields.ts";
 import { isWebUrl } from "./syntax.ts";
 

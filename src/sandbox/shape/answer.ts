@@ -1,7 +1,8 @@
 /** The answers to requests that were carried out. */
-import type { Profile } from "../profile.ts";
-import type { Invoice } from "../records.ts";
-import type { Availability, Reply, Sent } from "../reply.ts";
+
+import type { Availability, Reply, Sent } from "../http/reply.ts";
+import type { Profile } from "../profile/profile.ts";
+import type { Invoice } from "../store/records.ts";
 import { envelope } from "./envelope.ts";
 import { invoiceBody, itemBody } from "./items.ts";
 

@@ -1,6 +1,7 @@
 /** The list envelope: "one common envelope wrapping the items" (§4 Pagination), of a shape that is not shown. */
-import type { Profile } from "../profile.ts";
-import type { Reply } from "../reply.ts";
+
+import type { Reply } from "../http/reply.ts";
+import type { Profile } from "../profile/profile.ts";
 import { itemBody } from "./items.ts";
 
 /** `url` is the request's own, for the links. */

@@ -1,6 +1,7 @@
 /** The `data` of an event: an object (§6 Payload) of contents that are not shown. */
-import type { Profile } from "../profile.ts";
-import type { Sent } from "../reply.ts";
+
+import type { Sent } from "../http/reply.ts";
+import type { Profile } from "../profile/profile.ts";
 import { itemBody } from "./items.ts";
 import { idOf } from "./notation.ts";
 

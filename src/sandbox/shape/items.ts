@@ -1,8 +1,9 @@
 /** The body of each kind of record. Fields that §2 shows are always there; the rest is as the profile says. */
-import { discounted } from "../money.ts";
-import type { Profile } from "../profile.ts";
-import type { Grant, Invoice, MigrationRequest, Plan, Service, Webhook } from "../records.ts";
-import type { Sent } from "../reply.ts";
+
+import type { Sent } from "../http/reply.ts";
+import type { Profile } from "../profile/profile.ts";
+import { discounted } from "../rules/money.ts";
+import type { Grant, Invoice, MigrationRequest, Plan, Service, Webhook } from "../store/records.ts";
 import { amount, idOf, instant, recordId } from "./notation.ts";
 import { cycle, invoiceWord, productType, provisioningWord, statusWord } from "./words.ts";
 

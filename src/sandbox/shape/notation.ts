@@ -1,6 +1,6 @@
 /** How single values are written: ids, amounts, instants. */
 import { createHash } from "node:crypto";
-import type { Profile } from "../profile.ts";
+import type { Profile } from "../profile/profile.ts";
 
 /** Records whose ids the specification says nothing about (§2 Gaps); those of services and invoices are integers (§2). */
 export const RECORD_KINDS = ["grant", "webhook", "account", "migration_request"] as const;

@@ -1,6 +1,6 @@
 /** The bodies of errors. Those of 403 and 422 are specified (§7), the others "not beyond status". */
 import { STATUS_CODES } from "node:http";
-import type { Profile } from "../profile.ts";
+import type { Profile } from "../profile/profile.ts";
 import type { Refusal } from "../refusal.ts";
 
 /** An error as it is sent. `body` undefined: none at all. */

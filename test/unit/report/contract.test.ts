@@ -86,6 +86,14 @@ A sandbox is like it with: hostform sandbox --profile status=upper_snake
     ]);
   });
 
+  it("says how much the token could not see", () => {
+    const closed = { id: "read.listAccounts", clause: "§4", says: "x", verdict: "not_seen" as const };
+    const text = renderContract({ ...REPORT, checks: [...REPORT.checks, closed] }, { color: false });
+    expect(text).toContain(
+      "hostform can work with this server, as far as the token may look: 1 endpoint is closed to it.",
+    );
+  });
+
   it("says nothing of a server that let nothing be read", () => {
     const { checks } = REPORT;
     const unread = checks.map((check) =>

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { PROFILE_SWITCHES, type Profile, parseProfile } from "../../../src/sandbox/index.ts";
-import { backoffSeconds } from "../../../src/sandbox/profile.ts";
+import { backoffSeconds } from "../../../src/sandbox/profile/profile.ts";
 import { activeService, type Running, start } from "./harness.ts";
 
 /** A sandbox with a subscription to everything, at a port where nobody listens, and one active service. */

@@ -1,7 +1,7 @@
 /** The ways of counting the minute (§8), without a server: what each allows, and that what it tells of itself is true. */
 import { describe, expect, test } from "vitest";
+import { RateWindows } from "../../../src/sandbox/http/rate.ts";
 import { PROFILE_SWITCHES } from "../../../src/sandbox/index.ts";
-import { RateWindows } from "../../../src/sandbox/rate.ts";
 import { fc } from "../../support/fc.ts";
 
 const MINUTE = 60_000;

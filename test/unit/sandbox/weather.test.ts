@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { gustOf, Weather } from "../../../src/sandbox/faults/weather.ts";
 import { parseProfile } from "../../../src/sandbox/index.ts";
-import { gustOf, Weather } from "../../../src/sandbox/weather.ts";
 import { fc } from "../../support/fc.ts";
 import { START, start } from "./harness.ts";
 

@@ -36,7 +36,7 @@ describe("the signature of a delivery (§6)", () => {
   it("is the same for a text and for its bytes in UTF-8", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "grapheme" }), fc.string({ minLength: 1 }), async (body, text) => {
-        const secret = `${text}.`;
+        const secret = `.${text}.`;
         const signature = signatureOf(body, secret);
         const bytes = new TextEncoder().encode(body);
         expect(signature).toMatch(/^[0-9a-f]{64}$/);
@@ -173,7 +173,8 @@ describe("a mistake in the program", () => {
     ["an empty secret beside a good one", BODY, [SECRET, ""], /is empty/],
     ["a secret that is not set", BODY, undefined, /undefined is given\. Is it set\?/],
     ["a null among secrets", BODY, [SECRET, null], /null is given/],
-    ["a secret out of a file, with its line break", BODY, `${SECRET}\n`, /ends in a line break.*trimEnd/],
+    ["a secret out of a file, with its line break", BODY, `${SECRET}\n`, /white space at an end.*trim/],
+    ["a secret out of a list, with the space before it", BODY, ["new", ` ${SECRET}`], /white space at an end/],
   ])("%s is thrown as a sentence", async (_, body, secret, words) => {
     const args = [body, GOOD, secret] as Parameters<typeof verifySignature>;
     expect(() => verifySignature(...args)).toThrow(TypeError);

@@ -28,6 +28,9 @@ export interface ListenFlags extends SecretFlags {
   readonly provider?: string;
 }
 
+/** For senders to be answered when what they sent is given up (milliseconds). */
+const ANSWER_MS = 1_000;
+
 /** For what is under way at Ctrl-C to come to its end. */
 const GRACE_MS = 15_000;
 
@@ -103,8 +106,10 @@ class Listener {
       log: this.#log,
     };
     const { host = "127.0.0.1", port = 0 } = this.#flags;
+    const underWay = new Set<Promise<void>>();
     const receiver = await receiveAt({ host, port }, (request, response) => {
-      void takeDelivery(handling, request, response);
+      const taking = takeDelivery(handling, request, response).finally(() => underWay.delete(taking));
+      underWay.add(taking);
     });
     let code = 0;
     try {
@@ -133,11 +138,30 @@ class Listener {
         }
       }
     } finally {
-      await stops.atMost(GRACE_MS, (now) => receiver.close(now));
+      await stops.atMost(GRACE_MS, (now) => this.#finish(receiver, underWay, now));
       stops.end();
     }
     this.#farewell();
     return code;
+  }
+
+  /** Lets what is under way come to its end, and its line be told. @param now aborted: gives up handing on, and says so to the senders. */
+  async #finish(receiver: Receiver, underWay: ReadonlySet<Promise<void>>, now: AbortSignal): Promise<void> {
+    if (underWay.size > 0 && !now.aborted) {
+      const count = plural(underWay.size, "delivery", "deliveries");
+      say(this.#invocation, `Waiting for ${count} under way; Ctrl-C again breaks off.`);
+    }
+    const ended = new AbortController();
+    const cut = aborted(AbortSignal.any([now, ended.signal])).then(async () => {
+      const answered = Promise.all(underWay);
+      await Promise.race([answered, this.#invocation.io.clock.sleep(ANSWER_MS, ended.signal).catch(() => {})]);
+    });
+    const cutting = new AbortController();
+    void cut.then(() => cutting.abort());
+    await receiver.close(cutting.signal);
+    await Promise.all(underWay);
+    ended.abort();
+    await cut;
   }
 
   /** The address that the account is to send to. */

@@ -1,6 +1,6 @@
 /** One migration request: the part of it that the API does not offer (§1). */
 import { html } from "hono/html";
-import type { MigrationRequest } from "../../records.ts";
+import type { MigrationRequest } from "../../store/records.ts";
 import { type Page, ROOT, type Visit } from "../page.ts";
 import { act } from "../parts/act.ts";
 import { badge } from "../parts/badge.ts";

@@ -1,6 +1,6 @@
 /** The log of the API's requests, live, with the rate windows. */
 import { html } from "hono/html";
-import type { RequestEntry } from "../../journal.ts";
+import type { RequestEntry } from "../../record/journal.ts";
 import { Refusal } from "../../refusal.ts";
 import { type Page, ROOT, type Visit } from "../page.ts";
 import { act } from "../parts/act.ts";

@@ -1,6 +1,6 @@
 /** One service: what it is, what the vendor's side can do to it, its invoices, grants and transfers. */
 import { html } from "hono/html";
-import type { Service } from "../../records.ts";
+import type { Service } from "../../store/records.ts";
 import type { Page, Visit } from "../page.ts";
 import { act } from "../parts/act.ts";
 import { badge } from "../parts/badge.ts";

@@ -1,6 +1,6 @@
 /** The services of the account. */
 import { html } from "hono/html";
-import type { Plan, Service } from "../../records.ts";
+import type { Plan, Service } from "../../store/records.ts";
 import { type Action, type Page, ROOT, type Visit } from "../page.ts";
 import { unfold } from "../parts/act.ts";
 import { badge } from "../parts/badge.ts";

@@ -1,6 +1,6 @@
 /** The sandbox itself: where it listens, how it fills the gaps of the specification, and back to the beginning. */
 import { html } from "hono/html";
-import { PROFILE_SWITCHES, type ProfileSwitch } from "../../profile.ts";
+import { PROFILE_SWITCHES, type ProfileSwitch } from "../../profile/profile.ts";
 import type { Page, Visit } from "../page.ts";
 import { act } from "../parts/act.ts";
 import { facts, section, table } from "../parts/table.ts";

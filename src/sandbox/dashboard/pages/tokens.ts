@@ -1,6 +1,6 @@
 /** The API tokens of the account: "created by a user in the dashboard (API Tokens page)" (§5.1). */
 import { html } from "hono/html";
-import { ABILITIES, type Ability, type Token } from "../../records.ts";
+import { ABILITIES, type Ability, type Token } from "../../store/records.ts";
 import type { Action, Page, Visit } from "../page.ts";
 import { act } from "../parts/act.ts";
 import { checkboxes, textField } from "../parts/fields.ts";

@@ -1,6 +1,6 @@
 /** One webhook subscription. */
 import { html } from "hono/html";
-import type { Webhook } from "../../records.ts";
+import type { Webhook } from "../../store/records.ts";
 import { type Page, ROOT, type Visit } from "../page.ts";
 import { act } from "../parts/act.ts";
 import { deliveryTable } from "../parts/deliveries.ts";

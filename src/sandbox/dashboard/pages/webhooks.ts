@@ -1,6 +1,6 @@
 /** The webhook subscriptions of the account, and every delivery of an event to them. */
 import { html } from "hono/html";
-import { EVENTS, type EventName, type Webhook } from "../../records.ts";
+import { EVENTS, type EventName, type Webhook } from "../../store/records.ts";
 import { type Action, type Page, ROOT, type Visit } from "../page.ts";
 import { act, unfold } from "../parts/act.ts";
 import { deliveryTable, REPLAY } from "../parts/deliveries.ts";

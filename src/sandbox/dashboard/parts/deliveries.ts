@@ -1,6 +1,6 @@
 /** Deliveries of events as rows. */
 import { html } from "hono/html";
-import type { Delivery } from "../../records.ts";
+import type { Delivery } from "../../store/records.ts";
 import { type Action, ROOT, type Visit } from "../page.ts";
 import { badge, httpStatus } from "./badge.ts";
 import { table } from "./table.ts";

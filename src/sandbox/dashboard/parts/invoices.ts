@@ -1,6 +1,6 @@
 /** Invoices as rows, with what can be done about them. */
 import { html } from "hono/html";
-import type { Invoice } from "../../records.ts";
+import type { Invoice } from "../../store/records.ts";
 import { type Action, ROOT, type Visit } from "../page.ts";
 import { type ActParts, act } from "./act.ts";
 import { badge } from "./badge.ts";

@@ -1,6 +1,6 @@
 /** The requests that the API received, as rows. */
 import { html } from "hono/html";
-import type { RequestEntry } from "../../journal.ts";
+import type { RequestEntry } from "../../record/journal.ts";
 import { ROOT } from "../page.ts";
 import { badge, httpStatus } from "./badge.ts";
 import { table } from "./table.ts";

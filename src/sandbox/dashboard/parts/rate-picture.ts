@@ -1,8 +1,8 @@
 /** The rate window of a token (§8) as a picture: the last minute with its requests, and what is left of the limit. */
 import { html } from "hono/html";
 import type { RateView } from "../../control/rate-view.ts";
-import type { RequestEntry } from "../../journal.ts";
-import type { Profile } from "../../profile.ts";
+import type { Profile } from "../../profile/profile.ts";
+import type { RequestEntry } from "../../record/journal.ts";
 import type { Visit } from "../page.ts";
 import { counted, type Html } from "./text.ts";
 

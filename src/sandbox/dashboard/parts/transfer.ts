@@ -1,6 +1,6 @@
 /** A service that changes hands: offered by one account, accepted or declined by the other (§6 service.transfer_accepted). */
 import { html } from "hono/html";
-import type { Service, Transfer } from "../../records.ts";
+import type { Service, Transfer } from "../../store/records.ts";
 import { type Action, ROOT, type Visit } from "../page.ts";
 import { act } from "./act.ts";
 import { badge } from "./badge.ts";

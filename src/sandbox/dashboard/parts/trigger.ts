@@ -1,6 +1,6 @@
 /** Sending an event that has not happened, to try a receiver. */
 import { html } from "hono/html";
-import { EVENTS } from "../../records.ts";
+import { EVENTS } from "../../store/records.ts";
 import type { Action } from "../page.ts";
 import type { ActParts } from "./act.ts";
 import { selectField, textField } from "./fields.ts";

@@ -1,7 +1,8 @@
 /** Who may do what (§5): tokens, abilities, the account, and the restriction to services. Each refusal names the check that failed (§7). */
-import type { Ability, Customer, Invoice, Service, Token } from "./records.ts";
-import { notFound, Refusal } from "./refusal.ts";
-import type { Store } from "./store.ts";
+
+import { notFound, Refusal } from "../refusal.ts";
+import type { Ability, Customer, Invoice, Service, Token } from "../store/records.ts";
+import type { Store } from "../store/store.ts";
 
 /** The token of an `Authorization: Bearer` header, or undefined when the header or the token is unknown. */
 export function findToken(store: Store, authorization: string | undefined): Token | undefined {

@@ -5,21 +5,22 @@
 import type { HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
-import { customerOf, findToken, requireAbility, unauthenticated, uniqueName } from "./access.ts";
-import type { Call, Endpoint } from "./endpoint.ts";
-import { keptAnswer, keyOf, reserve } from "./idempotency.ts";
-import { orderedBeside, type RequestEntry } from "./journal.ts";
-import { settle } from "./life/index.ts";
-import type { Exchange } from "./options.ts";
+import type { Strike } from "../faults/weather.ts";
+import type { Exchange } from "../options.ts";
+import type { RequestEntry } from "../record/journal.ts";
+import { Refusal } from "../refusal.ts";
+import { ENDPOINTS } from "../routes/index.ts";
+import { shapeRefusal } from "../shape/index.ts";
+import type { Token } from "../store/records.ts";
+import type { World } from "../world.ts";
+import { findToken, unauthenticated, uniqueName } from "./access.ts";
+import { answerCall } from "./call.ts";
+import type { Endpoint } from "./endpoint.ts";
 import { rateHeaders, tooManyRequests } from "./rate.ts";
-import type { Token } from "./records.ts";
-import { Refusal } from "./refusal.ts";
-import { objectOf, type RequestBody, readBody } from "./request-body.ts";
-import { ENDPOINTS } from "./routes/index.ts";
-import { shape, shapeRefusal, unshape } from "./shape/index.ts";
-import type { Strike } from "./weather.ts";
+import { readBody } from "./request-body.ts";
+import { signOn } from "./sign-on.ts";
+import { strikeAfter, strikeBefore } from "./struck.ts";
 import { cut, cutMidBody, type Outgoing } from "./wire.ts";
-import type { World } from "./world.ts";
 
 type Env = { Bindings: HttpBindings };
 
@@ -91,14 +92,7 @@ async function serve(world: World, c: Context<Env>, endpoints: readonly Endpoint
   } catch (error) {
     answer = refusal(world, error, headers);
   }
-  if (struck?.phase === "after" || struck?.phase === "mid-body") {
-    if (struck.delayMs !== undefined) await world.settings.sleep(struck.delayMs);
-    if (struck.status !== undefined || struck.body !== undefined) {
-      const other = replaced(world, struck, struck.status ?? answer.status);
-      const { "Content-Type": _type, ...kept } = answer.headers;
-      answer = { ...other, headers: { ...kept, ...other.headers } };
-    }
-  }
+  if (struck !== undefined) answer = await strikeAfter(world, struck, answer);
   return send(c, entry, tell, answer, struck);
 }
 
@@ -119,73 +113,6 @@ function route(c: Context, url: URL, endpoints: readonly Endpoint[]): Endpoint {
   throw new Refusal(405, `The ${c.req.method} method is not supported here. Supported: ${allowed}.`, {
     headers: { Allow: allowed },
   });
-}
-
-type Bare = Omit<Outgoing, "headers"> & Partial<Pick<Outgoing, "headers">>;
-
-async function answerCall(
-  world: World,
-  c: Context,
-  url: URL,
-  endpoint: Endpoint,
-  token: Token,
-  body: RequestBody,
-  entry: RequestEntry,
-): Promise<Bare> {
-  const { store, settings } = world;
-  requireAbility(store, token, endpoint.ability);
-  const customer = customerOf(store, token);
-  const run = (key?: string): Bare =>
-    store.transaction(() => {
-      settle(world);
-      const call: Call = {
-        world,
-        token,
-        customer,
-        params: c.req.param() as Record<string, string>,
-        query: c.req.queries(),
-        body: endpoint.method === "POST" ? unshape(objectOf(body), settings.profile) : {},
-      };
-      const reply = endpoint.answer(call);
-      if (reply.form === "ordered") entry.ordered = orderedBeside(store, reply.item);
-      const { status, body: wire } = shape(reply, settings.profile, url);
-      const text = wire === undefined ? undefined : JSON.stringify(wire);
-      if (key !== undefined && text !== undefined && reply.form === "ordered") {
-        store.table("kept_answers").put({ id: key, status, body: text, kept_at: world.clock.instant() });
-      }
-      return { status, body: text };
-    });
-  if (!endpoint.keyed) return run();
-
-  const key = keyOf(customer.id, c.req.header("idempotency-key"));
-  const free = reserve(world.inFlight, key);
-  try {
-    const kept = keptAnswer(world, key);
-    if (kept !== undefined) return { status: settings.profile.replay === "ok" ? 200 : kept.status, body: kept.body };
-    if (settings.processingMs > 0) await settings.sleep(settings.processingMs);
-    return run(key);
-  } finally {
-    free();
-  }
-}
-
-/** The answer of a fault that strikes before anything happens, or undefined when it only delays. A cut needs none: `send` sees to it. */
-async function strikeBefore(world: World, fault: Strike): Promise<Bare | undefined> {
-  if (fault.delayMs !== undefined) await world.settings.sleep(fault.delayMs);
-  if (fault.drop) return { status: 0, body: undefined };
-  const onlyDelay = fault.delayMs !== undefined && fault.status === undefined && fault.body === undefined;
-  return onlyDelay ? undefined : replaced(world, fault, fault.status ?? 500);
-}
-
-/** The answer that a fault puts in place of the real one. */
-function replaced(world: World, fault: Strike, status: number): Bare {
-  if (typeof fault.body === "string") return { status, body: fault.body };
-  if (status === 204 || status === 304) return { status, body: undefined };
-  if (fault.body !== undefined || status < 400) {
-    return { status, body: JSON.stringify(fault.body ?? { message: "Server Error" }) };
-  }
-  const message = status === 429 ? "Too Many Attempts." : "Server Error";
-  return shapeRefusal({ status, body: { message }, headers: {} }, world.settings.profile);
 }
 
 function refusal(world: World, error: unknown, headers: Record<string, string>): Outgoing {
@@ -222,17 +149,4 @@ function send(c: Context<Env>, entry: RequestEntry, tell: Tell, answer: Outgoing
     return RESPONSE_ALREADY_SENT;
   }
   return new Response(answer.body ?? null, { status: answer.status, headers });
-}
-
-/** The page that a one-time sign-on URL leads to: it works once. */
-function signOn(world: World, c: Context<Env>): Response {
-  const value = c.req.param("value");
-  return world.store.transaction(() => {
-    const signOns = world.store.table("sign_ons");
-    const found = signOns.find((one) => one.value === value);
-    if (found === undefined) return c.text("There is no such sign-on.", 404);
-    if (found.used_at !== null) return c.text("This sign-on has been used already.", 410);
-    signOns.update(found.id, { used_at: world.clock.instant() });
-    return c.text(`Signed in to the control panel of service ${found.service_id}.`);
-  });
 }

@@ -1,8 +1,9 @@
 /** Faults: what goes wrong on purpose, for which request or delivery, and when in its life. */
+
+import { Refusal } from "../refusal.ts";
+import { EVENTS, type EventName } from "../store/records.ts";
+import { derive } from "../store/secrets.ts";
 import { matches, patternOf } from "./operations.ts";
-import { EVENTS, type EventName } from "./records.ts";
-import { Refusal } from "./refusal.ts";
-import { derive } from "./secrets.ts";
 
 /**
  * `before`: nothing has been committed. `after`: everything is committed and the answer is lost or replaced.

@@ -3,9 +3,10 @@
  * processed, the original answer afterwards. Keys are per account. Only successes are kept: a refused order created
  * nothing, so its key is free for the corrected request.
  */
-import type { KeptAnswer } from "./bookkeeping.ts";
-import { Refusal } from "./refusal.ts";
-import type { World } from "./world.ts";
+
+import { Refusal } from "../refusal.ts";
+import type { KeptAnswer } from "../store/bookkeeping.ts";
+import type { World } from "../world.ts";
 
 const LONGEST_KEY = 255;
 

@@ -1,7 +1,8 @@
 /** The log of the API requests received, for tests and people to look at. Never holds a token, only its name. */
-import type { Service } from "./records.ts";
-import type { Sent } from "./reply.ts";
-import type { Store } from "./store.ts";
+
+import type { Sent } from "../http/reply.ts";
+import type { Service } from "../store/records.ts";
+import type { Store } from "../store/store.ts";
 
 export interface RequestEntry {
   id: number;

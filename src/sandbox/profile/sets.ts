@@ -1,5 +1,5 @@
 /** Profiles with names, as what differs from the defaults. */
-import type { Profile } from "./profile-switches.ts";
+import type { Profile } from "./switches.ts";
 
 export const PROFILE_SETS = {
   /** The defaults: what a Laravel application would do by itself. */

@@ -1,8 +1,8 @@
 /** How a profile is given: switches, or a text with the name of a set and what differs from it. */
-import { didYouMean } from "./nearest.ts";
-import { SandboxOptionError } from "./option-error.ts";
-import { PROFILE_SETS } from "./profile-sets.ts";
-import { PROFILE_SWITCHES, type Profile, type ProfileSwitch } from "./profile-switches.ts";
+import { didYouMean } from "../nearest.ts";
+import { SandboxOptionError } from "../option-error.ts";
+import { PROFILE_SETS } from "./sets.ts";
+import { PROFILE_SWITCHES, type Profile, type ProfileSwitch } from "./switches.ts";
 
 export {
   backoffSeconds,
@@ -10,7 +10,7 @@ export {
   PROFILE_SWITCHES,
   type Profile,
   type ProfileSwitch,
-} from "./profile-switches.ts";
+} from "./switches.ts";
 
 const NAMES = Object.keys(PROFILE_SWITCHES) as ProfileSwitch[];
 

@@ -1,11 +1,11 @@
 /** What a sandbox begins with: the data of its file, of a snapshot, or of its seed. */
-import { SandboxOptionError } from "./option-error.ts";
-import type { SandboxOptions } from "./options.ts";
-import { keyRetentionSeconds, PROFILE_SWITCHES, type Profile, type ProfileSwitch } from "./profile.ts";
-import { restoreSnapshot, type Session, snapshotText, takeSnapshot } from "./record/index.ts";
-import { Refusal } from "./refusal.ts";
+import { SandboxOptionError } from "../option-error.ts";
+import type { SandboxOptions } from "../options.ts";
+import { keyRetentionSeconds, PROFILE_SWITCHES, type Profile, type ProfileSwitch } from "../profile/profile.ts";
+import { restoreSnapshot, type Session, snapshotText, takeSnapshot } from "../record/index.ts";
+import { Refusal } from "../refusal.ts";
+import type { World } from "../world.ts";
 import { plant, seedOf } from "./seed.ts";
-import type { World } from "./world.ts";
 
 /**
  * Fills the store, unless a data file has done so, and begins the recording if there is to be one.

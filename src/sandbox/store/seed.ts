@@ -1,11 +1,11 @@
 /** The data that a sandbox starts with. It follows from the seed and the clock alone. */
-import { addMonths, DAY_MS, dateOf } from "./clock.ts";
-import { rescheduleBilling } from "./life/index.ts";
-import { amountBilled } from "./money.ts";
+import { addMonths, DAY_MS, dateOf } from "../clock.ts";
+import { rescheduleBilling } from "../life/index.ts";
+import { amountBilled } from "../rules/money.ts";
+import type { World } from "../world.ts";
 import { ABILITIES, type Ability, type Currency, type Customer, type Plan, type ProductType } from "./records.ts";
 import { derive } from "./secrets.ts";
 import type { Store } from "./store.ts";
-import type { World } from "./world.ts";
 
 const SEED = "seed";
 

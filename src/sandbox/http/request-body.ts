@@ -1,5 +1,5 @@
 /** Reads the body of a request on either port: bounded, as JSON. What is wrong with it is kept until somebody needs the body. */
-import { Refusal } from "./refusal.ts";
+import { Refusal } from "../refusal.ts";
 
 const LARGEST_BODY = 1_048_576;
 /** Deeper values overflow the stack of whatever walks them later; no field of the specification nests deeper than two. */

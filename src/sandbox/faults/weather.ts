@@ -2,10 +2,11 @@
  * The weather of the profile `flaky`: requests fail now and then, as the seed says. What happens to a request depends on
  * the seed and its number alone, so that a run can be repeated exactly.
  */
+
+import { retryAfter } from "../http/rate.ts";
+import type { Profile } from "../profile/profile.ts";
+import { derive } from "../store/secrets.ts";
 import type { FaultRequest } from "./faults.ts";
-import type { Profile } from "./profile.ts";
-import { retryAfter } from "./rate.ts";
-import { derive } from "./secrets.ts";
 
 /** What strikes a request, of whatever origin. The weather's has the id 0. */
 export type Strike = Pick<FaultRequest, "phase" | "status" | "body" | "headers" | "drop" | "delayMs"> & { id: number };
@@ -43,7 +44,7 @@ const MOST_IN_A_ROW = 2;
 export interface KeptWeather {
   seed: string;
   number: number;
-  /** How often in a row a request has failed. */
+  /** How often in a row a request has failed, by its digest. */
   failures: [string, number][];
 }
 
@@ -63,13 +64,15 @@ export class Weather {
     if (this.#profile.weather === "calm") return undefined;
     this.#number += 1;
     const gust = gustOf(this.#seed, this.#number);
-    const failures = this.#failures.get(request) ?? 0;
+    // A digest: what a request holds may be a secret, and a snapshot holds this.
+    const key = derive(this.#seed, `request:${request}`).slice(0, 32);
+    const failures = this.#failures.get(key) ?? 0;
     if (gust === "slow") return { id: 0, phase: "before", delayMs: SLOW_MS };
     if (gust === undefined || failures >= MOST_IN_A_ROW) {
-      this.#failures.delete(request);
+      this.#failures.delete(key);
       return undefined;
     }
-    this.#failures.set(request, failures + 1);
+    this.#failures.set(key, failures + 1);
     switch (gust) {
       case "failing":
         return { id: 0, phase: "before", status: 500 };
@@ -101,6 +104,6 @@ export class Weather {
     this.clear();
     this.#seed = seed;
     this.#number = number;
-    for (const [request, times] of failures) this.#failures.set(request, times);
+    for (const [key, times] of failures) this.#failures.set(key, times);
   }
 }

@@ -9,7 +9,7 @@ import type {
   Plan,
   Service,
   Webhook,
-} from "./records.ts";
+} from "../store/records.ts";
 
 /** One record that is sent, and of which kind it is. */
 export type Sent =

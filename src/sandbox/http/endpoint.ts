@@ -1,11 +1,11 @@
 /** What a route is: method, path, ability, and a function from a call to a reply. */
-import type { Profile } from "./profile.ts";
-import type { Ability, Customer, Token } from "./records.ts";
-import { invalid, Refusal } from "./refusal.ts";
+import type { Profile } from "../profile/profile.ts";
+import { invalid, Refusal } from "../refusal.ts";
+import type { Body } from "../rules/fields.ts";
+import { readId } from "../shape/index.ts";
+import type { Ability, Customer, Token } from "../store/records.ts";
+import type { World } from "../world.ts";
 import type { Reply, Sent } from "./reply.ts";
-import type { Body } from "./rules/fields.ts";
-import { readId } from "./shape/index.ts";
-import type { World } from "./world.ts";
 
 /** A request that has passed authentication, the rate limit and the ability check. */
 export interface Call {

@@ -19,7 +19,7 @@ export interface BillingStep {
   anchor_day: number;
 }
 
-/** A queued background job. Jobs run in order of `due_at`, then id, when somebody looks (see `lifecycle.ts`). */
+/** A queued background job. Jobs run in order of `due_at`, then id, when somebody looks (see `life/jobs.ts`). */
 export interface Job {
   id: number;
   kind: "suspend" | "unsuspend" | "provision" | "register";

@@ -1,6 +1,6 @@
 /**
  * What the specification leaves open, as switches: the values that the sandbox can fill each gap with, the default
- * first. A new switch is a new row here and its use, mostly in `shape/`. Named sets of them stand in `profile-sets.ts`,
+ * first. A new switch is a new row here and its use, mostly in `shape/`. Named sets of them stand in `sets.ts`,
  * how both are read in `profile.ts`.
  */
 /** Every switch with its values, default first. */

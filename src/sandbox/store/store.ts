@@ -1,6 +1,6 @@
 /**
  * The store: one table of JSON records per collection, in memory, with transactions that undo what they changed when
- * they throw. A `Persistence` (see `store-sqlite.ts`) may stand behind it; a transaction is written there before it
+ * they throw. A `Persistence` (see `sqlite.ts`) may stand behind it; a transaction is written there before it
  * returns, so that an answer leaves only after its effects are durable.
  */
 import { COLLECTION_NAMES, type CollectionName, type Collections } from "./tables.ts";

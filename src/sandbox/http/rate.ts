@@ -1,6 +1,6 @@
 /** The request limit (§8: "60 requests per minute per token"). How the minute is counted is not said: the profile does. */
-import type { Profile } from "./profile.ts";
-import { Refusal } from "./refusal.ts";
+import type { Profile } from "../profile/profile.ts";
+import { Refusal } from "../refusal.ts";
 
 const WINDOW_MS = 60_000;
 

@@ -1,0 +1,61 @@
+/** One call of an endpoint: ability, Idempotency-Key, then the endpoint inside a transaction. */
+import type { Context } from "hono";
+import { settle } from "../life/index.ts";
+import { orderedBeside, type RequestEntry } from "../record/journal.ts";
+import { shape, unshape } from "../shape/index.ts";
+import type { Token } from "../store/records.ts";
+import type { World } from "../world.ts";
+import { customerOf, requireAbility } from "./access.ts";
+import type { Call, Endpoint } from "./endpoint.ts";
+import { keptAnswer, keyOf, reserve } from "./idempotency.ts";
+import { objectOf, type RequestBody } from "./request-body.ts";
+import type { Outgoing } from "./wire.ts";
+
+/** An answer whose headers are those that every answer has. */
+export type Bare = Omit<Outgoing, "headers"> & Partial<Pick<Outgoing, "headers">>;
+
+export async function answerCall(
+  world: World,
+  c: Context,
+  url: URL,
+  endpoint: Endpoint,
+  token: Token,
+  body: RequestBody,
+  entry: RequestEntry,
+): Promise<Bare> {
+  const { store, settings } = world;
+  requireAbility(store, token, endpoint.ability);
+  const customer = customerOf(store, token);
+  const run = (key?: string): Bare =>
+    store.transaction(() => {
+      settle(world);
+      const call: Call = {
+        world,
+        token,
+        customer,
+        params: c.req.param() as Record<string, string>,
+        query: c.req.queries(),
+        body: endpoint.method === "POST" ? unshape(objectOf(body), settings.profile) : {},
+      };
+      const reply = endpoint.answer(call);
+      if (reply.form === "ordered") entry.ordered = orderedBeside(store, reply.item);
+      const { status, body: wire } = shape(reply, settings.profile, url);
+      const text = wire === undefined ? undefined : JSON.stringify(wire);
+      if (key !== undefined && text !== undefined && reply.form === "ordered") {
+        store.table("kept_answers").put({ id: key, status, body: text, kept_at: world.clock.instant() });
+      }
+      return { status, body: text };
+    });
+  if (!endpoint.keyed) return run();
+
+  const key = keyOf(customer.id, c.req.header("idempotency-key"));
+  const free = reserve(world.inFlight, key);
+  try {
+    const kept = keptAnswer(world, key);
+    if (kept !== undefined) return { status: settings.profile.replay === "ok" ? 200 : kept.status, body: kept.body };
+    if (settings.processingMs > 0) await settings.sleep(settings.processingMs);
+    return run(key);
+  } finally {
+    free();
+  }
+}
