@@ -177,6 +177,9 @@ it("lets no flood of events change anything, or use up the requests", { timeout:
   expect(watching.of("watch_found").length).toBeLessThan(7);
   expect(watching.of("watch_event")).toHaveLength(bodies.length);
   expect(watching.of("watch_refused").length).toBeLessThan(4);
+  await watching.stop();
+  const refused = watching.of("watch_refused").map(({ hostform }) => hostform.count as number);
+  expect(refused.reduce((sum, count) => sum + count, 0), "all are told of at the end").toBe(many.length);
   expect(standing(made)).toEqual(AS_DECLARED);
   expect(watching.text).not.toContain(SECRET);
 });

@@ -7,7 +7,7 @@ import { emit } from "../events/index.ts";
 import { amountBilled } from "../rules/money.ts";
 import type { Service } from "../store/records.ts";
 import type { World } from "../world.ts";
-import { cancelInvoice, raiseInvoice } from "./invoices.ts";
+import { cancelInvoice, honour, raiseInvoice } from "./invoices.ts";
 import { endService, suspendNow } from "./services.ts";
 import { GIVEN_UP_DAYS, isOver, planStep } from "./terms.ts";
 
@@ -17,18 +17,22 @@ export function takeStep(world: World, id: number): void {
   const row = store.table("billing").get(id);
   const service = store.table("services").get(id);
   if (row === undefined) return;
+  const invoice = row.invoice_id === null ? undefined : store.table("invoices").get(row.invoice_id);
   if (service === undefined || isOver(service)) {
     store.table("billing").remove(id);
   } else if (row.step === "notice") {
     emit(world, "service.expiring", { kind: "service", record: service }, [service.customer_id]);
     planStep(world, service, "renew", Date.parse(service.next_due_date), undefined);
   } else if (row.step === "renew") renew(world, service);
-  else if (row.step === "suspend") {
+  else if (invoice?.status === "paid") {
+    // Paid in a record that was changed from outside: as good as paid.
+    honour(world, service, invoice);
+  } else if (row.step === "suspend" || (row.step === "cancel" && service.status !== "pending")) {
+    // Whatever is live has something to lose first, however it came to be live.
     if (service.status === "active") suspendNow(world, service, "unpaid");
     const bill = row.invoice_id === null ? undefined : { id: row.invoice_id, renewal: row.renewal };
     planStep(world, service, "terminate", Date.parse(row.due_at) + GIVEN_UP_DAYS * DAY_MS, bill);
   } else {
-    const invoice = row.invoice_id === null ? undefined : store.table("invoices").get(row.invoice_id);
     if (invoice?.status === "unpaid") cancelInvoice(world, invoice);
     endService(world, service, row.step === "terminate" ? "terminated" : "cancelled");
   }

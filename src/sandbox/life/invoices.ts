@@ -6,7 +6,7 @@ import type { Currency, Invoice, Service } from "../store/records.ts";
 import type { World } from "../world.ts";
 import { enqueue, performJob } from "./jobs.ts";
 import { restoreNow } from "./services.ts";
-import { beginTerm, isOver, rescheduleBilling } from "./terms.ts";
+import { beginFirstTerm, beginTerm, isOver } from "./terms.ts";
 
 /** What an invoice is raised for. */
 export interface Charge {
@@ -52,18 +52,18 @@ export function payInvoice(world: World, invoice: Invoice): Invoice {
   const paid = store.table("invoices").update(invoice.id, { status: "paid", paid_at: world.clock.instant() });
   tell(world, "invoice.paid", paid);
   const service = store.table("services").get(invoice.order_id);
-  if (service !== undefined && !isOver(service)) goOn(world, service, invoice);
+  if (service !== undefined && !isOver(service)) honour(world, service, invoice);
   if (store.table("domains").get(invoice.order_id)?.status === "pending") begin(world, "register", invoice.order_id);
   return paid;
 }
 
-/** What a payment does to the service that it was for. */
-function goOn(world: World, service: Service, invoice: Invoice): void {
+/** What a payment does to the service that it was for: the term goes on, provisioning begins. */
+export function honour(world: World, service: Service, invoice: Invoice): void {
   const step = world.store.table("billing").get(service.id);
   // A renewal that is raised and paid in one go was not waited for.
   const renews = step?.step === "renew" || (step?.invoice_id === invoice.id && step.renewal);
   if (renews) beginTerm(world, service);
-  else if (step?.invoice_id === invoice.id) rescheduleBilling(world, service);
+  else if (step?.invoice_id === invoice.id) beginFirstTerm(world, service);
   if (service.suspended_for === "unpaid" && (renews || step?.invoice_id === invoice.id)) restoreNow(world, service);
   if (service.provisioning_status !== "pending") return;
   world.store.table("services").update(service.id, { provisioning_status: "provisioning" });

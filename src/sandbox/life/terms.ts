@@ -21,7 +21,10 @@ export function isOver({ status }: Service): boolean {
   return status !== "pending" && status !== "active" && status !== "suspended";
 }
 
-/** Notes the step that a service takes next, in place of any other. `bill`: the invoice whose payment it waits for. */
+/**
+ * Notes the step that a service takes next, in place of any other: never before now, as nothing is done in the past.
+ * `bill`: the invoice whose payment it waits for.
+ */
 export function planStep(
   world: World,
   { id, created_at }: Service,
@@ -32,7 +35,8 @@ export function planStep(
   const billing = world.store.table("billing");
   const anchor_day = billing.get(id)?.anchor_day ?? new Date(created_at).getUTCDate();
   const waiting = { invoice_id: bill?.id ?? null, renewal: bill?.renewal ?? false };
-  world.agenda.add("billing", billing.put({ id, step, due_at: new Date(at).toISOString(), ...waiting, anchor_day }));
+  const due_at = new Date(Math.max(at, world.clock.now())).toISOString();
+  world.agenda.add("billing", billing.put({ id, step, due_at, ...waiting, anchor_day }));
 }
 
 /** Begins the calendar of a new order: until its first invoice is paid, it waits to be given up. */
@@ -48,11 +52,10 @@ export function rescheduleBilling(world: World, service: Service): void {
     world.store.table("billing").remove(service.id);
     return;
   }
-  const ends = Date.parse(service.next_due_date);
-  const notice = ends - world.settings.noticeDays * DAY_MS;
+  const notice = noticeOf(world, service);
   // A window that was entered before is not entered again.
   if (notice > world.clock.now()) planStep(world, service, "notice", notice, undefined);
-  else planStep(world, service, "renew", ends, undefined);
+  else planStep(world, service, "renew", Date.parse(service.next_due_date), undefined);
 }
 
 /** A service was changed from outside: its calendar follows, except that a bill that is open stays what it waits for. */
@@ -65,11 +68,27 @@ export function followChange(world: World, before: Service, service: Service): v
   if (isOver(service) || waits === null) rescheduleBilling(world, service);
 }
 
-/** A renewal has been paid: the term that it was for begins where the last one ended. */
+/** A renewal has been paid: the term that it was for begins where the last one ended, or now if it would be over by now. */
 export function beginTerm(world: World, service: Service): Service {
   const anchor = world.store.table("billing").get(service.id)?.anchor_day;
   const ends = addMonths(Date.parse(service.next_due_date), service.term, anchor);
-  const renewed = world.store.table("services").update(service.id, { next_due_date: dateOf(ends) });
-  rescheduleBilling(world, renewed);
-  return renewed;
+  return goOnUntil(world, service, ends <= world.clock.now() ? endOfTerm(world, service.term) : dateOf(ends));
+}
+
+/** The order has been paid. Paid later than the term that it asked for would have lasted, the term begins now. */
+export function beginFirstTerm(world: World, service: Service): Service {
+  const late = Date.parse(service.next_due_date) <= world.clock.now();
+  return goOnUntil(world, service, late ? endOfTerm(world, service.term) : service.next_due_date);
+}
+
+/** A term is paid for until that day. Its notice window is entered in time, or at once where it is longer than what is left. */
+function goOnUntil(world: World, service: Service, next_due_date: string): Service {
+  const record = world.store.table("services").update(service.id, { next_due_date });
+  planStep(world, record, "notice", noticeOf(world, record), undefined);
+  return record;
+}
+
+/** The instant at which the notice window is entered. */
+function noticeOf({ settings }: World, { next_due_date }: Service): number {
+  return Date.parse(next_due_date) - settings.noticeDays * DAY_MS;
 }

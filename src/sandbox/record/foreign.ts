@@ -6,7 +6,7 @@ import { readSnapshot, type Snapshot, snapshotText } from "./snapshot.ts";
 const OWN_TOKEN = "sandbox-";
 
 /**
- * The text of a snapshot, with stand-ins for the secrets in migration requests, and another value for tokens that were
+ * The text of a snapshot, with stand-ins for the secrets in migration requests and in URLs, and another value for tokens that were
  * given one of their own. A text that is no snapshot is not kept: it is refused whenever it is restored.
  */
 export function withoutForeignSecrets(text: string, standIns: StandIns): string {
@@ -21,5 +21,14 @@ export function withoutForeignSecrets(text: string, standIns: StandIns): string 
     row.value?.startsWith(OWN_TOKEN) ? row : { ...row, value: `stand-in-for-token-${row.id}` },
   );
   const migration_requests = standIns.replace(collections.migration_requests) as typeof collections.migration_requests;
-  return snapshotText({ ...snapshot, collections: { ...collections, tokens, migration_requests } });
+  const inUrls = <T extends { url?: string }>(row: T): T =>
+    row.url === undefined ? row : { ...row, url: standIns.text(row.url) };
+  const webhooks = (collections.webhooks as { id: number; url?: string }[]).map(inUrls);
+  const deliveries = (collections.deliveries as { id: number; url?: string }[]).map(inUrls);
+  // By their Idempotency-Keys, as those stand in the requests that follow.
+  const kept_answers = collections.kept_answers.map((row) => ({ ...row, id: standIns.text(String(row.id)) }));
+  return snapshotText({
+    ...snapshot,
+    collections: { ...collections, tokens, migration_requests, webhooks, deliveries, kept_answers },
+  });
 }

@@ -90,7 +90,8 @@ export class Recorder implements Recording {
   }
 
   #request(...[at, token, exchange, addresses]: Parameters<OpenStep["request"]>): RequestStep {
-    const { "idempotency-key": key } = exchange.requestHeaders;
+    const { "idempotency-key": key, authorization } = exchange.requestHeaders;
+    this.#standIns.learnToken(authorization);
     // What was sent comes first: the answer may repeat it.
     const sent = this.#sent(exchange.requestBody ?? "");
     const answer = answerOf(exchange, addresses);
@@ -99,9 +100,9 @@ export class Recorder implements Recording {
       kind: "request",
       at,
       method: exchange.method,
-      path: exchange.url,
+      path: this.#standIns.text(exchange.url),
       token: token ?? null,
-      ...(key !== undefined && { idempotency_key: key }),
+      ...(key !== undefined && { idempotency_key: this.#standIns.text(key) }),
       ...sent,
       answer: exchange.faulty ? { ...answer, faulty: true } : answer,
     };
@@ -116,7 +117,7 @@ export class Recorder implements Recording {
   /** The body of a request. A text that is no JSON and may hold a secret is kept as another text that is no JSON. */
   #sent(text: string): { body?: unknown; raw?: string } {
     const { body, raw } = content(text);
-    if (raw !== undefined) return { raw: isSecretName(raw) ? "(a text that is no JSON)" : raw };
+    if (raw !== undefined) return { raw: isSecretName(raw) ? "(a text that is no JSON)" : this.#standIns.text(raw) };
     if (body === undefined) return {};
     // A number that JSON cannot write again is kept as it came.
     const again: unknown = JSON.parse(JSON.stringify(body));

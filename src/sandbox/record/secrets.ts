@@ -1,10 +1,14 @@
 /** Keeps what people typed in as a secret out of recordings: passwords, keys, tokens that the sandbox did not make. */
 
-/** Names of fields that hold such things. The specification leaves many names open. */
-const SECRET_NAME = /password|passphrase|secret|credential|token|api_?key/i;
+/** Names of fields that hold such things, whatever else is in the name. The specification leaves many names open. */
+const SECRET_NAME = /password|passphrase|passwd|secret|credential|token|api_?key/i;
+
+/** Words that make a name one of a secret when they stand in it by themselves. */
+const SECRET_WORD = /^(?:pass|pwd|pin|login|auth|private|key|username)$/i;
 
 export function isSecretName(name: string): boolean {
-  return SECRET_NAME.test(name);
+  const words = name.split(/[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])/);
+  return SECRET_NAME.test(name) || words.some((word) => SECRET_WORD.test(word));
 }
 
 type Secret = string | number;
@@ -15,15 +19,43 @@ type Secret = string | number;
  */
 export class StandIns {
   readonly #known = new Map<Secret, Secret>();
+  /** Values of tokens that requests came with. */
+  readonly #tokens = new Set<string>();
 
-  /** A copy of the JSON value of a request, with stand-ins for what its fields call secret. */
+  /** A copy of the JSON value of a request, with stand-ins for what its fields and its URLs call secret. */
   replace(value: unknown): unknown {
-    return walk(value, (secret) => this.#standInFor(secret));
+    return walk(value, (given, secret) => (secret ? this.#standInFor(given) : this.#text(given)));
   }
 
   /** A copy of the JSON value of an answer, in which an echo of such a secret is replaced likewise. */
   replaceEchoes(value: unknown): unknown {
-    return this.#known.size === 0 ? value : walk(value, (secret) => this.#known.get(secret) ?? secret);
+    return walk(value, (given, secret) => (secret ? this.#known.get(given) : undefined) ?? this.#text(given));
+  }
+
+  /** The text without what its URLs hold as a secret, and without the tokens that requests came with. */
+  text(text: string): string {
+    const withoutUser = text.replace(/(?<=:\/\/)[^\s/?#@]+(?=@)/g, (user) =>
+      user
+        .split(":")
+        .map((part) => this.#standInFor(part))
+        .join(":"),
+    );
+    let masked = withoutUser.replace(/([?&]([^=&#\s]+)=)([^&#\s]+)/g, (whole, head: string, name: string, value) =>
+      isSecretName(name) ? `${head}${this.#standInFor(value)}` : whole,
+    );
+    for (const token of this.#tokens) masked = masked.replaceAll(token, "stand-in-for-token");
+    return masked;
+  }
+
+  /** The value of a token that a request came with, from its header: known from now on. */
+  learnToken(authorization: string | undefined): void {
+    const value = /^Bearer +(\S+) *$/i.exec(authorization ?? "")?.[1];
+    // A shorter one stands in too many other texts.
+    if (value !== undefined && value.length >= 8) this.#tokens.add(value);
+  }
+
+  #text(value: Secret): Secret {
+    return typeof value === "string" ? this.text(value) : value;
   }
 
   #standInFor(secret: Secret): Secret {
@@ -42,11 +74,11 @@ export class StandIns {
   }
 }
 
-function walk(value: unknown, change: (secret: Secret) => Secret, secret = false): unknown {
-  if (typeof value === "string" || typeof value === "number") return secret ? change(value) : value;
+function walk(value: unknown, change: (value: Secret, secret: boolean) => Secret, secret = false): unknown {
+  if (typeof value === "string" || typeof value === "number") return change(value, secret);
   if (Array.isArray(value)) return value.map((inner) => walk(inner, change, secret));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [name, walk(inner, change, secret || SECRET_NAME.test(name))]),
+    Object.entries(value).map(([name, inner]) => [name, walk(inner, change, secret || isSecretName(name))]),
   );
 }

@@ -152,6 +152,65 @@ test.each([
   expect(() => running.sandbox.control.change("services", id, fields as object)).toThrow(words);
 });
 
+test("paid late, the next notice comes all the same, at once if its window has begun", async () => {
+  const running = await start();
+  const { control } = running.sandbox;
+  const id = activeService(running);
+  control.advanceClock({ months: 1, days: 27 });
+  listen(running.sandbox);
+  const invoice = control.list("invoices").at(-1)?.id ?? 0;
+  control.payInvoice(invoice);
+  control.advanceClock({ seconds: 1 });
+  expect(told(running.sandbox)).toEqual([`invoice.paid ${invoice}`, `service.expiring ${id}`]);
+  expect(control.get("services", id)).toMatchObject({ status: "active", next_due_date: "2027-01-21" });
+});
+
+test("with a notice longer than the term, each term has its notice", async () => {
+  const running = await start({ noticeDays: 40, autoPay: true });
+  activeService(running);
+  listen(running.sandbox);
+  running.sandbox.control.advanceClock({ months: 3, days: 5 });
+  const events = told(running.sandbox).map((line) => line.split(" ")[0]);
+  expect(events.filter((event) => event === "service.expiring")).toHaveLength(3);
+});
+
+test("an order that is paid late begins when it is paid; nothing is dated back", async () => {
+  const running = await start();
+  const { control } = running.sandbox;
+  const { data } = (await running.send("POST", "/services", { key: "k", body: ORDER })).body;
+  control.advanceClock({ days: 36 });
+  control.payInvoice(data.invoice.id);
+  control.advanceClock({ days: 20 });
+  expect(control.get("services", data.id)).toMatchObject({ status: "active", next_due_date: "2027-01-27" });
+  expect(control.list("invoices").filter((one) => one.order_id === data.id)).toHaveLength(1);
+});
+
+test("a due date in the past is due now, once", async () => {
+  const running = await start({ autoPay: true });
+  const { control } = running.sandbox;
+  const id = activeService(running);
+  control.change("services", id, { next_due_date: "2020-01-15" });
+  control.advanceClock({ seconds: 1 });
+  const raised = control.list("invoices").filter((one) => one.order_id === id);
+  expect(raised.map((one) => one.created_at.slice(0, 10))).toEqual(["2026-11-21", "2026-11-21"]);
+  expect(control.get("services", id)).toMatchObject({ status: "active", next_due_date: "2026-12-21" });
+});
+
+test("an invoice that is made paid, and a service that is made live, are taken for what they are", async () => {
+  const running = await start();
+  const { control } = running.sandbox;
+  const order = async (key: string) =>
+    (await running.send("POST", "/services", { key, body: { ...ORDER, domain: `${key}.example` } })).body.data;
+  const [paid, live] = [await order("paid"), await order("live")];
+  control.change("invoices", paid.invoice.id, { status: "paid", paid_at: "2026-11-21T10:00:00.000Z" });
+  control.change("services", live.id, { status: "active", provisioning_status: "provisioned" });
+  listen(running.sandbox);
+  control.advanceClock({ days: 38 });
+  expect(control.get("services", paid.id).status).toBe("active");
+  expect(control.get("services", live.id)).toMatchObject({ status: "suspended", suspended_for: "unpaid" });
+  expect(told(running.sandbox)).toContain(`service.suspended ${live.id}`);
+});
+
 test("terms that end on a 31st come back to it", async () => {
   const running = await start({ autoPay: true, clock: { now: () => Date.parse("2027-01-31T12:00:00Z") } });
   const id = activeService(running);

@@ -216,16 +216,46 @@ describe("secrets", () => {
       body: { domain: "a.example", ftp_password: typed, old_api_key: 7_654_321 },
     });
     await send("GET", "/migration-requests");
+    // The specification leaves the names open, and URLs have places of their own.
+    const pins = { pass: `1${typed}`, ssh: { passwd: `2${typed}`, privateKey: `3${typed}` }, login: `me:${typed}` };
+    await send("POST", "/migration-requests", { body: { domain: "b.example", ...pins, pin: 7_654_321 } });
+    const url = `https://me:${typed}@127.0.0.1:9/hooks?api_token=${typed}&page=1`;
+    await send("POST", "/webhooks", { body: { url, events: ["invoice.paid"] } });
+    await send("GET", "/webhooks");
+    await send("GET", `/plans?password=${typed}&page=1`);
+    await send("POST", "/services", { key: "k", raw: `pass=${typed}` });
+    const token = sandbox.tokens.agency;
+    await send("GET", `/plans?x=${token}`);
+    await send("POST", "/services", { key: `order-${token}`, body: ORDER });
     sandbox.control.setMigrationCredentials(501, { host: "old.example", username: "me", password: typed });
     sandbox.control.change("tokens", 3, { value: `live-${typed}` });
     await send("GET", "/plans", { token: `live-${typed}` });
     await send("GET", "/plans", { token: `unknown-${typed}` });
     sandbox.control.restore(sandbox.control.snapshot());
     await send("GET", "/plans", { token: `live-${typed}` });
+    await send("POST", "/services", { key: `order-${token}`, body: ORDER });
     const text = JSON.stringify(sandbox.control.session());
-    for (const secret of [typed, "7654321"]) expect(text).not.toContain(secret);
+    for (const secret of [typed, "7654321"]) expect(text.includes(secret), secret).toBe(false);
+    expect(text.includes("&page=1")).toBe(true);
+    // The sandbox's own tokens follow from its seed; a snapshot needs them.
+    const spoken = sandbox.control.session().steps.filter((step) => step.kind === "request" || step.name !== "restore");
+    expect(JSON.stringify(spoken).includes(token)).toBe(false);
     expect(await replaySession(text)).toEqual([]);
     expect(sessionTest(text)).not.toContain(typed);
+  });
+
+  test("typed in while requests failed by themselves, they are not in the snapshots of it either", async () => {
+    const { sandbox, send } = await start({ record: true, profile: "flaky" });
+    const typed = "correct-horse-battery";
+    for (let i = 0; i < 40; i++) {
+      const body = { password: `${typed}${i}` };
+      await send("POST", "/services/1001/password", { body, token: sandbox.tokens.customer }).catch(() => undefined);
+    }
+    const snapshot = sandbox.control.snapshot();
+    expect(JSON.parse(snapshot).weather.failures).not.toEqual([]);
+    expect(snapshot).not.toContain(typed);
+    sandbox.control.restore(snapshot);
+    expect(JSON.stringify(sandbox.control.session())).not.toContain(typed);
   });
 
   test("stand-ins are as long as what they stand for, and the same for the same", () => {
@@ -255,6 +285,11 @@ describe("what is no session is refused", () => {
       { steps: [{ kind: "request", at: new Date(START), method: "GET", path: "@evil.example/", answer: {} }] },
       "Step 1",
     ],
+    ["a place to write to", { sandbox: { seed: "s", data: "/tmp/elsewhere.sqlite" } }, 'an option "data"'],
+    ["a port", { sandbox: { seed: "s", port: 80 } }, 'an option "port"'],
+    ["a seed that is none", { sandbox: { seed: 5 } }, 'an option "seed"'],
+    ["a profile that is none", { sandbox: { profile: { ids: 5 } } }, 'an option "profile"'],
+    ["no sandbox", { sandbox: null }, "not the session of a sandbox"],
     ["a step without time", { steps: [{ kind: "control", name: "reset", args: [] }] }, "Step 1"],
   ])("%s", async (_, given, hint) => {
     const { sandbox } = await start({ record: true });
