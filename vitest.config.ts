@@ -14,7 +14,7 @@ const PURE = ["model", "declare", "engine", "expression", "kinds", "lifecycle", 
 );
 
 /** Those that start programs take longest: they come first, so that at the end no worker waits for the last of them. */
-const LONGEST = ["terraform", "docs", "conformance", "reliability", "journeys", "hostile", "simulation"];
+const LONGEST = ["terraform", "docs", "dashboard", "conformance", "reliability", "journeys", "hostile", "simulation"];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: Parameters<BaseSequencer["sort"]>[0]) {

@@ -8,48 +8,71 @@ export interface SecretNames {
   readonly wrappers: readonly string[];
   /** Holds for any other name, in small letters and without `_` and `-`. */
   readonly like: RegExp;
+  /** Holds for what stands in the place of one that is not shown. */
+  readonly masked: RegExp;
 }
+
+/** Nothing but signs that hide, a text that is cut, or a word for it: `********`, `abc…`, `[hidden]`. */
+const MASKED = /^[*•●·.xX_-]{3,}$|…|^\W?(?:hidden|redacted|masked|filtered|encrypted|secret|none)\W?$/i;
 
 export const WEBHOOK_SECRET = {
   likely: ["secret", "signing_secret", "signingSecret", "webhook_secret"],
   like: /(?:secret|(?:secret|signing|signature|hmac|shared)key)(?:value|text|plain|plaintext)?$/,
+  // Of a password, anything may be a part.
+  masked: new RegExp(`${MASKED.source}|\\*{3}|[•●]{2}|\\.{3}`, "i"),
 } as const;
 
 export const GENERATED_PASSWORD = {
   likely: ["password", "new_password", "generated_password"],
   like: /(?:password|passphrase|passwd|pwd)(?:value|text|plain|plaintext)?$/,
+  masked: MASKED,
 } as const;
 
-/** A name of something else, though it ends like one: `old_secret`, `has_password`, `password_hash` does not end so. */
+/** A name of something else, though it ends like one: `old_secret`, `has_password`. */
 const OTHER = /^(?:old|previous|former|current|has|is|masked|hashed|encrypted)/;
+/** A name that says that nothing is hidden there. */
+const PLAIN = /plain/;
+/** A secret of another trade, if there is any other. */
+const UNLIKELY = /^(?:client|api|app|access|oauth|user)/;
 /** The name of the text in an object that is named like a secret. */
 const WITHIN = /^(?:value|text|plain|plaintext|key)$/;
 const DEEPEST = 8;
 
 /**
- * A secret that is told only in this one answer: under a likely name in a likely place, otherwise under any name like one,
- * anywhere. Not to find it costs more than to look too far: nobody can ask again. Null when there is none.
+ * A secret that is told only in this one answer: under a name that says it is plain, then under a likely name in a likely
+ * place, otherwise under any name like one, anywhere. Not to find it costs more than to look too far: nobody can ask again.
+ * Null when there is none, or only what stands in its place.
  */
-export function findOnce(json: unknown, { likely, wrappers, like }: SecretNames): string | null {
-  const found = findText(json, likely, wrappers);
-  if (found !== null) return found;
+export function findOnce(json: unknown, names: SecretNames): string | null {
+  const found = candidates(json, names);
+  const first = (fits: (name: string) => boolean) => found.find(({ name }) => fits(name))?.text;
+  const isShown = (text: string) => !names.masked.test(text);
+  return (
+    first((name) => PLAIN.test(name)) ??
+    findText(json, names.likely, names.wrappers, isShown) ??
+    first((name) => !UNLIKELY.test(name)) ??
+    first(() => true) ??
+    null
+  );
+}
+
+/** Every text under a name like a secret's, the outermost first. */
+function candidates(json: unknown, { like, masked }: SecretNames): { name: string; text: string }[] {
+  const found: { name: string; text: string }[] = [];
   let level: readonly unknown[] = [json];
   for (let depth = 0; depth < DEEPEST && level.length > 0; depth++) {
     const fields = level.filter(isObject).flatMap((value) => Object.entries(value));
-    for (const [name, value] of fields) {
-      const text = isLike(name, like) ? textOf(value) : undefined;
-      if (text !== undefined) return text;
+    for (const [written, value] of fields) {
+      const name = plain(written);
+      const text = like.test(name) && !OTHER.test(name) ? textOf(value) : undefined;
+      if (text !== undefined && !masked.test(text)) found.push({ name, text });
     }
     level = [...level.flatMap((value) => (Array.isArray(value) ? value : [])), ...fields.map(([, value]) => value)];
   }
-  return null;
+  return found;
 }
 
 const plain = (name: string) => name.toLowerCase().replaceAll(/[_-]/g, "");
-
-function isLike(name: string, like: RegExp): boolean {
-  return like.test(plain(name)) && !OTHER.test(plain(name));
-}
 
 /** The text, or that of an object in its place. */
 function textOf(value: unknown): string | undefined {

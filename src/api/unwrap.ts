@@ -45,12 +45,17 @@ export function findBeside<T>(form: Form<T>, json: unknown, beside: readonly str
   return undefined;
 }
 
-/** A text under one of the names, in `data`, in a named object or at the top; null when there is none. */
-export function findText(json: unknown, names: readonly string[], wrappers: readonly string[] = []): string | null {
+/** A text under one of the names, in `data`, in a named object or at the top; null when there is none that fits. */
+export function findText(
+  json: unknown,
+  names: readonly string[],
+  wrappers: readonly string[] = [],
+  fits: (text: string) => boolean = () => true,
+): string | null {
   for (const place of [...places(json, wrappers), ...(isObject(json) ? [json] : [])]) {
     for (const name of names) {
       const value = place[name];
-      if (typeof value === "string" && value !== "") return value;
+      if (typeof value === "string" && value !== "" && fits(value)) return value;
     }
   }
   return null;

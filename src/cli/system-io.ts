@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
-import { HostformError, systemClock } from "../model/index.ts";
+import type { ReadStream } from "node:tty";
+import { errnoOf, HostformError, systemClock } from "../model/index.ts";
 import { captureCommand } from "../record/index.ts";
 import { browse, runCommand, runShell } from "./child-process.ts";
 import type { Io } from "./io.ts";
@@ -18,6 +19,7 @@ export function systemIo(): Io {
       process.exitCode ||= 1;
     });
   });
+  if (stdin.isTTY === true) forgiveClosing(stdin);
   return {
     env: process.env,
     cwd: process.cwd(),
@@ -47,6 +49,19 @@ export function systemIo(): Io {
     capture: captureCommand,
     shell: runShell,
     browse,
+  };
+}
+
+/** Node sets a terminal back when it was read from, and throws where there is none any more: nobody could catch it. */
+export function forgiveClosing(terminal: Pick<ReadStream, "setRawMode">): void {
+  const set = terminal.setRawMode;
+  terminal.setRawMode = function (this: ReadStream, mode) {
+    try {
+      return set.call(this, mode);
+    } catch (error) {
+      if (errnoOf(error) === "EIO") return this;
+      throw error;
+    }
   };
 }
 

@@ -244,6 +244,18 @@ describe.skipIf(noBrowser !== undefined)(title, { timeout: 30_000 }, () => {
     const made = await furnish(sandbox);
     const { page, complaints } = await openPage(browser);
     const still = { name: "prefers-reduced-motion", value: "reduce" };
+    await ask(
+      sandbox,
+      "GET",
+      `/domains/check?${"domains[]=a-long-name.example&".repeat(12)}`,
+      undefined,
+      "k".repeat(60),
+    );
+    await page.goto(`${sandbox.controlUrl}/dashboard/requests`);
+    await page.setViewport({ width: 1280, height: 800 });
+    const cutOff =
+      "[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth).length";
+    expect(await page.evaluate(cutOff), "a long request leaves room for its key").toBe(0);
     for (const path of paths(made)) {
       await page.goto(sandbox.controlUrl + path);
       for (const width of [1280, 1000, 390]) {

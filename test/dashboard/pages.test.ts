@@ -87,7 +87,12 @@ describe("every page", () => {
     control.change("invoices", made.invoice, { invoice_number: HOSTILE });
     const [grant] = [control.create("grants", { service_id: made.running, email: "a@b.example", permission: "view" })];
     control.change("grants", grant.id, { email: HOSTILE });
-    control.addFault({ path: `/${HOSTILE}`, method: HOSTILE, phase: "before", body: HOSTILE });
+    control.addFault({
+      path: `/services/:${HOSTILE.replaceAll("/", "")}`,
+      method: HOSTILE,
+      phase: "before",
+      body: HOSTILE,
+    });
     control.clearRequests();
     await ask(
       sandbox,
@@ -126,7 +131,33 @@ describe("every page", () => {
       expect({ path, status }).toEqual({ path, status: 404 });
       expect(text).toMatch(/There is no /);
       expect(text).not.toMatch(/\.ts:\d/);
+      expect(text, "the way on").toContain('aria-label="Pages"');
     }
+  });
+
+  test("says whose service is next by the clock, where it is another account's", async () => {
+    const sandbox = await site();
+    const due = async (visitor: Visitor) =>
+      (await visitor.see("/")).text.match(/<ol class="due">.*?<\/ol>/s)?.[0] ?? "";
+    const agency = new Visitor(sandbox);
+    expect(await due(agency)).toMatch(/Service 1001<\/a> is renewed.*of customer</);
+    const customer = new Visitor(sandbox);
+    await customer.press("/dashboard/account", { account: "2" });
+    expect(await due(customer)).toContain("Service 1001");
+    expect(await due(customer)).not.toContain("of customer");
+  });
+
+  test("offers what brings a service back: payment where that is missing", async () => {
+    const sandbox = await site();
+    const { running } = await furnish(sandbox);
+    const unsuspend = async () =>
+      /<button class="button([^"]*)"[^>]*>Unsuspend/.exec(
+        (await new Visitor(sandbox).see(`/dashboard/services/${running}`)).text,
+      )?.[1];
+    sandbox.control.change("services", running, { status: "suspended", suspended_for: "request" });
+    expect(await unsuspend()).toContain("primary");
+    sandbox.control.change("services", running, { suspended_for: "unpaid" });
+    expect(await unsuspend()).not.toContain("primary");
   });
 });
 

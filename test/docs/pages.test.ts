@@ -46,7 +46,7 @@ function updated(page: Page, runs: readonly Run[]): string {
   return lines.join("\n");
 }
 
-describe("the commands of the pages do what the pages say", { timeout: 90_000 }, () => {
+describe("the commands of the pages do what the pages say", { timeout: 160_000 }, () => {
   const without = (page: Page) => (usesTerraform(page) ? noTerraform : undefined);
   const run = pages().filter(({ blocks }) => blocks.some(isRun));
   for (const page of run.filter((each) => without(each) !== undefined)) {

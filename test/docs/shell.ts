@@ -7,7 +7,7 @@ import { startSandbox } from "../support/sandbox.ts";
 import { type Block, type Page, root } from "./markdown.ts";
 
 /** How long the blocks of one page may take. */
-const PAGE_MS = 80_000;
+const PAGE_MS = 150_000;
 /** The folder that pages show in place of the temporary one. */
 const SHOWN_FOLDER = "/home/nino/acme";
 

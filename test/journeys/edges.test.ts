@@ -51,6 +51,8 @@ describe("an account that is not on the Manage track", () => {
     const project = await startProject({
       token: "customer",
       declare: { project: "edges", services: { a: service("a") } },
+      // An amount is told.
+      pinned: { plan: ["plan_id", "id", "prices"], money: ["minor"] },
     });
     expect((await project.plan()).cost).toEqual([{ currency: "USD", orders: 1, list: 500, billed: 500, unknown: 0 }]);
     await project.apply();
@@ -73,12 +75,13 @@ describe("an existing grant with another permission", () => {
     const project = await startProject();
     project.control.seedServices();
     project.control.create("grants", { service_id: 1003, email: "X@acme.example", permission: "view" });
+    const id = `1003/${project.idOf("grants", 301)}`;
     await project.declare(declare({}));
     const { diagnostics } = await project.plan();
-    expect(diagnostics.filter(isError).map(({ code, fix }) => [code, fix?.includes("1003/301")])).toEqual([
+    expect(diagnostics.filter(isError).map(({ code, fix }) => [code, fix?.includes(id)])).toEqual([
       ["plan.exists", true],
     ]);
-    await project.declare(declare({ import: "1003/301" }));
+    await project.declare(declare({ import: id }));
     await project.apply();
     expect(project.control.list("grants").map(({ permission }) => permission)).toEqual(["manage"]);
     await project.expectNoChanges();

@@ -18,8 +18,8 @@ describe("a replacement that fails half-way", () => {
       "https://new.acme.example",
     ]);
     expect(await project.recorded(HOOK)).toMatchObject({
-      attributes: { id: "202" },
-      private: { deposed: { id: "201" } },
+      attributes: { id: project.idOf("webhooks", 202) },
+      private: { deposed: { id: project.idOf("webhooks", 201) } },
     });
 
     const change = await project.changeOf(HOOK);
@@ -62,7 +62,10 @@ describe("a replacement that fails half-way", () => {
     await project.declare(hook("https://new.acme.example"));
     project.control.addFault({ method: "POST", path: "/webhooks", phase: "before", status: 403 });
     expect((await project.run("apply", "--auto-approve")).code).toBe(1);
-    expect(await project.recorded(HOOK)).toMatchObject({ attributes: { id: "201" }, private: {} });
+    expect(await project.recorded(HOOK)).toMatchObject({
+      attributes: { id: project.idOf("webhooks", 201) },
+      private: {},
+    });
     await project.declare(hook("https://old.acme.example"));
     await project.expectNoChanges();
     expect(project.control.list("webhooks")).toHaveLength(1);

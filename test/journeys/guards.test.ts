@@ -16,6 +16,9 @@ const declare = (guards: object, more: object = {}) => ({
   ...more,
 });
 
+/** Amounts are told, in cents, and it is told in which currency the account pays what: these tests are about them. */
+const PRICED = { plan: ["plan_id", "id"], money: ["minor"] } as const;
+
 /** Fails unless the run was refused for this reason, before anything but GETs left. */
 async function expectRefused(project: Project, code: string, ...args: string[]): Promise<string> {
   project.sent();
@@ -53,7 +56,7 @@ describe("max_orders", () => {
 
 describe("max_spend", () => {
   it("counts what the account pays, and says that the unit is the API's own", async () => {
-    const project = await startProject({ declare: declare({ max_spend: { USD: 1214 } }) });
+    const project = await startProject({ declare: declare({ max_spend: { USD: 1214 } }), pinned: PRICED });
     const text = await expectRefused(project, "guard.spend");
     // 500 less 10% and 900 less 15%.
     expect(text).toContain("The orders of the plan may cost 1215 USD; max_spend allows 1214 USD");
@@ -65,14 +68,20 @@ describe("max_spend", () => {
 
   it("shows amounts scaled, too, where the scale is declared", async () => {
     const providers = { default: { money_scale: 2 } };
-    const project = await startProject({ declare: declare({ max_spend: { USD: 1000 } }, { providers }) });
+    const project = await startProject({
+      declare: declare({ max_spend: { USD: 1000 } }, { providers }),
+      pinned: PRICED,
+    });
     const text = await expectRefused(project, "guard.spend");
     expect(text).toContain("may cost 1215 USD (12.15); max_spend allows 1000 USD (10.00)");
   });
 
   it("counts a coupon by the list price and a long term by its months", async () => {
     const services = { www: { ...www, coupon_code: "WELCOME10" }, shop: { ...shop, term: 12 } };
-    const project = await startProject({ declare: declare({ max_spend: { USD: 11_299 } }, { services }) });
+    const project = await startProject({
+      declare: declare({ max_spend: { USD: 11_299 } }, { services }),
+      pinned: PRICED,
+    });
     expect(await expectRefused(project, "guard.spend")).toContain("may cost 11300 USD");
     await project.apply("--max-spend", "USD=11300");
     const invoiced = project.control.list("invoices").filter(({ customer_id }) => customer_id === 1);
@@ -82,6 +91,7 @@ describe("max_spend", () => {
   it("refuses an amount that cannot be known, and counts its invoice when that is allowed", async () => {
     const project = await startProject({
       declare: declare({ max_spend: { USD: 2000 } }, { domains: { acme: domain } }),
+      pinned: PRICED,
     });
     const text = await expectRefused(project, "guard.spend");
     expect(text).toContain("max_spend of 2000 USD cannot be kept: 1 order of unknown amount");
@@ -100,7 +110,10 @@ describe("max_spend", () => {
     async (parallelism) => {
       const names = ["a", "b", "c", "d"];
       const services = Object.fromEntries(names.map((name) => [name, { ...www, domain: `${name}.example` }]));
-      const project = await startProject({ declare: declare({ max_spend: { USD: 1800 } }, { services }) });
+      const project = await startProject({
+        declare: declare({ max_spend: { USD: 1800 } }, { services }),
+        pinned: PRICED,
+      });
       for (const at of names.keys()) {
         const order = { id: 9000 + at, plan: "Shared Start", status: "pending", created_at: "2026-11-21T10:00:00Z" };
         const money = { subtotal: 450, total: 2000, currency: "USD", status: "unpaid" };
@@ -132,7 +145,7 @@ describe("max_spend", () => {
 
 describe("a price", () => {
   it("that changed between plan and approval is not paid", async () => {
-    const project = await startProject({ declare: declare({}) });
+    const project = await startProject({ declare: declare({}), pinned: PRICED });
     project.answer = () => {
       raise(project, 11, 5000);
       project.sent();

@@ -42,7 +42,9 @@ it("a deletion whose answer says that it failed is not taken for done", async ()
   const body = { success: false, message: "db" };
   project.control.addFault({ method: "DELETE", path: "/webhooks/:id", phase: "before", status: 200, body });
   expect((await project.run("apply", "--auto-approve", "--allow-removals")).code).toBe(1);
-  expect(await project.recorded("hosting_webhook.a")).toMatchObject({ attributes: { id: "201" } });
+  expect(await project.recorded("hosting_webhook.a")).toMatchObject({
+    attributes: { id: project.idOf("webhooks", 201) },
+  });
   await project.apply("--allow-removals");
   expect(project.control.list("webhooks")).toEqual([]);
 });

@@ -20,6 +20,18 @@ export function productOf(value: unknown): string | null {
   return ["vps", "desktop", "wordpress", "shared"].find((word) => value.toLowerCase().includes(word)) ?? value;
 }
 
+/** The objects of a list, and the object of an answer, in whatever wrapping: those of the body itself, so that they can be changed. */
+export function itemsOf(body: unknown): Record<string, unknown>[] {
+  if (Array.isArray(body)) return body;
+  if (typeof body !== "object" || body === null) return [];
+  return Object.values(body).find(Array.isArray) ?? [];
+}
+
+export function objectOf(body: object): Record<string, unknown> {
+  const { data = body } = body as { data?: object };
+  return data as Record<string, unknown>;
+}
+
 const CYCLES: readonly [string, string][] = [
   ["monthly|1 month|month|1", "month"],
   ["annually|12 months|year|12", "year"],

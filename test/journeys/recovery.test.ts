@@ -49,7 +49,7 @@ describe.each(KINDS)("a run that dies while a %s is made", (_, path, collection,
       const made = project.control.list(collection);
       expect(made).toHaveLength(1);
       const { attributes, private: mark } = (await project.recorded(address)) ?? {};
-      expect(attributes?.id).toBe(String(made[0]?.id));
+      expect(attributes?.id).toBe(project.idOf(collection, made[0]?.id));
       expect(mark).toEqual({});
       if (collection === "webhooks") expect(attributes?.secret).toBe(project.control.list(collection)[0]?.secret);
       await project.expectNoChanges();
@@ -73,7 +73,7 @@ describe("a webhook whose secret was lost with the answer", () => {
     const [webhook, ...more] = project.control.list("webhooks");
     expect(more).toEqual([]);
     expect((await project.recorded("hosting_webhook.billing"))?.attributes).toMatchObject({
-      id: String(webhook?.id),
+      id: project.idOf("webhooks", webhook?.id),
       secret: webhook?.secret,
     });
     await project.expectNoChanges();
@@ -104,7 +104,7 @@ describe("two objects that a create may have made", () => {
     expect(project.changesSent()).not.toContain("POST /accounts");
     const shown = await project.run("resolve");
     expect(shown.code).toBe(1);
-    const ids = project.control.list("accounts").map(({ id }) => String(id));
+    const ids = project.control.list("accounts").map(({ id }) => project.idOf("accounts", id));
     for (const id of ids) expect(shown.out).toContain(id);
     expect((await project.run("resolve", address, "--adopt", String(ids[0]))).code).toBe(0);
     expect((await project.run("resolve")).err).toContain("Nothing is pending");

@@ -120,7 +120,9 @@ describe("resolve", () => {
     const [one] = project.control.list("accounts");
     const adopt = (id: string) => project.run("resolve", "hosting_client_account.ana", "--adopt", id);
     expect((await adopt("9999")).err).toContain("does not exist");
-    expect((await adopt(String(one?.id))).err).toContain("is in the state already, as hosting_client_account.one");
+    expect((await adopt(project.idOf("accounts", one?.id))).err).toContain(
+      "is in the state already, as hosting_client_account.one",
+    );
     expect((await project.run("resolve", "hosting_client_account.one", "--absent")).err).toContain("is not pending");
   });
 });

@@ -194,8 +194,11 @@ describe("a saved plan is refused", () => {
     ],
     ["when it is another file", "is not a plan that hostform saved", (project) => change(project, () => "{}")],
     ["when it is text", "is not a plan that hostform saved", (project) => change(project, () => "\u0000\u001b[2J")],
-  ])("%s", async (_, expected, happen) => {
-    const project = await startProject({ declare: declaration({ www }) });
+  ])("%s", async (why, expected, happen) => {
+    // What the account pays is compared where it is told.
+    const priced = { plan: ["plan_id", "id"], money: ["minor"] } as const;
+    const pinned = why.includes("price") ? priced : {};
+    const project = await startProject({ declare: declaration({ www }), pinned });
     await save(project);
     await happen(project);
     const text = await refused(project);

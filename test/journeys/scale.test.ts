@@ -25,7 +25,12 @@ async function agency(withGrants: boolean): Promise<Project> {
             ...(adopt && { import: String(id) }),
             ...(withGrants &&
               at < SHARED && {
-                grants: { "dev@acme.example": { permission: "view", ...(adopt && { import: `${id}/${grant}` }) } },
+                grants: {
+                  "dev@acme.example": {
+                    permission: "view",
+                    ...(adopt && { import: `${id}/${project.idOf("grants", grant)}` }),
+                  },
+                },
               }),
           },
         ];

@@ -266,7 +266,7 @@ describe("a webhook that is there already", () => {
     await project.apply();
     await project.loseState();
     await project.declare(hook(more));
-    const id = String(project.control.list("webhooks")[0]?.id);
+    const id = project.idOf("webhooks", project.control.list("webhooks")[0]?.id);
     const ran = await project.run("import", HOOK, id);
     expect(ran.code, ran.text).toBe(0);
     expect(ran.text).toContain("Its secret was told only when it was made");
@@ -284,7 +284,7 @@ describe("a webhook that is there already", () => {
     const project = await startProject({ declare: hook() });
     await project.apply();
     const secret = made(project);
-    project.control.change("webhooks", Number((await attributes(project))?.id), { secret: "whsec_another" });
+    project.control.change("webhooks", project.control.list("webhooks")[0]?.id ?? 0, { secret: "whsec_another" });
     await project.expectNoChanges();
     await project.apply();
     expect((await attributes(project))?.secret).toBe(secret);

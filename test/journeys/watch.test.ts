@@ -179,7 +179,10 @@ it("lets no flood of events change anything, or use up the requests", { timeout:
   expect(watching.of("watch_refused").length).toBeLessThan(4);
   await watching.stop();
   const refused = watching.of("watch_refused").map(({ hostform }) => hostform.count as number);
-  expect(refused.reduce((sum, count) => sum + count, 0), "all are told of at the end").toBe(many.length);
+  expect(
+    refused.reduce((sum, count) => sum + count, 0),
+    "all are told of at the end",
+  ).toBe(many.length);
   expect(standing(made)).toEqual(AS_DECLARED);
   expect(watching.text).not.toContain(SECRET);
 });

@@ -23,6 +23,7 @@ class Program {
   readonly lines: string[] = [];
   readonly #child: ChildProcess;
   readonly #ended: Promise<number | null>;
+  #over = false;
   #wake: () => void = () => undefined;
 
   constructor(args: readonly string[], env: Readonly<Record<string, string>>, cwd: string) {
@@ -39,6 +40,10 @@ class Program {
       });
     }
     this.#ended = new Promise((resolve) => this.#child.once("close", resolve));
+    void this.#ended.then(() => {
+      this.#over = true;
+      this.#wake();
+    });
     ends.push(async () => {
       this.#child.kill("SIGKILL");
       await this.#ended;
@@ -52,6 +57,7 @@ class Program {
         const found = pattern.exec(line);
         if (found !== null) return found;
       }
+      if (this.#over) throw new Error(`It has ended, without ${pattern}:\n${this.lines.join("\n")}`);
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
@@ -78,7 +84,7 @@ it("takes every event exactly once to the application, through a rotation of the
 
   const application = new Program([path.join(root, "test/support/webhook-receiver.ts")], { APP_SECRET }, dir);
   const [, appPort] = await application.line(/^receiving (\d+)$/);
-  await keep("not registered yet");
+  await keep("whsec_not_registered_yet");
   const args = ["webhooks", "listen", "--json", "--secret-file", "hook.secret", "--forward-secret-env", "APP_SECRET"];
   const main = path.join(root, "src/cli/main.ts");
   const listen = new Program([main, ...args, "--forward-to", `http://127.0.0.1:${appPort}/`], { APP_SECRET }, dir);

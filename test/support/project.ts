@@ -12,10 +12,12 @@ import { type Invocation, type Io, looksOf } from "../../src/cli/io.ts";
 import { type RunOptions, withPlan } from "../../src/cli/run.ts";
 import type { Change, Plan, ResourceState, State } from "../../src/model/index.ts";
 import { createFileStore } from "../../src/record/index.ts";
-import type { RequestEntry, Sandbox, SandboxOptions } from "../../src/sandbox/index.ts";
+import type { Profile, RequestEntry, Sandbox, SandboxOptions } from "../../src/sandbox/index.ts";
+import { completeProfile } from "../../src/sandbox/profile/profile.ts";
+import { type RecordKind, readId, recordId } from "../../src/sandbox/shape/notation.ts";
 import { type TestClock, testClock } from "./clock.ts";
 import { quickFolder } from "./folder.ts";
-import { profileOfRun, startSandbox } from "./sandbox.ts";
+import { type Pinned, profileOfRun, startSandbox } from "./sandbox.ts";
 
 /** What a command did. */
 export interface Ran {
@@ -29,6 +31,8 @@ export interface Ran {
 export interface ProjectOptions {
   /** Of the sandbox. The rate limit is off unless it is set here. */
   readonly sandbox?: SandboxOptions;
+  /** What the server must be like for this test, whatever profile the suite runs under. Say why. */
+  readonly pinned?: Pinned;
   /** The declaration: YAML, or a document that is written as JSON, which is YAML too. */
   readonly declare?: string | object;
   readonly token?: keyof Sandbox["tokens"];
@@ -45,21 +49,28 @@ afterEach(async () => {
 export async function startProject(options: ProjectOptions = {}): Promise<Project> {
   const clock = testClock();
   let project: Project | undefined;
-  const sandbox = await startSandbox({
+  const wanted = {
     clock,
     sleep: async () => project?.onDelay(),
     rateLimit: 0,
     autoPay: true,
     provisioningSeconds: 0,
-    ...profileOfRun(),
+    ...profileOfRun(options.pinned),
     ...options.sandbox,
-  });
+  };
+  const sandbox = await startSandbox(wanted);
   const dir = await mkdtemp(quickFolder("test"));
-  project = new Project(dir, sandbox, clock, {
-    HOSTING_BASE_URL: sandbox.url,
-    HOSTING_TOKEN: sandbox.tokens[options.token ?? "agency"],
-    ...options.env,
-  });
+  project = new Project(
+    dir,
+    sandbox,
+    clock,
+    {
+      HOSTING_BASE_URL: sandbox.url,
+      HOSTING_TOKEN: sandbox.tokens[options.token ?? "agency"],
+      ...options.env,
+    },
+    completeProfile(wanted.profile),
+  );
   open.push(project);
   if (options.declare !== undefined) await project.declare(options.declare);
   return project;
@@ -69,6 +80,8 @@ export class Project {
   readonly dir: string;
   readonly sandbox: Sandbox;
   readonly clock: TestClock;
+  /** What the server is like. */
+  readonly profile: Profile;
   /** The environment of the commands; tests may change it. */
   readonly env: Record<string, string | undefined>;
   /** What the user types when asked; called with the question. */
@@ -85,10 +98,17 @@ export class Project {
   };
   readonly #interrupts = new Set<() => void>();
 
-  constructor(dir: string, sandbox: Sandbox, clock: TestClock, env: Record<string, string | undefined>) {
+  constructor(
+    dir: string,
+    sandbox: Sandbox,
+    clock: TestClock,
+    env: Record<string, string | undefined>,
+    profile = completeProfile(),
+  ) {
     this.dir = dir;
     this.sandbox = sandbox;
     this.clock = clock;
+    this.profile = profile;
     this.env = env;
   }
 
@@ -201,11 +221,19 @@ export class Project {
     else await writeFile(this.statePath, text);
   }
 
-  /** `GET /services` for each request that the sandbox got since the last look; the log starts anew. */
+  /** The id under which the API knows a record, as hostform writes it; the control port counts records. */
+  idOf(collection: keyof typeof RECORDS, id: number | undefined): string {
+    return id === undefined ? "none" : String(recordId(RECORDS[collection], id, this.profile));
+  }
+
+  /**
+   * `GET /services` for each request that the sandbox got since the last look; the log starts anew. Ids are those of the
+   * control port.
+   */
   sent(): string[] {
     const entries = this.control.requests();
     this.control.clearRequests();
-    return entries.map(line);
+    return entries.map((entry) => line(entry, this.profile));
   }
 
   /** The same, without the GETs. */
@@ -252,6 +280,22 @@ export class Project {
   }
 }
 
-function line({ method, path: url }: RequestEntry): string {
-  return `${method} ${url.replace(/^\/api\/v1/, "")}`;
+/** Collections whose records have ids that the specification leaves open. */
+const RECORDS = {
+  grants: "grant",
+  webhooks: "webhook",
+  accounts: "account",
+  migration_requests: "migration_request",
+} as const satisfies Record<string, RecordKind>;
+
+function line({ method, path: url }: RequestEntry, profile: Profile): string {
+  const counted = (uuid: string): string => {
+    for (const kind of Object.values(RECORDS)) {
+      const id = readId(kind, uuid, profile);
+      if (id !== undefined) return String(id);
+    }
+    return uuid;
+  };
+  const path = url.replace(/^\/api\/v1/, "").replace(/[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}/g, counted);
+  return `${method} ${path}`;
 }

@@ -3,7 +3,7 @@
  * it sent. A violation fails the test that closes the sandbox.
  */
 import { type Sandbox, type SandboxOptions, startSandbox as start } from "../../src/sandbox/index.ts";
-import { completeProfile, type Profile } from "../../src/sandbox/profile/profile.ts";
+import { completeProfile, type Profile, type ProfileSwitch } from "../../src/sandbox/profile/profile.ts";
 import { validator } from "./openapi/validate.ts";
 
 /** What is known of a sandbox that is watched. */
@@ -19,10 +19,20 @@ const watches = new WeakMap<Sandbox, Watch>();
 /** Beyond it the list says nothing new. */
 const MOST = 20;
 
-/** The profile that suites run under which any must pass: `npm run test:long profiles` sets it, a test's own goes before it. */
-export function profileOfRun(): Pick<SandboxOptions, "profile"> {
-  const { HOSTFORM_PROFILE: profile } = process.env;
-  return profile === undefined ? {} : { profile };
+/** Values of switches that a test needs, the one to take first: what it is about is said by a server like that alone. */
+export type Pinned = { readonly [K in ProfileSwitch]?: readonly Profile[K][] };
+
+/**
+ * The profile that suites run under which any must pass: `npm run test:long profiles` sets it, a test's own goes before it.
+ * @param pinned the values that a switch may have; where the run has another one, it is the first of them.
+ */
+export function profileOfRun(pinned: Pinned = {}): { readonly profile: Profile } {
+  const profile: Record<string, string> = completeProfile(process.env.HOSTFORM_PROFILE);
+  for (const [name, values] of Object.entries(pinned) as [ProfileSwitch, readonly string[]][]) {
+    const [first] = values;
+    if (first !== undefined && !values.includes(profile[name] ?? "")) profile[name] = first;
+  }
+  return { profile: profile as Profile };
 }
 
 /** Starts a sandbox that is watched. @throws (its `close`) Error with the violations. */

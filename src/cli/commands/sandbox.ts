@@ -1,5 +1,6 @@
 import path from "node:path";
 import { fail, HostformError } from "../../model/index.ts";
+import { plural } from "../../report/index.ts";
 import { type Invocation, revealJson, say } from "../io.ts";
 import { checkRecordFile, readSnapshotFile, writeRecord } from "./sandbox-files.ts";
 
@@ -62,7 +63,7 @@ async function end(invocation: Invocation, { record }: SandboxFlags, sandbox: Sa
     if (record === undefined) return;
     const session = sandbox.control.session();
     await writeRecord(path.resolve(invocation.io.cwd, record), session);
-    say(invocation, `The session is in ${record} (${session.steps.length} steps).`);
+    say(invocation, `The session is in ${record} (${plural(session.steps.length, "step")}).`);
   } finally {
     await sandbox.close();
   }

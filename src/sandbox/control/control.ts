@@ -4,6 +4,7 @@
  */
 import { replay, type Subject, trigger } from "../events/index.ts";
 import type { Fault, FaultRequest } from "../faults/faults.ts";
+import { uniqueName } from "../http/access.ts";
 import {
   acceptTransfer,
   cancelInvoice,
@@ -205,7 +206,13 @@ export function controlOf(world: World): Control {
     upcoming: (most) => act(() => upcoming(world, most)),
     rates: () => act(() => rateViews(world)),
     requests: () => journal.entries(),
-    verifyRequests: (expected) => verifyRequests(journal.entries(), expected),
+    verifyRequests: (expected) => {
+      const names = store
+        .table("tokens")
+        .all()
+        .map((token) => uniqueName(store, token));
+      return verifyRequests(journal.entries(), expected, names);
+    },
     invariants: () => checkInvariants(journal.entries(), world.settings.rateLimit),
     clearRequests: () => journal.clear(),
     addFault: (fault) => faults.add(fault),

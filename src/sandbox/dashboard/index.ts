@@ -15,7 +15,7 @@ import { Form } from "./form.ts";
 import { liveStream } from "./live.ts";
 import { type About, type Page, ROOT, type Said, type Visit } from "./page.ts";
 import { PAGES } from "./pages/index.ts";
-import { layout, plainPage } from "./parts/layout.ts";
+import { layout, lostPage, plainPage } from "./parts/layout.ts";
 import { type Html, visible } from "./parts/text.ts";
 
 export type { About } from "./page.ts";
@@ -47,7 +47,10 @@ export function dashboardApp(control: Control, about: About): Hono {
   app.onError((error, c) => {
     const status = error instanceof Refusal ? error.status : 500;
     const title = status === 404 ? "Not found" : status === 500 ? "The sandbox failed" : "That did not work";
-    return send(c, status, plainPage(title, error.message));
+    // Whoever is lost in the dashboard gets its navigation; a stranger gets nothing of it.
+    const isLost = status === 404 && c.req.method === "GET" && control.list("customers").length > 0;
+    if (!isLost) return send(c, status, plainPage(title, error.message));
+    return send(c, status, layout(lostPage(title, error.message), visitOf(c, new URL(c.req.url), {}), undefined));
   });
   app.get(`${ROOT}/style.css`, (c) => asset(c, "text/css; charset=utf-8", STYLE));
   app.get(`${ROOT}/live.js`, (c) => asset(c, "text/javascript; charset=utf-8", LIVE));

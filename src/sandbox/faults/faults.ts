@@ -3,7 +3,7 @@
 import { Refusal } from "../refusal.ts";
 import { EVENTS, type EventName } from "../store/records.ts";
 import { derive } from "../store/secrets.ts";
-import { matches, patternOf } from "./operations.ts";
+import { checkPath, matches, patternOf } from "./operations.ts";
 
 /**
  * `before`: nothing has been committed. `after`: everything is committed and the answer is lost or replaced.
@@ -139,6 +139,15 @@ const isObject: Rule = (value) => typeof value === "object" && value !== null &&
 const within = (value: unknown, least: number, most: number): boolean =>
   typeof value === "number" && value >= least && value <= most;
 
+function isHeader(name: string, value: unknown): boolean {
+  try {
+    new Headers([[name, isText(value) ? (value as string) : ""]]);
+    return value === null || isText(value);
+  } catch {
+    return false;
+  }
+}
+
 /** Every field, what it may hold, and the sentence for what it may not. */
 const FIELDS: Readonly<Record<keyof FaultRequest, readonly [Rule, string]>> = {
   operation: [isText, 'The operation of a fault is a text like orderService or "POST /services".'],
@@ -161,8 +170,8 @@ const FIELDS: Readonly<Record<keyof FaultRequest, readonly [Rule, string]>> = {
   ],
   body: [() => true, ""],
   headers: [
-    (value) => isObject(value) && Object.values(value as object).every((one) => one === null || isText(one)),
-    "The headers of a fault are an object of texts.",
+    (value) => isObject(value) && Object.entries(value as object).every(([name, one]) => isHeader(name, one)),
+    "The headers of a fault are an object of texts that can be sent, or null to take one away.",
   ],
   drop: [(value) => typeof value === "boolean", "drop must be true or false."],
   delayMs: [(value) => within(value, 0, Number.MAX_SAFE_INTEGER), "delayMs must be a number of 0 or more."],
@@ -188,6 +197,7 @@ function check(request: FaultRequest): void {
   if (request.event !== undefined) refuse("event", 'Only a fault of the phase "delivery" has an event.');
   if (operation === undefined) {
     if (path === undefined) refuse("path", `${FIELDS.path[1]} Or give an operation like orderService.`);
+    else checkPath(path);
     return;
   }
   if (method !== undefined || path !== undefined) {

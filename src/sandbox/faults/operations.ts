@@ -1,4 +1,5 @@
 /** The endpoints by name, and the patterns that requests are told apart by: what faults and assertions speak of. */
+import { didYouMean } from "../nearest.ts";
 import { Refusal } from "../refusal.ts";
 
 /** Name -> method and path. The names are the `operationId`s of schemas/openapi.yaml; a test holds them together. */
@@ -45,11 +46,39 @@ export interface RequestPattern {
 export function patternOf(operation: unknown): Required<RequestPattern> {
   const spelled = typeof operation === "string" && isOperation(operation) ? OPERATIONS[operation] : operation;
   const [, method, path] = /^([A-Z]+) (\/\S*)$/.exec(String(spelled)) ?? [];
-  if (typeof operation === "string" && method !== undefined && path !== undefined) return { method, path };
+  if (typeof operation === "string" && method !== undefined && path !== undefined) {
+    if (!isOperation(operation)) checkPath(path, "operation");
+    return { method, path };
+  }
   const message =
     `There is no operation ${JSON.stringify(operation)}. Write a method and a path such as "POST /services", ` +
     `or one of ${Object.keys(OPERATIONS).join(", ")}.`;
   throw new Refusal(422, message, { errors: { operation: [message] } });
+}
+
+/**
+ * Refuses a path that no endpoint has: nothing would ever match it, and nobody would be told. Any method will do, as it can
+ * be the wrong one that is looked for.
+ * @throws Refusal (422), with the paths that there are.
+ */
+export function checkPath(path: string, field: "path" | "operation" = "path"): void {
+  const paths = [...new Set(Object.values(OPERATIONS).map((spelled) => spelled.replace(/^\S+ /, "")))];
+  if (paths.some((one) => couldBe(path, one))) return;
+  const message = `There is nothing at ${path.slice(0, 100)}.${didYouMean(path, paths)} The paths are ${paths.join(", ")}.`;
+  throw new Refusal(422, message, { errors: { [field]: [message] } });
+}
+
+/** Whether a path fits a pattern and an endpoint at once. */
+function couldBe(pattern: string, endpoint: string): boolean {
+  const wanted = segments(pattern);
+  const there = segments(endpoint);
+  const isOpen = wanted.at(-1) === "*";
+  if (isOpen) wanted.pop();
+  if (isOpen ? there.length < wanted.length : there.length !== wanted.length) return false;
+  return wanted.every((segment, at) => {
+    const other = there[at] ?? "";
+    return segment === other || segment === "*" || segment.startsWith(":") || other.startsWith(":");
+  });
 }
 
 function isOperation(name: string): name is OperationName {

@@ -1,6 +1,7 @@
 /** Assertions about the requests received: which were expected, and what came instead. */
 
-import { matches, patternOf } from "../faults/operations.ts";
+import { checkPath, matches, patternOf } from "../faults/operations.ts";
+import { didYouMean } from "../nearest.ts";
 import { Refusal } from "../refusal.ts";
 import { difference, inWords } from "./difference.ts";
 import type { RequestEntry } from "./journal.ts";
@@ -47,11 +48,17 @@ const SHOWN = 3;
 
 /**
  * The requests that match, oldest first.
+ * @param tokens the names of all tokens; undefined: any name may be expected.
  * @throws Refusal (422) when there are too few or too many: with what was expected, how many came, and how the nearest
  * others differ; also for an expectation that is not understood.
  */
-export function verifyRequests(entries: readonly RequestEntry[], expected: RequestExpectation): RequestEntry[] {
+export function verifyRequests(
+  entries: readonly RequestEntry[],
+  expected: RequestExpectation,
+  tokens?: readonly string[],
+): RequestEntry[] {
   check(expected);
+  if (tokens !== undefined) checkToken(expected, entries, tokens);
   const judged = entries.map((entry) => ({ entry, differences: differences(expected, entry) }));
   const matching = judged.filter(({ differences }) => differences.length === 0).map(({ entry }) => entry);
   const [least, most] = bounds(expected);
@@ -159,4 +166,13 @@ function check(expected: RequestExpectation): void {
     refuse("query", "query must be an object of values by parameter.");
   }
   if (operation !== undefined) patternOf(operation);
+  if (expected.path !== undefined) checkPath(expected.path);
+}
+
+/** A token of another name would match nothing, which is what `times: 0` wants. */
+function checkToken({ token }: RequestExpectation, entries: readonly RequestEntry[], tokens: readonly string[]): void {
+  const known = [...new Set([...tokens, ...entries.flatMap((entry) => entry.token ?? [])])];
+  if (typeof token !== "string" || known.includes(token)) return;
+  const message = `There is no token "${token}".${didYouMean(token, known)} The tokens are ${known.join(", ")}.`;
+  throw new Refusal(422, message, { errors: { token: [message] } });
 }

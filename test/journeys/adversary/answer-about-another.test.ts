@@ -1,6 +1,7 @@
 /** Found by a review that looked for ways to a second order, a lost secret or a touched stranger. */
 import { expect, it } from "vitest";
 import { startProject } from "../../support/project.ts";
+import { objectOf } from "../reading.ts";
 
 it("GET /services/1003 that is answered with service 1001 (a cache, a proxy) never leads to a change of 1001", async () => {
   const p = await startProject({
@@ -11,10 +12,8 @@ it("GET /services/1003 that is answered with service 1001 (a cache, a proxy) nev
   });
   await p.apply();
   const headers = { authorization: `Bearer ${p.sandbox.tokens.agency}`, accept: "application/json" };
-  const body = (await (await fetch(`${p.sandbox.url}/api/v1/services/1003`, { headers })).json()) as {
-    data: { id: number };
-  };
-  body.data.id = 1001;
+  const body = (await (await fetch(`${p.sandbox.url}/api/v1/services/1003`, { headers })).json()) as object;
+  objectOf(body).id = 1001;
   p.control.addFault({ method: "GET", path: "/services/:id", phase: "before", status: 200, body, times: 99 });
   await p.declare({ project: "x", webhooks: { w: { url: "https://h.example", events: ["invoice.paid"] } } });
   p.sent();

@@ -12,8 +12,10 @@ it("import over a replacement without known outcome does not forget the object t
   project.control.addFault({ method: "GET", path: "/webhooks", phase: "before", status: 403, nth: 2 });
   await project.run("apply", "--auto-approve");
   project.control.clearFaults();
-  expect((await project.recorded("hosting_webhook.a"))?.private.deposed).toMatchObject({ id: "201" });
-  await project.run("import", "hosting_webhook.a", "202");
+  expect((await project.recorded("hosting_webhook.a"))?.private.deposed).toMatchObject({
+    id: project.idOf("webhooks", 201),
+  });
+  await project.run("import", "hosting_webhook.a", project.idOf("webhooks", 202));
   await project.apply();
   expect(project.control.list("webhooks").map(({ id }) => id)).toEqual([202]);
 });

@@ -1,6 +1,7 @@
 /** Found by a review that looked for ways to a second order, a lost secret or a touched stranger. */
 import { expect, it } from "vitest";
 import { type Project, startProject } from "../../support/project.ts";
+import { itemsOf } from "../reading.ts";
 
 const SITE = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
 const SERVER = { plan_id: 31, currency: "USD" };
@@ -14,7 +15,7 @@ async function call(p: Project, method: string, path: string, body?: object, key
   };
   return (
     await fetch(`${p.sandbox.url}/api/v1${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) })
-  ).json() as Promise<{ data: Record<string, unknown>[] }>;
+  ).json() as Promise<object>;
 }
 
 it("one pending sibling does not explain away more than one unknown server", async () => {
@@ -37,7 +38,7 @@ it("lost state, key forgotten, the host shows the plan under a name that is in n
   await p.loseState();
   p.control.advanceClock({ days: 2 });
   const body = await call(p, "GET", "/services");
-  for (const one of body.data) one.plan = "VPS One (2025)";
+  for (const one of itemsOf(body)) one.plan = "VPS One (2025)";
   p.control.addFault({ method: "GET", path: "/services", phase: "after", status: 200, body, times: 99 });
   await p.run("apply", "--auto-approve");
   expect(orders(p)).toHaveLength(1);
@@ -51,7 +52,7 @@ it("a host that shows the domain of a service only when it is provisioned: a los
   p.clock.advance(2 * 86_400_000);
   p.control.advanceClock({ days: 2 });
   const body = await call(p, "GET", "/services");
-  for (const one of body.data) Object.assign(one, { domain: null, status: "pending" });
+  for (const one of itemsOf(body)) Object.assign(one, { domain: null, status: "pending" });
   p.control.addFault({ method: "GET", path: "/services", phase: "after", status: 200, body, times: 99 });
   await p.run("apply", "--auto-approve");
   expect(orders(p)).toHaveLength(1);

@@ -26,6 +26,12 @@ describe("the signing secret of a webhook", () => {
     { data: { ...hook, keys: [{ hmac_key: SECRET }] } },
     { data: { ...hook, secret_hint: "whsec_01", has_secret: "yes", signing_algorithm: "sha256", secret: SECRET } },
     { data: { ...hook, old_secret: "whsec_old" }, meta: { new_secret: SECRET } },
+    { data: { ...hook, secret: "********", plain_text_secret: SECRET } },
+    { data: { ...hook, secret: "whsec_…6789" }, meta: { signing_secret: SECRET } },
+    { data: { ...hook, secret: "[hidden]", meta: { secret: { plain_text: SECRET } } } },
+    { data: { ...hook, secret: "a-digest-of-it", plainTextSecret: SECRET } },
+    { data: { ...hook, client_secret: "another", signing_key: SECRET } },
+    { data: { ...hook, client_secret: SECRET } },
   ])("is found in %j", (answer) => {
     expect(readAnswer("createWebhook", answer)).toMatchObject({ secret: SECRET });
   });
@@ -33,6 +39,10 @@ describe("the signing secret of a webhook", () => {
   it.each([
     { data: hook },
     { data: { ...hook, secret: "" } },
+    { data: { ...hook, secret: "whsec_***" } },
+    { data: { ...hook, secret: "xxxxxxxxxxxx" } },
+    { data: { ...hook, secret: "whsec_...6789" } },
+    { data: { ...hook, secret: "REDACTED", signing_secret: "<hidden>" } },
     { data: { ...hook, secret: 5 } },
     { data: { ...hook, has_secret: "yes", secret_hint: "whsec_01", signing_algorithm: "sha256" } },
     { data: { ...hook, secret_expires_at: "2026-11-21", secret_url: "https://x.example/" } },
@@ -64,6 +74,11 @@ describe("a generated password", () => {
     { data: { user: { username: "root", passwd: PASSWORD } } },
   ])("is found in %j", (answer) => {
     expect(readAnswer("resetPassword", answer)).toEqual({ password: PASSWORD });
+  });
+
+  it.each(["a***b-Z9", "..x..Q", "secret-9", "x*x*x*Y"])("may be any text, such as %s", (password) => {
+    expect(readAnswer("resetPassword", { data: { password } })).toEqual({ password });
+    expect(readAnswer("resetPassword", { data: { password: "********" } })).toEqual({ password: null });
   });
 
   it.each([

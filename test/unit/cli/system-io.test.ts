@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { systemIo } from "../../../src/cli/system-io.ts";
+import { forgiveClosing, systemIo } from "../../../src/cli/system-io.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -39,5 +39,27 @@ describe("an interruption", () => {
     expect(told).toHaveBeenCalledTimes(2);
     signals.emit("SIGHUP");
     expect(told).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe("a terminal that was closed while a question stood there", () => {
+  /** A terminal that fails with this when it is set back. */
+  const failing = (code: string) => {
+    const terminal = {
+      setRawMode: (_mode: boolean): never => {
+        throw Object.assign(new Error(`setRawMode ${code}`), { code, errno: -5, syscall: "setRawMode" });
+      },
+    };
+    forgiveClosing(terminal);
+    return terminal;
+  };
+
+  it("ends the question, not the process: the state's lock has to be freed", () => {
+    const terminal = failing("EIO");
+    expect(terminal.setRawMode(false)).toBe(terminal);
+  });
+
+  it("and any other failure is one", () => {
+    expect(() => failing("EBADF").setRawMode(false)).toThrow("EBADF");
   });
 });

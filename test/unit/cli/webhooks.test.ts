@@ -148,6 +148,8 @@ describe("signing secrets", () => {
     ["secrets with comments", `# production\n${SECRET}\n`, "comments"],
     ["a secret in quotes", `"${SECRET}"\n`, "quotes"],
     ["a secret that anybody could guess", "whsec_x\n", "8 characters"],
+    ["a secret that is hidden", "whsec_********\n", "in the place of a secret"],
+    ["a placeholder", "<signing-secret>\n", "in the place of a secret"],
     ["endless, nearly", "x".repeat(1_100_000), "too large"],
     ["in UTF-16", `${SECRET}\0`, "UTF-8"],
     ["something else", "line\n".repeat(30), "30 lines"],

@@ -143,7 +143,6 @@ test.each([
   [{ next_due_date: "soon" }, "a date"],
   [{ next_due_date: "2026-02-30" }, "a date"],
   [{ created_at: "yesterday" }, "an instant"],
-  [{ status: "asleep" }, "one of pending"],
   [{ price: -1 }, "whole number"],
   [{ currency: "GBP" }, "one of GEL"],
 ])("no service can be made to hold %j", async (fields, words) => {

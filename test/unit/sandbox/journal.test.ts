@@ -84,8 +84,35 @@ describe("verifyRequests", () => {
     [{ query: ["page"] }, "query"],
     [{ method: 1 }, "method"],
     [{ boby: {} }, 'no field "boby"'],
+    [{ path: "/servces", times: 0 }, 'nothing at /servces. Did you mean "/services"?'],
+    [{ operation: "GET /servces", times: 0 }, 'Did you mean "/services"?'],
+    [{ path: "/servces/*" }, "nothing at /servces/*"],
+    [{ path: "/services/1/2/3/4" }, "The paths are /plans,"],
   ])("%j is refused", (expected, hint) => {
     expect(() => verifyRequests([entry()], expected as never)).toThrow(hint);
+  });
+
+  test("a token that nobody has is refused, one that somebody had is not", async () => {
+    const { send, sandbox } = await start();
+    const { control } = sandbox;
+    const { id, value } = control.create("tokens", { name: "ci", abilities: ["view"] });
+    await send("GET", "/plans", { token: value });
+    control.remove("tokens", id);
+    expect(control.verifyRequests({ token: "ci" })).toHaveLength(1);
+    expect(control.verifyRequests({ token: "viewer", times: 0 })).toEqual([]);
+    expect(control.verifyRequests({ token: null, times: 0 })).toEqual([]);
+    expect(() => control.verifyRequests({ token: "agnecy", times: 0 })).toThrow('Did you mean "agency"?');
+  });
+
+  test.each([
+    "/services/1003",
+    "/services/:id/grants/*",
+    "/*",
+    "/api/v1/plans",
+    "/services/*/suspend",
+    "/domains/check",
+  ])("%s is a path that requests can have", (path) => {
+    expect(verifyRequests([], { path, times: 0 })).toEqual([]);
   });
 
   test("over HTTP: the entries, or 422 with the sentence", async () => {

@@ -3,6 +3,8 @@
  * file would be worth as a secret, anybody can guess (`}`, `# production`), so one such line refuses all of it. Pure.
  */
 
+import { WEBHOOK_SECRET } from "../../../api/one-time.ts";
+
 /** Why a text cannot be what it is taken for, and what to do about it. */
 export interface Unfit {
   readonly detail: string;
@@ -55,9 +57,12 @@ export function unfitLines(lines: readonly string[]): Unfit | undefined {
 
 /** Why a text is not taken for a secret, wherever it stands; undefined when it is. */
 export function unfitSecret(secret: string): Unfit | undefined {
-  if (secret.length >= SHORTEST) return undefined;
-  return {
-    detail: `What stands there is shorter than ${SHORTEST} characters: anybody could guess it.`,
-    fix: "Give the secret that the API showed when the webhook was registered.",
-  };
+  const fix = "Give the secret that the API showed when the webhook was registered.";
+  if (secret.length < SHORTEST) {
+    return { detail: `What stands there is shorter than ${SHORTEST} characters: anybody could guess it.`, fix };
+  }
+  if (WEBHOOK_SECRET.masked.test(secret) || /^<.*>$/.test(secret)) {
+    return { detail: "What stands there is in the place of a secret, and anybody could guess it.", fix };
+  }
+  return undefined;
 }

@@ -33,6 +33,7 @@ tbody tr:hover > * { background: light-dark(#f8fafc, #1c2229) }
 .end .row { justify-content: flex-end }
 .two th, .two td { white-space: normal }
 .clip code { display: inline-block; max-width: 22ch; overflow: hidden; text-overflow: ellipsis; vertical-align: bottom }
+.break { white-space: normal }
 .break code { overflow-wrap: anywhere }
 .method { display: inline-block; min-width: 4.2em; color: var(--soft); font-size: 12px; font-weight: 600 }
 .pager { display: flex; gap: 14px; padding-top: 10px }

@@ -105,7 +105,14 @@ function buttons(visit: Visit, record: Service): Html {
       : act(visit, { do: "provision", id, label: "Provision now", about: `service ${id}`, tone: "primary" })
   }${status === "active" ? act(visit, { do: "suspend", id, label: "Suspend", about: `service ${id}` }) : ""}${
     status === "suspended"
-      ? act(visit, { do: "unsuspend", id, label: "Unsuspend", about: `service ${id}`, tone: "primary" })
+      ? act(visit, {
+          do: "unsuspend",
+          id,
+          label: "Unsuspend",
+          about: `service ${id}`,
+          // Of one whose invoice is overdue, the way back is to pay it, below.
+          ...(record.suspended_for !== "unpaid" && { tone: "primary" }),
+        })
       : ""
   }${act(visit, {
     do: "terminate",

@@ -18,26 +18,34 @@ const WORDS: Readonly<Record<Upcoming["what"], string>> = {
 };
 
 /** Of all accounts: the clock is everybody's. */
-export function dueList({ control, now }: Visit, most: number): Html {
+export function dueList(visit: Visit, most: number): Html {
+  const { control, now } = visit;
   const due = control.upcoming(most);
   if (due.length === 0) return html`<p class="empty">Nothing is due.</p>`;
   return html`<ol class="due">${due.map(
-    (one) => html`<li><div>${subject(one)} ${WORDS[one.what]}</div>
+    (one) => html`<li><div>${subject(one)} ${WORDS[one.what]}${owner(visit, one)}</div>
 <div class="under hint">${when(one.at)}, ${fromNow(one.at, now)}</div></li>`,
   )}</ol>`;
 }
 
 /** The same with a line for each, for a page of its own. */
-export function dueTable({ control, now }: Visit, most: number): Html {
+export function dueTable(visit: Visit, most: number): Html {
+  const { control, now } = visit;
   return table({
     caption: "What falls due next",
     unseen: true,
     columns: [{ title: "When" }, { title: "In", wide: true }, { title: "What" }],
     rows: control
       .upcoming(most)
-      .map((one) => [when(one.at), fromNow(one.at, now), html`${subject(one)} ${WORDS[one.what]}`]),
+      .map((one) => [when(one.at), fromNow(one.at, now), html`${subject(one)} ${WORDS[one.what]}${owner(visit, one)}`]),
     empty: "Nothing is due.",
   });
+}
+
+/** Named when it is not the account that is looked at. */
+function owner({ account, accounts }: Visit, { customer_id }: Upcoming): Html {
+  const other = accounts.find(({ id }) => id === customer_id && id !== account.id);
+  return other === undefined ? html`` : html` <span class="hint">of ${other.name}</span>`;
 }
 
 function subject({ what, order_id, delivery_id }: Upcoming): Html {

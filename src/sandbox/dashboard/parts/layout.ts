@@ -75,6 +75,16 @@ export function topClock({ now, frozen }: Visit): Html {
   return html`${when(now)} UTC${frozen ? html` ${badge("frozen", "quiet")}` : ""}`;
 }
 
+/** A page of the dashboard for a path that leads nowhere. */
+export function lostPage(title: string, message: string): Page {
+  return {
+    path: "",
+    nav: "",
+    title: () => title,
+    body: () => html`<p>${shown(message)}</p><p><a href="/">To the overview</a></p>`,
+  };
+}
+
 /** A page for what went wrong with the request itself: an unknown page, a form from elsewhere. */
 export function plainPage(title: string, message: string): Html {
   return frame(

@@ -23,7 +23,9 @@ export function requestTable(entries: readonly RequestEntry[], caption: string):
       html`${httpStatus(entry.status)}${entry.fault === null ? "" : html` ${badge("fault", "bad")}`}`,
       html`<span class="method">${entry.method}</span> <span class="break">${code(pathOf(entry))}</span>`,
       entry.token === null ? html`<span class="none">none</span>` : code(entry.token),
-      entry.idempotency_key === null ? maybe(null) : html`<span class="clip">${code(entry.idempotency_key)}</span>`,
+      entry.idempotency_key === null
+        ? maybe(null)
+        : html`<span class="clip" title="${entry.idempotency_key}">${code(entry.idempotency_key)}</span>`,
     ]),
     empty: html`No requests yet. <a href="${ROOT}/settings#order">How to send one</a>.`,
   });
