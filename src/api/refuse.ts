@@ -2,6 +2,7 @@ import type { Clock, Code } from "../model/index.ts";
 import { describeEndpoint, endpoints } from "./endpoints.ts";
 import type { ApiRequest, Reply } from "./exchange.ts";
 import { FailedAttempt } from "./failure.ts";
+import { parseJson } from "./json.ts";
 import { retryAfter } from "./rate-headers.ts";
 import type { Redact } from "./redact.ts";
 import { fieldErrorsOf, serverMessageOf } from "./server-words.ts";
@@ -47,7 +48,16 @@ export function refusal(
   });
 }
 
-function judge({ endpoint }: ApiRequest, { status, headers }: Reply): Verdict {
+/**
+ * Whether an answer may be the API's own: no body, or JSON ("all bodies are JSON", §1). What routers and proxies say of a
+ * path that leads nowhere for a moment is a page or a line of text.
+ */
+function isOwnWord({ text }: Reply): boolean {
+  return text.trim() === "" || parseJson(text) !== undefined;
+}
+
+function judge({ endpoint }: ApiRequest, reply: Reply): Verdict {
+  const { status, headers } = reply;
   const { ability, path, repeat } = endpoints[endpoint];
   const what = describeEndpoint(endpoint);
   if (status === 401) {
@@ -64,10 +74,11 @@ function judge({ endpoint }: ApiRequest, { status, headers }: Reply): Verdict {
       fix: `It needs the ability "${ability}". Use a token that has it, belongs to the account that the object is in, and is not restricted to other services.`,
     };
   }
-  if ((status === 404 || status === 410) && /html/i.test(headers["content-type"] ?? "")) {
+  const page = !isOwnWord(reply) && (path.includes("{") || /html/i.test(headers["content-type"] ?? ""));
+  if ((status === 404 || status === 410) && page) {
     return {
       code: "api.malformed",
-      summary: `A page answered in place of the API (${status})`,
+      summary: `A page or a text answered in place of the API (${status})`,
       fix: "Check that the base URL is the API's address, and that no proxy stands in for it.",
     };
   }

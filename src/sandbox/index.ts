@@ -19,7 +19,8 @@ import { listen } from "./http/listen.ts";
 import { RateWindows } from "./http/rate.ts";
 import { HeapAgenda } from "./life/index.ts";
 import { SandboxOptionError } from "./option-error.ts";
-import { completeOptions, type SandboxOptions, wholeNumber } from "./options.ts";
+import { checkOptions } from "./option-rules.ts";
+import { completeOptions, type SandboxOptions } from "./options.ts";
 import { completeProfile } from "./profile/profile.ts";
 import { Recorder } from "./record/index.ts";
 import { Journal } from "./record/journal.ts";
@@ -75,9 +76,9 @@ export interface Sandbox {
  * @throws SandboxOptionError for options that cannot be used: unknown profile values, ports in use, a foreign data file.
  */
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  checkOptions(options);
   const settings = completeOptions(options, completeProfile(options.profile));
-  const port = wholeNumber("port", options.port, 0);
-  const controlPort = wholeNumber("controlPort", options.controlPort, 0);
+  const { port = 0, controlPort = 0 } = options;
   const store = await openStore(options.data);
   const parts: { close(): Promise<void> }[] = [];
   let closing: Promise<void> | undefined;

@@ -79,38 +79,27 @@ export type Settings = Required<
   frozenAt: number | undefined;
 };
 
-/** The number of an option, refused when it is negative, broken or not finite. */
-export function wholeNumber(name: string, value: number | undefined, fallback: number): number {
-  if (value === undefined) return fallback;
-  if (Number.isInteger(value) && value >= 0) return value;
-  throw new SandboxOptionError(`${name} must be a whole number of 0 or more, not ${value}.`);
-}
-
 /** A timer that does not keep the process alive once the sandbox has been closed. */
 function wait(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
-/** Fills in the defaults. */
+/** Fills in the defaults; what the options may be is checked before (`option-rules.ts`). */
 export function completeOptions(options: SandboxOptions, profile: Profile): Settings {
   return {
     seed: options.seed ?? "hostform",
     clock: typeof options.clock === "object" ? options.clock : { now: () => Date.now() },
     frozenAt: typeof options.clock === "string" ? instantOf(options.clock) : undefined,
     sleep: options.sleep ?? wait,
-    rateLimit: wholeNumber("rateLimit", options.rateLimit, 60),
-    idempotencyRetentionSeconds: wholeNumber(
-      "idempotencyRetentionSeconds",
-      options.idempotencyRetentionSeconds,
-      keyRetentionSeconds(profile),
-    ),
-    jobSeconds: wholeNumber("jobSeconds", options.jobSeconds, 1),
-    provisioningSeconds: wholeNumber("provisioningSeconds", options.provisioningSeconds, 1),
-    processingMs: wholeNumber("processingMs", options.processingMs, 0),
-    noticeDays: wholeNumber("noticeDays", options.noticeDays, 7),
+    rateLimit: options.rateLimit ?? 60,
+    idempotencyRetentionSeconds: options.idempotencyRetentionSeconds ?? keyRetentionSeconds(profile),
+    jobSeconds: options.jobSeconds ?? 1,
+    provisioningSeconds: options.provisioningSeconds ?? 1,
+    processingMs: options.processingMs ?? 0,
+    noticeDays: options.noticeDays ?? 7,
     alarm: options.alarm ?? typeof options.clock !== "object",
     deliverTo: deliverToOf(options.deliverTo),
-    deliveryTimeoutMs: wholeNumber("deliveryTimeoutMs", options.deliveryTimeoutMs, 10_000),
+    deliveryTimeoutMs: options.deliveryTimeoutMs ?? 10_000,
     observe: options.observe ?? (() => undefined),
     autoPay: options.autoPay ?? false,
     profile,

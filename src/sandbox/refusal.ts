@@ -24,7 +24,8 @@ export function invalid(errors: FieldErrors): Refusal {
   return new Refusal(422, `${all[0] ?? "The given data is invalid."}${more}`, { errors });
 }
 
-/** 404: no such record. Which status an unknown resource gets is not specified (§7 Gaps). */
-export function notFound(what: string, id: string | number): Refusal {
-  return new Refusal(404, `There is no ${what} ${id}.`);
+/** 404: no such record. Which status an unknown resource gets is not specified (§7 Gaps). 422 for what cannot be an id. */
+export function notFound(what: string, id: unknown): Refusal {
+  if (typeof id === "string" || typeof id === "number") return new Refusal(404, `There is no ${what} ${id}.`);
+  return new Refusal(422, `A ${what} is told by its id or name, not by ${JSON.stringify(id)?.slice(0, 60)}.`);
 }

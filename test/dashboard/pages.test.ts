@@ -140,7 +140,7 @@ describe("every page", () => {
     const due = async (visitor: Visitor) =>
       (await visitor.see("/")).text.match(/<ol class="due">.*?<\/ol>/s)?.[0] ?? "";
     const agency = new Visitor(sandbox);
-    expect(await due(agency)).toMatch(/Service 1001<\/a> is renewed.*of customer</);
+    expect(await due(agency)).toMatch(/Service 1001<\/a> <span class="hint">of customer<\/span> is renewed/);
     const customer = new Visitor(sandbox);
     await customer.press("/dashboard/account", { account: "2" });
     expect(await due(customer)).toContain("Service 1001");

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
 import { registration } from "../support/registration.ts";
+import { ENDING_LISTS } from "../support/sandbox.ts";
 
 const www = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
 const shop = { plan_id: 12, currency: "USD", domain: "shop.acme.example" };
@@ -165,7 +166,7 @@ describe("a price", () => {
   });
 
   it("is read once more for all orders together", async () => {
-    const project = await startProject({ declare: declare({}) });
+    const project = await startProject({ declare: declare({}), pinned: { envelope: ENDING_LISTS } });
     project.answer = () => {
       project.sent();
       return "yes";

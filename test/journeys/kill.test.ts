@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { startSandbox } from "../support/sandbox.ts";
+import { profileOfRun, startSandbox } from "../support/sandbox.ts";
 
 const MAIN = path.resolve(import.meta.dirname, "../../src/cli/main.ts");
 const ends: (() => Promise<unknown>)[] = [];
@@ -37,7 +37,7 @@ describe("an apply that is killed", () => {
           answer = resolve;
           arrived();
         });
-      const sandbox = await startSandbox({ rateLimit: 0, sleep });
+      const sandbox = await startSandbox({ rateLimit: 0, sleep, ...profileOfRun() });
       const dir = await mkdtemp(path.join(tmpdir(), "hostform-kill-"));
       ends.push(
         () => sandbox.close(),

@@ -4,7 +4,8 @@
  * is chosen by the seed. Only in `npm run test:long profiles`; HOSTFORM_PROFILES says how many of the combinations.
  */
 import { describe, expect, it } from "vitest";
-import { PROFILE_SWITCHES, type Profile, type ProfileSwitch, profileText } from "../../src/sandbox/index.ts";
+import { PROFILE_SWITCHES, type Profile, profileText } from "../../src/sandbox/index.ts";
+import { drawnProfile } from "../support/drawn-profile.ts";
 import { live } from "../support/profile-life.ts";
 import { liveInBadWeather } from "../support/profile-weather.ts";
 
@@ -22,21 +23,11 @@ const all = DANGEROUS.reduce<Partial<Profile>[]>(
   [{}],
 );
 
-/** A number that follows from the seed, the combination and the switch. */
-function drawn(at: number, name: string): number {
-  let state = SEED ^ Math.imul(at + 1, 0x9e3779b1);
-  for (const letter of name) state = Math.imul(state ^ letter.charCodeAt(0), 0x85ebca6b) ^ (state >>> 13);
-  return (state ^ (state >>> 16)) >>> 0;
-}
-
 /** The rest of the profile, by the seed; in calm weather. */
-function completed(dangerous: Partial<Profile>, at: number): Profile {
-  const rest = (Object.keys(PROFILE_SWITCHES) as ProfileSwitch[]).map((name) => {
-    const values = PROFILE_SWITCHES[name];
-    return [name, name === "weather" ? "calm" : values[drawn(at, name) % values.length]];
-  });
-  return { ...Object.fromEntries(rest), ...dangerous };
-}
+const completed = (dangerous: Partial<Profile>, at: number): Profile => ({
+  ...drawnProfile(SEED, String(at)),
+  ...dangerous,
+});
 
 const wanted = Math.min(Number(process.env.HOSTFORM_PROFILES ?? all.length), all.length);
 /** Spread over all of them; the seed says where it begins. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { startProject } from "../support/project.ts";
-import { startSandbox } from "../support/sandbox.ts";
+import { ENDING_LISTS, profileOfRun, startSandbox } from "../support/sandbox.ts";
 
 /** The tokens with which each request came: the log names them. */
 const tokensOf = (requests: readonly { token: string | null; method: string }[], method?: string) => [
@@ -40,8 +40,10 @@ describe("two accounts in one project", () => {
   });
 
   it("on two hosts each have a budget of their own", async () => {
-    const project = await startProject({ sandbox: { rateLimit: 6 } });
-    const other = await startSandbox({ clock: project.clock, rateLimit: 6, autoPay: true, provisioningSeconds: 0 });
+    const pinned = { envelope: ENDING_LISTS };
+    const project = await startProject({ sandbox: { rateLimit: 6 }, pinned });
+    const usual = { clock: project.clock, autoPay: true, provisioningSeconds: 0, ...profileOfRun(pinned) };
+    const other = await startSandbox({ ...usual, rateLimit: 6 });
     try {
       project.env.BETA_TOKEN = other.tokens.agency;
       await project.declare(TWO({ base_url: other.url, token_env: "BETA_TOKEN" }));

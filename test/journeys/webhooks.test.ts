@@ -8,7 +8,7 @@ import path from "node:path";
 import { afterEach, expect, it } from "vitest";
 import { signatureOf } from "../../src/webhooks/index.ts";
 import { quickFolder } from "../support/folder.ts";
-import { startSandbox } from "../support/sandbox.ts";
+import { profileOfRun, startSandbox } from "../support/sandbox.ts";
 
 const root = path.resolve(import.meta.dirname, "../..");
 const APP_SECRET = "whsec_that-the-application-knows-0123";
@@ -76,7 +76,11 @@ it("takes every event exactly once to the application, through a rotation of the
   ends.push(() => rm(dir, { recursive: true, force: true }));
   const now = Date.parse("2026-11-22T08:00:00Z");
   // Each event is sent twice over, as a queue does at times.
-  const sandbox = await startSandbox({ clock: { now: () => now }, rateLimit: 0, profile: { deliveries: "twice" } });
+  const sandbox = await startSandbox({
+    clock: { now: () => now },
+    rateLimit: 0,
+    ...profileOfRun({ deliveries: ["twice"] }),
+  });
   ends.push(() => sandbox.close());
   const { control } = sandbox;
   const secretFile = path.join(dir, "hook.secret");
@@ -95,7 +99,9 @@ it("takes every event exactly once to the application, through a rotation of the
     headers: { authorization: `Bearer ${sandbox.tokens.agency}`, "content-type": "application/json" },
     body: JSON.stringify({ url, events: ["service.suspended"] }),
   });
-  const { data: webhook } = (await registered.json()) as { data: { id: number; secret: string } };
+  expect(registered.status).toBe(201);
+  const [webhook] = control.list("webhooks");
+  if (webhook === undefined) throw new Error("no webhook was registered");
   await keep(webhook.secret);
 
   const services = control.seedServices({ count: 60, plan_id: 11 }).map(({ id }) => id);

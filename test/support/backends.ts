@@ -6,7 +6,7 @@ import path from "node:path";
 import type { Sandbox } from "../../src/sandbox/index.ts";
 import { HttpBackend } from "./http-backend.ts";
 import type { Postgres } from "./postgres.ts";
-import { startSandbox } from "./sandbox.ts";
+import { profileOfRun, startSandbox } from "./sandbox.ts";
 
 const MAIN = path.resolve(import.meta.dirname, "../../src/cli/main.ts");
 
@@ -98,7 +98,13 @@ export class RemoteProject {
     sleep: () => Promise<void> = async () => undefined,
   ): Promise<RemoteProject> {
     const dir = await mkdtemp(path.join(tmpdir(), "hostform-backend-"));
-    const sandbox = await startSandbox({ rateLimit: 0, autoPay: true, provisioningSeconds: 0, sleep });
+    const sandbox = await startSandbox({
+      rateLimit: 0,
+      autoPay: true,
+      provisioningSeconds: 0,
+      sleep,
+      ...profileOfRun(),
+    });
     const project = new RemoteProject(dir, sandbox, backend);
     await writeFile(path.join(dir, "terraform.rc"), "disable_checkpoint = true\n");
     return project;

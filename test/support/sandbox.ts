@@ -2,8 +2,10 @@
  * The sandbox of all tests: every exchange with its API is held against `schemas/openapi.yaml`, and so is every event that
  * it sent. A violation fails the test that closes the sandbox.
  */
+import { expect, onTestFailed } from "vitest";
 import { type Sandbox, type SandboxOptions, startSandbox as start } from "../../src/sandbox/index.ts";
-import { completeProfile, type Profile, type ProfileSwitch } from "../../src/sandbox/profile/profile.ts";
+import { completeProfile, type Profile, type ProfileSwitch, profileText } from "../../src/sandbox/profile/profile.ts";
+import { drawnProfile } from "./drawn-profile.ts";
 import { validator } from "./openapi/validate.ts";
 
 /** What is known of a sandbox that is watched. */
@@ -23,16 +25,29 @@ const MOST = 20;
 export type Pinned = { readonly [K in ProfileSwitch]?: readonly Profile[K][] };
 
 /**
+ * Lists that say where they end. The others are read until a page is short, which costs a request more: for tests that count
+ * requests, or name one by its number.
+ */
+export const ENDING_LISTS = ["laravel", "data_meta", "items_pagination", "named_has_more", "flat"] as const;
+
+/**
  * The profile that suites run under which any must pass: `npm run test:long profiles` sets it, a test's own goes before it.
+ * With `drawn` each test has another one, by its name and the seed, and says which if it fails.
  * @param pinned the values that a switch may have; where the run has another one, it is the first of them.
  */
 export function profileOfRun(pinned: Pinned = {}): { readonly profile: Profile } {
-  const profile: Record<string, string> = completeProfile(process.env.HOSTFORM_PROFILE);
+  const { HOSTFORM_PROFILE: given, HOSTFORM_SEED: seed = "1" } = process.env;
+  const test = expect.getState().currentTestName;
+  const profile: Record<string, string> = given === "drawn" ? drawnProfile(seed, test ?? "") : completeProfile(given);
   for (const [name, values] of Object.entries(pinned) as [ProfileSwitch, readonly string[]][]) {
     const [first] = values;
     if (first !== undefined && !values.includes(profile[name] ?? "")) profile[name] = first;
   }
-  return { profile: profile as Profile };
+  const whole = profile as Profile;
+  if (given === "drawn" && test !== undefined) {
+    onTestFailed(() => void process.stderr.write(`With HOSTFORM_PROFILE=${profileText(whole)}: ${test}\n`));
+  }
+  return { profile: whole };
 }
 
 /** Starts a sandbox that is watched. @throws (its `close`) Error with the violations. */

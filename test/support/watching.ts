@@ -11,7 +11,7 @@ import type { Sandbox, SandboxOptions } from "../../src/sandbox/index.ts";
 import { START } from "./clock.ts";
 import { quickFolder } from "./folder.ts";
 import { type FakeIo, fakeIo } from "./io.ts";
-import { startSandbox } from "./sandbox.ts";
+import { profileOfRun, startSandbox } from "./sandbox.ts";
 
 /** Waits up to this are a run's own: for a queued job, for a declaration to settle, for events that come together. */
 const SHORT_MS = 5_000;
@@ -154,7 +154,7 @@ export async function watched(declaration: string | object, options: SandboxOpti
   const dir = await mkdtemp(quickFolder("watch"));
   ends.push(() => rm(dir, { recursive: true, force: true }));
   const instant = { rateLimit: 0, autoPay: true, provisioningSeconds: 0, jobSeconds: 0 };
-  const sandbox = await startSandbox({ clock, ...instant, ...options });
+  const sandbox = await startSandbox({ clock, ...instant, ...profileOfRun(), ...options });
   ends.push(() => sandbox.close());
   const env: Record<string, string> = { HOSTING_BASE_URL: sandbox.url, HOSTING_TOKEN: sandbox.tokens.agency };
   const declare = (document: string | object) =>

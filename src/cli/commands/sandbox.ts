@@ -71,11 +71,11 @@ async function end(invocation: Invocation, { record }: SandboxFlags, sandbox: Sa
 
 async function start({ io }: Invocation, flags: SandboxFlags): Promise<Sandbox> {
   const { startSandbox, parseProfile, SandboxOptionError } = await import("../../sandbox/index.ts");
-  const { profile, data, deliverTo, snapshot, record, token: _token, open: _open, ...options } = flags;
+  const { profile, data, deliverTo, snapshot, record } = flags;
   if (record !== undefined) await checkRecordFile(path.resolve(io.cwd, record));
   try {
     return await startSandbox({
-      ...options,
+      ...asGiven(flags),
       ...(data !== undefined && { data: path.resolve(io.cwd, data) }),
       ...(deliverTo !== undefined && { deliverTo: targetsOf(deliverTo) }),
       ...(profile !== undefined && { profile: parseProfile(profile) }),
@@ -86,6 +86,12 @@ async function start({ io }: Invocation, flags: SandboxFlags): Promise<Sandbox> 
     if (!(error instanceof SandboxOptionError)) throw error;
     fail("usage", error.message, snapshot !== undefined && error.option === "snapshot" ? { detail: snapshot } : {});
   }
+}
+
+/** The options of the sandbox among the flags, of which the command line has more. */
+function asGiven({ port, controlPort, seed, rateLimit, autoPay, clock }: SandboxFlags) {
+  const given = Object.entries({ port, controlPort, seed, rateLimit, autoPay, clock });
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }
 
 /** Hosts, or the word that stands for more or less than hosts. */

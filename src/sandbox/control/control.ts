@@ -37,7 +37,7 @@ import { plant } from "../store/seed.ts";
 import { type Collections, OPEN_COLLECTIONS } from "../store/tables.ts";
 import type { World } from "../world.ts";
 import { changeRecord, type OpenCollection, openTable, removeRecord } from "./collections.ts";
-import { createRecord, customerBy, type ForAccount, type NewRecord } from "./create.ts";
+import { createRecord, customerBy, type ForAccount, type NewRecord, receiverBy } from "./create.ts";
 import { complete, setCredentials, submit } from "./migrations.ts";
 import { type RateView, rateViews } from "./rate-view.ts";
 import { type ServiceSeed, seedServices } from "./seed-services.ts";
@@ -166,7 +166,7 @@ export function controlOf(world: World): Control {
     unsuspendService: (id) => on("services", id, (service) => restoreNow(world, service)),
     terminateService: (id) => on("services", id, (service) => terminateNow(world, service)),
     offerTransfer: (id, { to }) =>
-      on("services", id, (service) => offerTransfer(world, service, customerBy(world, to))),
+      on("services", id, (service) => offerTransfer(world, service, receiverBy(world, to))),
     acceptTransfer: (id) => on("transfers", id, (transfer) => acceptTransfer(world, transfer)),
     declineTransfer: (id) => on("transfers", id, (transfer) => declineTransfer(world, transfer)),
     setMigrationCredentials: (id, credentials) => act(() => setCredentials(store, id, credentials)),

@@ -81,6 +81,12 @@ export function customerBy(world: World, account: string | number = AGENCY_ID): 
   return found;
 }
 
+/** The account that a service is offered to. Nobody is meant by nothing, not even the account that it means elsewhere. */
+export function receiverBy(world: World, to: string | number | undefined): Customer {
+  if (to === undefined) throw new Refusal(422, "Say to which account the service is offered: {to}.");
+  return customerBy(world, to);
+}
+
 function makeGrant(world: World, fields: NewRecord["grants"]): Grant {
   const { store, clock } = world;
   if (store.table("services").get(fields.service_id) === undefined) throw notFound("service", fields.service_id);

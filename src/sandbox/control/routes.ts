@@ -103,8 +103,9 @@ export function controlApp(control: Control, about: About): Hono {
     app.post(`${requests}/:id/complete`, (c) => c.json(control.completeMigration(idOf(c))));
   }
   app.post("/events/trigger", async (c) => {
-    const { event, ...subject } = await bodyOf(c);
-    return c.json(control.trigger(String(event ?? ""), subject as EventSubject), 201);
+    const { event = "", ...subject } = await bodyOf(c);
+    if (typeof event !== "string") throw new Refusal(422, "The event is a text such as invoice.paid.");
+    return c.json(control.trigger(event, subject as EventSubject), 201);
   });
   app.post("/deliveries/:id/replay", (c) => c.json(control.replayDelivery(idOf(c)), 201));
   app.post("/webhooks/:id/rotate", (c) => c.json(control.rotateSecret(idOf(c))));

@@ -48,8 +48,11 @@ export function advance(world: World, span: Span): Time {
 function milliseconds(span: Span, now: number): number {
   let total = 0;
   for (const [unit, amount] of Object.entries(span)) {
+    if (unit !== "months" && !Object.hasOwn(UNITS, unit)) {
+      throw new Refusal(422, `The clock has no unit "${unit}": it moves forward by {${NAMES}}.`);
+    }
     const sound = typeof amount === "number" && amount >= 0 && Number.isFinite(amount);
-    if (!sound || (unit === "months" ? !Number.isInteger(amount) : !Object.hasOwn(UNITS, unit))) {
+    if (!sound || (unit === "months" && !Number.isInteger(amount))) {
       throw new Refusal(422, `The clock moves forward by {${NAMES}}, each a number of 0 or more, months a whole one.`);
     }
     total += unit === "months" ? addMonths(now, amount) - now : amount * UNITS[unit as keyof typeof UNITS];

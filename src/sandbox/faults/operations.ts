@@ -45,7 +45,7 @@ export interface RequestPattern {
  */
 export function patternOf(operation: unknown): Required<RequestPattern> {
   const spelled = typeof operation === "string" && isOperation(operation) ? OPERATIONS[operation] : operation;
-  const [, method, path] = /^([A-Z]+) (\/\S*)$/.exec(String(spelled)) ?? [];
+  const [, method, path] = (typeof spelled === "string" && /^([A-Z]+) (\/\S*)$/.exec(spelled)) || [];
   if (typeof operation === "string" && method !== undefined && path !== undefined) {
     if (!isOperation(operation)) checkPath(path, "operation");
     return { method, path };

@@ -4,7 +4,6 @@
  */
 import { PROFILE_SWITCHES } from "../profile/profile.ts";
 import { COLLECTION_NAMES } from "../store/tables.ts";
-import type { Snapshot } from "./snapshot.ts";
 
 const isText = (value: unknown): value is string => typeof value === "string";
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
@@ -20,9 +19,10 @@ function isInstant(value: unknown): boolean {
 
 const isDate = (value: unknown): boolean => isInstant(`${value}T00:00:00.000Z`);
 
+type Parts = Readonly<Record<"seed" | "clock" | "collections" | "rate" | "faults" | "weather", unknown>>;
+
 /** The part of it that cannot be, for a sentence; undefined when all can. */
-export function brokenPart(snapshot: Snapshot): string | undefined {
-  const { seed, clock, collections, rate, faults, weather } = snapshot as { [K in keyof Snapshot]: unknown };
+export function brokenPart({ seed, clock, collections, rate, faults, weather }: Parts): string | undefined {
   if (!isText(seed)) return "its seed";
   if (!isPlain(clock) || !isInstant(clock.now) || typeof clock.frozen !== "boolean") return "its clock";
   if (!isPlain(collections)) return "its collections";

@@ -1,11 +1,16 @@
 /** Found by a review that looked for ways to a second order, a lost secret or a touched stranger. */
 import { expect, it } from "vitest";
 import { startProject } from "../../support/project.ts";
+import { ENDING_LISTS } from "../../support/sandbox.ts";
 
 const HOOK = { url: "https://hooks.acme.example", events: ["invoice.paid" as const] };
 
 it("import over a replacement without known outcome does not forget the object that was replaced", async () => {
-  const project = await startProject({ declare: { project: "x", webhooks: { a: HOOK } } });
+  const project = await startProject({
+    declare: { project: "x", webhooks: { a: HOOK } },
+    // The second look is the one that fails.
+    pinned: { envelope: ENDING_LISTS },
+  });
   await project.apply();
   await project.declare({ project: "x", webhooks: { a: { ...HOOK, events: ["invoice.created"] } } });
   project.control.addFault({ method: "POST", path: "/webhooks", phase: "after", status: 500 });

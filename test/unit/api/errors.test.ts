@@ -28,7 +28,11 @@ describe("each failure gives a clear sentence", () => {
       code: "api.not_found",
       says: ["does not know the object", "GET /api/v1/services/7", "The answer holds no message"],
     },
-    { status: 404, body: page("Not Found"), code: "api.not_found", says: ['an HTML page titled "Not Found"'] },
+    // Only the API's own word says that an object is gone: a page is none, whatever it calls itself, nor is a line of text.
+    { status: 404, body: page("Not Found"), code: "api.malformed", says: ['an HTML page titled "Not Found"'] },
+    { status: 404, body: "404 page not found\n", code: "api.malformed", says: ["404 page not found"] },
+    { status: 404, body: "", code: "api.not_found", says: ["does not know the object"] },
+    { status: 410, body: '{"error":"gone"}', code: "api.not_found", says: ["gone"] },
     { status: 410, body: "", code: "api.not_found", says: ["(410)", "The answer is empty"] },
     {
       status: 500,

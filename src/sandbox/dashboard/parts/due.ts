@@ -23,7 +23,7 @@ export function dueList(visit: Visit, most: number): Html {
   const due = control.upcoming(most);
   if (due.length === 0) return html`<p class="empty">Nothing is due.</p>`;
   return html`<ol class="due">${due.map(
-    (one) => html`<li><div>${subject(one)} ${WORDS[one.what]}${owner(visit, one)}</div>
+    (one) => html`<li><div>${subject(one)}${owner(visit, one)} ${WORDS[one.what]}</div>
 <div class="under hint">${when(one.at)}, ${fromNow(one.at, now)}</div></li>`,
   )}</ol>`;
 }
@@ -37,7 +37,7 @@ export function dueTable(visit: Visit, most: number): Html {
     columns: [{ title: "When" }, { title: "In", wide: true }, { title: "What" }],
     rows: control
       .upcoming(most)
-      .map((one) => [when(one.at), fromNow(one.at, now), html`${subject(one)} ${WORDS[one.what]}${owner(visit, one)}`]),
+      .map((one) => [when(one.at), fromNow(one.at, now), html`${subject(one)}${owner(visit, one)} ${WORDS[one.what]}`]),
     empty: "Nothing is due.",
   });
 }
