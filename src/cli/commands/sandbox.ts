@@ -63,7 +63,8 @@ async function end(invocation: Invocation, { record }: SandboxFlags, sandbox: Sa
     if (record === undefined) return;
     const session = sandbox.control.session();
     await writeRecord(path.resolve(invocation.io.cwd, record), session);
-    say(invocation, `The session is in ${record} (${plural(session.steps.length, "step")}).`);
+    const nothing = session.steps.length === 0 ? " Nothing was asked of the sandbox, so it proves nothing." : "";
+    say(invocation, `The session is in ${record} (${plural(session.steps.length, "step")}).${nothing}`);
   } finally {
     await sandbox.close();
   }

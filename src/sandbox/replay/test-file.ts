@@ -11,7 +11,9 @@ export function sessionTest(given: Session | string): string {
   const { sandbox, snapshot, started, steps } = readable(given);
   const { seed, ...options } = sandbox;
   const start = { ...options, ...(snapshot === undefined ? { seed } : { snapshot }) };
-  return [HEAD, `const sandbox = await start(${json(started)}, ${json(start)});\n`, ...steps.map(stepText)].join("\n");
+  // Without a test, nothing would end the sandbox.
+  if (steps.length === 0) return `${HEAD}\ntest.skip("nothing was asked of the sandbox, so this proves nothing");\n`;
+  return [HEAD, `before(() => start(${json(started)}, ${json(start)}));\n`, ...steps.map(stepText)].join("\n");
 }
 
 function stepText(step: SessionStep, at: number): string {
@@ -50,19 +52,20 @@ function escaped(text: string): string {
 const HEAD = `// A session with the sandbox of hostform, as a test: every answer must be what it was.
 // Run it with: node --test FILE
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { after, before, test } from "node:test";
 import { startSandbox } from "hostform/sandbox";
 
 /** Moved by the instants of the session alone. */
 let time = 0;
+let sandbox;
 
 async function start(instant, options) {
   time = Date.parse(instant);
   const clock = { now: () => time };
-  const started = await startSandbox({ ...options, clock, sleep: async () => {}, deliverTo: "nowhere" });
-  after(() => started.close());
-  return started;
+  sandbox = await startSandbox({ ...options, clock, sleep: async () => {}, deliverTo: "nowhere" });
 }
+
+after(() => sandbox?.close());
 
 function at(instant) {
   const { now, frozen } = sandbox.control.clock();

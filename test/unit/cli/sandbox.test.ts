@@ -89,6 +89,13 @@ describe("sandbox", () => {
     expect(await readFile(path.join(dir, "session.test.mjs"), "utf8")).toContain('from "hostform/sandbox"');
   });
 
+  it("--record: says so when there was nothing to write down", async () => {
+    const ran = await runIn(await folder(), ["sandbox", "--record", "session.json", "--", "app"]);
+    expect(ran.stderr).toBe(
+      "The session is in session.json (0 steps). Nothing was asked of the sandbox, so it proves nothing.\n",
+    );
+  });
+
   it("--record: refuses a file that is something else before anything runs", async () => {
     const dir = await folder();
     await writeFile(path.join(dir, "hosting.yaml"), "project: mine\n");

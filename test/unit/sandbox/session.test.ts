@@ -182,7 +182,8 @@ describe("as a test", () => {
     writeFileSync(file, text.replace('"hostform/sandbox"', JSON.stringify(library)));
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     try {
-      return { code: 0, out: (await promisify(execFile)(process.execPath, ["--test", file], { env })).stdout };
+      const ran = promisify(execFile)(process.execPath, ["--test", file], { env, timeout: 15_000 });
+      return { code: 0, out: (await ran).stdout };
     } catch (error) {
       return { code: 1, out: (error as { stdout: string }).stdout };
     }
@@ -201,6 +202,19 @@ describe("as a test", () => {
     expect(bad.code).toBe(1);
     expect(bad.out).toMatch(/fail 1\b/);
     expect(bad.out).toContain("2 POST /api/v1/services");
+  });
+
+  test("without a step it ends all the same, and with options that cannot be it fails", async () => {
+    const session = (await start({ record: true })).sandbox.control.session();
+    const step = { kind: "control", at: session.started, name: "freezeClock", args: [] as unknown[] } as const;
+    const [empty, broken] = await Promise.all([
+      run(sessionTest(session)),
+      run(sessionTest({ ...session, steps: [step], sandbox: { ...session.sandbox, rateLimit: -1 } })),
+    ]);
+    expect(empty, empty.out).toMatchObject({ code: 0 });
+    expect(empty.out).toMatch(/skipped 1\b/);
+    expect(broken.code).toBe(1);
+    expect(broken.out).toContain("rateLimit must be");
   });
 });
 

@@ -5,7 +5,7 @@
  */
 import type { GuardFlags } from "../../guards.ts";
 import type { Invocation } from "../../io.ts";
-import type { SecretFlags } from "../webhooks/secrets.ts";
+import type { SecretFlags } from "../../receiving/index.ts";
 import type { ListenAddress } from "./address.ts";
 import { listen } from "./listen.ts";
 import { Telling } from "./telling.ts";

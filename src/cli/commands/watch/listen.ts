@@ -1,9 +1,15 @@
 import { fail, HostformError } from "../../../model/index.ts";
 import { invoiceIdOf, nodeHandler, orderIdOf, serviceIdOf, type WebhookEvent } from "../../../webhooks/index.ts";
 import type { Invocation } from "../../io.ts";
-import { namesSecrets, openSecrets, SECRET_OPTIONS, type SecretFlags } from "../webhooks/secrets.ts";
-import { type Receiver, receiveAt } from "../webhooks/server.ts";
-import { short } from "../webhooks/summary.ts";
+import {
+  namesSecrets,
+  openSecrets,
+  type Receiver,
+  receiveAt,
+  SECRET_OPTIONS,
+  type SecretFlags,
+  short,
+} from "../../receiving/index.ts";
 import type { ListenAddress } from "./address.ts";
 import type { Hint } from "./hints.ts";
 

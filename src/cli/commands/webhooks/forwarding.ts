@@ -1,9 +1,9 @@
 import { fail } from "../../../model/index.ts";
 import type { Invocation } from "../../io.ts";
 import { learnValue } from "../../known-secrets.ts";
+import { SECRET_OPTIONS, type SigningSecrets } from "../../receiving/index.ts";
 import { refuseSecretAsName } from "../../variable-name.ts";
 import { Forwarder, forwardUrl } from "./forward.ts";
-import { SECRET_OPTIONS, type SigningSecrets } from "./secrets.ts";
 
 export interface ForwardFlags {
   readonly forwardTo?: string;

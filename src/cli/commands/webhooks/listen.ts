@@ -5,13 +5,20 @@ import { memoryOf } from "../../../webhooks/index.ts";
 import { withProvider } from "../../account.ts";
 import { type Invocation, say } from "../../io.ts";
 import type { Provider } from "../../providers.ts";
+import {
+  namesSecrets,
+  openSecrets,
+  type Receiver,
+  receiveAt,
+  SECRET_OPTIONS,
+  type SecretFlags,
+  type SigningSecrets,
+} from "../../receiving/index.ts";
 import { eventNames } from "./event-names.ts";
 import type { Forwarder } from "./forward.ts";
 import { forwarderOf } from "./forwarding.ts";
 import { DeliveryLog } from "./log.ts";
 import { takeDelivery } from "./receive.ts";
-import { namesSecrets, openSecrets, SECRET_OPTIONS, type SecretFlags, type SigningSecrets } from "./secrets.ts";
-import { type Receiver, receiveAt } from "./server.ts";
 import { aborted, stopsOf } from "./stops.ts";
 import { type Subscription, subscribe, unsubscribe } from "./subscription.ts";
 

@@ -6,9 +6,9 @@
 import { escapeText, jsonText, paint } from "../../../report/index.ts";
 import type { WebhookError, WebhookEvent } from "../../../webhooks/index.ts";
 import type { Invocation } from "../../io.ts";
+import { short, subjectOf, summaryJson } from "../../receiving/index.ts";
 import { isDeep } from "./depth.ts";
 import type { Forwarded } from "./forward.ts";
-import { short, subjectOf, summaryJson } from "./summary.ts";
 
 /**
  * What became of a verified delivery. `received`: shown, as there is nowhere to hand it to; `forwarded`: the application

@@ -4,9 +4,8 @@ import { errnoOf, fail } from "../../../model/index.ts";
 import { escapeLine } from "../../../report/index.ts";
 import { parseEvent, verifySignature, WebhookError } from "../../../webhooks/index.ts";
 import { type Invocation, printJson, say } from "../../io.ts";
+import { openSecrets, type SecretFlags, summaryJson, summaryOf } from "../../receiving/index.ts";
 import { mismatchOf } from "./mismatch.ts";
-import { openSecrets, type SecretFlags } from "./secrets.ts";
-import { summaryJson, summaryOf } from "./summary.ts";
 
 export interface VerifyFlags extends SecretFlags {
   /** The value of X-Service-Signature. */

@@ -5,14 +5,14 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import { parseEnv } from "node:util";
-import { systemFiles } from "../../../declare/index.ts";
-import { errnoOf, fail, isObject, type Json, type JsonObject, type ResourceState } from "../../../model/index.ts";
-import { selectResources } from "../../../record/index.ts";
-import { escapeLine } from "../../../report/index.ts";
-import { type Invocation, say } from "../../io.ts";
-import { learnValue } from "../../known-secrets.ts";
-import { readState } from "../../recorded.ts";
-import { refuseSecretAsName } from "../../variable-name.ts";
+import { systemFiles } from "../../declare/index.ts";
+import { errnoOf, fail, isObject, type Json, type JsonObject, type ResourceState } from "../../model/index.ts";
+import { selectResources } from "../../record/index.ts";
+import { escapeLine } from "../../report/index.ts";
+import { type Invocation, say } from "../io.ts";
+import { learnValue } from "../known-secrets.ts";
+import { readState } from "../recorded.ts";
+import { refuseSecretAsName } from "../variable-name.ts";
 import { linesOf, unfitLines, unfitSecret } from "./secret-lines.ts";
 
 export interface SigningSecret {

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { errnoOf, HostformError } from "../../../model/index.ts";
-import { escapeLine } from "../../../report/index.ts";
+import { errnoOf, HostformError } from "../../model/index.ts";
+import { escapeLine } from "../../report/index.ts";
 
 /** A server that receives deliveries. */
 export interface Receiver {
