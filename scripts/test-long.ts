@@ -60,7 +60,7 @@ const PARTS: Readonly<Record<string, Part>> = {
     env: { HOSTFORM_EXPRESSIONS: "2000" },
   },
   profiles: {
-    what: "servers of every kind: conformance under each value, lives under all combinations of the dangerous ones; HOSTFORM_PROFILES says how many",
+    what: "servers of every kind: conformance and journeys under each value, lives under all combinations of the dangerous ones; HOSTFORM_PROFILES says how many",
     script: ["scripts/test-profiles.ts"],
   },
   locks: { what: "contended starts with kills in between", tests: "test/reliability/lock-contention.test.ts" },

@@ -74,12 +74,15 @@ function judge({ endpoint }: ApiRequest, reply: Reply): Verdict {
       fix: `It needs the ability "${ability}". Use a token that has it, belongs to the account that the object is in, and is not restricted to other services.`,
     };
   }
-  const page = !isOwnWord(reply) && (path.includes("{") || /html/i.test(headers["content-type"] ?? ""));
+  const changes = repeat !== "safe";
+  const page = !isOwnWord(reply) && (changes || path.includes("{") || /html/i.test(headers["content-type"] ?? ""));
   if ((status === 404 || status === 410) && page) {
     return {
       code: "api.malformed",
       summary: `A page or a text answered in place of the API (${status})`,
       fix: "Check that the base URL is the API's address, and that no proxy stands in for it.",
+      // What is behind the proxy may have done it before its answer was lost.
+      ...(changes && { reached: "maybe" as const }),
     };
   }
   if (status === 404 || status === 410) {

@@ -7,7 +7,7 @@ const collect = (value: string, earlier: readonly string[] = []): readonly strin
 
 /** An empty value is a variable that was not set: working in the wrong place would be worse than an error. */
 export function given(value: string): string {
-  if (value === "") throw new InvalidArgumentError("it is empty; is a variable unset?");
+  if (value.trim() === "") throw new InvalidArgumentError("it is empty; is a variable unset?");
   return value;
 }
 

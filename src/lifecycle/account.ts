@@ -46,13 +46,16 @@ export class Account {
       const found = (await this.list(kind, parent)).get(id);
       if (found !== undefined) return found;
     }
-    if (kind.get !== undefined) return this.get(kind, id);
+    if (kind.get !== undefined) return this.get(kind, id, kind.list !== undefined);
     if (kind.list === undefined) return undefined;
     return (await this.#again(kind, parent)).get(id);
   }
 
-  /** One object by GET. @returns undefined for 404; for a page with that status only when the collection confirms it. */
-  async get(kind: Kind, id: string): Promise<Remote | undefined> {
+  /**
+   * One object by GET. `unlisted`: the collection has been read and is without it.
+   * @returns undefined for 404, when the collection confirms it.
+   */
+  async get(kind: Kind, id: string, unlisted = false): Promise<Remote | undefined> {
     if (kind.get === undefined) return undefined;
     try {
       const remote = await kind.get(this.#context, id);
@@ -61,15 +64,24 @@ export class Account {
         fix: "Look for a cache or proxy between here and the API; nothing is done on such an answer.",
       });
     } catch (error) {
-      if (await this.isMissing(error, kind, id)) return undefined;
+      if ((unlisted && isNotFound(error)) || (await this.isMissing(error, kind, id))) return undefined;
       throw error;
     }
   }
 
-  /** Whether a failure says that the object does not exist. A page that says so is believed when the collection is without it. */
+  /**
+   * Whether a failure says that the object does not exist. Routers and proxies say "not found" too, in JSON as well, while
+   * what is behind them is exchanged: it is believed when the collection, where there is one, is without the object.
+   * @throws HostformError `api.malformed` when the collection still shows it: nothing is to be done on such an answer.
+   */
   async isMissing(error: unknown, kind: Kind, id: string, parent?: string): Promise<boolean> {
-    if (!isPageOfNotFound(error) || kind.list === undefined) return isNotFound(error);
-    return !(await this.#again(kind, parent)).has(id);
+    if (!isNotFound(error) && !isPageOfNotFound(error)) return false;
+    if (kind.list === undefined) return isNotFound(error);
+    if (!(await this.#again(kind, parent)).has(id)) return true;
+    return fail("api.malformed", `The API says that it does not know ${kind.noun} ${id}, and lists it`, {
+      detail: error instanceof Error ? error.message : "",
+      fix: "Try again in a minute: a router or proxy may have answered in the API's place. Nothing is done on such an answer.",
+    });
   }
 
   /** The collection read a second time, once for all who doubt the first. */
@@ -173,8 +185,8 @@ async function collect(
     for await (const remote of kind.list(context, parent)) found.set(remote.id, remote);
   } catch (error) {
     // The collection of a parent that is gone is empty; a flat collection that is not found is an error.
-    if (parent !== undefined && isNotFound(error)) return new Map();
-    if (parent !== undefined && isPageOfNotFound(error) && (await isWithout(context, parent))) return new Map();
+    const missing = isNotFound(error) || isPageOfNotFound(error);
+    if (parent !== undefined && missing && (await isWithout(context, parent))) return new Map();
     throw error instanceof HostformError ? error : new Error(`listing ${kind.type}`, { cause: error });
   }
   return found;

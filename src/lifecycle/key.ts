@@ -19,13 +19,13 @@ const KEY_LIFETIME_MS = 600_000;
 
 /**
  * A request takes its time to arrive, the second longer than the first perhaps: one that leaves just before its key is
- * forgotten arrives after that, and would order again.
+ * forgotten arrives after that, and would order again. Of a lifetime that is short it is the half.
  */
 const ON_THE_WAY_MS = 60_000;
 
 /** The moment after which a key first sent at `since` (ISO 8601) must not be relied on, in milliseconds since the epoch. */
 export const keyExpiry = (since: string, lifetimeMs = KEY_LIFETIME_MS): number =>
-  Date.parse(since) + Math.max(0, lifetimeMs - ON_THE_WAY_MS);
+  Date.parse(since) + lifetimeMs - Math.min(ON_THE_WAY_MS, lifetimeMs / 2);
 
 /** Whether a key first sent at `since` (ISO 8601) may still be relied on. A time in the future or unreadable may not. */
 export function keyIsTrusted(since: string, now: number, lifetimeMs = KEY_LIFETIME_MS): boolean {

@@ -2,7 +2,7 @@
  * `hostform watch --json` against a sandbox, on a clock that a test moves: short waits (what a run itself waits for) are
  * over at once, the long ones between looks when the test says so.
  */
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach } from "vitest";
 import { runCli } from "../../src/cli/cli.ts";
@@ -157,11 +157,14 @@ export async function watched(declaration: string | object, options: SandboxOpti
   const sandbox = await startSandbox({ clock, ...instant, ...profileOfRun(), ...options });
   ends.push(() => sandbox.close());
   const env: Record<string, string> = { HOSTING_BASE_URL: sandbox.url, HOSTING_TOKEN: sandbox.tokens.agency };
-  const declare = (document: string | object) =>
-    writeFile(
-      path.join(dir, "hosting.yaml"),
-      typeof document === "string" ? document : JSON.stringify(document, null, 2),
-    );
+  let written = 0;
+  /** In one step: whoever reads meanwhile has the old text or the new one, and no test fails by chance. */
+  const declare = async (document: string | object) => {
+    written += 1;
+    const part = path.join(dir, `.declaration-${written}`);
+    await writeFile(part, typeof document === "string" ? document : JSON.stringify(document, null, 2));
+    await rename(part, path.join(dir, "hosting.yaml"));
+  };
   await declare(declaration);
   const io = () => fakeIo({ cwd: dir, env, clock });
   return {

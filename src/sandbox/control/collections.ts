@@ -1,9 +1,9 @@
 /** Which collections the control may touch, and how records change and go. */
 
 import { notFound, Refusal } from "../refusal.ts";
+import { checkSound, isNullable } from "../rules/sound.ts";
 import type { Store, Table } from "../store/store.ts";
 import { type Collections, OPEN_COLLECTIONS } from "../store/tables.ts";
-import { checkSound } from "./sound.ts";
 
 export type OpenCollection = (typeof OPEN_COLLECTIONS)[number];
 
@@ -18,19 +18,6 @@ export function openTable<K extends OpenCollection>(store: Store, collection: K)
   // The union of tables is not callable; by its name the table holds exactly these records.
   return store.table(openCollection(collection)) as unknown as Table<Collections[K]>;
 }
-
-/** The fields that may be null; anything else null would be a record that no rule of the sandbox could have made. */
-const NULLABLE: Partial<Record<OpenCollection, readonly string[]>> = {
-  customers: ["tier"],
-  tokens: ["service_ids"],
-  services: ["domain", "coupon_code", "suspended_for"],
-  invoices: ["paid_at"],
-  grants: ["expires_at"],
-  accounts: ["company_name", "company_number", "vat_number", "currency"],
-  migration_requests: ["order_id", "credentials"],
-  sign_ons: ["used_at"],
-  deliveries: ["replay_of"],
-};
 
 /** Changes known fields of a record to values of the same type, or to null where the field may be null. */
 export function changeRecord<K extends OpenCollection>(
@@ -50,7 +37,7 @@ export function changeRecord<K extends OpenCollection>(
       throw new Refusal(422, `A record in ${collection} has no field "${name}". Its fields are ${names}.`);
     }
     const before = known[name];
-    const nullable = NULLABLE[collection]?.includes(name) ?? false;
+    const nullable = isNullable(collection, name);
     if (!(value === null ? nullable : before === null || kindOf(value) === kindOf(before))) {
       throw new Refusal(422, `The field "${name}" holds a ${kindOf(before)}, not a ${kindOf(value)}.`);
     }

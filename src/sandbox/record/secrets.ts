@@ -1,10 +1,10 @@
 /** Keeps what people typed in as a secret out of recordings: passwords, keys, tokens that the sandbox did not make. */
 
 /** Names of fields that hold such things, whatever else is in the name. The specification leaves many names open. */
-const SECRET_NAME = /password|passphrase|passwd|secret|credential|token|api_?key/i;
+const SECRET_NAME = /pass(?:word|phrase|wd|code)|secret|credential|token|bearer|cookie|(?:api|private|ssh)_?key/i;
 
 /** Words that make a name one of a secret when they stand in it by themselves. */
-const SECRET_WORD = /^(?:pass|pwd|pin|login|auth|private|key|username)$/i;
+const SECRET_WORD = /^(?:pass|ftppass|pwd|pw|pin|otp|login|auth|private|key|rsa|username)$/i;
 
 export function isSecretName(name: string): boolean {
   const words = name.split(/[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])/);

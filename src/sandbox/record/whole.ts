@@ -3,6 +3,7 @@
  * it a digest as well.
  */
 import { PROFILE_SWITCHES } from "../profile/profile.ts";
+import { isSound } from "../rules/sound.ts";
 import { COLLECTION_NAMES } from "../store/tables.ts";
 
 const isText = (value: unknown): value is string => typeof value === "string";
@@ -11,23 +12,16 @@ const isPair = (value: unknown): value is [unknown, unknown] => Array.isArray(va
 const isPlain = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** As the sandbox writes them: a time that JavaScript would read otherwise, or not at all, is none. */
-function isInstant(value: unknown): boolean {
-  const ms = isText(value) ? Date.parse(value) : Number.NaN;
-  return !Number.isNaN(ms) && new Date(ms).toISOString() === value;
-}
-
-const isDate = (value: unknown): boolean => isInstant(`${value}T00:00:00.000Z`);
-
 type Parts = Readonly<Record<"seed" | "clock" | "collections" | "rate" | "faults" | "weather", unknown>>;
 
 /** The part of it that cannot be, for a sentence; undefined when all can. */
 export function brokenPart({ seed, clock, collections, rate, faults, weather }: Parts): string | undefined {
   if (!isText(seed)) return "its seed";
-  if (!isPlain(clock) || !isInstant(clock.now) || typeof clock.frozen !== "boolean") return "its clock";
+  if (!isPlain(clock) || !isSound("clock", "now_at", clock.now) || typeof clock.frozen !== "boolean")
+    return "its clock";
   if (!isPlain(collections)) return "its collections";
   for (const name of COLLECTION_NAMES) {
-    const broken = brokenRow(collections[name]);
+    const broken = brokenRow(name, collections[name]);
     if (broken !== undefined) return `${broken} in ${name}`;
   }
   if (!isPlain(rate) || !isRates(rate)) return "its rate windows";
@@ -39,21 +33,16 @@ export function brokenPart({ seed, clock, collections, rate, faults, weather }: 
   return isWeather ? undefined : "its weather";
 }
 
-function brokenRow(rows: unknown): string | undefined {
+function brokenRow(collection: string, rows: unknown): string | undefined {
   if (!Array.isArray(rows)) return "the records";
   const ids = new Set<unknown>();
   for (const row of rows) {
     if (!isPlain(row) || !(isText(row.id) || isCount(row.id)) || ids.has(row.id)) return "a record";
     ids.add(row.id);
-    const field = Object.entries(row).find(([name, value]) => value !== null && !fits(name, value));
+    const field = Object.entries(row).find(([name, value]) => !isSound(collection, name, value));
     if (field !== undefined) return `the ${field[0]} of a record`;
   }
   return undefined;
-}
-
-function fits(name: string, value: unknown): boolean {
-  if (name.endsWith("_at")) return isInstant(value);
-  return name.endsWith("_date") ? isDate(value) : true;
 }
 
 function isRates({ rule, budgets }: Record<string, unknown>): boolean {

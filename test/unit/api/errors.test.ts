@@ -86,6 +86,13 @@ describe("each failure gives a clear sentence", () => {
     });
   }
 
+  it("404 that is a page leaves open whether an order was placed", async () => {
+    api().post("/services").reply(404, page("Not Found"));
+    const { client } = setUp({ maxAttempts: 1 });
+    const error = await failureOf(client.services.create({ plan_id: 11, currency: "USD" }, { idempotencyKey: "k" }));
+    expect(error).toMatchObject({ status: 404, reached: "maybe" });
+  });
+
   it("404 on an address without an id points to the base URL: the object is not gone", async () => {
     api().get("/services?page=1&per_page=100").reply(404, page("Not Found"));
     const error = await failureOf(setUp().client.services.list().all());

@@ -45,8 +45,8 @@ describe("trust in a key", () => {
     expect(keyIsTrusted(since, at(86_341), 86_400_000)).toBe(false);
   });
 
-  it("is none in a host that forgets within the minute, nor in a time that lies ahead or is none", () => {
-    expect(keyIsTrusted(since, at(1), 30_000)).toBe(false);
+  it("ends halfway in a host that forgets within the minute, and is none in a time that lies ahead or is none", () => {
+    expect([0, 15, 16].map((seconds) => keyIsTrusted(since, at(seconds), 30_000))).toEqual([true, true, false]);
     expect(keyIsTrusted(since, at(-1))).toBe(false);
     expect(keyIsTrusted("yesterday", at(0))).toBe(false);
   });

@@ -52,17 +52,22 @@ describe("reading", () => {
 
   const page = () =>
     new ApiError({ code: "api.malformed", summary: "a page", endpoint: "GET /x", reached: "answered", status: 404 });
+  /** A router between here and the API says "not found" in JSON, too, while the API is away for a moment. */
+  const ownWord = () =>
+    new ApiError({ code: "api.not_found", summary: "no route", endpoint: "GET /x", reached: "answered", status: 404 });
 
   it.each([
     ["is gone when the list is without it", [], "gone"],
     ["is an error when the list has it", [remote(liveService)], undefined],
-  ] as const)("what a page with the status 404 says of: it %s", async (_, objects, status) => {
-    const { account, kind, asked } = fakeAccount(service, ...objects);
-    const behind = { ...kind, get: () => Promise.reject(page()) };
-    const looked = read(account, { kind: behind, prior, config: undefined, alone: true });
-    if (status === undefined) await expect(looked).rejects.toMatchObject({ status: 404 });
-    else await expect(looked).resolves.toMatchObject({ status, how: "no longer exists" });
-    expect(asked).toEqual(["list"]);
+  ] as const)("what an answer 404 says of: it %s", async (_, objects, status) => {
+    for (const answer of [page, ownWord]) {
+      const { account, kind, asked } = fakeAccount(service, ...objects);
+      const behind = { ...kind, get: () => Promise.reject(answer()) };
+      const looked = read(account, { kind: behind, prior, config: undefined, alone: true });
+      if (status === undefined) await expect(looked).rejects.toThrow("does not know service 1001, and lists it");
+      else await expect(looked).resolves.toMatchObject({ status, how: "no longer exists" });
+      expect(asked).toEqual(["list"]);
+    }
   });
 
   it("takes a terminated one for gone, and says with which word", async () => {

@@ -1,8 +1,8 @@
 /** Which values a field can hold at all: drift is welcome, records that no host could have are not. */
 
 import { Refusal } from "../refusal.ts";
-import { TERM_MONTHS } from "../rules/money.ts";
 import { ABILITIES, CURRENCIES, EVENTS, PRODUCT_TYPES, TIERS } from "../store/records.ts";
+import { TERM_MONTHS } from "./money.ts";
 
 type Rule = readonly [fits: (value: unknown) => boolean, words: string];
 
@@ -51,10 +51,38 @@ const HERE: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
   deliveries: { status: oneOf(["pending", "delivered", "abandoned", "blocked"]) },
 };
 
+/** The fields that may be null; anything else null would be a record that no rule of the sandbox could have made. */
+const NULLABLE: Readonly<Record<string, readonly string[]>> = {
+  customers: ["tier"],
+  tokens: ["service_ids"],
+  services: ["domain", "coupon_code", "suspended_for"],
+  invoices: ["paid_at"],
+  grants: ["expires_at"],
+  accounts: ["company_name", "company_number", "vat_number", "currency"],
+  migration_requests: ["order_id", "credentials"],
+  sign_ons: ["used_at"],
+  deliveries: ["replay_of"],
+  billing: ["invoice_id"],
+};
+
+export function isNullable(collection: string, name: string): boolean {
+  return NULLABLE[collection]?.includes(name) ?? false;
+}
+
+function ruleOf(collection: string, name: string): Rule | undefined {
+  const byForm = name.endsWith("_date") ? date : name.endsWith("_at") ? instant : undefined;
+  return HERE[collection]?.[name] ?? EVERYWHERE[name] ?? byForm;
+}
+
+/** Whether a record of the collection can hold this. */
+export function isSound(collection: string, name: string, value: unknown): boolean {
+  if (value === null) return isNullable(collection, name);
+  return ruleOf(collection, name)?.[0](value) ?? true;
+}
+
 /** @throws Refusal (422) for a value that the field cannot hold. */
 export function checkSound(collection: string, name: string, value: unknown): void {
-  const byForm = name.endsWith("_date") ? date : name.endsWith("_at") ? instant : undefined;
-  const rule = HERE[collection]?.[name] ?? EVERYWHERE[name] ?? byForm;
+  const rule = ruleOf(collection, name);
   if (rule === undefined || value === null || rule[0](value)) return;
   throw new Refusal(422, `The field "${name}" holds ${rule[1]}, not ${JSON.stringify(value)?.slice(0, 60)}.`);
 }
