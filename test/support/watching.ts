@@ -2,7 +2,8 @@
  * `hostform watch --json` against a sandbox, on a clock that a test moves: short waits (what a run itself waits for) are
  * over at once, the long ones between looks when the test says so.
  */
-import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
 import path from "node:path";
 import { afterEach } from "vitest";
 import { runCli } from "../../src/cli/cli.ts";
@@ -157,14 +158,12 @@ export async function watched(declaration: string | object, options: SandboxOpti
   const sandbox = await startSandbox({ clock, ...instant, ...profileOfRun(), ...options });
   ends.push(() => sandbox.close());
   const env: Record<string, string> = { HOSTING_BASE_URL: sandbox.url, HOSTING_TOKEN: sandbox.tokens.agency };
-  let written = 0;
-  /** In one step: whoever reads meanwhile has the old text or the new one, and no test fails by chance. */
-  const declare = async (document: string | object) => {
-    written += 1;
-    const part = path.join(dir, `.declaration-${written}`);
-    await writeFile(part, typeof document === "string" ? document : JSON.stringify(document, null, 2));
-    await rename(part, path.join(dir, "hosting.yaml"));
-  };
+  // At once: it is there before whoever calls goes on, so that no test depends on who is faster.
+  const declare = async (document: string | object) =>
+    writeFileSync(
+      path.join(dir, "hosting.yaml"),
+      typeof document === "string" ? document : JSON.stringify(document, null, 2),
+    );
   await declare(declaration);
   const io = () => fakeIo({ cwd: dir, env, clock });
   return {
