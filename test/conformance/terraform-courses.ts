@@ -156,7 +156,7 @@ export async function expectSettled(
   const { host: _, made: __, ...open } = core.private(address) as Record<string, unknown>;
   expect(open, "private").toEqual({});
   if (subject.kind.list !== undefined) expect(core.attributes(address).id).toBe(String(made.at(-1)));
-  await subject.expectNoChanges(course.declared(subject));
+  await subject.expectNoChanges(course.declared(subject), secrets);
   // Terraform has shown by now that it has recorded the object.
   expect(subject.machine.noted(), "the journal").toEqual([]);
   if (secrets) expectSecrets(subject);

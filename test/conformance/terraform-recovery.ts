@@ -1,7 +1,7 @@
 /** A user who runs the same command again until it is quiet, and does what the messages say. */
 import { isRefusal, type Said } from "../support/terraform-core-wire.ts";
 import type { Course } from "./terraform-courses.ts";
-import type { Subject } from "./terraform-life.ts";
+import { type Subject, saysLost } from "./terraform-life.ts";
 
 /** Commands after which a user has had enough. */
 const PATIENCE = 5;
@@ -24,7 +24,7 @@ export async function untilSettled(subject: Subject, course: Course, remains: Re
   for (let run = 1; run <= PATIENCE; run++) {
     // The second time nobody asks for what has been done: only the first run is the same command.
     const { errors } = await core.run(course.declared(subject), run === 1 ? course.options : {});
-    if (errors.length === 0 && (await isQuiet(subject, course))) return;
+    if (errors.length === 0 && (await isQuiet(subject, course, remains))) return;
     const { pending } = (core.state.current.has(address) ? core.private(address) : {}) as { pending?: unknown };
     if (kind.creation === "blind" && pending !== undefined) {
       await settleAsUser(subject);
@@ -42,9 +42,11 @@ export async function untilSettled(subject: Subject, course: Course, remains: Re
   throw new Error(`not settled after ${PATIENCE} commands`);
 }
 
-async function isQuiet(subject: Subject, course: Course): Promise<boolean> {
+async function isQuiet(subject: Subject, course: Course, { journal }: Remains): Promise<boolean> {
   const { changes, said } = await subject.core.plan(course.declared(subject));
-  return said.length === 0 && changes.every(({ action }) => action === "no-op");
+  // A secret that was told to the machine that is gone stays unknown, and each plan says so until it is made anew.
+  const news = journal ? said : said.filter((one) => !saysLost(one));
+  return news.length === 0 && changes.every(({ action }) => action === "no-op");
 }
 
 /** Without the journal the account is all there is: what the plan finds there is imported. */
