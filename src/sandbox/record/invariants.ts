@@ -106,7 +106,12 @@ function orderedAgain(orders: readonly RequestEntry[]): BrokenInvariant[] {
 /** What an order asks for, however it is spelled. */
 function wish(body: unknown): string {
   const { plan_id, currency, domain, term } = Object(body) as Record<string, unknown>;
-  return canonical({ plan_id: `${plan_id}`, currency, domain: `${domain ?? ""}`.toLowerCase(), term: `${term ?? 1}` });
+  return canonical({
+    plan_id: `${plan_id}`,
+    currency,
+    domain: `${domain ?? ""}`.trim().toLowerCase(),
+    term: `${term ?? 1}`,
+  });
 }
 
 /** Whether of two orders for a domain the later one was placed when what the earlier one had made was gone. */
@@ -117,7 +122,8 @@ function isAnew(earlier: RequestEntry, later: RequestEntry): boolean {
 
 /** Orders with the same content that were, or may have been, placed under different keys. */
 function repeatedOrders(orders: readonly RequestEntry[]): BrokenInvariant[] {
-  const done = orders.filter((entry) => entry.idempotency_key !== null && mayHaveDone(entry));
+  // What was placed counts whatever the client was told of it: there are two of them all the same.
+  const done = orders.filter((one) => one.idempotency_key !== null && (one.ordered !== null || mayHaveDone(one)));
   const groups = Map.groupBy(done, ({ account, body }) => `${account} ${wish(body)}`);
   return [...groups.values()].flatMap((all) => {
     const isDouble = (earlier: RequestEntry, later: RequestEntry): boolean =>

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Profile } from "../profile/profile.ts";
 
 /** Records whose ids the specification says nothing about (§2 Gaps); those of services and invoices are integers (§2). */
-export const RECORD_KINDS = ["grant", "webhook", "account", "migration_request"] as const;
+const RECORD_KINDS = ["grant", "webhook", "account", "migration_request"] as const;
 export type RecordKind = (typeof RECORD_KINDS)[number];
 
 /** An id of a plan, an order or an invoice. */

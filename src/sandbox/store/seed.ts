@@ -11,7 +11,7 @@ const SEED = "seed";
 
 /** The customer accounts, by the names that the control API knows them by. */
 export const AGENCY_ID = 1;
-export const CUSTOMER_ID = 2;
+const CUSTOMER_ID = 2;
 
 interface Catalogued {
   id: number;

@@ -223,6 +223,14 @@ describe("invariants", () => {
     ]);
   });
 
+  test("an order that was placed is one, whatever the client was told of it", async () => {
+    const { send, sandbox } = await start();
+    sandbox.control.addFault({ operation: "orderService", phase: "after", status: 422 });
+    expect((await send("POST", "/services", { key: "k", body: ORDER })).status).toBe(422);
+    expect((await send("POST", "/services", { key: "l", body: ORDER })).status).toBe(201);
+    expect(sandbox.control.invariants().broken).toMatchObject([{ rule: "ordered_twice", requests: [1, 2] }]);
+  });
+
   test("a service that is gone may be ordered anew", async () => {
     const { send, sandbox } = await start();
     const { body } = await send("POST", "/services", { key: "k", body: ORDER });
