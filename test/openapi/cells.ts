@@ -1,5 +1,6 @@
 /** How each endpoint of the specification is brought to each status that the specification names. */
 import type { Sandbox } from "../../src/sandbox/index.ts";
+import { registration } from "../support/registration.ts";
 import type { Running, Sending } from "../unit/sandbox/harness.ts";
 
 export interface Row {
@@ -105,23 +106,7 @@ const NO_SERVICE = "what it is about belongs to no service";
 
 const KEY = "matrix";
 const ORDER = { plan_id: 11, currency: "USD", domain: "new.acme.example", term: 12 };
-const CONTACT = {
-  first_name: "Ana",
-  last_name: "Acme",
-  email: "ana@acme.example",
-  phone: "+995 555 000000",
-  address: "1 Rustaveli Ave",
-  city: "Tbilisi",
-  postcode: "0108",
-  country: "GE",
-};
-const DOMAIN = {
-  domain: "new.acme.example",
-  years: 1,
-  currency: "USD",
-  nameserver_mode: "default",
-  registrant_contact: CONTACT,
-};
+const DOMAIN = registration("new.acme.example");
 const GRANT = { email: "dev@acme.example", permission: "manage", expires_at: "2027-06-30T00:00:00+00:00" };
 
 /** The 24 endpoints of §4. */

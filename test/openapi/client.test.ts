@@ -6,6 +6,7 @@ import { PROFILE_SETS, type Profile } from "../../src/sandbox/index.ts";
 import { completeProfile } from "../../src/sandbox/profile/profile.ts";
 import { startValidatingProxy, type ValidatingProxy } from "../support/openapi/proxy.ts";
 import { type Project, startProject } from "../support/project.ts";
+import { registration } from "../support/registration.ts";
 
 const proxies: ValidatingProxy[] = [];
 
@@ -54,23 +55,7 @@ const DECLARATION = {
     },
   },
   domains: {
-    acme: {
-      domain: "acme.example",
-      years: 1,
-      currency: "USD",
-      nameserver_mode: "default",
-      deletion_policy: "forget",
-      registrant_contact: {
-        first_name: "Ana",
-        last_name: "Acme",
-        email: "ana@acme.example",
-        phone: "+995 555 000000",
-        address: "1 Rustaveli Ave",
-        city: "Tbilisi",
-        postcode: "0108",
-        country: "GE",
-      },
-    },
+    acme: { ...registration("acme.example"), deletion_policy: "forget" },
   },
 };
 

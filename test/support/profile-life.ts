@@ -9,6 +9,7 @@ import { expect } from "vitest";
 import type { SandboxOptions } from "../../src/sandbox/index.ts";
 import { cycleOf, instantOf, phaseOfStatus, productOf } from "../journeys/reading.ts";
 import { type Project, startProject } from "./project.ts";
+import { registration } from "./registration.ts";
 
 const WWW = "hosting_service.www";
 const DEV = 'hosting_grant.www["dev@acme.example"]';
@@ -31,17 +32,6 @@ const www = (more: object = {}) => ({
   ...more,
 });
 
-const contact = {
-  first_name: "Ana",
-  last_name: "Acme",
-  email: "ana@acme.example",
-  phone: "+995 555 000000",
-  address: "1 Rustaveli Ave",
-  city: "Tbilisi",
-  postcode: "0108",
-  country: "GE",
-};
-
 /** Something of everything: two products, a queued job, a generated password, a secret, references, a free map. */
 const FIRST: Document = {
   project: "profiles",
@@ -51,15 +41,7 @@ const FIRST: Document = {
   migration_requests: {
     www: { domain: "www.acme.example", order_id: "${hosting_service.www.id}", questions: { source: "cpanel" } },
   },
-  domains: {
-    acme: {
-      domain: "acme.example",
-      years: 1,
-      currency: "USD",
-      nameserver_mode: "default",
-      registrant_contact: contact,
-    },
-  },
+  domains: { acme: registration("acme.example") },
 };
 
 /** One grant fewer, another webhook in place of the first, live again, and passwords set anew. */
