@@ -138,7 +138,7 @@ class Run {
       this.#outcomes.set(address, { address, result: "not-started", diagnostics: [] });
     return {
       outcomes: [...this.#outcomes.values()],
-      diagnostics: [...this.#gate.warnings(), ...outputs],
+      diagnostics: [...this.#gate.exceeded(), ...outputs],
       interrupted: stop.aborted,
       pending: plan.changes.flatMap(({ address }) => (this.#records.isPending(address) ? [address] : [])),
       requests: requests() - before,

@@ -13,7 +13,7 @@ import {
   type Quote,
   type ValueObject,
 } from "../model/index.ts";
-import { type Amounts, amountsOf, type Limits, type Order, ordersOf, spendLimits } from "./orders.ts";
+import { type Amounts, amountsOf, type Limits, type Order, ordersOf } from "./orders.ts";
 import { type Admission, Spending } from "./spending.ts";
 
 export interface OrderGateOptions {
@@ -35,30 +35,29 @@ interface Access {
  */
 export class OrderGate {
   readonly #orders: ReadonlyMap<string, Order>;
-  readonly #limited: ReadonlySet<string>;
+  readonly #inTurn: boolean;
   readonly #spending: Spending;
   readonly #amounts: Amounts;
   readonly #plans = new Map<string, Promise<readonly PlanRecord[]>>();
 
   constructor({ plan, limits, kinds, providers }: OrderGateOptions) {
     const orders = ordersOf(plan.changes, kinds);
-    const limited = orders.filter((order) => spendLimits(order, limits).length > 0);
     this.#orders = new Map(orders.map((order) => [order.address, order]));
-    this.#limited = new Set(limited.map(({ address }) => address));
+    this.#inTurn = Object.keys(limits.maxSpend ?? {}).length > 0;
     this.#amounts = amountsOf(orders, providers);
     this.#spending = new Spending(limits, this.#amounts);
   }
 
   /**
-   * Whether a change may begin while those others are under way. Orders under a limit on spending go in turn: an
-   * invoice can be above the listed price (§2: subtotal and total), and the next order is to know of it.
+   * Whether a change may begin while those others are under way. With a limit on spending, orders go in turn: an
+   * invoice can be above the listed price (§2: subtotal and total) or in another currency, and the next order is to know of it.
    */
   mayBegin({ address }: Change, running: Iterable<string>): boolean {
-    return !this.#limited.has(address) || ![...running].some((other) => this.#limited.has(other));
+    return !this.#inTurn || !this.#orders.has(address) || ![...running].some((other) => this.#orders.has(other));
   }
 
-  /** What the invoices of the run showed: a warning for each limit that they exceeded all the same. */
-  warnings(): Diagnostic[] {
+  /** What the invoices of the run showed: an error for each limit that they exceeded all the same. */
+  exceeded(): Diagnostic[] {
     return this.#spending.exceeded();
   }
 

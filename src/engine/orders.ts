@@ -42,8 +42,12 @@ const isCurrency = (word: string) => CURRENCIES.some((currency) => currency === 
 
 /** The limits that an order counts against: that of its currency; all of them while its currency is not known. */
 export function spendLimits({ currency }: Pick<Order, "currency">, { maxSpend = {} }: Limits): [string, number][] {
-  return Object.entries(maxSpend).filter(([of]) => of === currency || !isCurrency(currency));
+  return Object.entries(maxSpend).filter(([of]) => mayBeIn(currency, of));
 }
+
+/** Whether an amount is in a currency, or may be: null and other words than those of §2 name none. */
+export const mayBeIn = (word: string | null, currency: string) =>
+  word === currency || word === null || !isCurrency(word);
 
 /** How amounts are written where they are compared with a limit. */
 export interface Amounts {

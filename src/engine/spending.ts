@@ -1,5 +1,5 @@
 import { type Diagnostic, fail, located } from "../model/index.ts";
-import { type Amounts, type Limits, type Order, some, spendLimits } from "./orders.ts";
+import { type Amounts, type Limits, mayBeIn, type Order, some, spendLimits } from "./orders.ts";
 
 /** An order that was let through. One of the two is called when its fate is known; without, it counts as made. */
 export interface Admission {
@@ -9,15 +9,31 @@ export interface Admission {
   withdrawn(): void;
 }
 
-/** What one order takes of the limits: its bound until its invoice is there; null while nobody knows. */
+/** What one order takes of the limits: what was set aside for it, until its invoice is there. */
 interface Share {
   readonly address: string;
-  currency: string;
-  amount: number | null;
-  /** Whether the amount is that of its invoice. */
-  invoiced: boolean;
+  /** The currency it is ordered in. */
+  readonly currency: string;
+  /** What was set aside when it left; null when that was not known. */
+  readonly bound: number | null;
   /** What its invoice should not have exceeded by the prices of the plan; null when that was not known. */
   readonly most: number | null;
+  /** Nulls for what the invoice does not name. */
+  invoice?: { readonly total: number | null; readonly currency: string | null };
+}
+
+/**
+ * What an order counts against the limit of a currency: its invoice, where that names an amount; else what was set aside.
+ * Where the invoice names no currency, or another than was ordered, the worst of both. Null while nobody knows; undefined
+ * when it does not concern that currency.
+ */
+function amountIn({ currency, bound, invoice }: Share, of: string): number | null | undefined {
+  const ordered = mayBeIn(currency, of) ? bound : undefined;
+  if (invoice === undefined || (invoice.total === null && invoice.currency === null)) return ordered;
+  if (invoice.currency === currency) return ordered === undefined ? undefined : (invoice.total ?? ordered);
+  const invoiced = mayBeIn(invoice.currency, of) ? invoice.total : undefined;
+  if (invoiced === undefined) return ordered ?? undefined;
+  return invoiced === null ? null : Math.max(invoiced, ordered ?? 0);
 }
 
 /** The invoice of a run that exceeded its bound the most: `came` instead of `most`. */
@@ -30,7 +46,8 @@ interface Excess {
 /**
  * The orders of one run, counted as they are made. What an order may cost is set aside before it leaves, so that it
  * counts also without an answer; its invoice then takes the place of that. An invoice above its bound shows that the
- * listed prices leave something out, such as tax: the bounds of what is ordered later rise by as much.
+ * listed prices leave something out, such as tax: the bounds of what is ordered later rise by as much. Once invoices
+ * exceed a limit, nothing more is ordered, in any currency.
  */
 export class Spending {
   readonly #limits: Limits;
@@ -55,9 +72,20 @@ export class Spending {
         address: order.address,
       });
     }
+    const [over] = this.#excesses();
+    if (over !== undefined) {
+      const { currency, limit, spent } = over;
+      this.#refuse(
+        order,
+        currency,
+        limit,
+        `So far: ${this.#amounts.text(spent, currency)}.`,
+        "this run spent more than",
+      );
+    }
     for (const [currency, limit] of spendLimits(order, this.#limits)) this.#check(order, currency, limit);
     const { address, currency, most } = order;
-    const share: Share = { address, currency, amount: this.#bound(order), invoiced: false, most };
+    const share: Share = { address, currency, bound: this.#bound(order), most };
     this.#shares.add(share);
     this.#orders += 1;
     return {
@@ -69,25 +97,31 @@ export class Spending {
     };
   }
 
-  /** A warning for each limit that was exceeded although every order fitted by what was known when it left. */
+  /** An error for each limit that was exceeded although every order fitted by what was known when it left. */
   exceeded(): Diagnostic[] {
-    const { maxSpend = {}, ranges } = this.#limits;
-    return Object.entries(maxSpend).flatMap(([currency, limit]) => {
-      const shares = this.#under(currency);
-      const spent = sumOf(shares);
-      if (spent <= limit) return [];
-      const cost = shares.every(({ invoiced }) => invoiced) ? "cost" : "may have cost";
-      const summary = `The orders of this run ${cost} ${this.#amounts.text(spent, currency)}; max_spend allows ${this.#amounts.text(limit, currency)}`;
-      const detail = `${some(shares.map(shareText))}.\n${this.#amounts.unit}`;
+    const { ranges } = this.#limits;
+    return this.#excesses().map(({ currency, limit, spent, shares }) => {
+      const certain = shares.every(({ invoice }) => invoice?.currency === currency && invoice.total !== null);
+      const summary = `The orders of this run ${certain ? "cost" : "may have cost"} ${this.#amounts.text(spent, currency)}; max_spend allows ${this.#amounts.text(limit, currency)}`;
+      const detail = `${some(shares.map((share) => shareText(share, currency)))}.\n${this.#amounts.unit}`;
       const fix =
         "Check the invoices. They can be above the listed prices, such as by tax: leave room for that in max_spend.";
-      return [located({ severity: "warning", code: "guard.spend", summary, detail, fix }, ranges?.maxSpend)];
+      return located({ severity: "error", code: "guard.spend", summary, detail, fix }, ranges?.maxSpend);
     });
+  }
+
+  /** The limits that are exceeded by now. */
+  #excesses(): { currency: string; limit: number; spent: number; shares: Share[] }[] {
+    const all = Object.entries(this.#limits.maxSpend ?? {}).map(([currency, limit]) => {
+      const shares = this.#under(currency);
+      return { currency, limit, spent: sumOf(shares, currency), shares };
+    });
+    return all.filter(({ spent, limit }) => spent > limit);
   }
 
   /** What counts against the limit of a currency. */
   #under(currency: string): Share[] {
-    return [...this.#shares].filter((share) => spendLimits(share, { maxSpend: { [currency]: 0 } }).length > 0);
+    return [...this.#shares].filter((share) => amountIn(share, currency) !== undefined);
   }
 
   /** What an order can cost at most, by its price and by what the invoices in its currency came to so far. */
@@ -98,11 +132,11 @@ export class Spending {
 
   #check(order: Order, currency: string, limit: number): void {
     const shares = this.#under(currency);
-    const untold = shares.find(({ amount }) => amount === null);
+    const untold = shares.find((share) => amountIn(share, currency) === null);
     if (untold !== undefined) {
       this.#refuse(order, currency, limit, `What ${untold.address} cost is not known: its invoice did not come.`);
     }
-    const spent = sumOf(shares);
+    const spent = sumOf(shares, currency);
     const bound = this.#bound(order);
     const so = `So far: ${this.#amounts.text(spent, currency)}.`;
     if (bound === null) {
@@ -122,25 +156,23 @@ export class Spending {
     return ` By its price ${this.#amounts.text(most, currency)}, but ${worst.address} cost ${came} and not at most ${expected}.`;
   }
 
-  #refuse({ address, most }: Order, currency: string, limit: number, why: string): never {
+  #refuse(
+    { address, most }: Order,
+    currency: string,
+    limit: number,
+    why: string,
+    does = "this run might spend more than",
+  ): never {
     const flags = `\`--max-spend ${currency}=AMOUNT\`${most === null ? " and `--allow-unknown-prices`" : ""}`;
-    const summary = `${address} was not ordered: this run might spend more than ${this.#amounts.text(limit, currency)}`;
+    const summary = `${address} was not ordered: ${does} ${this.#amounts.text(limit, currency)}`;
     const fix = `Check the invoices, then apply again; ${flags} ${most === null ? "allow" : "allows"} it.`;
     fail("guard.spend", summary, { detail: `${why} ${this.#amounts.unit}`, fix, address });
   }
 
   #invoiced(share: Share, total: number | null, currency: string | null): void {
-    // Without an amount what was set aside stays: it is the most that it can be, or not known.
-    if (total === null || !Number.isFinite(total)) return;
-    const amount = Math.max(0, total);
-    const told = currency?.toUpperCase() ?? share.currency;
-    // In another currency than ordered: it counts there, and what was set aside stays as well.
-    if (told !== share.currency && share.amount !== null)
-      this.#shares.add({ ...share, currency: told, amount, invoiced: true, most: null });
-    else {
-      this.#learn(share, amount);
-      Object.assign(share, { currency: told, amount, invoiced: true });
-    }
+    const amount = total === null || !Number.isFinite(total) ? null : Math.max(0, total);
+    share.invoice = { total: amount, currency: currency?.trim().toUpperCase() ?? null };
+    if (amount !== null && mayBeIn(share.invoice.currency, share.currency)) this.#learn(share, amount);
   }
 
   /** What was free by its price says nothing about the others. */
@@ -152,10 +184,16 @@ export class Spending {
   }
 }
 
-const sumOf = (shares: readonly Share[]) => shares.reduce((sum, { amount }) => sum + (amount ?? 0), 0);
+const sumOf = (shares: readonly Share[], currency: string) =>
+  shares.reduce((sum, share) => sum + (amountIn(share, currency) ?? 0), 0);
 
-function shareText({ address, amount, invoiced, most }: Share): string {
-  if (amount === null) return `${address} unknown (no invoice names the amount)`;
-  if (!invoiced) return `${address} at most ${amount} (no invoice names the amount)`;
+function shareText(share: Share, of: string): string {
+  const { address, most, invoice } = share;
+  const amount = amountIn(share, of);
+  if (amount == null) return `${address} unknown (no invoice names the amount)`;
+  if (invoice === undefined || invoice.total === null)
+    return `${address} at most ${amount} (no invoice names the amount)`;
+  if (invoice.currency === null) return `${address} at most ${amount} (its invoice names no currency)`;
+  if (invoice.currency !== of) return `${address} at most ${amount} (its invoice is in ${invoice.currency})`;
   return `${address} ${amount}${most !== null && amount > most ? ` (at most ${most} by its price)` : ""}`;
 }

@@ -125,10 +125,40 @@ describe("max_spend", () => {
       expect(ran.code, ran.text).toBe(1);
       expect(project.changesSent()).toEqual(["POST /services"]);
       expect(ran.text).toContain(
-        "Warning: The orders of this run cost 2000 USD; max_spend allows 1800 USD [guard.spend]",
+        "Error: The orders of this run cost 2000 USD; max_spend allows 1800 USD [guard.spend]",
       );
     },
   );
+
+  it("ends with an error when the only invoice exceeds it: all that was declared was ordered", async () => {
+    const project = await startProject({ declare: { ...declare({ max_spend: { USD: 500 } }), services: { www } } });
+    const order = { id: 9000, plan: "Shared Start", status: "pending", created_at: "2026-11-21T10:00:00Z" };
+    const invoice = { id: 1, order_id: 9000, subtotal: 450, total: 501, currency: "USD", status: "unpaid" };
+    const data = { service: order, invoice };
+    project.control.addFault({ method: "POST", path: "/services", phase: "before", status: 201, body: { data } });
+    const ran = await project.run("apply", "--auto-approve", "--allow-unknown-prices");
+    expect(ran.code, ran.text).toBe(1);
+    expect(ran.text).toContain("Error: The orders of this run cost 501 USD; max_spend allows 500 USD [guard.spend]");
+  });
+
+  it("refuses a price whose currency nobody names, and orders nothing", async () => {
+    const gel = (domain: string) => ({ plan_id: 11, currency: "GEL", domain });
+    const services = { a: gel("a.example"), b: gel("b.example"), c: gel("c.example") };
+    const project = await startProject({ declare: declare({ max_spend: { GEL: 1000 } }, { services }) });
+    const [meta, plan] = [
+      { current_page: 1, last_page: 1 },
+      { name: "Shared Start", price: 900, billing_cycle: "monthly" },
+    ];
+    const plans = { data: [{ plan_id: 11, ...plan }], meta };
+    project.control.addFault({ method: "GET", path: "/plans", phase: "before", status: 200, body: plans, times: 99 });
+    const text = await expectRefused(project, "guard.spend");
+    expect(text).toContain("max_spend of 1000 GEL cannot be kept: 3 orders of unknown amount");
+    expect(text).toContain("(the list names no currency for its price)");
+    // Allowed, each leaves when the invoices before it left room.
+    const ran = await project.run("apply", "--auto-approve", "--allow-unknown-prices", "--max-spend", "GEL=1");
+    expect(ran.code, ran.text).toBe(1);
+    expect(project.changesSent()).toEqual(["POST /services"]);
+  });
 
   it.each([
     ["USD", "expected CURRENCY=AMOUNT"],

@@ -99,7 +99,7 @@ export async function runApply(
     const open = [...result.pending, ...(saved?.plan.pending ?? [])].some(
       (address) => run.store.state.resources.get(address)?.private.pending !== undefined,
     );
-    return complete && !open ? 0 : 1;
+    return complete && !open && !result.diagnostics.some(isError) ? 0 : 1;
   });
 }
 

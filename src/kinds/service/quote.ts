@@ -33,12 +33,13 @@ export function quoteService(
     };
   }
   const list = listPrice(plan, currency);
+  const why = isUnnamed(plan) ? "the list names no currency for its price" : `the list has no price in ${currency}`;
   const cycles = cyclesOf(plan, planned.term);
   if (cycles !== 1) {
     const most = cycles === undefined || list === null ? null : Math.ceil(list * cycles);
     return unpriced(`the list has no price for a term of ${String(planned.term)} months`, most);
   }
-  if (list === null) return unpriced(`the list has no price in ${currency}`);
+  if (list === null) return unpriced(why);
   const billed = typeof planned.coupon_code === "string" ? null : billedPrice(plan, currency, list);
   const quote: Quote = { currency, list, billed, most: billed ?? list };
   if (billed !== null) return { quote };
@@ -49,20 +50,23 @@ export function quoteService(
   return { quote: { ...quote, unknown } };
 }
 
-/** The undiscounted price of the plan's own cycle; null where the list does not have it in this currency. */
+/**
+ * The undiscounted price of the plan's own cycle, in the API's own unit; null where the list does not have it in this
+ * currency. An amount without a currency (§2 Gaps) is nobody's price: a limit in GEL would count it as GEL.
+ */
 export function listPrice(plan: PlanRecord, currency: string): number | null {
-  return (isOwn(plan, currency) ? (plan.price ?? plan.prices[currency]) : plan.prices[currency]) ?? null;
+  const own = isOwn(plan, currency) ? plan.price : null;
+  return amount(own ?? plan.prices[currency]);
 }
 
-/**
- * Whether the amounts that the plan has once are in this currency. A plan that names none may mean any, unless it lists
- * prices: with several it is not known which one the others belong to, and an amount is not taken for another currency's.
- */
-function isOwn({ currency: own, prices }: PlanRecord, currency: string): boolean {
-  if (own !== null) return own === currency;
-  const listed = Object.keys(prices);
-  return listed.length === 0 || (listed.length === 1 && listed[0] === currency);
-}
+/** Whether the amounts that the plan has once are in this currency: it says so. */
+const isOwn = ({ currency: own }: PlanRecord, currency: string) => own?.trim().toUpperCase() === currency;
+
+const isUnnamed = ({ currency, price, prices }: PlanRecord) =>
+  currency === null && price !== null && Object.keys(prices).length === 0;
+
+/** Below zero is no price but a word for "none": it must not make room under a limit. */
+const amount = (price: number | null | undefined) => (price == null || price < 0 ? null : price);
 
 /** How many of the listed price's cycles a term is; undefined when that is not known, or it is less than one. */
 function cyclesOf({ billing_cycle }: PlanRecord, term: unknown): number | undefined {
@@ -73,6 +77,6 @@ function cyclesOf({ billing_cycle }: PlanRecord, term: unknown): number | undefi
 
 function billedPrice(plan: PlanRecord, currency: string, list: number): number | null {
   const discounted = plan.manage_discount_percent !== null && plan.manage_discount_percent > 0;
-  if (plan.price_after_discount !== null && isOwn(plan, currency)) return plan.price_after_discount;
+  if (plan.price_after_discount !== null) return isOwn(plan, currency) ? amount(plan.price_after_discount) : null;
   return discounted ? null : list;
 }

@@ -42,7 +42,7 @@ const plan: Attributes = {
 
 /** A plan as it is ordered in a currency; without one, in the plan's own. */
 function described(record: PlanRecord, wanted: string | undefined, session: DataSession): JsonObject {
-  const own = wanted === undefined || record.currency === null || fits(wanted, record.currency);
+  const own = wanted === undefined || fits(wanted, record.currency);
   const currency = wanted ?? record.currency;
   const price = wanted === undefined ? record.price : listPrice(record, wanted);
   const discounted = own ? record.price_after_discount : null;

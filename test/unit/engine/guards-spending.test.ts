@@ -10,7 +10,7 @@ import { declared, desiredOf, failure, fakeWriter, stateOf } from "../../support
 
 /** What the server makes of an order: its invoice, or how the request fails. `lost` may have been carried out or not. */
 type Fate =
-  | { readonly total: number | null; readonly currency?: string }
+  | { readonly total: number | null; readonly currency?: string | null }
   | "refused"
   | { readonly lost: true; readonly total: number };
 
@@ -20,13 +20,15 @@ interface Ordered {
   readonly most: number | null;
   readonly fate: Fate;
   readonly currency?: string;
+  /** The list names no currency for the price. */
+  readonly unnamed?: boolean;
 }
 
 const catalogued = (orders: readonly Ordered[]): PlanRecord[] =>
-  orders.flatMap(({ most, currency = "USD" }, at) => {
+  orders.flatMap(({ most, currency = "USD", unnamed }, at) => {
     const record = { id: String(at + 1), raw: {}, plan_id: at + 1, name: `Plan ${at}`, product_type: "shared" };
     const discount = { manage_discount_percent: null, price_after_discount: null };
-    const price = { currency, price: most, prices: {}, billing_cycle: "monthly" };
+    const price = { currency: unnamed ? null : currency, price: most, prices: {}, billing_cycle: "monthly" };
     return most === null ? [] : [{ ...record, ...price, ...discount }];
   });
 
@@ -94,6 +96,7 @@ async function run(orders: readonly Ordered[], options: RunOptions = {}) {
     },
   } as unknown as Reader;
   let [underWay, most, billed, id] = [0, 0, 0, 1000];
+  const ordered: string[] = [];
   const open: (() => void)[] = [];
   const turn = () =>
     new Promise<void>((resolve) => {
@@ -104,6 +107,7 @@ async function run(orders: readonly Ordered[], options: RunOptions = {}) {
     const { domain } = body as { domain: string };
     const order = orders.find(({ name }) => `${name}.example` === domain);
     if (order === undefined) throw new Error(`nobody ordered ${domain}`);
+    ordered.push(order.name);
     underWay += 1;
     most = Math.max(most, underWay);
     await turn();
@@ -114,7 +118,12 @@ async function run(orders: readonly Ordered[], options: RunOptions = {}) {
     if ("lost" in fate) throw failure("maybe");
     id += 1;
     const record = { ...blank, id: String(id), domain, currency, status: "active" };
-    const invoice = { id: `i${id}`, raw: {}, total: fate.total, currency: fate.currency ?? currency };
+    const invoice = {
+      id: `i${id}`,
+      raw: {},
+      total: fate.total,
+      currency: fate.currency === undefined ? currency : fate.currency,
+    };
     return endpoint === "registerDomain" ? { ...record, invoice } : { service: record, invoice };
   });
   const account = new Account(reader, { statusWords: {} });
@@ -135,7 +144,7 @@ async function run(orders: readonly Ordered[], options: RunOptions = {}) {
   const nameOf = (address: string) => address.slice(address.indexOf(".") + 1);
   const outcomes = Object.fromEntries(result.outcomes.map((outcome) => [nameOf(outcome.address), outcome.result]));
   const said = result.outcomes.flatMap(({ diagnostics }) => diagnostics);
-  return { outcomes, said, told: result.diagnostics, sent: writer.sent.length, billed, most, read: read - 1 };
+  return { outcomes, said, told: result.diagnostics, sent: writer.sent.length, ordered, billed, most, read: read - 1 };
 }
 
 const service = (name: string, most: number, total: number | null = most): Ordered => ({ name, most, fate: { total } });
@@ -184,7 +193,7 @@ describe("while a plan is applied", () => {
     [
       "bounds rise in the currency of the invoice only",
       [service("a", 100, 500), { ...service("b", 100), currency: "EUR" }],
-      { maxSpend: { USD: 100, EUR: 100 } },
+      { maxSpend: { USD: 500, EUR: 100 } },
       { a: "done", b: "done" },
     ],
     [
@@ -245,6 +254,86 @@ describe("while a plan is applied", () => {
       1,
     ],
     [
+      "a price that names no currency is unknown",
+      [
+        { ...service("a", 900), currency: "GEL", unnamed: true },
+        { ...service("b", 900), currency: "GEL", unnamed: true },
+      ],
+      { maxSpend: { GEL: 1000 } },
+      { a: "failed", b: "failed" },
+    ],
+    [
+      "and its order leaves where that is allowed, one at a time",
+      [
+        { ...service("a", 900), unnamed: true },
+        { ...service("b", 900), unnamed: true },
+        { ...service("c", 900), unnamed: true },
+      ],
+      USD(1000, { allowUnknownPrices: true }),
+      { a: "done", b: "done", c: "failed" },
+    ],
+    [
+      "it is an order like any other in a currency without a limit",
+      [{ ...service("a", 900), unnamed: true }],
+      { maxSpend: { GEL: 1 } },
+      { a: "done" },
+    ],
+    [
+      "an invoice that names no currency may be in any",
+      [
+        { ...service("a", 300), fate: { total: 300, currency: null } },
+        { ...service("b", 1), currency: "EUR" },
+        { ...service("c", 1), currency: "EUR" },
+      ],
+      { maxSpend: { USD: 300, EUR: 301 } },
+      { a: "done", b: "done", c: "failed" },
+    ],
+    [
+      "it counts at least what was set aside in the currency of the order, and not twice",
+      [{ ...service("a", 300), fate: { total: 100, currency: null } }, service("b", 200), service("c", 1)],
+      USD(500),
+      { a: "done", b: "done", c: "failed" },
+    ],
+    [
+      "one with a word for its currency that is none may be in any, too",
+      [
+        { ...service("a", 300), fate: { total: 300, currency: "GBP" } },
+        { ...service("b", 1), currency: "EUR" },
+      ],
+      { maxSpend: { USD: 300, EUR: 300 } },
+      { a: "done", b: "failed" },
+    ],
+    [
+      "an invoice in another currency without an amount leaves nothing there",
+      [
+        { ...service("a", 300), fate: { total: null, currency: "EUR" } },
+        { ...service("b", 1), currency: "EUR" },
+        service("c", 1),
+      ],
+      { maxSpend: { USD: 301, EUR: 300 } },
+      { a: "done", b: "failed", c: "done" },
+    ],
+    [
+      "a limit that an invoice exceeded stops what is free and what is in another currency, too",
+      [
+        service("a", 100, 900),
+        service("b", 0),
+        { ...service("c", 1), currency: "EUR" },
+        { ...service("d", 1), currency: "GEL" },
+      ],
+      { maxSpend: { USD: 500, EUR: 500 } },
+      { a: "done", b: "failed", c: "failed", d: "failed" },
+    ],
+    [
+      "also where the order was in a currency without one",
+      [
+        { ...service("a", 100), currency: "GEL", fate: { total: 900, currency: "USD" } },
+        { ...service("b", 1), currency: "GEL" },
+      ],
+      USD(500),
+      { a: "done", b: "failed" },
+    ],
+    [
       "a currency without a limit is not limited",
       [{ ...service("a", 9000), currency: "GEL" }, service("b", 100)],
       USD(100),
@@ -283,6 +372,42 @@ describe("while a plan is applied", () => {
     ]);
   });
 
+  it("what a limit that is exceeded already stops says so", async () => {
+    const { said, told } = await run([service("a", 100, 900), service("b", 0)], { limits: USD(500) });
+    expect(said).toEqual([
+      {
+        severity: "error",
+        code: "guard.spend",
+        summary: "hosting_service.b was not ordered: this run spent more than 500 USD",
+        detail: "So far: 900 USD. Amounts are in the API's own unit.",
+        fix: "Check the invoices, then apply again; `--max-spend USD=AMOUNT` allows it.",
+        address: "hosting_service.b",
+      },
+    ]);
+    expect(told).toMatchObject([{ severity: "error", code: "guard.spend" }]);
+  });
+
+  it("invoices that name no currency are told as what they can be at most", async () => {
+    const unnamed = (name: string, most: number, total: number) => ({
+      ...service(name, most),
+      fate: { total, currency: null },
+    });
+    const orders = [unnamed("a", 100, 300), { ...service("b", 200), fate: { total: 200, currency: "GEL" } }];
+    const { told } = await run(orders, { limits: { maxSpend: { USD: 300, GEL: 400 } }, concurrency: 1 });
+    expect(told).toMatchObject([]);
+    const more = await run([unnamed("a", 100, 500)], { limits: { maxSpend: { USD: 300, GEL: 400 } } });
+    expect(more.told.map(({ summary, detail }) => [summary, detail])).toEqual([
+      [
+        "The orders of this run may have cost 500 USD; max_spend allows 300 USD",
+        "hosting_service.a at most 500 (its invoice names no currency).\nAmounts are in the API's own unit.",
+      ],
+      [
+        "The orders of this run may have cost 500 GEL; max_spend allows 400 GEL",
+        "hosting_service.a at most 500 (its invoice names no currency).\nAmounts are in the API's own unit.",
+      ],
+    ]);
+  });
+
   it("a bound that rose says by which invoice", async () => {
     const { said } = await run([service("a", 450, 1500), service("b", 300)], { limits: USD(1800) });
     expect(said).toMatchObject([
@@ -300,7 +425,7 @@ describe("while a plan is applied", () => {
     const { told } = await run(orders, { limits: USD(900) });
     expect(told).toEqual([
       {
-        severity: "warning",
+        severity: "error",
         code: "guard.spend",
         summary: "The orders of this run may have cost 1400 USD; max_spend allows 900 USD",
         detail:
@@ -330,7 +455,8 @@ describe("while a plan is applied", () => {
     const mixed = [...known, domain("z", 1)];
     expect((await run(mixed, {})).most).toBe(4);
     expect((await run(mixed, { limits: USD(9, { allowUnknownPrices: true }) })).most).toBe(1);
-    expect((await run(mixed, { limits: { maxSpend: { EUR: 9 } } })).most).toBe(4);
+    // Also where theirs has none: an invoice can be in another currency than was ordered.
+    expect((await run(mixed, { limits: { maxSpend: { EUR: 9 } } })).most).toBe(1);
   });
 });
 
@@ -448,5 +574,63 @@ describe("whatever is ordered, and in whatever order the answers come", { timeou
       },
     );
     await fc.assert(property, { numRuns: 150 });
+  });
+
+  it("they exceed no limit by more than one order does, whatever currencies prices and invoices name or leave out", async () => {
+    const currencies = ["USD", "EUR", "GEL"];
+    const property = fc.asyncProperty(
+      fc.record({
+        ...course,
+        orders: fc.array(
+          fc.record({
+            most: fc.oneof(amount, fc.constant(null)),
+            unnamed: fc.boolean(),
+            currency: fc.constantFrom(...currencies),
+            fate: fc.record({
+              total: fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 0, max: 200 }) }, fc.constant(null)),
+              currency: fc.constantFrom(...currencies, "usd", "GBP", null, undefined),
+            }),
+          }),
+          { minLength: 1, maxLength: 8 },
+        ),
+        maxSpend: fc.dictionary(fc.constantFrom(...currencies), fc.integer({ min: 0, max: 200 })),
+        allowUnknownPrices: fc.boolean(),
+      }),
+      async ({ orders, maxSpend, allowUnknownPrices, concurrency, picks }) => {
+        const all = named(orders as Omit<Ordered, "name">[]);
+        const limits = { maxSpend, allowUnknownPrices };
+        const { ordered, told } = await run(all, { limits, concurrency, next: pick(picks) });
+        const invoiceIn = ({ fate, currency }: Ordered) => {
+          const word = (fate as { currency?: string | null }).currency;
+          return word === undefined ? currency : (word?.toUpperCase() ?? null);
+        };
+        for (const [of, limit] of Object.entries(maxSpend)) {
+          const bills = all
+            .filter(({ name }) => ordered.includes(name))
+            .map((order) => {
+              const { most, unnamed, currency, fate } = order;
+              const told = invoiceIn(order);
+              const here = told === of || told === null || !currencies.includes(told);
+              const total = here ? ((fate as { total: number | null }).total ?? 0) : 0;
+              const known = most === null || unnamed ? null : most;
+              return {
+                total,
+                certain: told === of,
+                above: total - (currency === of ? (known ?? 0) : 0),
+                known,
+                currency,
+              };
+            });
+          const billed = bills.reduce((sum, { total }) => sum + total, 0);
+          const above = Math.max(0, ...bills.map((bill) => bill.above));
+          expect(billed).toBeLessThanOrEqual(limit + above);
+          const surely = bills.reduce((sum, { total, certain }) => sum + (certain ? total : 0), 0);
+          if (surely > limit) expect(told.some(({ summary }) => summary.includes(` ${of};`))).toBe(true);
+          if (!allowUnknownPrices)
+            expect(bills.filter(({ known, currency }) => known === null && currency === of)).toEqual([]);
+        }
+      },
+    );
+    await fc.assert(property, { numRuns: 300 });
   });
 });

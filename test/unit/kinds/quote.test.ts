@@ -59,7 +59,36 @@ describe("the price of an order", () => {
       [plan()],
       { list: null, billed: null, most: null, unknown: "the list has no price in EUR" },
     ],
-    ["is that of a plan without a currency", order, [plan({ currency: null })], { list: 500, billed: 500, most: 500 }],
+    [
+      "is unknown where the plan names no currency: it may be in any",
+      order,
+      [plan({ currency: null })],
+      { list: null, billed: null, most: null, unknown: "the list names no currency for its price" },
+    ],
+    [
+      "is unknown for a longer term of such a plan, too",
+      { ...order, term: 12 },
+      [plan({ currency: null })],
+      { list: null, billed: null, most: null, unknown: "the list has no price for a term of 12 months" },
+    ],
+    [
+      "is the plan's, however it writes the currency",
+      order,
+      [plan({ currency: " usd" })],
+      { list: 500, billed: 500, most: 500 },
+    ],
+    [
+      "is not below zero",
+      order,
+      [plan({ price: -1 })],
+      { list: null, billed: null, most: null, unknown: "the list has no price in USD" },
+    ],
+    [
+      "is not below zero for the agency either",
+      order,
+      [plan({ price_after_discount: -1 })],
+      { list: 500, billed: null, most: 500, unknown: "the list has no discounted price in this currency" },
+    ],
     [
       "is that of the currency where the plan has none, and what it has once belongs to nobody knows which",
       { ...order, currency: "GEL" },
@@ -81,10 +110,10 @@ describe("the price of an order", () => {
       { list: null, billed: null, most: null, unknown: "the list has no price in EUR" },
     ],
     [
-      "takes what the plan has once for the one currency that it has a price in",
+      "takes no discount without a currency, though there is one currency that the plan has a price in",
       order,
-      [plan({ currency: null, price: null, prices: { USD: 500 }, price_after_discount: 450 })],
-      { list: 500, billed: 450, most: 450 },
+      [plan({ currency: null, price: 20, prices: { USD: 500 }, price_after_discount: 450 })],
+      { list: 500, billed: null, most: 500, unknown: "the list has no discounted price in this currency" },
     ],
     ["of zero is a price", order, [plan({ price: 0 })], { list: 0, billed: 0, most: 0 }],
     [
