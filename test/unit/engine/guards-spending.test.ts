@@ -600,7 +600,7 @@ describe("whatever is ordered, and in whatever order the answers come", { timeou
         const all = named(orders as Omit<Ordered, "name">[]);
         const limits = { maxSpend, allowUnknownPrices };
         const { ordered, told } = await run(all, { limits, concurrency, next: pick(picks) });
-        const invoiceIn = ({ fate, currency }: Ordered) => {
+        const invoiceIn = ({ fate, currency = "USD" }: Ordered): string | null => {
           const word = (fate as { currency?: string | null }).currency;
           return word === undefined ? currency : (word?.toUpperCase() ?? null);
         };
