@@ -140,6 +140,7 @@ class Run {
       outcomes: [...this.#outcomes.values()],
       diagnostics: [...this.#gate.exceeded(), ...outputs],
       interrupted: stop.aborted,
+      noWait: this.#options.waitMs <= 0,
       pending: plan.changes.flatMap(({ address }) => (this.#records.isPending(address) ? [address] : [])),
       requests: requests() - before,
       seconds: (clock.now() - started) / 1000,

@@ -1,5 +1,5 @@
 import type { Change, Drift } from "./change.ts";
-import type { Diagnostic } from "./diagnostic.ts";
+import { type Diagnostic, isError } from "./diagnostic.ts";
 import type { Json, Mask } from "./value.ts";
 
 /** The orders of a plan in one currency. Amounts are in the API's own unit. */
@@ -107,9 +107,21 @@ export interface ApplyResult {
   readonly interrupted: boolean;
   /** Addresses of creates without known outcome, at the end. */
   readonly pending: readonly string[];
+  /** The user asked not to wait for queued jobs (`--no-wait`): one that is not done yet leaves nothing undone. */
+  readonly noWait?: boolean;
   /** API requests made by the apply. */
   readonly requests: number;
   readonly seconds: number;
+}
+
+/**
+ * Whether an apply did all that its plan said, interrupted or not; the one place that decides exit code 0 or 1. A job that
+ * is still queued (§3) is not done, unless the user asked not to wait for it. Waiting for a payment or for provisioning is
+ * the host's part: the order is placed.
+ */
+export function isFulfilled({ outcomes, diagnostics, pending, noWait = false }: ApplyResult): boolean {
+  const isDone = ({ result, awaiting }: Outcome) => result === "done" && (awaiting !== "job" || noWait);
+  return pending.length === 0 && !diagnostics.some(isError) && outcomes.every(isDone);
 }
 
 /** What apply tells while it works; the report folder turns these into lines or Terraform's UI messages. */

@@ -4,6 +4,7 @@ import {
   type Change,
   type Diagnostic,
   type Invoice,
+  isFulfilled,
   isNoOp,
   isReplacement,
   type Outcome,
@@ -174,10 +175,7 @@ export function resultMessages(plan: Plan, result: ApplyResult, now: number): Ui
   return [
     ...[...all.values()].map((diagnostic) => diagnosticMessage(diagnostic, now)),
     summary(plan.mode, countChanges(doneChanges(plan, result)), now, {
-      complete:
-        result.outcomes.every((outcome) => outcome.result === "done") &&
-        !result.interrupted &&
-        result.pending.length === 0,
+      complete: isFulfilled(result),
       failed: by("failed"),
       skipped: by("skipped"),
       not_started: by("not-started"),

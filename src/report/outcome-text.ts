@@ -1,4 +1,11 @@
-import type { ApplyResult, Change, Diagnostic, Outcome, Plan } from "../model/index.ts";
+import {
+  type ApplyResult,
+  type Change,
+  type Diagnostic,
+  isFulfilled,
+  type Outcome,
+  type Plan,
+} from "../model/index.ts";
 import { renderDiagnostics } from "./diagnostic-text.ts";
 import { formatDuration, plural } from "./duration.ts";
 import { escapeLine } from "./escape.ts";
@@ -58,12 +65,21 @@ function diagnosticsOf(result: ApplyResult): Diagnostic[] {
 function resultLines(plan: Plan, result: ApplyResult, paint: Paint): string {
   const verb = plan.mode === "destroy" ? "Destroy" : "Apply";
   const counts = doneText(countChanges(doneChanges(plan, result)), plan.mode);
-  const undone = result.outcomes.filter((outcome) => outcome.result !== "done");
+  if (isFulfilled(result)) return `${paint.good(`${verb} complete!`)} ${counts}\n`;
   if (result.interrupted) return `${paint.warning(`${verb} interrupted.`)} ${counts}\n${nextStep}\n`;
-  if (undone.length === 0) return `${paint.good(`${verb} complete!`)} ${counts}\n`;
+  const { outcomes } = result;
   const failed = addressesOf(result, "failed").length;
-  const others = undone.length - failed;
-  const missing = [...(failed > 0 ? [`${failed} failed`] : []), ...(others > 0 ? [`${others} not done`] : [])];
+  const undone = outcomes.filter(({ result: was }) => was !== "done").length - failed;
+  const queued = outcomes.filter(({ result: was, awaiting }) => was === "done" && awaiting === "job").length;
+  const unknown = result.pending.filter((address) => !outcomes.some((outcome) => outcome.address === address)).length;
+  const missing = [
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(undone > 0 ? [`${undone} not done`] : []),
+    ...(queued > 0 && result.noWait !== true ? [`${queued} still queued`] : []),
+    ...(unknown > 0 ? [`${unknown} with no known outcome`] : []),
+  ];
+  // A cap that the invoices exceeded is an error of the run, not of a change.
+  if (missing.length === 0) missing.push(plural(result.diagnostics.filter(isError).length, "error"));
   return `${paint.error(`${verb} incomplete:`)} ${missing.join(", ")}. ${counts}\n${nextStep}\n`;
 }
 

@@ -76,6 +76,8 @@ describe("Ctrl-C", () => {
     project.control.addFault({ method: "GET", path: "/services/:id", nth: 3, phase: "before", delayMs: 1 });
     project.onDelay = () => project.interrupt();
     const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code).toBe(1);
+    expect(ran.out).toContain("Waiting:\n  hosting_service.www");
     expect(project.changesSent()).toEqual(["POST /services/1003/suspend"]);
     expect(project.clock.slept).toBeLessThan(60_000);
     expect(ran.text).not.toContain("not foreseen");

@@ -1,7 +1,7 @@
 import { VERSION } from "../../api/index.ts";
 import { apply } from "../../engine/index.ts";
 import { kinds } from "../../kinds/index.ts";
-import { type ApplyResult, fail, HostformError, isError } from "../../model/index.ts";
+import { type ApplyResult, fail, HostformError, isError, isFulfilled } from "../../model/index.ts";
 import {
   escapeLine,
   eventMessage,
@@ -39,7 +39,7 @@ const WAIT_MS = 300_000;
 const PARALLELISM = 10;
 
 /**
- * `hostform apply` and `hostform destroy`: plan, ask, do. Exit code 1 when anything failed or was left undone.
+ * `hostform apply` and `hostform destroy`: plan, ask, do. Exit code 1 unless the result {@link isFulfilled}.
  * @param file a saved plan, which was approved by whoever hands it over: it is carried out without asking, or not at all.
  */
 export async function runApply(
@@ -96,10 +96,11 @@ export async function runApply(
     // Of an apply that has failed they may be those of before: `hostform output` shows them.
     if (complete && outputs !== undefined && json) emit([outputsMessage(outputs, now())]);
     else if (complete && outputs !== undefined) invocation.io.out(`\nOutputs:\n\n${renderOutputs(outputs)}`);
-    const open = [...result.pending, ...(saved?.plan.pending ?? [])].some(
+    // What the saved plan left pending is none of the changes that it was narrowed to.
+    const open = (saved?.plan.pending ?? []).some(
       (address) => run.store.state.resources.get(address)?.private.pending !== undefined,
     );
-    return complete && !open && !result.diagnostics.some(isError) ? 0 : 1;
+    return isFulfilled(result) && !open ? 0 : 1;
   });
 }
 

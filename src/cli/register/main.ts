@@ -131,7 +131,7 @@ function withTargets(command: Command): Command {
 function applying(command: Command): Command {
   return withTargets(command)
     .option("--auto-approve", "do not ask")
-    .option("--no-wait", "do not wait for queued jobs")
+    .option("--no-wait", "do not wait for queued jobs, nor count one that is still queued as undone")
     .addOption(
       new Option("--wait-timeout <time>", "how long to wait for queued jobs (default: 5m)").argParser(duration),
     )

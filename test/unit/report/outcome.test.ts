@@ -38,17 +38,26 @@ const cases: readonly { name: string; why: string; plan: Plan; result: ApplyResu
     name: "outcome-complete",
     why: "everything was done: what, invoices, what now waits, requests and time",
     plan: full,
-    result: result([
-      outcome("hosting_service.acme", { invoice: invoice(), awaiting: "payment" }),
-      outcome("hosting_service.beta", {
-        invoice: invoice({ number: "INV-2026-000124", total: 250000, currency: "GEL" }),
-        awaiting: "payment",
-      }),
-      outcome("hosting_service.shop", { awaiting: "job" }),
-      outcome(dev),
-      outcome("hosting_webhook.found"),
-      outcome("hosting_service.old"),
-    ]),
+    result: result(
+      [
+        outcome("hosting_service.acme", { invoice: invoice(), awaiting: "payment" }),
+        outcome("hosting_service.beta", {
+          invoice: invoice({ number: "INV-2026-000124", total: 250000, currency: "GEL" }),
+          awaiting: "payment",
+        }),
+        outcome("hosting_service.shop", { awaiting: "job" }),
+        outcome(dev),
+        outcome("hosting_webhook.found"),
+        outcome("hosting_service.old"),
+      ],
+      { noWait: true },
+    ),
+  },
+  {
+    name: "outcome-queued",
+    why: "a job that was waited for in vain is not done",
+    plan: full,
+    result: result([outcome("hosting_service.shop", { awaiting: "job" })]),
   },
   {
     name: "outcome-failed",

@@ -4,13 +4,14 @@ import {
   type Change,
   type Diagnostic,
   isError,
+  isFulfilled,
   isNoOp,
   type Plan,
 } from "../../../model/index.ts";
 import type { MoneyScale } from "../../../report/index.ts";
 import type { GuardFlags } from "../../guards.ts";
 import type { Invocation } from "../../io.ts";
-import { type Run, withPlan } from "../../run.ts";
+import { withPlan } from "../../run.ts";
 import { eventInItsTerms, resultInItsTerms } from "../../told.ts";
 import { carryOut } from "../apply.ts";
 import { hasChanges } from "../plan.ts";
@@ -75,7 +76,7 @@ export function lookOnce(invocation: Invocation, options: LookOptions): Promise<
     );
     const result = resultInItsTerms(invocation, done);
     run.shown.push(...result.outcomes.flatMap(({ diagnostics }) => diagnostics.filter(isError)));
-    if (isComplete(run, result)) return looked(changing ? "applied" : "as_declared", result);
+    if (isFulfilled(result)) return looked(changing ? "applied" : "as_declared", result);
     return looked("incomplete", result);
   });
 }
@@ -83,11 +84,6 @@ export function lookOnce(invocation: Invocation, options: LookOptions): Promise<
 /** A change in place, of something that is there: it orders nothing and removes nothing. */
 function isHarmless(change: Change): boolean {
   return isNoOp(change) || (change.actions[0] === "update" && change.importing === undefined);
-}
-
-function isComplete({ store }: Run, { outcomes, pending }: ApplyResult): boolean {
-  const isOpen = (address: string) => store.state.resources.get(address)?.private.pending !== undefined;
-  return outcomes.every(({ result }) => result === "done") && !pending.some(isOpen);
 }
 
 /** What an apply has told of the errors in it, each once. */
