@@ -2,6 +2,7 @@ import {
   type ApplyResult,
   type Change,
   type Diagnostic,
+  isError,
   isFulfilled,
   type Outcome,
   type Plan,
