@@ -1,4 +1,4 @@
-import type { Change, Diagnostic, Progress } from "../model/index.ts";
+import { type Change, type Diagnostic, effectOf, type Progress } from "../model/index.ts";
 
 /** What is said of a change that was not made because one before it failed. */
 export function skipped(address: string, failed: string): Diagnostic {
@@ -11,8 +11,12 @@ export function skipped(address: string, failed: string): Diagnostic {
   };
 }
 
-/** The verb of a change while it runs: Terraform's words. */
-export function progressOf({ actions, importing }: Change): Progress {
+/** The verb of a change while it runs: Terraform's words, and what Terraform has none for. */
+export function progressOf(change: Change): Progress {
+  const { actions, importing } = change;
+  const effect = effectOf(change);
+  if (effect === "suspend") return actions[0] === "forget" ? "suspend-and-forget" : "suspend";
+  if (effect === "unsuspend") return "unsuspend";
   if (importing !== undefined && actions[0] === "no-op") return "import";
   if (actions.length === 2 || actions[0] === "create") return "create";
   return actions[0] === "no-op" ? "update" : actions[0];

@@ -11,6 +11,7 @@ export * from "./contract.ts";
 export * from "./currency.ts";
 export * from "./desired.ts";
 export * from "./diagnostic.ts";
+export * from "./effect.ts";
 export * from "./errors.ts";
 export * from "./escape.ts";
 export * from "./events.ts";

@@ -146,4 +146,13 @@ export type ApplyEvent =
   | { readonly type: "waiting"; readonly addresses: readonly string[]; readonly seconds: number };
 
 /** The verb of a running change. */
-export type Progress = "create" | "update" | "delete" | "forget" | "import";
+export type Progress =
+  | "create"
+  | "update"
+  | "delete"
+  | "forget"
+  | "import"
+  | "suspend"
+  | "unsuspend"
+  /** Suspended, and then out of the state. */
+  | "suspend-and-forget";

@@ -3,6 +3,7 @@ import {
   type ApplyResult,
   type Change,
   type Diagnostic,
+  effectOf,
   type Invoice,
   isFulfilled,
   isNoOp,
@@ -15,9 +16,9 @@ import {
 } from "../model/index.ts";
 import { type DiagnosticJson, diagnosticJson } from "./diagnostic-json.ts";
 import { formatElapsed } from "./duration.ts";
-import { doneChanges } from "./outcome-text.ts";
-import { type Counts, countChanges } from "./plan-summary.ts";
-import { awaitingText, progressLine } from "./progress.ts";
+import { countDone, doneChanges, doneEffects } from "./outcome-text.ts";
+import { type Counts, countChanges, plannedEffects } from "./plan-summary.ts";
+import { progressLine } from "./progress.ts";
 
 /** The version of Terraform's machine-readable UI that the messages follow. */
 export const UI_VERSION = "1.2";
@@ -74,6 +75,7 @@ export function versionMessage(version: string, now: number): UiMessage {
 /** What a plan says, before it is applied: drift, one `planned_change` for each change, the summary, diagnostics. */
 export function planMessages(plan: Plan, now: number): UiMessage[] {
   const changes = plan.changes.filter((change) => !isNoOp(change));
+  const counts = countChanges(changes);
   return [
     ...plan.drift.map((drift) => {
       const action = drift.after === null ? "delete" : "update";
@@ -82,7 +84,7 @@ export function planMessages(plan: Plan, now: number): UiMessage[] {
     }),
     ...changes.map((change) => plannedChange(change, now)),
     ...plan.diagnostics.map((diagnostic) => diagnosticMessage(diagnostic, now)),
-    summary("plan", countChanges(changes), now, { cost: plan.cost, requests: plan.requests }),
+    summary("plan", counts, plannedEffects(counts), now, { cost: plan.cost, requests: plan.requests }),
     ...plannedOutputs(plan, now),
   ];
 }
@@ -104,6 +106,7 @@ function plannedChange(change: Change, now: number): UiMessage {
     },
     hostform: {
       provider: change.provider,
+      effect: effectOf(change),
       reasons: change.reasons,
       ...(change.deferred.length > 0 && { deferred: change.deferred }),
       ...(change.quote !== undefined && { quote: change.quote }),
@@ -124,6 +127,9 @@ const EVENT_ACTIONS: Readonly<Record<Progress, UiAction>> = {
   delete: "delete",
   forget: "remove",
   import: "import",
+  suspend: "update",
+  unsuspend: "update",
+  "suspend-and-forget": "remove",
 };
 
 /** The message of an event of an apply. Waiting for queued jobs, which Terraform does not know, is a `log` message. */
@@ -141,19 +147,16 @@ export function eventMessage(event: ApplyEvent, now: number): UiMessage {
     ...(id !== undefined && { id_key: "id" as const, id_value: id }),
     ...("seconds" in event && { elapsed_seconds: event.seconds }),
   };
-  const extras = event.type === "complete" ? outcomeExtras(event.outcome) : {};
+  const action =
+    EVENT_ACTIONS[event.action] === event.action || event.action === "forget" ? {} : { effect: event.action };
+  const own = { ...action, ...(event.type === "complete" && outcomeExtras(event.outcome)) };
+  const extras = Object.keys(own).length > 0 ? { hostform: own } : {};
   return message(now, "info", text, `apply_${event.type}`, { hook, ...extras });
 }
 
 /** The invoice that an order raised, and what the resource waits for (§3). */
-function outcomeExtras(outcome: Outcome): { hostform?: { invoice?: Invoice; awaiting?: string } } {
-  if (awaitingText(outcome) === undefined && outcome.invoice === undefined) return {};
-  return {
-    hostform: {
-      ...(outcome.invoice !== undefined && { invoice: outcome.invoice }),
-      ...(outcome.awaiting !== undefined && { awaiting: outcome.awaiting }),
-    },
-  };
+function outcomeExtras({ invoice, awaiting }: Outcome): { invoice?: Invoice; awaiting?: string } {
+  return { ...(invoice !== undefined && { invoice }), ...(awaiting !== undefined && { awaiting }) };
 }
 
 /** @param diagnostic of a plan, an apply or a command. */
@@ -172,9 +175,12 @@ export function resultMessages(plan: Plan, result: ApplyResult, now: number): Ui
   );
   const by = (kind: Outcome["result"]) =>
     result.outcomes.flatMap(({ address, result: was }) => (was === kind ? [address] : []));
+  const { done, queued } = countDone(plan, result);
   return [
     ...[...all.values()].map((diagnostic) => diagnosticMessage(diagnostic, now)),
-    summary(plan.mode, countChanges(doneChanges(plan, result)), now, {
+    summary(plan.mode, countChanges(doneChanges(plan, result)), doneEffects(done, queued), now, {
+      ...ownFields(done),
+      queued,
       complete: isFulfilled(result),
       failed: by("failed"),
       skipped: by("skipped"),
@@ -210,23 +216,30 @@ function outputsWith(outputs: Readonly<Record<string, object>>, now: number): Ui
   return message(now, "info", `Outputs: ${Object.keys(outputs).length}`, "outputs", { outputs });
 }
 
-/** The sentences are Terraform's to the letter where they apply: tools read them. */
+const ownFields = ({ forget, suspend, unsuspend }: Counts) => ({ forget, suspend, unsuspend });
+
+/**
+ * The sentence and the counts are Terraform's to the letter: tools read them, and count a suspension as a change. What
+ * Terraform has no count for follows in a sentence of its own, and under `hostform`.
+ */
 function summary(
   operation: "plan" | "apply" | "destroy",
   counts: Counts,
+  effects: readonly string[],
   now: number,
   extras: { readonly complete?: boolean; readonly [field: string]: unknown },
 ): UiMessage {
-  const { add, change, destroy, forget } = counts;
+  const { add, updates, destroy } = counts;
   const imported = counts.import;
   const lead = extras.complete === false ? "incomplete!" : "complete!";
+  const own = effects.length > 0 ? ` Effects: ${effects.join(", ")}.` : "";
   const text = {
-    plan: `Plan: ${imported > 0 ? `${imported} to import, ` : ""}${add} to add, ${change} to change, ${destroy} to destroy.`,
-    apply: `Apply ${lead} Resources: ${imported > 0 ? `${imported} imported, ` : ""}${add} added, ${change} changed, ${destroy} destroyed.`,
-    destroy: `Destroy ${lead} Resources: ${destroy} destroyed.`,
+    plan: `Plan: ${imported > 0 ? `${imported} to import, ` : ""}${add} to add, ${updates} to change, ${destroy} to destroy.${own}`,
+    apply: `Apply ${lead} Resources: ${imported > 0 ? `${imported} imported, ` : ""}${add} added, ${updates} changed, ${destroy} destroyed.${own}`,
+    destroy: `Destroy ${lead} Resources: ${destroy} destroyed.${own}`,
   }[operation];
-  const changes = { add, change, import: imported, remove: destroy, operation };
-  return message(now, "info", text, "change_summary", { changes, hostform: { forget, ...extras } });
+  const changes = { add, change: updates, import: imported, remove: destroy, operation };
+  return message(now, "info", text, "change_summary", { changes, hostform: { ...ownFields(counts), ...extras } });
 }
 
 function resourceJson(address: string): ResourceAddressJson {

@@ -2,6 +2,7 @@ import {
   type ApplyResult,
   type Change,
   type Diagnostic,
+  effectOf,
   isError,
   isFulfilled,
   type Outcome,
@@ -11,7 +12,7 @@ import { renderDiagnostics } from "./diagnostic-text.ts";
 import { formatDuration, plural } from "./duration.ts";
 import { escapeLine } from "./escape.ts";
 import { formatMoney, type MoneyScale } from "./money.ts";
-import { type Counts, countChanges } from "./plan-summary.ts";
+import { type Counts, countChanges, ownCounts } from "./plan-summary.ts";
 import { awaitingText } from "./progress.ts";
 import { type Look, type Paint, paint as painter } from "./style.ts";
 import { type Column, renderTable } from "./table.ts";
@@ -56,6 +57,15 @@ export function doneChanges(plan: Plan, result: ApplyResult): Change[] {
   return plan.changes.filter((change) => done.has(change.address));
 }
 
+/** What was done, by effect; what is only queued (§3) is neither suspended nor unsuspended. */
+export function countDone(plan: Plan, result: ApplyResult): { readonly done: Counts; readonly queued: number } {
+  const open = new Set(result.outcomes.flatMap(({ address, awaiting }) => (awaiting === "job" ? [address] : [])));
+  const changes = doneChanges(plan, result);
+  const toggles = (change: Change) => ["suspend", "unsuspend"].includes(effectOf(change));
+  const queued = changes.filter((change) => open.has(change.address) && toggles(change));
+  return { done: countChanges(changes.filter((change) => !queued.includes(change))), queued: queued.length };
+}
+
 /** All diagnostics once each. Those of skipped changes are left to the list of what was skipped. */
 function diagnosticsOf(result: ApplyResult): Diagnostic[] {
   const all = [...result.outcomes.flatMap((outcome) => outcome.diagnostics), ...result.diagnostics];
@@ -65,8 +75,10 @@ function diagnosticsOf(result: ApplyResult): Diagnostic[] {
 
 function resultLines(plan: Plan, result: ApplyResult, paint: Paint): string {
   const verb = plan.mode === "destroy" ? "Destroy" : "Apply";
-  const counts = doneText(countChanges(doneChanges(plan, result)), plan.mode);
-  if (isFulfilled(result)) return `${paint.good(`${verb} complete!`)} ${counts}\n`;
+  if (isFulfilled(result))
+    return `${paint.good(`${verb} complete!`)} ${doneText(plan, result)}
+`;
+  const counts = doneText(plan, { ...result, noWait: false });
   if (result.interrupted) return `${paint.warning(`${verb} interrupted.`)} ${counts}\n${nextStep}\n`;
   const { outcomes } = result;
   const failed = addressesOf(result, "failed").length;
@@ -86,13 +98,23 @@ function resultLines(plan: Plan, result: ApplyResult, paint: Paint): string {
 
 const nextStep = "What was done is recorded; the same command goes on from there.";
 
-/** `3 added, 1 changed, 1 destroyed.`; imports and forgets only when there are any. */
-function doneText(counts: Counts, mode: Plan["mode"]): string {
+/** `3 suspended`, `1 queued`: what Terraform's summary has no count for. */
+export const doneEffects = (done: Counts, queued: number): string[] => [
+  ...ownCounts(done).map(([count, verb]) => `${count} ${PAST[verb]}`),
+  ...(queued > 0 ? [`${queued} queued`] : []),
+];
+
+const PAST = { suspend: "suspended", unsuspend: "unsuspended", forget: "no longer managed" } as const;
+
+/** `3 added, 1 changed, 1 destroyed.`; what Terraform does not count only when there is any. */
+function doneText(plan: Plan, result: ApplyResult): string {
+  const { done, queued } = countDone(plan, result);
   const parts = [
-    ...(counts.import > 0 ? [`${counts.import} imported`] : []),
-    ...(mode === "destroy" ? [] : [`${counts.add} added`, `${counts.change} changed`]),
-    `${counts.destroy} destroyed`,
-    ...(counts.forget > 0 ? [`${counts.forget} no longer managed`] : []),
+    ...(done.import > 0 ? [`${done.import} imported`] : []),
+    ...(plan.mode === "destroy" ? [] : [`${done.add} added`, `${done.change} changed`]),
+    `${done.destroy} destroyed`,
+    // Of what is incomplete, the line begins with what is still queued.
+    ...doneEffects(done, result.noWait === true ? queued : 0),
   ];
   return `${parts.join(", ")}.`;
 }

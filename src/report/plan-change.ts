@@ -1,6 +1,7 @@
 import {
   type Action,
   type Change,
+  effectOf,
   isReplacement,
   join,
   parseAddress,
@@ -45,21 +46,29 @@ export function resourceBlock(address: string, symbol: string, rows: readonly Ro
 export function title(change: Change, paint: Paint): string {
   const [first, second] = change.actions;
   if (second !== undefined) return `must be ${paint.removed("replaced")}`;
+  const effect = effectOf(change);
+  if (effect === "suspend") {
+    const offline = `will be ${paint.removed("suspended")}: ${whatGoes(change)} goes offline`;
+    return first === "forget" ? `${offline}; it stays in the account and is no longer managed` : offline;
+  }
   switch (first) {
     case "create":
       return "will be created";
     case "update":
-      return "will be updated in-place";
+      return effect === "unsuspend" ? "will be unsuspended, in-place" : "will be updated in-place";
     case "delete":
       return `will be ${paint.removed("destroyed")}`;
     case "forget":
-      return change.removal === "suspend"
-        ? `will be ${paint.removed("suspended")} and will no longer be managed, but stays in the account`
+      return change.reasons.some(({ why }) => why === "gone")
+        ? "will no longer be managed"
         : "will no longer be managed, but stays in the account";
     case "no-op":
       return "will be imported";
   }
 }
+
+/** A server has no domain, and may hold anything. */
+const whatGoes = ({ before }: Change) => (typeof before?.domain === "string" ? "its site" : "it");
 
 function remarks(change: Change): string[] {
   const lines = change.reasons.slice(0, MAX_REASONS).map(reasonText);
@@ -92,6 +101,7 @@ export function symbolOf(change: Change, paint: Paint): string {
     const [minus, plus] = [paint.removed("-"), paint.added("+")];
     return first === "delete" ? `${minus}/${plus}` : `${plus}/${minus}`;
   }
+  if (effectOf(change) === "suspend") return `  ${paint.removed("!")}`;
   return SYMBOLS[first](paint);
 }
 
@@ -105,11 +115,12 @@ const SYMBOLS: Readonly<Record<Action, (paint: Paint) => string>> = {
 
 const LEGEND: readonly (readonly [matches: (change: Change) => boolean, text: string])[] = [
   [(change) => change.actions[0] === "create" && !isReplacement(change), "create"],
-  [(change) => change.actions[0] === "update", "update in-place"],
+  [(change) => change.actions[0] === "update" && effectOf(change) !== "suspend", "update in-place"],
+  [(change) => effectOf(change) === "suspend", "suspend: the site goes offline"],
   [(change) => change.actions[0] === "delete" && !isReplacement(change), "destroy"],
   [(change) => change.actions[0] === "delete" && isReplacement(change), "destroy and then create replacement"],
   [(change) => change.actions[0] === "create" && isReplacement(change), "create replacement and then destroy"],
-  [(change) => change.actions[0] === "forget", "forget: leave the account as it is, remove from the state"],
+  [(change) => effectOf(change) === "forget", "forget: leave the account as it is, remove from the state"],
 ];
 
 /** What the signs mean, of those that occur. */

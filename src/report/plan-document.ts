@@ -1,4 +1,4 @@
-import { isError, isNoOp, type Plan } from "../model/index.ts";
+import { type Effect, effectOf, isError, isNoOp, type Plan } from "../model/index.ts";
 import { renderDiagnostics } from "./diagnostic-text.ts";
 import { plural } from "./duration.ts";
 import type { MoneyScale } from "./money.ts";
@@ -6,7 +6,7 @@ import { changeLines } from "./plan-change.ts";
 import { driftLines } from "./plan-drift.ts";
 import { moveLines } from "./plan-moves.ts";
 import { outputLines } from "./plan-outputs.ts";
-import { moneyLines, requestLine, summaryLine } from "./plan-summary.ts";
+import { moneyLines, onlineLines, requestLine, summaryLine } from "./plan-summary.ts";
 import { waitingLines } from "./plan-text.ts";
 import { nameSome } from "./progress.ts";
 import { paint as painter } from "./style.ts";
@@ -52,7 +52,7 @@ export function planDocument(plan: Plan, { moneyScale }: PlanDocumentOptions): P
     // Here it stands first: there is no above.
     summary: summaryLine(plan).replace("; see above.", "."),
     ...(errors.length > 0 && { refusal: `The plan has ${plural(errors.length, "error")} and cannot be applied.` }),
-    facts: [...(changes.length > 0 ? moneyLines(plan, moneyScale) : []), ...removalLines(plan), requestLine(plan)].map(
+    facts: [...(changes.length > 0 ? moneyLines(plan, moneyScale) : []), ...effectLines(plan), requestLine(plan)].map(
       (line) => cut(line.trim(), LONGEST_FACT),
     ),
     diagnostics: [...new Set([...errors, ...warnings].map((diagnostic) => renderDiagnostics([diagnostic], PLAIN)))],
@@ -62,27 +62,23 @@ export function planDocument(plan: Plan, { moneyScale }: PlanDocumentOptions): P
 }
 
 /** `Deletes hosting_grant.a, hosting_grant.b and 3 more.`: what a reader must not overlook. */
-function removalLines(plan: Plan): string[] {
-  const by = (removal: "delete" | "suspend" | "forget") =>
-    plan.changes.filter((change) => change.removal === removal).map(({ address }) => address);
+function effectLines(plan: Plan): string[] {
+  const by = (effect: Effect) =>
+    plan.changes.filter((change) => effectOf(change) === effect).map(({ address }) => address);
   const line = (verb: string, addresses: readonly string[]) =>
     addresses.length === 0 ? [] : [`${verb} ${nameSome(addresses)}.`];
-  return [
-    ...line("Deletes", by("delete")),
-    ...line("Suspends, and manages no longer,", by("suspend")),
-    ...line("Manages no longer", by("forget")),
-  ];
+  return [...line("Deletes", by("delete")), ...onlineLines(plan.changes), ...line("Manages no longer", by("forget"))];
 }
 
 /** What becomes of the thing a line tells of, by the sign that it begins with. */
-export type LineSign = "+" | "-" | "~";
+export type LineSign = "+" | "-" | "~" | "!";
 
-const SIGNED = /^( *)(-\/\+|\+\/-|[-+~])(?= |$)/;
+const SIGNED = /^( *)(-\/\+|\+\/-|[-+~!])(?= |$)/;
 
 /** Takes the sign off a line of a block: the column it stood in is left blank. */
 export function signOf(line: string): { readonly sign: LineSign | undefined; readonly rest: string } {
   const [found, indent = "", mark = ""] = SIGNED.exec(line) ?? [];
   if (found === undefined) return { sign: undefined, rest: line };
-  const sign = mark === "+" || mark === "-" ? mark : "~";
+  const sign = mark === "+" || mark === "-" || mark === "!" ? mark : "~";
   return { sign, rest: `${indent}${" ".repeat(mark.length)}${line.slice(found.length)}` };
 }

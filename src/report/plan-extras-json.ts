@@ -1,4 +1,13 @@
-import type { Change, CostLine, Plan, Quote, Reason, RequestEstimate } from "../model/index.ts";
+import {
+  type Change,
+  type CostLine,
+  type Effect,
+  effectOf,
+  type Plan,
+  type Quote,
+  type Reason,
+  type RequestEstimate,
+} from "../model/index.ts";
 import { type DiagnosticJson, diagnosticJson } from "./diagnostic-json.ts";
 
 /** What Terraform's representation has no place for. */
@@ -22,6 +31,8 @@ export interface ResourceExtrasJson {
   readonly reasons?: readonly Reason[];
   /** Declared changes that wait until the service is live. */
   readonly deferred?: readonly string[];
+  /** What the change does to the account, where it does anything: Terraform's actions do not tell a suspension. */
+  readonly effect?: Effect;
   readonly removal?: "delete" | "forget" | "suspend";
   readonly quote?: Quote;
 }
@@ -42,10 +53,12 @@ export function extrasJson(plan: Plan): PlanExtrasJson {
 }
 
 function resourceExtras(change: Change): ResourceExtrasJson {
+  const effect = effectOf(change);
   return {
     provider: change.provider,
     ...(change.reasons.length > 0 && { reasons: change.reasons }),
     ...(change.deferred.length > 0 && { deferred: change.deferred }),
+    ...(effect !== "none" && { effect }),
     ...(change.removal !== undefined && { removal: change.removal }),
     ...(change.quote !== undefined && { quote: change.quote }),
   };

@@ -13,7 +13,7 @@ pre { overflow-x: auto; padding: 0.75rem 1rem; border: 1px solid #8885; border-r
 .changed { color: light-dark(#855800, #f0c060) }
 `;
 
-const CLASSES: Readonly<Record<LineSign, string>> = { "+": "added", "-": "removed", "~": "changed" };
+const CLASSES: Readonly<Record<LineSign, string>> = { "+": "added", "-": "removed", "~": "changed", "!": "removed" };
 
 /**
  * A plan as one page for a browser: no script, nothing loaded from elsewhere, and a policy in the page that forbids both.

@@ -5,6 +5,8 @@ import {
   changesOutputs,
   changesRecord,
   type Diagnostic,
+  type Effect,
+  effectOf,
   isError,
   isNoOp,
   type Plan,
@@ -12,30 +14,41 @@ import {
 import { formatEstimate, plural } from "./duration.ts";
 import { escapeLine } from "./escape.ts";
 import { formatMoney, type MoneyScale, sharedScale } from "./money.ts";
+import { nameSome } from "./progress.ts";
 
-/** How many resources a plan (or an apply) adds, changes and so on. A replacement counts as added and as destroyed. */
+/**
+ * How many resources a plan (or an apply) adds, changes and so on. A replacement counts as added and as destroyed, an
+ * import beside what it changes; otherwise each change counts once, by its effect.
+ */
 export interface Counts {
   readonly add: number;
   readonly change: number;
   readonly destroy: number;
   readonly import: number;
   readonly forget: number;
+  readonly suspend: number;
+  readonly unsuspend: number;
+  /** Updates in place as Terraform counts them: those that suspend and unsuspend too. */
+  readonly updates: number;
 }
 
-/** Counts the actions of changes, as Terraform counts them. */
+/** Counts changes by their effects. */
 export function countChanges(changes: Iterable<Change>): Counts {
-  const counts = { add: 0, change: 0, destroy: 0, import: 0, forget: 0 };
-  for (const change of changes) {
-    if (change.importing !== undefined) counts.import++;
-    for (const action of change.actions) {
-      if (action === "create") counts.add++;
-      else if (action === "update") counts.change++;
-      else if (action === "delete") counts.destroy++;
-      else if (action === "forget") counts.forget++;
-    }
-  }
-  return counts;
+  const all = [...changes];
+  const effects = countBy(all.map(effectOf));
+  return {
+    add: effects("order") + effects("create") + effects("replace"),
+    change: effects("update"),
+    destroy: effects("delete") + effects("replace"),
+    import: all.filter(({ importing }) => importing !== undefined).length,
+    forget: effects("forget"),
+    suspend: effects("suspend"),
+    unsuspend: effects("unsuspend"),
+    updates: all.filter(({ actions }) => actions[0] === "update").length,
+  };
 }
+
+const countBy = (effects: readonly Effect[]) => (effect: Effect) => effects.filter((one) => one === effect).length;
 
 /** `Plan: 3 to add, 1 to change, 1 to destroy.`, or the sentence for nothing to do. */
 export function summaryLine(plan: Plan): string {
@@ -72,11 +85,33 @@ function holdsUp(diagnostic: Diagnostic): boolean {
   return isError(diagnostic) || /^(?:plan|apply)\./.test(diagnostic.code);
 }
 
-/** Terraform's wording, which other tools read; imports and forgets only when there are any. */
+/** Terraform's wording, which other tools read; what Terraform does not know follows when there is any. */
 export function planCounts(counts: Counts): string {
   const imports = counts.import > 0 ? `${counts.import} to import, ` : "";
-  const forgets = counts.forget > 0 ? `, ${counts.forget} to forget` : "";
-  return `Plan: ${imports}${counts.add} to add, ${counts.change} to change, ${counts.destroy} to destroy${forgets}.`;
+  const terraform = `Plan: ${imports}${counts.add} to add, ${counts.change} to change, ${counts.destroy} to destroy`;
+  return `${[terraform, ...plannedEffects(counts)].join(", ")}.`;
+}
+
+/** `3 to suspend`, `1 to forget`: what Terraform's summary has no count for. */
+export const plannedEffects = (counts: Counts): string[] =>
+  ownCounts(counts).map(([count, verb]) => `${count} to ${verb}`);
+
+/** What Terraform's summary has no count for, of that there is any. */
+export function ownCounts(counts: Counts): [count: number, verb: "suspend" | "unsuspend" | "forget"][] {
+  const verbs = ["suspend", "unsuspend", "forget"] as const;
+  return verbs.flatMap((verb) => (counts[verb] > 0 ? [[counts[verb], verb]] : []));
+}
+
+/** What goes offline and what comes back, by name: a count alone is overlooked. */
+export function onlineLines(changes: readonly Change[], most?: number): string[] {
+  const by = (effect: Effect) => changes.filter((change) => effectOf(change) === effect).map(({ address }) => address);
+  const [down, up] = [by("suspend"), by("unsuspend")];
+  const goes = down.length === 1 ? "1 service goes" : `${down.length} services go`;
+  const comes = up.length === 1 ? "1 service comes" : `${up.length} services come`;
+  return [
+    ...(down.length > 0 ? [`${goes} offline: ${nameSome(down, most)}.`] : []),
+    ...(up.length > 0 ? [`${comes} back online: ${nameSome(up, most)}.`] : []),
+  ];
 }
 
 /** What the orders of a plan cost, one line for each currency; `Orders: none.` */

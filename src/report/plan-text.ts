@@ -7,7 +7,7 @@ import { changeLines, deferredText, legendLines } from "./plan-change.ts";
 import { driftLines } from "./plan-drift.ts";
 import { moveLines } from "./plan-moves.ts";
 import { outputLines } from "./plan-outputs.ts";
-import { moneyLines, requestLine, summaryLine } from "./plan-summary.ts";
+import { moneyLines, onlineLines, requestLine, summaryLine } from "./plan-summary.ts";
 import { type Look, type Paint, paint as painter } from "./style.ts";
 import { wrap } from "./width.ts";
 
@@ -23,6 +23,8 @@ export interface PlanTextOptions extends Look {
 
 /** Deferred changes of resources that otherwise stay as they are; beyond this many they are counted. */
 const MAX_DEFERRED = 10;
+/** What goes offline stands above by name as well, each in a block of its own. */
+const MAX_NAMED = 20;
 
 /**
  * A plan as a Terraform user reads it: drift, changes with their reasons, diagnostics, then the summary, money and
@@ -45,6 +47,7 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
   const errors = plan.diagnostics.filter(isError).length;
   const prose = (line: string) => wrap(line, options.width);
   if (errors === 0 || changes.length > 0) lines.push(...prose(summaryLine(plan)).map(paint.bold));
+  lines.push(...onlineLines(changes, MAX_NAMED).flatMap(prose).map(paint.bold));
   if (errors > 0) {
     lines.push(...prose(`The plan has ${plural(errors, "error")} and cannot be applied.`).map(paint.error));
   }

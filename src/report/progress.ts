@@ -21,7 +21,9 @@ export function progressLine(event: ApplyEvent, { color }: { readonly color: boo
     case "progress":
       return `${address} Still ${still}... [${formatElapsed(event.seconds)} elapsed]`;
     case "complete": {
-      const after = `${noun} complete after ${formatElapsed(event.seconds)}${idText(event.id)}`;
+      // Queued is not done (§3).
+      const end = event.outcome.awaiting === "job" ? "requested" : "complete";
+      const after = `${noun} ${end} after ${formatElapsed(event.seconds)}${idText(event.id)}`;
       const awaiting = awaitingText(event.outcome);
       return `${address} ${paint.good(after)}${awaiting === undefined ? "" : `; ${awaiting}`}`;
     }
@@ -38,10 +40,10 @@ function idText(id: string | undefined): string {
 }
 
 /** `a, b, c and 4 more`, escaped. */
-export function nameSome(addresses: readonly string[]): string {
-  const more = addresses.length - MAX_NAMED;
+export function nameSome(addresses: readonly string[], most = MAX_NAMED): string {
+  const more = addresses.length - most;
   if (more <= 0) return addresses.map(escapeLine).join(", ");
-  return `${addresses.slice(0, MAX_NAMED).map(escapeLine).join(", ")} and ${more} more`;
+  return `${addresses.slice(0, most).map(escapeLine).join(", ")} and ${more} more`;
 }
 
 /** What a change that was made now waits for: `waits for payment of invoice INV-2026-000123` (§3: provisioned once paid). */

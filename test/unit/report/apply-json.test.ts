@@ -74,7 +74,7 @@ describe("messages of Terraform's machine-readable UI", () => {
       "hosting_service.c: Plan to remove",
       "hosting_service.d: Plan to update",
       "Error: term is not one of the allowed terms",
-      "Plan: 1 to import, 2 to add, 1 to change, 2 to destroy.",
+      "Plan: 1 to import, 2 to add, 1 to change, 2 to destroy. Effects: 1 to suspend, 1 to forget.",
     ]);
     expect(messages[3]).toMatchObject({
       type: "planned_change",
@@ -82,11 +82,11 @@ describe("messages of Terraform's machine-readable UI", () => {
     });
     expect(messages[4]).toMatchObject({ change: { action: "delete", reason: "delete_because_no_resource_config" } });
     expect(messages[5]).toMatchObject({ change: { importing: { id: "40" } } });
-    expect(messages[7]).toMatchObject({ hostform: { deferred: ["suspended"] } });
+    expect(messages[7]).toMatchObject({ hostform: { deferred: ["suspended"], effect: "suspend" } });
     expect(messages[9]).toMatchObject({
       type: "change_summary",
       changes: { add: 2, change: 1, import: 1, remove: 2, operation: "plan" },
-      hostform: { forget: 1, cost: [{ currency: "USD" }] },
+      hostform: { suspend: 1, unsuspend: 0, forget: 1, cost: [{ currency: "USD" }] },
     });
   });
 

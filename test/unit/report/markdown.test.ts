@@ -121,7 +121,7 @@ describe("renderPlanMarkdown", () => {
     const head = markdown.slice(0, markdown.indexOf("<details>"));
     expect(head).toContain("- `Orders: 1 service, list price 2,000 USD, billed 1,800 USD after discount`");
     expect(head).toContain("- `Deletes hosting_webhook.a.`");
-    expect(head).toContain("- `Suspends, and manages no longer, hosting_service.b.`");
+    expect(head).toContain("- `1 service goes offline: hosting_service.b.`");
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Diagnostic, Plan } from "../../../src/model/index.ts";
-import { countChanges, moneyLines, requestLine, summaryLine } from "../../../src/report/index.ts";
-import { change, cost, order, plan } from "./builders.ts";
+import { countChanges, moneyLines, renderPlan, requestLine, summaryLine } from "../../../src/report/index.ts";
+import { change, cost, liveService, order, plan, update } from "./builders.ts";
 
 const warning = (code: Diagnostic["code"]): Diagnostic => ({ severity: "warning", code, summary: "Look." });
 
@@ -15,8 +15,43 @@ describe("summaryLine", () => {
       change({ actions: ["forget"] }),
       change(),
     ];
-    expect(countChanges(changes)).toEqual({ add: 3, change: 1, destroy: 2, import: 1, forget: 1 });
+    expect(countChanges(changes)).toEqual({
+      add: 3,
+      change: 1,
+      updates: 1,
+      destroy: 2,
+      import: 1,
+      forget: 1,
+      suspend: 0,
+      unsuspend: 0,
+    });
     expect(summaryLine(plan(changes))).toBe("Plan: 1 to import, 3 to add, 1 to change, 2 to destroy, 1 to forget.");
+  });
+
+  it("counts what goes offline and what comes back apart from what merely changes, and Terraform's beside it", () => {
+    const offline = { ...liveService, suspended: true };
+    const changes = [
+      ...["a", "b"].map((name) => update({ suspended: true }, { address: `hosting_service.${name}` })),
+      update({ suspended: false }, { address: "hosting_service.c", before: offline }),
+      update({ password_version: 2 }, { address: "hosting_service.d" }),
+      change({ address: "hosting_service.e", actions: ["forget"], before: liveService, removal: "suspend" }),
+      change({ address: "hosting_service.f", actions: ["forget"], before: liveService, removal: "forget" }),
+    ];
+    expect(summaryLine(plan(changes))).toBe(
+      "Plan: 0 to add, 1 to change, 0 to destroy, 3 to suspend, 1 to unsuspend, 1 to forget.",
+    );
+    expect(countChanges(changes)).toMatchObject({ updates: 4, suspend: 3, unsuspend: 1, forget: 1 });
+    expect(renderPlan(plan(changes), { color: false })).toContain(
+      "\n3 services go offline: hosting_service.a, hosting_service.b, hosting_service.e.\n1 service comes back online: hosting_service.c.\n",
+    );
+  });
+
+  it("lists under `forget` nothing but what the account keeps as it is", () => {
+    const suspends = change({ actions: ["forget"], before: liveService, removal: "suspend" });
+    const text = renderPlan(plan([suspends]), { color: false });
+    expect(text).not.toContain("leave the account as it is");
+    expect(text).toContain("! suspend: the site goes offline");
+    expect(text).toContain("# hosting_service.acme will be suspended: its site goes offline; it stays in the account");
   });
 
   it("is Terraform's sentence where nothing of ours is to be said", () => {

@@ -31,6 +31,13 @@ describe("progressLine, in Terraform's words", () => {
     [{ ...start(), action: "delete", id: "7" } as ApplyEvent, "hosting_service.acme: Destroying... [id=7]"],
     [{ ...start(), action: "import", id: "7" } as ApplyEvent, "hosting_service.acme: Importing... [id=7]"],
     [start(address, "forget"), "hosting_service.acme: Removing from the state..."],
+    [{ ...start(address, "suspend"), id: "7" } as ApplyEvent, "hosting_service.acme: Suspending... [id=7]"],
+    [start(address, "unsuspend"), "hosting_service.acme: Unsuspending..."],
+    [start(address, "suspend-and-forget"), "hosting_service.acme: Suspending and removing from the state..."],
+    [
+      { ...complete(address, { awaiting: "job" }), action: "suspend" } as ApplyEvent,
+      "hosting_service.acme: Suspension requested after 1s [id=1001]; waits for its queued job",
+    ],
     [
       { type: "progress", address, action: "create", seconds: 10 },
       "hosting_service.acme: Still creating... [10s elapsed]",
