@@ -120,7 +120,7 @@ function aloneWarning(folder: string | undefined, reason: unknown): Diagnostic {
     severity: "warning",
     code: "provider.ledger",
     summary: "Requests are counted in this process alone",
-    detail: `${folder === undefined ? "" : `${folder}: `}${what}. Together with others that use the token it may send more than the host allows, and is then made to wait.`,
+    detail: `${folder === undefined ? "" : `${folder}: `}${what}. Together with others that use the token it may send more than the host allows, and is then made to wait; and another run with another state may make the same thing at the same time.`,
     fix: "Set HOSTFORM_STATE_HOME to a folder that you may write in, or HOSTFORM_LEDGER=memory if nothing else uses the token.",
   };
 }

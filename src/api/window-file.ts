@@ -59,12 +59,12 @@ export function windowFile(place: () => string, open?: (path: string) => Databas
 }
 
 /** A process that still has such a file open notices, and makes it anew. Ages are by the clock that files are dated by. */
-function removeUnused(folder: string): void {
+export function removeUnused(folder: string, unusedMs = UNUSED_MS): void {
   try {
     for (const name of readdirSync(folder)) {
-      if (!/\.requests(?:\.damaged|-journal)?$/.test(name)) continue;
+      if (!/\.(?:requests|creates)(?:\.damaged|-journal|\.lock)?$/.test(name)) continue;
       const file = path.join(folder, name);
-      if (Date.now() - statSync(file).mtimeMs > UNUSED_MS) rmSync(file, { force: true });
+      if (Date.now() - statSync(file).mtimeMs > unusedMs) rmSync(file, { force: true });
     }
   } catch {
     // Somebody else does it at the same time, or nobody may: the count does not depend on it.

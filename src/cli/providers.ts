@@ -1,4 +1,5 @@
 import path from "node:path";
+import { type CreateTurns, createTurnsFor, oncePerCode } from "../api/create-turns.ts";
 import { HostingClient, ledgerFor, type RequestEvent } from "../api/index.ts";
 import { readToken } from "../api/token.ts";
 import { readingSettings } from "../kinds/provider-settings.ts";
@@ -27,6 +28,7 @@ export class Providers {
   readonly #aliases = new Map<string, string>();
   readonly #tokens = new Map<string, string>();
   readonly #ledgers: ReturnType<typeof ledgerFor>[] = [];
+  readonly #turns = new Map<HostingClient, CreateTurns | undefined>();
 
   constructor(configs: ReadonlyMap<string, ProviderConfig>, invocation: Invocation, signal: AbortSignal) {
     this.#configs = configs;
@@ -52,7 +54,7 @@ export class Providers {
     const token = this.#tokens.get(alias);
     if (token === undefined) throw new Error(`provider ${alias} was not prepared`);
     const client = this.#client(config, token);
-    const account = new Account(client, readingSettings(config), this.#signal);
+    const account = new Account(client, readingSettings(config), this.#signal, this.#turns.get(client));
     const provider = { alias, client, account, config };
     this.#open.set(alias, provider);
     return provider;
@@ -85,6 +87,7 @@ export class Providers {
   async close(): Promise<void> {
     await Promise.all([...this.#clients.values()].map((client) => client.close()));
     for (const ledger of this.#ledgers) ledger.close?.();
+    for (const turns of this.#turns.values()) turns?.close();
   }
 
   #config(alias: string): ProviderConfig {
@@ -121,7 +124,8 @@ export class Providers {
     this.#aliases.set(key, config.alias);
     const known = this.#clients.get(key);
     if (known !== undefined) return known;
-    const ledger = ledgerFor({ baseUrl, token, env: io.env, onWarning: (warning) => this.#warn(warning) });
+    const place = { baseUrl, token, env: io.env, onWarning: oncePerCode((warning) => this.#warn(warning)) };
+    const ledger = ledgerFor(place);
     this.#ledgers.push(ledger);
     const client = new HostingClient({
       baseUrl,
@@ -134,6 +138,7 @@ export class Providers {
       onRequest: (event) => this.#show(event, config.requestsPerMinute ?? 60),
     });
     this.#clients.set(key, client);
+    this.#turns.set(client, createTurnsFor({ ...place, clock: io.clock }));
     return client;
   }
 

@@ -43,6 +43,8 @@ export interface ApplyOptions extends Secrets {
   readonly env: Environment;
   readonly accounts: (alias: string) => { readonly account: Account; readonly writer: Writer };
   readonly recorder: Recorder;
+  /** A name for the state, the same at each run; undefined while it has none. */
+  owner?(): string | undefined;
   readonly clock: Clock;
   /** How many changes may be under way at once. */
   readonly concurrency: number;
@@ -217,6 +219,8 @@ class Run {
         project: plan.project,
         now: () => clock.now(),
         pause: (ms) => clock.sleep(ms),
+        stop: this.#options.stop,
+        owner: () => this.#options.owner?.(),
         ...this.#records.contextOf(change),
         prior: this.#records.get(change.address),
         save: async (resource) => {

@@ -1,4 +1,4 @@
-import type { InvoiceRecord, PlanRecord, Reader } from "../api/index.ts";
+import type { CreateTurn, CreateTurns, InvoiceRecord, PlanRecord, Reader } from "../api/index.ts";
 import type { Kind, ReadContext, Remote, Settings } from "../kinds/kind.ts";
 import { ApiError, fail, HostformError } from "../model/index.ts";
 
@@ -15,9 +15,18 @@ export class Account {
   readonly #made = new Set<string>();
   #plans: Promise<PlanRecord[]> | undefined;
   #invoices: Promise<InvoiceRecord[]> | undefined;
+  /** How creates of this token are made in turns with other processes of this machine; absent: they are not. */
+  readonly turns: CreateTurns | undefined;
+  /** Where their count stood at the beginning: what another run made since is in no state that was read before. */
+  readonly countAtStart: number;
+  /** The count that all lists are at least as new as. */
+  #counted: number;
 
-  constructor(client: Reader, settings: Settings, signal?: AbortSignal) {
+  constructor(client: Reader, settings: Settings, signal?: AbortSignal, turns?: CreateTurns) {
     this.#context = { client, settings, ...(signal && { signal }) };
+    this.turns = turns;
+    this.countAtStart = turns?.count() ?? 0;
+    this.#counted = this.countAtStart;
   }
 
   get settings(): Settings {
@@ -93,6 +102,16 @@ export class Account {
     return again;
   }
 
+  /**
+   * Lists that were read before another process of this machine made something are read again when they are needed.
+   * To be called when what other processes sent has arrived.
+   */
+  catchUp(turn: CreateTurn): void {
+    if (!turn.others(this.#counted, "").changed) return;
+    this.refresh();
+    this.#rechecked.clear();
+  }
+
   /** The plans that can be ordered (§4 GET /plans). */
   plans(): Promise<PlanRecord[]> {
     const plans = this.#plans ?? this.#context.client.plans.list(this.#context).all();
@@ -121,6 +140,8 @@ export class Account {
 
   /** What was read may be old by now: somebody took their time to decide. Each collection is read anew when it is needed. */
   refresh(): void {
+    // Before anything is read: what is made while a list is read may be missing in it.
+    this.#counted = this.turns?.count() ?? 0;
     for (const [key, listing] of this.#collections) this.#earlier.set(key, listing);
     this.#collections.clear();
     this.#confirmed.clear();

@@ -30,6 +30,10 @@ export interface ApplyContext {
   now(): number;
   /** Resolves after so many milliseconds. */
   pause(ms: number): Promise<void>;
+  /** Aborted when the run is stopped: what waits for its turn to create does not begin. */
+  readonly stop?: AbortSignal;
+  /** A name for the state that is written, the same at each run; undefined while it has none. */
+  owner?(): string | undefined;
   /** The other address under which a live object is recorded. */
   holder?(kind: Kind, remote: Remote): string | undefined;
   /** Takes an object for this address, before it is recorded. @returns the other address that has it already. */

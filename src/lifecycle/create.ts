@@ -3,6 +3,7 @@ import { type Change, fail, type JsonObject } from "../model/index.ts";
 import { createBlind } from "./create-blind.ts";
 import { createKeyed } from "./create-keyed.ts";
 import { createListable } from "./create-listable.ts";
+import { createInTurn } from "./create-turn.ts";
 import type { CreateContext } from "./creating.ts";
 
 /**
@@ -12,6 +13,8 @@ import type { CreateContext } from "./creating.ts";
  * - keyed: the same key and bytes are sent again while the key is young; when it is old, the list decides;
  * - listable: the list decides: no new object, sent again; exactly one, adopted; several, stopped;
  * - blind: the resource stays marked as pending and the request is never sent again by itself.
+ *
+ * Creates of one token are made in turns by the processes of a machine (create-turn.ts).
  * @throws HostformError; the mark stays wherever it is not known whether the object was made.
  */
 export async function create(
@@ -28,12 +31,14 @@ export async function create(
       address: change.address,
     });
   }
-  switch (kind.creation) {
-    case "keyed":
-      return createKeyed(kind, change, planned, context);
-    case "listable":
-      return createListable(kind, change, planned, context);
-    case "blind":
-      return createBlind(kind, change, planned, context);
-  }
+  return createInTurn(kind, change, planned, context, (inTurn) => {
+    switch (kind.creation) {
+      case "keyed":
+        return createKeyed(kind, change, planned, inTurn);
+      case "listable":
+        return createListable(kind, change, planned, inTurn);
+      case "blind":
+        return createBlind(kind, change, planned, inTurn);
+    }
+  });
 }

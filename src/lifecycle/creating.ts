@@ -24,6 +24,8 @@ export interface CreateContext
     | "siblings"
     | "claim"
     | "take"
+    | "stop"
+    | "owner"
   > {
   /** Records durably that the create was begun. @param told what is known of the object already. */
   markPending(intent: Intent, told?: JsonObject): Promise<void>;

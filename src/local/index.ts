@@ -1,10 +1,11 @@
 /**
- * Small databases in the user's state folder, shared by the processes of this machine, and which of those are running. In: a path, a schema and what to do
- * with it; of the environment, where the folder is. Out: one step for all processes at a time, and nothing held between
- * two of them or by a process that was killed. Must not: know what is kept in them or for whom, or import anything but
+ * Small databases in the user's state folder, shared by the processes of this machine; locks on files; and which processes
+ * are running. In: a path, a schema and what to do with it; of the environment, where the folder is. Out: one step for all processes at a time, and nothing that a
+ * killed process holds. Must not: know what is kept in them or for whom, or import anything but
  * `model`. No type of it may stand in what `api` publishes: users of the client need no types of `node:sqlite`.
  */
 export { DatabaseFile, type DatabaseForm, type DatabaseTrouble, databaseTrouble } from "./database-file.ts";
+export { type Grip, takeGrip } from "./grip.ts";
 export { isRunning, processMark } from "./process-mark.ts";
 export { openDatabase } from "./sqlite.ts";
 export { stateFolder } from "./state-folder.ts";

@@ -1,9 +1,9 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import type { Grip } from "../local/index.ts";
+import { takeGrip } from "../local/index.ts";
 import type { Clock } from "../model/index.ts";
 import { errnoOf, fail, HostformError } from "../model/index.ts";
-import type { Grip } from "./grip.ts";
-import { takeGrip } from "./grip.ts";
 import type { Contender, LockHolder } from "./holder.ts";
 import { decodeHolder, describeHolder, encodeHolder } from "./holder.ts";
 

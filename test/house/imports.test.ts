@@ -124,7 +124,7 @@ describe("the house", () => {
   it("keeps files small enough to read", () => {
     const long = files
       .map((file) => [file, readFileSync(path.join(src, file), "utf8").split("\n").length] as const)
-      .filter(([file, lines]) => lines > 260 && !/\.gen\.|^constructs\/cdkt[fn]\//.test(file));
+      .filter(([file, lines]) => lines > 410 && !/\.gen\.|^constructs\/cdkt[fn]\//.test(file));
     expect(long).toEqual([]);
   });
 

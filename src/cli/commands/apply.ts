@@ -111,7 +111,7 @@ export async function carryOut(
   flags: ApplyFlags,
   onEvent: NonNullable<Parameters<typeof apply>[0]["onEvent"]>,
 ): Promise<ApplyResult> {
-  const { io } = invocation;
+  const { io, options } = invocation;
   // Also where there is nothing to do: whoever reads the state file alone is to find everything in it.
   await store.settle();
   for (const { from, to } of moves) await store.move(from, to);
@@ -128,6 +128,8 @@ export async function carryOut(
       return { account, writer: client };
     },
     recorder: store,
+    // A copy of a state in another folder is another state: neither sees what the other records.
+    owner: () => (store.state.lineage === "" ? undefined : jsonText([io.cwd, options.dir, store.state.lineage])),
     clock: io.clock,
     concurrency: flags.parallelism ?? PARALLELISM,
     waitMs: flags.wait === false ? 0 : (flags.waitTimeout ?? WAIT_MS),

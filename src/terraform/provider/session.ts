@@ -1,5 +1,6 @@
 import path from "node:path";
 import { normalizeBaseUrl } from "../../api/base-url.ts";
+import { createTurnsFor, oncePerCode } from "../../api/create-turns.ts";
 import { HostingClient, type Ledger, ledgerFor, VERSION } from "../../api/index.ts";
 import { readingSettings } from "../../kinds/provider-settings.ts";
 import { Account } from "../../lifecycle/index.ts";
@@ -85,8 +86,9 @@ export async function openSession(config: ValueObject, surroundings: Surrounding
   const token = await tokenOf(config, env, folder);
   if (token.warning !== undefined) onWarning(token.warning);
   const reached = { baseUrl, token: token.token };
-  const { client, ledger } = atSetting(token, () => {
-    const counted: Ledger & { close?(): void } = ledgerFor({ ...reached, env, onWarning });
+  const { client, ledger, turns } = atSetting(token, () => {
+    const warn = oncePerCode(onWarning);
+    const counted: Ledger & { close?(): void } = ledgerFor({ ...reached, env, onWarning: warn });
     const options = {
       ...reached,
       env,
@@ -97,13 +99,14 @@ export async function openSession(config: ValueObject, surroundings: Surrounding
       onWait: surroundings.onWait,
       userAgent: userAgent(surroundings.terraformVersion),
     };
-    return { client: new HostingClient(options), ledger: counted };
+    const turns = createTurnsFor({ ...reached, env, clock, onWarning: warn });
+    return { client: new HostingClient(options), ledger: counted, turns };
   });
   const reading = readingSettings(settings);
   let journal: OpenJournal | undefined;
   const session: Session = {
     client,
-    account: new Account(client, reading, stop),
+    account: new Account(client, reading, stop, turns),
     isOpen: true,
     settings: reading,
     host: hostMark(normalizeBaseUrl(baseUrl, true).href),
@@ -124,6 +127,7 @@ export async function openSession(config: ValueObject, surroundings: Surrounding
     async close() {
       await client.close();
       ledger.close?.();
+      turns?.close();
       journal?.close();
     },
   };

@@ -52,6 +52,8 @@ export function applyContext(
     project: project ?? "",
     now: () => clock.now(),
     pause: (ms) => clock.sleep(ms),
+    stop,
+    owner: () => place,
     take: (ofKind, id) => front.take(ofKind, id, label),
     replaces: (remote) => wasLetGo(kind, config, remote, front) || isToReplace(kind, name, remote, front),
     // Without a note of ours it may be another configuration's: it is imported by whoever knows that it is not.

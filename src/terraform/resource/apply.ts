@@ -143,7 +143,8 @@ function changeOf(
     deferred: [],
     private: before?.private ?? mark,
     // As in the plan: likeness does not count.
-    ...(creating && { anyway: true }),
+    // What Terraform plans has been looked for by then; a domain cannot be.
+    ...(creating && kind.creation !== "blind" && { anyway: true }),
     dependsOn: [],
     requests: 1,
   };

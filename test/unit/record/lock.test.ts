@@ -2,8 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openDatabase } from "../../../src/local/index.ts";
-import { takeGrip } from "../../../src/record/grip.ts";
+import { openDatabase, takeGrip } from "../../../src/local/index.ts";
 import { createFileLock } from "../../../src/record/index.ts";
 import { countingUuids, diagnosticOf, manualClock } from "./builders.ts";
 

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, statSync, unlinkSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { openDatabase } from "../local/index.ts";
+import { openDatabase } from "./sqlite.ts";
 
 /** An exclusive hold on a file, kept by the operating system for as long as this process lives. */
 export interface Grip {

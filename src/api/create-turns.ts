@@ -1,0 +1,341 @@
+import { createHash, randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import path from "node:path";
+import type { DatabaseSync } from "node:sqlite";
+import { DatabaseFile, type Grip, stateFolder, takeGrip } from "../local/index.ts";
+import { type Clock, type Diagnostic, systemClock } from "../model/index.ts";
+import { accountDigest } from "./account-digest.ts";
+import { isLoopback, normalizeBaseUrl } from "./base-url.ts";
+import { removeUnused } from "./window-file.ts";
+
+/** What is known of a create: it left and has no answer yet, its object was made, or its answer was lost. */
+type Outcome = "begun" | "made" | "unknown";
+
+/** A create that another process of this machine began. */
+export interface EarlierCreate {
+  /** When it left, in milliseconds since the epoch. */
+  readonly at: number;
+  readonly outcome: "made" | "unknown";
+  /** Whether it was begun for the state that is asked about. */
+  readonly isOwn: boolean;
+  /** Whether it came after the count that was asked about. */
+  readonly isNew: boolean;
+}
+
+/** What a create is known by. Kept as digests. */
+export interface CreateNote {
+  /** What is made; empty when nothing tells one from another. */
+  readonly thing: string;
+  /** The state that it is made for; empty when that is not known. */
+  readonly owner: string;
+}
+
+/** What other processes of this machine did since a count. */
+export interface OtherCreates {
+  /** They made something, or may have: a list that was read before is out of date. */
+  readonly changed: boolean;
+  /** When the last create for another state left that has no answer, in milliseconds since the epoch. */
+  readonly unknownAt: number | undefined;
+}
+
+/** One create, while no other process of this machine makes anything with the token. */
+export interface CreateTurn {
+  /** @param owner the state that is written: what is unknown of its own creates it knows itself. */
+  others(since: number, owner: string): OtherCreates;
+  /** The last create of this thing by another process that made it, or may have. @param of as {@link CreateTurn.begin} was given it there. */
+  earlier(of: CreateNote, since: number): EarlierCreate | undefined;
+  /** Notes that the create leaves now, or again: the others see what is killed from here on. */
+  begin(of: CreateNote, at: number): void;
+  /** How it ended. `nothing`: it certainly made nothing. Without a call of it the outcome stays `unknown`. */
+  end(outcome: "made" | "unknown" | "nothing"): void;
+}
+
+/**
+ * Creates with one token, which the processes of this machine make in turns: two of them that share no state would
+ * otherwise find the same thing missing at the same time, and both make it.
+ */
+export interface CreateTurns {
+  /** Where the count of all processes' creates stands. To be kept before a list is read. */
+  count(): number;
+  /**
+   * Does `work` while no other process creates anything with the token. Creates of this process go side by side.
+   * @param signal ends the wait. @throws its reason; nothing was done then.
+   */
+  run<T>(work: (turn: CreateTurn) => Promise<T>, signal?: AbortSignal): Promise<T>;
+  close(): void;
+}
+
+/** How soon to ask again while another process has the turn. */
+const ASK_AGAIN_MS = 50;
+/** The others get a turn after so many creates of one process. */
+const CREATES_IN_A_ROW = 20;
+/** Longer than it takes them to ask. */
+const PAUSE_FOR_OTHERS_MS = 3 * ASK_AGAIN_MS;
+/** From then on it is said that there is something to wait for. */
+const SAY_AFTER_MS = 5_000;
+/** A create that is older than this, nobody asks about any more. */
+const KEPT_MS = 30 * 24 * 3_600_000;
+const KEPT_OF_SANDBOXES_MS = 24 * 3_600_000;
+
+/** Not synced: a process that dies loses nothing by it, and after a power failure no request is under way. */
+const PRAGMAS = "PRAGMA busy_timeout = 2000; PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF";
+/** A serial is never used again, so that the count only grows. */
+const SCHEMA = `CREATE TABLE creates (
+  serial INTEGER PRIMARY KEY AUTOINCREMENT, process TEXT NOT NULL, owner TEXT NOT NULL, thing TEXT NOT NULL,
+  at INTEGER NOT NULL, outcome TEXT NOT NULL) STRICT`;
+
+function prepare(database: DatabaseSync) {
+  return {
+    count: database.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'creates'"),
+    add: database.prepare("INSERT INTO creates (process, owner, thing, at, outcome) VALUES (?, ?, ?, ?, ?)"),
+    remove: database.prepare("DELETE FROM creates WHERE serial = ?"),
+    left: database.prepare("SELECT * FROM creates WHERE outcome = 'begun' AND process <> ?"),
+    since: database.prepare("SELECT 1 FROM creates WHERE serial > ? AND process <> ? LIMIT 1"),
+    unknownAt: database.prepare(
+      "SELECT max(at) AS at FROM creates WHERE outcome = 'unknown' AND process <> ? AND (owner = '' OR owner <> ?)",
+    ),
+    earlier: database.prepare("SELECT * FROM creates WHERE thing = ? AND process <> ? ORDER BY serial DESC LIMIT 1"),
+    removeOld: database.prepare("DELETE FROM creates WHERE at < ?"),
+  };
+}
+
+type Statements = ReturnType<typeof prepare>;
+
+export interface CreateTurnsOptions {
+  readonly clock: Clock;
+  /** Files beside it that nobody has used for so long go when it is made. */
+  readonly unusedMs?: number | undefined;
+  /** Called once with what went wrong, when this process has to go without the others. */
+  onAlone(reason: unknown): void;
+  /** Called once, when another process keeps this one waiting. */
+  onWaiting?(): void;
+}
+
+/**
+ * Turns by a lock that the system frees when its holder ends, however it ends (`FILE.lock`), and a small database of what was
+ * begun (`FILE`). Nothing is judged by a clock. Where the files cannot be used, creates go on without them: that is said once.
+ */
+export class SharedCreateTurns implements CreateTurns {
+  readonly #file: DatabaseFile<Statements>;
+  readonly #place: string;
+  readonly #options: CreateTurnsOptions;
+  /** This process, as none of the others is called. */
+  readonly #who = randomUUID();
+  #grip: Grip | undefined;
+  /** Creates that have the turn now, and all that have had it since this process took it. */
+  #inside = 0;
+  #entered = 0;
+  #othersUntil = 0;
+  #alone = false;
+
+  /** @param place the database file. */
+  constructor(place: string, options: CreateTurnsOptions) {
+    this.#place = place;
+    this.#options = options;
+    this.#file = new DatabaseFile(() => place, {
+      applicationId: 0x4846_4354,
+      schema: SCHEMA,
+      pragmas: PRAGMAS,
+      prepare,
+      onOpen: ({ removeOld }, isNew) => {
+        removeOld.run(options.clock.now() - KEPT_MS);
+        if (isNew) removeUnused(path.dirname(place), options.unusedMs);
+      },
+    });
+  }
+
+  count(): number {
+    // Whoever only reads makes no file.
+    return this.#shared(0, () => (existsSync(this.#place) ? this.#file.use(countOf) : 0));
+  }
+
+  async run<T>(work: (turn: CreateTurn) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    await this.#enter(signal);
+    const turn = this.#turn();
+    try {
+      return await work(turn);
+    } finally {
+      turn.leave();
+      this.#leave();
+    }
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  async #enter(signal: AbortSignal | undefined): Promise<void> {
+    const { clock, onWaiting } = this.#options;
+    const started = clock.now();
+    let said = false;
+    for (;;) {
+      signal?.throwIfAborted();
+      if (this.#mayEnter()) break;
+      if (!said && clock.now() - started >= SAY_AFTER_MS && this.#inside === 0) {
+        said = true;
+        onWaiting?.();
+      }
+      await clock.sleep(ASK_AGAIN_MS, signal);
+    }
+    this.#inside += 1;
+    this.#entered += 1;
+  }
+
+  #mayEnter(): boolean {
+    if (this.#inside > 0) return this.#entered < CREATES_IN_A_ROW;
+    if (this.#options.clock.now() < this.#othersUntil) return false;
+    // The database first: it makes the folder.
+    this.#grip = this.#shared(undefined, () => this.#file.use(() => takeGrip(`${this.#place}.lock`)));
+    return this.#grip !== undefined || this.#alone;
+  }
+
+  #leave(): void {
+    this.#inside -= 1;
+    if (this.#inside > 0) return;
+    this.#grip?.free();
+    this.#grip = undefined;
+    if (this.#entered >= CREATES_IN_A_ROW) this.#othersUntil = this.#options.clock.now() + PAUSE_FOR_OTHERS_MS;
+    this.#entered = 0;
+  }
+
+  #turn(): CreateTurn & { leave(): void } {
+    let serial: number | undefined;
+    let note: readonly [owner: string, thing: string, at: number] = ["", "", 0];
+    const digests = ({ owner, thing }: CreateNote) => [this.#digest(owner), this.#digest(thing)] as const;
+    const end = (outcome: "made" | "unknown" | "nothing") => {
+      const begun = serial;
+      if (begun === undefined) return;
+      serial = undefined;
+      // A new serial: whoever read a list while it was under way sees that something came of it.
+      this.#change(({ remove, add }) => {
+        remove.run(begun);
+        if (outcome !== "nothing") add.run(this.#who, ...note, outcome);
+      });
+    };
+    return {
+      others: (since, owner) => this.#others(since, this.#digest(owner)),
+      earlier: (of, since) => this.#earlier(...digests(of), since),
+      begin: (of, at) => {
+        const before = serial;
+        note = [...digests(of), at];
+        serial = this.#change(({ remove, add }) => {
+          if (before !== undefined) remove.run(before);
+          return Number(add.run(this.#who, ...note, "begun").lastInsertRowid);
+        });
+      },
+      end,
+      leave: () => end("unknown"),
+    };
+  }
+
+  #others(since: number, own: string): OtherCreates {
+    const found = this.#change((statements) => {
+      // This process has the turn: what others began and did not end, they did not live to end.
+      for (const { serial, process, owner, thing, at } of statements.left.all(this.#who)) {
+        statements.remove.run(Number(serial));
+        statements.add.run(String(process), String(owner), String(thing), Number(at), "unknown" satisfies Outcome);
+      }
+      // A count that is smaller than it was is that of another file.
+      const changed = statements.since.get(since, this.#who) !== undefined || countOf(statements) < since;
+      const at = statements.unknownAt.get(this.#who, own)?.at;
+      return { changed, unknownAt: typeof at === "number" ? at : undefined };
+    });
+    return found ?? { changed: false, unknownAt: undefined };
+  }
+
+  #earlier(own: string, thing: string, since: number): EarlierCreate | undefined {
+    const row = thing === "" ? undefined : this.#change(({ earlier }) => earlier.get(thing, this.#who));
+    if (row === undefined) return undefined;
+    const { serial, at, owner, outcome } = row;
+    return {
+      at: Number(at),
+      outcome: outcome === "made" ? "made" : "unknown",
+      isOwn: own !== "" && owner === own,
+      isNew: Number(serial) > since,
+    };
+  }
+
+  /** A name that does not say what it is about. */
+  #digest(text: string): string {
+    if (text === "") return "";
+    return createHash("sha256")
+      .update(`${path.basename(this.#place)}\n${text}`)
+      .digest("hex");
+  }
+
+  #change<T>(action: (statements: Statements) => T): T | undefined {
+    return this.#shared(undefined, () => this.#file.change(action));
+  }
+
+  /** Never in the way: once the files cannot be used, this process goes on by itself. */
+  #shared<T>(otherwise: T, action: () => T): T {
+    if (this.#alone) return otherwise;
+    try {
+      return action();
+    } catch (error) {
+      this.#alone = true;
+      this.#options.onAlone(error);
+      return otherwise;
+    }
+  }
+}
+
+const countOf = ({ count }: Statements): number => Number(count.get()?.seq ?? 0);
+
+/** What {@link createTurnsFor} needs to know. */
+export interface CreateTurnsPlace {
+  readonly baseUrl: string;
+  readonly token: string;
+  /** Where HOSTFORM_LEDGER, HOSTFORM_STATE_HOME and the user's home are read. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock?: Clock | undefined;
+  readonly onWarning?: ((warning: Diagnostic) => void) | undefined;
+}
+
+/**
+ * The turns of this token at this address, in the user's state folder. Undefined with `HOSTFORM_LEDGER=memory`, and for a
+ * server on this very machine when no folder is known. No file is touched before something is created.
+ * @throws HostformError provider.base_url.
+ */
+export function createTurnsFor({ baseUrl, token, env, clock, onWarning }: CreateTurnsPlace): CreateTurns | undefined {
+  const url = normalizeBaseUrl(baseUrl, true);
+  const folder = stateFolder(env);
+  if (env.HOSTFORM_LEDGER === "memory" || folder === undefined) return undefined;
+  // What is on a loopback address is a sandbox, with a new token each time, of which nobody needs to be warned.
+  const sandbox = isLoopback(url) && !env.HOSTFORM_STATE_HOME;
+  const place = path.join(folder, ...(sandbox ? ["loopback"] : []), `${accountDigest(url.href, token)}.creates`);
+  return new SharedCreateTurns(place, {
+    clock: clock ?? systemClock,
+    unusedMs: sandbox ? KEPT_OF_SANDBOXES_MS : undefined,
+    onAlone: (reason) => (sandbox ? undefined : onWarning?.(alone(folder, reason))),
+    onWaiting: () => onWarning?.(WAITING),
+  });
+}
+
+/** Passes on the first warning of each code: that the files cannot be used, both ledger and turns find out. */
+export function oncePerCode(tell: ((warning: Diagnostic) => void) | undefined): (warning: Diagnostic) => void {
+  const said = new Set<string>();
+  return (warning) => {
+    if (said.has(warning.code)) return;
+    said.add(warning.code);
+    tell?.(warning);
+  };
+}
+
+const WAITING: Diagnostic = {
+  severity: "warning",
+  code: "provider.ledger",
+  summary: "Waiting for another hostform or Terraform process of this machine that creates something with this token",
+  detail: "Creates of one token are made in turns, so that two runs do not make the same thing twice.",
+  fix: "Wait for it, or end it if it hangs.",
+};
+
+function alone(folder: string, reason: unknown): Diagnostic {
+  return {
+    severity: "warning",
+    code: "provider.ledger",
+    summary: "Creates of this process are not made in turns with those of others",
+    detail: `${folder}: ${reason instanceof Error ? reason.message : String(reason)}. Another run on this machine that uses the token and another state may make the same thing at the same time.`,
+    fix: "Set HOSTFORM_STATE_HOME to a folder that you may write in.",
+  };
+}

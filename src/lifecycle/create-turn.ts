@@ -1,0 +1,111 @@
+import type { CreateTurn, EarlierCreate, Writer } from "../api/index.ts";
+import type { Created, Kind } from "../kinds/kind.ts";
+import { ApiError, type Change, type Diagnostic, HostformError, inQuotes, type JsonObject } from "../model/index.ts";
+import { type CreateContext, wasRefused } from "./creating.ts";
+import { SETTLED_MS } from "./doubt.ts";
+import { parentOf } from "./read.ts";
+
+/**
+ * Makes a create while no other process of this machine makes anything with the token, from the list that says that the thing
+ * is not there to the answer. Two runs that share no state would otherwise find it missing at the same time.
+ *
+ * 1. Wait for the turn. What another process began and was killed in is still on its way for a moment: wait for that, too.
+ * 2. Another process made something since the lists were read: they are read again. Otherwise no request is added.
+ * 3. What nothing shows (a domain) is refused when another run made it, or may have.
+ * 4. Note that the create leaves, carry it out, note what came of it.
+ * @throws ApiError `api.cancelled` when the run was stopped while it waited: nothing was sent.
+ */
+export async function createInTurn(
+  kind: Kind,
+  change: Change,
+  planned: JsonObject,
+  context: CreateContext,
+  carryOut: (context: CreateContext) => Promise<Created>,
+): Promise<Created> {
+  const { account, now, pause, stop } = context;
+  if (account.turns === undefined) return carryOut(context);
+  let isMyTurn = false;
+  const work = async (turn: CreateTurn): Promise<Created> => {
+    isMyTurn = true;
+    const owner = context.owner?.() ?? "";
+    const { unknownAt } = turn.others(account.countAtStart, owner);
+    const settles = unknownAt === undefined ? 0 : Math.min(SETTLED_MS, unknownAt + SETTLED_MS - now());
+    if (settles > 0) await pause(settles);
+    account.catchUp(turn);
+    const note = () => ({ thing: thingOf(kind, planned), owner: context.owner?.() ?? "" });
+    if (kind.creation === "blind" && !change.anyway && change.private.pending === undefined) {
+      const earlier = turn.earlier(note(), account.countAtStart);
+      if (earlier !== undefined && (!earlier.isOwn || earlier.isNew))
+        throw madeElsewhere(kind, change, planned, earlier);
+    }
+    const writer = noting(context.writer, turn, () => turn.begin(note(), now()));
+    const made = await carryOut({ ...context, writer });
+    turn.end("made");
+    return made;
+  };
+  try {
+    return await account.turns.run(work, stop);
+  } catch (error) {
+    if (isMyTurn || !stop?.aborted) throw error;
+    const { endpoint } = kind.create(planned, "");
+    throw new ApiError(
+      {
+        code: "api.cancelled",
+        summary: "The run was stopped while another process of this machine made something: the request was not sent",
+        endpoint,
+        reached: "no",
+        fix: "Apply again.",
+      },
+      { cause: error },
+    );
+  }
+}
+
+/** The same thing by whichever run it is made; empty while nothing tells it from others. */
+function thingOf(kind: Kind, planned: JsonObject): string {
+  const key = kind.naturalKey(planned);
+  return key === undefined ? "" : JSON.stringify([kind.type, parentOf(kind, planned) ?? null, key]);
+}
+
+/** A writer that notes each sending before it leaves, and takes the note back when nothing can have come of any. */
+function noting(writer: Writer, turn: CreateTurn, begin: () => void): Writer {
+  let open = false;
+  return {
+    perform: async (mutation, options) => {
+      begin();
+      try {
+        const answer = await writer.perform(mutation, options);
+        open = true;
+        return answer;
+      } catch (error) {
+        open ||= !wasRefused(error);
+        if (!open) turn.end("nothing");
+        throw error;
+      }
+    },
+  };
+}
+
+/** Nothing shows it but this machine's memory of another run. */
+function madeElsewhere(
+  kind: Kind,
+  { address }: Change,
+  planned: JsonObject,
+  { at, outcome }: EarlierCreate,
+): HostformError {
+  const object = kind.naturalKey(planned) ?? "ID";
+  const when = new Date(at).toISOString();
+  const diagnostic: Diagnostic = {
+    severity: "error",
+    code: "plan.exists",
+    summary:
+      outcome === "made"
+        ? `Another run on this machine ordered the ${kind.noun} of ${address} at ${when}`
+        : `Another run on this machine asked for the ${kind.noun} of ${address} at ${when}, and its answer was lost`,
+    detail: `That run has another state. The API has no call that shows a ${kind.noun}, and ordering it again would cost money: nothing was sent.`,
+    object,
+    fix: `If it was ordered and is to be managed here: \`hostform import ${inQuotes(address)} ${object}\`. To order it all the same: \`--order-anyway ${inQuotes(address)}\`. Otherwise remove this block.`,
+    address,
+  };
+  return new HostformError([diagnostic]);
+}

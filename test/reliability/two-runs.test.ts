@@ -1,0 +1,114 @@
+/**
+ * Two real processes on one machine with one token and no shared state. Both have read all lists before either makes
+ * anything: without turns each would make everything.
+ */
+import { spawn } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import type { Sandbox } from "../../src/sandbox/index.ts";
+import { registration } from "../support/registration.ts";
+import { profileOfRun, startSandbox } from "../support/sandbox.ts";
+
+const MAIN = path.resolve(import.meta.dirname, "../../src/cli/main.ts");
+const ROUNDS = 3;
+const ends: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const end of ends.splice(0).toReversed()) await end();
+});
+
+/** One of each class of create, and a server that has no natural key. The names of the two projects differ. */
+const declared = (project: string) => ({
+  project,
+  webhooks: { billing: { url: "https://hooks.acme.example/hosting", events: ["invoice.paid"] } },
+  client_accounts: { acme: { name: "Acme" } },
+  migration_requests: { shop: { domain: "shop.acme.example" } },
+  services: {
+    box: { plan_id: 31, currency: "USD" },
+    www: { plan_id: 11, currency: "USD", domain: "www.acme.example" },
+  },
+  domains: { acme: registration("acme.example") },
+});
+
+/** The lists that a plan of this reads. */
+const LISTS = ["/services", "/webhooks", "/accounts", "/migration-requests"];
+
+/** A host that answers no list before all processes have asked for all of them. */
+async function startHost(processes: number): Promise<Sandbox> {
+  let open = () => {};
+  const all = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  let arrived = 0;
+  const sleep = async () => {
+    arrived += 1;
+    if (arrived === processes * LISTS.length) open();
+    await all;
+  };
+  const sandbox = await startSandbox({ rateLimit: 0, sleep, ...profileOfRun() });
+  ends.push(() => sandbox.close());
+  for (const list of LISTS)
+    sandbox.control.addFault({ method: "GET", path: list, times: processes, phase: "after", delayMs: 1 });
+  return sandbox;
+}
+
+interface Ended {
+  readonly code: number | null;
+  readonly text: string;
+}
+
+function apply(project: string, sandbox: Sandbox, env: NodeJS.ProcessEnv): Promise<Ended> {
+  const dir = mkdtempSync(path.join(tmpdir(), "hostform-two-"));
+  ends.push(() => rmSync(dir, { recursive: true, force: true }));
+  writeFileSync(path.join(dir, "hosting.yaml"), JSON.stringify(declared(project)));
+  const child = spawn(process.execPath, [MAIN, "apply", "--auto-approve", "--no-wait"], {
+    cwd: dir,
+    env: { ...process.env, HOSTING_BASE_URL: sandbox.url, HOSTING_TOKEN: sandbox.tokens.agency, ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let text = "";
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (chunk) => (text += chunk));
+  return new Promise((resolve) => child.once("close", (code) => resolve({ code, text })));
+}
+
+/** How many of each the account has in the end. */
+function made({ control }: Sandbox, before: Record<string, number> = {}): Record<string, number> {
+  const names = ["webhooks", "accounts", "migration_requests", "services"] as const;
+  const counts = names.map((name): [string, number] => [name, control.list(name).length - (before[name] ?? 0)]);
+  // The sandbox refuses a second registration; another host may not.
+  const domains = control.requests().filter(({ method, path: to }) => method === "POST" && to === "/api/v1/domains");
+  return Object.fromEntries([...counts, ["domains", domains.length]]);
+}
+
+const ONCE = { webhooks: 1, accounts: 1, migration_requests: 1, services: 2, domains: 1 };
+
+describe("two applies at once on one machine, with one token and no shared state", () => {
+  it("make everything once; the one that comes second says what is there", async () => {
+    for (let round = 0; round < ROUNDS; round++) {
+      const home = mkdtempSync(path.join(tmpdir(), "hostform-home-"));
+      ends.push(() => rmSync(home, { recursive: true, force: true }));
+      const sandbox = await startHost(2);
+      const before = made(sandbox);
+      const both = await Promise.all(["one", "two"].map((name) => apply(name, sandbox, { HOME: home })));
+      const words = both.map(({ text }) => text).join("\n");
+      expect(made(sandbox, before), words).toEqual(ONCE);
+      // What one made, the other was refused.
+      expect(words.match(/\[plan\.exists\]/g)?.length, words).toBeGreaterThanOrEqual(4);
+      expect(words).toMatch(/Another run on this machine ordered the domain of hosting_domain\.acme/);
+      expect(both.some(({ code }) => code === 1)).toBe(true);
+      const left = readdirSync(home, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".lock"));
+      expect(left, "no lock is left behind").toEqual([]);
+    }
+  }, 120_000);
+
+  it("make it twice without turns, as on two machines: the barrier is real", async () => {
+    const sandbox = await startHost(2);
+    const before = made(sandbox);
+    const both = await Promise.all(["one", "two"].map((name) => apply(name, sandbox, { HOSTFORM_LEDGER: "memory" })));
+    const words = both.map(({ text }) => text).join("\n");
+    const counts = made(sandbox, before);
+    expect(counts, words).toMatchObject({ webhooks: 2, accounts: 2, migration_requests: 2, domains: 2 });
+  }, 60_000);
+});

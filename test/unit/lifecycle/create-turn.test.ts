@@ -1,0 +1,224 @@
+/** Creates of two runs on one machine: what the second one reads again, what it refuses, and what it costs. */
+import path from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { SharedCreateTurns } from "../../../src/api/create-turns.ts";
+import type { Mutation, Reader } from "../../../src/api/index.ts";
+import type { Kind } from "../../../src/kinds/kind.ts";
+import { Account, type ApplyContext, applyChange } from "../../../src/lifecycle/index.ts";
+import {
+  type Change,
+  type Diagnostic,
+  HostformError,
+  type Intent,
+  type JsonObject,
+  type ResourceState,
+  type ValueObject,
+} from "../../../src/model/index.ts";
+import { testClock } from "../../support/clock.ts";
+import { temporaryFolder } from "../../support/ledgers.ts";
+import { complete, failure, fakeAccount, fakeWriter, kindOf, liveWebhook, remote } from "../../support/subjects.ts";
+
+const HOOK = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
+const DOMAIN = {
+  domain: "acme.example",
+  years: 1,
+  currency: "USD",
+  nameserver_mode: "default",
+  registrant_contact: {},
+};
+
+interface RunOptions {
+  /** The state that the run has. */
+  readonly owner?: string;
+  readonly stop?: AbortSignal;
+  readonly anyway?: true;
+  readonly pending?: Intent;
+  /** What the host answers; default: it makes a webhook, or registers the domain. */
+  readonly answer?: (mutation: Mutation, nth: number) => unknown;
+}
+
+/** A machine on which runs share a folder, and an account that they share. */
+function machine(type: string) {
+  const file = path.join(temporaryFolder(), "token.creates");
+  const clock = testClock();
+  const fake = fakeAccount(kindOf(type));
+  let made = 0;
+  const make = ({ endpoint }: Mutation) => {
+    made += 1;
+    if (endpoint === "registerDomain")
+      return { id: `70${made}`, status: "pending", invoice: null, raw: { domain: "acme.example" } };
+    const record = { ...liveWebhook, id: `20${made}`, url: HOOK.url, events: HOOK.events };
+    fake.objects.set(record.id, remote(record));
+    return { ...record, raw: {}, secret: "whsec" };
+  };
+
+  /** A run that has begun: it has its account, and may have read it. */
+  const begin = ({ owner, stop, anyway, pending, answer = make }: RunOptions = {}) => {
+    const turns = new SharedCreateTurns(file, { clock, onAlone: (reason) => expect.fail(String(reason)) });
+    onTestFinished(() => turns.close());
+    const account = new Account({} as Reader, { statusWords: {} }, undefined, turns);
+    const writer = fakeWriter(answer);
+    const records: ResourceState[] = [];
+    const { kind } = fake;
+    const context: ApplyContext = {
+      account,
+      writer,
+      project: "acme",
+      now: clock.now,
+      pause: (ms) => clock.sleep(ms),
+      owner: () => owner,
+      ...(stop && { stop }),
+      save: async (resource) => void records.push(structuredClone(resource)),
+      drop: async () => undefined,
+      wait: async () => undefined,
+    };
+    const config: JsonObject = type === "hosting_domain" ? DOMAIN : HOOK;
+    const end = async () => {
+      const change = changeOf(kind, config, { ...(anyway && { anyway }), private: pending ? { pending } : {} });
+      const outcome = await applyChange(kind, change, config as ValueObject, context).catch((error: unknown) => {
+        if (error instanceof HostformError) return error;
+        throw error;
+      });
+      const said: readonly Diagnostic[] = outcome.diagnostics;
+      return { sent: writer.sent.length, codes: said.map(({ code }) => code), said, records };
+    };
+    return { account, end, read: () => account.list(kind) };
+  };
+  return { begin, clock, asked: fake.asked, made: () => made, file };
+}
+
+function changeOf(kind: Kind, config: JsonObject, over: Partial<Change>): Change {
+  return {
+    address: `${kind.type}.acme`,
+    type: kind.type,
+    provider: "default",
+    actions: ["create"],
+    before: null,
+    after: complete(kind, config),
+    after_unknown: {},
+    sensitive: [],
+    config,
+    reasons: [],
+    deferred: [],
+    private: {},
+    dependsOn: [],
+    requests: 1,
+    ...over,
+  };
+}
+
+describe("a create that another run on the machine made meanwhile", () => {
+  it("is seen: the list is read again, and nothing is sent", async () => {
+    const { begin, asked, made } = machine("hosting_webhook");
+    const [one, two] = [begin(), begin()];
+    await Promise.all([one.read(), two.read()]);
+    expect(await one.end()).toMatchObject({ sent: 1, codes: [] });
+    expect(await two.end()).toMatchObject({ sent: 0, codes: ["plan.exists"] });
+    expect(asked).toEqual(["list", "list", "list"]);
+    expect(made()).toBe(1);
+  });
+
+  it("costs no request when there was none: alone, after another run had ended, or when the other was refused", async () => {
+    const { begin, asked } = machine("hosting_webhook");
+    const refused = begin({
+      answer: () => {
+        throw failure("answered", 422);
+      },
+    });
+    const alone = begin();
+    await Promise.all([refused.read(), alone.read()]);
+    await refused.end();
+    expect(await alone.end()).toMatchObject({ sent: 1 });
+    const later = begin();
+    await later.read();
+    expect(await later.end()).toMatchObject({ sent: 0, codes: ["plan.exists"] });
+    expect(asked).toEqual(["list", "list", "list"]);
+  });
+
+  it("is waited for when its answer was lost: it may be on its way still", async () => {
+    const { begin, clock, file, asked } = machine("hosting_webhook");
+    const next = begin();
+    await next.read();
+    const other = new SharedCreateTurns(file, { clock, onAlone: (reason) => expect.fail(String(reason)) });
+    onTestFinished(() => other.close());
+    await other.run(async (turn) => turn.begin({ thing: "a grant", owner: "" }, clock.now()));
+    clock.advance(1_000);
+    expect(await next.end()).toMatchObject({ sent: 1, codes: [] });
+    expect(clock.slept).toBe(4_000);
+    expect(asked).toEqual(["list", "list"]);
+  });
+});
+
+describe("a domain, which nothing shows", () => {
+  it("is refused to another state of this machine, whatever became of it there", async () => {
+    const { begin, made } = machine("hosting_domain");
+    expect(await begin({ owner: "one" }).end()).toMatchObject({ sent: 1, codes: [] });
+    for (const owner of ["two", undefined]) {
+      const { sent, said, records } = await begin({ ...(owner && { owner }) }).end();
+      expect(sent).toBe(0);
+      expect(records).toEqual([]);
+      expect(said).toMatchObject([
+        {
+          severity: "error",
+          code: "plan.exists",
+          summary: expect.stringContaining("Another run on this machine ordered the domain of hosting_domain.acme"),
+          fix: expect.stringContaining("`hostform import 'hosting_domain.acme' acme.example`"),
+        },
+      ]);
+    }
+    expect(made()).toBe(1);
+  });
+
+  it("is refused when its answer was lost there", async () => {
+    const { begin } = machine("hosting_domain");
+    const lost = begin({
+      owner: "one",
+      answer: () => {
+        throw failure("maybe");
+      },
+    });
+    expect(await lost.end()).toMatchObject({ sent: 1, codes: ["api.server", "plan.pending"] });
+    const { sent, said } = await begin({ owner: "two" }).end();
+    expect({ sent, summary: said[0]?.summary }).toEqual({
+      sent: 0,
+      summary: expect.stringContaining("and its answer was lost"),
+    });
+  });
+
+  it("is ordered when the other one was refused by the API, when the user insists, and by the state that had it before", async () => {
+    const { begin, made } = machine("hosting_domain");
+    const refused = begin({
+      owner: "one",
+      answer: () => {
+        throw failure("answered", 422);
+      },
+    });
+    await refused.end();
+    expect(await begin({ owner: "two" }).end(), "the other was refused").toMatchObject({ sent: 1 });
+    expect(await begin({ owner: "three", anyway: true }).end(), "the user insists").toMatchObject({ sent: 1 });
+    expect(await begin({ owner: "three" }).end(), "its own, which it let go of").toMatchObject({ sent: 1 });
+    expect(made()).toBe(3);
+  });
+
+  it("is refused to a copy of the state that was read before", async () => {
+    const { begin } = machine("hosting_domain");
+    const [one, two] = [begin({ owner: "same" }), begin({ owner: "same" })];
+    expect(await one.end()).toMatchObject({ sent: 1 });
+    expect(await two.end()).toMatchObject({ sent: 0, codes: ["plan.exists"] });
+  });
+});
+
+describe("a run that is stopped while it waits for its turn", () => {
+  it("sends nothing, records nothing, and says so", async () => {
+    const { begin, clock, file } = machine("hosting_webhook");
+    const other = new SharedCreateTurns(file, { clock, onAlone: (reason) => expect.fail(String(reason)) });
+    onTestFinished(() => other.close());
+    const stop = new AbortController();
+    const run = begin({ stop: stop.signal });
+    await other.run(async () => {
+      const ending = run.end();
+      stop.abort();
+      expect(await ending).toMatchObject({ sent: 0, codes: ["api.cancelled"], records: [] });
+    });
+  });
+});
