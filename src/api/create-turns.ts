@@ -325,7 +325,7 @@ export function oncePerCode(tell: ((warning: Diagnostic) => void) | undefined): 
 const WAITING: Diagnostic = {
   severity: "warning",
   code: "provider.ledger",
-  summary: "Waiting for another hostform or Terraform process of this machine that creates something with this token",
+  summary: "Waiting for another process on this machine that creates something with this token",
   detail: "Creates of one token are made in turns, so that two runs do not make the same thing twice.",
   fix: "Wait for it, or end it if it hangs.",
 };

@@ -100,6 +100,7 @@ describe("what is said to Terraform's users", () => {
 describe("what is to be done", () => {
   it.each([
     ["plan.exists", "hosting_grant", "", "terraform import hosting_grant.NAME '7/1'"],
+    ["plan.exists", "hosting_domain", "", "once with HOSTFORM_STATE_HOME set to an empty folder"],
     ["plan.immutable", "hosting_service", "", "a new `reference`"],
     ["plan.immutable", "hosting_domain", "", "replace_on_change = true"],
     ["plan.gone", "hosting_service", "", "terraform apply -replace=ADDRESS"],

@@ -1,7 +1,7 @@
 /** What is said when something is made: every way in which a create goes wrong. */
-import type { Mutation } from "../../../../src/api/index.ts";
+import type { CreateTurn, CreateTurns, Mutation, Reader } from "../../../../src/api/index.ts";
 import type { Kind } from "../../../../src/kinds/index.ts";
-import { type ApplyContext, applyChange } from "../../../../src/lifecycle/index.ts";
+import { Account, type ApplyContext, applyChange } from "../../../../src/lifecycle/index.ts";
 import {
   type Diagnostic,
   HostformError,
@@ -99,6 +99,18 @@ const ordered = (record: JsonObject) => () => ({
 const long = { ...liveService, created_at: LONG_AGO };
 const silent = { ...liveWebhook, raw: {}, secret: null };
 
+/** A machine on which another run has asked for the same thing. */
+const elsewhere = (outcome: "made" | "unknown"): Partial<ApplyContext> => {
+  const turn: CreateTurn = {
+    others: () => ({ changed: false, unknownAt: undefined }),
+    earlier: () => ({ at: START, outcome, isOwn: false, isNew: false }),
+    begin: () => undefined,
+    end: () => undefined,
+  };
+  const turns: CreateTurns = { count: () => 1, run: (work) => work(turn), close: () => undefined };
+  return { account: new Account({} as Reader, { statusWords: {} }, undefined, turns) };
+};
+
 const CREATIONS: readonly (readonly [type: string, creation: Creation])[] = [
   ["hosting_service", { config: ORDER, live: [liveService] }],
   ["hosting_service", { config: ORDER, answer: refuse, mark: PENDING }],
@@ -116,6 +128,8 @@ const CREATIONS: readonly (readonly [type: string, creation: Creation])[] = [
   ["hosting_webhook", { config: { ...HOOK, secret_output: OUTPUT } }],
   ["hosting_domain", { config: { domain: "acme.example" } }],
   ["hosting_domain", { config: { domain: "acme.example" }, mark: PENDING }],
+  ["hosting_domain", { config: { domain: "acme.example" }, over: elsewhere("made") }],
+  ["hosting_domain", { config: { domain: "acme.example" }, over: elsewhere("unknown") }],
 ];
 
 /** Everything that creates have to say. */
