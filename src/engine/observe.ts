@@ -80,6 +80,16 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
   const catalogues = [...priced].map(async (provider) => {
     plans.set(provider, await accounts(provider).plans());
   });
+  // What is adopted is held against the declaration by its plan; a token that may not read plans adopts all the same.
+  const adopting = new Set(queries.filter(adoptsByPlan).map(({ provider }) => provider));
+  for (const provider of adopting) {
+    if (priced.has(provider)) continue;
+    catalogues.push(
+      accounts(provider)
+        .knownPlans()
+        .then((known) => void plans.set(provider, known)),
+    );
+  }
   const failures = (await Promise.allSettled([...reads, ...catalogues])).flatMap((result) =>
     result.status === "rejected" ? [result.reason as unknown] : [],
   );
@@ -91,6 +101,9 @@ const mayOrder = ({ kind, prior, importId, config }: Query) =>
   kind.creation === "keyed" &&
   config !== undefined &&
   (prior === undefined ? importId === undefined : prior.attributes.id === null);
+
+const adoptsByPlan = ({ kind, prior, importId }: Query) =>
+  kind.fromCatalogue !== undefined && prior === undefined && importId !== undefined;
 
 /** Resources that one listing serves have the same share. */
 const shareOf = ({ kind, provider, prior, config }: Query) =>

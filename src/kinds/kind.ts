@@ -3,6 +3,7 @@ import type { Answers, CallOptions, Mutation, MutationName, PlanRecord, Reader }
 import {
   type Diagnostic,
   type Invoice,
+  type Json,
   type JsonObject,
   type Phase,
   type Quote,
@@ -121,6 +122,11 @@ export interface Kind<E extends MutationName = MutationName> {
    * ordered or sent. @param live attributes of the object; undefined for a new one.
    */
   suits?(config: ValueObject, live: JsonObject | undefined, plans: readonly PlanRecord[]): Diagnostic[];
+  /** What the list of plans adds to a live object that lacks the attribute; undefined when it does not tell. */
+  readonly fromCatalogue?: {
+    readonly attribute: string;
+    find(live: JsonObject, plans: readonly PlanRecord[]): Json | undefined;
+  };
   /** A reason not to create (an expired grant), or undefined. */
   lapsed?(config: ValueObject, now: number): string | undefined;
 

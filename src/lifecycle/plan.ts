@@ -16,7 +16,7 @@ import { type Doubtful, isDoubtful, namesOutcome, settledMark } from "./doubt.ts
 import { lookalikesOf, renamedFrom } from "./lookalike.ts";
 import { planPending } from "./plan-pending.ts";
 import { finish, type PlanInput, type Planned, secretNames, unchanged } from "./planned.ts";
-import { existing, gone, immutable, lookalike, renamed, unknownPhase } from "./refusals.ts";
+import { existing, gone, immutable, lookalike, mismatch, renamed, unknownPhase } from "./refusals.ts";
 import { planSecret } from "./secrets.ts";
 
 /**
@@ -163,12 +163,17 @@ function planPresent(
   for (const name of left) after[name] = before[name] ?? null;
   const active = differences.filter(({ name }) => !left.has(name));
 
+  const importing = prior === undefined && input.importId !== undefined;
   const refused = active.filter(({ meta, name }) => meta.change === "immutable" && !learned(input, name, before));
   const secrets = secretNames(input);
   for (const { name } of refused) {
     const [is, becomes]: Value[] = [before[name] ?? null, after[name] ?? null];
     diagnostics.push(
-      immutable(input, name, { before: is ?? null, after: becomes ?? null, secret: secrets.includes(name) }),
+      (importing || input.adopting ? mismatch : immutable)(input, name, {
+        before: is ?? null,
+        after: becomes ?? null,
+        secret: secrets.includes(name),
+      }),
     );
   }
 
@@ -183,7 +188,6 @@ function planPresent(
   if (prior?.private.deposed !== undefined) {
     reasons.push({ why: "declared", text: `the ${kind.noun} that it replaced remains to be deleted` });
   }
-  const importing = prior === undefined && input.importId !== undefined;
   if (importing) reasons.unshift({ why: "import", text: `adopts the existing ${kind.noun} ${String(before.id)}` });
   const actions: Actions =
     reasons.length === (importing ? 1 : 0) || refused.length > 0
@@ -205,7 +209,7 @@ function planPresent(
     mark: settledMark(prior?.private ?? {}),
     requests,
     diagnostics,
-    importing,
+    importing: importing && refused.length === 0,
   });
 }
 

@@ -29,6 +29,8 @@ export interface PlanInput extends Others {
   readonly prior: ResourceState | undefined;
   readonly observed: Observation;
   readonly importId?: string;
+  /** What is recorded was adopted just now, by Terraform: nothing is to be made in its place. */
+  readonly adopting?: boolean;
   readonly dependsOn: readonly string[];
   /** Attributes that are secret because a secret of another resource flows into them. */
   readonly secretByReference?: readonly string[];

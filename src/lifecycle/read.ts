@@ -109,7 +109,18 @@ async function readImported(
   const found = await one(account, kind, parsed.id, parent, alone);
   // A grant may be named by its e-mail address instead of its id.
   const named = found ?? (kind.parent === undefined ? undefined : await findByName(account, kind, parsed.id, parent));
-  return present(kind, undefined, named);
+  const seen = present(kind, undefined, named);
+  return seen.status === "present"
+    ? { ...seen, attributes: await withCatalogue(account, kind, seen.attributes) }
+    : seen;
+}
+
+/** An object that is adopted, with what only the list of plans tells of it: what is declared is held against that. */
+async function withCatalogue(account: Account, kind: Kind, attributes: JsonObject): Promise<JsonObject> {
+  const { attribute, find } = kind.fromCatalogue ?? {};
+  if (attribute === undefined || find === undefined || attributes[attribute] !== null) return attributes;
+  const found = find(attributes, await account.knownPlans());
+  return found === undefined ? attributes : { ...attributes, [attribute]: found };
 }
 
 async function findByName(

@@ -35,6 +35,25 @@ export function immutable(
   };
 }
 
+/** What is adopted cannot be made into what is declared; another one is not ordered in its place. */
+export function mismatch(
+  { kind, address, importId, prior }: Subject,
+  name: string,
+  { before, after, secret }: { before: Value; after: Value; secret: boolean },
+): Diagnostic {
+  const [is, declared] = secret ? ["(a secret)", "another"] : [shown(before), shown(after)];
+  const id = String(prior?.attributes.id ?? importId);
+  return {
+    severity: "error",
+    code: "plan.mismatch",
+    summary: `${address} cannot adopt ${kind.noun} ${id}: its ${name} is ${is}, declared is ${declared}`,
+    detail: `The API has no call that changes the ${name} of a ${kind.noun}.`,
+    fix: secret ? `Correct ${name}, or the id.` : `Declare \`${name}: ${is}\`, or correct the id.`,
+    address,
+    attribute: [name],
+  };
+}
+
 export function existing({ kind, address, holder, prior }: Subject, matches: readonly Remote[]): Diagnostic {
   const ids = matches.map(({ id }) => id);
   const [id = ""] = ids;

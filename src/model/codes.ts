@@ -97,6 +97,7 @@ export const codes = {
 
   // Plan
   "plan.immutable": ["A change is not possible in place", "Choose one of the ways that the message names."],
+  "plan.mismatch": ["The object to adopt is another than what is declared", "Declare what it is, or correct the id."],
   "plan.prevented": [
     "Removal is prevented by deletion_policy",
     "Set `deletion_policy: forget` (or `suspend`) and apply, then remove the block; or `hostform state rm`.",

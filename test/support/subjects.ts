@@ -102,6 +102,8 @@ export interface FakeAccount {
   readonly objects: Map<string, Remote>;
   /** `list`, `list 1001`, `get 1001`: each look at the account. */
   readonly asked: string[];
+  /** The list of plans; "refused": the token may not read it (403). */
+  plans: readonly Partial<PlanRecord>[] | "refused";
   /** Listing fails, with an answer. */
   broken: boolean;
 }
@@ -128,12 +130,17 @@ export function fakeAccount(of: Kind, ...objects: readonly Remote[]): FakeAccoun
       },
     }),
   };
-  const reader = { plans: { list: () => ({ all: async (): Promise<PlanRecord[]> => [] }) } } as unknown as Reader;
+  const all = async () => {
+    if (fake.plans === "refused") throw failure("answered", 403);
+    return fake.plans;
+  };
+  const reader = { plans: { list: () => ({ all }) } } as unknown as Reader;
   const fake: FakeAccount = {
     account: new Account(reader, { statusWords: {} }),
     kind,
     objects: live,
     asked,
+    plans: [],
     broken: false,
   };
   return fake;

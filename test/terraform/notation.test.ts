@@ -131,10 +131,15 @@ resource "hosting_migration_request" "move" {
     const blocks = Object.entries(imports).map(([to, id]) => `import {\n  to = ${to}\n  id = "${id}"\n}\n`);
     await terraform.write(blocks.join(""), "imports.tf");
     terraform.sent();
+    // The API gives the name of its plan alone (§2); the list of plans has that once, and the number is written.
     const generated = await terraform.plan("-generate-config-out=generated.tf");
-    // The API does not tell the plan_id of a service: that one is to be filled in.
-    expect(generated.errors).toMatchObject([{ summary: "service needs plan_id", file: "generated.tf" }]);
-    await terraform.change("generated.tf", (text) => text.replace(/plan_id( +)= null/, "plan_id$1= 11"));
+    expect(generated.errors).toEqual([]);
+    await terraform.change("generated.tf", (text) => text.replace(/plan_id( +)= 11/, "plan_id$1= 12"));
+    const contradicting = await terraform.plan();
+    expect(contradicting.errors).toMatchObject([
+      { summary: expect.stringMatching(/cannot adopt service \d+: its plan_id is 11, declared is 12/) },
+    ]);
+    await terraform.change("generated.tf", (text) => text.replace(/plan_id( +)= 12/, "plan_id$1= 11"));
     const planned = await terraform.planned();
     expect(Object.keys(planned.changes).sort()).toEqual(Object.keys(imports).sort());
     await terraform.applied("tfplan");

@@ -1,3 +1,4 @@
+import type { PlanRecord } from "../../api/index.ts";
 import { holdersOf, identityOf, plan, resolveConfig, scopeOf } from "../../engine/index.ts";
 import { type Kind, kinds } from "../../kinds/index.ts";
 import {
@@ -19,6 +20,7 @@ import {
   HostformError,
   inQuotes,
   isError,
+  type JsonObject,
   parseAddress,
   type ResourceState,
   type State,
@@ -55,11 +57,15 @@ export async function runImport(invocation: Invocation, text: string, id: string
           address: resource.address,
         });
       }
+      const plans = kind.fromCatalogue === undefined ? [] : await account.knownPlans();
       const attributes = adoptedAttributes(kind, observed.attributes, config);
+      checkUnique(store.state, kind, { ...resource, attributes });
+      refuseOther(kind, resource, config, observed.attributes, plans);
       const next = (state: State) =>
         planOf(invocation, { ...desired, resources: desired.resources.map(importing(resource, id)) }, state, {
-          address: resource.address,
+          resource,
           observed: { ...observed, attributes },
+          plans,
         });
       const record: ResourceState = {
         address: resource.address,
@@ -71,7 +77,6 @@ export async function runImport(invocation: Invocation, text: string, id: string
         private: settledMark(store.state.resources.get(resource.address)?.private ?? {}),
         dependencies: next(withoutAddress(store.state, resource.address)).dependsOn,
       };
-      checkUnique(store.state, kind, record);
       await store.put(record);
       announce(invocation, kind, record, next(store.state));
       return 0;
@@ -105,8 +110,24 @@ function checkFree(state: State, { address }: DesiredResource, kind: Kind, id: s
   });
 }
 
+/** Before the declaration is believed in what the API does not tell. */
+function refuseOther(
+  kind: Kind,
+  { address }: DesiredResource,
+  config: ValueObject,
+  live: JsonObject,
+  plans: readonly PlanRecord[],
+): void {
+  const found = (kind.suits?.(config, live, plans) ?? []).filter(({ code }) => code === "plan.mismatch");
+  if (found.length > 0) throw new HostformError(found.map((each) => ({ ...each, address })));
+}
+
 /** One object managed at two addresses would be changed to and fro. */
-function checkUnique(state: State, kind: Kind, { address, provider, attributes }: ResourceState): void {
+function checkUnique(
+  state: State,
+  kind: Kind,
+  { address, provider, attributes }: Pick<ResourceState, "address" | "provider" | "attributes">,
+): void {
   const holder = holdersOf(state, kinds).get(identityOf(provider, kind, attributes) ?? "");
   if (holder === undefined || holder === address) return;
   fail("usage", `Nothing was imported: ${String(attributes.id)} is in the state already, as ${holder}`, {
@@ -148,17 +169,21 @@ function withoutAddress(state: State, address: string): State {
   return { ...state, resources: new Map([...state.resources].filter(([other]) => other !== address)) };
 }
 
-/** The change of one resource that a plan would hold. Pure: what was observed of it is all that it needs. */
+/**
+ * The change of one resource that a plan would hold. Pure: what was observed of it is all that it needs.
+ * @throws HostformError `plan.mismatch`: it is another than what is declared.
+ */
 function planOf(
   { io }: Invocation,
   desired: Desired,
   state: State,
-  { address, observed }: { address: string; observed: Observation },
+  { resource, observed, plans }: { resource: DesiredResource; observed: Observation; plans: readonly PlanRecord[] },
 ): Change {
+  const { address, provider } = resource;
   const { changes, diagnostics } = plan({
     desired,
     state,
-    observed: { observations: new Map([[address, observed]]), plans: new Map() },
+    observed: { observations: new Map([[address, observed]]), plans: new Map([[provider, plans]]) },
     kinds,
     env: io.env,
     mode: "apply",
@@ -166,6 +191,9 @@ function planOf(
     now: io.clock.now(),
     readRequests: 0,
   });
+  // What is declared and what it is cannot be brought together: nothing is recorded.
+  const contradictions = diagnostics.filter((one) => one.code === "plan.mismatch" && one.address === address);
+  if (contradictions.length > 0) throw new HostformError(contradictions);
   const change = changes.find((one) => one.address === address);
   if (change === undefined) throw new HostformError(diagnostics);
   return change;

@@ -7,7 +7,7 @@ import { invoiceAttributes, recordedInvoice, reportedInvoice } from "../invoice.
 import type { Kind, Remote, Settings, Step } from "../kind.ts";
 import { fingerprintAttribute, secretOutputAttribute } from "../secret-output.ts";
 import { quoteService } from "./quote.ts";
-import { passwordStep, passwordSuits, planSuits, suspension } from "./steps.ts";
+import { passwordStep, passwordSuits, planIdOf, planSuits, suspension } from "./steps.ts";
 import { description, example, hcl } from "./text.ts";
 import { keepsNoPassword, monthsOf, phaseOf } from "./words.ts";
 
@@ -196,6 +196,7 @@ export const service: Kind<"createService"> = {
   },
   phase: ({ status, provisioning_status: provisioning }, settings) =>
     phaseOf(word(status), word(provisioning), settings),
+  fromCatalogue: { attribute: "plan_id", find: planIdOf },
   suits: (config, live, plans) => [...passwordSuits(config, live, plans), ...planSuits(config, live, plans)],
   deferred: (phase) => (phase === "pending" ? ["suspended", "password_version"] : []),
   affects(name, before) {

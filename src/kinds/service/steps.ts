@@ -73,6 +73,21 @@ export function passwordSuits(
   ];
 }
 
+/** The plans that a service may be of, by its plan's name: that is what the API tells of it (§2). */
+const namesakesOf = (plans: readonly PlanRecord[], name: unknown): number[] => {
+  const ids = plans.flatMap((plan) => {
+    const same = typeof name === "string" && plan.name !== null && sameFolded(plan.name, name);
+    return same && plan.plan_id !== null ? [plan.plan_id] : [];
+  });
+  return [...new Set(ids)];
+};
+
+/** The number of a live service's plan, where the list of plans has its name once. */
+export function planIdOf({ plan }: JsonObject, plans: readonly PlanRecord[]): number | undefined {
+  const [id, ...others] = namesakesOf(plans, plan);
+  return others.length === 0 ? id : undefined;
+}
+
 /**
  * Of a service that was adopted the API tells the name of its plan and not its number (§2). Declared is the number: where the
  * list of plans gives that another name, and the service's name to another plan, the declaration is wrong.
@@ -85,14 +100,14 @@ export function planSuits(
   if (live === undefined || live.plan_id != null || typeof id !== "number" || typeof live.plan !== "string") return [];
   const { plan: name } = live;
   const declared = plans.find((plan) => plan.plan_id === id)?.name;
-  const namesakes = plans.filter((plan) => plan.name !== null && sameFolded(plan.name, name));
-  if (declared == null || namesakes.length === 0 || namesakes.some((plan) => plan.plan_id === id)) return [];
+  const namesakes = namesakesOf(plans, name);
+  if (declared == null || namesakes.length === 0 || namesakes.includes(id)) return [];
   return [
     {
       severity: "error",
-      code: "config.invalid_value",
+      code: "plan.mismatch",
       summary: `plan_id ${id} is ${JSON.stringify(declared)}, and this service is ${JSON.stringify(name)}`,
-      fix: `Declare the plan that it has: \`plan_id\` ${namesakes.map((plan) => String(plan.plan_id)).join(" or ")}.`,
+      fix: `Declare the plan that it has: \`plan_id\` ${namesakes.join(" or ")}.`,
       attribute: ["plan_id"],
     },
   ];

@@ -22,6 +22,8 @@ const WAYS: Partial<Record<Code, (diagnostic: Diagnostic, kind: Kind) => string>
     const name = kind.creation === "keyed" ? " and a new `reference`" : "";
     return `Either put the old value back, or declare the other one as a resource of its own, or ${anew}${name}; deletion_policy says what becomes of the old one.`;
   },
+  "plan.mismatch": ({ attribute: [name] = [] }, { type }) =>
+    `Declare the \`${String(name)}\` that it has, or correct the id of the import. \`data "${type}s"\` shows those that there are.`,
   "plan.gone": (_, { creation }) =>
     creation === "keyed"
       ? "Remove the block, or order it anew on purpose: another `reference`, and `terraform apply -replace=ADDRESS`."

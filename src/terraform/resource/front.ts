@@ -82,9 +82,13 @@ export class Front {
     this.#imported.add(`${kind.type} ${String(id)}`);
   }
 
+  isImported(kind: Kind, id: unknown): boolean {
+    return this.#imported.has(`${kind.type} ${String(id)}`);
+  }
+
   /** Whether an object is imported although another address of this state has it. */
   isDouble(kind: Kind, id: unknown): boolean {
-    return this.#imported.has(`${kind.type} ${String(id)}`) && this.#ids.has(`${kind.type} ${String(id)}`);
+    return this.isImported(kind, id) && this.#ids.has(`${kind.type} ${String(id)}`);
   }
 
   /** The object that Terraform's state is known to hold under a name. */

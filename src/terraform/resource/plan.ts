@@ -1,4 +1,3 @@
-import type { PlanRecord } from "../../api/index.ts";
 import type { Kind, Remote, Settings } from "../../kinds/kind.ts";
 import {
   attributesOf,
@@ -11,7 +10,6 @@ import {
   settledMark,
 } from "../../lifecycle/index.ts";
 import {
-  ApiError,
   type AttributePath,
   type Diagnostic,
   hasUnknown,
@@ -75,7 +73,7 @@ export async function planDeclared(kind: Kind, question: PlanQuestion, front: Fr
   return { ...answer, planned: withFront(kind, answer.planned, config) };
 }
 
-type Own = Pick<PlanInput, "config" | "prior" | "observed" | "plans">;
+type Own = Pick<PlanInput, "config" | "prior" | "observed" | "plans" | "adopting">;
 
 function inputOf(kind: Kind, own: Own, { session }: Front): PlanInput {
   const { settings, clock } = session;
@@ -104,7 +102,7 @@ async function planCreate(kind: Kind, config: ValueObject, mark: Mark, front: Fr
   const observed: Observation = known
     ? { status: "absent", matches: [] }
     : await observeNew(kind, declared, { mark, config }, front);
-  const plans = kind.creation === "keyed" && !known ? await catalogue(front) : [];
+  const plans = kind.creation === "keyed" && !known ? await front.account.knownPlans() : [];
   // With create_before_destroy the apply plans the new one while the old one stands, and is not told of that.
   const replaces = config.replace_on_change === true;
   const told = mark.replacing !== undefined;
@@ -153,16 +151,6 @@ async function observeNew(
   return { ...seen, matches: seen.matches.filter(isOther), alike: (seen.alike ?? []).filter(isOther) };
 }
 
-/** The plans that can be ordered, for a word on one that cannot; a token that may not read them orders all the same. */
-async function catalogue({ account }: Front): Promise<readonly PlanRecord[]> {
-  try {
-    return await account.plans();
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 403) return [];
-    throw error;
-  }
-}
-
 async function planRecorded(
   kind: Kind,
   { prior, config, mark }: PlanQuestion & { readonly prior: JsonObject },
@@ -176,8 +164,9 @@ async function planRecorded(
     : asRecorded(kind, recorded.attributes, front);
   // The list of plans tells whether what is recorded of an adopted object by this plan fits it.
   const learns = kind.creation === "keyed" && prior.plan_id === null && declared.plan_id !== undefined;
-  const plans = learns || (pending && kind.creation === "keyed") ? await catalogue(front) : [];
-  const planned = planResource(inputOf(kind, { config: declared, prior: recorded, observed, plans }, front));
+  const plans = learns || (pending && kind.creation === "keyed") ? await front.account.knownPlans() : [];
+  const adopting = front.isImported(kind, prior.id);
+  const planned = planResource(inputOf(kind, { config: declared, prior: recorded, observed, plans, adopting }, front));
   const gone = observed.status === "gone";
   const double = front.isDouble(kind, prior.id) ? [twoAddresses(kind, String(prior.id))] : [];
   const asMade = pending ? [] : notAsMade(kind, prior, { mark, declared, gone });

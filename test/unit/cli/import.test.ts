@@ -50,6 +50,34 @@ describe("import", () => {
     expect((await made.run(["plan", "--detailed-exitcode"])).code).toBe(2);
   });
 
+  const contradictions: readonly (readonly [string, (d: string) => string, RegExp])[] = [
+    ["plan", (text) => text.replace("plan_id: 11", "plan_id: 12"), /its plan_id is 11, declared is 12/],
+    [
+      "domain",
+      (text) => text.replace(/domain: .*/, "domain: other.example"),
+      /its domain is "[^"]+", declared is "other.example"/,
+    ],
+    ["currency", (text) => text.replace(/currency: .*/, "currency: GEL"), /its currency is "USD", declared is "GEL"/],
+    ["term", (text) => `${text}    term: 12\n`, /its term is 1, declared is 12/],
+  ];
+  it.each(contradictions)("refuses another %s than is declared, and names both", async (_, edit, both) => {
+    const made = await projectWithService();
+    const declared = edit(await made.read("hosting.yaml"));
+    await made.write("hosting.yaml", declared);
+    const { code, stdout, stderr } = await made.run(["import", WWW, made.id]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(both);
+    await expect(made.read("hosting.tfstate"), "no state was written").rejects.toThrow();
+
+    // The same where the declaration says it, and nothing of it is applied.
+    await made.write("hosting.yaml", `${declared}    import: "${made.id}"\n`);
+    const applied = await made.run(["apply", "--auto-approve"]);
+    expect(applied.code).toBe(1);
+    expect(applied.stdout).toMatch(both);
+    expect(applied.stdout).not.toContain("will be imported");
+    await expect(made.read("hosting.tfstate"), "no state was written").rejects.toThrow();
+  });
+
   it("adopts a grant by e-mail address once its service is known", async () => {
     const made = await projectWithService("    grants:\n      dev@acme.example: manage\n");
     const grant = made.sandbox.control.create("grants", {

@@ -107,12 +107,12 @@ const cases: readonly Case[] = [
     requests: 1,
   },
   {
-    why: "adopted although it is another: refused like any immutable change",
+    why: "adopted although it is another: refused, with both values",
     config: { ...order, currency: "EUR" },
     importId: "1001",
     live: service,
     actions: ["no-op"],
-    says: ["error plan.immutable"],
+    says: ["error plan.mismatch"],
   },
   {
     why: "an id to adopt that does not exist",

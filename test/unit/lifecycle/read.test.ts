@@ -39,6 +39,40 @@ describe("reading", () => {
     expect(asked).toEqual(["list 1001", "list 1001"]);
   });
 
+  it.each<[why: string, plans: ReturnType<typeof fakeAccount>["plans"], id: number | null]>([
+    [
+      "a name that is there once",
+      [
+        { plan_id: 11, name: "SHARED start" },
+        { plan_id: 12, name: "Pro" },
+      ],
+      11,
+    ],
+    ["one plan in several entries", [11, 11].map((plan_id) => ({ plan_id, name: "Shared Start" })), 11],
+    ["a name that two plans have", [11, 12].map((plan_id) => ({ plan_id, name: "Shared Start" })), null],
+    [
+      "a name that no plan has",
+      [
+        { plan_id: 12, name: "Pro" },
+        { plan_id: 13, name: null },
+      ],
+      null,
+    ],
+    ["a list that may not be read", "refused", null],
+  ])("what is adopted gets the number of its plan by %s", async (_, plans, id) => {
+    const fake = fakeAccount(service, remote(liveService));
+    fake.plans = plans;
+    const query = { kind: fake.kind, prior: undefined, importId: "1001", config: undefined };
+    expect(await read(fake.account, query)).toMatchObject({ status: "present", attributes: { plan_id: id } });
+  });
+
+  it("what is adopted keeps the number that the API gives", async () => {
+    const fake = fakeAccount(service, remote({ ...liveService, plan_id: 12 }));
+    fake.plans = [{ plan_id: 11, name: "Shared Start" }];
+    const query = { kind: fake.kind, prior: undefined, importId: "1001", config: undefined };
+    expect(await read(fake.account, query)).toMatchObject({ attributes: { plan_id: 12 } });
+  });
+
   it("takes a 403 for what it is: an error, never gone", async () => {
     const { account, kind } = fakeAccount(service);
     const refused = {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { kinds } from "../../../../src/kinds/index.ts";
 import { dataSources } from "../../../../src/terraform/data/index.ts";
 import { importResource } from "../../../../src/terraform/resource/import.ts";
+import { planDeclared } from "../../../../src/terraform/resource/plan.ts";
 import { terraformKind } from "../../../../src/terraform/resource/subject.ts";
 import { schemaOf } from "../../../../src/terraform/schema/of-kind.ts";
 import { liveGrant, liveService, remote } from "../../../support/subjects.ts";
@@ -25,6 +26,25 @@ describe("an import", () => {
   it("of what was ordered otherwise than by default has what it was ordered with", async () => {
     const { kind, front } = surroundings("hosting_service", { objects: [remote({ ...liveService, term: 12 })] });
     expect(await importResource(kind, "1001", front)).toMatchObject({ term: 12 });
+  });
+
+  it.each([false, true])("of another plan than is declared is refused; replace_on_change: %s", async (replace) => {
+    const { kind, front, fake } = surroundings("hosting_service", { objects: [remote(liveService)] });
+    fake.plans = [
+      { plan_id: 11, name: "Shared Start" },
+      { plan_id: 12, name: "Shared Pro" },
+    ];
+    const prior = await importResource(kind, "1001", front);
+    expect(prior).toMatchObject({ plan_id: 11 });
+    const declared = { plan_id: 12, currency: "USD", domain: "www.acme.example", replace_on_change: replace };
+    const config = { ...asHeld(kind, {}), ...declared, ...(replace && { reference: "second" }) };
+    const { diagnostics, requiresReplace } = await planDeclared(kind, { prior, config, mark: {} }, front);
+    expect(diagnostics.map(({ severity, code, summary }) => ({ severity, code, summary }))).toContainEqual({
+      severity: "error",
+      code: "plan.mismatch",
+      summary: "service www.acme.example cannot adopt service 1001: its plan_id is 11, declared is 12",
+    });
+    expect(requiresReplace, "nothing is ordered in its place").toEqual([]);
   });
 
   it.each(["1001/301", "1001/DEV@acme.example"])("of a grant takes %s", async (id) => {
