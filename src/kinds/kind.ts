@@ -168,7 +168,7 @@ export interface Kind<E extends MutationName = MutationName> {
   retire?(attributes: JsonObject): Step[];
 
   /** For what is paid: the price of an order, from the API's list of plans. */
-  quote?(planned: ValueObject, plans: readonly PlanRecord[]): { quote: Quote; warning?: Diagnostic };
+  quote?(planned: ValueObject, plans: readonly PlanRecord[]): { quote: Quote; diagnostic?: Diagnostic };
   /** Attributes derived from an id given to `import` (grants: `service_id/grant_id`); default: the id alone. */
   parseImportId?(id: string): { id: string; parent?: string } | undefined;
 }

@@ -77,7 +77,11 @@ function planDoubtful(input: PlanInput, prior: Doubtful): Planned {
       const planned = planCreate(as, [{ why: "declared", text }], mark.generation);
       // The intent goes along: whatever was renamed since, this is that request.
       const change = { ...planned.change, requests: requests + planned.change.requests - 1 };
-      return { ...planned, change: { ...change, private: { ...change.private, pending } } };
+      // It was ordered when it was still offered: the same request is answered as it was then.
+      const diagnostics = planned.diagnostics.map((each) =>
+        each.code === "plan.catalogue" ? { ...each, severity: "warning" as const } : each,
+      );
+      return { ...planned, diagnostics, change: { ...change, private: { ...change.private, pending } } };
     },
     adopt: (as) => planAdopted(as, prior),
   });
@@ -112,7 +116,7 @@ function planCreate(input: PlanInput, reasons: readonly Reason[], generation: nu
     ...(input.orderAnyway && { anyway: true }),
     diagnostics: [
       ...(kind.suits?.(config, undefined, input.plans) ?? []),
-      ...(priced?.warning === undefined ? [] : [priced.warning]),
+      ...(priced?.diagnostic === undefined ? [] : [priced.diagnostic]),
     ].map((each) => ({ ...each, address: input.address })),
     quote: priced?.quote,
   });

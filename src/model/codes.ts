@@ -124,7 +124,10 @@ export const codes = {
   ],
   "plan.saved": ["A saved plan cannot be applied", "Make a new one with `hostform plan --out FILE`."],
   "plan.expired": ["A grant has expired and is not created again", "Remove it, or give a later `expires_at`."],
-  "plan.catalogue": ["The plan to order is not in the API's list of plans", "Check plan_id with `hostform plans`."],
+  "plan.catalogue": [
+    "The plan to order is not in the API's list of plans",
+    "Declare one of those that `hostform plans` shows.",
+  ],
   "plan.unmanaged": [
     "An attribute cannot be compared with the live object",
     "Nothing to do, unless the value matters; then check it in the dashboard.",

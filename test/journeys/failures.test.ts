@@ -95,7 +95,13 @@ describe("a failure", () => {
       declare: {
         project: "failures",
         services: {
-          bad: { plan_id: 14, currency: "USD", domain: "bad.acme.example", grants: { "dev@acme.example": "view" } },
+          bad: {
+            plan_id: 11,
+            currency: "USD",
+            domain: "bad.acme.example",
+            coupon_code: "NOBODY-HAS-IT",
+            grants: { "dev@acme.example": "view" },
+          },
           good: { plan_id: 11, currency: "USD", domain: "good.acme.example", grants: { "dev@acme.example": "view" } },
         },
       },
@@ -108,7 +114,7 @@ describe("a failure", () => {
       "hosting_service.good",
     ]);
     // The server's words about a field stand at that field's line.
-    expect(ran.text).toContain("active plan");
+    expect(ran.text).toContain("coupon code is not valid");
   });
 
   it("after the order of a service does not order it again: the password is set in the next run", async () => {

@@ -7,7 +7,7 @@ import { invoiceAttributes, recordedInvoice, reportedInvoice } from "../invoice.
 import type { Kind, Remote, Settings, Step } from "../kind.ts";
 import { fingerprintAttribute, secretOutputAttribute } from "../secret-output.ts";
 import { quoteService } from "./quote.ts";
-import { passwordStep, passwordSuits, planIdOf, planSuits, suspension } from "./steps.ts";
+import { domainSuits, passwordStep, passwordSuits, planIdOf, planSuits, suspension } from "./steps.ts";
 import { description, example, hcl } from "./text.ts";
 import { keepsNoPassword, monthsOf, phaseOf } from "./words.ts";
 
@@ -197,7 +197,11 @@ export const service: Kind<"createService"> = {
   phase: ({ status, provisioning_status: provisioning }, settings) =>
     phaseOf(word(status), word(provisioning), settings),
   fromCatalogue: { attribute: "plan_id", find: planIdOf },
-  suits: (config, live, plans) => [...passwordSuits(config, live, plans), ...planSuits(config, live, plans)],
+  suits: (config, live, plans) => [
+    ...domainSuits(config, live, plans),
+    ...passwordSuits(config, live, plans),
+    ...planSuits(config, live, plans),
+  ],
   deferred: (phase) => (phase === "pending" ? ["suspended", "password_version"] : []),
   affects(name, before) {
     if (name === "suspended") return ["status", "provisioning_status"];

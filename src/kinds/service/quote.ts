@@ -11,7 +11,7 @@ import { monthsOf } from "./words.ts";
 export function quoteService(
   planned: ValueObject,
   plans: readonly PlanRecord[],
-): { quote: Quote; warning?: Diagnostic } {
+): { quote: Quote; diagnostic?: Diagnostic } {
   const currency = typeof planned.currency === "string" ? planned.currency : "unknown";
   const unpriced = (unknown: string, most: number | null = null): { quote: Quote } => ({
     quote: { currency, list: null, billed: null, most, unknown },
@@ -21,13 +21,18 @@ export function quoteService(
   if (plan === undefined) {
     const { quote } = unpriced(`plan ${planned.plan_id} is not in the list of plans`);
     if (plans.length === 0) return { quote };
+    // Of an entry whose number cannot be read it is not known that it is another plan.
+    const isComplete = plans.every(({ plan_id: id }) => id !== null);
     return {
       quote,
-      warning: {
-        severity: "warning",
+      diagnostic: {
+        severity: isComplete ? "error" : "warning",
         code: "plan.catalogue",
         summary: `plan_id ${planned.plan_id} is not among the ${plans.length} plans that this account can order`,
-        fix: "See `hostform plans`. The order will be refused if the plan is not active.",
+        detail: isComplete
+          ? "The list was read to its end, and only a plan that is in it can be ordered."
+          : "The list has plans without a number; the API refuses the order if the plan is not active.",
+        fix: "Declare one of those that `hostform plans` shows.",
         attribute: ["plan_id"],
       },
     };

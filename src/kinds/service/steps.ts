@@ -2,7 +2,7 @@ import type { PlanRecord } from "../../api/index.ts";
 import type { Diagnostic, JsonObject, ValueObject } from "../../model/index.ts";
 import { sameFolded } from "../attribute.ts";
 import type { Step } from "../kind.ts";
-import { passwordForm } from "./words.ts";
+import { isHosting, passwordForm } from "./words.ts";
 
 /** Sets the password, or has it generated (§4 POST /services/{id}/password). */
 export function passwordStep(prior: JsonObject, planned: JsonObject, config: JsonObject): Step<"resetPassword"> {
@@ -69,6 +69,27 @@ export function passwordSuits(
         "It comes as `generated_password` when `password_version` is changed. The declared one would not be used.",
       fix: "Take `password` out, and keep `password_version`.",
       attribute: ["password"],
+    },
+  ];
+}
+
+/** A domain is "required for hosting plans" (§4): said in the plan where the list says that it is one. */
+export function domainSuits(
+  { plan_id: id, domain }: ValueObject,
+  live: JsonObject | undefined,
+  plans: readonly PlanRecord[],
+): Diagnostic[] {
+  if (live !== undefined || (domain !== undefined && domain !== null)) return [];
+  const type = plans.find((plan) => plan.plan_id === id)?.product_type ?? null;
+  if (!isHosting(type)) return [];
+  return [
+    {
+      severity: "error",
+      code: "config.missing_attribute",
+      summary: `plan_id ${String(id)} is ${JSON.stringify(type)} hosting, which needs a domain`,
+      detail: "The API refuses the order of a hosting plan without one.",
+      fix: "Add `domain: www.example.com`, with the domain of the site.",
+      attribute: ["domain"],
     },
   ];
 }

@@ -105,6 +105,9 @@ export function passwordForm(productType: string | null): "given" | "generated" 
   return "unknown";
 }
 
+/** Whether a product is website hosting, by a word that is known for it (§2: "hosting kinds mentioned: shared, WordPress"). */
+export const isHosting = (productType: string | null): boolean => passwordForm(productType) === "given";
+
 /** Whether setting the password of a service neither makes a generated one nor ends one. */
 export function keepsNoPassword(before: JsonObject | undefined): boolean {
   if (typeof before?.product_type !== "string" || passwordForm(before.product_type) !== "given") return false;

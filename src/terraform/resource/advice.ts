@@ -51,7 +51,7 @@ const WAYS: Partial<Record<Code, (diagnostic: Diagnostic, kind: Kind) => string>
     const word = /status ("(?:[^"\\]|\\.)*") is not understood$/.exec(summary)?.[1] ?? '"WORD"';
     return `Say what it means in the provider block: \`status_words = { ${word} = "live" }\` (pending, live, suspended or gone).`;
   },
-  "plan.catalogue": () => "See the data source `hosting_plans`. The order will be refused if the plan is not active.",
+  "plan.catalogue": () => "Declare one of those that the data source `hosting_plans` shows.",
   "apply.replayed": () => "Declare another `reference` to order it, or import the one that is there.",
   "api.malformed": () => "Apply again: if it appears it is adopted, and if it does not it is made.",
 };

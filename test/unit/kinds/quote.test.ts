@@ -198,10 +198,17 @@ describe("the price of an order", () => {
     expect(quoteService(planned as ValueObject, plans)).toEqual({ quote: { currency: planned.currency, ...expected } });
   });
 
-  it("of a plan that is not offered comes with a warning at plan_id", () => {
-    expect(quoteService({ ...order, plan_id: 99 }, [plan()])).toEqual({
+  it.each([
+    ["an error at plan_id", [plan()], "error"],
+    ["a warning where an entry has no number", [plan(), plan({ plan_id: null })], "warning"],
+  ])("of a plan that is not offered comes with %s", (_, plans, severity) => {
+    expect(quoteService({ ...order, plan_id: 99 }, plans)).toEqual({
       quote: { currency: "USD", list: null, billed: null, most: null, unknown: "plan 99 is not in the list of plans" },
-      warning: expect.objectContaining({ severity: "warning", code: "plan.catalogue", attribute: ["plan_id"] }),
+      diagnostic: expect.objectContaining({ severity, code: "plan.catalogue", attribute: ["plan_id"] }),
     });
+  });
+
+  it("of a plan says nothing where no list could be read", () => {
+    expect(quoteService({ ...order, plan_id: 99 }, [])).not.toHaveProperty("diagnostic");
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { PlanRecord } from "../../../src/api/index.ts";
 import type { Remote } from "../../../src/kinds/kind.ts";
 import { type Observation, type PlanInput, planResource, validate } from "../../../src/lifecycle/index.ts";
 import {
@@ -29,6 +30,8 @@ interface Case {
   readonly keyLifetimeMs?: number;
   /** The intent of another server of the plan whose outcome is not known. */
   readonly sibling?: Intent;
+  /** The API's list of plans; default: it could not be read. */
+  readonly plans?: readonly Partial<PlanRecord>[];
   /** The address that holds whatever is live. */
   readonly holder?: string;
   readonly actions: readonly string[];
@@ -57,7 +60,79 @@ const service = { ...liveService, plan_id: 11, deletion_policy: "prevent" };
 const grant: ValueObject = { service_id: "1001", email: "dev@acme.example", permission: "view" };
 const hook: ValueObject = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
 
+/** The list of plans of a host: shared hosting and a server. */
+const LISTED: readonly Partial<PlanRecord>[] = [
+  { plan_id: 11, name: "Start", product_type: "Shared", prices: {}, currency: "USD", price: 500, billing_cycle: null },
+  { plan_id: 31, name: "Root", product_type: "Root VPS", prices: {}, currency: "USD", price: 900, billing_cycle: null },
+];
+
 const cases: readonly Case[] = [
+  // What the list of plans says of an order.
+  { why: "a plan that is listed", config: order, live: ABSENT, plans: LISTED, actions: ["create"] },
+  {
+    why: "a plan that is not in the list: an error before anything is sent",
+    config: { ...order, plan_id: 999 },
+    live: ABSENT,
+    plans: LISTED,
+    actions: ["create"],
+    says: ["error plan.catalogue"],
+  },
+  {
+    why: "a plan that is known only after apply",
+    config: { ...order, plan_id: UNKNOWN },
+    live: ABSENT,
+    plans: LISTED,
+    actions: ["create"],
+  },
+  {
+    why: "a plan of which the list does not say which one it is",
+    config: { ...order, plan_id: 999 },
+    live: ABSENT,
+    plans: [...LISTED, { plan_id: null, name: "Odd", prices: {} }],
+    actions: ["create"],
+    says: ["warning plan.catalogue"],
+  },
+  {
+    why: "a plan that was withdrawn after the order was sent: the same request is answered all the same",
+    config: { ...order, plan_id: 999 },
+    prior: { ...(order as JsonObject), plan_id: 999 },
+    mark: { pending: { since: "2026-11-21T09:55:00Z", operation: "createService", idempotencyKey: "k" } },
+    live: ABSENT,
+    plans: LISTED,
+    actions: ["create"],
+    says: ["warning plan.catalogue"],
+  },
+  {
+    why: "shared hosting without a domain",
+    config: { plan_id: 11, currency: "USD" },
+    live: ABSENT,
+    plans: LISTED,
+    actions: ["create"],
+    says: ["error config.missing_attribute"],
+  },
+  {
+    why: "WordPress hosting without a domain",
+    config: { plan_id: 11, currency: "USD" },
+    live: ABSENT,
+    plans: [{ ...LISTED[0], product_type: "Managed_WordPress" }],
+    actions: ["create"],
+    says: ["error config.missing_attribute"],
+  },
+  {
+    why: "hosting of a domain that is known only after apply",
+    config: { ...order, domain: UNKNOWN },
+    live: ABSENT,
+    plans: LISTED,
+    actions: ["create"],
+  },
+  { why: "a server without a domain", config: server, live: ABSENT, plans: LISTED, actions: ["create"] },
+  {
+    why: "a product of a word that is not known, without a domain",
+    config: { plan_id: 11, currency: "USD" },
+    live: ABSENT,
+    plans: [{ ...LISTED[0], product_type: "business" }],
+    actions: ["create"],
+  },
   // Not recorded.
   { why: "new is created", config: order, live: ABSENT, actions: ["create"], reasons: ["declared"], requests: 1 },
   {
@@ -694,6 +769,7 @@ function inputOf({
   keyLifetimeMs,
   holder,
   sibling,
+  plans = [],
 }: Case): PlanInput {
   const kind = kindOf(type);
   const address = `${type}.acme`;
@@ -720,7 +796,7 @@ function inputOf({
       ],
     }),
     ...(holder !== undefined && { holder: () => holder }),
-    plans: [],
+    plans: plans as readonly PlanRecord[],
     now: START,
   };
 }
