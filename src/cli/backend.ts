@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
 import { isLoopback } from "../api/base-url.ts";
 import { connectionPool } from "../api/proxy.ts";
-import { type Backend, type Diagnostic, fail, HostformError, located } from "../model/index.ts";
+import { type Backend, type Diagnostic, errnoOf, fail, HostformError, located } from "../model/index.ts";
 import {
   connectTo,
   createFilePlace,
@@ -100,10 +102,12 @@ function httpPlace(backend: Backend, { io, options, errLook }: Invocation): Stat
     contender: thisProcess(),
     dispatcher: connectionPool(address, io.env, CONNECT_MS),
     warn: (diagnostic) => io.err(renderDiagnostics([diagnostic], errLook)),
+    keep: keeping({ io, options, errLook }),
   });
 }
 
-function pgPlace({ settings }: Backend, { io }: Invocation): StatePlace {
+function pgPlace({ settings }: Backend, invocation: Invocation): StatePlace {
+  const { io } = invocation;
   const contender = thisProcess();
   const server = parsePgServer(io.env, contender.user);
   const text = (name: string) => (typeof settings[name] === "string" ? settings[name] : undefined);
@@ -114,7 +118,47 @@ function pgPlace({ settings }: Backend, { io }: Invocation): StatePlace {
     workspace: text("workspace") ?? "default",
     clock: io.clock,
     contender,
+    keep: keeping(invocation),
   });
+}
+
+/** Terraform's name for it. */
+const KEPT = "errored";
+const MOST_KEPT = 9;
+
+/** Keeps a state that a backend does not take in the project's folder, and says so. It may hold secrets that are nowhere else. */
+function keeping({ io, options, errLook }: Pick<Invocation, "io" | "options" | "errLook">) {
+  const said = (diagnostic: Omit<Diagnostic, "severity" | "code">) =>
+    io.err(renderDiagnostics([{ severity: "warning", code: "state.unwritable", ...diagnostic }], errLook));
+  return async (text: string): Promise<void> => {
+    try {
+      const name = await keepIn(path.resolve(io.cwd, options.dir), text);
+      said({
+        summary: `What this run recorded is kept in ${name}`,
+        detail: "The backend does not have all of it. The file may hold secrets; only you can read it.",
+        fix: `When the backend works: \`hostform state push ${name}\`, then remove the file. If another run has written since, the push is refused: import what is missing.`,
+      });
+    } catch (error) {
+      said({
+        summary: "What this run recorded could not be kept in a file either",
+        detail: error instanceof Error ? error.message : String(error),
+        fix: "Run plan: what exists in the account is found there and can be imported.",
+      });
+    }
+  };
+}
+
+/** Writes over nothing that was kept before. @returns the name of the file. */
+async function keepIn(folder: string, text: string): Promise<string> {
+  for (let nth = 1; ; nth++) {
+    const name = `${KEPT}${nth === 1 ? "" : `-${nth}`}.tfstate`;
+    try {
+      await writeFile(path.join(folder, name), text, { flag: "wx", mode: 0o600, flush: true });
+      return name;
+    } catch (error) {
+      if (errnoOf(error) !== "EEXIST" || nth === MOST_KEPT) throw error;
+    }
+  }
 }
 
 /** `lock_address` -> `TF_HTTP_LOCK_ADDRESS`, as Terraform names it. */

@@ -24,6 +24,10 @@ export interface StateText {
    * written unless every change could be made. A place without copies can do without. Throws as `write` does.
    */
   convert?(change: Change, verify: () => void | Promise<void>): Promise<void>;
+  /** Whether what was written is there, where a place may say so without it being so. @throws as `write` does. */
+  confirm?(): Promise<void>;
+  /** Keeps a text that could not be written, for a place that has no journal beside it. Never throws. */
+  keep?(text: string): Promise<void>;
   /** What is there now is the state before another run: the next write keeps it as the backup of that. */
   nextRun?(): void;
 }

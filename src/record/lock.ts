@@ -24,17 +24,24 @@ export interface HeldLock {
   release(): void | Promise<void>;
 }
 
+/** A lock that was freed, and what is known of the one who had it. */
+export interface Freed {
+  readonly holder: LockHolder | undefined;
+  readonly alive: boolean | undefined;
+  readonly fenced?: true;
+}
+
 /** Mutual exclusion of writers of one state. */
 export interface StateLock {
   /** @throws HostformError `state.locked` naming the holder; the signal's reason when aborted. */
   acquire(request: LockRequest): Promise<HeldLock>;
   /**
    * Frees the lock whoever has it. `alive` says whether it was taken from a living process; undefined where that cannot be
-   * known.
+   * known. `fenced`: whether whoever had it certainly cannot write any more.
    * @param id of the lock that is meant, when another is not to be freed.
    * @throws HostformError `state.locked` when the lock has another id.
    */
-  takeOver(id?: string): Promise<{ readonly holder: LockHolder | undefined; readonly alive: boolean | undefined }>;
+  takeOver(id?: string): Promise<Freed>;
 }
 
 /** What the file lock depends on beside the file. */
@@ -143,7 +150,7 @@ export function createFileLock(statePath: string, { clock, uuid, contender }: Lo
         rmSync(noticePath, { force: true });
         if (grip === undefined) rmSync(path, { force: true });
         else grip.free();
-        return { holder, alive: grip === undefined };
+        return { holder, alive: grip === undefined, fenced: true };
       }),
   };
 }

@@ -87,6 +87,17 @@ export class Recorder {
     this.#parts.text.nextRun?.();
   }
 
+  /** Whether the place has what it took. */
+  async confirm(): Promise<void> {
+    await this.#parts.text.confirm?.();
+  }
+
+  /** Keeps a document that could not be written elsewhere, where no journal has it. */
+  async keep(document: StateDocument): Promise<void> {
+    if (this.#parts.journal !== undefined) return;
+    await this.#parts.text.keep?.(encodeState(this.#placed(document, this.#base.state.serial + 1)));
+  }
+
   async close(): Promise<void> {
     await this.#writer?.close();
     this.#writer = undefined;

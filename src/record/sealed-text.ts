@@ -85,6 +85,15 @@ export class SealedText implements StateText, Sealing {
     await this.stored.write(seal === undefined ? text : sealState(text, seal), verify);
   }
 
+  async confirm(): Promise<void> {
+    await this.stored.confirm?.();
+  }
+
+  async keep(text: string): Promise<void> {
+    const seal = await this.current();
+    await this.stored.keep?.(seal === undefined ? text : sealState(text, seal));
+  }
+
   async current(): Promise<Seal | undefined> {
     if (this.#seal === undefined) await this.read();
     return this.#seal?.();

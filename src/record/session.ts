@@ -48,8 +48,8 @@ export interface OpenState {
   /** Folds what an earlier run left in the journal into the state, as a first change does. Throws as `put` does. */
   settle(): Promise<void>;
   /**
-   * Writes what an earlier failure left unwritten, folds the journal into the state, and frees the lock, whatever
-   * happens. Closing twice is no error. Throws as `put` does; what was recorded before stays recorded in the journal.
+   * Writes what an earlier failure left unwritten, folds the journal into the state, asks a server whether it has what it
+   * took, and frees the lock, whatever happens. Closing twice is no error. Throws as `put` does; what was recorded before stays recorded in the journal.
    */
   close(): Promise<void>;
 }
@@ -133,6 +133,10 @@ export class Session implements OpenState {
       await this.#durable(this.#version);
       await recorder.finish().catch((error) => this.#explain(error, recorder));
       this.#follow(recorder);
+      await recorder.confirm();
+    } catch (error) {
+      await recorder.keep(this.#document);
+      throw error;
     } finally {
       await recorder.close();
       await lock.release();

@@ -114,6 +114,7 @@ export function createStateStore(
       try {
         await at.text.sweep();
         await pushText(at, { given: plain, force, lock, uuid });
+        await at.text.confirm();
       } finally {
         await lock.release();
       }
@@ -127,6 +128,7 @@ export function createStateStore(
         await settleJournal(at, opened, lock, uuid);
         const { state } = opened.durable;
         const resealed = await reseal(at.text.stored, encryption, wanted, () => lock.verify());
+        await at.text.confirm();
         return { found: state.lineage !== "", ...resealed, state };
       } finally {
         await lock.release();

@@ -1,4 +1,6 @@
 /** The state at a backend: real processes that meet there, and what is left when one of them is killed. */
+import { readFileSync, statSync } from "node:fs";
+import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { decodeState } from "../../src/record/index.ts";
 import { type BackendUnderTest, gate, httpBackend, pgBackend, RemoteProject } from "../support/backends.ts";
@@ -116,6 +118,31 @@ describe("an order", () => {
     expect(orders(project)).toHaveLength(4);
     expect(early).toEqual([]);
     for (const key of orders(project)) expect(recorded).toContain(key);
+  });
+
+  it("whose holder was thought dead: its answer is not written over another run's state, and is kept in a file", async () => {
+    const { arrived, open, sleep } = gate();
+    const backend = await httpBackend("plain");
+    const project = await start(backend, sleep);
+    project.sandbox.control.addFault({ method: "POST", path: "/services", phase: "after", delayMs: 1 });
+    const slow = project.start("hostform", ...APPLY);
+    await arrived;
+    const freed = await project.hostform("force-unlock", "--yes");
+    expect(freed.err).toContain("If its holder still runs: hostform does not write over a state");
+    // Another run reads and writes, and has ended by the time that the answer comes.
+    const state = JSON.parse(backend.server.state ?? "");
+    const others = JSON.stringify({ ...state, serial: state.serial + 1, resources: [] });
+    backend.server.state = others;
+    open();
+    const ended = await slow.ended;
+    expect(ended.code, ended.text).toBe(1);
+    expect(backend.server.state).toBe(others);
+    expect(ended.err).toContain("What this run recorded is kept in errored.tfstate [state.unwritable]");
+    expect(orders(project), "nothing more was ordered").toHaveLength(1);
+    const file = path.join(project.dir, "errored.tfstate");
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const [kept] = [...decodeState(readFileSync(file, "utf8"), file).state.resources.values()];
+    expect(kept?.attributes.id).toBe(String(project.services[0]?.id));
   });
 
   it("does not leave when the server does not take the record of it", async () => {

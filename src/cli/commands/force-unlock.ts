@@ -3,6 +3,10 @@ import { escapeLine } from "../../report/index.ts";
 import { type Invocation, printJson, say } from "../io.ts";
 import { stateStore } from "../project.ts";
 
+const FENCED = "If its holder still runs, its next write is refused.";
+const NOT_FENCED =
+  "If its holder still runs: hostform does not write over a state that another run has changed since, and the server may refuse a lock that was freed. Another program may write over it; end it first.";
+
 export interface ForceUnlockFlags {
   readonly yes?: boolean;
 }
@@ -27,12 +31,12 @@ export async function runForceUnlock(invocation: Invocation, flags: ForceUnlockF
       });
     }
   }
-  const { holder, alive } = await stateStore(invocation).forceUnlock(id);
+  const { holder, alive, fenced } = await stateStore(invocation).forceUnlock(id);
   if (options.json) printJson(invocation, { unlocked: true, holder: holder ?? null, alive: alive ?? null });
   else {
     io.out("The state is free.\n");
     if (alive) say(invocation, "Its holder still runs; it will notice before its next write, and not write any more.");
-    if (alive === undefined) say(invocation, "If its holder still runs, its next write is refused.");
+    if (alive === undefined) say(invocation, fenced === true ? FENCED : NOT_FENCED);
   }
   return 0;
 }

@@ -2,7 +2,7 @@ import type { Clock } from "../../model/index.ts";
 import { fail } from "../../model/index.ts";
 import type { LockHolder } from "../holder.ts";
 import { decodeHolder, describeHolder, encodeHolder } from "../holder.ts";
-import type { HeldLock, LockRequest, StateLock } from "../lock.ts";
+import type { Freed, HeldLock, LockRequest, StateLock } from "../lock.ts";
 import { describeExchange, isHeld, isPage, isSuccess, refuseAnswer, unreachable } from "./http-answers.ts";
 import type { HttpHold, HttpLock, HttpPlaceOptions } from "./http-options.ts";
 import type { Answer, HttpWire, Message } from "./http-wire.ts";
@@ -39,7 +39,7 @@ export class HttpStateLock implements StateLock {
   }
 
   /** @param id of the lock to free, for a server that does not say who holds it. */
-  async takeOver(id?: string): Promise<{ readonly holder: LockHolder | undefined; readonly alive: undefined }> {
+  async takeOver(id?: string): Promise<Freed> {
     const { lock } = this.#options;
     if (lock === undefined) return this.#refuseWithout();
     const { holder: own, notice } = this.#notice("force-unlock");

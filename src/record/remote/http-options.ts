@@ -30,6 +30,8 @@ export interface HttpPlaceOptions {
   readonly mostBytes?: number;
   /** Told what the user should know although nothing failed: a lock that could not be freed. */
   readonly warn: (diagnostic: Diagnostic) => void;
+  /** Keeps a state that the server does not take where the user finds it. */
+  readonly keep?: ((text: string) => Promise<void>) | undefined;
 }
 
 /** What text and lock of one place share: the lock that is held at the server. */

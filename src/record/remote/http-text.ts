@@ -1,4 +1,4 @@
-import { equal, fail } from "../../model/index.ts";
+import { equal, fail, HostformError } from "../../model/index.ts";
 import type { StateText } from "../file.ts";
 import { decodeHolder } from "../holder.ts";
 import { describeExchange, isHeld, isPage, isSuccess, refuseAnswer, unreachable } from "./http-answers.ts";
@@ -6,17 +6,21 @@ import type { HttpHold, HttpPlaceOptions } from "./http-options.ts";
 import type { Answer, HttpWire, Message } from "./http-wire.ts";
 import { nameOfUrl, Unanswered } from "./http-wire.ts";
 
+type HttpTextOptions = Pick<HttpPlaceOptions, "address" | "updateMethod" | "warn" | "keep">;
+
 /** The text of a state at a server, read by GET and replaced by POST (`update_method`). */
 export class HttpStateText implements StateText {
   readonly name: string;
   readonly earlier = "The server may keep earlier versions, as GitLab does.";
-  readonly #options: Pick<HttpPlaceOptions, "address" | "updateMethod" | "lock">;
+  readonly #options: HttpTextOptions;
   readonly #wire: HttpWire;
   readonly #hold: HttpHold;
   /** What was there when it was last read or written here. */
   #seen: { readonly text: string | undefined } | undefined;
+  /** What the last write replaced; undefined: nothing was written. */
+  #replaced: { readonly text: string | undefined } | undefined;
 
-  constructor(options: Pick<HttpPlaceOptions, "address" | "updateMethod" | "lock">, wire: HttpWire, hold: HttpHold) {
+  constructor(options: HttpTextOptions, wire: HttpWire, hold: HttpHold) {
     this.name = nameOfUrl(options.address);
     this.#options = options;
     this.#wire = wire;
@@ -33,13 +37,12 @@ export class HttpStateText implements StateText {
   }
 
   /**
-   * With a lock, the server itself refuses a write under another lock's id. Without one, and before the first write of a
-   * new state, the state is read again: one that is not what was seen last is not overwritten.
+   * The state is read again before each write: one that is not what was seen last is not overwritten. A server refuses a
+   * write under another lock's id; many accept one whose lock was freed, and some answer that they stored what they did not.
    */
   async write(text: string, verify: () => void | Promise<void>): Promise<void> {
     await verify();
-    // Also where nothing was there: an answer that was empty by mistake must not cost the state.
-    if (this.#options.lock === undefined || this.#seen?.text === undefined) await this.#refuseForeignWrite();
+    await this.#refuseForeignWrite();
     const message: Message = { method: this.#options.updateMethod, url: this.#writeUrl(), body: text };
     let answer: Answer | undefined;
     let reason: string | undefined;
@@ -51,7 +54,32 @@ export class HttpStateText implements StateText {
     }
     const accepted = answer !== undefined && isSuccess(answer) && !isPage(answer);
     if (!accepted && !(await this.#arrived(text, answer))) this.#refuse(message, answer, reason ?? "");
+    this.#replaced = this.#seen ?? { text: undefined };
     this.#seen = { text };
+  }
+
+  /** Whether the server has what it said it stored. One that does not answer is warned of: the write itself was accepted. */
+  async confirm(): Promise<void> {
+    if (this.#replaced === undefined) return;
+    let there: string | undefined;
+    try {
+      there = await this.#get();
+    } catch (error) {
+      if (!(error instanceof HostformError)) throw error;
+      this.#options.warn({
+        severity: "warning",
+        code: "state.backend",
+        summary: "The server of the state could not be asked whether it has what it stored",
+        detail: error.message,
+        fix: "Run plan to see where things stand.",
+      });
+      return;
+    }
+    this.#refuseOther(there);
+  }
+
+  async keep(text: string): Promise<void> {
+    await this.#options.keep?.(text);
   }
 
   /** After an answer that was lost: is what was sent there? A server may refuse the second of two equal writes. */
@@ -83,10 +111,21 @@ export class HttpStateText implements StateText {
     const there = await this.#get().catch((error: unknown) =>
       this.#refuse(message, undefined, error instanceof Error ? error.message : String(error)),
     );
+    this.#refuseOther(there);
+  }
+
+  /** @throws HostformError when the server has something else than was read or written last. */
+  #refuseOther(there: string | undefined): void {
     if (this.#seen === undefined || sameState(there, this.#seen.text)) return;
+    if (this.#replaced !== undefined && sameState(there, this.#replaced.text)) {
+      fail("state.unwritable", "The server answered that it stored the state, and did not", {
+        detail: `${this.name} still holds what was there before the last write.`,
+        fix: "Check the server: a full disk, a cache or a proxy may answer in its place. Then run plan.",
+      });
+    }
     fail("state.lost_lock", "The state was changed by another program while this process ran", {
-      detail: `What ${this.name} holds is not what was read or written last.`,
-      fix: "Run plan to see where things stand. Set `lock_address`, if the server has one.",
+      detail: `What ${this.name} holds is not what was read or written last. Was the lock freed with \`force-unlock\`, or is there none?`,
+      fix: "Run plan to see where things stand.",
     });
   }
 

@@ -1,6 +1,6 @@
 import { errnoOf, fail } from "../../model/index.ts";
 import type { LockHolder } from "../holder.ts";
-import type { HeldLock, LockRequest, StateLock } from "../lock.ts";
+import type { Freed, HeldLock, LockRequest, StateLock } from "../lock.ts";
 import type { Database } from "./pg-connection.ts";
 import { refuseLost, refuseQuery } from "./pg-failure.ts";
 import { applicationName, describeSession, findHolder } from "./pg-holder.ts";
@@ -49,12 +49,12 @@ export class PgStateLock implements StateLock {
    * Ends the database session that holds the lock, which needs the same role or `pg_signal_backend`.
    * @param id of the session that is meant, when it is to be that one only.
    */
-  async takeOver(id?: string): Promise<{ readonly holder: LockHolder | undefined; readonly alive: undefined }> {
+  async takeOver(id?: string): Promise<Freed> {
     const { connect, contender, clock } = this.#options;
     const database = await connect(applicationName(contender, "force-unlock"));
     try {
       const holder = await this.#holder(database);
-      if (holder === undefined) return { holder, alive: undefined };
+      if (holder === undefined) return { holder, alive: undefined, fenced: true };
       if (id !== undefined && id !== holder.id) {
         fail("state.locked", "The state is held by another database session", {
           detail: `Given: ${id}. Held by ${describeSession(holder, clock)}.`,
@@ -62,7 +62,7 @@ export class PgStateLock implements StateLock {
         });
       }
       await this.#terminate(database, holder);
-      return { holder, alive: undefined };
+      return { holder, alive: undefined, fenced: true };
     } catch (error) {
       return refuseQuery(this.#name, "freed", database, error);
     } finally {

@@ -13,6 +13,8 @@ export interface PgPlaceOptions {
   readonly workspace: string;
   readonly clock: Clock;
   readonly contender: Contender;
+  /** Keeps a state that the database does not take where the user finds it. */
+  readonly keep?: ((text: string) => Promise<void>) | undefined;
 }
 
 /** The session that holds the lock; what text and lock of one place share. */

@@ -51,6 +51,10 @@ export class PgStateText implements StateText {
     }
   }
 
+  async keep(text: string): Promise<void> {
+    await this.#options.keep?.(text);
+  }
+
   async #read(database: Database): Promise<string | undefined> {
     const select = `SELECT data, xmin::text AS version FROM ${this.#states} WHERE name = $1`;
     const [row] = await database.query(select, [this.#options.workspace]).catch((error: unknown): readonly Row[] => {

@@ -161,7 +161,9 @@ describe("force-unlock at a backend", () => {
     expect(server.lock).toBe(holder);
     const freed = await remote(["force-unlock"], {}, ["yes"]);
     expect(freed.stdout).toBe("The state is free.\n");
-    expect(freed.stderr).toContain("If its holder still runs, its next write is refused.");
+    expect(freed.stderr).toContain(
+      "If its holder still runs: hostform does not write over a state that another run has changed since",
+    );
     expect(server.lock).toBeUndefined();
     expect((await remote(["force-unlock"])).stdout).toBe("Nothing holds the state.\n");
   });

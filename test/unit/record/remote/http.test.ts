@@ -27,6 +27,8 @@ interface Parts {
   readonly locked?: boolean;
   readonly pid?: number;
   readonly warnings?: Diagnostic[];
+  /** States that the server did not take. */
+  readonly kept?: string[];
 }
 
 let stores = 0;
@@ -55,6 +57,7 @@ function storeAt(server: HttpBackend, parts: Parts = {}): StateStore {
       dispatcher: new Agent(),
       mostBytes: 100_000,
       warn: (diagnostic) => parts.warnings?.push(diagnostic),
+      keep: async (text) => void parts.kept?.push(text),
     });
   return createStateStore(async () => place(), uuid);
 }
@@ -78,10 +81,12 @@ describe.each<Flavour>(["plain", "gitlab"])("a state at a server (%s)", (flavour
     expect(server.sent()).toEqual([
       `${lock} /state/lock`,
       "GET /state",
-      // Nothing was there: that is looked at once more before anything is written over it.
+      // What is written over is looked at before, and what was written at the end.
       "GET /state",
       "POST /state?ID",
+      "GET /state",
       "POST /state?ID",
+      "GET /state",
       `${unlock} /state/lock`,
     ]);
     expect(server.lock).toBeUndefined();
@@ -129,7 +134,8 @@ describe.each<Flavour>(["plain", "gitlab"])("a state at a server (%s)", (flavour
 
   test("a write under a lock that was taken over is refused by the server, and nothing follows", async () => {
     const server = await start({ flavour });
-    const open = await storeAt(server).open({ ...request, write: true });
+    const kept: string[] = [];
+    const open = await storeAt(server, { kept }).open({ ...request, write: true });
     await open.put(resource(SERVICE, "1"));
     await storeAt(server).forceUnlock();
     const other = await storeAt(server).open({ ...request, write: true });
@@ -142,6 +148,7 @@ describe.each<Flavour>(["plain", "gitlab"])("a state at a server (%s)", (flavour
     expect((await diagnosticOf(() => open.close()))?.code).toBe("state.lost_lock");
     // Neither another write nor an unlock: the lock is another's.
     expect(server.sent()).toEqual([]);
+    expect(kept.map((text) => JSON.parse(text).resources[0].instances[0].attributes.id)).toEqual(["2"]);
     expect(idIn(server)).toBe("1");
     await other.close();
   });
@@ -195,6 +202,88 @@ describe.each<Flavour>(["plain", "gitlab"])("a state at a server (%s)", (flavour
     const diagnostic = await diagnosticOf(() => storeAt(server).forceUnlock("other"));
     expect(diagnostic).toMatchObject({ code: "state.locked", detail: expect.stringContaining("Given: other.") });
     expect(server.lock).toBeDefined();
+  });
+});
+
+describe.each<Flavour>(["plain", "gitlab"])("a holder that is slow, after force-unlock (%s)", (flavour) => {
+  // Such a server accepts any lock id while nothing is locked.
+  test("writes nothing over the state of a run that has ended meanwhile, and keeps what it knows", async () => {
+    const server = await start({ flavour });
+    await write(storeAt(server), "1");
+    const kept: string[] = [];
+    const slow = await storeAt(server, { kept }).open({ ...request, write: true });
+    await storeAt(server).forceUnlock();
+    await write(storeAt(server), "2");
+    expect(server.lock).toBeUndefined();
+    expect(await diagnosticOf(() => slow.put(resource(SERVICE, "3")))).toMatchObject({
+      code: "state.lost_lock",
+      detail: expect.stringContaining("Not recorded: hosting_service.a (id 3)"),
+    });
+    expect(await diagnosticOf(() => slow.close())).toMatchObject({ code: "state.lost_lock" });
+    expect(idIn(server)).toBe("2");
+    expect(kept).toHaveLength(1);
+    const file = JSON.parse(kept[0] ?? "");
+    expect(file.resources[0].instances[0].attributes.id).toBe("3");
+  });
+});
+
+describe("a server that answers that it stored the state, and did not", () => {
+  const lying = async () => {
+    const server = await start();
+    await write(storeAt(server), "1");
+    server.fault = (line) => (line.startsWith("POST /state?ID") ? { status: 200 } : undefined);
+    return server;
+  };
+
+  test("is found out at the end of the run, and the state is kept", async () => {
+    const server = await lying();
+    const kept: string[] = [];
+    const open = await storeAt(server, { kept }).open({ ...request, write: true });
+    await open.put(resource(SERVICE, "2"));
+    expect(await diagnosticOf(() => open.close())).toMatchObject({
+      code: "state.unwritable",
+      summary: "The server answered that it stored the state, and did not",
+    });
+    expect(server.lock, "the lock is free again").toBeUndefined();
+    server.fault = () => undefined;
+    await storeAt(server).push(kept[0] ?? "", { ...request, force: false });
+    expect(idIn(server), "what was kept can be pushed").toBe("2");
+  });
+
+  test("is found out before the next write, so that no second order leaves", async () => {
+    const server = await lying();
+    const open = await storeAt(server).open({ ...request, write: true });
+    await open.put(resource(SERVICE, "2"));
+    expect(await diagnosticOf(() => open.put(resource(SERVICE, "3")))).toMatchObject({
+      code: "state.unwritable",
+      detail: expect.stringContaining("Not recorded: hosting_service.a (id 3)"),
+    });
+  });
+
+  test("is found out by a push", async () => {
+    const server = await lying();
+    const text = (server.state ?? "").replace(/"serial": *\d+/, '"serial": 99');
+    expect(await diagnosticOf(() => storeAt(server).push(text, { ...request, force: false }))).toMatchObject({
+      code: "state.unwritable",
+    });
+  });
+
+  test("that does not answer at the end is warned of: the write was accepted", async () => {
+    const server = await start();
+    const warnings: Diagnostic[] = [];
+    const open = await storeAt(server, { warnings }).open({ ...request, write: true });
+    await open.put(resource(SERVICE, "1"));
+    server.fault = (line) => (line.startsWith("GET") ? { status: 503 } : undefined);
+    await open.close();
+    expect(warnings).toMatchObject([{ code: "state.backend", severity: "warning" }]);
+  });
+
+  test("asks nothing at the end of a run that wrote nothing", async () => {
+    const server = await start();
+    const open = await storeAt(server).open({ ...request, write: true });
+    server.sent();
+    await open.close();
+    expect(server.sent()).toEqual(["UNLOCK /state/lock"]);
   });
 });
 

@@ -269,7 +269,7 @@ describe.skipIf(noPostgres !== undefined)(
       await write({}, "2");
       expect((await diagnosticOf(() => state.put(resource(SERVICE, "3"))))?.code).toBe("state.lost_lock");
       await diagnosticOf(() => state.close());
-      expect(await storeAt().forceUnlock()).toEqual({ holder: undefined, alive: undefined });
+      expect(await storeAt().forceUnlock()).toMatchObject({ holder: undefined, alive: undefined });
     });
 
     test("force-unlock of another session than the one that holds it ends none", async () => {
