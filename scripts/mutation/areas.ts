@@ -1,0 +1,36 @@
+// What is tested by mutation: where money is spent, and where what was spent is remembered.
+import { globSync } from "node:fs";
+
+/** Area -> its files, as globs. */
+export const AREAS: Readonly<Record<string, readonly string[]>> = {
+  lifecycle: ["src/lifecycle/*.ts"],
+  guards: ["src/engine/{guards,orders,doubles,identity}.ts"],
+  spending: ["src/engine/spending.ts"],
+  "order-gate": ["src/engine/order-gate.ts"],
+  apply: ["src/engine/{apply,records,schedule}.ts"],
+  limiter: ["src/api/{limit,limiter}.ts"],
+  retry: ["src/api/retry.ts"],
+  journal: ["src/record/{recorder,session,opening}.ts", "src/record/journal/*.ts", "src/terraform/journal*.ts"],
+  provider: ["src/terraform/resource/{apply,apply-context,adopt,mark,made,making-room,noted,remove,order-*}.ts"],
+  redaction: ["src/api/redact.ts", "src/cli/redaction.ts", "src/record/secret-{command,output}.ts"],
+};
+
+/**
+ * The files of each area, of those that are asked for by its name, or by a file or a folder; without names, all.
+ * @throws Error with the names that there are.
+ */
+export function filesOf(root: string, names: readonly string[]): Map<string, readonly string[]> {
+  const areas = Object.entries(AREAS).map(
+    ([area, globs]) => [area, globSync(globs, { cwd: root }).toSorted()] as const,
+  );
+  const asked = (area: string, file: string, name: string) =>
+    name === area || file === name || file.startsWith(`${name}/`);
+  const unknown = names.find((name) => !areas.some(([area, files]) => files.some((file) => asked(area, file, name))));
+  if (unknown !== undefined)
+    throw new Error(`There is no area or file "${unknown}". Areas: ${Object.keys(AREAS).join(", ")}.`);
+  const chosen = areas.map(
+    ([area, files]) =>
+      [area, files.filter((file) => names.length === 0 || names.some((name) => asked(area, file, name)))] as const,
+  );
+  return new Map(chosen.filter(([, files]) => files.length > 0));
+}

@@ -1,0 +1,59 @@
+// Which mutants the compiler refuses: nobody could write them, so they count neither way.
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import process from "node:process";
+import { instrument, type Mutant } from "./mutants.ts";
+
+/**
+ * The numbers of those that do not type-check. One run of the compiler checks one mutant of each file.
+ * @param firstIds of the mutants of each file.
+ */
+export function refusedByTypes(
+  root: string,
+  mutants: readonly Mutant[],
+  firstIds: ReadonlyMap<string, number>,
+): number[] {
+  const copy = mkdtempSync(path.join(tmpdir(), "hostform-types-"));
+  cpSync(path.join(root, "src"), path.join(copy, "src"), { recursive: true });
+  for (const file of ["schemas", "package.json"])
+    cpSync(path.join(root, file), path.join(copy, file), { recursive: true });
+  symlinkSync(path.join(root, "node_modules"), path.join(copy, "node_modules"));
+  // What becomes unused is no mistake of types.
+  const compilerOptions = {
+    incremental: true,
+    tsBuildInfoFile: "build-info.json",
+    noUnusedLocals: false,
+    noUnusedParameters: false,
+    allowUnreachableCode: true,
+    noImplicitReturns: false,
+  };
+  const config = {
+    extends: path.join(root, "tsconfig.json"),
+    compilerOptions,
+    include: ["src"],
+    exclude: ["src/constructs"],
+  };
+  writeFileSync(path.join(copy, "tsconfig.json"), JSON.stringify(config));
+  const queues = Map.groupBy(mutants, ({ file }) => file);
+  const rounds = Math.max(0, ...[...queues.values()].map(({ length }) => length));
+  const refused: number[] = [];
+  try {
+    for (let round = 0; round < rounds; round++) {
+      const tried = [...queues.values()].flatMap((queue) => queue[round] ?? []);
+      for (const [file] of queues) {
+        const text = readFileSync(path.join(root, file), "utf8");
+        const mutant = tried.find((one) => one.file === file);
+        const changed = instrument(text, file, firstIds.get(file) ?? 1, (id) => id === mutant?.id, true).text;
+        writeFileSync(path.join(copy, file), mutant ? changed : text);
+      }
+      const args = [path.join(root, "node_modules/.bin/tsc"), "-p", copy, "--pretty", "false"];
+      const { stdout } = spawnSync(process.execPath, args, { cwd: copy, encoding: "utf8" });
+      refused.push(...tried.filter(({ file }) => stdout.includes(`${file}(`)).map(({ id }) => id));
+    }
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
+  return refused;
+}

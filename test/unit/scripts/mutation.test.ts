@@ -1,0 +1,170 @@
+import { describe, expect, it } from "vitest";
+import { instrument, type Mutant } from "../../../scripts/mutation/mutants.ts";
+import { judge, table } from "../../../scripts/mutation/report.ts";
+
+const all = () => true;
+const keysOf = (text: string) => instrument(text, "a.ts", 1, all).mutants.map(({ key }) => key);
+/** What is changed, without the name of what it stands in. */
+const changes = (text: string) => keysOf(text).map((key) => key.replace(/^\S* /, ""));
+
+describe("the mutants of", () => {
+  it.each([
+    [
+      "a condition: forced both ways",
+      "if (a) b;",
+      ["cond-true: a => true", "cond-false: a => false", "stmt-drop: b; => ;"],
+    ],
+    [
+      "a condition of several parts: each of them left out, and none of them turned",
+      "const f = () => (a === b && !c ? d : e);",
+      [
+        "cond-true: a === b && !c => true",
+        "cond-false: a === b && !c => false",
+        "logic-drop-left: a === b && !c => !c",
+        "logic-drop-right: a === b && !c => a === b",
+      ],
+    ],
+    [
+      "a bound, shifted and turned",
+      "f(a < b)",
+      ["stmt-drop: f(a < b) => ;", "bound: a < b => a <= b", "compare: a < b => a >= b"],
+    ],
+    [
+      "a fallback",
+      "f(a ?? b)",
+      ["stmt-drop: f(a ?? b) => ;", "nullish-drop-left: a ?? b => b", "nullish-drop-right: a ?? b => a"],
+    ],
+    ["a throw", "{ throw error; }", ["throw-drop: throw error; => ;"]],
+    ["a number", "let a = 7;", ["number: 7 => 8", "number: 7 => 6"]],
+    ["a list, and a spread in it", "let a = [...b];", ["array-empty: [...b] => []", "spread-drop: ...b => []"]],
+    [
+      "a sum in brackets",
+      "let a = (b + c) * d;",
+      ["arithmetic: (b + c) * d => (b + c) / d", "arithmetic: b + c => b - c"],
+    ],
+    [
+      "a word, not prose",
+      'let a = ["word", "Some prose."];',
+      ['array-empty: ["word", "Some prose."] => []', 'string-empty: "word" => ""'],
+    ],
+    [
+      "a function that could give nothing, by its type",
+      "function f(): string[] { let a; return a; }",
+      ["early-return: => return [];"],
+    ],
+    ["types, keys, imports: nothing", 'import type { A } from "./a.ts"; let b: 1 | "two" = { 3: c, "four": c };', []],
+  ])("%s", (_, text, expected) => expect(changes(text)).toEqual(expected));
+
+  it("a function have its name and no line, so that they are found again", () => {
+    const text = "class A { m() { if (a) throw b; if (a) throw b; } }";
+    expect(keysOf(text).filter((key) => key.includes("throw"))).toEqual([
+      "m throw-drop: throw b; => ;",
+      "m throw-drop: throw b; => ; #2",
+    ]);
+    expect(keysOf(`\n\n${text}`)).toEqual(keysOf(text));
+  });
+});
+
+describe("the instrumented text", () => {
+  /** Runs the text with one mutant on, or none. */
+  const run = (text: string, operator?: string): unknown => {
+    const { text: built, mutants } = instrument(text, "a.ts", 1, all);
+    const on = mutants.find((mutant) => mutant.operator === operator)?.id ?? 0;
+    let constant = () => {};
+    let active = 0;
+    const mutation = {
+      on: (id: number) => id === active,
+      tick: () => {},
+      constant: (_ids: readonly number[], compute: () => void) => {
+        constant = compute;
+      },
+    };
+    const host = { mutation };
+    const f = new Function("globalThis", `${built}\nreturn f;`)(host) as () => unknown;
+    active = on;
+    constant();
+    return f();
+  };
+
+  it.each([
+    [
+      "does what it did with no mutant on",
+      undefined,
+      "const f = () => { const a = [1, 2]; return a.length > 1 ? a : []; };",
+      [1, 2],
+    ],
+    ["does what the mutant says", "bound", "const f = () => { const a = 2; return a > 2; };", true],
+    [
+      "leaves an else where it belongs when a statement is dropped",
+      "stmt-drop",
+      "const f = () => { let a = 1; if (a) a = 2; else a = 3; return a; };",
+      1,
+    ],
+    ["computes a constant of the module again", "number", "const a = 5; const f = () => a;", 6],
+    [
+      "keeps short keys and defaults",
+      undefined,
+      "const f = ({ a = 3 } = {}) => { const b = { a }; return b; };",
+      { a: 3 },
+    ],
+    [
+      "drops a spread and keeps the rest",
+      "spread-drop",
+      "const f = () => { const a = { b: 1 }; return { ...a, c: 2 }; };",
+      { c: 2 },
+    ],
+  ])("%s", (_, operator, text, expected) => expect(run(text, operator)).toEqual(expected));
+
+  it("is the text itself where no mutant is chosen", () => {
+    const text = "const a = 5;\nexport function f() {\n  return a ? [a] : [];\n}\n";
+    expect(instrument(text, "a.ts", 1, () => false).text).toBe(text);
+  });
+
+  it("ends a loop that a mutant made endless: each turn asks", () => {
+    expect(instrument("while (a) b();", "a.ts", 1, all).text).toContain("globalThis.mutation.tick()");
+  });
+});
+
+describe("the verdict", () => {
+  const mutant = (id: number): Mutant => ({
+    id,
+    file: "a.ts",
+    line: id,
+    key: `f number: ${id}`,
+    operator: "number",
+    from: `${id}`,
+    to: "0",
+  });
+  const mutants = Array.from({ length: 10 }, (_, at) => mutant(at + 1));
+  const of = (killed: number, explained: Record<string, string> = {}) =>
+    judge(Array.from({ length: killed }, (_, at) => `killed ${at + 1} some test`).join("\n"), {
+      areas: new Map([["area", ["a.ts"]]]),
+      mutants,
+      chosen: new Set(mutants.map(({ id }) => id)),
+      refused: new Set(),
+      explained: { "a.ts": explained },
+    });
+
+  it.each([
+    ["90 % are enough", 9, {}, true],
+    ["less is not", 8, {}, false],
+    ["what is explained is set apart", 8, { "f number: 9": "why" }, false],
+    ["and may be all of the rest", 8, { "f number: 9": "why", "f number: 10": "why" }, true],
+  ])("%s", (_, killed, explained, passed) => expect(of(killed, explained).passed).toBe(passed));
+
+  it("names survivors with their place, and explanations that are not needed or fit nothing", () => {
+    expect(of(9, { "f number: 1": "killed", "f number: 77": "gone" }).lines).toEqual([
+      "explained, but killed: a.ts: f number: 1",
+      "a.ts:10 number",
+      "  - 10",
+      "  + 0",
+      "    f number: 10",
+      "explained, but there is no such mutant any more: a.ts: f number: 77",
+    ]);
+  });
+
+  it("prints both figures", () => {
+    const [, row] = table(of(8, { "f number: 9": "why" }).areas).split("\n");
+    expect(row?.split(/\s{2,}/)).toEqual(["area", "10", "8", "0", "1", "1", "80.0%", "88.9%"]);
+  });
+});
