@@ -85,7 +85,8 @@ export function planRemoval(input: RemovalInput): PlannedRemoval {
     };
   }
   const policy = policyOf(prior.attributes);
-  if (policy === "forget") return { change: forget(reason, text), diagnostics: [] };
+  const billed = kind.quote === undefined ? text : `${text}: it goes on being billed`;
+  if (policy === "forget") return { change: forget(reason, billed), diagnostics: [] };
   if (policy === "suspend" && kind.retire !== undefined) {
     const phase = observed.status === "present" ? observed.phase : "gone";
     if (!actable(phase)) return keep(notSuspendable(kind, address, phase, before));

@@ -102,6 +102,11 @@ export const codes = {
     "Removal is prevented by deletion_policy",
     "Set `deletion_policy: forget` (or `suspend`) and apply, then remove the block; or `hostform state rm`.",
   ],
+  "plan.stays": ["What is removed from the state stays in the account, and is billed", "End it in the dashboard."],
+  "plan.offline": [
+    "A change takes a site offline that Terraform counts as `update` or `destroy`",
+    "Leave `suspended` or the removal out if that is not meant.",
+  ],
   "plan.exists": [
     "An object with the same natural key exists already",
     "Adopt it with `import: ID` or `hostform import ADDRESS ID`.",

@@ -20,9 +20,12 @@ describe.skipIf(noTerraform !== undefined)(titled("money in Terraform"), { timeo
     expect(await terraform.changed(SITE)).toEqual(["deletion_policy"]);
     await terraform.applied("tfplan");
     await terraform.write("");
-    expect((await terraform.planned()).changes).toEqual({ [SITE]: "delete" });
+    const stays = [{ summary: "service 1003 (site.example) stays in the account and goes on being billed" }];
+    const removing = await terraform.planned();
+    expect(removing.changes).toEqual({ [SITE]: "delete" });
+    expect(removing.warnings).toMatchObject(stays);
     terraform.sent();
-    await terraform.applied("tfplan");
+    expect((await terraform.applied("tfplan")).warnings).toMatchObject(stays);
     expect(terraform.changesSent()).toEqual([]);
     expect(orders(terraform)).toMatchObject([{ id: 1003, status: "active" }]);
   });

@@ -24,7 +24,14 @@ describe.skipIf(noTerraform !== undefined)(titled("a service in Terraform"), { t
     await terraform.expectNoChanges();
 
     await terraform.write(site('suspended = true\ntimeouts = { update = "20m" }'));
-    expect((await terraform.planned()).changes).toEqual({ [SITE]: "update" });
+    const suspending = await terraform.planned();
+    expect(suspending.changes).toEqual({ [SITE]: "update" });
+    expect(suspending.warnings).toMatchObject([
+      {
+        summary: "service 1003 (site.example) is suspended: it goes offline",
+        detail: expect.stringMatching(/update in-place/),
+      },
+    ]);
     expect(await terraform.changed(SITE)).toEqual([
       "password_version",
       "provisioning_status",

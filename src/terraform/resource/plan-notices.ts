@@ -1,6 +1,14 @@
 import type { Kind, Remote } from "../../kinds/kind.ts";
 import { isDoubtful } from "../../lifecycle/index.ts";
-import { type Diagnostic, IN_DOUBT, type JsonObject, type Value, type ValueObject } from "../../model/index.ts";
+import {
+  type Change,
+  type Diagnostic,
+  effectOf,
+  IN_DOUBT,
+  type JsonObject,
+  type Value,
+  type ValueObject,
+} from "../../model/index.ts";
 import type { Note } from "../contract.ts";
 import type { Front } from "./front.ts";
 import type { Mark } from "./mark.ts";
@@ -53,6 +61,41 @@ export function deferred(kind: Kind, names: readonly string[]): Diagnostic[] {
       summary: `Declared, but not possible yet: ${names.join(", ")} ${names.length === 1 ? "waits" : "wait"} until the ${kind.noun} is live`,
       fix: `Apply again when it is live.`,
       attribute: [first],
+    },
+  ];
+}
+
+/** `service 1019 (www.acme.example)`. */
+function named(kind: Kind, { id, domain }: JsonObject): string {
+  return `${kind.noun} ${String(id)}${typeof domain === "string" && domain !== id ? ` (${domain})` : ""}`;
+}
+
+/** Terraform says "Destruction complete" of whatever leaves its state, and counts a suspension as an update. */
+export function effectNotices(kind: Kind, prior: JsonObject, change: Change): Diagnostic[] {
+  const [what, effect] = [named(kind, prior), effectOf(change)];
+  const leaves = change.actions[0] === "forget";
+  if (effect === "suspend") {
+    return [
+      {
+        severity: "warning",
+        code: "plan.offline",
+        summary: `${what} is suspended: it goes offline`,
+        detail: leaves
+          ? `Terraform calls it "destroy". The API cannot delete a ${kind.noun}: by its deletion_policy it is suspended, and stays in the account without being managed.`
+          : 'Terraform calls it "update in-place".',
+        fix: leaves ? "To end it for good, cancel it in the dashboard." : "Leave `suspended` out if that is not meant.",
+      },
+    ];
+  }
+  if (effect !== "forget" || change.reasons.some(({ why }) => why === "gone")) return [];
+  const billed = kind.quote === undefined ? "" : " and goes on being billed";
+  return [
+    {
+      severity: "warning",
+      code: "plan.stays",
+      summary: `${what} stays in the account${billed}`,
+      detail: `Terraform calls it "destroy". The API cannot delete a ${kind.noun}: Terraform stops managing it, and nothing else happens.`,
+      fix: "To end it, cancel it in the dashboard.",
     },
   ];
 }

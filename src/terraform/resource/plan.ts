@@ -28,6 +28,7 @@ import { orderAnew, prevented, replacedObject } from "./order-anew.ts";
 import { checkOrder } from "./order-name.ts";
 import {
   deferred,
+  effectNotices,
   heldByOther,
   laterRefused,
   refersToDoubt,
@@ -170,7 +171,13 @@ async function planRecorded(
   const gone = observed.status === "gone";
   const double = front.isDouble(kind, prior.id) ? [twoAddresses(kind, String(prior.id))] : [];
   const asMade = pending ? [] : notAsMade(kind, prior, { mark, declared, gone });
-  const diagnostics = [...planned.diagnostics, ...asMade, ...double, ...deferred(kind, planned.change.deferred)];
+  const diagnostics = [
+    ...planned.diagnostics,
+    ...asMade,
+    ...double,
+    ...deferred(kind, planned.change.deferred),
+    ...effectNotices(kind, prior, planned.change),
+  ];
   const anew = orderAnew(kind, { prior, config, mark, diagnostics, session: front.session });
   // What is gone and not made anew stays as it is recorded.
   const result = anew.result ?? (planned.change.after === null ? recorded.attributes : planned.result);

@@ -15,7 +15,7 @@ import { type Front, unclaim } from "./front.ts";
 import { letGo } from "./making-room.ts";
 import type { Mark } from "./mark.ts";
 import { otherHost } from "./notices.ts";
-import { settleFirst } from "./plan-notices.ts";
+import { effectNotices, settleFirst } from "./plan-notices.ts";
 import { GONE } from "./read.ts";
 import { nameOf, recordedAs } from "./subject.ts";
 
@@ -37,7 +37,9 @@ export async function planDestroy(kind: Kind, prior: JsonObject, mark: Mark, fro
       : { status: "present", attributes: recorded.attributes, phase };
   if (prior.status === GONE && policyKept(kind, prior)) return notFound(kind, recorded);
   const planned = planRemoval({ kind, prior: recorded, observed, mode: "apply", now: clock.now() });
-  if (planned.change.removal !== undefined) return planned;
+  if (planned.change.removal !== undefined) {
+    return { ...planned, diagnostics: [...planned.diagnostics, ...effectNotices(kind, prior, planned.change)] };
+  }
   return { ...planned, diagnostics: planned.diagnostics.map((each) => ({ ...each, severity: "error" as const })) };
 }
 

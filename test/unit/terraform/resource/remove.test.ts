@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../../src/model/index.ts";
 import { GONE } from "../../../../src/terraform/resource/read.ts";
 import { destroyResource, planDestroy } from "../../../../src/terraform/resource/remove.ts";
-import { liveGrant, liveService, notFound } from "../../../support/subjects.ts";
+import { liveGrant, liveService, notFound, remote } from "../../../support/subjects.ts";
 import { asHeld, codesOf, type Options, refusalOf, surroundings } from "./front.ts";
 
 const SERVICE = { ...liveService, plan_id: 11, deletion_policy: "forget" };
@@ -17,8 +17,9 @@ describe("the plan of a destroy", () => {
   it.each([
     ["prevent", "live", ["error plan.prevented"]],
     [null, "live", ["error plan.prevented"]],
-    ["forget", "live", []],
-    ["suspend", "live", []],
+    ["forget", "live", ["warning plan.stays"]],
+    ["suspend", "live", ["warning plan.offline"]],
+    ["suspend", "suspended", ["warning plan.stays"]],
     ["suspend", "pending", ["error plan.prevented"]],
     ["suspend", "a word that nobody knows", ["error plan.prevented"]],
     // A status says that it has ended; that nothing is found does not.
@@ -26,11 +27,37 @@ describe("the plan of a destroy", () => {
     ["prevent", GONE, ["error plan.prevented"]],
     ["forget", GONE, []],
   ])("under deletion_policy %j of what is %s says %j, and sends nothing", async (policy, status, says) => {
-    const attributes = { ...SERVICE, deletion_policy: policy, status: status === "live" ? "active" : status };
+    const attributes = {
+      ...SERVICE,
+      deletion_policy: policy,
+      status: status === "live" ? "active" : status,
+      suspended: status === "suspended",
+    };
     const { kind, front, prior, fake, sent } = held("hosting_service", attributes);
     const { diagnostics } = await planDestroy(kind, prior, {}, front);
     expect(codesOf(diagnostics)).toEqual(says);
     expect({ asked: fake.asked, sent }).toEqual({ asked: [], sent: [] });
+  });
+
+  it.each([
+    ["forget", "service 1001 (www.acme.example) stays in the account and goes on being billed"],
+    ["suspend", "service 1001 (www.acme.example) is suspended: it goes offline"],
+  ])("under deletion_policy %s warns, in the plan and in the apply: %s", async (policy, summary) => {
+    const attributes = { ...SERVICE, deletion_policy: policy };
+    const suspended = remote({ ...liveService, status: "suspended", suspended: true }, "suspended");
+    const { kind, front, prior } = held("hosting_service", attributes, { objects: [suspended], answer: () => ({}) });
+    expect((await planDestroy(kind, prior, {}, front)).diagnostics).toMatchObject([{ severity: "warning", summary }]);
+    expect(await destroyResource(kind, prior, {}, front)).toMatchObject([{ severity: "warning", summary }]);
+  });
+
+  it("of what is not paid for says that it stays, and nothing of money", async () => {
+    const { kind, front, prior } = held("hosting_client_account", {
+      id: "401",
+      name: "Acme",
+      deletion_policy: "forget",
+    });
+    const { diagnostics } = await planDestroy(kind, prior, {}, front);
+    expect(diagnostics.map(({ summary }) => summary)).toEqual(["client account 401 stays in the account"]);
   });
 
   it("of what is merely not found says that another account answers so, too", async () => {
@@ -74,7 +101,7 @@ describe("a destroy", () => {
     const outcome = destroyResource(kind, prior, {}, front);
     // Suspended only when the job is done: until then it stays in the state.
     if (policy === "suspend") expect((await refusalOf(outcome)).code).toBe("apply.waiting");
-    else expect(await outcome).toEqual([]);
+    else expect(codesOf(await outcome)).toEqual(["warning plan.stays"]);
     expect(sent.map(({ endpoint }) => endpoint)).toEqual(expected);
   });
 
