@@ -63,6 +63,10 @@ const PARTS: Readonly<Record<string, Part>> = {
     what: "servers of every kind: conformance and journeys under each value, lives under all combinations of the dangerous ones; HOSTFORM_PROFILES says how many",
     script: ["scripts/test-profiles.ts"],
   },
+  servers: {
+    what: "lives with servers that are put together by chance, narrowed down to the cause where one breaks; HOSTFORM_SERVERS says how many",
+    script: ["scripts/test-servers.ts"],
+  },
   locks: { what: "contended starts with kills in between", tests: "test/reliability/lock-contention.test.ts" },
 };
 

@@ -38,6 +38,7 @@ export type { DeliverTo } from "./events/target.ts";
 export type { Fault, FaultPhase, FaultRequest } from "./faults/faults.ts";
 export { SandboxOptionError } from "./option-error.ts";
 export type { Exchange, SandboxOptions } from "./options.ts";
+export { type Deviation, deviationText, drawServer, serverOptions } from "./profile/drawn.ts";
 export { PROFILE_SWITCHES, type Profile, type ProfileSwitch, parseProfile, profileText } from "./profile/profile.ts";
 export { PROFILE_SETS, type ProfileSet } from "./profile/sets.ts";
 export type {

@@ -46,6 +46,7 @@ const RULES: Readonly<Record<keyof SandboxOptions, Rule>> = {
   record: flag,
   observe: work,
   autoPay: flag,
+  rendering: [isPlain, "an object"],
   // `completeProfile` says what is wrong with one.
   profile: [() => true, ""],
 };
@@ -62,6 +63,10 @@ export function checkOptions(options: unknown): void {
     const [fits, words] = RULES[name as keyof SandboxOptions];
     if (value !== undefined && !fits(value))
       throw new SandboxOptionError(`${name} must be ${words}, not ${inWords(value)}.`);
+  }
+  const { record, rendering } = options as SandboxOptions;
+  if (record && rendering !== undefined) {
+    throw new SandboxOptionError("A session does not hold a rendering. Leave record or rendering out.");
   }
 }
 

@@ -3,6 +3,7 @@
 import { type DeliverTo, deliverToOf } from "./events/target.ts";
 import { SandboxOptionError } from "./option-error.ts";
 import { keyRetentionSeconds, type Profile } from "./profile/profile.ts";
+import type { Rendering } from "./shape/rendering.ts";
 
 export interface SandboxOptions {
   /** Port of the API on 127.0.0.1; 0 (default) = any free one. */
@@ -51,6 +52,8 @@ export interface SandboxOptions {
   autoPay?: boolean;
   /** How the gaps of the specification are filled: switches (see `PROFILE_SWITCHES`), or a text such as "contrary,ids=integer". */
   profile?: Partial<Profile> | string;
+  /** What becomes of the profile's answers at last: names, wrappers, words, metadata (`drawServer` draws one). */
+  rendering?: Rendering;
 }
 
 /** A request to the API and its answer, as they went over the wire. */
@@ -102,6 +105,7 @@ export function completeOptions(options: SandboxOptions, profile: Profile): Sett
     deliveryTimeoutMs: options.deliveryTimeoutMs ?? 10_000,
     observe: options.observe ?? (() => undefined),
     autoPay: options.autoPay ?? false,
+    rendering: options.rendering ?? {},
     profile,
   };
 }

@@ -10,7 +10,7 @@ import type { Exchange } from "../options.ts";
 import type { RequestEntry } from "../record/journal.ts";
 import { Refusal } from "../refusal.ts";
 import { ENDPOINTS } from "../routes/index.ts";
-import { shapeRefusal } from "../shape/index.ts";
+import { renderRate, shapeRefusal } from "../shape/index.ts";
 import type { Token } from "../store/records.ts";
 import type { World } from "../world.ts";
 import { findToken, unauthenticated, uniqueName } from "./access.ts";
@@ -92,15 +92,19 @@ async function serve(world: World, c: Context<Env>, endpoints: readonly Endpoint
   } catch (error) {
     answer = refusal(world, error, headers);
   }
+  const { json } = world.settings.rendering.headers ?? {};
+  if (json !== undefined && answer.body !== undefined) answer.headers["Content-Type"] ??= json;
   if (struck !== undefined) answer = await strikeAfter(world, struck, answer);
   return send(c, entry, tell, answer, struck);
 }
 
 /** Counts the request against its token's window and notes the headers that every answer carries. */
 function takeFromBudget(world: World, token: Token, headers: Record<string, string>): void {
-  const { profile } = world.settings;
+  const { profile, rendering } = world.settings;
   const state = world.rate.take(token.id, world.clock.now());
-  Object.assign(headers, rateHeaders(state, profile));
+  const form = rendering.headers?.rate;
+  const said = form && state ? renderRate(state, world.clock.now(), form) : rateHeaders(state, profile);
+  Object.assign(headers, said, rendering.headers?.more);
   if (state?.exceeded) throw tooManyRequests(state, world.clock.now(), profile);
 }
 
@@ -117,7 +121,7 @@ function route(c: Context, url: URL, endpoints: readonly Endpoint[]): Endpoint {
 
 function refusal(world: World, error: unknown, headers: Record<string, string>): Outgoing {
   if (error instanceof Refusal) {
-    const refused = shapeRefusal(error, world.settings.profile);
+    const refused = shapeRefusal(error, world.settings.profile, world.settings.rendering);
     return { ...refused, headers: { ...headers, ...refused.headers } };
   }
   // A mistake in the sandbox itself: told apart from the refusals, since it is never the caller's.

@@ -2,7 +2,7 @@
 import type { Context } from "hono";
 import { settle } from "../life/index.ts";
 import { orderedBeside, type RequestEntry } from "../record/journal.ts";
-import { shape, unshape } from "../shape/index.ts";
+import { readParams, readQuery, shape, unshape } from "../shape/index.ts";
 import type { Token } from "../store/records.ts";
 import type { World } from "../world.ts";
 import { customerOf, requireAbility } from "./access.ts";
@@ -33,13 +33,13 @@ export async function answerCall(
         world,
         token,
         customer,
-        params: c.req.param() as Record<string, string>,
-        query: c.req.queries(),
+        params: readParams(c.req.param() as Record<string, string>),
+        query: readQuery(c.req.queries(), settings.rendering.lists),
         body: endpoint.method === "POST" ? unshape(objectOf(body), settings.profile) : {},
       };
       const reply = endpoint.answer(call);
       if (reply.form === "ordered") entry.ordered = orderedBeside(store, reply.item);
-      const { status, body: wire } = shape(reply, settings.profile, url);
+      const { status, body: wire } = shape(reply, settings.profile, url, settings.rendering);
       const text = wire === undefined ? undefined : JSON.stringify(wire);
       if (key !== undefined && text !== undefined && reply.form === "ordered") {
         store.table("kept_answers").put({ id: key, status, body: text, kept_at: world.clock.instant() });

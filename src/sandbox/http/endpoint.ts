@@ -36,6 +36,11 @@ export function idParam(call: Call, name: string, what: string): number {
   return id;
 }
 
+/** Whether a record is from before that instant; those without a time of their own are. */
+function isOlder(record: Identified & { created_at?: string }, instant: number): boolean {
+  return record.created_at === undefined || Date.parse(record.created_at) <= instant;
+}
+
 const LARGEST_PAGE = 100;
 
 type Identified = { id: number };
@@ -57,7 +62,7 @@ function scattered(id: number): number {
  * One page of the records, in the profile's order. §4 Pagination: page and per_page; default 25, for plans 50, maximum
  * 100. What happens beyond the maximum is not specified: it is clamped. Numbers below 1 and other texts are refused.
  */
-export function page<T extends { id: number }>(
+export function page<T extends Identified & { created_at?: string }>(
   call: Call,
   name: string,
   records: readonly T[],
@@ -75,7 +80,13 @@ export function page<T extends { id: number }>(
   const number = read("page", 1);
   const perPage = Math.min(read("per_page", defaultSize), LARGEST_PAGE);
   if (Object.keys(errors).length > 0) throw invalid(errors);
-  const start = (number - 1) * perPage;
-  const items = [...records].sort(ORDERS[call.world.settings.profile.order]).slice(start, start + perPage);
-  return { form: "page", name, items: items.map(sent), page: number, perPage, total: records.length };
+  const { settings, clock } = call.world;
+  const { past, lagSeconds = 0 } = settings.rendering.lists ?? {};
+  const shown = lagSeconds === 0 ? records : records.filter((one) => isOlder(one, clock.now() - lagSeconds * 1000));
+  const last = Math.max(1, Math.ceil(shown.length / perPage));
+  if (number > last && past === "missing") throw new Refusal(404, `The list has ${last} pages.`);
+  const at = past === "repeats" ? Math.min(number, last) : number;
+  const start = (at - 1) * perPage;
+  const items = [...shown].sort(ORDERS[settings.profile.order]).slice(start, start + perPage);
+  return { form: "page", name, items: items.map(sent), page: at, perPage, total: shown.length };
 }

@@ -21,7 +21,7 @@ function replaced(world: World, fault: Strike, status: number): Bare {
     return { status, body: JSON.stringify(fault.body ?? { message: "Server Error" }) };
   }
   const message = status === 429 ? "Too Many Attempts." : "Server Error";
-  return shapeRefusal({ status, body: { message }, headers: {} }, world.settings.profile);
+  return shapeRefusal({ status, body: { message }, headers: {} }, world.settings.profile, world.settings.rendering);
 }
 
 /** The answer after a fault that strikes when everything has been done. */

@@ -4,7 +4,8 @@ import type { Availability, Reply, Sent } from "../http/reply.ts";
 import type { Profile } from "../profile/profile.ts";
 import type { Invoice } from "../store/records.ts";
 import { envelope } from "./envelope.ts";
-import { invoiceBody, itemBody } from "./items.ts";
+import { type Body, invoiceBody, itemBody } from "./items.ts";
+import { type Rendering, renderOrdered, renderPage, renderRecord, renderSingle } from "./rendering.ts";
 
 export interface WireAnswer {
   status: number;
@@ -15,26 +16,49 @@ export interface WireAnswer {
 const NO_CONTENT: WireAnswer = { status: 204, body: undefined };
 
 /** The answer as it is sent. `url` is the request's own, for the links of the list envelope. */
-export function shape(reply: Reply, profile: Profile, url: URL): WireAnswer {
+export function shape(reply: Reply, profile: Profile, url: URL, rendering: Rendering = {}): WireAnswer {
+  const { answers = {}, lists } = rendering;
   switch (reply.form) {
-    case "page":
-      return { status: 200, body: envelope(reply, profile, url) };
+    case "page": {
+      const items = reply.items.map((item) => listed(item, profile, rendering));
+      return { status: 200, body: lists ? renderPage(reply, items, lists, url) : envelope(reply, items, profile, url) };
+    }
     case "one":
-      return { status: reply.status, body: one(reply.item, profile) };
+      return answered(reply, profile, rendering);
     case "ordered":
-      return { status: 201, body: ordered(reply.item, reply.invoice, profile) };
+      return ordered(reply.item, reply.invoice, profile, rendering);
     case "value":
+      if (answers.signOn !== undefined) {
+        return { status: reply.status, body: renderSingle((reply.value as { url: string }).url, answers.signOn) };
+      }
       return { status: reply.status, body: single(reply.value, profile) };
     case "password":
+      if (answers.password !== undefined) return { status: 200, body: renderSingle(reply.password, answers.password) };
       return { status: 200, body: single({ [profile.password]: reply.password }, profile) };
-    case "checked":
-      return { status: 200, body: single(checked(reply.results, profile), profile) };
+    case "checked": {
+      const results = checked(reply.results, profile);
+      const { checked: place } = answers;
+      return { status: 200, body: place === undefined ? single(results, profile) : renderSingle(results, place) };
+    }
     case "queued":
-      return queued(reply, profile);
+      if (answers.queued !== undefined) return { status: answers.queued.status, body: answers.queued.body };
+      return queued(reply, profile, rendering);
     case "done":
+      if (answers.done !== undefined) return { status: answers.done.status, body: answers.done.body };
       if (profile.bodies === "empty204") return NO_CONTENT;
       return { status: reply.status, body: { message: reply.message } };
   }
+}
+
+/** A record, rendered. */
+function bodyOf(item: Sent, profile: Profile, { kinds = {} }: Rendering): Body {
+  return renderRecord(item.kind, itemBody(item, profile), kinds[item.kind]);
+}
+
+function listed(item: Sent, profile: Profile, rendering: Rendering): Body {
+  const body = bodyOf(item, profile, rendering);
+  const wrapper = rendering.kinds?.[item.kind]?.wrapped;
+  return wrapper === undefined ? body : { [wrapper]: body };
 }
 
 /** Ids in a request body: a server that sends its ids as strings takes them back as strings. */
@@ -52,18 +76,39 @@ function single(body: unknown, profile: Profile): unknown {
   return profile.unwrapped === "yes" ? body : { data: body };
 }
 
-function one(item: Sent, profile: Profile): unknown {
-  const body = itemBody(item, profile);
+function one(item: Sent, profile: Profile, rendering: Rendering, body = bodyOf(item, profile, rendering)): unknown {
+  const place = rendering.kinds?.[item.kind]?.single;
+  if (place !== undefined) return renderSingle(body, place);
   const bare = item.kind === "webhook" && item.withSecret && profile.webhook === "bare";
   return bare ? body : single(body, profile);
 }
 
-function queued({ message, service }: Extract<Reply, { form: "queued" }>, profile: Profile): WireAnswer {
+/** A record that was asked for, or that has just been created. */
+function answered(
+  { item, status }: Extract<Reply, { form: "one" }>,
+  profile: Profile,
+  rendering: Rendering,
+): WireAnswer {
+  const created = status === 201 ? rendering.kinds?.[item.kind]?.created : undefined;
+  if (created === undefined) return { status, body: one(item, profile, rendering) };
+  const code = created.status ?? status;
+  if (code === 204) return NO_CONTENT;
+  if (created.body !== undefined) return { status: code, body: created.body };
+  const kept = Object.entries(itemBody(item, profile)).filter(([name]) => created.only?.includes(name) ?? true);
+  const body = renderRecord(item.kind, Object.fromEntries(kept), rendering.kinds?.[item.kind]);
+  return { status: code, body: one(item, profile, rendering, body) };
+}
+
+function queued(
+  { message, service }: Extract<Reply, { form: "queued" }>,
+  profile: Profile,
+  rendering: Rendering,
+): WireAnswer {
   switch (profile.queued) {
     case "message":
       return { status: 202, body: { message } };
     case "service":
-      return { status: 200, body: one({ kind: "service", record: service }, profile) };
+      return { status: 200, body: one({ kind: "service", record: service }, profile, rendering) };
     case "no_content":
       return NO_CONTENT;
     case "empty":
@@ -84,9 +129,21 @@ function checked(results: readonly Availability[], profile: Profile): unknown {
   }
 }
 
-function ordered(item: Sent, raised: Invoice, profile: Profile): unknown {
-  const order = itemBody(item, profile);
-  const invoice = invoiceBody(raised, profile);
+function ordered(item: Sent, raised: Invoice, profile: Profile, rendering: Rendering): WireAnswer {
+  const order = bodyOf(item, profile, rendering);
+  const invoice = renderRecord("invoice", invoiceBody(raised, profile), rendering.kinds?.invoice);
+  const { ordered: wanted } = rendering.answers ?? {};
+  const created = rendering.kinds?.[item.kind]?.created;
+  const status = created?.status ?? wanted?.status ?? 201;
+  if (status === 204) return NO_CONTENT;
+  if (created?.body !== undefined) return { status, body: created.body };
+  return {
+    status,
+    body: wanted === undefined ? together(item.kind, order, invoice, profile) : renderOrdered(order, invoice, wanted),
+  };
+}
+
+function together(kind: Sent["kind"], order: Body, invoice: Body, profile: Profile): unknown {
   const wrapped = profile.unwrapped === "no";
   switch (profile.creation) {
     case "nested":
@@ -94,7 +151,7 @@ function ordered(item: Sent, raised: Invoice, profile: Profile): unknown {
     case "beside":
       return wrapped ? { data: order, invoice } : { ...order, invoice };
     case "split":
-      return single({ [item.kind]: order, invoice }, profile);
+      return single({ [kind]: order, invoice }, profile);
     case "invoice_wrapped":
       return wrapped ? { data: order, invoice: { data: invoice } } : { ...order, invoice: { data: invoice } };
   }

@@ -2,11 +2,14 @@
 
 import type { Reply } from "../http/reply.ts";
 import type { Profile } from "../profile/profile.ts";
-import { itemBody } from "./items.ts";
 
-/** `url` is the request's own, for the links. */
-export function envelope(list: Extract<Reply, { form: "page" }>, profile: Profile, url: URL): unknown {
-  const items = list.items.map((item) => itemBody(item, profile));
+/** `items` are those of the list as they are sent; `url` is the request's own, for the links. */
+export function envelope(
+  list: Extract<Reply, { form: "page" }>,
+  items: readonly unknown[],
+  profile: Profile,
+  url: URL,
+): unknown {
   const { page, perPage, total } = list;
   const last = Math.max(1, Math.ceil(total / perPage));
   const path = `${url.origin}${url.pathname}`;

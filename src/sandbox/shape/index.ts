@@ -8,3 +8,4 @@ export { eventData } from "./event-data.ts";
 export { itemBody } from "./items.ts";
 export { instant, readId } from "./notation.ts";
 export { type RefusedAnswer, shapeRefusal } from "./refused.ts";
+export { type Rendering, readParams, readQuery, renderRate } from "./rendering.ts";

@@ -2,6 +2,7 @@
 import { STATUS_CODES } from "node:http";
 import type { Profile } from "../profile/profile.ts";
 import type { Refusal } from "../refusal.ts";
+import { type Rendering, renderRefusal } from "./rendering.ts";
 
 /** An error as it is sent. `body` undefined: none at all. */
 export interface RefusedAnswer {
@@ -13,7 +14,11 @@ export interface RefusedAnswer {
 type Said = Pick<Refusal, "status" | "body" | "headers">;
 
 /** The answer of a refusal. */
-export function shapeRefusal({ status, body, headers }: Said, profile: Profile): RefusedAnswer {
+export function shapeRefusal(
+  { status, body, headers }: Said,
+  profile: Profile,
+  { refusals }: Rendering = {},
+): RefusedAnswer {
   const answer = (text: string | undefined, type: string): RefusedAnswer => ({
     status,
     body: text,
@@ -21,7 +26,10 @@ export function shapeRefusal({ status, body, headers }: Said, profile: Profile):
   });
   switch (formOf(status, profile)) {
     case "json":
-      return answer(JSON.stringify(fieldErrors(body, profile)), "application/json");
+      return answer(
+        JSON.stringify(fieldErrors({ ...renderRefusal(status, body, refusals) } as Said["body"], profile)),
+        "application/json",
+      );
     case "html":
       return answer(page(status), "text/html; charset=utf-8");
     case "text":

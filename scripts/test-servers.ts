@@ -1,0 +1,93 @@
+// `npm run test:long servers`: lives with servers by chance, as many as HOSTFORM_SERVERS says, from the seed on, on all cores.
+// Each that is not fine is narrowed down to its cause. With `--replay SEED`: one of them, with all that was said.
+import { availableParallelism } from "node:os";
+import process from "node:process";
+import { isMainThread, parentPort, Worker } from "node:worker_threads";
+import { drawServer } from "../src/sandbox/index.ts";
+import { live, type Verdict, verdictText } from "../test/servers/life.ts";
+import { shrink, signatureOf } from "../test/servers/shrink.ts";
+
+/** How many of a hundred lives may be refused. */
+const MOST_REFUSED_PERCENT = 5;
+
+interface Report {
+  readonly seed: string;
+  readonly outcome: Verdict["outcome"];
+  readonly asked: boolean;
+  /** What happened, with its cause: where it is not fine. */
+  readonly text?: string;
+  readonly signature?: string;
+}
+
+async function reportOf(seed: string): Promise<Report> {
+  const deviations = drawServer(seed);
+  const verdict = await live(deviations, seed);
+  const { outcome, asked } = verdict;
+  if (outcome === "fine") return { seed, outcome, asked: asked.length > 0 };
+  const causes = process.env.HOSTFORM_SHRINK === "0" ? deviations : await shrink(deviations, verdict, seed);
+  const last = await live(causes, seed);
+  const text = `${verdictText(last, causes, seed)}\n  Replay it: HOSTFORM_SEED=${seed} HOSTFORM_SERVERS=1 npm run test:long servers`;
+  return { seed, outcome, asked: asked.length > 0, text, signature: signatureOf(last) };
+}
+
+async function playAll(from: number, count: number): Promise<void> {
+  const seeds = Array.from({ length: count }, (_, at) => String(from + at));
+  const reports: Report[] = [];
+  let next = 0;
+  const cores = Math.min(availableParallelism(), count);
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const workers = Array.from({ length: cores }, () => new Worker(new URL(import.meta.url)));
+  const give = (worker: Worker) => {
+    const seed = seeds[next++];
+    if (seed !== undefined) worker.postMessage(seed);
+  };
+  for (const worker of workers) {
+    worker.on("error", reject);
+    worker.on("message", (report: Report) => {
+      reports.push(report);
+      if (report.text !== undefined) console.log(`${report.text}\n`);
+      if (reports.length % 50 === 0) console.log(`${reports.length} of ${count}: ${countsOf(reports)}`);
+      if (reports.length === count) resolve();
+      else give(worker);
+    });
+    give(worker);
+  }
+  await promise;
+  for (const worker of workers) void worker.terminate();
+  console.log(`\n${count} servers from seed ${from}: ${countsOf(reports)}`);
+  const ends = Map.groupBy(
+    reports.filter(({ signature }) => signature !== undefined),
+    ({ signature }) => signature,
+  );
+  for (const [signature, some] of [...ends].toSorted(([, a], [, b]) => b.length - a.length)) {
+    console.log(
+      `${String(some.length).padStart(5)} × ${signature} (${some
+        .slice(0, 6)
+        .map(({ seed }) => seed)
+        .join(", ")})`,
+    );
+  }
+  const of = (outcome: Verdict["outcome"]) => reports.filter((one) => one.outcome === outcome).length;
+  if (of("violation") > 0 || of("refused") * 100 > count * MOST_REFUSED_PERCENT) process.exitCode = 1;
+}
+
+function countsOf(reports: readonly Report[]): string {
+  const of = (outcome: Verdict["outcome"]) => reports.filter((one) => one.outcome === outcome).length;
+  const asked = reports.filter((one) => one.outcome === "fine" && one.asked).length;
+  return `${of("fine")} fine (${asked} after an answer of the user), ${of("refused")} refused, ${of("violation")} violations`;
+}
+
+if (!isMainThread) {
+  parentPort?.on("message", async (seed: string) => parentPort?.postMessage(await reportOf(seed)));
+} else {
+  const [seed = "1"] = process.argv.slice(2);
+  const count = Number(process.env.HOSTFORM_SERVERS ?? 1000);
+  if (count === 1) {
+    const deviations = drawServer(seed);
+    const verdict = await live(deviations, seed);
+    console.log(verdict.log.join("\n"));
+    const causes = verdict.outcome === "fine" ? deviations : await shrink(deviations, verdict, seed);
+    console.log(`\n${verdictText(await live(causes, seed), causes, seed)}`);
+    if (verdict.outcome === "violation") process.exitCode = 1;
+  } else await playAll(Number(seed), count);
+}

@@ -1,0 +1,142 @@
+/** The records that the specification leaves open, by chance: their fields, ids, wrappers, and what answers their creation. */
+import type { Add, Draw, Json } from "./draw.ts";
+
+export const kind = (name: string, ...path: string[]): string[] => ["rendering", "kinds", name, ...path];
+const profile = (name: string): string[] => ["profile", name];
+
+/** Records whose ids and fields the specification leaves open. */
+export const OPEN = ["grant", "webhook", "account", "migration_request"] as const;
+
+/** 16: grants. */
+export function grants(draw: Draw, add: Add): void {
+  const emails = [
+    "user.email",
+    "user_email",
+    "email_address",
+    "grantee.email",
+    "recipient",
+    "invitee_email",
+    "member.email",
+  ];
+  if (draw.once(0.45)) add(kind("grant", "fields", "email"), draw.oneOf(emails));
+  if (draw.once(0.2)) add(kind("grant", "values", "email"), draw.oneOf(["upper", "capital"]));
+  if (draw.once(0.3))
+    add(kind("grant", "fields", "permission"), draw.oneOf(["role", "access", "access_level", "level"]));
+  if (draw.once(0.3)) {
+    add(kind("grant", "values", "permission"), draw.oneOf(["upper", "capital", "listed", "named"]));
+  }
+  if (draw.once(0.35)) {
+    const ends = ["expires", "expiry", "expiration", "valid_until", "expires_on", "ends_at", "expiration_date", null];
+    add(kind("grant", "fields", "expires_at"), draw.oneOf(ends));
+  }
+  created(draw, add, "grant");
+}
+
+/** 17: webhooks have a url and events (§2), and a secret at registration alone. */
+export function webhooks(draw: Draw, add: Add): void {
+  const names = ["signing_secret", "webhook_secret", "signingSecret", "secret_key", "shared_secret", "signing_key"];
+  const rare = ["key", "token", "hmac_key", "signature_secret", "credentials.secret", "secret.value"];
+  if (draw.once(0.5)) add(kind("webhook", "fields", "secret"), draw.oneOf(draw.once(0.3) ? rare : names));
+  if (draw.once(0.4)) add(kind("webhook", "values", "events"), draw.oneOf(["flags", "objects", "commas", "flags"]));
+  if (draw.once(0.2)) {
+    add(kind("webhook", "created"), {
+      status: draw.oneOf([200, 201]),
+      only: draw.oneOf([["id", "secret"], ["id", "url", "secret"], ["secret"]]),
+    });
+  } else if (draw.once(0.3)) add(kind("webhook", "created", "status"), draw.oneOf([200, 202]));
+}
+
+/** 20: client accounts. */
+export function accounts(draw: Draw, add: Add): void {
+  if (draw.once(0.2))
+    add(kind("account", "fields", "name"), draw.oneOf(["display_name", "client_name", "title", "label"]));
+  if (draw.once(0.3)) add(kind("account", "fields", "company_name"), draw.oneOf(["company.name", "company", null]));
+  if (draw.once(0.3)) add(kind("account", "fields", "vat_number"), draw.oneOf(["company.vat", "vat", "vat_id", null]));
+  if (draw.once(0.2)) add(kind("account", "fields", "currency"), draw.oneOf(["default_currency", null]));
+  created(draw, add, "account");
+}
+
+/** 21: migration requests. */
+export function migrations(draw: Draw, add: Add): void {
+  const domains = ["domain_name", "domain.name", "hostname", "site", "fqdn", "website", "target_domain"];
+  if (draw.once(0.4)) add(kind("migration_request", "fields", "domain"), draw.oneOf(domains));
+  if (draw.once(0.1)) add(kind("migration_request", "values", "domain"), draw.oneOf(["upper", "website"]));
+  if (draw.once(0.4)) {
+    add(
+      kind("migration_request", "fields", "order_id"),
+      draw.oneOf(["service_id", "order.id", "service.id", "order", null]),
+    );
+  }
+  if (draw.once(0.2)) add(kind("migration_request", "values", "order_id"), "text");
+  if (draw.once(0.4)) add(profile("migration"), "nested");
+  const word = draw.oneOf(["NEW", "In Progress", "requested", "7", "offen", "pending_review"]);
+  if (draw.once(0.5)) add(kind("migration_request", "words", "status", "draft"), word);
+  created(draw, add, "migration_request");
+}
+
+/** What is answered when one of these was created: nothing that the specification names has to be there. */
+export function created(draw: Draw, add: Add, of: string): void {
+  const how = draw.weighted({ usual: 5, body: 3, only: 1, empty: 1, status: 2 });
+  const status = draw.oneOf([200, 201, 202]);
+  if (how === "body") {
+    const bodies: readonly Json[] = [
+      { job_id: "b1946ac9", status: "queued" },
+      { message: "Created." },
+      { success: true },
+      {},
+      { data: null },
+      { status: "ok" },
+    ];
+    add(kind(of, "created"), { status, body: draw.oneOf(bodies) });
+  }
+  if (how === "only") add(kind(of, "created"), { status, only: ["id", "grant_id"] });
+  if (how === "empty") add(kind(of, "created", "status"), 204);
+  if (how === "status") add(kind(of, "created", "status"), status);
+}
+
+/** Ids of records other than services and invoices, and their names. */
+export function ids(draw: Draw, add: Add): void {
+  if (draw.once(0.3)) add(profile("record_ids"), "uuid");
+  for (const of of OPEN) {
+    if (draw.once(0.4)) add(kind(of, "ids"), draw.oneOf(["text", "prefixed"]));
+    const named = [`${of}_id`, "uuid", "_id", `${of.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase())}Id`];
+    if (draw.once(0.2)) add(kind(of, "fields", "id"), draw.oneOf(named));
+  }
+}
+
+/** Wrappers, naming styles and fields that nobody knows. */
+export function names(draw: Draw, add: Add): void {
+  const camel = draw.once(0.25);
+  const wrapped = draw.once(0.15) ? draw.oneOf(["data", "item", "*", "attributes"]) : undefined;
+  const single = draw.once(0.5) ? draw.oneOf(["", "data", "*", "data.*", "result", "item"]) : undefined;
+  for (const of of [...OPEN, "plan", "domain"]) {
+    const place = single?.replace("*", of);
+    if (place !== undefined && of !== "plan") add(kind(of, "single"), place);
+    if (camel) add(kind(of, "camel"), true);
+  }
+  const all = [...OPEN, "plan", "service", "invoice"];
+  for (const of of all) {
+    if (wrapped === "attributes" && of !== "service" && of !== "invoice") add(kind(of, "nested"), "attributes");
+    else if (wrapped !== undefined && wrapped !== "attributes") add(kind(of, "wrapped"), wrapped.replace("*", of));
+    for (const [name, value] of draw.some(0.05, RECORD_EXTRAS)) add(kind(of, "more", name), value);
+  }
+  if (draw.once(0.3)) add(kind("service", "values", "domain"), "blank");
+}
+
+const RECORD_EXTRAS: readonly (readonly [string, Json])[] = [
+  ["object", "record"],
+  ["links", { self: "/x/1" }],
+  ["_links", { self: { href: "/x/1" } }],
+  ["meta", { version: 3 }],
+  ["tags", []],
+  ["labels", { team: "web" }],
+  ["owner", { id: 7, name: "Ana", email: "ana@owner.example" }],
+  ["errors", []],
+  ["archived", false],
+  ["parent", null],
+  ["version", "2"],
+  ["customer", { id: 3, status: "active" }],
+  ["success", true],
+  ["deleted_at", null],
+  ["data", null],
+];

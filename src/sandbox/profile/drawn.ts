@@ -1,0 +1,297 @@
+/**
+ * Servers by chance. The values of a switch are those that somebody thought of; here the shapes themselves are put
+ * together from a seed, for every gap of the specification, and everything that it says outright is kept. A server is a
+ * list of deviations from the default one: each can be taken away alone, so that what breaks a client can be narrowed down
+ * to its cause.
+ */
+import { type Add, Draw, type Fill, type Json } from "./draw.ts";
+import { accounts, created, grants, ids, kind, migrations, names, OPEN, webhooks } from "./drawn-records.ts";
+import { drawnStatuses } from "./drawn-words.ts";
+
+/** One way in which a server is not the default one. */
+export interface Deviation {
+  /** The number of the gap (`docs/limitations.md`), or what else it is about. */
+  readonly gap: number | "ids" | "names" | "weather" | "clock";
+  /** Where the value stands in `ServerOptions`. A name may hold dots, so this is no text. */
+  readonly path: readonly string[];
+  readonly value: Json;
+}
+
+/** The deviations that follow from a seed. The same seed draws the same ones. */
+export function drawServer(seed: number | string): Deviation[] {
+  const draw = new Draw(seed);
+  const drawn: Deviation[] = [];
+  for (const [gap, fill] of GAPS) {
+    const add: Add = (path, value) => void drawn.push({ gap, path, value });
+    fill(draw.of(String(gap)), add);
+  }
+  return drawn;
+}
+
+/** Everything together as the options of a sandbox; `hostAheadSeconds` is for whoever gives it its clock. */
+export function serverOptions(deviations: readonly Deviation[]): {
+  readonly sandbox: Readonly<Record<string, Json>>;
+  readonly hostAheadSeconds: number;
+} {
+  const whole: Record<string, Json> = {};
+  for (const { path, value } of deviations) {
+    const names = [...path];
+    const last = names.pop() ?? "";
+    let holder: Record<string, Json> = whole;
+    for (const name of names) {
+      holder[name] = { ...(holder[name] as Record<string, Json> | undefined) };
+      holder = holder[name] as Record<string, Json>;
+    }
+    holder[last] = value;
+  }
+  const { hostAheadSeconds = 0, ...sandbox } = whole;
+  return { sandbox, hostAheadSeconds: Number(hostAheadSeconds) };
+}
+
+/** A deviation in a line: `grant.fields.email = "user.email"`. */
+export function deviationText({ path, value }: Deviation): string {
+  return `${path.join(".")} = ${JSON.stringify(value)}`;
+}
+
+const list = (...path: string[]): string[] => ["rendering", "lists", ...path];
+const answer = (...path: string[]): string[] => ["rendering", "answers", ...path];
+const profile = (name: string): string[] => ["profile", name];
+
+const GAPS: readonly (readonly [Deviation["gap"], Fill])[] = [
+  [1, envelope],
+  [2, refusals],
+  [3, tooMany],
+  [4, (draw, add) => draw.once(0.4) && add(profile("field_errors"), "texts")],
+  [5, (draw, add) => draw.once(0.3) && add(profile("replay"), "ok")],
+  [6, drawnStatuses("status", kind)],
+  [7, drawnStatuses("provisioning_status", kind)],
+  [8, orders],
+  [9, (draw, add) => draw.once(0.5) && add(profile("billing_cycle"), draw.oneOf(["months", "unit", "integer"]))],
+  [10, (draw, add) => draw.once(0.5) && add(profile("product_type"), draw.oneOf(["title", "other"]))],
+  [11, (draw, add) => draw.once(0.5) && add(profile("invoice_status"), draw.oneOf(["open", "upper"]))],
+  [12, (draw, add) => draw.once(0.3) && add(profile("money"), "major")],
+  [13, plans],
+  [14, jobs],
+  [15, secrets],
+  [16, grants],
+  [17, webhooks],
+  [18, checks],
+  [19, registrations],
+  [20, accounts],
+  [21, migrations],
+  [22, (draw, add) => draw.once(0.4) && add(profile("event_data"), draw.oneOf(["nested", "id"]))],
+  [24, instants],
+  [25, (draw, add) => draw.once(0.6) && add(profile("order"), draw.oneOf(["oldest", "scattered"]))],
+  [26, memory],
+  ["ids", ids],
+  ["names", names],
+  ["clock", (draw, add) => draw.once(0.4) && add(["hostAheadSeconds"], draw.around([90, 600, 3600, 14_400, 50_000]))],
+  ["weather", (draw, add) => draw.once(0.12) && add(profile("weather"), "flaky")],
+];
+
+/** 1: where the items stand, and which metadata there is under what names. */
+function envelope(draw: Draw, add: Add): void {
+  if (draw.once(0.2)) {
+    const shapes = ["data_meta", "items_pagination", "named_has_more", "flat", "data_only", "array"];
+    add(profile("envelope"), draw.oneOf(shapes));
+    return;
+  }
+  const items = draw.weighted({ data: 4, items: 2, results: 2, records: 1, "*": 2, "data.items": 1, "data.*": 1 });
+  const rare = draw.once(0.15)
+    ? draw.oneOf(["rows", "list", "entries", "elements", "content", "response.*", "_embedded.*"])
+    : undefined;
+  if ((rare ?? items) !== "data") add(list("items"), rare ?? items);
+  const place = draw.oneOf([
+    "",
+    "meta",
+    "pagination",
+    "paging",
+    "meta.pagination",
+    "page_info",
+    "_meta",
+    "data",
+    "page",
+  ]);
+  const at = (name: string) => (place === "" || (place === "data" && items === "data") ? name : `${place}.${name}`);
+  const camel = draw.once(0.3);
+  const named = (name: string) => at(camel ? name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase()) : name);
+  const FACTS: Readonly<Record<string, readonly [number, readonly string[]]>> = {
+    page: [0.7, ["current_page", "page", "page_number", "number", "current"]],
+    last: [0.55, ["last_page", "total_pages", "pages", "page_count", "num_pages"]],
+    total: [0.55, ["total", "total_count", "total_items", "total_results", "total_elements"]],
+    per_page: [0.55, ["per_page", "page_size", "limit", "size", "items_per_page"]],
+    count: [0.2, ["count"]],
+    more: [0.3, ["has_more", "has_next", "has_next_page", "more", "has_more_pages"]],
+    next: [0.3, ["next", "next_page_url", "links.next", "next_url"]],
+    next_page: [0.15, ["next_page"]],
+  };
+  for (const [fact, [likely, words]] of Object.entries(FACTS)) {
+    if (draw.once(likely)) add(list("facts", fact), named(draw.oneOf(words)));
+    else if (USUAL.has(fact)) add(list("facts", fact), null);
+  }
+  if (draw.once(0.08)) add(list("from0"), draw.oneOf(["metadata", "both"]));
+  if (draw.once(0.1)) add(list("texts"), true);
+  if (draw.once(0.25)) add(list("empty"), draw.oneOf(["null", "object", "absent"]));
+  if (draw.once(0.3)) add(list("past"), draw.oneOf(["missing", "repeats"]));
+  if (draw.once(0.03)) add(list("byId"), true);
+  for (const [name, value] of draw.some(0.12, ENVELOPE_EXTRAS)) add(list("more", name), value);
+}
+
+/** Metadata that the default envelope has. */
+const USUAL = new Set(["page", "last", "total", "per_page", "next"]);
+
+const ENVELOPE_EXTRAS: readonly (readonly [string, Json])[] = [
+  ["success", true],
+  ["status", "success"],
+  ["code", 200],
+  ["message", "OK"],
+  ["errors", []],
+  ["error", null],
+  ["warnings", []],
+  ["filters", {}],
+  ["request_id", "req_8f2c"],
+  ["object", "list"],
+  ["included", []],
+  ["sort", ["-id"]],
+];
+
+/** 2: bodies of errors that are not specified. */
+function refusals(draw: Draw, add: Add): void {
+  if (draw.once(0.4)) add(profile("error_bodies"), draw.oneOf(["html", "empty"]));
+  else if (draw.once(0.6)) {
+    const shapes = ["error", "error_object", "errors", "detail", "problem", "success"];
+    add(["rendering", "refusals"], draw.oneOf(shapes));
+  }
+}
+
+/** 3: the 429, and the headers of the limit. */
+function tooMany(draw: Draw, add: Add): void {
+  if (draw.once(0.5)) add(profile("too_many"), draw.oneOf(["text", "empty"]));
+  if (draw.once(0.6)) add(profile("retry_after"), draw.oneOf(["date", "none"]));
+  if (draw.once(0.5)) add(profile("rate_headers"), "none");
+  else if (draw.once(0.7)) {
+    add(["rendering", "headers", "rate"], draw.oneOf(["draft3", "draft7", "draft9", "dashed", "limit_alone"]));
+  }
+  if (draw.once(0.5)) add(profile("rate"), draw.oneOf(["sliding", "bucket"]));
+  if (draw.once(0.3)) {
+    const types = ["application/json; charset=utf-8", "application/vnd.api+json", "text/json", "application/hal+json"];
+    add(["rendering", "headers", "json"], draw.oneOf(types));
+  }
+}
+
+/** 8: the answer to an order of a service: always a service and an invoice, wherever they stand. */
+function orders(draw: Draw, add: Add): void {
+  if (draw.once(0.25)) {
+    add(profile("creation"), draw.oneOf(["beside", "split", "invoice_wrapped"]));
+  } else if (draw.once(0.7)) {
+    const order = draw.oneOf(["data", "data", "data.service", "data.order", "service", "order", "result", "data.item"]);
+    const beside = ["data.invoice", "invoice", "data.invoice", "included.invoice", "meta.invoice", `${order}.invoice`];
+    add(answer("ordered", "order"), order);
+    add(answer("ordered", "invoice"), draw.oneOf(beside));
+  }
+  if (draw.once(0.3)) add(answer("ordered", "status"), draw.oneOf([200, 202]));
+}
+
+/** 13: plans, of which only the id and the Manage fields are shown. */
+function plans(draw: Draw, add: Add): void {
+  const priced = draw.weighted({ price: 5, id: 2, prices: 2, rows: 1, priceless: 1, currencyless: 1 });
+  if (priced === "id" || priced === "priceless" || priced === "prices") add(profile("plan"), priced);
+  if (priced === "rows") {
+    add(profile("plan"), "prices");
+    add(kind("plan", "values", "prices"), "rows");
+  }
+  if (priced === "currencyless") {
+    add(kind("plan", "fields", "currency"), null);
+    add(kind("plan", "fields", "prices"), null);
+  }
+  if (priced === "price" && draw.once(0.3)) add(kind("plan", "fields", "prices"), null);
+  if (draw.once(0.2))
+    add(kind("plan", "fields", "price"), draw.oneOf(["amount", "list_price", "monthly_price", "cost"]));
+  if (draw.once(0.1)) add(kind("plan", "values", "price"), draw.oneOf(["text", "decimals"]));
+  if (draw.once(0.3))
+    add(kind("plan", "fields", "name"), draw.oneOf(["title", "label", "plan", "plan_name", "display_name"]));
+  if (draw.once(0.3)) {
+    add(kind("plan", "fields", "product_type"), draw.oneOf(["type", "product.type", "product", "category", null]));
+  }
+  if (draw.once(0.3)) add(kind("plan", "fields", "billing_cycle"), draw.oneOf(["cycle", "period", "interval", null]));
+}
+
+/** 14: suspend and unsuspend. */
+function jobs(draw: Draw, add: Add): void {
+  if (draw.once(0.3)) add(profile("queued"), draw.oneOf(["service", "no_content", "empty"]));
+  else if (draw.once(0.6)) {
+    const bodies: readonly Json[] = [
+      { job_id: "5f0e", status: "queued" },
+      { data: { job: { id: 77, state: "pending" } } },
+      { status: "accepted" },
+      { success: true },
+      { data: null },
+      { queued: true },
+      {},
+      [],
+      true,
+      null,
+      "queued",
+      { data: [] },
+    ];
+    add(answer("queued"), { status: draw.oneOf([200, 201, 202]), body: draw.oneOf(bodies) });
+  }
+  if (draw.once(0.7)) add(["jobSeconds"], draw.oneOf([0, 5, 20, 60, 150, 280, 900]));
+  if (draw.once(0.7)) add(["provisioningSeconds"], draw.oneOf([0, 5, 60, 300, 1800]));
+  const removed = draw.weighted({ usual: 5, empty: 3, other: 2 });
+  if (removed === "empty") add(profile("bodies"), "empty204");
+  if (removed === "other") {
+    const bodies: readonly Json[] = [{ data: null }, { success: true }, {}, [], null, { deleted: true }, "OK"];
+    add(answer("done"), { status: draw.oneOf([200, 202]), body: draw.oneOf(bodies) });
+  }
+}
+
+/** 15: what is returned once. */
+function secrets(draw: Draw, add: Add): void {
+  if (draw.once(0.2)) add(profile("password"), "new_password");
+  else if (draw.once(0.5)) {
+    const places = ["password", "data.new_password", "data.generated_password", "data.root_password", "newPassword"];
+    const deeper = ["data.credentials.password", "credentials.password", "data.password.value", "result.password"];
+    add(answer("password"), draw.oneOf(draw.once(0.3) ? deeper : places));
+  }
+  if (draw.once(0.4)) {
+    add(
+      answer("signOn"),
+      draw.oneOf(["url", "data.sso_url", "data.login_url", "sso.url", "data.link", "redirect_url"]),
+    );
+  }
+}
+
+/** 18: results of an availability check. */
+function checks(draw: Draw, add: Add): void {
+  if (draw.once(0.5)) add(profile("domain_check"), draw.oneOf(["map", "is_available", "status"]));
+  if (draw.once(0.4)) add(answer("checked"), draw.oneOf(["", "results", "domains", "data.results", "data.domains"]));
+}
+
+/** 19: registrations: an order, and no record to read it again. */
+function registrations(draw: Draw, add: Add): void {
+  if (draw.once(0.4)) add(profile("registrant"), "loose");
+  created(draw, add, "domain");
+}
+
+/** 24: instants; those of services and invoices are ISO 8601 with an offset (§2). */
+function instants(draw: Draw, add: Add): void {
+  const offsets = ["zulu", "millis", "micros", "tbilisi"];
+  const open = [...offsets, "epoch", "epoch_ms", "epoch_text", "day", "sql", "instant_object"];
+  if (draw.once(0.6)) add(kind("service", "values", "created_at"), draw.oneOf(offsets));
+  if (draw.once(0.6)) add(kind("invoice", "values", "paid_at"), draw.oneOf(offsets));
+  if (draw.once(0.6)) add(kind("grant", "values", "expires_at"), draw.oneOf(open));
+  for (const of of OPEN) {
+    const how = draw.weighted({ usual: 5, written: 3, named: 2 });
+    if (how === "written") add(kind(of, "values", "created_at"), draw.oneOf(open));
+    if (how === "named") {
+      add(kind(of, "fields", "created_at"), draw.oneOf(["created", "createdAt", "created_on", null]));
+    }
+  }
+}
+
+/** 26: how long keys are remembered, and lists lag. */
+function memory(draw: Draw, add: Add): void {
+  if (draw.once(0.7)) add(["idempotencyRetentionSeconds"], draw.oneOf([5, 30, 60, 120, 600, 3600]));
+  if (draw.once(0.3)) add(list("lagSeconds"), draw.oneOf([2, 4, 8, 15, 30]));
+}

@@ -1,0 +1,304 @@
+/**
+ * The last stage of an answer: what the profile made of it is renamed, wrapped, rewritten and thinned out, as a plan
+ * says that is drawn by chance (`profile/drawn.ts`). A switch has values that somebody thought of; a rendering has none,
+ * so that servers come about that nobody did. Data alone, so that it can be printed and taken apart. Everything is
+ * optional: an empty rendering changes nothing.
+ */
+import type { Reply, Sent } from "../http/reply.ts";
+
+export type RecordKind = Sent["kind"];
+type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+type Body = Record<string, unknown>;
+
+export interface Rendering {
+  lists?: ListRendering;
+  kinds?: { readonly [kind in RecordKind]?: KindRendering };
+  answers?: AnswersRendering;
+  /** Bodies of the errors that are JSON, but for 403 and 422 (§7 specifies theirs). */
+  refusals?: keyof typeof REFUSALS;
+  headers?: HeadersRendering;
+}
+
+/** Metadata of a page. `next` is an address, `next_page` a number. */
+type PageFact = "page" | "last" | "total" | "per_page" | "count" | "more" | "next" | "next_page";
+
+/** The metadata of the profile's default envelope. */
+const USUAL_FACTS: { readonly [fact in PageFact]?: string } = {
+  page: "meta.current_page",
+  last: "meta.last_page",
+  total: "meta.total",
+  per_page: "meta.per_page",
+  next: "links.next",
+};
+
+export interface ListRendering {
+  /** Where the items stand: a dotted path in which `*` is the name of the collection; "" for the answer itself. */
+  items?: string;
+  /** Where which metadata stands: dotted paths; null: nowhere. Default: `USUAL_FACTS`. */
+  facts?: { readonly [fact in PageFact]?: string | null };
+  /** Pages count from 0 in the metadata, or in the parameter too. */
+  from0?: "metadata" | "both";
+  /** Numbers of the metadata are texts. */
+  texts?: boolean;
+  /** What stands in place of an empty list of items. */
+  empty?: "null" | "object" | "absent";
+  /** A page past the last one: 404, or the last one again. Default: empty. */
+  past?: "missing" | "repeats";
+  /** Items by their ids, in place of a list. */
+  byId?: boolean;
+  /** What else stands in the envelope. */
+  more?: Readonly<Record<string, Json>>;
+  /** How long a new record is not listed yet, in seconds. */
+  lagSeconds?: number;
+}
+
+export interface KindRendering {
+  /** Where a field stands: a dotted path; null: nowhere. */
+  fields?: Readonly<Record<string, string | null>>;
+  /** How the value of a field is written. */
+  values?: Readonly<Record<string, keyof typeof NOTATIONS>>;
+  /** What stands in place of a word, by field. */
+  words?: Readonly<Record<string, Readonly<Record<string, Json>>>>;
+  /** How ids are written. */
+  ids?: "text" | "prefixed";
+  /** Names of fields in camelCase. */
+  camel?: boolean;
+  /** Everything but the id stands below this name. */
+  nested?: string;
+  /** Each item of a list stands below this name. */
+  wrapped?: string;
+  /** Where a single record stands in its answer; "" for the answer itself. */
+  single?: string;
+  /** Fields that nobody knows. */
+  more?: Readonly<Record<string, Json>>;
+  /** The answer to a creation. `only`: these fields of the record alone; `body`: in place of the record. */
+  created?: { readonly status?: number; readonly only?: readonly string[]; readonly body?: Json };
+}
+
+export interface AnswersRendering {
+  /** Where the order and its invoice stand in the answer to an order. */
+  ordered?: { readonly order?: string; readonly invoice?: string; readonly status?: number };
+  /** Suspend and unsuspend. `body` absent: none at all. */
+  queued?: { readonly status: number; readonly body?: Json };
+  /** Deletions, and passwords that were given. */
+  done?: { readonly status: number; readonly body?: Json };
+  /** Where a generated password stands. */
+  password?: string;
+  /** Where the address of a sign-on stands. */
+  signOn?: string;
+  /** Where the results of an availability check stand. */
+  checked?: string;
+}
+
+export interface HeadersRendering {
+  /** The rate limit: fields of the IETF's drafts, or of others. Default: as the profile says. */
+  rate?: "draft3" | "draft7" | "draft9" | "dashed" | "limit_alone";
+  /** `Content-Type` of JSON. */
+  json?: string;
+  more?: Readonly<Record<string, string>>;
+}
+
+/** Ways to write a value. What a notation is not for stays as it is. */
+const NOTATIONS = {
+  /** Instants. */
+  zulu: (value: unknown) => onInstant(value, (at) => `${new Date(at).toISOString().slice(0, 19)}Z`),
+  millis: (value: unknown) => onInstant(value, (at) => new Date(at).toISOString()),
+  micros: (value: unknown) => onInstant(value, (at) => new Date(at).toISOString().replace("Z", "000+00:00")),
+  tbilisi: (value: unknown) =>
+    onInstant(value, (at) => `${new Date(at + 4 * 3_600_000).toISOString().slice(0, 19)}+04:00`),
+  sql: (value: unknown) => onInstant(value, (at) => new Date(at).toISOString().slice(0, 19).replace("T", " ")),
+  day: (value: unknown) => onInstant(value, (at) => new Date(at).toISOString().slice(0, 10)),
+  epoch: (value: unknown) => onInstant(value, (at) => Math.floor(at / 1000)),
+  epoch_ms: (value: unknown) => onInstant(value, (at) => at),
+  epoch_text: (value: unknown) => onInstant(value, (at) => String(Math.floor(at / 1000))),
+  instant_object: (value: unknown) =>
+    onInstant(value, (at) => ({ date: new Date(at).toISOString(), timezone: "UTC", timestamp: Math.floor(at / 1000) })),
+  /** Numbers. */
+  text: (value: unknown) => (typeof value === "number" ? String(value) : value),
+  decimals: (value: unknown) => (typeof value === "number" ? (value / 100).toFixed(2) : value),
+  /** Words. */
+  upper: (value: unknown) => (typeof value === "string" ? value.toUpperCase() : value),
+  capital: (value: unknown) =>
+    typeof value === "string" ? value.charAt(0).toUpperCase() + value.slice(1).toLowerCase() : value,
+  listed: (value: unknown) => (typeof value === "string" ? [value] : value),
+  named: (value: unknown) => (typeof value === "string" ? { name: value } : value),
+  website: (value: unknown) => (typeof value === "string" ? `https://${value}/` : value),
+  blank: (value: unknown) => value ?? "",
+  /** Lists of words. */
+  flags: (value: unknown) => (Array.isArray(value) ? Object.fromEntries(value.map((one) => [one, true])) : value),
+  objects: (value: unknown) => (Array.isArray(value) ? value.map((name) => ({ name })) : value),
+  commas: (value: unknown) => (Array.isArray(value) ? value.join(",") : value),
+  /** Objects of numbers. */
+  rows: (value: unknown) =>
+    isBody(value) ? Object.entries(value).map(([currency, amount]) => ({ currency, amount })) : value,
+} as const;
+
+const REFUSALS = {
+  error: (message: string) => ({ error: message }),
+  error_object: (message: string, status: number) => ({ error: { code: status, message } }),
+  errors: (message: string, status: number) => ({ errors: [{ status: String(status), detail: message }] }),
+  detail: (message: string) => ({ detail: message }),
+  problem: (message: string, status: number) => ({ type: "about:blank", title: message, status, detail: message }),
+  success: (message: string) => ({ success: false, message }),
+} as const;
+
+/** Fields that the specification names (§2): they are called that. */
+const SPECIFIED: ReadonlySet<string> = new Set(["plan_id", "manage_discount_percent", "price_after_discount"]);
+const SPECIFIED_KINDS: ReadonlySet<RecordKind> = new Set(["service", "invoice"]);
+
+/** A record as it stands in an answer. */
+export function renderRecord(kind: RecordKind, body: Body, rendering: KindRendering = {}): Body {
+  const { fields = {}, values = {}, words = {}, more = {}, ids, camel = false, nested } = rendering;
+  const written: Body = {};
+  for (const [name, value] of Object.entries(body)) {
+    const place = Object.hasOwn(fields, name) ? fields[name] : nameOf(kind, name, camel);
+    if (place === null || place === undefined) continue;
+    const notation = values[name];
+    const worded = typeof value === "string" ? (words[name]?.[value] ?? value) : value;
+    const id = name === "id" || name === `${kind}_id`;
+    put(written, place, id ? idIn(kind, worded, ids) : notation ? NOTATIONS[notation](worded) : worded);
+  }
+  const whole = { ...written, ...more };
+  if (nested === undefined) return whole;
+  const { id, ...rest } = whole;
+  return { id, [nested]: rest };
+}
+
+function nameOf(kind: RecordKind, name: string, camel: boolean): string {
+  if (!camel || SPECIFIED_KINDS.has(kind) || SPECIFIED.has(name)) return name;
+  return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Ids of §2 are integers; of the other records nothing is said. */
+function idIn(kind: RecordKind, id: unknown, form: KindRendering["ids"]): unknown {
+  if (form === undefined || typeof id !== "number") return id;
+  return form === "text" ? String(id) : `${kind.slice(0, 2)}_${id}`;
+}
+
+/** Ids in a path, without the prefix that `idIn` gave them. */
+export function readParams(params: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(params).map(([name, text]) => [name, text.replace(/^[a-z]{2}_/, "")]));
+}
+
+/** Query parameters of a list whose pages count from 0, as those of one whose pages count from 1. */
+export function readQuery(
+  query: Readonly<Record<string, string[]>>,
+  { from0 }: ListRendering = {},
+): Readonly<Record<string, string[]>> {
+  const page = query.page?.at(-1);
+  if (from0 !== "both" || page === undefined || !/^\d{1,9}$/.test(page)) return query;
+  return { ...query, page: [String(Number(page) + 1)] };
+}
+
+/** A single record, or what stands in place of it, in its wrapper. */
+export function renderSingle(body: unknown, place: string): unknown {
+  if (place === "") return body;
+  const whole: Body = {};
+  put(whole, place, body);
+  return whole;
+}
+
+/** The answer to an order, of the order and its invoice. */
+export function renderOrdered(order: Body, invoice: Body, { order: at = "data", invoice: beside = "" }): Body {
+  const whole: Body = {};
+  put(whole, at, { ...order });
+  put(whole, beside, invoice);
+  return whole;
+}
+
+/** One page of a list. `origin` and `path` are for the addresses in it. */
+export function renderPage(
+  reply: Extract<Reply, { form: "page" }>,
+  items: readonly Body[],
+  rendering: ListRendering,
+  url: URL,
+): unknown {
+  const { items: place = "data", facts, from0, texts = false, empty, byId = false, more = {} } = rendering;
+  const base = from0 === undefined ? 0 : 1;
+  const last = Math.max(1, Math.ceil(reply.total / reply.perPage));
+  const shift = from0 === "both" ? 1 : 0;
+  const next = reply.page < last ? reply.page + 1 - shift : null;
+  const known: Record<PageFact, unknown> = {
+    page: reply.page - base,
+    last: last - base,
+    total: reply.total,
+    per_page: reply.perPage,
+    count: items.length,
+    more: next !== null,
+    next: next === null ? null : `${url.origin}${url.pathname}?page=${next}&per_page=${reply.perPage}`,
+    next_page: next,
+  };
+  const held = items.length === 0 && empty !== undefined ? EMPTY[empty] : byId ? idsOf(items) : items;
+  if (place === "") return held === undefined ? null : held;
+  const whole: Body = {};
+  if (held !== undefined) put(whole, place.replace("*", reply.name), held);
+  for (const [name, where] of Object.entries({ ...USUAL_FACTS, ...facts }) as [PageFact, string | null][]) {
+    if (where === null) continue;
+    const fact = known[name];
+    put(whole, where, texts && typeof fact === "number" ? String(fact) : fact);
+  }
+  return { ...more, ...whole };
+}
+
+const EMPTY = { null: null, object: {}, absent: undefined } as const;
+
+const idsOf = (items: readonly Body[]): Body =>
+  Object.fromEntries(items.map((item, at) => [String(item.id ?? item.plan_id ?? at), item]));
+
+/** The body of an error, where it is JSON and not specified. */
+export function renderRefusal(
+  status: number,
+  body: { readonly message: string },
+  form: Rendering["refusals"],
+): Readonly<Record<string, unknown>> {
+  if (form === undefined || status === 403 || status === 422) return { ...body };
+  return REFUSALS[form](body.message, status);
+}
+
+/** The rate limit in headers. */
+export function renderRate(
+  state: { readonly limit: number; readonly remaining: number; readonly resetsAt: number },
+  now: number,
+  form: NonNullable<HeadersRendering["rate"]>,
+): Record<string, string> {
+  const { limit, remaining, resetsAt } = state;
+  const reset = Math.max(0, Math.ceil((resetsAt - now) / 1000));
+  switch (form) {
+    case "draft3":
+      return {
+        "RateLimit-Limit": String(limit),
+        "RateLimit-Remaining": String(remaining),
+        "RateLimit-Reset": String(reset),
+      };
+    case "draft7":
+      return { RateLimit: `limit=${limit}, remaining=${remaining}, reset=${reset}` };
+    case "draft9":
+      return { RateLimit: `"default";r=${remaining};t=${reset}`, "RateLimit-Policy": `"default";q=${limit};w=60` };
+    case "dashed":
+      return { "X-Rate-Limit-Limit": String(limit), "X-Rate-Limit-Remaining": String(remaining) };
+    case "limit_alone":
+      return { "X-RateLimit-Limit": String(limit) };
+  }
+}
+
+/** Puts a value at a dotted path. Where an object stands there already, the two become one. */
+function put(whole: Body, place: string, value: unknown): void {
+  const names = place.split(".");
+  const last = names.pop() ?? "";
+  let holder = whole;
+  for (const name of names) {
+    if (!isBody(holder[name])) holder[name] = {};
+    holder = holder[name] as Body;
+  }
+  const before = holder[last];
+  holder[last] = isBody(before) && isBody(value) ? { ...before, ...value } : value;
+}
+
+function onInstant(value: unknown, write: (at: number) => unknown): unknown {
+  const at = typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(at) ? value : write(at);
+}
+
+function isBody(value: unknown): value is Body {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,117 @@
+/**
+ * What no server may bring about, whatever it is like. Looked up in the sandbox's own records, in the state, and in what was
+ * printed.
+ */
+import type { Declared } from "./declared.ts";
+import type { Host, Ran } from "./host.ts";
+
+/** Codes of messages that say what the server did that is not understood, or what is to be decided. */
+const NAMED =
+  /\[(api\.(malformed|pagination|ambiguous|rejected|validation|conflict|server|unreachable|timeout|rate_limited|too_late|not_found|too_large)|plan\.\w+|guard\.\w+|secret\.lost|apply\.\w+)\]/g;
+
+/** What is wrong with the output or the requests of one command. */
+export function objectionsToRun(ran: Ran): string[] {
+  const found: string[] = [];
+  if (/\n\s+at .+:\d+:\d+\)?/.test(ran.text) || ran.text.includes("[internal]"))
+    found.push("a stack trace or a defect");
+  if (ran.command.startsWith("plan") && ran.writes.length > 0) found.push(`a plan sent ${ran.writes.join(", ")}`);
+  if (ran.code === 1 && codesOf(ran).length === 0) found.push("exit 1 without a reason that names the gap");
+  return found;
+}
+
+export function codesOf({ text }: Ran): string[] {
+  return [...text.matchAll(NAMED)].map(([, code = ""]) => code);
+}
+
+/** What was made more often than it was declared, and what the sandbox's own rules say. */
+export function doubles(host: Host): string[] {
+  // A webhook whose secret was lost is replaced: of webhooks, those count that are there at once.
+  const made = [...host.made].filter(([key]) => !key.startsWith("webhook "));
+  const hooks = Map.groupBy(host.control.list("webhooks"), ({ url, events }) => `webhook ${url} ${events.join()}`);
+  const counts = [...made, ...[...hooks].map(([key, some]) => [key, some.length] as const)];
+  const twice = counts.filter(([, count]) => count > 1).map(([key, count]) => `${count} × ${key}`);
+  const broken = host.control.invariants().broken.map(({ rule, message }) => `${rule}: ${message}`);
+  return [...twice, ...broken];
+}
+
+/** Services that are suspended although nobody declared it. */
+export function suspensions(host: Host, declared: Declared): string[] {
+  return servicesOf(host)
+    .filter(({ status, suspended_for }) => status === "suspended" && suspended_for === "request")
+    .filter((one) => !Object.values(declared.services).some((wanted) => isOf(wanted, one) && wanted.suspended))
+    .map(({ id }) => `service ${id} is suspended, which nobody declared`);
+}
+
+/** What a run that ended with 0 has left undone. */
+export async function undone(host: Host, declared: Declared): Promise<string[]> {
+  const found: string[] = [];
+  const { control } = host;
+  const { resources } = await host.state();
+  const services = servicesOf(host);
+  for (const [name, wanted] of Object.entries(declared.services)) {
+    const live = services.filter((one) => isOf(wanted, one));
+    const [one] = live;
+    if (one === undefined || live.length > 1) {
+      found.push(`service ${name} is there ${live.length} times`);
+      continue;
+    }
+    const recorded = resources.get(`hosting_service.${name}`)?.attributes;
+    if (String(recorded?.id) !== String(one.id))
+      found.push(`service ${name} is ${one.id}, recorded as ${recorded?.id}`);
+    // Until the invoice is paid, the rest waits.
+    if (one.status === "pending" || one.provisioning_status !== "provisioned") continue;
+    if (wanted.suspended !== undefined && wanted.suspended !== (one.status === "suspended")) {
+      found.push(`service ${name} is ${one.status}, declared suspended: ${wanted.suspended}`);
+    }
+    if (wanted.passwordVersion !== undefined) {
+      const password = recorded?.generated_password;
+      const last = host.passwords.findLast((body) => body.includes("-Aa1"));
+      if (typeof password !== "string" || !last?.includes(password)) found.push(`the password of ${name} is lost`);
+    }
+    for (const [email, { permission, expires_at }] of Object.entries(wanted.grants)) {
+      const [grant] = control.list("grants").filter((each) => each.service_id === one.id && each.email === email);
+      if (grant === undefined) found.push(`${email} has no grant of ${name}`);
+      else if (grant.permission !== permission || instant(grant.expires_at) !== instant(expires_at)) {
+        found.push(`the grant of ${email} is ${grant.permission} until ${grant.expires_at}`);
+      }
+    }
+  }
+  for (const grant of control.list("grants")) {
+    const service = services.find(({ id }) => id === grant.service_id);
+    const wanted = Object.values(declared.services).find((one) => service !== undefined && isOf(one, service));
+    if (wanted !== undefined && wanted.grants[grant.email] === undefined)
+      found.push(`${grant.email} still has a grant`);
+  }
+  const hooks = control.list("webhooks");
+  for (const [name, { url, events }] of Object.entries(declared.webhooks)) {
+    const live = hooks.filter((hook) => hook.url === url);
+    const [hook] = live;
+    if (live.length !== 1 || hook === undefined || !same(hook.events, events)) {
+      found.push(`webhook ${name} is there as ${live.map((one) => one.events.join("+")).join(" and ") || "nothing"}`);
+      continue;
+    }
+    const secret = resources.get(`hosting_webhook.${name}`)?.attributes.secret;
+    if (secret !== hook.secret)
+      found.push(`the secret of webhook ${name} is lost (${secret === null ? "null" : typeof secret})`);
+  }
+  const count = (what: string, wanted: number, live: number) =>
+    wanted === live ? [] : [`${live} ${what} for ${wanted} declared`];
+  found.push(
+    ...count("webhooks", Object.keys(declared.webhooks).length, hooks.length),
+    ...count("client accounts", Object.keys(declared.accounts).length, control.list("accounts").length),
+    ...count("migration requests", Object.keys(declared.migrations).length, control.list("migration_requests").length),
+    ...count("domains", Object.keys(declared.domains).length, control.list("domains").length),
+  );
+  return found;
+}
+
+export const servicesOf = (host: Host) =>
+  host.control.list("services").filter(({ customer_id, status }) => customer_id === 1 && status !== "terminated");
+
+const isOf = (
+  wanted: { readonly plan: number; readonly domain?: string },
+  one: { readonly plan_id: number; readonly domain: string | null },
+) => (wanted.domain === undefined ? one.domain === null && one.plan_id === wanted.plan : one.domain === wanted.domain);
+
+const instant = (text: string | null | undefined) => (text ? Date.parse(text) : null);
+const same = (a: readonly string[], b: readonly string[]) => a.toSorted().join() === b.toSorted().join();

@@ -1,0 +1,375 @@
+/**
+ * One life with one server: declared, planned, applied, applied again at once, paid, changed, interrupted, imported and
+ * destroyed. A user stands by who does what messages ask for: runs again, waits, names the meaning of a status word, looks
+ * into the dashboard for what cannot be known. What comes of it is fine, refused, or a violation.
+ */
+
+import { Draw } from "../../src/sandbox/profile/draw.ts";
+import { type Deviation, deviationText } from "../../src/sandbox/profile/drawn.ts";
+import type { Declared, DeclaredService, Settings } from "./declared.ts";
+import { documentOf } from "./declared.ts";
+import { Host, type Ran } from "./host.ts";
+import { doubles, objectionsToRun, servicesOf, suspensions, undone } from "./judge.ts";
+
+export interface Verdict {
+  readonly outcome: "fine" | "refused" | "violation";
+  /** Where in the life it ended. */
+  readonly chapter: string;
+  /** What was violated, or the message that refused. */
+  readonly what: readonly string[];
+  /** What the user had to do that a server of the usual kind does not need. */
+  readonly asked: readonly string[];
+  /** The commands, with their exit codes. */
+  readonly log: readonly string[];
+}
+
+/** Thrown to end a life. */
+class Ended extends Error {
+  readonly verdict: Pick<Verdict, "outcome" | "what">;
+
+  constructor(outcome: Verdict["outcome"], what: readonly string[]) {
+    super(outcome);
+    this.verdict = { outcome, what };
+  }
+}
+
+/** A command that is run again as often as this, with time in between, will not end well. */
+const MOST_RUNS = 9;
+const DAY = 86_400_000;
+
+/** @param seed decides what is declared, changed and interrupted; not what the server is like. */
+export async function live(deviations: readonly Deviation[], seed: string): Promise<Verdict> {
+  await using host = await Host.start(deviations, seed);
+  const life = new Life(host, deviations, new Draw(`life:${seed}`));
+  let chapter = "";
+  const end = (verdict: Pick<Verdict, "outcome" | "what">): Verdict => ({
+    ...verdict,
+    chapter,
+    asked: life.asked,
+    log: host.ran.map(
+      ({ command, code, writes }) => `${command} → ${code}${writes.length > 0 ? `: ${writes.join(", ")}` : ""}`,
+    ),
+  });
+  try {
+    for (chapter of CHAPTERS) await life[chapter as (typeof CHAPTERS)[number]]();
+    return end({ outcome: "fine", what: [] });
+  } catch (error) {
+    if (error instanceof Ended) return end(error.verdict);
+    throw error;
+  }
+}
+
+const CHAPTERS = ["cap", "order", "again", "pay", "change", "restore", "lose", "adopt", "destroy"] as const;
+
+class Life {
+  readonly asked: string[] = [];
+  readonly #host: Host;
+  readonly #draw: Draw;
+  /** What the words of the server mean. */
+  readonly #meanings: ReadonlyMap<string, string>;
+  #declared: Declared;
+  #settings: Settings = { statusWords: {} };
+
+  constructor(host: Host, deviations: readonly Deviation[], draw: Draw) {
+    this.#host = host;
+    this.#draw = draw;
+    this.#meanings = meaningsOf(deviations);
+    this.#declared = firstDeclaration(draw);
+  }
+
+  /** A cap that nothing fits into orders nothing. */
+  async cap(): Promise<void> {
+    this.#declare(this.#declared, { ...this.#settings, maxSpend: 1 });
+    const ran = await this.#run("apply", "--auto-approve");
+    if (
+      ran.code === 0 ||
+      ran.writes.some((line) => line.startsWith("POST /services ") || line.startsWith("POST /domains "))
+    ) {
+      throw new Ended("violation", [`max_spend of 1 let through: ${ran.writes.join(", ")}`]);
+    }
+  }
+
+  async order(): Promise<void> {
+    this.#declare(this.#declared, { statusWords: this.#settings.statusWords });
+    const plan = await this.#run("plan", "--detailed-exitcode");
+    if (plan.code === 0) throw new Ended("violation", ["the plan of an empty account has no changes"]);
+    if (this.#draw.once(0.4)) {
+      const [method, path] = this.#draw.oneOf(ENDS);
+      await this.#judge(await this.#host.die(method, path, 1, "apply", "--auto-approve"));
+      this.#host.clock.advance(this.#draw.oneOf([1, 10, 40, 300, 4000]) * 1000);
+    }
+    await this.#insist("apply", "--auto-approve");
+  }
+
+  /** Right after the first, when lists may lag. */
+  async again(): Promise<void> {
+    await this.#insist("apply", "--auto-approve");
+  }
+
+  async pay(): Promise<void> {
+    const { control, clock } = this.#host;
+    for (const { id, customer_id, status } of control.list("invoices")) {
+      if (customer_id === 1 && status === "unpaid") control.payInvoice(id);
+    }
+    clock.advance(3_600_000);
+    await this.#insist("apply", "--auto-approve");
+    await this.#settled();
+  }
+
+  async change(): Promise<void> {
+    const { services, webhooks } = this.#declared;
+    const www = {
+      ...services.www,
+      suspended: true,
+      grants: this.#draw.once(0.5) ? { "dev@acme.example": { permission: "view" } } : {},
+    };
+    const box: Record<string, DeclaredService> =
+      services.box === undefined ? {} : { box: { ...services.box, passwordVersion: 2 } };
+    this.#declare({
+      ...this.#declared,
+      services: { ...services, www: www as DeclaredService, ...box },
+      webhooks: this.#draw.once(0.5)
+        ? webhooks
+        : { billing: { url: HOOK, events: ["service.suspended", "invoice.paid"] } },
+    });
+    await this.#insist("apply", "--auto-approve");
+    await this.#settled();
+  }
+
+  async restore(): Promise<void> {
+    const { services } = this.#declared;
+    this.#declare({
+      ...this.#declared,
+      services: { ...services, www: { ...(services.www as DeclaredService), suspended: false } },
+    });
+    await this.#insist("apply", "--auto-approve");
+    await this.#settled();
+  }
+
+  /** The answer to one create of each run does not come, or a proxy answers in its place. */
+  async lose(): Promise<void> {
+    const { control, clock } = this.#host;
+    const { services, accounts, migrations, webhooks } = this.#declared;
+    const late: DeclaredService = {
+      plan: 12,
+      domain: "late.example",
+      grants: { "late@acme.example": { permission: "view" } },
+    };
+    this.#declare({
+      ...this.#declared,
+      services: { ...services, late },
+      webhooks: { ...webhooks, late: { url: `${HOOK}/late`, events: ["invoice.created"] } },
+      accounts: { ...accounts, late: { name: "Late" } },
+      migrations: { ...migrations, late: { domain: "late.example", service: "late" } },
+    });
+    const [method, path] = this.#draw.oneOf(ENDS.slice(0, -1));
+    const lost = this.#draw.oneOf(LOSSES);
+    control.addFault({ method, path, phase: "after", ...lost });
+    await this.#judge(await this.#host.run("apply", "--auto-approve"));
+    control.clearFaults();
+    for (const { id, customer_id, status } of control.list("invoices")) {
+      if (customer_id === 1 && status === "unpaid") control.payInvoice(id);
+    }
+    clock.advance(this.#draw.oneOf([1, 20, 90, 900]) * 1000);
+    await this.#insist("apply", "--auto-approve");
+    clock.advance(3_600_000);
+    await this.#insist("apply", "--auto-approve");
+    await this.#settled();
+  }
+
+  /** What the state forgot is adopted by its id. */
+  async adopt(): Promise<void> {
+    const { resources } = await this.#host.state();
+    const all = ["hosting_service.www", "hosting_client_account.acme", 'hosting_grant.www["dev@acme.example"]'];
+    const known = all.filter((address) => resources.has(address));
+    const removed = await this.#run("state", "rm", ...known);
+    if (removed.code !== 0) throw new Ended("violation", ["state rm failed", removed.text]);
+    for (const address of known) {
+      const { attributes } = resources.get(address) ?? { attributes: {} as Record<string, unknown> };
+      await this.#insist("import", address, String(attributes.id));
+    }
+    await this.#insist("apply", "--auto-approve");
+    await this.#settled();
+  }
+
+  async destroy(): Promise<void> {
+    this.#declared = { services: {}, webhooks: {}, accounts: {}, migrations: {}, domains: {} };
+    await this.#insist("destroy", "--auto-approve");
+    const { control } = this.#host;
+    const left = [...control.list("grants"), ...control.list("webhooks")].length;
+    if (left > 0) throw new Ended("violation", [`destroy ended with 0 and left ${left} grants and webhooks`]);
+  }
+
+  #declare(declared: Declared, settings = this.#settings): void {
+    this.#declared = declared;
+    this.#settings = settings;
+    this.#host.declare(documentOf(declared, settings));
+  }
+
+  async #run(...args: string[]): Promise<Ran> {
+    return this.#judge(await this.#host.run(...args));
+  }
+
+  /** What every command is held to. */
+  async #judge(ran: Ran): Promise<Ran> {
+    const destroying = ran.command.startsWith("destroy");
+    const found = [
+      ...objectionsToRun(ran),
+      ...doubles(this.#host),
+      ...(destroying ? [] : suspensions(this.#host, this.#declared)),
+    ];
+    if (ran.code === 0 && ran.command.startsWith("apply")) found.push(...(await undone(this.#host, this.#declared)));
+    if (found.length > 0) throw new Ended("violation", [...found, `after: ${ran.command}`, tail(ran.text)]);
+    return ran;
+  }
+
+  /** Runs a command until it ends well, doing in between what its messages ask for. */
+  async #insist(...args: string[]): Promise<void> {
+    let last: Ran | undefined;
+    for (let run = 0; run < MOST_RUNS; run += 1) {
+      const before = last?.text;
+      last = await this.#run(...args);
+      if (last.code === 0) return;
+      // Not a word is another one, and time has passed: it stays so.
+      if (run > 2 && last.text === before) break;
+      await this.#help(last);
+      this.#host.clock.advance(this.#draw.oneOf([20, 60, 300]) * 1000);
+    }
+    throw new Ended("refused", [tail(last?.text ?? "")]);
+  }
+
+  /** Nothing is left to do, and it stays so. */
+  async #settled(): Promise<void> {
+    this.#host.clock.advance(120_000);
+    let last: Ran | undefined;
+    for (let run = 0; run < MOST_RUNS; run += 1) {
+      last = await this.#run("plan", "--detailed-exitcode");
+      if (last.code === 0) return;
+      const asked = this.asked.length;
+      await this.#help(last);
+      if (last.code === 2) {
+        if (run > 3) break;
+        await this.#insist("apply", "--auto-approve");
+      }
+      if (asked === this.asked.length) this.#host.clock.advance(300_000);
+    }
+    if (last?.code === 2) throw new Ended("violation", ["the plan is never empty", tail(last.text)]);
+    throw new Ended("refused", [tail(last?.text ?? "")]);
+  }
+
+  /** Does what a user does who reads the message: says what a word means, and what the dashboard shows. */
+  async #help({ text }: Ran): Promise<void> {
+    const unknown = [...this.#meanings].filter(
+      ([word]) => text.includes(`"${word}"`) && this.#settings.statusWords[word] === undefined,
+    );
+    if (unknown.length > 0 && text.includes("status_words")) {
+      this.asked.push(...unknown.map(([word]) => `status_words: ${word}`));
+      const statusWords = { ...this.#settings.statusWords, ...Object.fromEntries(unknown) };
+      this.#declare(this.#declared, { ...this.#settings, statusWords });
+    }
+    const { resources } = await this.#host.state();
+    for (const { address, private: mark, attributes } of resources.values()) {
+      if (mark.pending === undefined || !text.includes(address)) continue;
+      const found = this.#shown(address, attributes);
+      this.asked.push(`resolve ${address}`);
+      await this.#run("resolve", address, ...(found === undefined ? ["--absent"] : ["--adopt", found]));
+    }
+  }
+
+  /** The id that the dashboard shows for an address; undefined for nothing. Ids of open kinds are written as the host writes them. */
+  #shown(address: string, _attributes: object): string | undefined {
+    const { control } = this.#host;
+    const [type = "", name = ""] = address.split(".");
+    if (type === "hosting_domain")
+      return textOf(control.list("domains").find((one) => one.domain === this.#declared.domains[name])?.id);
+    if (type === "hosting_service") {
+      const wanted = this.#declared.services[name];
+      return textOf(
+        servicesOf(this.#host).find((one) => one.domain === (wanted?.domain ?? null) && one.plan_id === wanted?.plan)
+          ?.id,
+      );
+    }
+    return undefined;
+  }
+}
+
+const textOf = (id: number | undefined) => (id === undefined ? undefined : String(id));
+
+/** Ends of a request that nobody can tell apart from another, as the user sees them. */
+const LOSSES = [
+  { drop: true },
+  { status: 500 },
+  { status: 502, body: "<html><title>502 Bad Gateway</title></html>", headers: { "content-type": "text/html" } },
+  { status: 403, body: "<html><title>403 Forbidden</title></html>", headers: { "content-type": "text/html" } },
+  { status: 409, body: { message: "Conflict" } },
+  { status: 499, body: "<html>client closed request</html>", headers: { "content-type": "text/html" } },
+] as const;
+
+const ENDS = [
+  ["POST", "/services"],
+  ["POST", "/webhooks"],
+  ["POST", "/accounts"],
+  ["POST", "/migration-requests"],
+  ["POST", "/services/:id/grants"],
+  ["POST", "/domains"],
+] as const;
+
+const HOOK = "https://hooks.acme.example/hosting";
+
+function firstDeclaration(draw: Draw): Declared {
+  const services: Record<string, DeclaredService> = {
+    www: {
+      plan: 11,
+      domain: "www.acme.example",
+      grants: {
+        "dev@acme.example": { permission: "manage" },
+        "guest@acme.example": {
+          permission: "view",
+          expires_at: new Date(Date.parse("2026-11-21T10:00:00Z") + 200 * DAY).toISOString(),
+        },
+      },
+    },
+  };
+  if (draw.once(0.7)) services.box = { plan: 31, passwordVersion: 1, grants: {} };
+  if (draw.once(0.5)) services.shop = { plan: 12, domain: "shop.acme.example", grants: {} };
+  return {
+    services,
+    webhooks: { billing: { url: HOOK, events: ["invoice.paid", "invoice.created"] } },
+    accounts: { acme: { name: "Acme" } },
+    migrations: { www: { domain: "www.acme.example", service: "www" } },
+    domains: { acme: "acme.example" },
+  };
+}
+
+const PHASES: Readonly<Record<string, string>> = {
+  pending: "pending",
+  active: "live",
+  suspended: "suspended",
+  provisioning: "pending",
+  provisioned: "live",
+};
+
+/** The words that the server was given, with what they mean. */
+function meaningsOf(deviations: readonly Deviation[]): ReadonlyMap<string, string> {
+  return new Map(
+    deviations.flatMap(({ path, value }) => {
+      const [, , kind, what, , word = ""] = path;
+      const phase = PHASES[word];
+      return kind === "service" && what === "words" && phase !== undefined ? [[String(value), phase] as const] : [];
+    }),
+  );
+}
+
+const tail = (text: string) => text.trim().split("\n").slice(-40).join("\n");
+
+/** A verdict with what it takes to see it again. */
+export function verdictText(verdict: Verdict, deviations: readonly Deviation[], seed: string): string {
+  const { outcome, chapter, what, asked } = verdict;
+  return [
+    `Seed ${seed}: ${outcome} in "${chapter}"`,
+    ...what.map((line) => `  ${line.replaceAll("\n", "\n  ")}`),
+    ...(asked.length > 0 ? [`  asked: ${asked.join(", ")}`] : []),
+    "  The server differs from the default one in:",
+    ...deviations.map((one) => `    ${one.gap}: ${deviationText(one)}`),
+  ].join("\n");
+}
