@@ -31,6 +31,11 @@ export interface Io {
    */
   onInterrupt(callback: () => void): () => void;
   /**
+   * Calls back at each SIGHUP that is no closed terminal: where none of the standard streams is one. It interrupts nothing
+   * then. The function returned ends it.
+   */
+  onReload(callback: () => void): () => void;
+  /**
    * Runs a command with this process's streams, hands signals on to it, and waits for its end.
    * @returns its exit code; 128+n when signal n ended it. @throws HostformError when it cannot be started.
    */

@@ -6,7 +6,7 @@ import { readingSettings } from "../kinds/provider-settings.ts";
 import { Account } from "../lifecycle/index.ts";
 import { type Diagnostic, didYouMean, fail, type ProviderConfig } from "../model/index.ts";
 import { renderDiagnostics, requestEventLine } from "../report/index.ts";
-import { type Invocation, say } from "./io.ts";
+import { type Invocation, type Io, say } from "./io.ts";
 import { learnToken } from "./known-secrets.ts";
 
 /** A provider in use: the account as it is read, and the client that can change it. */
@@ -16,6 +16,18 @@ export interface Provider {
   readonly account: Account;
   readonly config: ProviderConfig;
 }
+
+/** What the processes of this machine share of a token, for as long as this process lives. */
+interface Shared {
+  readonly ledger: ReturnType<typeof ledgerFor>;
+  readonly turns: CreateTurns | undefined;
+}
+
+/**
+ * By the process and by address and token: `watch` opens its providers at each look, and what was counted in this process
+ * alone at one look counts at the next; that there is no other way is said once.
+ */
+const sharedBy = new WeakMap<Io, Map<string, Shared>>();
 
 /** The providers of a declaration; each is opened when it is first asked for. */
 export class Providers {
@@ -27,8 +39,7 @@ export class Providers {
   /** Address and token -> the alias that uses them. */
   readonly #aliases = new Map<string, string>();
   readonly #tokens = new Map<string, string>();
-  readonly #ledgers: ReturnType<typeof ledgerFor>[] = [];
-  readonly #turns = new Map<HostingClient, CreateTurns | undefined>();
+  readonly #shared = new Map<HostingClient, Shared>();
 
   constructor(configs: ReadonlyMap<string, ProviderConfig>, invocation: Invocation, signal: AbortSignal) {
     this.#configs = configs;
@@ -54,7 +65,7 @@ export class Providers {
     const token = this.#tokens.get(alias);
     if (token === undefined) throw new Error(`provider ${alias} was not prepared`);
     const client = this.#client(config, token);
-    const account = new Account(client, readingSettings(config), this.#signal, this.#turns.get(client));
+    const account = new Account(client, readingSettings(config), this.#signal, this.#shared.get(client)?.turns);
     const provider = { alias, client, account, config };
     this.#open.set(alias, provider);
     return provider;
@@ -86,8 +97,10 @@ export class Providers {
 
   async close(): Promise<void> {
     await Promise.all([...this.#clients.values()].map((client) => client.close()));
-    for (const ledger of this.#ledgers) ledger.close?.();
-    for (const turns of this.#turns.values()) turns?.close();
+    for (const { ledger, turns } of this.#shared.values()) {
+      ledger.close?.();
+      turns?.close();
+    }
   }
 
   #config(alias: string): ProviderConfig {
@@ -124,9 +137,7 @@ export class Providers {
     this.#aliases.set(key, config.alias);
     const known = this.#clients.get(key);
     if (known !== undefined) return known;
-    const place = { baseUrl, token, env: io.env, onWarning: oncePerCode((warning) => this.#warn(warning)) };
-    const ledger = ledgerFor(place);
-    this.#ledgers.push(ledger);
+    const shared = this.#sharedOf(baseUrl, token);
     const client = new HostingClient({
       baseUrl,
       token,
@@ -134,12 +145,26 @@ export class Providers {
       env: io.env,
       insecureHttp: options.insecureHttp,
       requestsPerMinute: config.requestsPerMinute,
-      ledger,
+      ledger: shared.ledger,
       onRequest: (event) => this.#show(event, config.requestsPerMinute ?? 60),
     });
     this.#clients.set(key, client);
-    this.#turns.set(client, createTurnsFor({ ...place, clock: io.clock }));
+    this.#shared.set(client, shared);
     return client;
+  }
+
+  #sharedOf(baseUrl: string, token: string): Shared {
+    const { io } = this.#invocation;
+    const known = sharedBy.get(io) ?? new Map<string, Shared>();
+    sharedBy.set(io, known);
+    const key = JSON.stringify([baseUrl, token]);
+    const place = { baseUrl, token, env: io.env, onWarning: oncePerCode((warning) => this.#warn(warning)) };
+    const shared = known.get(key) ?? {
+      ledger: ledgerFor(place),
+      turns: createTurnsFor({ ...place, clock: io.clock }),
+    };
+    known.set(key, shared);
+    return shared;
   }
 
   #warn(warning: Diagnostic): void {

@@ -45,6 +45,7 @@ export function systemIo(): Io {
     readInput: () => text(stdin),
     readInputBytes: (limit) => firstBytes(stdin, limit),
     onInterrupt,
+    onReload,
     run: runCommand,
     capture: captureCommand,
     shell: runShell,
@@ -65,6 +66,26 @@ export function forgiveClosing(terminal: Pick<ReadStream, "setRawMode">): void {
   };
 }
 
+const reloading = new Set<() => void>();
+
+/** Whether SIGHUP means to reload, as for any service. Where there is a terminal, it is that which was closed. */
+function reloads(): boolean {
+  const { stdin, stdout, stderr } = process;
+  return reloading.size > 0 && ![stdin, stdout, stderr].some(({ isTTY }) => isTTY === true);
+}
+
+function onReload(callback: () => void): () => void {
+  const hangUp = () => {
+    if (reloads()) callback();
+  };
+  reloading.add(hangUp);
+  process.on("SIGHUP", hangUp);
+  return () => {
+    reloading.delete(hangUp);
+    process.off("SIGHUP", hangUp);
+  };
+}
+
 function onInterrupt(callback: () => void): () => void {
   let called = false;
   const press = () => {
@@ -73,7 +94,7 @@ function onInterrupt(callback: () => void): () => void {
   };
   // The system tells of a closed terminal, and then the shell does. Who has closed it waits for nothing.
   const hangUp = () => {
-    if (!called) press();
+    if (!called && !reloads()) press();
   };
   process.on("SIGINT", press);
   process.on("SIGTERM", press);

@@ -1,7 +1,8 @@
-import { closeSync, mkdirSync, openSync, renameSync, rmSync, statSync } from "node:fs";
+import { closeSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { errnoOf } from "../model/index.ts";
+import { makeFolder } from "./folder.ts";
 import { openDatabase } from "./sqlite.ts";
 
 /** What a database file of ours holds. */
@@ -104,7 +105,7 @@ export class DatabaseFile<S> {
   #open(): Opened<S> {
     if (this.#opened !== undefined) return this.#opened;
     const place = this.#place();
-    mkdirSync(path.dirname(place), { recursive: true, mode: 0o700 });
+    makeFolder(path.dirname(place));
     const isNew = createPrivate(place);
     const inode = inodeOf(place);
     let database: DatabaseSync | undefined;

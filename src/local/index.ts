@@ -5,6 +5,7 @@
  * `model`. No type of it may stand in what `api` publishes: users of the client need no types of `node:sqlite`.
  */
 export { DatabaseFile, type DatabaseForm, type DatabaseTrouble, databaseTrouble } from "./database-file.ts";
+export { makeFolder } from "./folder.ts";
 export { type Grip, takeGrip } from "./grip.ts";
 export { isRunning, processMark } from "./process-mark.ts";
 export { openDatabase } from "./sqlite.ts";

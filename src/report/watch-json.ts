@@ -46,6 +46,8 @@ export type WatchMessage =
     }
   /** The declaration has changed, and is read until it stays the same. */
   | { readonly type: "watch_settling" }
+  /** SIGHUP: the declaration is read again, and everything is looked at. */
+  | { readonly type: "watch_reload" }
   /** It ends. */
   | { readonly type: "watch_end"; readonly looks: number; readonly reason: "interrupted" | "max_runs" };
 

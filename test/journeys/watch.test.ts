@@ -89,6 +89,40 @@ it("converges by the interval alone, with every event lost", async () => {
   expect(await watching.stop()).toBe(0);
 });
 
+it("says once that requests are counted in this process alone, however often it looks", async () => {
+  const made = await applied();
+  made.env.HOSTFORM_STATE_HOME = path.join(made.dir, "hosting.yaml", "below");
+  const watching = made.watch("--interval", "10s");
+  for (let look = 1; look <= 3; look++) {
+    await watching.look(look);
+    made.clock.advance(10_000);
+  }
+  expect(watching.text.match(/provider\.ledger/g)).toHaveLength(1);
+});
+
+it("looks at once, with the declaration as it is now, when it gets SIGHUP", async () => {
+  const made = await applied();
+  const watching = made.watch("--auto-approve", "--interval", "1h");
+  await watching.look(1);
+  const { grants: _, ...www } = DECLARED.services.www;
+  await made.declare({
+    ...DECLARED,
+    services: { www: { ...www, grants: { ...DECLARED.services.www.grants, "new@acme.example": "view" } } },
+  });
+  watching.reload();
+  expect(await watching.look(2)).toMatchObject({ result: "applied" });
+  expect(standing(made)).toMatchObject({ grants: 3 });
+  expect(watching.of("watch_reload")).toHaveLength(1);
+  // During a look: another one follows.
+  watching.onMessage = ({ type }) => {
+    if (type !== "watch_look") return;
+    watching.onMessage = () => undefined;
+    watching.reload();
+  };
+  watching.reload();
+  expect(await watching.look(4)).toMatchObject({ result: "as_declared" });
+});
+
 it("converges sooner with events, and reads only what they name", async () => {
   const made = await applied();
   const watching = await listening(made, "--auto-approve", "--interval", "1h");

@@ -29,6 +29,8 @@ export interface FakeIo extends Io {
   readonly browsed: readonly string[];
   /** What a Ctrl-C does. */
   interrupt(): void;
+  /** What a SIGHUP without a terminal does. */
+  hangUp(): void;
   /** Resolves when somebody listens for Ctrl-C. */
   readonly listening: Promise<void>;
 }
@@ -40,6 +42,7 @@ export function fakeIo(parts: FakeIoParts = {}): FakeIo {
   const ran: string[][] = [];
   const browsed: string[] = [];
   const callbacks = new Set<() => void>();
+  const reloads = new Set<() => void>();
   let listened = () => {};
   const listening = new Promise<void>((resolve) => {
     listened = resolve;
@@ -68,6 +71,10 @@ export function fakeIo(parts: FakeIoParts = {}): FakeIo {
       listened();
       return () => callbacks.delete(callback);
     },
+    onReload: (callback) => {
+      reloads.add(callback);
+      return () => reloads.delete(callback);
+    },
     run: async (command, args, env) => {
       ran.push([command, ...args]);
       await parts.onRun?.([command, ...args], env);
@@ -89,6 +96,9 @@ export function fakeIo(parts: FakeIoParts = {}): FakeIo {
     browsed,
     interrupt: () => {
       for (const callback of callbacks) callback();
+    },
+    hangUp: () => {
+      for (const callback of reloads) callback();
     },
     listening,
   };

@@ -268,6 +268,7 @@ export class Project {
         this.#interrupts.add(callback);
         return () => this.#interrupts.delete(callback);
       },
+      onReload: () => () => undefined,
       run: async (command) => {
         throw new Error(`a test must not start ${command}`);
       },

@@ -107,6 +107,11 @@ export class Watching {
     return this.messages.map((message) => JSON.stringify(message)).join("\n") + this.#io.stderr();
   }
 
+  /** SIGHUP. */
+  reload(): void {
+    this.#io.hangUp();
+  }
+
   /** Ctrl-C. @returns the exit code. */
   stop(): Promise<number> {
     this.#io.interrupt();

@@ -42,6 +42,32 @@ describe("an interruption", () => {
   });
 });
 
+describe("SIGHUP", () => {
+  const streams = [process.stdin, process.stdout, process.stderr];
+  const before = streams.map((stream) => Object.getOwnPropertyDescriptor(stream, "isTTY"));
+  afterEach(() => {
+    for (const [at, stream] of streams.entries())
+      Object.defineProperty(stream, "isTTY", before[at] ?? { value: undefined, configurable: true });
+  });
+
+  it.each([
+    ["reloads, and interrupts nothing, where there is no terminal", false, 1, 0],
+    ["is a closed terminal where there is one", true, 0, 1],
+  ])("%s", (_, isTTY, reloads, interrupts) => {
+    const { signals, told, end } = listening();
+    const reload = vi.fn();
+    const endReload = systemIo().onReload(reload);
+    for (const stream of streams) Object.defineProperty(stream, "isTTY", { value: isTTY, configurable: true });
+    signals.emit("SIGHUP");
+    expect([reload.mock.calls.length, told.mock.calls.length]).toEqual([reloads, interrupts]);
+    endReload();
+    signals.emit("SIGHUP");
+    expect(told, "when nothing reloads any more it interrupts").toHaveBeenCalledTimes(1);
+    end();
+    for (const one of SIGNALS) expect(signals.listenerCount(one)).toBe(0);
+  });
+});
+
 describe("a terminal that was closed while a question stood there", () => {
   /** A terminal that fails with this when it is set back. */
   const failing = (code: string) => {

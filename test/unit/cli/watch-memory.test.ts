@@ -58,6 +58,18 @@ describe("what is new at a look", () => {
     expect(memory.isNewFailure([diagnostic({ summary: "Another" })])).toBe(true);
   });
 
+  it("is no failure that has only lasted longer", () => {
+    const memory = new Memory();
+    const locked = (seconds: string) => [
+      diagnostic({ detail: `Held by process 4711 (apply), ann@ci-7, since 2026-11-22T08:00:00Z (${seconds} ago).` }),
+    ];
+    expect(memory.isNewFailure(locked("12 s"))).toBe(true);
+    expect(memory.isNewFailure(locked("312 s"))).toBe(false);
+    expect(memory.isNewFailure([diagnostic({ summary: "The API asks for a pause of 40 seconds" })])).toBe(true);
+    expect(memory.isNewFailure([diagnostic({ summary: "The API asks for a pause of 7 seconds" })])).toBe(false);
+    expect(memory.isNewFailure([diagnostic({ detail: "Held by process 4712 (apply)." })])).toBe(true);
+  });
+
   it("is an apply that leaves something else undone", () => {
     const memory = new Memory();
     expect(memory.isNewOutcome([diagnostic()])).toBe(true);

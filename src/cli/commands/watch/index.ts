@@ -34,6 +34,7 @@ export async function runWatch(invocation: Invocation, flags: WatchFlags): Promi
   const telling = new Telling(invocation);
   const options = { intervalMs, autoApprove, guards: flags, ...(maxRuns !== undefined && { maxRuns }) };
   const watch = new Watch(invocation, options, telling, stop.signal);
+  const endReload = invocation.io.onReload(() => watch.reload());
   try {
     const receiver = await listen(invocation, flags.listen, flags, {
       onHint: (hint) => watch.hint(hint),
@@ -47,6 +48,7 @@ export async function runWatch(invocation: Invocation, flags: WatchFlags): Promi
       await receiver?.close(AbortSignal.abort());
     }
   } finally {
+    endReload();
     end();
   }
 }

@@ -72,6 +72,10 @@ export class Memory {
   }
 }
 
+/** The same thing said at another moment has the same key: how long something has lasted, or is to be waited for, is left out. */
 function keyOf({ code, summary, address, detail }: Diagnostic): string {
-  return JSON.stringify([code, summary, address ?? null, detail ?? null]);
+  const timeless = (text = "") => text.replaceAll(TIMES, "");
+  return JSON.stringify([code, timeless(summary), address ?? null, timeless(detail)]);
 }
+
+const TIMES = /\b\d+(?:\.\d+)? ?(?:ms|milliseconds?|s|sec|seconds?|m|min|minutes?|h|hours?|days?)\b/g;

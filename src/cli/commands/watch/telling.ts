@@ -107,6 +107,10 @@ export class Telling {
     );
   }
 
+  reloading(): void {
+    this.#say({ type: "watch_reload" }, "SIGHUP: the declaration is read again, and everything is looked at.");
+  }
+
   settling(): void {
     this.#say({ type: "watch_settling" }, "The declaration is new: it is acted upon when it stays the same.");
   }

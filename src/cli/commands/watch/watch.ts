@@ -43,6 +43,8 @@ export class Watch {
   readonly #contention = new Contention();
   /** Ends the present wait. */
   #wake = new AbortController();
+  /** A look at everything is wanted as soon as this one has ended. */
+  #reloading = false;
   #looks = 0;
   /** Something declared is not made, or a create has no known outcome: an event about an unknown id may be about it. */
   #open = true;
@@ -67,6 +69,13 @@ export class Watch {
     this.#wake.abort();
   }
 
+  /** The declaration has changed, as its deployment says: a look at everything comes at once, or after the present one. */
+  reload(): void {
+    this.#telling.reloading();
+    this.#reloading = true;
+    this.#wake.abort();
+  }
+
   /**
    * Looks until it is stopped.
    * @returns the exit code.
@@ -75,6 +84,8 @@ export class Watch {
   async run(): Promise<number> {
     const { maxRuns = Number.POSITIVE_INFINITY } = this.#options;
     while (!this.#stop.aborted && this.#looks < maxRuns) {
+      if (this.#reloading) this.#schedule.widen(this.#now);
+      this.#reloading = false;
       const { kind, at } = this.#schedule.next();
       if (at > this.#now) await this.#wait(at - this.#now);
       else await this.#turn(kind);
