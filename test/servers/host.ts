@@ -170,6 +170,7 @@ export class Host implements AsyncDisposable {
       readInput: async () => "",
       readInputBytes: async () => new Uint8Array(),
       onInterrupt: () => () => undefined,
+      onReload: () => () => undefined,
       run: never("start a command"),
       capture: never("start a command"),
       shell: never("start a shell"),
