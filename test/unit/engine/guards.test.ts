@@ -149,6 +149,39 @@ describe("max_spend", () => {
     expect(found?.fix).toContain("`--max-spend USD=900` and `--allow-unknown-prices`; orders of unknown amount then");
   });
 
+  it.each<[string, readonly Change[], Limits, detail: string, fix: string]>([
+    [
+      "only amounts that are known",
+      [order("a")],
+      { maxSpend: { USD: 1 } },
+      "At most: hosting_service.a 450.\nAmounts are in the API's own unit.",
+      "Check the orders. To allow them in this run only: `--max-spend USD=450`.",
+    ],
+    [
+      "only amounts that are not",
+      [domain("d")],
+      { maxSpend: { USD: 1 } },
+      "Unknown: hosting_domain.d (the API gives no price for domains).\nAmounts are in the API's own unit.",
+      "Check the orders. To allow them in this run only: `--allow-unknown-prices`; orders of unknown amount then leave one by one, and each invoice counts.",
+    ],
+    [
+      "an amount in a currency that is not known yet",
+      [order("a", { currency: "unknown", most: 5 })],
+      { maxSpend: { USD: 9 } },
+      "Unknown: hosting_service.a (its currency is known only after apply).\nAmounts are in the API's own unit.",
+      "Check the orders. To allow them in this run only: `--allow-unknown-prices`; orders of unknown amount then leave one by one, and each invoice counts.",
+    ],
+    [
+      "unknown amounts that are allowed, beside known ones that are too much",
+      [order("a"), domain("d")],
+      { maxSpend: { USD: 1 }, allowUnknownPrices: true },
+      "At most: hosting_service.a 450.\nUnknown: hosting_domain.d (the API gives no price for domains).\nAmounts are in the API's own unit.",
+      "Check the orders. To allow them in this run only: `--max-spend USD=450`.",
+    ],
+  ])("names %s and the flags that allow them", (_, changes, limits, detail, fix) => {
+    expect(check(changes, limits)).toMatchObject([{ severity: "error", detail, fix }]);
+  });
+
   it("writes amounts scaled beside the API's own where the user knows the scale: with cents it matters", () => {
     const [found] = check([order("a")], { maxSpend: { USD: 20 } }, { providers: providersOf({ moneyScale: 2 }) });
     expect(found?.summary).toBe("The orders of the plan may cost 450 USD (4.50); max_spend allows 20 USD (0.20)");
@@ -297,6 +330,23 @@ describe("removals", () => {
     ],
   ])("%s", (_, count, limits, over, expected) => {
     expect(said(check(removals(count), limits, over))).toEqual(expected.map((summary) => `guard.removals: ${summary}`));
+  });
+
+  it("are a share of what is recorded, all of it where nothing is", () => {
+    expect(said(check(removals(1), { maxRemovalsPercent: 50 }, { recorded: 0 }))).toEqual([
+      "guard.removals: The plan removes 1 of 0 recorded resources (100%); max_removals_percent allows 50%",
+    ]);
+  });
+
+  it("point at the limit that they break", () => {
+    const range = (line: number) => ({ file: "hosting.yaml", line, column: 1, endLine: line, endColumn: 2 });
+    const ranges = { maxRemovals: range(3), maxRemovalsPercent: range(4) };
+    const found = check(removals(6), { maxRemovals: 5, maxRemovalsPercent: 20, ranges });
+    expect(found.map((one) => one.range)).toEqual([range(3), range(4)]);
+    expect(
+      check(removals(7), { ranges }).map((one) => one.range),
+      "a default has no place",
+    ).toEqual([undefined]);
   });
 
   it("name what would go, a likely cause and the flag", () => {
