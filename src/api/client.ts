@@ -15,6 +15,7 @@ import {
   serviceForm,
   webhookForm,
 } from "./forms.ts";
+import { HostClock } from "./host-clock.ts";
 import { Limiter } from "./limiter.ts";
 import { createListing } from "./listing.ts";
 import { formOf, malformed } from "./malformed.ts";
@@ -44,6 +45,7 @@ export class HostingClient implements Reader, Writer {
   readonly #ownPool: Dispatcher | undefined;
   readonly #pageSize: number;
   readonly #maxPages: number;
+  readonly #hostClock: HostClock;
   #requests = 0;
 
   constructor(options: ClientOptions) {
@@ -53,10 +55,12 @@ export class HostingClient implements Reader, Writer {
     this.#ownPool = resolved.dispatcher === undefined ? dispatcher : undefined;
     this.#pageSize = resolved.pageSize;
     this.#maxPages = resolved.maxPages;
+    this.#hostClock = new HostClock(resolved.clock);
     this.#chain = buildChain({
       ...resolved,
       dispatcher,
       limiter: new Limiter(resolved),
+      hostClock: this.#hostClock,
       redact: createRedact(token),
       onRequest: (event) => {
         this.#requests += 1;
@@ -70,6 +74,11 @@ export class HostingClient implements Reader, Writer {
     return this.#requests;
   }
 
+  /** What time it is at the host, in milliseconds since the epoch, by the latest answers; the local time before the first. */
+  hostNow(): number {
+    return this.#hostClock.now();
+  }
+
   /** Closes the client's own connections; a dispatcher that was given stays open. */
   async close(): Promise<void> {
     await this.#ownPool?.close();
@@ -78,10 +87,11 @@ export class HostingClient implements Reader, Writer {
   /** Sends a request that changes something and reads its answer (§4). */
   async perform<E extends MutationName>(
     mutation: Mutation<E>,
-    { signal, notAfter, stop }: CallOptions = {},
+    { signal, notAfter, stop, repeatWithinMs }: CallOptions = {},
   ): Promise<Answers[E]> {
     const { endpoint, params, body, idempotencyKey } = mutation;
-    return readAnswer(endpoint, await this.#call(endpoint, { params, body, idempotencyKey, signal, notAfter, stop }));
+    const parts = { params, body, idempotencyKey, signal, notAfter, stop, repeatWithinMs };
+    return readAnswer(endpoint, await this.#call(endpoint, parts));
   }
 
   readonly plans = {

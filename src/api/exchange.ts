@@ -14,6 +14,10 @@ export interface ApiRequest {
   readonly signal?: AbortSignal | undefined;
   /** No attempt leaves after this moment (milliseconds since the epoch): a key may be forgotten by then. */
   readonly notAfter?: number | undefined;
+  /** For requests with a key: how long after one whose outcome is open another attempt may leave, in ms. */
+  readonly repeatWithinMs?: number | undefined;
+  /** Called when an attempt has its turn and leaves; set by the retry handler. */
+  readonly onLeave?: (() => void) | undefined;
   /** Aborted: no attempt leaves any more; one that has left is waited for. */
   readonly stop?: AbortSignal | undefined;
   /** Counts from 1; set by the retry handler. */

@@ -25,6 +25,7 @@ export function limit({ limiter, clock }: { limiter: Limiter; clock: Clock }, ne
     const sentAt = clock.now();
     // The wait for the turn counts, and so do the pauses between attempts.
     if (request.notAfter !== undefined && sentAt > request.notAfter) throw tooLate(request.endpoint);
+    request.onLeave?.();
     const reply = await next({ ...request, ...turn });
     // An answer that came is never lost to a failure of the book-keeping, which the next request meets anyway.
     await limiter.learn(reply, sentAt).catch(() => {});

@@ -44,7 +44,8 @@ function serverNow(headers: Reply["headers"], now: number): number {
   return httpDate(headers.date) ?? now;
 }
 
-function httpDate(value: string | undefined): number | undefined {
+/** The moment that an HTTP date names, in ms since the epoch; undefined for anything else. */
+export function httpDate(value: string | undefined): number | undefined {
   if (value === undefined || !/^[A-Za-z]{3,9},? /.test(value)) return undefined;
   const time = Date.parse(value);
   return Number.isNaN(time) ? undefined : time;

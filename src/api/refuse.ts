@@ -1,11 +1,11 @@
-import type { Clock, Code } from "../model/index.ts";
-import { describeEndpoint, endpoints } from "./endpoints.ts";
+import { type Clock, type Code, isObject } from "../model/index.ts";
+import { describeEndpoint, type EndpointName, endpoints } from "./endpoints.ts";
 import type { ApiRequest, Reply } from "./exchange.ts";
 import { FailedAttempt } from "./failure.ts";
 import { parseJson } from "./json.ts";
 import { retryAfter } from "./rate-headers.ts";
 import type { Redact } from "./redact.ts";
-import { fieldErrorsOf, serverMessageOf } from "./server-words.ts";
+import { fieldErrorsOf, htmlPage, serverMessageOf } from "./server-words.ts";
 
 interface Verdict {
   readonly code: Code;
@@ -13,6 +13,37 @@ interface Verdict {
   readonly fix: string;
   readonly reached?: "no" | "maybe";
   readonly transient?: boolean;
+}
+
+/** The refusals that say, in the API's own shape, that a request was not carried out (§7). */
+const PRECLUDING: readonly number[] = [400, 401, 403, 404, 422];
+
+/**
+ * Whether an answer is the API's own refusal of a request, which was then not carried out: one of the statuses that preclude
+ * it, with the body of §7 (an object with a text under `message`; of a 422 also one with `errors`). A page, a line of text,
+ * an empty body and any other JSON may come from a proxy, after the API has done its work.
+ */
+function precludes(reply: Reply): boolean {
+  if (reply.cut !== undefined || !PRECLUDING.includes(reply.status)) return false;
+  const json = parseJson(reply.text)?.value;
+  return isShaped(json) || (reply.status === 422 && isObject(json) && isObject(json.errors));
+}
+
+const isShaped = (json: unknown) => isObject(json) && typeof json.message === "string" && json.message.trim() !== "";
+
+/** Only what makes something new does harm when it is done twice. */
+const isCreate = (endpoint: EndpointName) => endpoint.startsWith("create") || endpoint === "registerDomain";
+
+/**
+ * Whether a 429 is the API's own (§7, §8), which refuses before it works. Its body is not specified, so an empty one or a
+ * line of text counts too where the headers speak of this token's budget: a time to wait, or nothing left of it. A page
+ * does not, nor does a bare 429: proxies have limits of their own, and apply them to answers too.
+ */
+function isOwnLimit({ headers, text, cut }: Reply): boolean {
+  if (cut !== undefined) return false;
+  if (isShaped(parseJson(text)?.value)) return true;
+  const counted = headers["retry-after"] !== undefined || headers["x-ratelimit-remaining"]?.trim() === "0";
+  return counted && htmlPage(text, headers["content-type"]) === undefined;
 }
 
 /** Turns an answer other than 2xx into the error that callers get (§7, and its silence about 401, 404 and 5xx). */
@@ -35,7 +66,7 @@ export function refusal(
   return new FailedAttempt(endpoint, {
     code: verdict.code,
     summary: verdict.summary,
-    reached: verdict.reached ?? "answered",
+    reached: verdict.reached ?? (!isCreate(endpoint) || precludes(reply) ? "answered" : "maybe"),
     status: reply.status,
     serverMessage,
     fieldErrors,
@@ -113,12 +144,13 @@ function judge({ endpoint }: ApiRequest, reply: Reply): Verdict {
     };
   }
   if (status === 429) {
+    const own = !isCreate(endpoint) || isOwnLimit(reply);
     return {
       code: "api.rate_limited",
       summary: "The API refused because of too many requests (429)",
       fix: "Wait a minute, or lower `requests_per_minute` if others use the same token.",
-      reached: "no",
-      transient: true,
+      reached: own ? "no" : "maybe",
+      transient: own || repeat !== "once",
     };
   }
   if (status === 407) {
@@ -135,7 +167,7 @@ function judge({ endpoint }: ApiRequest, reply: Reply): Verdict {
       summary: `The API answered with a redirect (${status})${destination(headers.location)}, which is not followed`,
       fix: "Set the base URL to the final address.",
       // "See other" is a common answer to what has been carried out.
-      ...(repeat !== "safe" && (status === 302 || status === 303) && { reached: "maybe" as const }),
+      ...(changes && (status === 302 || status === 303) && { reached: "maybe" as const }),
     };
   }
   if (status >= 500) return again("api.server", `The API failed (${status})`);

@@ -10,6 +10,7 @@ export interface RequestParts {
   readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly notAfter?: number | undefined;
+  readonly repeatWithinMs?: number | undefined;
   readonly stop?: AbortSignal | undefined;
 }
 
@@ -23,7 +24,7 @@ const KEY = /^[\x21-\x7e]{1,255}$/;
 export function buildRequest(name: EndpointName, parts: RequestParts): ApiRequest {
   const endpoint: Endpoint = endpoints[name];
   const { method, repeat } = endpoint;
-  const { params = {}, query = [], body, idempotencyKey, signal, notAfter, stop } = parts;
+  const { params = {}, query = [], body, idempotencyKey, signal, notAfter, stop, repeatWithinMs } = parts;
   const path = endpoint.path.replace(/\{(\w+)\}/g, (_, key: string) => segment(name, key, params[key]));
   const search = query
     .map(([key, value]) => `${encodeURIComponent(key)}=${encodeURIComponent(value.toWellFormed())}`)
@@ -55,6 +56,7 @@ export function buildRequest(name: EndpointName, parts: RequestParts): ApiReques
     secrets: typeof password === "string" ? [password] : [],
     signal,
     notAfter,
+    repeatWithinMs,
     stop,
     attempt: 1,
     waitedMs: 0,

@@ -17,6 +17,11 @@ const LONGEST_BACKOFF_MS = 20_000;
 const LONGEST_WAITS_MS = 300_000;
 const MOST_REFUSALS = 8;
 const MOST_CONFLICTS = 8;
+/**
+ * How long a host is trusted to remember an Idempotency-Key, in ms, unless its user says more (§8: not specified). As long as
+ * the back-offs of one request last; what is later is sent again only when the list was read.
+ */
+const REPEAT_WITHIN_MS = 5_000;
 
 /** What a DELETE means when an earlier attempt, whose answer was lost, has already done it. */
 const DONE_BEFORE: Answer = { status: 204, json: undefined };
@@ -38,25 +43,37 @@ interface Tally {
  * | lost, cut or unreadable answer, timeout, 408, 5xx | again | reported: it may have been carried out |
  * | any other answer | reported | reported |
  *
+ * A request with a key is repeated only as long as the host certainly remembers the key: `repeatWithinMs` after the first
+ * attempt whose outcome is open has left.
+ *
  * What is reported after an ambiguous attempt says `reached: "maybe"`, whatever the last attempt met.
  */
 export function retry(options: RetryOptions, next: Handler<Answer>): Handler<Answer> {
   const { clock } = options;
   return async (request) => {
     const { repeat } = endpoints[request.endpoint];
+    const { repeatWithinMs = REPEAT_WITHIN_MS } = request;
     let waited = 0;
     const tally: Tally = { failures: 0, refusals: 0, conflicts: 0 };
     let doubtful = false;
+    let { notAfter } = request;
     for (let attempt = 1; ; attempt++) {
+      let leftAt = clock.now();
+      const onLeave = () => {
+        leftAt = clock.now();
+      };
       try {
-        return await next({ ...request, attempt });
+        return await next({ ...request, attempt, notAfter, onLeave });
       } catch (error) {
         if (!(error instanceof FailedAttempt)) throw error;
         if (repeat === "idempotent" && doubtful && error.diagnostics[0]?.code === "api.not_found") return DONE_BEFORE;
         const delay = delayBefore(error, repeat, tally, options);
         if (delay === undefined || waited + delay > LONGEST_WAITS_MS) throw error.after(attempt, doubtful);
-        waited += delay;
+        if (repeat === "keyed" && !doubtful && error.reached === "maybe")
+          notAfter = Math.min(notAfter ?? Number.POSITIVE_INFINITY, leftAt + repeatWithinMs);
         doubtful ||= error.reached === "maybe" && repeat !== "safe";
+        if (doubtful && notAfter !== undefined && clock.now() + delay > notAfter) throw error.after(attempt, doubtful);
+        waited += delay;
         try {
           await clock.sleep(delay, beforeLeaving(request));
         } catch {

@@ -15,6 +15,11 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** No attempt of the request leaves after this moment, in milliseconds since the epoch. */
   readonly notAfter?: number;
+  /**
+   * For requests with an Idempotency-Key (§4): how long after one whose outcome is open the same may be sent again, in ms. By
+   * then the host may have forgotten the key, and would order a second time. Default: 5,000.
+   */
+  readonly repeatWithinMs?: number;
   /** Aborted: what has not left does not leave any more. What has left is waited for, as `signal` would not. */
   readonly stop?: AbortSignal;
 }
@@ -29,6 +34,8 @@ export interface Listing<T> extends AsyncIterable<T> {
  * suspend or delete: the compiler says so.
  */
 export interface Reader {
+  /** What time it is at the host, in milliseconds since the epoch: by the `Date` of its answers, else the local clock. */
+  hostNow(): number;
   readonly plans: { list(options?: CallOptions): Listing<PlanRecord> };
   readonly services: {
     list(options?: CallOptions): Listing<ServiceRecord>;

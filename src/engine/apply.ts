@@ -217,7 +217,6 @@ class Run {
         account,
         writer,
         project: plan.project,
-        now: () => clock.now(),
         pause: (ms) => clock.sleep(ms),
         stop: this.#options.stop,
         owner: () => this.#options.owner?.(),

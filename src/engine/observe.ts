@@ -29,6 +29,8 @@ export interface Observed {
   readonly observations: ReadonlyMap<string, Observation>;
   /** The plans that can be ordered, per provider; only where something is to be ordered. */
   readonly plans: ReadonlyMap<string, readonly PlanRecord[]>;
+  /** What time it is at each host by its answers, in milliseconds since the epoch, per provider. */
+  readonly now?: ReadonlyMap<string, number>;
   /** What data sources told, and what they were asked. */
   readonly data?: ReadonlyMap<string, DataReading>;
 }
@@ -94,7 +96,8 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
     result.status === "rejected" ? [result.reason as unknown] : [],
   );
   if (failures.length > 0) throw merged(failures);
-  return { observations, plans, data: data.readings };
+  const now = new Map(queries.map(({ provider }) => [provider, accounts(provider).hostNow()]));
+  return { observations, plans, now, data: data.readings };
 }
 
 const mayOrder = ({ kind, prior, importId, config }: Query) =>

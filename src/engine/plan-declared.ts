@@ -1,6 +1,5 @@
 import type { Kinds } from "../kinds/kind.ts";
 import {
-  keyIsTrusted,
   type Observation,
   type PlanInput,
   type Planned,
@@ -70,7 +69,6 @@ export function planDeclared(options: PlanOptions): PlannedDeclared {
     diagnostics.push(...own);
     if (own.some(({ severity }) => severity === "error")) continue;
     const dependsOn = dependenciesOf(resource, index);
-    const keyLifetimeMs = desired.providers.get(resource.provider)?.keyLifetimeMs;
     const input: PlanInput = {
       kind,
       address: resource.address,
@@ -83,20 +81,14 @@ export function planDeclared(options: PlanOptions): PlannedDeclared {
       dependsOn,
       secretByReference: secretsIn(resource, kinds, scope),
       holder: ({ id, attributes }) => holders.get(identityOf(resource.provider, kind, { ...attributes, id }) ?? ""),
-      // Only those that this plan settles by itself: their key is young, so they are sent again and named by the answer.
       abandoned: siblingsOf(resource, kind, state.resources.values()).filter(
         ({ address }) => !(options.declared ?? declared).has(address),
-      ),
-      siblings: siblingsOf(resource, kind, state.resources.values()).filter(
-        ({ address, private: { pending } }) =>
-          declared.has(address) && keyIsTrusted(pending.since, options.now, keyLifetimeMs),
       ),
       isLeaving: (address) => !(options.declared ?? declared).has(address),
       reorder: options.reorder.has(resource.address),
       orderAnyway: options.orderAnyway?.has(resource.address) ?? false,
-      keyLifetimeMs,
       plans: observed.plans.get(resource.provider) ?? [],
-      now: options.now,
+      now: observed.now?.get(resource.provider) ?? options.now,
     };
     const planned = planOne(
       input,

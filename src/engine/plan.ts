@@ -47,7 +47,16 @@ export function plan(options: PlanOptions): Plan {
     const holder = ({ id, attributes }: Remote) =>
       holders.get(identityOf(prior.provider, kind, { ...attributes, id }) ?? "");
     const forget = isForgotten(prior.address);
-    const planned = planRemoval({ kind, prior, observed: observation, mode, now, holder, forget });
+    const planned = planRemoval({
+      kind,
+      prior,
+      observed: observation,
+      mode,
+      now: observed.now?.get(prior.provider) ?? now,
+      settings: desired.providers.get(prior.provider),
+      holder,
+      forget,
+    });
     changes.set(prior.address, planned.change);
     diagnostics.push(...planned.diagnostics);
   }

@@ -16,8 +16,10 @@ import type { AttributeMeta } from "./attribute.ts";
 export interface Settings {
   /** Lower-cased status word -> phase, beside the words known by themselves. */
   readonly statusWords: Readonly<Record<string, Phase>>;
-  /** How long the API is trusted to remember an Idempotency-Key, in milliseconds. */
+  /** How long the API is said to remember an Idempotency-Key, in milliseconds. */
   readonly keyLifetimeMs?: number;
+  /** How long a list may be without a new object, in milliseconds. */
+  readonly listLagMs?: number;
 }
 
 /** What a kind is given to read the account with. */

@@ -4,6 +4,7 @@ import type { Settings } from "./kind.ts";
 
 const VARIABLE_NAME = "expected the name of an environment variable, such as HOSTING_TOKEN";
 const RETENTION = "expected a time such as 10m or 24h";
+const LAG = "expected a time such as 60s, or 0s";
 
 /**
  * The settings of a provider, as every front takes them: `providers` in YAML (where the descriptions stand in the
@@ -42,7 +43,14 @@ export const providerSettings = z.strictObject({
     .regex(/^[1-9]\d{0,5}(?:s|m|h|d)$/, RETENTION)
     .optional()
     .describe(
-      "How long this host remembers an Idempotency-Key, such as 24h, when it says so. Until then an order whose answer was lost is sent again; afterwards it is looked for first. Default: 10m.",
+      "How long this host remembers an Idempotency-Key, such as 24h, when it says so. So long one run repeats an order that was not answered; after that, and in every later run, it looks for the order first. Default: 5s.",
+    ),
+  list_lag: z
+    .string(LAG)
+    .regex(/^(?:0|[1-9]\d{0,5})(?:s|m|h)$/, LAG)
+    .optional()
+    .describe(
+      "How long a new object may be missing from the lists of this host, such as 60s. So long what was created counts as there although no list shows it, and nothing that was not answered is sent again. Default: 60s.",
     ),
   money_scale: z
     .int("expected a whole number of digits")
@@ -58,8 +66,8 @@ export type ProviderSettings = z.infer<typeof providerSettings>;
 
 /** Settings that are right by themselves, as the rest of the program takes them. */
 export function configOf(settings: ProviderSettings): Omit<ProviderConfig, "alias" | "range"> {
-  const { base_url, token_env, token_file, requests_per_minute, status_words, money_scale, idempotency_key_retention } =
-    settings;
+  const { base_url, token_env, token_file, requests_per_minute, status_words, money_scale } = settings;
+  const { idempotency_key_retention, list_lag } = settings;
   return {
     ...(base_url !== undefined && { baseUrl: base_url }),
     ...(token_env !== undefined && { tokenEnv: token_env }),
@@ -68,6 +76,7 @@ export function configOf(settings: ProviderSettings): Omit<ProviderConfig, "alia
     ...(status_words !== undefined && { statusWords: status_words }),
     ...(money_scale !== undefined && { moneyScale: money_scale }),
     ...(idempotency_key_retention !== undefined && { keyLifetimeMs: milliseconds(idempotency_key_retention) }),
+    ...(list_lag !== undefined && { listLagMs: milliseconds(list_lag) }),
   };
 }
 
@@ -81,7 +90,12 @@ function milliseconds(time: string): number {
 export function readingSettings({
   statusWords = {},
   keyLifetimeMs,
-}: Pick<ProviderConfig, "statusWords" | "keyLifetimeMs">): Settings {
+  listLagMs,
+}: Pick<ProviderConfig, "statusWords" | "keyLifetimeMs" | "listLagMs">): Settings {
   const words = Object.entries(statusWords).map(([word, phase]) => [word.trim().toLowerCase(), phase] as const);
-  return { statusWords: Object.fromEntries(words), ...(keyLifetimeMs !== undefined && { keyLifetimeMs }) };
+  return {
+    statusWords: Object.fromEntries(words),
+    ...(keyLifetimeMs !== undefined && { keyLifetimeMs }),
+    ...(listLagMs !== undefined && { listLagMs }),
+  };
 }

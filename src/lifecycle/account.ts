@@ -33,6 +33,11 @@ export class Account {
     return this.#context.settings;
   }
 
+  /** What time it is at the host, in milliseconds since the epoch: what its records say of time is compared with this. */
+  hostNow(): number {
+    return this.#context.client.hostNow();
+  }
+
   /** The whole collection of a kind (of one parent, for kinds that have one), by id. Empty when the kind cannot be listed. */
   list(kind: Kind, parent?: string): Promise<ReadonlyMap<string, Remote>> {
     const key = keyOf(kind, parent);

@@ -14,7 +14,7 @@ import { refreshed } from "./attributes.ts";
 import { type Applied, type ApplyContext, ended } from "./context.ts";
 import { create } from "./create.ts";
 import { intentOf, wasRefused } from "./creating.ts";
-import { settledMark } from "./doubt.ts";
+import { isJustCreated, settledMark } from "./doubt.ts";
 import { parentOf } from "./read.ts";
 import { stepsToward, tryOutput, writeSecret } from "./secrets.ts";
 
@@ -38,6 +38,10 @@ export async function applyChange(
   return change.actions[0] === "create" ? work.create() : work.update();
 }
 
+/** Whether the host may not show yet what a change is about. */
+const isYoung = ({ private: mark }: Change, { account }: ApplyContext) =>
+  isJustCreated(mark, account.settings, account.hostNow());
+
 /** One change under way: the attributes as they are after the last answer. */
 class Work {
   readonly #kind: Kind;
@@ -56,7 +60,8 @@ class Work {
     this.#context = context;
     this.#diagnostics = [...warnings];
     this.#attributes = change.before ?? {};
-    this.#mark = settledMark(change.private);
+    const { created, ...mark } = settledMark(change.private);
+    this.#mark = isYoung(change, context) ? { ...mark, ...(created !== undefined && { created }) } : mark;
   }
 
   /** Only the state changes (an import, or attributes that concern hostform alone). */
@@ -201,7 +206,7 @@ class Work {
 
   /** Sends a request after it was written down that it is begun. A password is not written down. */
   async #begun<T>(mutation: Mutation, mark: PrivateMark, send: () => Promise<T>): Promise<T> {
-    const { body: _, ...attempt } = intentOf(mutation, this.#context.now());
+    const { body: _, ...attempt } = intentOf(mutation, this.#context.account.hostNow());
     await this.#save({ ...mark, attempt });
     try {
       return await send();
@@ -219,7 +224,9 @@ class Work {
     } catch (error) {
       const [{ account }, parent] = [this.#context, this.#parent()];
       account.forget(this.#kind, parent); // gone already is what was wanted, if that is how it is now
-      if (!(await account.isMissing(error, this.#kind, String(attributes.id), parent))) throw error;
+      // A host whose lists lag may not know yet what it has just created: that is not gone.
+      const own = attributes.id === this.#change.before?.id && isYoung(this.#change, this.#context);
+      if (own || !(await account.isMissing(error, this.#kind, String(attributes.id), parent))) throw error;
     }
   }
 

@@ -53,3 +53,18 @@ const isEmpty = (told: Json) => told === null || (Array.isArray(told) && told.le
 
 const mayBeCleared = (type: z.ZodType, meta: AttributeMeta) =>
   meta.change !== "immutable" && (meta.change === undefined || type.safeParse(undefined).success);
+
+/** The first attribute that cannot change, of those that the API shows, in which a live object is not the planned one. */
+export function differing(kind: Kind, planned: JsonObject, { attributes }: Remote): string | undefined {
+  const found = attributesOf(kind).find(([name, , meta]) => {
+    const [told, wanted] = [attributes[name] ?? null, planned[name] ?? null];
+    return (
+      meta.change === "immutable" &&
+      !meta.unreadable &&
+      told !== null &&
+      wanted !== null &&
+      !sameValue(meta, wanted, told)
+    );
+  });
+  return found?.[0];
+}

@@ -26,8 +26,6 @@ export interface ApplyContext {
   readonly account: Account;
   readonly writer: Writer;
   readonly project: string;
-  /** Milliseconds since the epoch. */
-  now(): number;
   /** Resolves after so many milliseconds. */
   pause(ms: number): Promise<void>;
   /** Aborted when the run is stopped: what waits for its turn to create does not begin. */

@@ -8,11 +8,11 @@ export async function createBlind(
   kind: Kind,
   change: Change,
   planned: JsonObject,
-  { account, writer, now, markPending, unmark }: CreateContext,
+  { account, writer, markPending, unmark }: CreateContext,
 ): Promise<Created> {
   if (change.private.pending !== undefined) throw stopped(pending({ kind, address: change.address }));
   const mutation = kind.create(planned, undefined);
-  await markPending(intentOf(mutation, now()));
+  await markPending(intentOf(mutation, account.hostNow()));
   try {
     const made = kind.created(await writer.perform(mutation), planned, account.settings);
     if (!made.unclear) return made;

@@ -1,27 +1,21 @@
 import type { PlanRecord } from "../api/index.ts";
 import { type Created, type Kind, matches, type Remote } from "../kinds/kind.ts";
-import {
-  type Change,
-  type Diagnostic,
-  fail,
-  HostformError,
-  type Intent,
-  inQuotes,
-  type JsonObject,
-} from "../model/index.ts";
-import { attributesOf, sameValue } from "./attributes.ts";
-import { type CreateContext, intentOf, mutationOf, notSent, refusedAgain, stopped, wasRefused } from "./creating.ts";
-import { madeBetween, newSince } from "./doubt.ts";
-import { idempotencyKey, keyExpiry, keyIsTrusted } from "./key.ts";
+import { type Change, type Diagnostic, fail, HostformError, inQuotes, type JsonObject } from "../model/index.ts";
+import { differing } from "./attributes.ts";
+import { type CreateContext, intentOf, mutationOf, notSent, refusedAgain, resent, wasRefused } from "./creating.ts";
+import { madeBetween } from "./doubt.ts";
+import { findMade } from "./find-made.ts";
+import { idempotencyKey, repeatWithinMs } from "./key.ts";
 import { lookalikesOf } from "./lookalike.ts";
-import { existing, lookalike, undecided } from "./refusals.ts";
+import { existing, lookalike } from "./refusals.ts";
 
 /** Clocks differ: an answer about an object that is this much older than its order repeats an earlier answer. */
 const SKEW_MS = 300_000;
 
 /**
- * An order. The list is read once more before the first one leaves, so that what appeared since the plan, or fell
- * between two pages of it, is not ordered a second time.
+ * An order. The list is read once more before it leaves, so that what appeared since the plan, or fell between two pages of
+ * it, is not ordered a second time. One without known outcome is sent again, with the same key and bytes, only when the list
+ * certainly shows nothing of it: how long the host remembers the key is not known.
  */
 export async function createKeyed(
   kind: Kind,
@@ -29,27 +23,27 @@ export async function createKeyed(
   planned: JsonObject,
   context: CreateContext,
 ): Promise<Created> {
-  const { account, writer, project, now, markPending, unmark } = context;
+  const { account, writer, project, markPending, unmark } = context;
   const { pending, generation = 1 } = change.private;
+  const found = pending && (await findMade(kind, change, planned, pending, context));
+  if (found !== undefined) return adopted(kind, change, found);
   const before = await account.recheck(kind);
   const live = [...before.values()];
   const plans = kind.resembles === undefined ? [] : await account.plans();
   const like = likenessOf(kind, planned, plans);
   if (pending === undefined) refuseTwin(kind, change, planned, live.filter(like), plans, context);
-  else checkResend(kind, change, pending, live.filter(like), context);
 
   const key = idempotencyKey(project, kind.orderReference?.(planned) ?? change.address, generation);
   const fresh = kind.create(planned, key);
   const mutation = pending === undefined ? fresh : mutationOf(pending, fresh);
   const known = live.filter(like).map(({ id }) => id);
-  const intent = pending ?? intentOf(mutation, now(), known);
-  await markPending(intent);
-  // A key that is old already is used only where the list has shown that nothing was made.
-  const trusted = keyIsTrusted(intent.since, now(), account.settings.keyLifetimeMs);
-  const notAfter = keyExpiry(trusted ? intent.since : new Date(now()).toISOString(), account.settings.keyLifetimeMs);
+  const now = account.hostNow();
+  await markPending(pending === undefined ? intentOf(mutation, now, known) : resent(pending, now));
+  const { keyLifetimeMs } = account.settings;
+  const repeated = keyLifetimeMs === undefined ? {} : { repeatWithinMs: repeatWithinMs(keyLifetimeMs) };
   let made: Created;
   try {
-    made = kind.created(await writer.perform(mutation, { notAfter }), planned, account.settings);
+    made = kind.created(await writer.perform(mutation, repeated), planned, account.settings);
   } catch (error) {
     if (!wasRefused(error)) throw error;
     // A refusal of the second sending says nothing of the first.
@@ -106,6 +100,13 @@ export async function createKeyed(
   return { ...made, attributes, phase: earlier.phase, warning, ...(strange && { invoice: null, replayed: true }) };
 }
 
+/** What an order without known outcome has made: the list shows it, and nothing is sent. */
+function adopted(kind: Kind, { address }: Change, { id, attributes, phase }: Remote): Created {
+  const summary = `The answer to the order of ${address} was lost: adopted ${kind.noun} ${id}, which it made`;
+  const warning: Diagnostic = { severity: "warning", code: "apply.replayed", summary };
+  return { id, attributes, phase, invoice: null, replayed: true, warning };
+}
+
 /** The plan has named the service, and the user has said that it is another one (`--order-anyway`). The name of the order says otherwise. */
 function notAnother(kind: Kind, { address }: Change, earlier: Remote): never {
   const { id } = earlier;
@@ -142,26 +143,13 @@ function refuseTwin(
   if (doubles.length > 0 && !anyway) throw new HostformError([lookalike(subject, doubles)]);
 }
 
-/** Between plan and now the key may have grown too old to be relied on; then only the list can speak for sending again. */
-function checkResend(
-  kind: Kind,
-  { address }: Change,
-  pending: Intent,
-  alike: readonly Remote[],
-  { account, now, holder }: CreateContext,
-): void {
-  if (keyIsTrusted(pending.since, now(), account.settings.keyLifetimeMs)) return;
-  const made = newSince(pending, alike, (remote) => holder?.(kind, remote));
-  if (made.length > 0) throw stopped(undecided({ kind, address }, made));
-}
-
 /**
  * Whether an answer repeats that of an order from long ago, whose object has left the list since. A clock that is wrong
  * makes new objects look old: only one that does not exist is gone.
  */
-async function isReplayOfGone(kind: Kind, made: Created, { account, now }: CreateContext): Promise<boolean> {
-  const [first] = madeBetween(made) ?? [];
-  if (made.id === null || (first !== undefined && first > now() - SKEW_MS)) return false;
+async function isReplayOfGone(kind: Kind, made: Created, { account }: CreateContext): Promise<boolean> {
+  const [, last] = madeBetween(made) ?? [];
+  if (made.id === null || (last !== undefined && last > account.hostNow() - SKEW_MS)) return false;
   try {
     const live = await account.get(kind, made.id);
     return live === undefined || live.phase === "gone";
@@ -187,19 +175,4 @@ async function refuseOther(
     fix: "Declare another `reference` (or another name) to order it, or `hostform import` the one that is there.",
     address,
   });
-}
-
-/** The first attribute in which a live object is not the planned one. */
-function differing(kind: Kind, planned: JsonObject, { attributes }: Remote): string | undefined {
-  const found = attributesOf(kind).find(([name, , meta]) => {
-    const [told, wanted] = [attributes[name] ?? null, planned[name] ?? null];
-    return (
-      meta.change === "immutable" &&
-      !meta.unreadable &&
-      told !== null &&
-      wanted !== null &&
-      !sameValue(meta, wanted, told)
-    );
-  });
-  return found?.[0];
 }

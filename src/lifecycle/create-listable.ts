@@ -9,10 +9,11 @@ import {
   isReplacement,
   type JsonObject,
 } from "../model/index.ts";
-import { type CreateContext, intentOf, notSent, refusedAgain, stopped, wasRefused } from "./creating.ts";
-import { madeThen, newSince, SETTLED_MS, tellsOnce } from "./doubt.ts";
+import { type CreateContext, intentOf, notSent, refusedAgain, resent, wasRefused } from "./creating.ts";
+import { tellsOnce } from "./doubt.ts";
+import { findMade } from "./find-made.ts";
 import { parentOf } from "./read.ts";
-import { existing, undecided } from "./refusals.ts";
+import { existing } from "./refusals.ts";
 
 /** How often one run sends a create whose answer is lost each time. */
 const MOST_SENDINGS = 2;
@@ -39,12 +40,13 @@ export async function createListable(
   const known = [...(open?.known ?? before.map(({ id }) => id))];
   for (let sendings = 1; ; sendings++) {
     if (open !== undefined) {
-      const made = await found(kind, change, planned, open, context);
+      const made = await findMade(kind, change, planned, open, context);
       if (made !== undefined && !tellsOnce(kind)) return adopted(kind, planned, made, context);
       if (made !== undefined) await replaceLost(kind, change, made, context);
     }
     if (sendings > MOST_SENDINGS) throw lost;
-    const intent = intentOf(mutation, context.now(), known);
+    const now = account.hostNow();
+    const intent = open === undefined ? intentOf(mutation, now, known) : resent(open, now);
     await context.markPending(intent);
     open = intent;
     let answer: Parameters<Kind["created"]>[0];
@@ -90,32 +92,6 @@ async function present(kind: Kind, change: Change, planned: JsonObject, context:
   ]);
 }
 
-/** The object that a create without known outcome made; undefined when it made none. @throws when several could be it. */
-async function found(
-  kind: Kind,
-  change: Change,
-  planned: JsonObject,
-  intent: Intent,
-  { account, now, pause, holder }: CreateContext,
-): Promise<Remote | undefined> {
-  const age = now() - Date.parse(intent.since);
-  if (age < SETTLED_MS) await pause(Math.min(SETTLED_MS, SETTLED_MS - age));
-  const parent = parentOf(kind, planned);
-  const look = async () => {
-    account.forget(kind, parent);
-    const listed = [...(await account.list(kind, parent)).values()].filter(
-      ({ phase, attributes }) => phase !== "gone" && matches(kind, planned, attributes),
-    );
-    return newSince(intent, listed, (remote) => holder?.(kind, remote));
-  };
-  // A page may have shifted while the list was read: what is missing there is looked for once more.
-  const once = await look();
-  const made = once.length === 0 ? await look() : once;
-  const foreign = made.some((remote) => !madeThen(intent, remote, now()));
-  if (made.length > 1 || foreign) throw stopped(undecided({ kind, address: change.address }, made));
-  return made[0];
-}
-
 /** What could be learned only from the lost answer is lost: the object goes, and another is made. */
 async function replaceLost(
   kind: Kind,
@@ -150,9 +126,7 @@ async function named(
   const { address } = change;
   // Whatever comes of looking: what only the answer could tell is kept.
   await context.markPending(intent, made.attributes);
-  // It was answered: nothing is under way any more, so there is nothing to wait for.
-  const settled = { ...intent, since: new Date(context.now() - SETTLED_MS).toISOString() };
-  const listed = await found(kind, change, planned, settled, context);
+  const listed = await findMade(kind, change, planned, intent, context);
   if (listed === undefined) {
     fail("api.malformed", `The API answered the creation of ${address} without an id, and its list does not show it`, {
       detail: `A ${kind.noun} as it is declared was expected in the list after a successful answer.`,

@@ -13,6 +13,7 @@ import type { ApplyContext } from "./context.ts";
 export interface CreateContext
   extends Pick<
     ApplyContext,
+<<<<<<< HEAD
     | "account"
     | "writer"
     | "project"
@@ -26,6 +27,9 @@ export interface CreateContext
     | "take"
     | "stop"
     | "owner"
+=======
+    "account" | "writer" | "project" | "pause" | "holder" | "replaces" | "adoptsOrders" | "siblings" | "claim" | "take"
+>>>>>>> 7e0fbec (The list outranks the clock: a pending create is matched before it is sent again; only the API's own refusal means not done; times are the host's)
   > {
   /** Records durably that the create was begun. @param told what is known of the object already. */
   markPending(intent: Intent, told?: JsonObject): Promise<void>;
@@ -50,6 +54,9 @@ export function intentOf({ endpoint, params, body, idempotencyKey }: Mutation, n
     ...(known !== undefined && known.length > 0 && { known }),
   };
 }
+
+/** The intent of a request that is sent again. */
+export const resent = (intent: Intent, now: number): Intent => ({ ...intent, resent: new Date(now).toISOString() });
 
 /** The request of an intent, byte for byte as it was sent. */
 export function mutationOf(intent: Intent, fresh: Mutation): Mutation {

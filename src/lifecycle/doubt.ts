@@ -1,12 +1,38 @@
-import type { Kind, Remote } from "../kinds/kind.ts";
+import { type Kind, matches, type Remote, type Settings } from "../kinds/kind.ts";
 import type { Intent, JsonObject, PrivateMark, ResourceState } from "../model/index.ts";
-import { attributesOf } from "./attributes.ts";
+import { attributesOf, differing } from "./attributes.ts";
+
+/** A request whose answer was lost may still be under way. So long after it left it has arrived, or never will. */
+export const ON_THE_WAY_MS = 5_000;
+
+/** How long a list may be without a new object, unless the provider says otherwise (`list_lag`). */
+const LIST_LAG_MS = 60_000;
+
+type Lag = Pick<Settings, "listLagMs">;
 
 /**
- * A request whose answer was lost may still be under way. So long after it left it has arrived or never will, and the
- * list is believed to show what became of it.
+ * How long after a request left a list that shows nothing of it is believed, in milliseconds: nothing is sent again before.
+ * It has arrived by then, and a quarter of the time that lists may lag is to spare.
  */
-export const SETTLED_MS = 5_000;
+export const believedAfterMs = ({ listLagMs = LIST_LAG_MS }: Lag): number => ON_THE_WAY_MS + 1.25 * listLagMs;
+
+/** A request waits for its turn, and for pauses that the host asks for, after it is written down: so long at most. */
+const IN_LINE_MS = 600_000;
+
+/**
+ * How long ago a request certainly left, by the host's clock, in milliseconds. When it left is not known better than to some
+ * minutes; a time that lies ahead, or is unreadable, says nothing.
+ */
+export function ageOf({ since, resent = since }: Intent, now: number): number {
+  const age = now - Date.parse(resent);
+  return age >= IN_LINE_MS ? age : 0;
+}
+
+/** Whether a list may still be without an object that a create with an answer has made: it exists, whatever a list shows. */
+export function isJustCreated({ created }: PrivateMark, { listLagMs = LIST_LAG_MS }: Lag, now: number): boolean {
+  const age = now - Date.parse(created ?? "");
+  return Math.abs(age) < listLagMs;
+}
 
 /** A resource whose create was begun and whose outcome is not known. */
 export type Doubtful = ResourceState & { readonly private: { readonly pending: Intent } };
@@ -64,10 +90,31 @@ const SKEW_MS = 600_000;
  * Whether an object can be what a create made, by the time that it says it was made. One that does not say must have been
  * there soon after the request left.
  */
-export function madeThen({ since }: Intent, remote: Remote, now: number): boolean {
-  const left = Date.parse(since);
+export function madeThen({ since, resent = since }: Intent, remote: Remote, now: number): boolean {
   const [first, last] = madeBetween(remote) ?? [now, now];
-  return first <= left + SKEW_MS && last >= left - SKEW_MS;
+  return [since, resent].some((sent) => first <= Date.parse(sent) + SKEW_MS && last >= Date.parse(sent) - SKEW_MS);
+}
+
+/** The request of a create whose outcome is not known, and what it asked for. */
+export type Sent = Pick<Doubtful, "attributes" | "private">;
+
+/** The one object that the create has certainly made: alone, alive, as it was asked for, and made at that time. */
+export function certainlyMade(kind: Kind, sent: Sent, made: readonly Remote[], now: number): Remote | undefined {
+  const [only, ...others] = made;
+  if (only === undefined || others.length > 0 || only.phase === "gone") return undefined;
+  const same = matches(kind, sent.attributes, only.attributes) && differing(kind, sent.attributes, only) === undefined;
+  return same && madeThen(sent.private.pending, only, now) ? only : undefined;
+}
+
+/** What the account shows that the create may have made: alike, not there before, nobody else's. */
+export function newlyMade(
+  { kind, holder }: { readonly kind: Kind; holder?(remote: Remote): string | undefined },
+  { private: { pending: intent } }: Sent,
+  observed: { readonly status: string; readonly alike?: readonly Remote[] },
+): Remote[] {
+  const alike = observed.status === "present" ? [] : (observed.alike ?? []);
+  const unheld = newSince(intent, alike, holder);
+  return kind.creation === "keyed" ? unheld : unheld.filter(({ phase }) => phase !== "gone");
 }
 
 /**

@@ -2,9 +2,7 @@ import type { InvoiceRecord } from "../api/index.ts";
 import type { Kind, Remote } from "../kinds/kind.ts";
 import { ApiError, type Json, type JsonObject } from "../model/index.ts";
 import { type Account, isNotFound } from "./account.ts";
-import { type Doubtful, SETTLED_MS, tellsOnce } from "./doubt.ts";
-import { keyIsTrusted } from "./key.ts";
-import { certainlyMade, newlyMade } from "./plan-pending.ts";
+import { ageOf, believedAfterMs, certainlyMade, type Doubtful, newlyMade, tellsOnce } from "./doubt.ts";
 import { read } from "./read.ts";
 
 /** What is known of a create whose outcome is not: everything that can be read without changing anything. */
@@ -53,8 +51,6 @@ export interface EvidenceInput {
   readonly account: Account;
   readonly kind: Kind;
   readonly prior: Doubtful;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
   /** The kind whose objects invoices are raised for (services), to tell whose an invoice is. */
   readonly invoiced?: Kind | undefined;
   /** The other address under which a live object is recorded. */
@@ -87,11 +83,13 @@ async function candidates(input: EvidenceInput): Promise<Remote[]> {
   return newlyMade(input, prior, observed);
 }
 
-function verdictOf({ account, kind, prior, now }: EvidenceInput, made: readonly Remote[] | null): Evidence["verdict"] {
+function verdictOf({ account, kind, prior }: EvidenceInput, made: readonly Remote[] | null): Evidence["verdict"] {
   if (made === null) return "unknowable";
-  const { since } = prior.private.pending;
-  if (kind.creation === "keyed" && keyIsTrusted(since, now, account.settings.keyLifetimeMs)) return "sent-again";
-  if (made.length === 0) return now - Date.parse(since) < SETTLED_MS ? "unclear" : "nothing";
+  const now = account.hostNow();
+  if (made.length === 0) {
+    if (ageOf(prior.private.pending, now) < believedAfterMs(account.settings)) return "unclear";
+    return kind.creation === "keyed" ? "sent-again" : "nothing";
+  }
   if (certainlyMade(kind, prior, made, now) === undefined) return "unclear";
   return tellsOnce(kind, prior.attributes) ? "secret-lost" : "made";
 }

@@ -14,20 +14,11 @@ export function idempotencyKey(project: string, name: string, generation: number
   return `hostform-1-${digest.slice(0, 35)}`;
 }
 
-/** How long the API is trusted to remember an Idempotency-Key, unless it is said (§8: the retention is not specified). */
-const KEY_LIFETIME_MS = 600_000;
-
-/**
- * A request takes its time to arrive, the second longer than the first perhaps: one that leaves just before its key is
- * forgotten arrives after that, and would order again. Of a lifetime that is short it is the half.
- */
+/** A request takes its time to arrive. Of a lifetime that is short it is the half. */
 const ON_THE_WAY_MS = 60_000;
 
-/** The moment after which a key first sent at `since` (ISO 8601) must not be relied on, in milliseconds since the epoch. */
-export const keyExpiry = (since: string, lifetimeMs = KEY_LIFETIME_MS): number =>
-  Date.parse(since) + lifetimeMs - Math.min(ON_THE_WAY_MS, lifetimeMs / 2);
-
-/** Whether a key first sent at `since` (ISO 8601) may still be relied on. A time in the future or unreadable may not. */
-export function keyIsTrusted(since: string, now: number, lifetimeMs = KEY_LIFETIME_MS): boolean {
-  return now >= Date.parse(since) && now <= keyExpiry(since, lifetimeMs);
-}
+/**
+ * How long one run may repeat an order without looking, in milliseconds, at a host that is said to remember its key for
+ * `lifetimeMs`: what leaves just before that arrives after it, and would order again.
+ */
+export const repeatWithinMs = (lifetimeMs: number): number => lifetimeMs - Math.min(ON_THE_WAY_MS, lifetimeMs / 2);

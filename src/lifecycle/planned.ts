@@ -38,11 +38,9 @@ export interface PlanInput extends Others {
   readonly reorder: boolean;
   /** Order it although something like it exists. */
   readonly orderAnyway?: boolean;
-  /** How long the API is trusted to remember an Idempotency-Key, in milliseconds. */
-  readonly keyLifetimeMs?: number | undefined;
   /** The API's plans, for the price of an order. */
   readonly plans: readonly PlanRecord[];
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, by the host's clock. */
   readonly now: number;
 }
 

@@ -2,7 +2,7 @@ import { type Kind, matches, type Remote } from "../kinds/kind.ts";
 import { fail, hasUnknown, type JsonObject, type Phase, type ResourceState, type ValueObject } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { refreshed } from "./attributes.ts";
-import { madeBetween } from "./doubt.ts";
+import { isJustCreated, madeBetween } from "./doubt.ts";
 
 /** What the account shows of one resource. A plain value. */
 export type Observation =
@@ -56,7 +56,7 @@ export async function read(account: Account, query: ReadQuery): Promise<Observat
 }
 
 /** What is like the declaration; nothing when that or the collection is not known. */
-async function likeness(account: Account, kind: Kind, config: ValueObject | undefined): Promise<Likeness> {
+export async function likeness(account: Account, kind: Kind, config: ValueObject | undefined): Promise<Likeness> {
   const parent = parentOf(kind, config);
   const unreadable = kind.list === undefined || config === undefined;
   if (unreadable || (kind.parent !== undefined && parent === undefined)) return { matches: [] };
@@ -75,6 +75,10 @@ async function readRecorded(account: Account, kind: Kind, prior: ResourceState, 
   const id = prior.attributes.id;
   if (typeof id !== "string") return { status: "absent", matches: [] };
   const found = await one(account, kind, id, parentOf(kind, prior.attributes), alone);
+  // Lists may lag: what was created a moment ago is there, though none shows it yet.
+  if (found === undefined && isJustCreated(prior.private, account.settings, account.hostNow())) {
+    return { ...taken, phase: kind.phase?.(prior.attributes, account.settings) ?? "live" };
+  }
   return present(kind, prior.attributes, found);
 }
 

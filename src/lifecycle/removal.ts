@@ -1,4 +1,4 @@
-import type { Kind, Remote, RemovalPolicy } from "../kinds/kind.ts";
+import type { Kind, Remote, RemovalPolicy, Settings } from "../kinds/kind.ts";
 import {
   type Change,
   type Diagnostic,
@@ -8,8 +8,7 @@ import {
   type ResourceState,
 } from "../model/index.ts";
 import { refreshed } from "./attributes.ts";
-import { type Doubtful, isDoubtful, SETTLED_MS, settledMark } from "./doubt.ts";
-import { certainlyMade, newlyMade } from "./plan-pending.ts";
+import { ageOf, believedAfterMs, certainlyMade, type Doubtful, isDoubtful, newlyMade, settledMark } from "./doubt.ts";
 import { secretNames } from "./planned.ts";
 import type { Observation } from "./read.ts";
 
@@ -21,8 +20,10 @@ export interface RemovalInput {
   readonly mode: "apply" | "destroy";
   /** It is to be forgotten, whatever the policy: the declaration says so (`removed` with `destroy = false`). */
   readonly forget?: boolean;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, by the host's clock. */
   readonly now: number;
+  /** Of the provider. */
+  readonly settings?: Pick<Settings, "listLagMs"> | undefined;
   /** The other address under which a live object is recorded. */
   holder?(remote: Remote): string | undefined;
 }
@@ -148,7 +149,7 @@ function notSuspendable(kind: Kind, address: string, phase: Phase, before: JsonO
  * forgotten; where neither is known, the user decides.
  */
 function planDoubtful(input: RemovalInput, prior: Doubtful): PlannedRemoval {
-  const { kind, observed, now } = input;
+  const { kind, observed, now, settings = {} } = input;
   const { deposed, ...mark } = settledMark(prior.private);
   const made = kind.creation === "blind" ? [] : newlyMade(input, prior, observed);
   const only = certainlyMade(kind, prior, made, now);
@@ -161,7 +162,7 @@ function planDoubtful(input: RemovalInput, prior: Doubtful): PlannedRemoval {
   }
   // Where a natural key tells one from another, an account that does not show it does not have it.
   const telling = kind.creation !== "blind" && kind.naturalKey(prior.attributes) !== undefined;
-  if (made.length === 0 && telling && now - Date.parse(prior.private.pending.since) >= SETTLED_MS) {
+  if (made.length === 0 && telling && ageOf(prior.private.pending, now) >= believedAfterMs(settings)) {
     // An object that was to be replaced is still there.
     const settled = { ...prior, attributes: deposed ?? prior.attributes, private: mark };
     const left: Observation =

@@ -118,8 +118,10 @@ export interface ProviderConfig {
   readonly requestsPerMinute?: number;
   /** Status words of this host -> phase, for words that hostform does not know. */
   readonly statusWords?: Readonly<Record<string, Phase>>;
-  /** How long the API is trusted to remember an Idempotency-Key, in milliseconds (§8: not specified). Default: ten minutes. */
+  /** How long the API is said to remember an Idempotency-Key, in milliseconds (§8: not specified). Default: some seconds. */
   readonly keyLifetimeMs?: number;
+  /** How long a list may be without a new object, in milliseconds (not specified). Default: a minute. */
+  readonly listLagMs?: number;
   /** Digits after the decimal point of money amounts, when the user knows the scale. */
   readonly moneyScale?: number;
   readonly range?: SourceRange;

@@ -5,8 +5,10 @@ import type { Json, JsonObject } from "./value.ts";
  * is found of it later belongs to a run that did not come to its end.
  */
 export interface Intent {
-  /** When it first left (ISO 8601). */
+  /** When it first left (ISO 8601, by the host's clock). */
   readonly since: string;
+  /** When it last left, if it was sent more than once. */
+  readonly resent?: string;
   /** The endpoint: `createService`. */
   readonly operation: string;
   readonly params?: Readonly<Record<string, string>>;
@@ -25,6 +27,8 @@ export interface Intent {
 export interface PrivateMark {
   /** How often this declared service was ordered on purpose; part of its Idempotency-Key. Absent means 1. */
   readonly generation?: number;
+  /** When it was created (ISO 8601, by the host's clock): lists may be without it for some time (`list_lag`). */
+  readonly created?: string;
   /** The attributes of the object that this one replaced and that remains to be deleted. */
   readonly deposed?: JsonObject;
   /** A create that was begun and whose outcome is not known. */

@@ -141,6 +141,7 @@ function encodeSensitive(names: readonly string[], original: InstanceJson | unde
 
 const intent = z.looseObject({
   since: z.string(),
+  resent: z.string().optional(),
   operation: z.string(),
   params: z.record(z.string(), z.string()).optional(),
   body: z.record(z.string(), z.unknown()).optional(),
@@ -151,6 +152,7 @@ const intent = z.looseObject({
 /** One entry for each field of the mark: a field that the model gains or loses does not compile until it is here too. */
 const markFields = {
   generation: z.number().int().min(1).optional(),
+  created: z.string().optional(),
   deposed: z.record(z.string(), z.unknown()).optional(),
   pending: intent.optional(),
   attempt: intent.optional(),

@@ -102,5 +102,4 @@ const HAPPENINGS = [
   /\[plan\.pending\] is \d/,
   /\[plan\.pending\] is not there/,
   /\[plan\.gone\]/,
-  /\[apply\.replayed\]/,
 ];

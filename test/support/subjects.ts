@@ -1,7 +1,7 @@
 /** Builders for unit tests of lifecycle and engine: kinds, records as they are read, states, declarations, accounts. */
 import type { Mutation, MutationName, PlanRecord, Reader, Writer } from "../../src/api/index.ts";
 import { kinds } from "../../src/kinds/index.ts";
-import type { Kind, Remote } from "../../src/kinds/kind.ts";
+import type { Kind, Remote, Settings } from "../../src/kinds/kind.ts";
 import { Account, attributesOf } from "../../src/lifecycle/index.ts";
 import {
   ApiError,
@@ -13,6 +13,7 @@ import {
   type State,
   templatesOf,
 } from "../../src/model/index.ts";
+import { START } from "./clock.ts";
 
 export function kindOf(type: string): Kind {
   const kind = kinds.get(type);
@@ -106,10 +107,17 @@ export interface FakeAccount {
   plans: readonly Partial<PlanRecord>[] | "refused";
   /** Listing fails, with an answer. */
   broken: boolean;
+  /** What time it is at the host. */
+  now: () => number;
 }
 
 /** An account in which one kind is read from a map, without any client. */
 export function fakeAccount(of: Kind, ...objects: readonly Remote[]): FakeAccount {
+  return fakeAccountWith({}, of, ...objects);
+}
+
+/** The same with settings of the provider. */
+export function fakeAccountWith(settings: Partial<Settings>, of: Kind, ...objects: readonly Remote[]): FakeAccount {
   const live = new Map(objects.map((object) => [object.id, object]));
   const asked: string[] = [];
   const kind: Kind = {
@@ -130,18 +138,26 @@ export function fakeAccount(of: Kind, ...objects: readonly Remote[]): FakeAccoun
       },
     }),
   };
+<<<<<<< HEAD
   const all = async () => {
     if (fake.plans === "refused") throw failure("answered", 403);
     return fake.plans;
   };
   const reader = { plans: { list: () => ({ all }) } } as unknown as Reader;
+=======
+  const reader = {
+    hostNow: () => fake.now(),
+    plans: { list: () => ({ all: async (): Promise<PlanRecord[]> => [] }) },
+  } as unknown as Reader;
+>>>>>>> 7e0fbec (The list outranks the clock: a pending create is matched before it is sent again; only the API's own refusal means not done; times are the host's)
   const fake: FakeAccount = {
-    account: new Account(reader, { statusWords: {} }),
+    account: new Account(reader, { statusWords: {}, ...settings }),
     kind,
     objects: live,
     asked,
     plans: [],
     broken: false,
+    now: () => START,
   };
   return fake;
 }

@@ -66,7 +66,7 @@ export async function runResolve(
       if (flags.adopt !== undefined) return await settleAdopted(invocation, store, providers, one, flags.adopt);
       if (flags.wait) return await waitFor(invocation, store, providers, one, flags.waitTimeout ?? WAIT_MS, signal);
       const found = [];
-      for (const each of pending) found.push(await look(invocation, store.state, providers, each));
+      for (const each of pending) found.push(await look(store.state, providers, each));
       show(invocation, found);
       return 1;
     } finally {
@@ -96,7 +96,7 @@ function nothingPending(invocation: Invocation): number {
   return 0;
 }
 
-async function look({ io }: Invocation, state: State, providers: Providers, prior: Doubtful): Promise<Evidence> {
+async function look(state: State, providers: Providers, prior: Doubtful): Promise<Evidence> {
   const kind = kindOf(prior);
   const { account } = await providers.use(prior.provider);
   const holders = holdersOf(state, kinds);
@@ -104,7 +104,6 @@ async function look({ io }: Invocation, state: State, providers: Providers, prio
     account,
     kind,
     prior,
-    now: io.clock.now(),
     invoiced: kinds.get("hosting_service"),
     holder: ({ id, attributes }) => holders.get(identityOf(prior.provider, kind, { ...attributes, id }) ?? ""),
   });
@@ -182,7 +181,7 @@ async function waitFor(
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
     const { account } = await providers.use(prior.provider);
     account.forget(kind, kind.parent && String(prior.attributes[kind.parent]));
-    const found = await look(invocation, store.state, providers, prior);
+    const found = await look(store.state, providers, prior);
     const [only] = found.candidates ?? [];
     if (found.verdict === "made" && only !== undefined) {
       return settleAdopted(invocation, store, providers, prior, only.id);

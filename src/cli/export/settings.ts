@@ -103,7 +103,8 @@ function commentsOf({ alias, baseUrl, tokenEnv, tokenFile }: ProviderConfig): { 
 }
 
 function settingsOf(provider: ProviderConfig, project: string, places: Places, insecureHttp: boolean): TfItem[] {
-  const { alias, baseUrl, tokenEnv, tokenFile, requestsPerMinute, statusWords, keyLifetimeMs, moneyScale } = provider;
+  const { alias, baseUrl, tokenEnv, tokenFile, requestsPerMinute, statusWords, moneyScale } = provider;
+  const { keyLifetimeMs, listLagMs } = provider;
   if (alias !== "default" && tokenEnv === undefined && tokenFile === undefined) {
     fail("provider.token", `Provider ${alias} says nowhere where its token is`, {
       detail: "Terraform would take HOSTING_TOKEN, which is the token of another account.",
@@ -124,6 +125,7 @@ function settingsOf(provider: ProviderConfig, project: string, places: Places, i
     ["requests_per_minute", requestsPerMinute],
     ["status_words", statusWords && { map: Object.entries(statusWords) }],
     ["idempotency_key_retention", keyLifetimeMs === undefined ? undefined : timeText(keyLifetimeMs)],
+    ["list_lag", listLagMs === undefined ? undefined : timeText(listLagMs)],
     ["money_scale", moneyScale],
   ];
   return settings.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));

@@ -52,7 +52,13 @@ export const providerSchema: Schema = {
       type: "string",
       optional: true,
       description:
-        "How long this host remembers an Idempotency-Key, such as `24h`, when it says so. Until then an order whose answer was lost is sent again with the same key; afterwards it is looked for first. Default: `10m`.",
+        "How long this host remembers an Idempotency-Key, such as `24h`, when it says so. So long one apply repeats an order that was not answered; after that, and in every later apply, it looks for the order first. Default: `5s`.",
+    },
+    list_lag: {
+      type: "string",
+      optional: true,
+      description:
+        "How long a new object may be missing from the lists of this host, such as `60s`. So long what was created counts as there although no list shows it, and nothing that was not answered is sent again. Default: `60s`.",
     },
     money_scale: {
       type: "number",

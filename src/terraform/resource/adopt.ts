@@ -3,7 +3,7 @@ import {
   attributesOf,
   certainlyMade,
   type Doubtful,
-  keyIsTrusted,
+  isJustCreated,
   newlyMade,
   parentOf,
   read,
@@ -43,7 +43,9 @@ export async function adoptNoted(
   if (edited !== undefined) throw new HostformError([otherwise(kind, noted, edited[0])]);
   const readable = kind.list !== undefined || kind.get !== undefined;
   const found = readable ? await front.account.find(kind, id, parentOf(kind, noted.attributes)) : undefined;
-  if (readable && (found === undefined || found.phase === "gone")) {
+  // A list may not show yet what was created a moment ago.
+  const unlisted = found === undefined && isJustCreated(noted.private, front.session.settings, front.account.hostNow());
+  if (readable && !unlisted && (found === undefined || found.phase === "gone")) {
     if (kind.creation === "listable") return undefined;
     throw new HostformError([goneSince(kind, id)]);
   }
@@ -56,15 +58,13 @@ export async function adoptNoted(
 }
 
 /**
- * An order without known outcome whose key is too old for it to be sent again: what the account certainly shows of it by
- * now is what it has come to. Anything else is left to the lifecycle.
+ * An order without known outcome: what the account certainly shows of it by now is what it has come to. Anything else is left
+ * to the lifecycle.
  */
-export async function settledByNow(kind: Kind, noted: Doubtful, { account, session }: Front): Promise<ResourceState> {
-  const now = session.clock.now();
-  const isYoung = keyIsTrusted(noted.private.pending.since, now, session.settings.keyLifetimeMs);
-  if (kind.creation !== "keyed" || isYoung) return noted;
+export async function settledByNow(kind: Kind, noted: Doubtful, { account }: Front): Promise<ResourceState> {
+  if (kind.creation !== "keyed") return noted;
   const observed = await read(account, { kind, prior: undefined, config: noted.attributes });
-  const made = certainlyMade(kind, noted, newlyMade({ kind }, noted, observed), now);
+  const made = certainlyMade(kind, noted, newlyMade({ kind }, noted, observed), account.hostNow());
   if (made === undefined) return noted;
   const attributes = refreshed(kind, noted.attributes, made);
   return { ...noted, attributes, private: settledMark(noted.private) };

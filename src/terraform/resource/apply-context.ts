@@ -50,7 +50,6 @@ export function applyContext(
         : stoppable(client, stop, { until: clock.now() + limit, name: `timeouts.${operation}` }),
     // Without one nothing is ordered: that is refused before it comes to this.
     project: project ?? "",
-    now: () => clock.now(),
     pause: (ms) => clock.sleep(ms),
     stop,
     owner: () => place,

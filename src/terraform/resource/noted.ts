@@ -1,5 +1,5 @@
 import { importIdOf, type Kind } from "../../kinds/kind.ts";
-import { attributesOf, isDoubtful, parentOf } from "../../lifecycle/index.ts";
+import { attributesOf, isDoubtful, isJustCreated, parentOf } from "../../lifecycle/index.ts";
 import { type Diagnostic, equal, type Json, type JsonObject } from "../../model/index.ts";
 import type { Note } from "../contract.ts";
 import type { Front } from "./front.ts";
@@ -29,7 +29,9 @@ export async function standingNoteOf(kind: Kind, name: string | undefined, front
   const noted = noteOf(kind, name, front);
   if (noted.elsewhere?.code !== "plan.exists" || name === undefined) return noted;
   const { journal } = front.session;
-  const { id = null, ...attributes } = journal.get(kind.type, name)?.attributes ?? {};
+  const known = journal.get(kind.type, name);
+  const { id = null, ...attributes } = known?.attributes ?? {};
+  if (known && isJustCreated(known.private, front.session.settings, front.account.hostNow())) return noted;
   if (typeof id !== "string" || (kind.list === undefined && kind.get === undefined)) return noted;
   const found = await front.account.find(kind, id, parentOf(kind, attributes));
   if (found !== undefined && found.phase !== "gone") return noted;

@@ -76,8 +76,7 @@ export async function planDeclared(kind: Kind, question: PlanQuestion, front: Fr
 
 type Own = Pick<PlanInput, "config" | "prior" | "observed" | "plans" | "adopting">;
 
-function inputOf(kind: Kind, own: Own, { session }: Front): PlanInput {
-  const { settings, clock } = session;
+function inputOf(kind: Kind, own: Own, { account }: Front): PlanInput {
   return {
     kind,
     address: labelOf(kind, own.config),
@@ -88,8 +87,7 @@ function inputOf(kind: Kind, own: Own, { session }: Front): PlanInput {
     // Which objects other instances hold is not known here: something like it may well be one of those. The name tells.
     orderAnyway: true,
     secretByReference: untold(kind),
-    keyLifetimeMs: settings.keyLifetimeMs,
-    now: clock.now(),
+    now: account.hostNow(),
     ...own,
   };
 }

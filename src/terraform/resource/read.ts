@@ -82,9 +82,9 @@ async function notAgain(
   kind: Kind,
   recorded: JsonObject,
   what: string,
-  { account, session }: Front,
+  { account }: Front,
 ): Promise<Diagnostic | undefined> {
-  const lapsed = kind.lapsed?.(recorded, session.clock.now());
+  const lapsed = kind.lapsed?.(recorded, account.hostNow());
   if (lapsed !== undefined) {
     return {
       severity: "warning",
@@ -145,7 +145,7 @@ async function readDoubtful(kind: Kind, state: JsonObject, prior: Doubtful, fron
   if (kind.creation === "blind" || tellsOnce(kind, prior.attributes)) return left;
   const { account, session } = front;
   const observed = await read(account, { kind, prior: undefined, config: prior.attributes });
-  const made = certainlyMade(kind, prior, newlyMade({ kind }, prior, observed), session.clock.now());
+  const made = certainlyMade(kind, prior, newlyMade({ kind }, prior, observed), account.hostNow());
   if (made === undefined) return left;
   const attributes = refreshed(kind, prior.attributes, made);
   const summary = `${prior.address} was made by a request whose answer was lost: adopted ${kind.noun} ${made.id}`;

@@ -28,7 +28,7 @@ export async function planDestroy(kind: Kind, prior: JsonObject, mark: Mark, fro
   // The half of a replacement is not given the mark: without it nothing says what became of the request.
   if (prior.id === null && !isDoubtful(recorded))
     return { ...notFound(kind, recorded), diagnostics: [settleFirst(recorded.address)] };
-  const { settings, clock } = front.session;
+  const { settings } = front.session;
   const phase = kind.phase?.(prior, settings) ?? "live";
   const observed: Observation = isDoubtful(recorded)
     ? await read(front.account, { kind, prior: undefined, config: recorded.attributes })
@@ -36,7 +36,8 @@ export async function planDestroy(kind: Kind, prior: JsonObject, mark: Mark, fro
       ? { status: "gone", how: "is gone", matches: [] }
       : { status: "present", attributes: recorded.attributes, phase };
   if (prior.status === GONE && policyKept(kind, prior)) return notFound(kind, recorded);
-  const planned = planRemoval({ kind, prior: recorded, observed, mode: "apply", now: clock.now() });
+  const now = front.account.hostNow();
+  const planned = planRemoval({ kind, prior: recorded, observed, mode: "apply", now, settings });
   if (planned.change.removal !== undefined) {
     return { ...planned, diagnostics: [...planned.diagnostics, ...effectNotices(kind, prior, planned.change)] };
   }

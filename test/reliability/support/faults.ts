@@ -13,10 +13,10 @@ export interface Target {
 }
 
 /**
- * What the run can know: `refused`, nothing was made; `doubt`, it may have been; `in-flight`, for an order with a key it
- * may have been, for anything else it is a refusal; `empty`, it was made, but what the answer would have told is lost.
+ * What the run can know: `refused`, nothing was made; `doubt`, it may have been; `empty`, it was made, but what the answer
+ * would have told is lost.
  */
-export type Knowledge = "refused" | "doubt" | "in-flight" | "empty";
+export type Knowledge = "refused" | "doubt" | "empty";
 
 export interface Row {
   readonly what: string;
@@ -58,10 +58,13 @@ export const ROWS: readonly Row[] = [
   refused(404, "the API does not know the place"),
   refused(422, "§7: validation failure"),
   refused(429, "§7: too many requests; the run waits and sends it again, until it gives up"),
-  {
-    ...refused(409, "§7: a request with the same key is in progress; only orders of services have a key"),
-    knowledge: "in-flight",
-  },
+  ...[401, 403, 404, 429].flatMap((status) =>
+    doubtful(`HTML page with status ${status}`, "a proxy's refusal says nothing of what the API has done", {
+      status,
+      ...HTML,
+    }),
+  ),
+  ...doubtful("409", "§7: a request with the same key is in progress; without a key, anything may be", { status: 409 }),
   ...[500, 502, 503, 504].flatMap((status) =>
     doubtful(String(status), "a server that fails may have acted before it failed", { status }),
   ),
@@ -124,11 +127,5 @@ export const ROWS: readonly Row[] = [
     }),
   ),
   ...doubtful("redirect (302)", "not followed; also a common answer to what was done", { status: 302, ...ELSEWHERE }),
-  {
-    what: "redirect (307)",
-    why: "not followed; it asks for the request to be sent elsewhere, so it was not carried out here",
-    knowledge: "refused",
-    processed: false,
-    arrange: (place, target) => strike(place, target, { phase: "before", status: 307, ...ELSEWHERE }),
-  },
+  ...doubtful("redirect (307)", "not followed; no refusal of the API's own", { status: 307, ...ELSEWHERE }),
 ];

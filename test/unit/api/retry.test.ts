@@ -1,4 +1,4 @@
-import type nock from "nock";
+import nock from "nock";
 import { describe, expect, it } from "vitest";
 import type { HostingClient } from "../../../src/api/index.ts";
 import { api, failureOf, service, setUp, useNock } from "./support.ts";
@@ -37,7 +37,7 @@ const failures: Record<string, (intercepted: nock.Interceptor) => nock.Scope> = 
     i.replyWithError(Object.assign(new Error("x"), { code: "ENOTFOUND", syscall: "getaddrinfo" })),
   "connection reset": (i) => i.replyWithError(Object.assign(new Error("x"), { code: "ECONNRESET", syscall: "read" })),
   "500": (i) => i.reply(500, { message: "Server Error" }),
-  "503 with Retry-After": (i) => i.reply(503, "", { "retry-after": "7" }),
+  "503 with Retry-After": (i) => i.reply(503, "", { "retry-after": "4" }),
   "408": (i) => i.reply(408),
   "429": (i) => i.reply(429, "", { "retry-after": "3" }),
   "throttling page with status 200": (i) => i.reply(200, "<html><title>Too many requests</title></html>"),
@@ -77,11 +77,12 @@ describe("what is repeated after a failure", () => {
 
   for (const kind of every) {
     for (const status of [400, 401, 403, 404, 422, 301, 418]) {
-      it(`${status} is a clear answer: ${kind} is not repeated`, async () => {
+      it(`${status} without a body is not repeated: ${kind === "keyed" ? "an order may have been made" : `it is a clear answer (${kind})`}`, async () => {
         const { endpoint, call } = calls[kind];
         endpoint().reply(status);
         const { client } = setUp();
-        expect(await failureOf(call(client))).toMatchObject({ status, reached: "answered" });
+        const reached = kind === "keyed" ? "maybe" : "answered";
+        expect(await failureOf(call(client))).toMatchObject({ status, reached });
         expect(client.requests).toBe(1);
       });
     }
@@ -138,9 +139,68 @@ describe("bounds", () => {
   it("waits no more than five minutes in all, whatever the server asks for", async () => {
     calls.keyed.endpoint().times(3).reply(409, "", { "retry-after": "120" });
     const { client, clock } = setUp();
-    const call = client.services.create(order, { idempotencyKey: "key-1" });
+    const call = client.services.create(order, { idempotencyKey: "key-1", repeatWithinMs: 3_600_000 });
     expect(await failureOf(call)).toMatchObject({ status: 409 });
     expect(clock.waits).toEqual([120_000, 120_000]);
+  });
+
+  it.each([
+    ["in five seconds, where nobody says how long the host remembers keys", undefined, 5],
+    ["as long as the host is said to remember keys", 20_000, 20],
+    ["not at all, where it remembers none", 0, 0],
+  ])("repeats an order whose outcome is open %s", async (_, repeatWithinMs, seconds) => {
+    const { client, clock } = setUp({ maxAttempts: 20 });
+    let sent = 0;
+    let first = 0;
+    let last = 0;
+    api()
+      .post("/services", order)
+      .times(20)
+      .reply(() => {
+        sent += 1;
+        last = clock.now();
+        first ||= clock.now();
+        return [502, ""];
+      });
+    const options = { idempotencyKey: "key-1", ...(repeatWithinMs !== undefined && { repeatWithinMs }) };
+    expect(await failureOf(client.services.create(order, options))).toMatchObject({ status: 502, reached: "maybe" });
+    expect(last - first).toBeLessThanOrEqual(seconds * 1_000);
+    // The next back-off is longer than what was left.
+    expect(sent).toBe({ 5: 4, 20: 6, 0: 1 }[seconds]);
+    nock.cleanAll();
+  });
+
+  it("counts that time from the first sending whose outcome is open, not from a refusal before it", async () => {
+    const { client, clock } = setUp();
+    calls.keyed.endpoint().reply(429, "", { "retry-after": "60" });
+    calls.keyed.endpoint().reply(502);
+    calls.keyed.endpoint().reply(201, calls.keyed.success);
+    await client.services.create(order, { idempotencyKey: "key-1" });
+    expect(clock.waits.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(60_000);
+  });
+
+  it("sends an order no more that had to wait too long for its turn after one whose outcome is open", async () => {
+    let turns = 0;
+    const ledger = {
+      // The second turn comes in a minute.
+      reserve: async () => ({ waitMs: turns++ === 1 ? 60_000 : 0, left: 1 }),
+      pause: async () => {},
+      lower: async () => {},
+    };
+    calls.keyed.endpoint().reply(502);
+    const { client } = setUp({ ledger });
+    const error = await failureOf(client.services.create(order, { idempotencyKey: "key-1" }));
+    expect(error).toMatchObject({ reached: "maybe", diagnostics: [{ code: "api.too_late" }] });
+    expect(client.requests).toBe(1);
+  });
+
+  it("repeats what has no key for as long as ever", async () => {
+    calls.safe.endpoint().reply(503, "", { "retry-after": "60" });
+    calls.safe.endpoint().reply(200, calls.safe.success);
+    await setUp().client.services.get("7");
+    calls.idempotent.endpoint().reply(503, "", { "retry-after": "60" });
+    calls.idempotent.endpoint().reply(204);
+    await setUp().client.webhooks.delete("3");
   });
 
   it("gives up on a server that refuses each time with 429", async () => {
@@ -212,7 +272,8 @@ describe("an order whose key is in flight (409, §7)", () => {
 
   it("ends in api.conflict, with the order possibly made", async () => {
     calls.keyed.endpoint().times(8).reply(409);
-    const error = await failureOf(setUp().client.services.create(order, { idempotencyKey: "key-1" }));
+    const options = { idempotencyKey: "key-1", repeatWithinMs: 3_600_000 };
+    const error = await failureOf(setUp().client.services.create(order, options));
     expect(error).toMatchObject({ status: 409, reached: "maybe", diagnostics: [{ code: "api.conflict" }] });
   });
 

@@ -94,6 +94,7 @@ async function run(orders: readonly Ordered[], options: RunOptions = {}) {
         },
       }),
     },
+    hostNow: () => START,
   } as unknown as Reader;
   let [underWay, most, billed, id] = [0, 0, 0, 1000];
   const ordered: string[] = [];

@@ -1,6 +1,7 @@
 /** A create in all its ways of going wrong: how often it is sent, what is recorded, what is said. */
 import { describe, expect, it } from "vitest";
 import type { Mutation } from "../../../src/api/index.ts";
+import type { Settings } from "../../../src/kinds/kind.ts";
 import { type ApplyContext, applyChange, idempotencyKey } from "../../../src/lifecycle/index.ts";
 import {
   type Change,
@@ -15,7 +16,7 @@ import {
   complete,
   type FakeAccount,
   failure,
-  fakeAccount,
+  fakeAccountWith,
   fakeWriter,
   kindOf,
   liveGrant,
@@ -45,26 +46,32 @@ async function run(
     readonly phase?: "gone" | "live";
     /** The id of an object that this run has made. */
     readonly made?: string;
+    readonly settings?: Partial<Settings>;
+    /** Called after each wait, with the time since the start in ms: lists that lag. */
+    readonly appears?: (ms: number, fake: FakeAccount) => void;
+    readonly context?: Partial<ApplyContext>;
   } = {},
 ) {
-  const { live = [], phase = "live", made, ...changed } = over;
+  const { live = [], phase = "live", made, settings = {}, appears, context: more, ...changed } = over;
   const kind = kindOf(type);
-  const fake = fakeAccount(kind, ...live.map((attributes) => remote(attributes, phase)));
+  const fake = fakeAccountWith(settings, kind, ...live.map((attributes) => remote(attributes, phase)));
   if (made !== undefined) fake.account.noteNew(made);
   const writer = fakeWriter((mutation, nth) => answer(mutation, nth, fake));
   const records: (ResourceState | "dropped")[] = [];
   let time = START;
+  fake.now = () => time;
   const context: ApplyContext = {
     account: fake.account,
     writer,
     project: "acme",
-    now: () => time,
     pause: async (ms) => {
       time += ms;
+      appears?.(time - START, fake);
     },
     save: async (resource) => void records.push(structuredClone(resource)),
     drop: async () => void records.push("dropped"),
     wait: async () => undefined,
+    ...more,
   };
   const change: Change = {
     address: `${type}.acme`,
@@ -101,6 +108,9 @@ async function run(
   };
 }
 
+/** How long nothing is sent again where lists may lag for a minute: longer than that. */
+const WAIT = 80_000;
+
 const grantRecord = { ...liveGrant, raw: {} };
 const hookRecord = { ...liveWebhook, raw: {}, secret: "whsec_1" };
 const serviceRecord = { ...liveService, plan_id: null, raw: {} };
@@ -128,14 +138,14 @@ describe("a listable create", () => {
       false,
       { sent: 1, id: undefined, codes: ["api.server"], waited: 0 },
     ],
-    ["may have been carried out, and was: adopted", "maybe", 1, true, { sent: 1, id: "301", waited: 5_000 }],
-    ["may have been carried out, and was not: sent again", "maybe", 1, false, { sent: 2, id: "301", waited: 5_000 }],
+    ["may have been carried out, and was: adopted", "maybe", 1, true, { sent: 1, id: "301", waited: 0 }],
+    ["may have been carried out, and was not: sent again", "maybe", 1, false, { sent: 2, id: "301", waited: WAIT }],
     [
       "may have been carried out twice, and was not: given up, and left in doubt",
       "maybe",
       9,
       false,
-      { sent: 2, id: null, codes: ["api.server"], waited: 10_000 },
+      { sent: 2, id: null, codes: ["api.server"], waited: 2 * WAIT },
     ],
   ] as const)(
     "that %s",
@@ -204,7 +214,57 @@ describe("a listable create", () => {
       private: { pending },
       live: made ? [liveGrant] : [],
     });
-    expect(result).toMatchObject({ ...expected, pending: undefined, waited: 0 });
+    expect(result).toMatchObject({ ...expected, pending: undefined });
+    expect(result.waited).toBe(made ? 0 : WAIT);
+  });
+
+  it.each([
+    ["a list that lags", {}, 61_000],
+    ["a list that lags longer than others, as its user says", { listLagMs: 300_000 }, 310_000],
+    ["a list that lags by no more than requests take", { listLagMs: 0 }, 4_000],
+  ])("whose answer was lost is found in %s, and not sent again", async (_, settings, after) => {
+    const result = await run("hosting_grant", GRANT, () => Promise.reject(failure("maybe")), {
+      settings,
+      appears: (ms, { objects }) => void (ms >= after && objects.set("301", remote(liveGrant))),
+    });
+    expect(result).toMatchObject({ sent: 1, id: "301" });
+  });
+
+  it("that was sent again long after it was first sent waits once more, counted from the last time", async () => {
+    const [since, resent] = ["2026-11-20T10:00:00.000Z", "2026-11-21T09:59:50.000Z"];
+    const pending = { since, resent, operation: "createGrant", params: { id: "1001" } };
+    const result = await run("hosting_grant", GRANT, () => grantRecord, {
+      private: { pending },
+      appears: (ms, { objects }) => void (ms >= 65_000 && objects.set("301", remote(liveGrant))),
+    });
+    expect(result).toMatchObject({ sent: 0, id: "301", waited: WAIT });
+  });
+
+  it("that is sent again keeps the time of the first sending, and writes down that of the last", async () => {
+    const since = "2026-11-21T09:00:00.000Z";
+    const pending = { since, operation: "createGrant", params: { id: "1001" }, known: ["9"] };
+    const result = await run("hosting_grant", GRANT, () => grantRecord, { private: { pending } });
+    const resent = new Date(START).toISOString();
+    expect(result.records[0]).toMatchObject({ private: { pending: { since, resent, known: ["9"] } } });
+  });
+
+  it("that an earlier run began, and of which another address holds what it may have made, is sent", async () => {
+    const pending = { since: "2026-11-21T09:00:00.000Z", operation: "createGrant", params: { id: "1001" } };
+    const result = await run("hosting_grant", GRANT, () => ({ ...grantRecord, id: "302" }), {
+      private: { pending },
+      live: [liveGrant],
+      context: { holder: () => "hosting_grant.other" },
+    });
+    expect(result).toMatchObject({ sent: 1, id: "302" });
+  });
+
+  it("looks at the list before it waits, when requests must have arrived, and at the end twice", async () => {
+    const pending = { since: new Date(START).toISOString(), operation: "createGrant", params: { id: "1001" } };
+    const result = await run("hosting_grant", GRANT, () => grantRecord, { private: { pending } });
+    expect(result.asked).toEqual(["list 1001", "list 1001", "list 1001", "list 1001"]);
+    const old = { ...pending, since: "2026-11-21T09:00:00.000Z" };
+    const later = await run("hosting_grant", GRANT, () => grantRecord, { private: { pending: old } });
+    expect(later).toMatchObject({ asked: ["list 1001", "list 1001"], waited: 0 });
   });
 
   it("answered without a body is found in the list", async () => {
@@ -233,6 +293,8 @@ describe("a listable create", () => {
       "secret.lost",
       "api.malformed",
     ]);
+    // What was answered is deleted, not doubted: nothing is looked for before the second sending.
+    expect(result.waited).toBe(0);
   });
 
   it("answered without a body and not in the list is an error, not a second try", async () => {
@@ -240,8 +302,15 @@ describe("a listable create", () => {
       sent: 1,
       codes: ["api.malformed"],
       id: null,
-      waited: 0,
+      waited: WAIT,
     });
+  });
+
+  it("answered without a body by a host whose lists lag is found in the end", async () => {
+    const result = await run("hosting_grant", GRANT, () => null, {
+      appears: (ms, { objects }) => void (ms >= 30_000 && objects.set("301", remote(liveGrant))),
+    });
+    expect(result).toMatchObject({ sent: 1, id: "301", pending: undefined });
   });
 
   it("answered with a secret and without an id, and then the list fails: the secret and the doubt are kept", async () => {
@@ -410,7 +479,90 @@ describe("a keyed create", () => {
     const result = await run("hosting_service", ORDER, () => ordered(), { private: { pending } });
     expect(result.mutations[0]?.idempotencyKey).toBe("the-first-key");
     expect(result.records[0]).toMatchObject({ private: { pending } });
+    expect(result.records[0]).toMatchObject({
+      private: { pending: { resent: new Date(START + WAIT).toISOString() } },
+    });
     expect(result.pending).toBeUndefined();
+    // Not before lists certainly show what there is.
+    expect(result.waited).toBe(WAIT);
+  });
+
+  // What the account shows outranks the clock: a host may forget keys in seconds, and clocks may be wrong.
+  const SINCE: readonly (readonly [string, string])[] = [
+    ["a second ago", new Date(START - 1_000).toISOString()],
+    ["an hour ago", "2026-11-21T09:00:00.000Z"],
+    ["a day ago", "2026-11-20T10:00:00.000Z"],
+    ["in the future", "2026-11-22T08:00:00.000Z"],
+    ["at no time at all", "yesterday"],
+  ];
+
+  it.each(SINCE)("first sent %s, and its service is there since: adopted, not sent", async (_, since) => {
+    const pending = { since, operation: "createService", idempotencyKey: "the-first-key" };
+    const made = { ...liveService, created_at: since };
+    const result = await run("hosting_service", ORDER, () => ordered(), { private: { pending }, live: [made] });
+    if (since === "yesterday") return expect(result).toMatchObject({ sent: 0, codes: ["plan.pending"] });
+    expect(result).toMatchObject({ sent: 0, id: "1001", pending: undefined, waited: 0 });
+    expect("diagnostics" in result && result.diagnostics.map(({ code }) => code)).toEqual(["apply.replayed"]);
+  });
+
+  it.each(SINCE)("first sent %s, and its service appears while it waits: adopted, not sent", async (_, since) => {
+    const pending = { since, operation: "createService", idempotencyKey: "the-first-key" };
+    const made = remote({ ...liveService, created_at: since });
+    const result = await run("hosting_service", ORDER, () => ordered(), {
+      private: { pending },
+      appears: (ms, { objects }) => void (ms >= 61_000 && objects.set("1001", made)),
+    });
+    const isYoung = START - Date.parse(since) < WAIT || Number.isNaN(Date.parse(since));
+    const sure = !Number.isNaN(Date.parse(since));
+    if (!isYoung) expect(result).toMatchObject({ sent: 1, waited: 0 });
+    else
+      expect(result).toMatchObject({
+        sent: 0,
+        waited: WAIT,
+        ...(sure && { id: "1001" }),
+      });
+  });
+
+  it.each([
+    ["two of its domain", [liveService, { ...liveService, id: "1002" }]],
+    ["one of its domain and of another plan", [{ ...liveService, plan_id: 12 }]],
+    ["one of its domain and in another currency", [{ ...liveService, currency: "EUR" }]],
+    ["one of its domain that was made before", [{ ...liveService, created_at: "2026-11-21T09:00:00Z" }]],
+  ])("first sent a minute ago, and the account shows %s: the user decides", async (_, live) => {
+    const pending = { since: "2026-11-21T09:59:00.000Z", operation: "createService", idempotencyKey: "the-first-key" };
+    const result = await run("hosting_service", ORDER, () => ordered(), { private: { pending }, live });
+    expect(result).toMatchObject({ sent: 0, codes: ["plan.pending"] });
+  });
+
+  it("of a server first sent a minute ago, with a new one of its plan in sight, is left to the user", async () => {
+    const pending = { since: "2026-11-21T09:59:00.000Z", operation: "createService", idempotencyKey: "the-first-key" };
+    const mark = { private: { pending } };
+    const result = await run("hosting_service", SERVER, () => ordered(), { ...mark, live: [liveServer] });
+    expect(result).toMatchObject({ sent: 0, codes: ["plan.pending"] });
+    // One that was there before, or is another's, is none that it made.
+    const known = { private: { pending: { ...pending, known: ["1001"] } } };
+    const answer = { service: { ...serviceRecord, ...liveServer, id: "1002" }, invoice: null };
+    expect(await run("hosting_service", SERVER, () => answer, { ...known, live: [liveServer] })).toMatchObject({
+      sent: 1,
+      id: "1002",
+    });
+    const context = { holder: () => "hosting_service.other" };
+    expect(await run("hosting_service", SERVER, () => answer, { ...mark, live: [liveServer], context })).toMatchObject({
+      sent: 1,
+      id: "1002",
+    });
+  });
+
+  it("is repeated within the run as long as its user says that the host remembers keys", async () => {
+    const options: unknown[] = [];
+    const perform = async (_: unknown, given: unknown) => {
+      options.push(given);
+      return ordered() as never;
+    };
+    await run("hosting_service", ORDER, () => ordered(), { context: { writer: { perform } } });
+    const settings = { keyLifetimeMs: 600_000 };
+    await run("hosting_service", ORDER, () => ordered(), { settings, context: { writer: { perform } } });
+    expect(options).toEqual([{}, { repeatWithinMs: 540_000 }]);
   });
 
   it("refused when it is sent again leaves the doubt about the first sending", async () => {
@@ -423,7 +575,7 @@ describe("a keyed create", () => {
       },
       { private: { pending } },
     );
-    expect(result.pending).toEqual(pending);
+    expect(result.pending).toEqual({ ...pending, resent: new Date(START + WAIT).toISOString() });
   });
 
   it.each([

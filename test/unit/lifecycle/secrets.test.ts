@@ -18,7 +18,6 @@ import {
   type Value,
   type ValueObject,
 } from "../../../src/model/index.ts";
-import { START } from "../../support/clock.ts";
 import { complete, fakeAccount, fakeWriter, kindOf, liveService, liveWebhook, remote } from "../../support/subjects.ts";
 
 const webhook = kindOf("hosting_webhook");
@@ -135,7 +134,6 @@ async function run(
     account: fakeAccount(webhook).account,
     writer,
     project: "acme",
-    now: () => START,
     pause: async () => undefined,
     save: async (resource) => {
       steps.push(`save ${resource.attributes.secret ?? resource.attributes.secret_fingerprint ?? "-"}`);

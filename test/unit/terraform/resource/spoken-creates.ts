@@ -54,13 +54,14 @@ interface Creation {
 }
 
 async function creation(type: string, { config, answer, live = [], phase = "live", mark = {}, over }: Creation) {
-  const { account, kind } = fakeAccount(kindOf(type), ...live.map((each) => remote(each, phase)));
+  const fake = fakeAccount(kindOf(type), ...live.map((each) => remote(each, phase)));
+  const { account, kind } = fake;
   let time = START;
+  fake.now = () => time;
   const context: ApplyContext = {
     account,
     writer: fakeWriter(answer ?? (() => Promise.reject(failure("maybe")))),
     project: "acme",
-    now: () => time,
     pause: async (ms) => {
       time += ms;
     },

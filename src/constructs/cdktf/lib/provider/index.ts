@@ -17,7 +17,7 @@ export interface HostingProviderConfig {
   */
   readonly baseUrl?: string;
   /**
-  * How long this host remembers an Idempotency-Key, such as `24h`, when it says so. Until then an order whose answer was lost is sent again with the same key; afterwards it is looked for first. Default: `10m`.
+  * How long this host remembers an Idempotency-Key, such as `24h`, when it says so. So long one apply repeats an order that was not answered; after that, and in every later apply, it looks for the order first. Default: `5s`.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs#idempotency_key_retention HostingProvider#idempotency_key_retention}
   */
@@ -28,6 +28,12 @@ export interface HostingProviderConfig {
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs#insecure_http HostingProvider#insecure_http}
   */
   readonly insecureHttp?: boolean | cdktf.IResolvable;
+  /**
+  * How long a new object may be missing from the lists of this host, such as `60s`. So long what was created counts as there although no list shows it, and nothing that was not answered is sent again. Default: `60s`.
+  *
+  * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs#list_lag HostingProvider#list_lag}
+  */
+  readonly listLag?: string;
   /**
   * Digits after the decimal point of money amounts, 0 to 4. With it data sources tell amounts as text too (`price_text = "9.99 USD"`); amounts as numbers always stay in the API's own unit.
   *
@@ -129,6 +135,7 @@ export class HostingProvider extends cdktf.TerraformProvider {
     this._baseUrl = config.baseUrl;
     this._idempotencyKeyRetention = config.idempotencyKeyRetention;
     this._insecureHttp = config.insecureHttp;
+    this._listLag = config.listLag;
     this._moneyScale = config.moneyScale;
     this._project = config.project;
     this._requestsPerMinute = config.requestsPerMinute;
@@ -166,7 +173,7 @@ export class HostingProvider extends cdktf.TerraformProvider {
   // idempotency_key_retention - computed: false, optional: true, required: false
   private _idempotencyKeyRetention?: string;
   /**
-  * How long this host remembers an Idempotency-Key, such as `24h`, when it says so. Until then an order whose answer was lost is sent again with the same key; afterwards it is looked for first. Default: `10m`.
+  * How long this host remembers an Idempotency-Key, such as `24h`, when it says so. So long one apply repeats an order that was not answered; after that, and in every later apply, it looks for the order first. Default: `5s`.
   */
   public get idempotencyKeyRetention() {
     return this._idempotencyKeyRetention;
@@ -199,6 +206,25 @@ export class HostingProvider extends cdktf.TerraformProvider {
   // Temporarily expose input value. Use with caution.
   public get insecureHttpInput() {
     return this._insecureHttp;
+  }
+
+  // list_lag - computed: false, optional: true, required: false
+  private _listLag?: string;
+  /**
+  * How long a new object may be missing from the lists of this host, such as `60s`. So long what was created counts as there although no list shows it, and nothing that was not answered is sent again. Default: `60s`.
+  */
+  public get listLag() {
+    return this._listLag;
+  }
+  public set listLag(value: string | undefined) {
+    this._listLag = value;
+  }
+  public resetListLag() {
+    this._listLag = undefined;
+  }
+  // Temporarily expose input value. Use with caution.
+  public get listLagInput() {
+    return this._listLag;
   }
 
   // money_scale - computed: false, optional: true, required: false
@@ -362,6 +388,7 @@ export class HostingProvider extends cdktf.TerraformProvider {
       base_url: cdktf.stringToTerraform(this._baseUrl),
       idempotency_key_retention: cdktf.stringToTerraform(this._idempotencyKeyRetention),
       insecure_http: cdktf.booleanToTerraform(this._insecureHttp),
+      list_lag: cdktf.stringToTerraform(this._listLag),
       money_scale: cdktf.numberToTerraform(this._moneyScale),
       project: cdktf.stringToTerraform(this._project),
       requests_per_minute: cdktf.numberToTerraform(this._requestsPerMinute),
@@ -392,6 +419,12 @@ export class HostingProvider extends cdktf.TerraformProvider {
         isBlock: false,
         type: "simple",
         storageClassType: "boolean",
+      },
+      list_lag: {
+        value: cdktf.stringToHclTerraform(this._listLag),
+        isBlock: false,
+        type: "simple",
+        storageClassType: "string",
       },
       money_scale: {
         value: cdktf.numberToHclTerraform(this._moneyScale),
