@@ -2,14 +2,14 @@ import type { CreateTurn, EarlierCreate, Writer } from "../api/index.ts";
 import type { Created, Kind } from "../kinds/kind.ts";
 import { ApiError, type Change, type Diagnostic, HostformError, inQuotes, type JsonObject } from "../model/index.ts";
 import { type CreateContext, wasRefused } from "./creating.ts";
-import { SETTLED_MS } from "./doubt.ts";
+import { believedAfterMs } from "./doubt.ts";
 import { parentOf } from "./read.ts";
 
 /**
  * Makes a create while no other process of this machine makes anything with the token, from the list that says that the thing
  * is not there to the answer. Two runs that share no state would otherwise find it missing at the same time.
  *
- * 1. Wait for the turn. What another process began and was killed in is still on its way for a moment: wait for that, too.
+ * 1. Wait for the turn. What another process began and was killed in may not be in the lists yet: wait for that, too.
  * 2. Another process made something since the lists were read: they are read again. Otherwise no request is added.
  * 3. What nothing shows (a domain) is refused when another run made it, or may have.
  * 4. Note that the create leaves, carry it out, note what came of it.
@@ -22,14 +22,15 @@ export async function createInTurn(
   context: CreateContext,
   carryOut: (context: CreateContext) => Promise<Created>,
 ): Promise<Created> {
-  const { account, now, pause, stop } = context;
+  const { account, pause, stop } = context;
   if (account.turns === undefined) return carryOut(context);
   let isMyTurn = false;
   const work = async (turn: CreateTurn): Promise<Created> => {
     isMyTurn = true;
     const owner = context.owner?.() ?? "";
     const { unknownAt } = turn.others(account.countAtStart, owner);
-    const settles = unknownAt === undefined ? 0 : Math.min(SETTLED_MS, unknownAt + SETTLED_MS - now());
+    const believed = believedAfterMs(account.settings);
+    const settles = unknownAt === undefined ? 0 : Math.min(believed, unknownAt + believed - account.hostNow());
     if (settles > 0) await pause(settles);
     account.catchUp(turn);
     const note = () => ({ thing: thingOf(kind, planned), owner: context.owner?.() ?? "" });
@@ -38,7 +39,7 @@ export async function createInTurn(
       if (earlier !== undefined && (!earlier.isOwn || earlier.isNew))
         throw madeElsewhere(kind, change, planned, earlier);
     }
-    const writer = noting(context.writer, turn, () => turn.begin(note(), now()));
+    const writer = noting(context.writer, turn, () => turn.begin(note(), account.hostNow()));
     const made = await carryOut({ ...context, writer });
     turn.end("made");
     return made;

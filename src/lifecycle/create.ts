@@ -10,8 +10,8 @@ import type { CreateContext } from "./creating.ts";
  * Sends a create, in the way of its class, and says what was made. That it was begun is durable before it leaves, and
  * is taken back only when it certainly was not carried out. When the answer is lost:
  *
- * - keyed: the same key and bytes are sent again while the key is young; when it is old, the list decides;
- * - listable: the list decides: no new object, sent again; exactly one, adopted; several, stopped;
+ * - keyed: the list decides: nothing new like it, the same key and bytes are sent again; certainly it, adopted; else stopped;
+ * - listable: the same, without a key;
  * - blind: the resource stays marked as pending and the request is never sent again by itself.
  *
  * Creates of one token are made in turns by the processes of a machine (create-turn.ts).

@@ -13,11 +13,9 @@ import type { ApplyContext } from "./context.ts";
 export interface CreateContext
   extends Pick<
     ApplyContext,
-<<<<<<< HEAD
     | "account"
     | "writer"
     | "project"
-    | "now"
     | "pause"
     | "holder"
     | "replaces"
@@ -27,9 +25,6 @@ export interface CreateContext
     | "take"
     | "stop"
     | "owner"
-=======
-    "account" | "writer" | "project" | "pause" | "holder" | "replaces" | "adoptsOrders" | "siblings" | "claim" | "take"
->>>>>>> 7e0fbec (The list outranks the clock: a pending create is matched before it is sent again; only the API's own refusal means not done; times are the host's)
   > {
   /** Records durably that the create was begun. @param told what is known of the object already. */
   markPending(intent: Intent, told?: JsonObject): Promise<void>;

@@ -138,18 +138,11 @@ export function fakeAccountWith(settings: Partial<Settings>, of: Kind, ...object
       },
     }),
   };
-<<<<<<< HEAD
   const all = async () => {
     if (fake.plans === "refused") throw failure("answered", 403);
     return fake.plans;
   };
-  const reader = { plans: { list: () => ({ all }) } } as unknown as Reader;
-=======
-  const reader = {
-    hostNow: () => fake.now(),
-    plans: { list: () => ({ all: async (): Promise<PlanRecord[]> => [] }) },
-  } as unknown as Reader;
->>>>>>> 7e0fbec (The list outranks the clock: a pending create is matched before it is sent again; only the API's own refusal means not done; times are the host's)
+  const reader = { hostNow: () => fake.now(), plans: { list: () => ({ all }) } } as unknown as Reader;
   const fake: FakeAccount = {
     account: new Account(reader, { statusWords: {}, ...settings }),
     kind,

@@ -42,6 +42,7 @@ function machine(type: string) {
   const file = path.join(temporaryFolder(), "token.creates");
   const clock = testClock();
   const fake = fakeAccount(kindOf(type));
+
   let made = 0;
   const make = ({ endpoint }: Mutation) => {
     made += 1;
@@ -56,7 +57,7 @@ function machine(type: string) {
   const begin = ({ owner, stop, anyway, pending, answer = make }: RunOptions = {}) => {
     const turns = new SharedCreateTurns(file, { clock, onAlone: (reason) => expect.fail(String(reason)) });
     onTestFinished(() => turns.close());
-    const account = new Account({} as Reader, { statusWords: {} }, undefined, turns);
+    const account = new Account({ hostNow: clock.now } as Reader, { statusWords: {} }, undefined, turns);
     const writer = fakeWriter(answer);
     const records: ResourceState[] = [];
     const { kind } = fake;
@@ -64,7 +65,6 @@ function machine(type: string) {
       account,
       writer,
       project: "acme",
-      now: clock.now,
       pause: (ms) => clock.sleep(ms),
       owner: () => owner,
       ...(stop && { stop }),
@@ -144,7 +144,8 @@ describe("a create that another run on the machine made meanwhile", () => {
     await other.run(async (turn) => turn.begin({ thing: "a grant", owner: "" }, clock.now()));
     clock.advance(1_000);
     expect(await next.end()).toMatchObject({ sent: 1, codes: [] });
-    expect(clock.slept).toBe(4_000);
+    // So long lists may be without it: 80 s, of which one has passed.
+    expect(clock.slept).toBe(79_000);
     expect(asked).toEqual(["list", "list"]);
   });
 });

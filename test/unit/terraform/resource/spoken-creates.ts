@@ -109,7 +109,7 @@ const elsewhere = (outcome: "made" | "unknown"): Partial<ApplyContext> => {
     end: () => undefined,
   };
   const turns: CreateTurns = { count: () => 1, run: (work) => work(turn), close: () => undefined };
-  return { account: new Account({} as Reader, { statusWords: {} }, undefined, turns) };
+  return { account: new Account({ hostNow: () => START } as Reader, { statusWords: {} }, undefined, turns) };
 };
 
 const CREATIONS: readonly (readonly [type: string, creation: Creation])[] = [
