@@ -18,6 +18,7 @@ import {
   type Plan,
   type Scope,
   type State,
+  unfulfilledIn,
   type ValueObject,
 } from "../model/index.ts";
 import { type DataReading, DataSources, type ReadData, readingsBefore } from "./data.ts";
@@ -142,6 +143,7 @@ class Run {
       outcomes: [...this.#outcomes.values()],
       diagnostics: [...this.#gate.exceeded(), ...outputs],
       interrupted: stop.aborted,
+      unfulfilled: unfulfilledIn(plan),
       noWait: this.#options.waitMs <= 0,
       pending: plan.changes.flatMap(({ address }) => (this.#records.isPending(address) ? [address] : [])),
       requests: requests() - before,
@@ -156,9 +158,11 @@ class Run {
       const prior = state.resources.get(change.address);
       if (prior === undefined || change.before === null || !isNoOp(change)) return [];
       // What the account shows now is what became of a request that an earlier run began.
-      const { attempt, ...mark } = prior.private;
-      const same = attempt === undefined && equal(prior.attributes, change.before);
-      return same ? [] : [{ ...prior, attributes: change.before, private: mark }];
+      const { attempt, job, ...mark } = prior.private;
+      const { job: open } = change.private;
+      const same =
+        attempt === undefined && equal(prior.attributes, change.before) && (job === undefined) === (open === undefined);
+      return same ? [] : [{ ...prior, attributes: change.before, private: { ...mark, ...(open && { job: open }) } }];
     });
     await Promise.all(stale.map((resource) => recorder.put(resource)));
   }
@@ -178,11 +182,11 @@ class Run {
     const seconds = () => (clock.now() - started) / 1000;
     try {
       const applied = await this.#apply(change);
-      const { attributes, diagnostics, invoice, awaiting } = applied;
+      const { attributes, invoice, awaiting, unclear } = applied;
       const outcome: Outcome = {
         address,
         result: "done",
-        diagnostics,
+        diagnostics: [...applied.diagnostics, ...(unclear ? [unclear] : [])],
         ...(invoice && { invoice }),
         ...(awaiting && { awaiting }),
       };

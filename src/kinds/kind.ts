@@ -44,8 +44,8 @@ export interface Step<E extends MutationName = MutationName> {
   readonly mutation: Mutation<E>;
   /** The attributes that the answer makes known. */
   accept(answer: Answers[E]): { readonly attributes: JsonObject; readonly warning?: Diagnostic };
-  /** For queued jobs: whether the object shows that the job is done. Absent: done with the answer. */
-  settled?(remote: Remote): boolean;
+  /** For queued jobs (§3): the phase of the object that shows that the job is done. Absent: done with the answer. */
+  readonly toward?: "live" | "suspended";
 }
 
 /** The object that a create made. `id` null: the answer named none (an empty body); it is looked up by its natural key. */

@@ -5,6 +5,7 @@ import {
   type Diagnostic,
   fail,
   isReplacement,
+  type Job,
   type JsonObject,
   type PrivateMark,
   type ValueObject,
@@ -17,6 +18,7 @@ import { intentOf, wasRefused } from "./creating.ts";
 import { isJustCreated, settledMark } from "./doubt.ts";
 import { parentOf } from "./read.ts";
 import { stepsToward, tryOutput, writeSecret } from "./secrets.ts";
+import { observedMark, unclearEnd, unknownAtOnce } from "./status.ts";
 
 /**
  * Applies one change. Each request's result is recorded before the next is sent, so a failure in between loses nothing.
@@ -50,6 +52,7 @@ class Work {
   readonly #context: ApplyContext;
   readonly #diagnostics: Diagnostic[];
   #awaiting: Applied["awaiting"];
+  #unclear: Diagnostic | undefined;
   #attributes: JsonObject;
   #mark: PrivateMark;
 
@@ -86,7 +89,9 @@ class Work {
       await this.#changeInPlace(wanted);
       await this.#writeSecret();
     }
-    if (made.phase === "pending") this.#awaiting ??= made.invoice?.paid ? "provisioning" : "payment";
+    const isUnpaid = made.invoice !== null && made.invoice.paid !== true;
+    if (phase === "pending") this.#awaiting ??= made.invoice?.paid ? "provisioning" : "payment";
+    if (phase === "unknown") this.#unknownAtOnce(later, isUnpaid);
     return { ...this.#end(), ...(made.invoice && { invoice: made.invoice }) };
   }
 
@@ -123,8 +128,8 @@ class Work {
       await this.#deleteDeposed();
       await this.#delete(this.#attributes);
     }
-    // Suspended only when the job is done: until then it is not forgotten, and the next run looks again.
-    if (this.#awaiting === "job") return this.#end();
+    // Suspended only when that can be seen: until then it is not forgotten, and the next run looks again.
+    if (this.#awaiting !== undefined) return this.#end();
     await this.#context.drop(this.#change.address);
     return { ...this.#end(), attributes: null };
   }
@@ -187,31 +192,71 @@ class Work {
   async #steps(steps: readonly Step[]): Promise<void> {
     const { writer } = this.#context;
     for (const step of steps) {
-      const answer = await this.#begun(step.mutation, this.#mark, () => writer.perform(step.mutation));
+      // Nothing more is done to an object whose status is not understood.
+      if (this.#awaiting === "status") return;
+      const { toward } = step;
+      const { job: _, ...rest } = this.#mark;
+      const job = toward && {
+        since: new Date(this.#context.account.hostNow()).toISOString(),
+        toward,
+        before: this.#status(),
+      };
+      const asked = job === undefined ? this.#mark : { ...rest, job };
+      const answer = await this.#begun(step.mutation, asked, () => writer.perform(step.mutation), this.#mark);
+      this.#mark = asked;
       const { attributes, warning } = step.accept(answer);
       this.#attributes = { ...this.#attributes, ...attributes };
       if (warning !== undefined) this.#diagnostics.push({ ...warning, address: this.#change.address });
       await this.#save();
-      if (step.settled !== undefined) await this.#wait(step.settled.bind(step));
+      if (job !== undefined) await this.#wait(job);
     }
   }
 
-  async #wait(done: (remote: Remote) => boolean): Promise<void> {
+  /** Waits for a job. What the status does not show, it does not show later either: somebody has to say what it means. */
+  async #wait(job: Job): Promise<void> {
     const { address } = this.#change;
+    const done = ({ phase }: Remote) => phase === job.toward;
     const remote = await this.#context.wait(this.#kind, address, String(this.#attributes.id), this.#parent(), done);
     if (remote === undefined) this.#awaiting = "job";
-    else this.#attributes = refreshed(this.#kind, this.#attributes, remote);
+    else {
+      this.#attributes = refreshed(this.#kind, this.#attributes, remote);
+      this.#mark = observedMark(this.#mark, remote.phase);
+      if (!done(remote)) {
+        this.#awaiting = "status";
+        this.#unclear = unclearEnd({ ...this.#subject(), job });
+      }
+    }
     await this.#save();
   }
 
-  /** Sends a request after it was written down that it is begun. A password is not written down. */
-  async #begun<T>(mutation: Mutation, mark: PrivateMark, send: () => Promise<T>): Promise<T> {
+  /** A new object whose status is not understood. Until its invoice is paid, it waits for that whatever the word is (§1). */
+  #unknownAtOnce(later: readonly string[], isUnpaid: boolean): void {
+    const names = later.filter((name) => (this.#config[name] ?? false) !== false);
+    if (names.length > 0) this.#diagnostics.push(unknownAtOnce(this.#subject(), names));
+    this.#awaiting ??= isUnpaid ? "payment" : names.length > 0 ? "status" : undefined;
+  }
+
+  #subject() {
+    const { address, provider } = this.#change;
+    return { kind: this.#kind, address, provider, attributes: this.#attributes, job: this.#mark.job };
+  }
+
+  #status(): string | null {
+    const { status } = this.#attributes;
+    return typeof status === "string" ? status : null;
+  }
+
+  /**
+   * Sends a request after it was written down that it is begun. A password is not written down.
+   * @param refused the mark when it was certainly not carried out.
+   */
+  async #begun<T>(mutation: Mutation, mark: PrivateMark, send: () => Promise<T>, refused = mark): Promise<T> {
     const { body: _, ...attempt } = intentOf(mutation, this.#context.account.hostNow());
     await this.#save({ ...mark, attempt });
     try {
       return await send();
     } catch (error) {
-      if (wasRefused(error)) await this.#save(mark);
+      if (wasRefused(error)) await this.#save(refused);
       throw error;
     }
   }
@@ -251,6 +296,7 @@ class Work {
     return ended({
       attributes: this.#attributes,
       diagnostics: this.#diagnostics,
+      ...(this.#unclear && { unclear: this.#unclear }),
       ...(this.#awaiting && { awaiting: this.#awaiting }),
     });
   }

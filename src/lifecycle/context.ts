@@ -1,6 +1,7 @@
 import type { Writer } from "../api/index.ts";
 import type { Kind, Remote } from "../kinds/kind.ts";
 import {
+  type Awaiting,
   type Diagnostic,
   HostformError,
   type Invoice,
@@ -54,7 +55,10 @@ export interface ApplyContext {
   readonly secretOutputs?: SecretOutputs;
   /** Reads the value of a write-only attribute that is declared by its source. @throws HostformError `secret.source`. */
   readSecret?(name: string): Promise<string>;
-  /** Waits until the object shows that a queued job is done. @returns undefined when that was not waited for, or in vain. */
+  /**
+   * Waits until the object shows that a queued job is done, or shows a status that is not understood (phase `unknown`).
+   * @returns undefined when that was not waited for, or in vain.
+   */
   wait(
     kind: Kind,
     address: string,
@@ -70,13 +74,17 @@ export interface Applied {
   readonly attributes: JsonObject | null;
   readonly diagnostics: readonly Diagnostic[];
   readonly invoice?: Invoice;
-  readonly awaiting?: "payment" | "provisioning" | "job";
+  readonly awaiting?: Awaiting;
+  /** With `awaiting: "status"`: an error, though the change was carried out and nothing failed. */
+  readonly unclear?: Diagnostic;
 }
 
 /** A change that ran to its end. @throws HostformError when not all of it came of it; what did is recorded. */
 export function ended(applied: Applied): Applied {
-  const errors = applied.diagnostics.filter(isError);
+  const { diagnostics, unclear } = applied;
+  const errors = diagnostics.filter(isError);
   // What failed is what the one line of progress is about.
-  if (errors.length > 0) throw new HostformError([...new Set([...errors, ...applied.diagnostics])]);
+  if (errors.length > 0)
+    throw new HostformError([...new Set([...errors, ...diagnostics, ...(unclear ? [unclear] : [])])]);
   return applied;
 }

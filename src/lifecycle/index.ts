@@ -18,5 +18,6 @@ export * from "./read.ts";
 export * from "./removal.ts";
 export { fingerprintOf, unrecoverable } from "./secrets.ts";
 export * from "./settle.ts";
+export { observedMark, unknownPhase, unseenNames } from "./status.ts";
 export * from "./validate.ts";
 export { JobWatch, type JobWatchOptions } from "./wait.ts";

@@ -16,8 +16,9 @@ import { type Doubtful, isDoubtful, namesOutcome, settledMark } from "./doubt.ts
 import { lookalikesOf, renamedFrom } from "./lookalike.ts";
 import { planPending } from "./plan-pending.ts";
 import { finish, type PlanInput, type Planned, secretNames, unchanged } from "./planned.ts";
-import { existing, gone, immutable, lookalike, mismatch, renamed, unknownPhase } from "./refusals.ts";
+import { existing, gone, immutable, lookalike, mismatch, renamed } from "./refusals.ts";
 import { planSecret } from "./secrets.ts";
+import { observedMark, unknownPhase, unseenNames } from "./status.ts";
 
 /**
  * Plans one declared resource: (declared, recorded, observed) in, a change as a plain value out.
@@ -155,14 +156,14 @@ function planPresent(
   const deferred = differences.filter(({ name }) => later.includes(name));
   const acting = differences.filter(({ meta, name }) => meta.change === "in-place" && !later.includes(name));
   const untouchable = phase === "unknown" ? acting : [];
-  if (untouchable.length > 0)
-    diagnostics.push(
-      unknownPhase(
-        input,
-        before,
-        untouchable.map(({ name }) => name),
-      ),
-    );
+  const mark = observedMark(prior?.private ?? {}, phase);
+  const unseen = phase === "unknown" ? unseenNames(kind, input.config) : [];
+  const unfulfilled = untouchable.length > 0 || unseen.length > 0;
+  if (unfulfilled) {
+    const { address, provider } = input;
+    const subject = { kind, address, provider, attributes: before, job: mark.job };
+    diagnostics.push(unknownPhase(subject, { left: untouchable.map(({ name }) => name), unseen }));
+  }
   const left = new Set([...deferred, ...untouchable].map(({ name }) => name));
   for (const name of left) after[name] = before[name] ?? null;
   const active = differences.filter(({ name }) => !left.has(name));
@@ -210,7 +211,8 @@ function planPresent(
     after: refused.length > 0 ? before : after,
     reasons,
     deferred: deferred.map(({ name }) => name),
-    mark: settledMark(prior?.private ?? {}),
+    ...(unfulfilled && { unfulfilled }),
+    mark,
     requests,
     diagnostics,
     importing: importing && refused.length === 0,

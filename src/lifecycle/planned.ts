@@ -64,6 +64,7 @@ export interface Finish {
   readonly importing?: boolean;
   readonly quote?: Quote | undefined;
   readonly anyway?: true;
+  readonly unfulfilled?: true;
 }
 
 /** The attributes whose values are never shown: secret by kind, by what flows into them, or by what was recorded. */
@@ -96,6 +97,7 @@ export function finish(input: PlanInput, end: Finish): Planned {
     requests: end.requests,
     ...(end.quote && { quote: end.quote }),
     ...(end.anyway && { anyway: true }),
+    ...(end.unfulfilled && { unfulfilled: true }),
   };
   return { change, diagnostics: end.diagnostics, result: end.after ?? {} };
 }

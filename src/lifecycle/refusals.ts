@@ -173,15 +173,3 @@ export function lookalike({ kind, address, holder }: Subject, live: readonly Rem
     address,
   };
 }
-
-export function unknownPhase({ kind, address }: Subject, before: JsonObject, names: readonly string[]): Diagnostic {
-  const word = JSON.stringify(before.status);
-  return {
-    severity: "warning",
-    code: "plan.unknown_status",
-    summary: `${names.join(", ")} of ${address} is left alone: the status ${word} is not understood`,
-    detail: `hostform does not act on a ${kind.noun} whose status it does not know.`,
-    fix: `Say what it means: \`providers: { default: { status_words: { ${word}: live } } }\` (pending, live, suspended or gone).`,
-    address,
-  };
-}

@@ -11,6 +11,7 @@ import { refreshed } from "./attributes.ts";
 import { ageOf, believedAfterMs, certainlyMade, type Doubtful, isDoubtful, newlyMade, settledMark } from "./doubt.ts";
 import { secretNames } from "./planned.ts";
 import type { Observation } from "./read.ts";
+import { notRemovable, observedMark } from "./status.ts";
 
 export interface RemovalInput {
   readonly kind: Kind;
@@ -44,6 +45,8 @@ export function planRemoval(input: RemovalInput): PlannedRemoval {
   const before = observed.status === "present" ? observed.attributes : prior.attributes;
   const reason = mode === "destroy" ? ("destroy" as const) : ("removed" as const);
   const text = mode === "destroy" ? "destroy" : "no longer declared";
+  const phase = observed.status === "present" ? observed.phase : "gone";
+  const mark = observedMark(prior.private, phase);
   const base = {
     address,
     type: kind.type,
@@ -54,7 +57,7 @@ export function planRemoval(input: RemovalInput): PlannedRemoval {
     sensitive: secretNames({ kind, prior }),
     config: null,
     deferred: [],
-    private: settledMark(prior.private),
+    private: mark,
     dependsOn: prior.dependencies,
   };
   const forget = (why: "gone" | typeof reason, how: string): Change => ({
@@ -64,8 +67,8 @@ export function planRemoval(input: RemovalInput): PlannedRemoval {
     removal: "forget",
     requests: 0,
   });
-  const keep = (diagnostic: Diagnostic) => ({
-    change: { ...base, actions: ["no-op"] as const, after: before, reasons: [], requests: 0 },
+  const keep = (diagnostic: Diagnostic, more: Pick<Change, "unfulfilled"> = {}) => ({
+    change: { ...base, actions: ["no-op"] as const, after: before, reasons: [], requests: 0, ...more },
     diagnostics: [mode === "destroy" ? { ...diagnostic, severity: "warning" as const } : diagnostic],
   });
 
@@ -89,8 +92,11 @@ export function planRemoval(input: RemovalInput): PlannedRemoval {
   const billed = kind.quote === undefined ? text : `${text}: it goes on being billed`;
   if (policy === "forget") return { change: forget(reason, billed), diagnostics: [] };
   if (policy === "suspend" && kind.retire !== undefined) {
-    const phase = observed.status === "present" ? observed.phase : "gone";
-    if (!actable(phase)) return keep(notSuspendable(kind, address, phase, before));
+    if (phase === "unknown") {
+      const subject = { kind, address, provider: prior.provider, attributes: before, job: mark.job };
+      return keep(notRemovable(subject), { unfulfilled: true });
+    }
+    if (!actable(phase)) return keep(notSuspendable(kind, address, before));
     const requests = kind.retire(before).length;
     return { change: { ...forget(reason, text), removal: "suspend", requests }, diagnostics: [] };
   }
@@ -129,16 +135,13 @@ function kept(kind: Kind, address: string): Diagnostic {
   };
 }
 
-function notSuspendable(kind: Kind, address: string, phase: Phase, before: JsonObject): Diagnostic {
+function notSuspendable(kind: Kind, address: string, before: JsonObject): Diagnostic {
   const status = JSON.stringify(before.status);
   return {
     severity: "error",
     code: "plan.prevented",
     summary: `${address} may not be removed yet: its status is ${status}`,
-    detail:
-      phase === "pending"
-        ? `The recorded deletion_policy is "suspend", and a ${kind.noun} that is not live cannot be suspended.`
-        : `The recorded deletion_policy is "suspend", and hostform does not act on a status that it does not know.`,
+    detail: `The recorded deletion_policy is "suspend", and a ${kind.noun} that is not live cannot be suspended.`,
     fix: `Wait until it is live, or \`hostform state rm ${inQuotes(address)}\` to stop managing it.`,
     address,
   };

@@ -7,6 +7,8 @@ interface Waiter {
   readonly id: string;
   readonly done: (remote: Remote) => boolean;
   readonly deadline: number;
+  /** The status that is not understood and since when it is shown, in milliseconds since the epoch. */
+  unclear?: { readonly word: string; readonly since: number };
   resolve(remote: Remote | undefined): void;
   reject(error: unknown): void;
 }
@@ -28,6 +30,11 @@ export interface JobWatchOptions {
   onWaiting?(addresses: readonly string[], seconds: number): void;
 }
 
+/**
+ * A status that is not understood may be that of a job under way ("suspending…"). One that stays so long is where the job
+ * has ended, as far as it can be seen: nothing is waited for any longer.
+ */
+const STEADY_MS = 10_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
 
@@ -43,7 +50,10 @@ export class JobWatch {
     this.#options = options;
   }
 
-  /** @returns the object once `done` says so; undefined when it was not within the time, is gone, or the run was stopped. */
+  /**
+   * @returns the object once `done` says so, or once its status is one that is not understood and stays so; undefined when
+   * neither came within the time, it is gone, or the run was stopped.
+   */
   wait(
     account: Account,
     kind: Kind,
@@ -99,9 +109,18 @@ export class JobWatch {
       const remote = seen.get(waiter.id) ?? (single ? undefined : await account.get(kind, waiter.id));
       const gone = remote === undefined ? kind.get !== undefined : remote.phase === "gone";
       const settled = remote !== undefined && waiter.done(remote);
-      if (!settled && !gone && this.#options.clock.now() < waiter.deadline) continue;
+      const late = this.#options.clock.now() >= waiter.deadline;
+      const unclear = !gone && remote?.phase === "unknown" && (this.#isSteady(waiter, remote) || late);
+      if (remote?.phase !== "unknown") delete waiter.unclear;
+      if (!settled && !gone && !unclear && !late) continue;
       waiters.delete(waiter);
-      waiter.resolve(settled ? remote : undefined);
+      waiter.resolve(settled || unclear ? remote : undefined);
     }
+  }
+
+  #isSteady(waiter: Waiter, { attributes }: Remote): boolean {
+    const [word, now] = [JSON.stringify(attributes.status ?? null), this.#options.clock.now()];
+    if (waiter.unclear?.word !== word) waiter.unclear = { word, since: now };
+    return now - waiter.unclear.since >= STEADY_MS;
   }
 }

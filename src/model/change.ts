@@ -49,6 +49,11 @@ export interface Change {
   readonly importing?: { readonly id: string };
   /** The address under which it was recorded so far (`moved`). */
   readonly previousAddress?: string;
+  /**
+   * What is declared (or that it is to be destroyed) is not fulfilled, or that cannot be seen: the status is not understood.
+   * Applying the plan does not mend it.
+   */
+  readonly unfulfilled?: true;
   /** What removal means for this resource: an API call, leaving it alone, or suspending it first. */
   readonly removal?: "delete" | "forget" | "suspend";
   readonly private: PrivateMark;

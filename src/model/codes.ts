@@ -116,7 +116,7 @@ export const codes = {
     "Remove its block, or order it anew on purpose with `--reorder ADDRESS`.",
   ],
   "plan.unknown_status": [
-    "The status of a service is not understood, so it is not acted upon",
+    "The status of a service is not understood, so it is not acted upon, and what is declared of it counts as not done",
     "Map the word under `providers: … status_words`.",
   ],
   "plan.pending": [

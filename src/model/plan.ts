@@ -46,6 +46,10 @@ export interface Plan {
   readonly requests: RequestEstimate;
 }
 
+/** Addresses of what a plan leaves unfulfilled because a status is not understood. */
+export const unfulfilledIn = ({ changes }: Pick<Plan, "changes">): string[] =>
+  changes.flatMap(({ address, unfulfilled }) => (unfulfilled ? [address] : []));
+
 /** What is planned for one output. */
 export interface OutputChange {
   readonly name: string;
@@ -84,9 +88,11 @@ export interface Outcome {
   readonly diagnostics: readonly Diagnostic[];
   /** An invoice that the order raised. */
   readonly invoice?: Invoice;
-  /** What the resource now waits for: the payment of its invoice, or a queued job. */
-  readonly awaiting?: "payment" | "provisioning" | "job";
+  /** What the resource now waits for: the payment of its invoice, a queued job, or somebody who says what its status means. */
+  readonly awaiting?: Awaiting;
 }
+
+export type Awaiting = "payment" | "provisioning" | "job" | "status";
 
 /** The invoice of an order (§2). Amounts are in the API's own unit. */
 export interface Invoice {
@@ -107,6 +113,8 @@ export interface ApplyResult {
   readonly interrupted: boolean;
   /** Addresses of creates without known outcome, at the end. */
   readonly pending: readonly string[];
+  /** Addresses of which the plan says {@link Change.unfulfilled}: applying it does not mend that. */
+  readonly unfulfilled?: readonly string[];
   /** The user asked not to wait for queued jobs (`--no-wait`): one that is not done yet leaves nothing undone. */
   readonly noWait?: boolean;
   /** API requests made by the apply. */
@@ -116,12 +124,19 @@ export interface ApplyResult {
 
 /**
  * Whether an apply did all that its plan said, interrupted or not; the one place that decides exit code 0 or 1. A job that
- * is still queued (§3) is not done, unless the user asked not to wait for it. Waiting for a payment or for provisioning is
- * the host's part: the order is placed.
+ * is still queued (§3) is not done, unless the user asked not to wait for it; nor is what a status that is not understood
+ * does not show. Waiting for a payment or for provisioning is the host's part: the order is placed.
  */
-export function isFulfilled({ outcomes, diagnostics, pending, noWait = false }: ApplyResult): boolean {
-  const isDone = ({ result, awaiting }: Outcome) => result === "done" && (awaiting !== "job" || noWait);
-  return pending.length === 0 && !diagnostics.some(isError) && outcomes.every(isDone);
+export function isFulfilled({
+  outcomes,
+  diagnostics,
+  pending,
+  unfulfilled = [],
+  noWait = false,
+}: ApplyResult): boolean {
+  const isDone = ({ result, awaiting }: Outcome) =>
+    result === "done" && awaiting !== "status" && (awaiting !== "job" || noWait);
+  return pending.length === 0 && unfulfilled.length === 0 && !diagnostics.some(isError) && outcomes.every(isDone);
 }
 
 /** What apply tells while it works; the report folder turns these into lines or Terraform's UI messages. */

@@ -20,6 +20,16 @@ export interface Intent {
   readonly known?: readonly string[];
 }
 
+/** A queued job (§3) that hostform asked for and whose end it has not seen. */
+export interface Job {
+  /** When it was asked for (ISO 8601). */
+  readonly since: string;
+  /** The phase that shows that it is done. */
+  readonly toward: "live" | "suspended";
+  /** The status word before; null when the API showed none. */
+  readonly before: string | null;
+}
+
 /**
  * What hostform must remember of a resource beside its attributes. Stored in the instance's `private` field (base64
  * JSON), the one place in a Terraform state that Terraform keeps for the provider and does not show.
@@ -35,6 +45,8 @@ export interface PrivateMark {
   readonly pending?: Intent;
   /** Any other request that was begun. Nothing hangs on it: what the account shows next is what became of it. */
   readonly attempt?: Intent;
+  /** Nothing is done because of it: it says what a status word that is not understood should mean. */
+  readonly job?: Job;
   /**
    * Attributes that are recorded as declared although they wait until the object is live: Terraform insists that what is
    * declared is recorded. Written by the Terraform provider alone; whoever reads the state takes them for not done.

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Intent, PrivateMark, ResourceState } from "../model/index.ts";
+import type { Intent, Job, PrivateMark, ResourceState } from "../model/index.ts";
 import { fail, formatAddress, IN_DOUBT, isName, parseAddress, resourceOf } from "../model/index.ts";
 import { canonical, order } from "./json.ts";
 import type { InstanceJson, ResourceJson } from "./schema.ts";
@@ -149,6 +149,12 @@ const intent = z.looseObject({
   known: z.array(z.string()).optional(),
 } satisfies Record<keyof Intent, z.ZodType>);
 
+const job = z.looseObject({
+  since: z.string(),
+  toward: z.enum(["live", "suspended"]),
+  before: z.string().nullable(),
+} satisfies Record<keyof Job, z.ZodType>);
+
 /** One entry for each field of the mark: a field that the model gains or loses does not compile until it is here too. */
 const markFields = {
   generation: z.number().int().min(1).optional(),
@@ -156,6 +162,7 @@ const markFields = {
   deposed: z.record(z.string(), z.unknown()).optional(),
   pending: intent.optional(),
   attempt: intent.optional(),
+  job: job.optional(),
   waiting: z.array(z.string()).optional(),
 } satisfies Record<keyof PrivateMark, z.ZodType>;
 

@@ -186,6 +186,7 @@ export function resultMessages(plan: Plan, result: ApplyResult, now: number): Ui
       skipped: by("skipped"),
       not_started: by("not-started"),
       pending: result.pending,
+      ...(result.unfulfilled?.length && { unfulfilled: result.unfulfilled }),
       interrupted: result.interrupted,
       requests: result.requests,
       elapsed: formatElapsed(result.seconds),

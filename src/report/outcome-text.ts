@@ -57,13 +57,15 @@ export function doneChanges(plan: Plan, result: ApplyResult): Change[] {
   return plan.changes.filter((change) => done.has(change.address));
 }
 
-/** What was done, by effect; what is only queued (§3) is neither suspended nor unsuspended. */
+/** What was done, by effect; what is only queued (§3), or not to be seen, is neither suspended nor unsuspended. */
 export function countDone(plan: Plan, result: ApplyResult): { readonly done: Counts; readonly queued: number } {
-  const open = new Set(result.outcomes.flatMap(({ address, awaiting }) => (awaiting === "job" ? [address] : [])));
+  const open = new Map(result.outcomes.map(({ address, awaiting }) => [address, awaiting]));
   const changes = doneChanges(plan, result);
   const toggles = (change: Change) => ["suspend", "unsuspend"].includes(effectOf(change));
-  const queued = changes.filter((change) => open.has(change.address) && toggles(change));
-  return { done: countChanges(changes.filter((change) => !queued.includes(change))), queued: queued.length };
+  const isOpen = ({ address }: Change) => open.get(address) === "job" || open.get(address) === "status";
+  const asked = changes.filter((change) => isOpen(change) && toggles(change));
+  const queued = asked.filter(({ address }) => open.get(address) === "job").length;
+  return { done: countChanges(changes.filter((change) => !asked.includes(change))), queued };
 }
 
 /** All diagnostics once each. Those of skipped changes are left to the list of what was skipped. */
@@ -85,11 +87,13 @@ function resultLines(plan: Plan, result: ApplyResult, paint: Paint): string {
   const undone = outcomes.filter(({ result: was }) => was !== "done").length - failed;
   const queued = outcomes.filter(({ result: was, awaiting }) => was === "done" && awaiting === "job").length;
   const unknown = result.pending.filter((address) => !outcomes.some((outcome) => outcome.address === address)).length;
+  const unclear = unclearIn(result).length;
   const missing = [
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(undone > 0 ? [`${undone} not done`] : []),
     ...(queued > 0 && result.noWait !== true ? [`${queued} still queued`] : []),
     ...(unknown > 0 ? [`${unknown} with no known outcome`] : []),
+    ...(unclear > 0 ? [`${unclear} of a status that is not understood`] : []),
   ];
   // A cap that the invoices exceeded is an error of the run, not of a change.
   if (missing.length === 0) missing.push(plural(result.diagnostics.filter(isError).length, "error"));
@@ -105,6 +109,12 @@ export const doneEffects = (done: Counts, queued: number): string[] => [
 ];
 
 const PAST = { suspend: "suspended", unsuspend: "unsuspended", forget: "no longer managed" } as const;
+
+/** Addresses whose status does not show whether what is declared is fulfilled. */
+function unclearIn({ outcomes, unfulfilled = [] }: ApplyResult): string[] {
+  const asked = outcomes.flatMap(({ address, awaiting }) => (awaiting === "status" ? [address] : []));
+  return [...new Set([...asked, ...unfulfilled])];
+}
 
 /** `3 added, 1 changed, 1 destroyed.`; what Terraform does not count only when there is any. */
 function doneText(plan: Plan, result: ApplyResult): string {

@@ -33,6 +33,8 @@ export interface ResourceExtrasJson {
   readonly deferred?: readonly string[];
   /** What the change does to the account, where it does anything: Terraform's actions do not tell a suspension. */
   readonly effect?: Effect;
+  /** What is declared is not fulfilled, or that cannot be seen: the status is not understood. The exit codes say so, too. */
+  readonly unfulfilled?: true;
   readonly removal?: "delete" | "forget" | "suspend";
   readonly quote?: Quote;
 }
@@ -59,6 +61,7 @@ function resourceExtras(change: Change): ResourceExtrasJson {
     ...(change.reasons.length > 0 && { reasons: change.reasons }),
     ...(change.deferred.length > 0 && { deferred: change.deferred }),
     ...(effect !== "none" && { effect }),
+    ...(change.unfulfilled && { unfulfilled: true }),
     ...(change.removal !== undefined && { removal: change.removal }),
     ...(change.quote !== undefined && { quote: change.quote }),
   };

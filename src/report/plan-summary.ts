@@ -10,6 +10,7 @@ import {
   isError,
   isNoOp,
   type Plan,
+  unfulfilledIn,
 } from "../model/index.ts";
 import { formatEstimate, plural } from "./duration.ts";
 import { escapeLine } from "./escape.ts";
@@ -53,6 +54,9 @@ const countBy = (effects: readonly Effect[]) => (effect: Effect) => effects.filt
 /** `Plan: 3 to add, 1 to change, 1 to destroy.`, or the sentence for nothing to do. */
 export function summaryLine(plan: Plan): string {
   if (plan.changes.every(isNoOp)) {
+    const unclear = unfulfilledIn(plan).length;
+    if (unclear > 0)
+      return `Nothing can be done about ${plural(unclear, "resource")} whose status is not understood; see above.`;
     const kept = plan.mode === "destroy" ? plan.changes.length : 0;
     if (kept > 0) return `No changes. ${plural(kept, "resource")} ${kept === 1 ? "stays" : "stay"}; see above.`;
     if (changesRecord(plan) && !plan.diagnostics.some(isError)) return recordAlone(plan);

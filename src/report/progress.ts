@@ -61,5 +61,7 @@ export function awaitingText({ awaiting, invoice }: Outcome): string | undefined
       return "waits to be provisioned";
     case "job":
       return "waits for its queued job";
+    case "status":
+      return "waits: its status is not understood";
   }
 }

@@ -1,5 +1,6 @@
 /** A service through the real Terraform: ordered once, changed in place, never replaced or removed by itself. */
 import { describe, expect, it } from "vitest";
+import { rewritingHost, withStatusWords } from "../support/rewriting-host.ts";
 import { noTerraform, titled } from "../support/terraform.ts";
 import { orders, SITE, site, startSite } from "../support/terraform-site.ts";
 
@@ -82,8 +83,66 @@ describe.skipIf(noTerraform !== undefined)(titled("a service in Terraform"), { t
       warnings: [{ summary: expect.stringContaining("fraud") }],
     });
     terraform.sent();
-    await terraform.applied();
+    const refused = await terraform.apply();
+    expect({ code: refused.code, errors: refused.errors }, refused.text).toMatchObject({
+      code: 1,
+      errors: [{ summary: expect.stringContaining('the status "fraud" is not understood') }],
+    });
     expect(terraform.changesSent()).toEqual([]);
+  });
+
+  it("is suspended with a word that nobody knows: an error each time, the word, what it should mean, and no taint", async () => {
+    const terraform = await startSite('suspended = false\ndeletion_policy = "suspend"', { install: "override" });
+    const words = { active: "ACTIVE", suspended: "SUSPENDED_BY_OWNER" };
+    terraform.env.HOSTING_BASE_URL = await rewritingHost(terraform.sandbox.url, (answer) =>
+      withStatusWords(answer, words),
+    );
+    await terraform.applied();
+    await terraform.write(site('suspended = true\ndeletion_policy = "suspend"'));
+    terraform.sent();
+    const first = await terraform.apply();
+    const named = [{ detail: expect.stringContaining('status_words = { "SUSPENDED_BY_OWNER" = "suspended" }') }];
+    expect({ code: first.code, errors: first.errors }, first.text).toMatchObject({ code: 1, errors: named });
+    for (const wanted of [true, false]) {
+      await terraform.write(site(`suspended = ${wanted}\ndeletion_policy = "suspend"`));
+      const planned = await terraform.planned();
+      expect(planned.changes, planned.text).toEqual({ [SITE]: "update" });
+      expect(planned.warnings, planned.text).toMatchObject(named);
+      const again = await terraform.apply();
+      expect({ code: again.code, errors: again.errors }, again.text).toMatchObject({ code: 1, errors: named });
+    }
+    const destroyed = await terraform.destroy();
+    expect(destroyed.code, destroyed.text).toBe(1);
+    expect(destroyed.errors, destroyed.text).toMatchObject(named);
+    expect(terraform.changesSent()).toEqual(["POST /services/1003/suspend"]);
+    await terraform.write(
+      `provider "hosting" {\n  status_words = { SUSPENDED_BY_OWNER = "suspended" }\n}\n`,
+      "provider.tf",
+    );
+    await terraform.applied();
+    expect(terraform.changesSent()).toEqual(["POST /services/1003/unsuspend"]);
+    await terraform.expectNoChanges();
+  });
+
+  it("is suspended at its end with a word that nobody knows: it stays in the state until the word is mapped", async () => {
+    const terraform = await startSite('deletion_policy = "suspend"', { install: "override" });
+    const words = { active: "ACTIVE", suspended: 7 };
+    terraform.env.HOSTING_BASE_URL = await rewritingHost(terraform.sandbox.url, (answer) =>
+      withStatusWords(answer, words),
+    );
+    await terraform.applied();
+    terraform.sent();
+    for (const _ of [1, 2]) {
+      const { code, errors, text } = await terraform.destroy();
+      const detail = expect.stringContaining('status_words = { "7" = "suspended" }');
+      expect({ code, errors }, text).toMatchObject({ code: 1, errors: [{ detail }] });
+      expect(terraform.attributes(SITE).id).toBe("1003");
+    }
+    await terraform.write(`provider "hosting" {\n  status_words = { "7" = "suspended" }\n}\n`, "provider.tf");
+    const { code, text } = await terraform.destroy();
+    expect(code, text).toBe(0);
+    expect(terraform.state().size).toBe(0);
+    expect(terraform.changesSent()).toEqual(["POST /services/1003/suspend"]);
   });
 
   it("that is gone is not ordered again by itself", async () => {

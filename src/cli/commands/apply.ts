@@ -1,7 +1,7 @@
 import { VERSION } from "../../api/index.ts";
 import { apply } from "../../engine/index.ts";
 import { kinds } from "../../kinds/index.ts";
-import { type ApplyResult, fail, HostformError, isError, isFulfilled } from "../../model/index.ts";
+import { type ApplyResult, fail, HostformError, isError, isFulfilled, unfulfilledIn } from "../../model/index.ts";
 import {
   escapeLine,
   eventMessage,
@@ -53,7 +53,7 @@ export async function runApply(
   const saved = file === undefined ? undefined : await readSavedPlan(invocation, file);
   if (saved !== undefined && !hasChanges(saved.plan)) {
     say(invocation, "The plan has no changes: there is nothing to apply.");
-    return saved.plan.pending.length === 0 ? 0 : 1;
+    return saved.plan.pending.length === 0 && unfulfilledIn(saved.plan).length === 0 ? 0 : 1;
   }
   const agreed = flags.autoApprove === true || saved !== undefined;
   if (json && !agreed) {
@@ -86,7 +86,7 @@ export async function runApply(
     const result = resultInItsTerms(invocation, done);
     run.shown.push(...result.outcomes.flatMap(({ diagnostics }) => diagnostics.filter(isError)));
     if (json) emit(resultMessages(run.plan, result, now()));
-    else if (hasChanges(run.plan)) {
+    else if (hasChanges(run.plan) || unfulfilledIn(run.plan).length > 0) {
       invocation.io.out(
         renderOutcome(run.plan, result, { ...invocation.outLook, moneyScale: run.providers.moneyScale }),
       );

@@ -1,4 +1,4 @@
-import { changesRecord, fail, isError, isNoOp, type Plan } from "../../model/index.ts";
+import { changesRecord, fail, isError, isNoOp, type Plan, unfulfilledIn } from "../../model/index.ts";
 import { jsonText, planJson, renderPlan, renderPlanHtml, renderPlanMarkdown } from "../../report/index.ts";
 import { commandLine } from "../command-line.ts";
 import type { GuardFlags } from "../guards.ts";
@@ -48,7 +48,7 @@ export async function runPlan(invocation: Invocation, flags: PlanFlags): Promise
       }
     }
     if (plan.diagnostics.some(isError) || plan.pending.length > 0) return 1;
-    return flags.detailedExitcode && hasChanges(plan) ? 2 : 0;
+    return flags.detailedExitcode && (hasChanges(plan) || unfulfilledIn(plan).length > 0) ? 2 : 0;
   });
 }
 

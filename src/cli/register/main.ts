@@ -22,7 +22,7 @@ export function registerMain(registration: Registration): void {
   examples(
     withTargets(command("plan", "show what would change", GROUP))
       .option("--destroy", "plan the removal of everything")
-      .option("--detailed-exitcode", "exit with 2 when there are changes")
+      .option("--detailed-exitcode", "exit with 2 when there are changes, or a status does not show whether there are")
       .addOption(
         new Option("--format <format>", "markdown for a comment, html for a page (default: text)").choices([
           "text",

@@ -140,6 +140,6 @@ export function suspension(prior: JsonObject, suspend: boolean): Step<"suspendSe
     name: suspend ? "suspending" : "unsuspending",
     mutation: { endpoint: suspend ? "suspendService" : "unsuspendService", params: { id: String(prior.id) } },
     accept: () => ({ attributes: {} }),
-    settled: ({ phase }) => phase === (suspend ? "suspended" : "live"),
+    toward: suspend ? "suspended" : "live",
   };
 }

@@ -122,9 +122,13 @@ export const calls: Calls = {
         const mark = decodeMark(plannedPrivate);
         const planned = decodeDynamic(plannedState, attributes);
         if (planned === null) {
-          const notices = prior === null ? [] : await destroyResource(kind, prior, mark, front);
-          Object.assign(answer, { newState: encodeDynamic(null, attributes), private: new Uint8Array() });
-          return notices;
+          const { diagnostics, left } =
+            prior === null ? { diagnostics: [] } : await destroyResource(kind, prior, mark, front);
+          Object.assign(answer, {
+            newState: encodeDynamic(left?.state ?? null, attributes),
+            private: left === undefined ? new Uint8Array() : encodeMark(left.mark),
+          });
+          return diagnostics;
         }
         const declared = decodeDynamic(config, attributes) ?? {};
         const applied = await applyResource(

@@ -8,6 +8,14 @@ import type { Code, Diagnostic } from "../../model/index.ts";
 export const OF_HOSTFORM =
   /\bhostform (?!sandbox\b)[a-z]|(?<![\w-])--[a-z]|\bdeclaration\b|\bproviders: |`[a-z_]+: |\{[a-z_]+: [A-Z{]/;
 
+/** The mapping of a status word, as it stands in the provider block: an interpolation in a word would be one in HCL. */
+const inProviderBlock = (fix: string): string =>
+  fix.replace(
+    /`providers: \{ \S+: \{ status_words: \{ ("(?:[^"\\]|\\.)*"): (\w+) \} \} \}`/,
+    (_, word: string, phase: string) =>
+      `\`status_words = { ${word.replace(/[$%](?=\{)/g, "$&$&")} = "${phase}" }\` in the provider block`,
+  );
+
 /** What people do about it with Terraform, where the lifecycle names a command of hostform's. */
 const WAYS: Partial<Record<Code, (diagnostic: Diagnostic, kind: Kind) => string>> = {
   "plan.exists": ({ object = "ID" }, { type, creation }) =>
@@ -31,6 +39,8 @@ const WAYS: Partial<Record<Code, (diagnostic: Diagnostic, kind: Kind) => string>
   "plan.prevented": ({ fix = "" }, { retire }) => {
     const without =
       "Or a `removed` block with `destroy = false` (`terraform state rm`): Terraform stops managing it, and it goes on.";
+    if (fix.includes("status_words"))
+      return `${inProviderBlock(fix.replace(/ Or `hostform state rm .*$/, ""))} ${without}`;
     if (fix.startsWith("Wait")) return `Wait until it is live, and apply again. ${without}`;
     // Terraform does not tell whether the block is gone or is to be destroyed.
     return `To let go of it: put its block back if that is gone, with \`deletion_policy = "forget"\`${retire === undefined ? "" : ' (or "suspend")'}, apply, then remove it. ${without}`;
@@ -47,10 +57,7 @@ const WAYS: Partial<Record<Code, (diagnostic: Diagnostic, kind: Kind) => string>
   },
   "plan.lookalike": (_, { type }) =>
     `If it is: \`terraform import ${type}.NAME ID\`. To order another one, declare another \`reference\`.`,
-  "plan.unknown_status": ({ summary }) => {
-    const word = /status ("(?:[^"\\]|\\.)*") is not understood$/.exec(summary)?.[1] ?? '"WORD"';
-    return `Say what it means in the provider block: \`status_words = { ${word} = "live" }\` (pending, live, suspended or gone).`;
-  },
+  "plan.unknown_status": ({ fix = "" }) => inProviderBlock(fix),
   "plan.catalogue": () => "Declare one of those that the data source `hosting_plans` shows.",
   "apply.replayed": () => "Declare another `reference` to order it, or import the one that is there.",
   "api.malformed": () => "Apply again: if it appears it is adopted, and if it does not it is made.",

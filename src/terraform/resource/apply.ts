@@ -19,7 +19,7 @@ import { claimOf, type Front, unclaim } from "./front.ts";
 import { dropReplacing } from "./making-room.ts";
 import type { Mark } from "./mark.ts";
 import { standingNoteOf } from "./noted.ts";
-import { defect, different, incomplete, notices, notKnown, otherHost, twice, waits } from "./notices.ts";
+import { defect, different, incomplete, notices, notKnown, notUnderstood, otherHost, twice, waits } from "./notices.ts";
 import { checkOrder } from "./order-name.ts";
 import { declaredIn, labelOf, nameOf, recordedAs, withFront } from "./subject.ts";
 
@@ -98,7 +98,11 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
     if (creating) dropReplacing(kind, name, front.session);
     const marked = markOf(kind, question, attributes, latest.resource?.private ?? mark);
     const kept = { ...marked, ...origin(creating ? name : mark.made, front) };
-    return settled(kind, question, attributes, kept, [...notices(kind, applied), ...waits(kind, kept)]);
+    // What failed for good is told by its word; it is not said to wait as well.
+    const isUnknown = kind.phase?.(attributes, front.session.settings) === "unknown";
+    const open = isUnknown ? notUnderstood(kind, attributes, kept, operation) : waits(kind, kept);
+    const told = [...notices(kind, applied, operation), ...(applied.unclear === undefined ? open : [])];
+    return settled(kind, question, attributes, kept, told);
   } catch (error) {
     return failed(kind, question, { error, latest, created: creating, name }, front);
   }

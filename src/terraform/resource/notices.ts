@@ -1,14 +1,22 @@
 import type { Kind } from "../../kinds/kind.ts";
-import type { Applied } from "../../lifecycle/index.ts";
+import { type Applied, unknownPhase } from "../../lifecycle/index.ts";
 import type { Diagnostic, JsonObject, ResourceState } from "../../model/index.ts";
 import type { Mark } from "./mark.ts";
-import { told } from "./subject.ts";
+import { labelOf, told } from "./subject.ts";
 
 /** What there is to say of an apply that has come to something: one function for each. */
 
-/** What a successful change has to say. */
-export function notices(kind: Kind, { diagnostics, awaiting, invoice }: Applied): Diagnostic[] {
+/**
+ * What a successful change has to say. An error of an update saves what is known, and fails the run; one of a create would
+ * have Terraform make the object anew.
+ */
+export function notices(
+  kind: Kind,
+  { diagnostics, awaiting, invoice, unclear }: Applied,
+  operation: "create" | "update",
+): Diagnostic[] {
   const told = [...diagnostics];
+  if (unclear !== undefined) told.push(operation === "create" ? { ...unclear, severity: "warning" } : unclear);
   if (awaiting === "job") {
     told.push({
       severity: "warning",
@@ -80,6 +88,19 @@ export function twice(kind: Kind, other: string): Diagnostic {
     detail: "What tells one from another came to the same value in both; nothing was sent for this one.",
     fix: "Remove one of the two, or correct what it refers to.",
   };
+}
+
+/** The same, where the status does not show whether the object is live: nobody waits for that in vain. */
+export function notUnderstood(
+  kind: Kind,
+  attributes: JsonObject,
+  { waiting = [], job }: Mark,
+  operation: string,
+): Diagnostic[] {
+  if (waiting.length === 0) return [];
+  const subject = { kind, address: labelOf(kind, attributes), provider: "default", attributes, job };
+  const said = unknownPhase(subject, { left: waiting, unseen: [] });
+  return [operation === "create" ? said : { ...said, severity: "error" }];
 }
 
 /** What is declared and recorded, because Terraform insists on that, and not done. */

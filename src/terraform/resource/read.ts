@@ -6,11 +6,13 @@ import {
   type Doubtful,
   isDoubtful,
   newlyMade,
+  observedMark,
   parentOf,
   read,
   refreshed,
   settledMark,
   tellsOnce,
+  unseenNames,
 } from "../../lifecycle/index.ts";
 import { type Diagnostic, HostformError, type JsonObject } from "../../model/index.ts";
 import type { Front } from "./front.ts";
@@ -50,7 +52,7 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, fr
   }
   const alone = await front.collections.isAlone(kind, parentOf(kind, prior.attributes));
   const seen = await read(front.account, { kind, prior, config: undefined, alone });
-  const kept = settledMark(mark);
+  const kept = seen.status === "present" ? observedMark(mark, seen.phase) : settledMark(mark);
   if (seen.status === "present") {
     const readable = kind.list !== undefined || kind.get !== undefined;
     if (readable && mark.host !== undefined && mark.host !== host && !isSame(kind, recorded, seen.attributes))
@@ -123,20 +125,23 @@ function leftBehind(kind: Kind, { id }: JsonObject): Diagnostic {
   };
 }
 
-/** Once the object is live, what waited for that shows as not done. */
+/**
+ * Once the object is live, what waited for that shows as not done. What a status that is not understood does not show is
+ * not known: what is declared of it is planned, and the apply says why it cannot be done.
+ */
 function withoutWaiting(
   kind: Kind,
   attributes: JsonObject,
   { waiting, ...mark }: Mark,
   phase: string,
 ): { values: JsonObject; mark: Mark } {
-  if (waiting === undefined || phase === "pending") {
-    return { values: attributes, mark: waiting === undefined ? mark : { ...mark, waiting } };
-  }
-  const silent = attributesOf(kind).filter(
-    ([name, , { unreadable }]) => waiting.includes(name) && (unreadable || phase === "unknown"),
+  if (waiting !== undefined && phase === "pending") return { values: attributes, mark: { ...mark, waiting } };
+  const silent = attributesOf(kind).flatMap(([name, , { unreadable }]) =>
+    waiting?.includes(name) && (unreadable || phase === "unknown") ? [name] : [],
   );
-  return { values: { ...attributes, ...Object.fromEntries(silent.map(([name]) => [name, null])) }, mark };
+  const unseen = phase === "unknown" ? unseenNames(kind, attributes) : [];
+  const unknown = Object.fromEntries([...silent, ...unseen].map((name) => [name, null]));
+  return { values: { ...attributes, ...unknown }, mark };
 }
 
 /** A create without known outcome: what the account certainly shows is adopted, all else is left to the plan. */

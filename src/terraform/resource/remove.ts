@@ -8,6 +8,7 @@ import {
   planRemoval,
   policyOf,
   read,
+  settledMark,
 } from "../../lifecycle/index.ts";
 import { type Diagnostic, HostformError, isError, type JsonObject, type ResourceState } from "../../model/index.ts";
 import { applyContext } from "./apply-context.ts";
@@ -17,7 +18,7 @@ import type { Mark } from "./mark.ts";
 import { otherHost } from "./notices.ts";
 import { effectNotices, settleFirst } from "./plan-notices.ts";
 import { GONE } from "./read.ts";
-import { nameOf, recordedAs } from "./subject.ts";
+import { nameOf, recordedAs, withFront } from "./subject.ts";
 
 /**
  * Plans the removal of a recorded object: what has a DELETE is deleted, for the rest the recorded deletion_policy decides.
@@ -44,28 +45,33 @@ export async function planDestroy(kind: Kind, prior: JsonObject, mark: Mark, fro
   return { ...planned, diagnostics: planned.diagnostics.map((each) => ({ ...each, severity: "error" as const })) };
 }
 
+export interface Destroyed {
+  readonly diagnostics: readonly Diagnostic[];
+  /** What stays in the state, with an error: the removal was begun and its end is not to be seen. Absent: nothing. */
+  readonly left?: { readonly state: JsonObject; readonly mark: Mark };
+}
+
 /**
- * Removes a recorded object. @returns what there is to say; it is gone from the state then.
- * @throws HostformError: it stays in the state.
+ * Removes a recorded object.
+ * @throws HostformError: it stays in the state as it is.
  */
-export async function destroyResource(
-  kind: Kind,
-  prior: JsonObject,
-  mark: Mark,
-  front: Front,
-): Promise<readonly Diagnostic[]> {
+export async function destroyResource(kind: Kind, prior: JsonObject, mark: Mark, front: Front): Promise<Destroyed> {
   const { change, diagnostics } = await planDestroy(kind, prior, mark, front);
   if (diagnostics.some(isError)) throw new HostformError(diagnostics);
   if (mark.host !== undefined && mark.host !== front.session.host)
     throw new HostformError([otherHost(kind, prior, "removed")]);
   const name = nameOf(kind, prior);
-  const { context } = applyContext(kind, { name, config: prior, prior, operation: "delete", front });
+  const { context, latest } = applyContext(kind, { name, config: prior, prior, operation: "delete", front });
   const applied = await applyChange(kind, change, null, { ...context, prior: recordedAs(kind, prior, mark) });
-  if (applied.attributes !== null) throw new HostformError([stillSuspending(kind, prior)]);
+  if (applied.attributes !== null) {
+    const state = withFront(kind, applied.attributes, prior) as JsonObject;
+    const left = { state, mark: { ...mark, ...settledMark(latest.resource?.private ?? mark) } };
+    return { diagnostics: [...applied.diagnostics, applied.unclear ?? stillSuspending(kind, prior)], left };
+  }
   letGo(kind, recordedAs(kind, prior, {}), front);
   unclaim(kind, name, prior, front);
   front.collections.changed(kind, parentOf(kind, prior));
-  return [...diagnostics, ...applied.diagnostics];
+  return { diagnostics: [...diagnostics, ...applied.diagnostics] };
 }
 
 const policyKept = (kind: Kind, prior: JsonObject): boolean =>

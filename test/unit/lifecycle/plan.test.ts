@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { PlanRecord } from "../../../src/api/index.ts";
 import type { Remote } from "../../../src/kinds/kind.ts";
 import { type Observation, type PlanInput, planResource, validate } from "../../../src/lifecycle/index.ts";
+import { observedMark } from "../../../src/lifecycle/status.ts";
 import {
   type Intent,
   isError,
@@ -44,7 +45,11 @@ interface Case {
   readonly unknown?: readonly string[];
   /** Attributes afterwards, as far as they matter. */
   readonly after?: JsonObject | null;
+  /** What is declared is not fulfilled, or that cannot be seen. */
+  readonly unfulfilled?: true;
 }
+
+const JOB = { since: "2026-11-21T09:00:00Z", toward: "suspended", before: "active" } as const;
 
 const GONE: Observation = { status: "gone", how: "no longer exists", matches: [] };
 const ABSENT: Observation = { status: "absent", matches: [] };
@@ -248,6 +253,25 @@ const cases: readonly Case[] = [
     phase: "unknown",
     actions: ["no-op"],
     says: ["warning plan.unknown_status"],
+    unfulfilled: true,
+  },
+  {
+    why: "declared as it is recorded, status not understood: whether it is so cannot be seen",
+    config: { ...order, suspended: false },
+    prior: { ...service, status: "odd", suspended: false },
+    phase: "unknown",
+    actions: ["no-op"],
+    says: ["warning plan.unknown_status"],
+    unfulfilled: true,
+  },
+  {
+    why: "status not understood, and something of the state alone is to change: that is done",
+    config: { ...order, suspended: false, reference: "other" },
+    prior: { ...service, status: "odd", suspended: false },
+    phase: "unknown",
+    actions: ["update"],
+    says: ["warning plan.unknown_status"],
+    unfulfilled: true,
   },
   {
     why: "status not understood, nothing to do: nothing to say",
@@ -851,8 +875,65 @@ describe("the plan of a resource", () => {
     expect(diagnostics.map(({ severity, code }) => `${severity} ${code}`)).toEqual(one.says ?? []);
     if (one.requests !== undefined) expect(change.requests).toBe(one.requests);
     if (one.unknown !== undefined) expect(Object.keys(change.after_unknown)).toEqual(one.unknown);
+    expect(change.unfulfilled).toBe(one.unfulfilled);
     if (one.after === null) expect(change.after).toBeNull();
     else if (one.after !== undefined) expect(change.after).toMatchObject(one.after);
+  });
+
+  it.each([
+    ["unknown", JOB],
+    ["live", JOB],
+    ["pending", JOB],
+    ["suspended", undefined],
+    ["gone", undefined],
+  ] as const)("remembers what was asked for until it is seen (%s)", (phase, job) => {
+    const mark = { job: JOB, generation: 2 };
+    expect(observedMark(mark, phase)).toEqual({ generation: 2, ...(job && { job }) });
+  });
+
+  it.each([
+    ["suspended", "SUSPENDED_BY_OWNER", '"SUSPENDED_BY_OWNER": suspended'],
+    ["suspended", "7", '"7": suspended'],
+    ["suspended", "ACTIVE_AGAIN", '"ACTIVE_AGAIN": suspended'],
+    ["live", "UNSUSPENDED", '"UNSUSPENDED": live'],
+  ] as const)(
+    "what came after a job toward %s should mean that, whatever the word is (%s)",
+    (toward, status, words) => {
+      for (const suspended of [true, false]) {
+        const one: Case = {
+          why: "",
+          config: { ...order, suspended },
+          prior: { ...service, status },
+          mark: { job: { ...JOB, toward } },
+          phase: "unknown",
+          actions: [],
+        };
+        const [said] = planResource(inputOf(one)).diagnostics;
+        expect(said?.fix).toContain(`providers: { default: { status_words: { ${words} } } }`);
+        expect(said?.fix?.match(/\b(?:live|suspended)\b(?=[ `])/g)).not.toContain(
+          toward === "live" ? "suspended`" : "live",
+        );
+        expect(said?.detail).toContain('was asked for at 2026-11-21T09:00:00Z, when the status was "active"');
+      }
+    },
+  );
+
+  it("without a job offers what the word looks like first, and the other", () => {
+    const fixOf = (status: string | null) => {
+      const one: Case = {
+        why: "",
+        config: { ...order, suspended: true },
+        prior: { ...service, status },
+        phase: "unknown",
+        actions: [],
+      };
+      return planResource(inputOf(one)).diagnostics[0]?.fix;
+    };
+    expect(fixOf("SUSPENDED_BY_OWNER")).toContain(
+      '"SUSPENDED_BY_OWNER": suspended } } }` if it is suspended, `live` if it is up',
+    );
+    expect(fixOf("odd")).toContain('"odd": live } } }` if it is up, `suspended` if it is suspended');
+    expect(fixOf(null)).toContain("until the API shows a status");
   });
 
   it("is plain JSON, and the same each time", () => {

@@ -74,6 +74,16 @@ const cases: readonly Case[] = [
     says: ["error plan.prevented"],
   },
   {
+    why: "suspend one whose status is not understood: not by destroy either, which is not done then",
+    policy: "suspend",
+    phase: "unknown",
+    mode: "destroy",
+    mark: { job: { since: "2026-11-21T09:00:00Z", toward: "suspended", before: "active" } },
+    actions: ["no-op"],
+    requests: 0,
+    says: ["warning plan.prevented"],
+  },
+  {
     why: "gone already, whatever the policy",
     policy: "prevent",
     observed: GONE,
@@ -227,6 +237,7 @@ describe("the removal of a resource", () => {
     expect(change.actions).toEqual(one.actions);
     expect(change.removal).toBe(one.removal);
     expect(change.requests).toBe(one.requests);
+    expect(change.unfulfilled).toBe(phase === "unknown" && policy === "suspend" ? true : undefined);
     expect(diagnostics.map(({ severity, code }) => `${severity} ${code}`)).toEqual(one.says ?? []);
     expect(JSON.parse(JSON.stringify(change))).toEqual(change);
     for (const { fix, address } of diagnostics) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Kind, Remote } from "../../../src/kinds/kind.ts";
 import { JobWatch } from "../../../src/lifecycle/wait.ts";
 import { testClock } from "../../support/clock.ts";
-import { failure, fakeAccount, kindOf, liveService, notFound, remote } from "../../support/subjects.ts";
+import { failure, fakeAccount, kindOf, liveGrant, liveService, notFound, remote } from "../../support/subjects.ts";
 
 const suspended = ({ phase }: Remote) => phase === "suspended";
 
@@ -15,10 +15,15 @@ function watched(count: number, doneAfterMs: number, timeoutMs = 300_000) {
     kindOf("hosting_service"),
     ...Array.from({ length: count }, (_, at) => remote({ ...liveService, id: String(at) })),
   );
-  const settle = (object: Remote): Remote => ({
-    ...object,
-    phase: clock.now() - start >= doneAfterMs ? "suspended" : object.phase,
-  });
+  // The status word from a time on; "active" is the one that is known.
+  const shows: [fromMs: number, word: string | null][] = [];
+  const settle = (object: Remote): Remote => {
+    const now = clock.now() - start;
+    if (now >= doneAfterMs) return { ...object, phase: "suspended" };
+    const word = shows.findLast(([from]) => now >= from)?.[1];
+    if (word === undefined || word === "active") return object;
+    return { ...object, phase: "unknown", attributes: { ...object.attributes, status: word } };
+  };
   const kind: Kind = {
     ...fake.kind,
     async *list(context, parent) {
@@ -38,7 +43,7 @@ function watched(count: number, doneAfterMs: number, timeoutMs = 300_000) {
     onWaiting: (addresses) => waits.push(addresses.length),
   });
   const wait = (id: string) => watch.wait(fake.account, kind, "default", { address: `a.${id}`, id, done: suspended });
-  return { clock, stop, start, wait, waits, asked: fake.asked, objects: fake.objects, kind };
+  return { clock, stop, start, wait, waits, shows, asked: fake.asked, objects: fake.objects, kind };
 }
 
 const ids = (count: number) => Array.from({ length: count }, (_, at) => String(at));
@@ -81,6 +86,53 @@ describe("waiting for queued jobs", () => {
     const { wait, clock, start } = watched(2, Number.POSITIVE_INFINITY, 20_000);
     expect(await Promise.all([wait("0"), wait("1")])).toEqual([undefined, undefined]);
     expect(clock.now() - start).toBeLessThan(20_000 + 10_000);
+  });
+
+  it.each([1, 3])("ends with the object when its status is one that nobody knows and stays so (%i)", async (count) => {
+    const { wait, clock, start, shows } = watched(count, Number.POSITIVE_INFINITY);
+    shows.push([1_000, "SUSPENDED_BY_OWNER"]);
+    const found = await Promise.all(ids(count).map(wait));
+    expect(found.map((remote) => [remote?.phase, remote?.attributes.status])).toEqual(
+      ids(count).map(() => ["unknown", "SUSPENDED_BY_OWNER"]),
+    );
+    expect(clock.now() - start).toBeGreaterThanOrEqual(11_000);
+    expect(clock.now() - start).toBeLessThan(30_000);
+  });
+
+  it("goes on through words of a job under way, known or not", async () => {
+    const { wait, shows } = watched(1, 40_000);
+    // Each for less than ten seconds, or seen again after another.
+    shows.push(
+      [500, "SUSPENDING_NOW"],
+      [8_000, "active"],
+      [16_000, "SUSPENDING_NOW"],
+      [24_000, "STEP_2"],
+      [32_000, "active"],
+    );
+    expect((await wait("0"))?.phase).toBe("suspended");
+  });
+
+  it("ends at its deadline with a status that is not understood by then", async () => {
+    const { wait, shows } = watched(1, Number.POSITIVE_INFINITY, 5_000);
+    shows.push([500, "ODD"]);
+    expect((await wait("0"))?.attributes.status).toBe("ODD");
+  });
+
+  it("takes no status at all for one that is not understood", async () => {
+    const { wait, shows } = watched(1, Number.POSITIVE_INFINITY);
+    shows.push([500, null]);
+    expect((await wait("0"))?.phase).toBe("unknown");
+  });
+
+  it("waits in the collection of the parent", async () => {
+    const clock = testClock();
+    const fake = fakeAccount(kindOf("hosting_grant"), remote({ ...liveGrant, service_id: "1" }));
+    const { get: _, ...kind } = fake.kind;
+    const watch = new JobWatch({ clock, timeoutMs: 1_000, stop: new AbortController().signal });
+    const of = (parent: string) =>
+      watch.wait(fake.account, kind, "default", { address: parent, id: "301", done: () => true }, parent);
+    await Promise.all([of("1"), of("2")]);
+    expect([...new Set(fake.asked)].sort()).toEqual(["list 1", "list 2"]);
   });
 
   it("ends at once when the run is stopped, and before it begins", async () => {

@@ -35,6 +35,9 @@ const table: readonly [why: string, fulfilled: boolean, result: ApplyResult][] =
     false,
     result([], { diagnostics: [{ severity: "error", code: "guard.spend", summary: "exceeded" }] }),
   ],
+  ["its status does not show what became of it", false, result([outcome({ awaiting: "status" })])],
+  ["nor where nobody waits", false, result([outcome({ awaiting: "status" })], { noWait: true })],
+  ["what is declared is not fulfilled, or not to be seen", false, result([], { unfulfilled: ["a.d"] })],
   ["a create of an earlier run has no known outcome", false, result([], { pending: ["a.c"] })],
 ];
 

@@ -60,6 +60,14 @@ const cases: readonly { name: string; why: string; plan: Plan; result: ApplyResu
     result: result([outcome("hosting_service.shop", { awaiting: "job" })]),
   },
   {
+    name: "outcome-unclear",
+    why: "a status that is not understood does not show what became of it: neither done nor queued, and counted once",
+    plan: full,
+    result: result([outcome("hosting_service.shop", { awaiting: "status" })], {
+      unfulfilled: ["hosting_service.shop", "hosting_service.old"],
+    }),
+  },
+  {
     name: "outcome-failed",
     why: "a failure is told first, then what was done all the same and what was skipped because of it",
     plan: full,

@@ -71,6 +71,16 @@ describe("the sentence for a plan without changes", () => {
     ["an error", { diagnostics: [{ ...warning("state.key"), severity: "error" }] }, heldUp],
     ["an order without known outcome", { pending: ["hosting_domain.acme"] }, heldUp],
     ["what cannot be done yet", { changes: [change({ deferred: ["suspended"] })] }, heldUp],
+    [
+      "a status that is not understood",
+      { changes: [change({ unfulfilled: true })], diagnostics: [warning("plan.unknown_status")] },
+      "Nothing can be done about 1 resource whose status is not understood; see above.",
+    ],
+    [
+      "nor is that nothing left to destroy",
+      { changes: [change({ unfulfilled: true }), change()], mode: "destroy" },
+      "Nothing can be done about 1 resource whose status is not understood; see above.",
+    ],
   ])("%s", (_, over, line) => expect(summaryLine(plan([change()], over))).toBe(line));
 });
 

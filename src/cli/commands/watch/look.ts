@@ -7,6 +7,7 @@ import {
   isFulfilled,
   isNoOp,
   type Plan,
+  unfulfilledIn,
 } from "../../../model/index.ts";
 import type { MoneyScale } from "../../../report/index.ts";
 import type { GuardFlags } from "../../guards.ts";
@@ -68,7 +69,8 @@ export function lookOnce(invocation: Invocation, options: LookOptions): Promise<
     options.onPlan(plan, providers.moneyScale);
     if (plan.diagnostics.some(isError)) return looked("refused");
     const changing = hasChanges(plan);
-    if (!autoApprove) return looked(changing ? "differs" : "as_declared");
+    const differs = changing || unfulfilledIn(plan).length > 0;
+    if (!autoApprove) return looked(differs ? "differs" : "as_declared");
     // The limits are for the plan of the whole project: what they count is never done by a plan of a part.
     if (targets.length > 0 && !plan.changes.every(isHarmless)) return looked("widened");
     const done = await options.applying(plan, run.stop, (onEvent) =>

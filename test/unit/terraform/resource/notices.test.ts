@@ -17,13 +17,13 @@ describe("what an apply has to say", () => {
     ["is that a job is queued", { awaiting: "job" }, ["warning apply.waiting"]],
     ["is that an invoice waits", { awaiting: "payment" }, ["warning apply.waiting"]],
   ])("%s", (_, over, says) => {
-    expect(codesOf(notices(service, applied(over)))).toEqual(says);
+    expect(codesOf(notices(service, applied(over), "update"))).toEqual(says);
   });
 
   it("names the invoice, and its amount without guessing its scale", () => {
-    const [first] = notices(service, applied({ awaiting: "payment", ...(invoice && { invoice }) }));
+    const [first] = notices(service, applied({ awaiting: "payment", ...(invoice && { invoice }) }), "create");
     expect(first?.detail).toContain("INV-9 of 500 USD (in the API's own unit)");
-    const [unnamed] = notices(service, applied({ awaiting: "payment" }));
+    const [unnamed] = notices(service, applied({ awaiting: "payment" }), "create");
     expect(unnamed?.detail).toContain("(unknown)");
   });
 

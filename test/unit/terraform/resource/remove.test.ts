@@ -47,7 +47,9 @@ describe("the plan of a destroy", () => {
     const suspended = remote({ ...liveService, status: "suspended", suspended: true }, "suspended");
     const { kind, front, prior } = held("hosting_service", attributes, { objects: [suspended], answer: () => ({}) });
     expect((await planDestroy(kind, prior, {}, front)).diagnostics).toMatchObject([{ severity: "warning", summary }]);
-    expect(await destroyResource(kind, prior, {}, front)).toMatchObject([{ severity: "warning", summary }]);
+    expect((await destroyResource(kind, prior, {}, front)).diagnostics).toMatchObject([
+      { severity: "warning", summary },
+    ]);
   });
 
   it("of what is not paid for says that it stays, and nothing of money", async () => {
@@ -100,8 +102,10 @@ describe("a destroy", () => {
     const { kind, front, prior, sent } = held("hosting_service", waiting, { answer: () => ({}) });
     const outcome = destroyResource(kind, prior, {}, front);
     // Suspended only when the job is done: until then it stays in the state.
-    if (policy === "suspend") expect((await refusalOf(outcome)).code).toBe("apply.waiting");
-    else expect(codesOf(await outcome)).toEqual(["warning plan.stays"]);
+    const { diagnostics, left } = await outcome;
+    expect(codesOf(diagnostics)).toEqual(policy === "suspend" ? ["error apply.waiting"] : ["warning plan.stays"]);
+    expect(left?.mark.job?.toward).toBe(policy === "suspend" ? "suspended" : undefined);
+    expect(left?.state.timeouts).toEqual(policy === "suspend" ? { delete: "0s" } : undefined);
     expect(sent.map(({ endpoint }) => endpoint)).toEqual(expected);
   });
 
@@ -118,7 +122,7 @@ describe("a destroy", () => {
     ["of before hosts were noted", {}],
   ])("of an object %s goes on", async (_, mark) => {
     const { kind, front, prior, sent } = held("hosting_grant", liveGrant, { answer: () => null });
-    expect(await destroyResource(kind, prior, mark, front)).toEqual([]);
+    expect(await destroyResource(kind, prior, mark, front)).toEqual({ diagnostics: [] });
     expect(sent.map(({ endpoint, params }) => ({ endpoint, params }))).toEqual([
       { endpoint: "revokeGrant", params: { id: "1001", grantId: "301" } },
     ]);
@@ -130,7 +134,7 @@ describe("a destroy", () => {
         throw notFound();
       },
     });
-    expect(await destroyResource(kind, prior, {}, front)).toEqual([]);
+    expect(await destroyResource(kind, prior, {}, front)).toEqual({ diagnostics: [] });
   });
 
   it("sets the name free: the other half of a replacement may take it", async () => {

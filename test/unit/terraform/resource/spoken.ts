@@ -6,6 +6,7 @@ import type { PlanRecord } from "../../../../src/api/index.ts";
 import { type Kind, kinds } from "../../../../src/kinds/index.ts";
 import { explain, type Observation, planRemoval, planResource, read } from "../../../../src/lifecycle/index.ts";
 import * as refusals from "../../../../src/lifecycle/refusals.ts";
+import * as statuses from "../../../../src/lifecycle/status.ts";
 import { ApiError, type Diagnostic, type Json, type JsonObject, type Phase } from "../../../../src/model/index.ts";
 import { systemSecretFiles } from "../../../../src/record/secret-output.ts";
 import { validateResource } from "../../../../src/terraform/resource/validate.ts";
@@ -62,8 +63,33 @@ function refusalsOf(kind: Kind): Diagnostic[] {
     refusals.lookalike(subject, [one]),
     refusals.lookalike(subject, [one, two]),
     refusals.lookalike(held, [one]),
-    refusals.unknownPhase(subject, { status: 'a "word"' }, ["suspended"]),
+    ...(kind.phase === undefined ? [] : statusesOf(kind)),
   ];
+}
+
+function statusesOf(kind: Kind): Diagnostic[] {
+  const words: Json[] = ['a "word"', "SUSPENDED_BY_OWNER", "7", null];
+  const jobs = [
+    undefined,
+    ...(["suspended", "live"] as const).map((toward) => ({ since: LONG_AGO, toward, before: "ACTIVE" })),
+  ];
+  return words.flatMap((status) =>
+    jobs.flatMap((job) => {
+      const subject = { kind, address: `${kind.noun} x`, provider: "default", attributes: { status }, job };
+      return [
+        statuses.unknownPhase(subject, { left: ["suspended"], unseen: [] }),
+        statuses.unknownPhase(subject, { left: [], unseen: ["suspended"] }),
+        statuses.notRemovable(subject),
+        statuses.unknownAtOnce(subject, ["suspended"]),
+        ...(job
+          ? [
+              statuses.unclearEnd({ ...subject, job }),
+              statuses.unclearEnd({ ...subject, job: { ...job, before: null } }),
+            ]
+          : []),
+      ];
+    }),
+  );
 }
 
 function removalsOf(kind: Kind): Diagnostic[] {

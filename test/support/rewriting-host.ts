@@ -1,0 +1,57 @@
+/** A host in front of the sandbox that says what it says in other words: for the gaps that no switch fills. */
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach } from "vitest";
+
+const ends: (() => void)[] = [];
+
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+/** @param rewrite makes another JSON value of each answer. @returns the base URL. Closed after the test. */
+export async function rewritingHost(target: string, rewrite: (answer: unknown) => unknown): Promise<string> {
+  const server = createServer(async (request, response) => {
+    const { method = "GET", url = "/", headers } = request;
+    const { host: _, connection: __, "content-length": ___, ...passed } = headers;
+    const body = method === "GET" ? undefined : await bodyOf(request);
+    const answer = await fetch(new URL(url, target), {
+      method,
+      headers: passed as Record<string, string>,
+      redirect: "manual",
+      ...(body !== undefined && body.length > 0 && { body }),
+    });
+    const text = await answer.text();
+    const {
+      "content-length": ____,
+      "content-encoding": _____,
+      connection: ______,
+      ...told
+    } = Object.fromEntries(answer.headers);
+    response.writeHead(answer.status, told);
+    response.end(text.startsWith("{") || text.startsWith("[") ? JSON.stringify(rewrite(JSON.parse(text))) : text);
+  });
+  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+  ends.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** The value with other status words, at every depth. */
+export function withStatusWords(value: unknown, words: Readonly<Record<string, unknown>>): unknown {
+  if (Array.isArray(value)) return value.map((item) => withStatusWords(item, words));
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).map(([name, item]) => {
+    const other = name === "status" && typeof item === "string" && Object.hasOwn(words, item);
+    return [name, other ? words[item as string] : withStatusWords(item, words)];
+  });
+  return Object.fromEntries(entries);
+}
