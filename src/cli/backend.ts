@@ -4,6 +4,7 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { isLoopback } from "../api/base-url.ts";
 import { connectionPool } from "../api/proxy.ts";
+import { stateFolder } from "../local/index.ts";
 import { type Backend, type Diagnostic, errnoOf, fail, HostformError, located } from "../model/index.ts";
 import {
   connectTo,
@@ -100,10 +101,17 @@ function httpPlace(backend: Backend, { io, options, errLook }: Invocation): Stat
     clock: io.clock,
     uuid: randomUUID,
     contender: thisProcess(),
+    lifeSigns: locksFolder(io.env),
     dispatcher: connectionPool(address, io.env, CONNECT_MS),
     warn: (diagnostic) => io.err(renderDiagnostics([diagnostic], errLook)),
     keep: keeping({ io, options, errLook }),
   });
+}
+
+/** Where the processes of this user on this machine see that one of them was killed. */
+function locksFolder(env: Invocation["io"]["env"]): string | undefined {
+  const folder = stateFolder(env);
+  return folder === undefined ? undefined : path.join(folder, "locks");
 }
 
 function pgPlace({ settings }: Backend, invocation: Invocation): StatePlace {

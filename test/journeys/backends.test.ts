@@ -70,7 +70,10 @@ for (const [name, make, missing] of backends) {
       expectNothingTwice(project);
     });
 
-    it.each([1, 2])("kill -9 in order %i: the next run orders nothing twice", async (nth) => {
+    it.each([
+      [1, "on the same machine"],
+      [2, "on another machine"],
+    ])("kill -9 in order %i: the next run, %s, orders nothing twice", async (nth, where) => {
       const { arrived, open, sleep } = gate();
       const project = await start(await make(), sleep);
       project.sandbox.control.addFault({ method: "POST", path: "/services", nth, phase: "after", delayMs: 1 });
@@ -79,8 +82,9 @@ for (const [name, make, missing] of backends) {
       first.child.kill("SIGKILL");
       expect((await first.ended).code).toBe("SIGKILL");
       open();
-      if (name === "http") {
-        // The server cannot know that the holder is gone.
+      if (where === "on another machine") project.env.XDG_STATE_HOME = path.join(project.dir, "other-machine");
+      if (name === "http" && where === "on another machine") {
+        // Neither that nor the server can know that the holder is gone.
         const refused = await project.hostform("plan");
         expect(refused.err).toContain("[state.locked]");
         const freed = await project.hostform("force-unlock", "--yes");
@@ -88,6 +92,8 @@ for (const [name, make, missing] of backends) {
       }
       const again = await project.hostform(...APPLY, "--lock-timeout", "5s");
       expect(again.code, again.text).toBe(0);
+      const wasFreed = "The lock of an earlier run on this machine, which was killed, was freed";
+      expect(again.err.includes(wasFreed)).toBe(name === "http" && where === "on the same machine");
       expectNothingTwice(project);
       const quiet = await project.hostform("plan", "--detailed-exitcode");
       expect(quiet.code, quiet.text).toBe(0);

@@ -74,18 +74,21 @@ export class RemoteProject {
   readonly dir: string;
   readonly sandbox: Sandbox;
   readonly backend: BackendUnderTest;
-  readonly #env: Record<string, string | undefined>;
+  /** The environment of the commands; tests may change it. */
+  readonly env: Record<string, string | undefined>;
   readonly #running = new Set<ChildProcess>();
 
   private constructor(dir: string, sandbox: Sandbox, backend: BackendUnderTest) {
     this.dir = dir;
     this.sandbox = sandbox;
     this.backend = backend;
-    this.#env = {
+    this.env = {
       ...process.env,
       HOSTING_BASE_URL: sandbox.url,
       HOSTING_TOKEN: sandbox.tokens.agency,
       ...backend.env,
+      // What the processes of a machine share. Another folder stands for another machine.
+      XDG_STATE_HOME: path.join(dir, "machine"),
       TF_CLI_CONFIG_FILE: path.join(dir, "terraform.rc"),
       TF_IN_AUTOMATION: "1",
       CHECKPOINT_DISABLE: "1",
@@ -122,7 +125,7 @@ export class RemoteProject {
 
   start(command: "hostform" | "terraform", ...args: string[]): Running {
     const [file, own] = command === "hostform" ? [process.execPath, [MAIN]] : ["terraform", []];
-    const child = spawn(file, [...own, ...args], { cwd: this.dir, env: this.#env });
+    const child = spawn(file, [...own, ...args], { cwd: this.dir, env: this.env });
     this.#running.add(child);
     let [out, err] = ["", ""];
     const watchers = new Set<() => void>();

@@ -4,6 +4,7 @@ import type { LockHolder } from "../holder.ts";
 import { decodeHolder, describeHolder, encodeHolder } from "../holder.ts";
 import type { Freed, HeldLock, LockRequest, StateLock } from "../lock.ts";
 import { describeExchange, isHeld, isPage, isSuccess, refuseAnswer, unreachable } from "./http-answers.ts";
+import { LifeSigns } from "./http-life.ts";
 import type { HttpHold, HttpLock, HttpPlaceOptions } from "./http-options.ts";
 import type { Answer, HttpWire, Message } from "./http-wire.ts";
 import { nameOfUrl } from "./http-wire.ts";
@@ -11,31 +12,69 @@ import { nameOfUrl } from "./http-wire.ts";
 const FIRST_POLL_MS = 500;
 const LONGEST_POLL_MS = 10_000;
 
-/** The lock of a state at a server. It stays when its holder is killed: the server cannot know. */
+/**
+ * The lock of a state at a server. It stays when its holder is killed: the server cannot know. The next run on the same
+ * machine does, and frees it.
+ */
 export class HttpStateLock implements StateLock {
   readonly #options: HttpPlaceOptions;
   readonly #wire: HttpWire;
   readonly #hold: HttpHold;
+  readonly #life: LifeSigns | undefined;
 
   constructor(options: HttpPlaceOptions, wire: HttpWire, hold: HttpHold) {
     this.#options = options;
     this.#wire = wire;
     this.#hold = hold;
+    const { lifeSigns, contender } = options;
+    this.#life = lifeSigns === undefined ? undefined : new LifeSigns(lifeSigns, contender.host);
   }
 
   async acquire({ command, timeoutMs, signal }: LockRequest): Promise<HeldLock> {
     const { lock, clock, withoutLock } = this.#options;
     if (lock === undefined) return withoutLock ? noLock : this.#refuseWithout();
     const { holder, notice } = this.#notice(command);
-    const start = clock.now();
-    for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 2, LONGEST_POLL_MS)) {
-      signal?.throwIfAborted();
-      const answer = await this.#lock(lock, notice);
-      if (isTaken(answer, holder)) return this.#taken(lock, notice, holder, signal);
-      const left = start + timeoutMs - clock.now();
-      if (left <= 0) return refuseHeld(answer, this.#messageOf(lock, notice), clock);
-      await clock.sleep(Math.min(pause, left), signal);
+    // Before the lock is asked for: killed at any moment after it, this process is known to be gone.
+    const end = this.#life?.begin(holder.id) ?? (() => undefined);
+    try {
+      const start = clock.now();
+      for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 2, LONGEST_POLL_MS)) {
+        signal?.throwIfAborted();
+        let answer = await this.#lock(lock, notice);
+        if (!isTaken(answer, holder) && (await this.#freeEnded(lock, answer))) answer = await this.#lock(lock, notice);
+        if (isTaken(answer, holder)) return await this.#taken(lock, notice, { holder, signal, end });
+        const left = start + timeoutMs - clock.now();
+        if (left <= 0) return refuseHeld(answer, this.#messageOf(lock, notice), clock);
+        await clock.sleep(Math.min(pause, left), signal);
+      }
+    } catch (error) {
+      end();
+      throw error;
     }
+  }
+
+  /** Frees the lock of a process of this machine that was killed. @returns whether it did. */
+  async #freeEnded(lock: HttpLock, { text }: Answer): Promise<boolean> {
+    const holder = decodeHolder(text);
+    if (holder === undefined || this.#life === undefined) return false;
+    let freed = false;
+    await this.#life.ifEnded(holder.id, async () => {
+      // Somebody may have freed it meanwhile; then the next attempt shows who has it.
+      freed = await this.#unlock(lock, text).then(
+        () => true,
+        () => false,
+      );
+    });
+    if (freed) {
+      this.#options.warn({
+        severity: "warning",
+        code: "state.locked",
+        summary: "The lock of an earlier run on this machine, which was killed, was freed",
+        detail: `It was held by ${describe(holder, this.#options.clock)}.`,
+        fix: "Nothing to do: what that run had begun is recorded, and this one goes on from there.",
+      });
+    }
+    return freed;
   }
 
   /** @param id of the lock to free, for a server that does not say who holds it. */
@@ -87,7 +126,11 @@ export class HttpStateLock implements StateLock {
     refuseAnswer("freed", message, answer);
   }
 
-  async #taken(lock: HttpLock, notice: string, { id }: LockHolder, signal: AbortSignal | undefined): Promise<HeldLock> {
+  async #taken(
+    lock: HttpLock,
+    notice: string,
+    { holder: { id }, signal, end }: { holder: LockHolder; signal: AbortSignal | undefined; end: () => void },
+  ): Promise<HeldLock> {
     this.#hold.id = id;
     this.#hold.lost = undefined;
     let released = false;
@@ -106,6 +149,7 @@ export class HttpStateLock implements StateLock {
         this.#hold.id = undefined;
         // What is another's is not to be freed.
         if (this.#hold.lost === undefined) await this.#unlock(lock, notice).catch((error) => this.#warn(id, error));
+        end();
       },
     };
     if (signal?.aborted) {

@@ -24,6 +24,8 @@ export interface HttpPlaceOptions {
   /** A fresh UUID at each call. */
   readonly uuid: () => string;
   readonly contender: Contender;
+  /** Where processes of this machine see that one of them was killed that held a lock; undefined: nowhere. */
+  readonly lifeSigns?: string | undefined;
   /** The connections. */
   readonly dispatcher: Dispatcher;
   /** The largest answer that is read. Default: far more than a state has. */

@@ -1,9 +1,12 @@
+import { readdirSync, writeFileSync } from "node:fs";
+import path from "node:path";
 import { Agent } from "undici";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Clock, Diagnostic } from "../../../../src/model/index.ts";
 import { createHttpPlace, createStateStore, type StateStore } from "../../../../src/record/index.ts";
 import { testClock } from "../../../support/clock.ts";
 import { type Flavour, HttpBackend, type HttpBackendOptions } from "../../../support/http-backend.ts";
+import { temporaryFolder } from "../../../support/ledgers.ts";
 import { countingUuids, diagnosticOf, resource } from "../builders.ts";
 
 const request = { command: "apply", timeoutMs: 0 };
@@ -26,6 +29,9 @@ interface Parts {
   readonly withoutLock?: boolean;
   readonly locked?: boolean;
   readonly pid?: number;
+  readonly host?: string;
+  /** The folder of the machine's signs of life. */
+  readonly lifeSigns?: string;
   readonly warnings?: Diagnostic[];
   /** States that the server did not take. */
   readonly kept?: string[];
@@ -53,7 +59,8 @@ function storeAt(server: HttpBackend, parts: Parts = {}): StateStore {
       credentials: parts.credentials,
       clock: parts.clock ?? testClock(),
       uuid,
-      contender: { pid: parts.pid ?? 4711, user: "nino", host: "ci-1" },
+      contender: { pid: parts.pid ?? 4711, user: "nino", host: parts.host ?? "ci-1" },
+      ...(parts.lifeSigns && { lifeSigns: parts.lifeSigns }),
       dispatcher: new Agent(),
       mostBytes: 100_000,
       warn: (diagnostic) => parts.warnings?.push(diagnostic),
@@ -224,6 +231,65 @@ describe.each<Flavour>(["plain", "gitlab"])("a holder that is slow, after force-
     expect(kept).toHaveLength(1);
     const file = JSON.parse(kept[0] ?? "");
     expect(file.resources[0].instances[0].attributes.id).toBe("3");
+  });
+});
+
+describe.each<Flavour>(["plain", "gitlab"])("a run that was killed while it held the lock (%s)", (flavour) => {
+  /** A run that is killed: its lock is at the server, its sign of life without a process. */
+  async function killed(lifeSigns: string) {
+    const server = await start({ flavour });
+    const open = await storeAt(server, { lifeSigns }).open({ ...request, write: true });
+    const [sign = ""] = readdirSync(lifeSigns);
+    const { lock } = server;
+    await open.close();
+    expect(readdirSync(lifeSigns), "a run that ends leaves no sign").toEqual([]);
+    server.lock = lock;
+    writeFileSync(path.join(lifeSigns, sign), "");
+    return server;
+  }
+
+  test("does not keep the next run on the same machine out", async () => {
+    const lifeSigns = temporaryFolder();
+    const server = await killed(lifeSigns);
+    const warnings: Diagnostic[] = [];
+    await write(storeAt(server, { lifeSigns, warnings }), "1");
+    expect(idIn(server)).toBe("1");
+    expect(server.lock).toBeUndefined();
+    expect(warnings).toMatchObject([
+      { severity: "warning", code: "state.locked", summary: expect.stringContaining("was freed") },
+    ]);
+    expect(readdirSync(lifeSigns)).toEqual([]);
+  });
+
+  test.each([
+    ["on another machine", { lifeSigns: true, host: "ci-2" }],
+    ["where no sign of it is", { lifeSigns: false }],
+  ])("keeps a run %s out", async (_, { lifeSigns: same, ...parts }) => {
+    const lifeSigns = temporaryFolder();
+    const server = await killed(lifeSigns);
+    const other = storeAt(server, { lifeSigns: same ? lifeSigns : temporaryFolder(), ...parts });
+    expect(await diagnosticOf(() => other.open({ ...request, write: true }))).toMatchObject({ code: "state.locked" });
+    expect(server.lock).toBeDefined();
+  });
+
+  test("is not mixed up with one that lives", async () => {
+    const lifeSigns = temporaryFolder();
+    const server = await start({ flavour });
+    const living = await storeAt(server, { lifeSigns }).open({ ...request, write: true });
+    const other = storeAt(server, { lifeSigns });
+    expect(await diagnosticOf(() => other.open({ ...request, write: true }))).toMatchObject({ code: "state.locked" });
+    expect(readdirSync(lifeSigns), "who was refused leaves no sign").toHaveLength(1);
+    await living.put(resource(SERVICE, "1"));
+    await living.close();
+    expect(idIn(server)).toBe("1");
+  });
+
+  test("leaves its lock where no sign could be given, and nothing else fails", async () => {
+    const server = await start({ flavour });
+    const file = path.join(temporaryFolder(), "file");
+    writeFileSync(file, "");
+    await write(storeAt(server, { lifeSigns: path.join(file, "below") }), "1");
+    expect(idIn(server)).toBe("1");
   });
 });
 
