@@ -20,6 +20,7 @@ import { Limiter } from "./limiter.ts";
 import { createListing } from "./listing.ts";
 import { formOf, malformed } from "./malformed.ts";
 import { type ClientOptions, resolveOptions } from "./options.ts";
+import { PageNumbering } from "./page-numbering.ts";
 import { connectionPool } from "./proxy.ts";
 import type { Answers } from "./records.ts";
 import { createRedact } from "./redact.ts";
@@ -46,6 +47,7 @@ export class HostingClient implements Reader, Writer {
   readonly #pageSize: number;
   readonly #maxPages: number;
   readonly #hostClock: HostClock;
+  readonly #numbering = new PageNumbering();
   #requests = 0;
 
   constructor(options: ClientOptions) {
@@ -180,18 +182,20 @@ export class HostingClient implements Reader, Writer {
     { signal }: CallOptions = {},
     params?: Readonly<Record<string, string>>,
   ): Listing<T> {
-    const size = String(this.#pageSize);
+    const pageSize = this.#pageSize;
     return createListing({
       endpoint,
       form,
       maxPages: this.#maxPages,
+      pageSize,
+      numbering: this.#numbering,
       fetchPage: (page) =>
         this.#call(endpoint, {
           params,
           signal,
           query: [
             ["page", String(page)],
-            ["per_page", size],
+            ["per_page", String(pageSize)],
           ],
         }),
     });

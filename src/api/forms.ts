@@ -41,6 +41,22 @@ const scalar = (value: unknown): string | null =>
 /** A word or a date as it came; absent, empty and nested values are null. */
 const text = z.unknown().optional().transform(scalar);
 
+/** An instant. Seconds or milliseconds since the epoch become ISO 8601, as §2 has it; 0 is none. Anything else is as it came. */
+const instant = z
+  .unknown()
+  .optional()
+  .transform((value) => {
+    const number = numeric(value);
+    if (number === null) return scalar(value);
+    const ms = number < LEAST_MS ? number * 1000 : number;
+    return number < LEAST_SECONDS || ms > MOST_MS ? (number === 0 ? null : scalar(value)) : new Date(ms).toISOString();
+  });
+
+/** 1973 in seconds; below it a number is a day, a year or a duration. In milliseconds, 1973 and 9999. */
+const LEAST_SECONDS = 100_000_000;
+const LEAST_MS = LEAST_SECONDS * 1000;
+const MOST_MS = 253_402_300_799_999;
+
 /** An amount in the API's own unit; digits in a text count. */
 const amount = z.unknown().optional().transform(numeric);
 
@@ -66,14 +82,42 @@ const prices = z
     return Object.fromEntries(entries.filter((entry): entry is [string, number] => entry[1] !== null));
   });
 
+/** Names of events: a list of names or of objects with a name, names in a text, or a map of names to whether they are on. */
 const eventNames = z
   .unknown()
   .optional()
   .transform((value): string[] => {
-    const list = Array.isArray(value) ? value : typeof value === "string" ? value.split(",") : [];
-    const names = list.map((item) => (isObject(item) ? scalar(item.name ?? item.event) : scalar(item))?.trim());
+    const entries = isObject(value) ? Object.entries(value) : [];
+    // A list with numbers for names is a list; so is one that was written as JSON in a text.
+    const isMap = entries.some(([name]) => !/^\d+$/.test(name));
+    const list = Array.isArray(value)
+      ? value
+      : isMap
+        ? entries.filter(([, on]) => isOn(on)).map(([name]) => name)
+        : typeof value === "string"
+          ? value.split(/[\s,;|[\]"']+/)
+          : entries.map(([, name]) => name);
+    const names = list.map((item) => {
+      if (!isObject(item)) return scalar(item)?.trim();
+      return isOn(item.enabled ?? item.active ?? true)
+        ? scalar(item.name ?? item.event ?? item.type)?.trim()
+        : undefined;
+    });
     return names.filter((name): name is string => name !== undefined && name !== "");
   });
+
+function isOn(value: unknown): boolean {
+  if (isObject(value)) return isOn(value.enabled ?? value.active ?? true);
+  return typeof value === "string" ? !/^(?:|0|false|no|off)$/i.test(value.trim()) : Boolean(value);
+}
+
+/** A host name with a dot, in whatever alphabet. */
+const DOMAIN = /^(?=.{4,253}$)(?:[\p{L}\p{N}_](?:[\p{L}\p{N}_-]*[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}\.?$/u;
+/** Where the domain stands, if not under its own name. */
+const DOMAIN_NAMES = [
+  ...["domain.name", "domain.domain", "domain.fqdn", "domain_name", "domainName", "primary_domain", "fqdn", "hostname"],
+  ...["site", "website", "name"],
+];
 
 export const serviceForm: Form<ServiceRecord> = {
   noun: "a service",
@@ -83,7 +127,7 @@ export const serviceForm: Form<ServiceRecord> = {
     id: ["service_id", "order_id"],
     plan: ["plan.name", "plan_name"],
     plan_id: ["plan.plan_id", "plan.id"],
-    domain: ["domain.name", "domain_name"],
+    domain: DOMAIN_NAMES,
   },
   schema: z.object({
     id,
@@ -97,7 +141,7 @@ export const serviceForm: Form<ServiceRecord> = {
     price: amount,
     next_due_date: text,
     provisioning_status: text,
-    created_at: text,
+    created_at: instant,
   }),
 };
 
@@ -118,7 +162,7 @@ export const invoiceForm: Form<InvoiceRecord> = {
     subtotal: amount,
     total: amount,
     due_date: text,
-    paid_at: text,
+    paid_at: instant,
     order_id: text,
   }),
 };
@@ -147,8 +191,13 @@ export const grantForm: Form<GrantRecord> = {
   noun: "a grant",
   one: ["grant"],
   many: ["grants"],
-  aliases: { id: ["grant_id", "uuid"], email: ["user.email", "user_email"], permission: ["role"] },
-  schema: z.object({ id, email: text, permission: text, expires_at: text, created_at: text }),
+  aliases: {
+    id: ["grant_id", "uuid"],
+    email: ["user.email", "user_email"],
+    permission: ["role"],
+    expires_at: ["expires", "expiry", "expiration"],
+  },
+  schema: z.object({ id, email: text, permission: text, expires_at: instant, created_at: instant }),
 };
 
 export const webhookForm: Form<WebhookRecord> = {
@@ -156,7 +205,7 @@ export const webhookForm: Form<WebhookRecord> = {
   one: ["webhook", "subscription"],
   many: ["webhooks", "subscriptions"],
   aliases: { id: ["webhook_id", "subscription_id", "uuid"], url: ["endpoint"] },
-  schema: z.object({ id, url: text, events: eventNames, created_at: text }),
+  schema: z.object({ id, url: text, events: eventNames, created_at: instant }),
 };
 
 export const accountForm: Form<AccountRecord> = {
@@ -171,7 +220,7 @@ export const accountForm: Form<AccountRecord> = {
     company_number: text,
     vat_number: text,
     currency: text,
-    created_at: text,
+    created_at: instant,
   }),
 };
 
@@ -179,19 +228,31 @@ export const migrationRequestForm: Form<MigrationRequestRecord> = {
   noun: "a migration request",
   one: ["migration_request", "migrationRequest", "migration"],
   many: ["migration_requests", "migrationRequests", "migration-requests", "migrations"],
-  aliases: { id: ["migration_request_id", "uuid"], domain: ["domain.name"], order_id: ["service_id", "order.id"] },
-  schema: z.object({ id, domain: text, order_id: text, status: text, created_at: text }),
+  aliases: {
+    id: ["migration_request_id", "uuid"],
+    domain: DOMAIN_NAMES,
+    order_id: ["service_id", "order.id", "service.id"],
+  },
+  schema: z.object({ id, domain: text, order_id: text, status: text, created_at: instant }),
 };
 
 /** Reads one record. `problem` says what is missing; nothing of the contents is in it. */
 export function readRecord<T>(form: Form<T>, value: unknown): { record: T } | { problem: string } {
   if (!isObject(value)) return { problem: `${form.noun} as an object` };
-  const result = form.schema.safeParse(named(form, value));
+  const item = unwrapped(form, value);
+  const result = form.schema.safeParse(named(form, item));
   if (!result.success) {
     const [issue] = result.error.issues;
     return { problem: `${form.noun} whose "${issue?.path.join(".") ?? ""}" is ${issue?.message ?? "as specified"}` };
   }
-  return { record: { ...result.data, raw: value as JsonObject } as T };
+  return { record: { ...result.data, raw: item as JsonObject } as T };
+}
+
+/** A record, which may be wrapped on its own: under `data` or under its name. */
+function unwrapped<T>(form: Form<T>, value: { readonly [key: string]: unknown }): { readonly [key: string]: unknown } {
+  if (hasId(form, value)) return value;
+  const inner = ["data", ...form.one].map((name) => value[name]).find((held) => hasId(form, held));
+  return isObject(inner) ? inner : value;
 }
 
 /** True when the value has an id by any of the names that the form knows. */
@@ -199,12 +260,17 @@ export function hasId<T>(form: Form<T>, value: unknown): value is { readonly [ke
   return isObject(value) && scalar(named(form, value).id) !== null;
 }
 
-/** A copy in which fields that go by another name have their own. A value that is an object does not count as one. */
+/**
+ * A copy in which fields that go by another name have their own. A value that is an object does not count as one. A
+ * domain goes by another name only where its own is absent, and only what looks like one is taken for it.
+ */
 function named<T>(form: Form<T>, value: { readonly [key: string]: unknown }): Record<string, unknown> {
   const copy: Record<string, unknown> = { ...value };
   for (const [field, aliases] of Object.entries(form.aliases)) {
-    if (scalar(value[field]) !== null) continue;
-    copy[field] = aliases.map((alias) => at(value, alias)).find((found) => scalar(found) !== null) ?? value[field];
+    const own = value[field];
+    if (scalar(own) !== null || (field === "domain" && own !== undefined && !isObject(own))) continue;
+    const fits = (found: unknown) => scalar(found) !== null && (field !== "domain" || DOMAIN.test(String(found)));
+    copy[field] = aliases.map((alias) => at(value, alias)).find(fits) ?? own;
   }
   return copy;
 }

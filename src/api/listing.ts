@@ -1,25 +1,37 @@
+import { ApiError } from "../model/index.ts";
 import type { EndpointName } from "./endpoints.ts";
 import { describeEndpoint } from "./endpoints.ts";
-import { readPage } from "./envelope.ts";
+import { nextOf, nextSigns, type Page, readPage } from "./envelope.ts";
 import { FailedAttempt } from "./failure.ts";
 import { type Form, readRecord } from "./forms.ts";
 import { formOf, malformed } from "./malformed.ts";
+import { PageNumbering } from "./page-numbering.ts";
 import type { Listing } from "./surface.ts";
 
 export interface ListingOptions<T> {
   readonly endpoint: EndpointName;
   readonly form: Form<T>;
-  /** Fetches one page; pages count from 1. */
+  /** Fetches one page by its number. */
   readonly fetchPage: (page: number) => Promise<unknown>;
   readonly maxPages: number;
+  /** How many rows are asked for a page. */
+  readonly pageSize: number;
+  /** What is known of the host's first page; shared by the listings of a client. */
+  readonly numbering?: PageNumbering;
 }
 
 /**
  * A listing that pages lazily (§4 Pagination). It counts `page` up and never follows an address from the server.
- * An object that moved to the next page while paging comes once. Ends where the server says so; where
- * it says nothing, at an empty page, or at one shorter than the size in force, which is the first page's length if the
- * server does not tell it: it may have clamped `per_page`. An empty page of which the server says that it is not the last,
- * a page that repeats, or more than `maxPages`, is api.pagination.
+ * An object that moved to the next page while paging comes once.
+ *
+ * 1. It reads page 1 and on, or page 0 and on where the host is known to count from 0.
+ * 2. It ends where the server says so. Where the server says nothing: at an empty page, a 404 after known rows, the same
+ *    page again, or a page that is shorter than the size in force, which is the first page's length if the server does
+ *    not name it: it may have clamped `per_page`.
+ * 3. If nothing shows that page 1 is the first page, or something speaks against it, it asks for page 0 as well.
+ * 4. Fewer rows than every page's total are read once more: rows move while they are read.
+ *
+ * A contradiction that remains, or more than `maxPages`, is api.pagination: rows that were not seen might be ordered again.
  */
 export function createListing<T extends { readonly id: string }>(options: ListingOptions<T>): Listing<T> {
   return {
@@ -33,46 +45,237 @@ export function createListing<T extends { readonly id: string }>(options: Listin
 }
 
 async function* walk<T extends { readonly id: string }>(options: ListingOptions<T>): AsyncGenerator<T> {
-  const { endpoint, form, fetchPage, maxPages } = options;
-  const seen = new Set<string>();
-  let before = "";
-  let received = 0;
-  let sizeInForce: number | undefined;
-  for (let page = 1; ; page++) {
-    if (page > maxPages) throw endless(endpoint, `It has more than ${maxPages} pages.`);
-    const json = await fetchPage(page);
-    const { items, next, size } = readPage(endpoint, form, json, page, (count) => received + count);
-    if (items.length === 0) {
-      if (next === "more") throw half(endpoint, page, received);
-      return;
-    }
-    received += items.length;
-    const records = items.map((item) => take(options, item));
-    const ids = JSON.stringify(records.map(({ id }) => id).sort());
-    if (ids === before) throw endless(endpoint, `Page ${page} holds the same objects as page ${page - 1}.`);
-    before = ids;
-    for (const record of records) {
-      if (seen.has(record.id)) continue;
-      seen.add(record.id);
+  const numbering = options.numbering ?? new PageNumbering();
+  const yielded = new Set<string>();
+  for (let again = false; ; again = true) {
+    const reading = new Reading(options, numbering);
+    for await (const record of reading.read()) {
+      if (yielded.has(record.id)) continue;
+      yielded.add(record.id);
       yield record;
     }
-    sizeInForce = size ?? sizeInForce ?? items.length;
-    if (next === "end" || (next === "silent" && items.length < sizeInForce)) return;
+    if (reading.problem === undefined) return;
+    if (again || !reading.mayHaveMoved) throw reading.problem;
   }
 }
 
-function take<T>({ endpoint, form }: ListingOptions<T>, item: unknown): T {
-  const read = readRecord(form, item);
-  if ("problem" in read) throw malformed(endpoint, { expected: read.problem, came: formOf(item) });
-  return read.record;
+/** Statuses by which a server says that there is no such page. */
+export const NO_PAGE: readonly number[] = [400, 404, 416, 422];
+
+/** One reading of a whole list. */
+class Reading<T extends { readonly id: string }> {
+  /** Why the list cannot be relied upon, once it was read. */
+  problem: FailedAttempt | undefined;
+  readonly #options: ListingOptions<T>;
+  readonly #numbering: PageNumbering;
+  readonly #start: 0 | 1;
+  readonly #rows = new Set<string>();
+  /** The number of all rows, by every page that names one; undefined: one named fewer than there are. */
+  #totals: number[] | undefined = [];
+  /** Pages that came. */
+  #pages = 0;
+  #first: Page | undefined;
+  #firstIds: readonly string[] = [];
+  /** The first page was refused as one that does not exist. */
+  #refusal: ApiError | undefined;
+  /** The number that was asked for last. */
+  #asked = 0;
+  /** What comes after the last page, where that was seen. */
+  #afterLast: "nothing" | "repetition" | undefined;
+  /** The server's number of pages fits pages that are counted from 1. */
+  #fits = false;
+
+  constructor(options: ListingOptions<T>, numbering: PageNumbering) {
+    this.#options = options;
+    this.#numbering = numbering;
+    this.#start = numbering.first ?? 1;
+  }
+
+  /** Rows are missing that may have moved to another page while it was read. */
+  get mayHaveMoved(): boolean {
+    return this.#total > this.#rows.size;
+  }
+
+  async *read(): AsyncGenerator<T> {
+    yield* this.#readOn();
+    if (this.#start === 1) yield* await this.#numbering.inTurn(() => this.#readPageZero());
+    if (this.problem === undefined && this.mayHaveMoved) {
+      const detail = `The server says that there are ${this.#total}, and its pages hold ${this.#rows.size}.`;
+      this.problem = broken(this.#options.endpoint, "ends before it is whole", detail);
+    }
+  }
+
+  /** The least that every page agrees upon; 0 where none says anything. */
+  get #total(): number {
+    return this.#totals === undefined || this.#totals.length === 0 ? 0 : Math.min(...this.#totals);
+  }
+
+  /** All rows that the server says there are were read. */
+  get #isWhole(): boolean {
+    return this.#totals !== undefined && this.#totals.length > 0 && !this.mayHaveMoved;
+  }
+
+  /** From the first page to the end. */
+  async *#readOn(): AsyncGenerator<T> {
+    const { endpoint, maxPages, pageSize } = this.#options;
+    let signs: readonly boolean[] = [];
+    let before = "";
+    let size: number | undefined;
+    for (this.#asked = this.#start; ; this.#asked++) {
+      const asked = this.#asked;
+      if (this.#pages >= maxPages) throw endless(endpoint, `It has more than ${maxPages} pages.`);
+      const page = await this.#fetch(asked);
+      if (page === undefined) {
+        if (isPromised(signs)) this.problem = half(endpoint, `Page ${asked} is refused`, this.#rows.size);
+        if (this.#pages > 0) this.#afterLast = "nothing";
+        break;
+      }
+      const { records, fresh } = this.#take(page);
+      this.#pages += 1;
+      const isFirst = this.#pages === 1;
+      if (isFirst) {
+        this.#first = page;
+        this.#firstIds = records.map(({ id }) => id);
+      }
+      const promised = isPromised(signs);
+      signs = nextSigns(page, { asked, pages: this.#pages, rows: this.#rows.size });
+      const next = nextOf(signs);
+      if (records.length === 0) {
+        // Where the server counts this page among those that there are, it is not the one after the last.
+        const counted = !isFirst && (this.#pages <= (page.pages ?? 0) || (page.number ?? asked) <= (page.last ?? -1));
+        if (next === "more" || counted || (next === "silent" && promised))
+          this.problem = half(endpoint, `Page ${asked} is empty`, this.#rows.size);
+        if (!isFirst) this.#afterLast = "nothing";
+        break;
+      }
+      const ids = JSON.stringify(records.map(({ id }) => id).sort());
+      if (ids === before) {
+        this.#afterLast = "repetition";
+        // Full pages alike: the server may ignore the number of the page and hide all rows but the first ones.
+        const ignored = this.#pages === 2 && records.length >= pageSize && this.#start === 1;
+        if (next === "more" || ignored)
+          this.problem = endless(endpoint, `Page ${asked} holds the same objects as page ${asked - 1}.`);
+        break;
+      }
+      before = ids;
+      this.#fits ||= page.pages === this.#pages && fresh.length > 0;
+      yield* fresh;
+      size = page.size ?? size ?? records.length;
+      if (next === "end" || (next === "silent" && records.length < size)) break;
+    }
+    if (this.#isWhole && this.#rows.size > 0) this.problem = undefined;
+  }
+
+  /**
+   * Asks for page 0 unless it is certain that page 1 is the first page, and gives the rows that only page 0 has: an
+   * account never looks empty, or without its first rows, to a caller that creates what is missing.
+   */
+  async #readPageZero(): Promise<readonly T[]> {
+    const { endpoint } = this.#options;
+    if (this.#isSettled()) return [];
+    const contradiction = this.#contradiction();
+    const known = this.#numbering.first === 1;
+    const page = known ? undefined : await this.#fetch(0);
+    if (page === undefined) {
+      if (this.#refusal !== undefined) throw this.#refusal;
+      if (this.#numbering.first === 0) this.problem = half(endpoint, "Page 0 is refused", this.#rows.size);
+      this.#numbering.learn(1);
+      this.problem ??= contradiction === undefined ? undefined : broken(endpoint, "contradicts itself", contradiction);
+      return [];
+    }
+    const { records, fresh } = this.#take(page);
+    const apart = !records.some(({ id }) => this.#firstIds.includes(id));
+    if (this.#refusal !== undefined || (apart && fresh.length > 0)) {
+      this.#numbering.learn(0);
+      // Counted from 0, the page with the number of pages is the one after the last. Pages 0 and 1 differ, so none is ignored.
+      if (this.#asked === this.#first?.pages || this.#afterLast === "repetition") this.problem = undefined;
+    } else if (!this.#isWhole) {
+      if (contradiction !== undefined && this.#rows.size > 0)
+        this.problem ??= broken(endpoint, "contradicts itself", contradiction);
+      // Page 0 is another name of page 1, unless it is the only page and comes again in place of those after it.
+      if (this.#rows.size > 0 && (apart || (await this.#hasEnd()))) this.#numbering.learn(1);
+    }
+    if (this.#isWhole) this.problem = undefined;
+    return fresh;
+  }
+
+  /** Whether page 1 is certainly the first page. */
+  #isSettled(): boolean {
+    const page = this.#first;
+    if (page === undefined || this.problem !== undefined || this.#contradiction() !== undefined) return false;
+    if (this.#numbering.first !== undefined) return this.#numbering.first === 1;
+    if (this.mayHaveMoved) return false;
+    const { number, from, previous, first, last, pages } = page;
+    const rows = this.#rows.size > 0;
+    const isFirst = first === 1 || (rows && (from === 0 || from === 1)) || (previous === false && (rows || last !== 0));
+    if ((number === 1 && isFirst) || (this.#fits && this.#pages > 1)) this.#numbering.learn(1);
+    return isFirst || number === 0 || this.#isWhole || this.#fits || pages === 0;
+  }
+
+  /** What speaks against page 1 as the first page. */
+  #contradiction(): string | undefined {
+    const { number = 1, from = 1, previous = false, first } = this.#first ?? {};
+    if (this.#isWhole) return undefined;
+    if (this.#rows.size > 0 && from > 1) return `Its first page, page 1, begins with row ${from}.`;
+    if (number > 1) return `The server calls page 1 page ${number}.`;
+    if (first === 0 && number !== 0) return "The server says that page 0 is the first, and page 0 holds nothing else.";
+    return previous && number !== 0 ? "The server says that there is a page before page 1." : undefined;
+  }
+
+  /** Whether something other than the last page comes after the last page. */
+  async #hasEnd(): Promise<boolean> {
+    if (this.#afterLast === undefined) {
+      const page = await this.#fetch(this.#asked + 1);
+      this.#afterLast = page === undefined || page.items.length === 0 ? "nothing" : "repetition";
+    }
+    return this.#afterLast === "nothing";
+  }
+
+  /** The rows of a page, and those of them that are new. */
+  #take(page: Page): { readonly records: readonly T[]; readonly fresh: readonly T[] } {
+    const { endpoint, form } = this.#options;
+    const records = page.items.map((item) => {
+      const read = readRecord(form, item);
+      if ("problem" in read) throw malformed(endpoint, { expected: read.problem, came: formOf(item) });
+      return read.record;
+    });
+    const fresh = records.filter(({ id }) => !this.#rows.has(id));
+    for (const { id } of fresh) this.#rows.add(id);
+    if (page.total !== undefined && page.total < this.#rows.size) this.#totals = undefined;
+    if (page.total !== undefined) this.#totals?.push(page.total);
+    return { records, fresh };
+  }
+
+  /** One page; undefined where the server says that there is none of that number. */
+  async #fetch(asked: number): Promise<Page | undefined> {
+    const { endpoint, form, fetchPage } = this.#options;
+    try {
+      return readPage(endpoint, form, await fetchPage(asked));
+    } catch (error) {
+      const status = error instanceof ApiError ? (error.status ?? 0) : 0;
+      // A database may fail at the rows before the first one.
+      if (!NO_PAGE.includes(status) && !(asked === 0 && status >= 500)) throw error;
+      if (asked === this.#start) {
+        if (status !== 404 || this.#start === 0 || this.#numbering.first === 1) throw error;
+        this.#refusal = error as ApiError;
+      } else if (this.#refusal === undefined && (status >= 500 || (error as ApiError).serverMessage === undefined)) {
+        // No word of the API's own: what fails may be a proxy, for a moment. The first page shows that the API is there.
+        await fetchPage(this.#start);
+      }
+      return undefined;
+    }
+  }
 }
+
+/** Everything that the last page said about a next one says that there is one. */
+const isPromised = (signs: readonly boolean[]) => signs.length > 0 && !signs.includes(false);
 
 const endless = (endpoint: EndpointName, detail: string) => broken(endpoint, "does not end or repeats itself", detail);
 
-/** An empty page before the end: what is missing might be ordered again. */
-function half(endpoint: EndpointName, page: number, received: number): FailedAttempt {
+/** A page that is missing before the end: what it holds might be ordered again. */
+function half(endpoint: EndpointName, what: string, received: number): FailedAttempt {
   const count = received === 1 ? "1 object" : `${received} objects`;
-  const detail = `Page ${page} is empty, and the server says that there are more than the ${count} that came.`;
+  const detail = `${what}, and the server says that there are more than the ${count} that came.`;
   return broken(endpoint, "ends before it is whole", detail);
 }
 

@@ -1,5 +1,5 @@
 /** Sends one request and reads its answer as the client would. */
-import { readPage } from "../api/envelope.ts";
+import { nextOf, nextSigns, readPage } from "../api/envelope.ts";
 import { type Form, readRecord } from "../api/forms.ts";
 import { formOf, malformed } from "../api/malformed.ts";
 import { type ProbeRequest, type Prober, probeTitle } from "../api/probe.ts";
@@ -35,27 +35,33 @@ export class Asker {
     }
   }
 
-  /** One page of a listing. */
-  async list<T extends { readonly id: string }>(request: ProbeRequest, form: Form<T>): Promise<ListSight> {
+  /** One page of a listing. `start` is the number of its first page. */
+  async list<T extends { readonly id: string; readonly raw: JsonObject }>(
+    request: ProbeRequest,
+    form: Form<T>,
+    start: 0 | 1 = 1,
+  ): Promise<ListSight> {
     const sight = await this.one(request);
     const none: ListSight = { ...sight, items: [], records: [], ids: [], next: undefined, size: undefined };
     if (sight.answer === undefined || sight.problem !== undefined) return none;
     const { endpoint } = request;
-    const page = Number(request.query?.find(([name]) => name === "page")?.[1] ?? 1);
+    const page = Number(request.query?.find(([name]) => name === "page")?.[1] ?? start);
     const size = Number(request.query?.find(([name]) => name === "per_page")?.[1] ?? 0);
     return whenReadable(none, () => {
-      const read = readPage(endpoint, form, sight.answer?.json, page, (count) => (page - 1) * size + count);
+      const read = readPage(endpoint, form, sight.answer?.json);
       const records = read.items.map((item) => {
         const result = readRecord(form, item);
         if ("problem" in result) throw malformed(endpoint, { expected: result.problem, came: formOf(item) });
-        return { id: result.record.id, record: item as JsonObject };
+        return { id: result.record.id, record: result.record.raw };
       });
       return {
         ...none,
         items: read.items,
         records: records.map(({ record }) => record),
         ids: records.map(({ id }) => id),
-        next: read.next,
+        next: nextOf(
+          nextSigns(read, { asked: page, pages: page - start + 1, rows: (page - start) * size + read.items.length }),
+        ),
         size: read.size,
       };
     });

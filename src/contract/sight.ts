@@ -41,6 +41,8 @@ export type Collection = (typeof COLLECTIONS)[number];
 /** What came of looking at page sizes, in the collection that has the most to show. */
 export interface PagingSight {
   readonly collection: Collection;
+  /** The number of the first page. */
+  readonly first: 0 | 1;
   /** `per_page=1`, its first page and its second. */
   readonly single: ListSight;
   readonly second: ListSight;

@@ -36,15 +36,15 @@ const NOBODY = "999999999";
 const NAMES = ["example.com", "hostform-contract-check.example"];
 
 /** GETs that are sent at most. Repetitions after failures come on top. */
-export const MOST_READS = 23;
+export const MOST_READS = 24;
 
 /**
  * Reads what there is to see, with GETs alone. `onFirst` looks at the first listing: it throws where nothing more is worth asking.
  * @throws the signal's reason when it is interrupted.
  */
 export async function takeSurvey(asker: Asker, onFirst: (plans: ListSight) => void): Promise<Omit<Survey, "limited">> {
-  const list = (name: Collection, query: readonly (readonly [string, string])[] = []) =>
-    asker.list({ endpoint: LISTS[name].endpoint, query }, LISTS[name].form);
+  const list = (name: Collection, query: readonly (readonly [string, string])[] = [], start: 0 | 1 = 1) =>
+    asker.list({ endpoint: LISTS[name].endpoint, query }, LISTS[name].form, start);
   const plans = await list("plans");
   onFirst(plans);
   const services = await list("services");
@@ -79,23 +79,33 @@ export async function takeSurvey(asker: Asker, onFirst: (plans: ListSight) => vo
 /** Looks at page sizes where there is most to see. */
 async function paging(
   lists: Readonly<Record<Collection, ListSight>>,
-  list: (name: Collection, query: readonly (readonly [string, string])[]) => Promise<ListSight>,
+  list: (name: Collection, query: readonly (readonly [string, string])[], start: 0 | 1) => Promise<ListSight>,
 ): Promise<PagingSight | undefined> {
   const candidates = ["services", "invoices", "plans"] as const;
   const collection = candidates.toSorted((a, b) => lists[b].items.length - lists[a].items.length)[0];
   if (collection === undefined || lists[collection].items.length === 0) return undefined;
-  const page = (number: number, size: number) =>
-    list(collection, [
-      ["page", String(number)],
-      ["per_page", String(size)],
-    ]);
+  const page = (number: number, size: number, start: 0 | 1 = 1) =>
+    list(
+      collection,
+      [
+        ["page", String(number)],
+        ["per_page", String(size)],
+      ],
+      start,
+    );
+  const [newest] = lists[collection].ids;
+  const one = await page(1, 1);
+  // Page 1 is not the page that comes unasked: the first page may be page 0.
+  const zero = newest === undefined || one.ids[0] === newest ? undefined : await page(0, 1, 0);
+  const first = zero !== undefined && zero.ids[0] === newest ? 0 : 1;
   return {
     collection,
-    single: await page(1, 1),
-    second: await page(2, 1),
-    largest: await page(1, 100),
-    over: await page(1, 101),
-    beyond: await page(BEYOND, 100),
+    first,
+    single: first === 0 && zero !== undefined ? zero : one,
+    second: first === 0 ? one : await page(2, 1),
+    largest: await page(first, 100, first),
+    over: await page(first, 101, first),
+    beyond: await page(BEYOND, 100, first),
   };
 }
 

@@ -153,6 +153,7 @@ function webhooks(asker: Asker): Promise<{ readonly id: string; readonly url: st
     endpoint: "listWebhooks",
     form: webhookForm,
     maxPages: MOST_PAGES,
+    pageSize: 100,
     fetchPage: async (page) => {
       const sight = await asker.one({
         endpoint: "listWebhooks",

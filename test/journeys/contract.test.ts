@@ -30,7 +30,7 @@ describe("hostform contract", () => {
       sandbox: { rateLimit: 60, profile: { envelope: "flat", status: "capitalised" } },
     });
     const { code, out, err } = await project.run("contract");
-    expect(err).toBe("This takes up to 23 requests of the 60 that the token has each minute. It only reads.\n");
+    expect(err).toBe("This takes up to 24 requests of the 60 that the token has each minute. It only reads.\n");
     expect(out).toContain("A sandbox is like it with: hostform sandbox --profile envelope=flat,status=capitalised\n");
     expect(out).toMatch(/^ {2}envelope +flat$/m);
     expect(out).toContain("hostform can work with this server.");

@@ -9,13 +9,16 @@ import { pairwise } from "../support/pairwise.ts";
 import { ask, begin, live, order } from "../support/profile-life.ts";
 import { liveInBadWeather } from "../support/profile-weather.ts";
 
-/** Where requests fail by chance, a life takes another course: it is told apart below. */
-const { weather: _, ...SWITCHES } = PROFILE_SWITCHES;
+/** Where requests fail by chance, a life takes another course: it is told apart below. So it does where lists lag. */
+const { weather: _, list_lag: __, ...SWITCHES } = PROFILE_SWITCHES;
 
 const alone = Object.entries(SWITCHES).flatMap(([name, values]) =>
   values.slice(1).map((value) => ({ name, value: value as string, profile: { [name]: value } as Partial<Profile> })),
 );
-const pairs = pairwise(SWITCHES).map((profile) => ({ profile, text: profileText({ ...profile, weather: "calm" }) }));
+const pairs = pairwise(SWITCHES).map((profile) => ({
+  profile,
+  text: profileText({ ...profile, weather: "calm", list_lag: "none" }),
+}));
 
 describe("however the server fills the gaps of the specification", () => {
   let first: ReturnType<typeof live> | undefined;

@@ -5,7 +5,16 @@ export function instantOf(value: unknown): string | null {
   return typeof value === "string" ? value.slice(0, 10) : null;
 }
 
-const OTHER_WORDS: Readonly<Record<string, string>> = { running: "active", paused: "suspended", new: "draft" };
+const OTHER_WORDS: Readonly<Record<string, string>> = {
+  running: "active",
+  paused: "suspended",
+  new: "draft",
+  "0": "pending",
+  "1": "active",
+  "2": "suspended",
+  "3": "terminated",
+  "10": "draft",
+};
 
 /** `SUSPENDED_BY_CLIENT`, `Suspended`, `suspended` and `Paused` are one word. */
 export function phaseOfStatus(value: unknown): string | null {

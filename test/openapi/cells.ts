@@ -95,7 +95,8 @@ export function tokenOf(
 /** The id of the first item of a list, whatever wraps it. */
 function idOf(list: unknown): string {
   const items = Array.isArray(list) ? list : Object.values(list as object).find(Array.isArray);
-  const [{ id, grant_id }] = items as [{ id?: unknown; grant_id?: unknown }];
+  const [item] = items as [{ id?: unknown; grant_id?: unknown; data?: object }];
+  const { id, grant_id } = (item.data ?? item) as { id?: unknown; grant_id?: unknown };
   return String(id ?? grant_id);
 }
 
@@ -116,7 +117,7 @@ export function rows(has: Scene): readonly Row[] {
     path,
     ability,
     good: { at: `${path}?page=1&per_page=100` },
-    invalid: { at: `${path}?page=0` },
+    invalid: { at: `${path}?page=-1` },
     foreign: OWN_ONLY,
     outside: OWN_ONLY,
     unknown: NO_RECORD,

@@ -131,6 +131,17 @@ describe("every endpoint x every status", () => {
     expect(violationsOf(running.sandbox)).toEqual([]);
   });
 
+  it.each(["empty", "not_found", "repeats"] as const)("a page after the last one: %s", async (past_end) => {
+    const running = await start({ profile: { past_end } });
+    const lists = rows(await scene(running)).filter(({ good }) => good.at?.includes("page=1"));
+    expect(lists.length).toBeGreaterThan(4);
+    for (const row of lists) {
+      const at = row.good.at?.replace("page=1", "page=99") ?? "";
+      expect(await ask(running, row, { ...row.good, at })).toBe(past_end === "not_found" ? 404 : 200);
+    }
+    expect(violationsOf(running.sandbox)).toEqual([]);
+  });
+
   it("needs Growth or above for new client accounts", async () => {
     const running = await start();
     running.sandbox.control.change("customers", 1, { tier: "starter" });

@@ -7,6 +7,7 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect } from "vitest";
 import type { SandboxOptions } from "../../src/sandbox/index.ts";
+import { completeProfile } from "../../src/sandbox/profile/profile.ts";
 import { cycleOf, instantOf, phaseOfStatus, productOf } from "../journeys/reading.ts";
 import { type Project, startProject } from "./project.ts";
 import { registration } from "./registration.ts";
@@ -80,13 +81,25 @@ export async function recorded(project: Project): Promise<Record<string, object>
   );
 }
 
+/** What numbers mean, said in every declaration: of themselves they say nothing. */
+const NUMBERS = { "0": "pending", "1": "live", "2": "suspended", "3": "gone" };
+
 /** Starts the project that lives. Thirty a minute are fewer than the client knows of: it learns so, or is refused. */
-export function begin(profile: NonNullable<SandboxOptions["profile"]>, more: SandboxOptions = {}): Promise<Project> {
-  return startProject({
-    declare: FIRST,
+export async function begin(
+  profile: NonNullable<SandboxOptions["profile"]>,
+  more: SandboxOptions = {},
+): Promise<Project> {
+  const numbers = ["digits", "numbers"].includes(completeProfile(profile).status);
+  const worded = (document: Document) =>
+    numbers ? { ...document, providers: { default: { status_words: NUMBERS } } } : document;
+  const project = await startProject({
+    declare: worded(FIRST),
     sandbox: { profile, rateLimit: 30, ...more },
     env: { WWW_PASSWORD: "correct horse battery" },
   });
+  const declare = project.declare.bind(project);
+  project.declare = (document) => declare(worded(document as Document));
+  return project;
 }
 
 const own = <T extends { readonly customer_id: number }>(records: readonly T[]): T[] =>

@@ -1,5 +1,6 @@
 /** §4 Pagination and §8 Page size, held against the lists that were seen. */
 import { ITEM_NAMES } from "../../api/envelope.ts";
+import { NO_PAGE } from "../../api/listing.ts";
 import type { ContractCheck } from "../../model/index.ts";
 import { form } from "../rows/lists.ts";
 import { isSuccess, type ListSight, listings, type PagingSight, type Survey } from "../sight.ts";
@@ -98,12 +99,11 @@ function beyond(paging: PagingSight | undefined): Outcome {
   const needed = "hostform asks for it when a list does not tell its end.";
   if (page.answer === undefined) return unseen(why(page));
   if (page.next === undefined) {
-    const what = `It is answered with ${page.answer.status}`;
-    return silent ? stops(`${what}. ${needed}`) : differs(`${what}.`);
+    const { status } = page.answer;
+    const what = `It is answered with ${status}.`;
+    return silent && !NO_PAGE.includes(status) ? stops(`${what} ${needed}`) : differs(what);
   }
-  if (page.items.length > 0) {
-    return silent ? stops(`It holds ${page.items.length}. ${needed}`) : differs(`It holds ${page.items.length}.`);
-  }
+  if (page.items.length > 0) return differs(`It holds ${page.items.length}.`);
   return page.next === "more" ? differs("It is empty, and the server says that there are more.") : pass();
 }
 

@@ -5,18 +5,24 @@ import { isSuccess, type ListSight, listings, type Survey } from "../sight.ts";
 import type { ValueOf } from "../switches.ts";
 import type { Looks, Seen } from "./seen.ts";
 
+const isEmpty = (json: unknown) => isObject(json) && Object.keys(json).length === 0;
+
+/** A list, or what may stand in the place of an empty one. */
+const isItems = (value: unknown) => Array.isArray(value) || value === null || isEmpty(value);
+
 /** The envelope of one answer; undefined when it is like none that the sandbox has. */
 export function envelopeOf(json: unknown): ValueOf<"envelope"> | undefined {
   if (Array.isArray(json)) return "array";
   if (!isObject(json)) return undefined;
-  if (!Array.isArray(json.data)) {
-    if (Array.isArray(json.items) || Array.isArray(json.results)) {
+  if (!isItems(json.data)) {
+    if (isItems(json.items) || isItems(json.results)) {
       return isObject(json.pagination) ? "items_pagination" : undefined;
     }
-    const lists = Object.values(json).filter((value) => Array.isArray(value));
+    const lists = Object.values(json).filter(isItems);
     return lists.length === 1 && typeof json.has_more === "boolean" ? "named_has_more" : undefined;
   }
   if ("next_page_url" in json) return "flat";
+  if (isObject(json.meta) && isObject(json.meta.pagination)) return "meta_pagination";
   if (isObject(json.meta)) return isObject(json.links) ? "laravel" : "data_meta";
   return Object.keys(json).length === 1 ? "data_only" : undefined;
 }
@@ -24,7 +30,10 @@ export function envelopeOf(json: unknown): ValueOf<"envelope"> | undefined {
 const successes = (survey: Survey) => listings(survey).filter((sight) => isSuccess(sight));
 
 function envelope(survey: Survey): Seen<"envelope"> {
-  const seen = successes(survey);
+  const all = successes(survey);
+  // Of nothing alone no envelope can be told.
+  const wrapped = all.filter(({ answer }) => answer?.json !== null && !isEmpty(answer?.json));
+  const seen = wrapped.length > 0 ? wrapped : all;
   const [first] = seen;
   if (first === undefined) return { nothing: "No list could be read." };
   const kinds = new Map(seen.map((sight) => [envelopeOf(sight.answer?.json), sight] as const));
@@ -88,4 +97,51 @@ function order(survey: Survey): Seen<"order"> {
   return { value: "scattered", evidence: `The lists follow no common order. ${ways}.` };
 }
 
-export const listRows: Looks<"envelope" | "order"> = { envelope, order };
+/** Without a number, the first page comes: a server that counts from 0 has another one under the number 1. */
+function pages({ paging }: Survey): Seen<"pages"> {
+  if (paging === undefined || paging.single.ids.length === 0) return { nothing: "There is nothing to list." };
+  const { single, first } = paging;
+  const evidence = `${single.title}: it holds what comes first without a number.`;
+  return { value: first === 0 ? "from_zero" : "from_one", evidence };
+}
+
+function past_end({ paging }: Survey): Seen<"past_end"> {
+  if (paging?.beyond.answer === undefined) return { nothing: "No page after the last one could be asked for." };
+  const { title, answer, items, next } = paging.beyond;
+  const evidence = `${title}: ${answer.status}, ${items.length} objects.`;
+  if (answer.status === 404) return { value: "not_found", evidence };
+  if (next === undefined) return { other: evidence };
+  if (items.length === 0) return { value: "empty", evidence };
+  return { value: "repeats", evidence };
+}
+
+function empty_list(survey: Survey): Seen<"empty_list"> {
+  const seen = [...successes(survey), ...(survey.paging === undefined ? [] : [survey.paging.beyond])].filter(isSuccess);
+  const found = seen.find(({ items, next }) => next !== undefined && items.length === 0);
+  if (found === undefined) return { nothing: "No list is empty." };
+  const json = found.answer?.json;
+  const evidence = `${found.title}: ${excerpt(json)}`;
+  const bare = seen.some(({ answer }) => Array.isArray(answer?.json));
+  if (isEmpty(json)) return { value: bare ? "map" : "nothing", evidence };
+  const held = isObject(json) ? Object.values(json).filter(isItems) : [json];
+  const value = held.some((one) => Array.isArray(one)) ? "array" : held.includes(null) ? "null" : "map";
+  return { value, evidence };
+}
+
+function items(survey: Survey): Seen<"items"> {
+  const found = successes(survey).find((sight) => sight.records.length > 0);
+  if (found === undefined) return { nothing: "There is nothing to list." };
+  const [item] = found.items;
+  const evidence = `${found.title}: ${excerpt(item)}`;
+  if (item === found.records[0]) return { value: "bare", evidence };
+  return isObject(item) && isObject(item.data) ? { value: "wrapped", evidence } : { other: evidence };
+}
+
+export const listRows: Looks<"envelope" | "pages" | "past_end" | "empty_list" | "items" | "order"> = {
+  envelope,
+  pages,
+  past_end,
+  empty_list,
+  items,
+  order,
+};

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from "../../model/index.ts";
 import { excerpt } from "../excerpt.ts";
 import { isSuccess, recordsOf, type Survey, type Written } from "../sight.ts";
 import type { ValueOf } from "../switches.ts";
-import { agreed, fieldOf, type Looks, nothingIn, type Seen } from "./seen.ts";
+import { agreed, fieldOf, type Looks, nothingIn, type Seen, toldBy } from "./seen.ts";
 
 const DIGITS = /^\d{1,18}$/;
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
@@ -95,6 +95,28 @@ function webhook({ service, invoice, migration }: Survey, written: Written | und
   return wrapped || !alone ? { value: written.secretName, evidence } : { other: evidence };
 }
 
+function eventCandidates(value: unknown): readonly ValueOf<"webhook_events">[] {
+  if (typeof value === "string") return ["text"];
+  if (isObject(value)) return ["map"];
+  if (!Array.isArray(value)) return [];
+  if (value.every((one) => typeof one === "string")) return ["list"];
+  return value.every((one) => isObject(one) && typeof one.name === "string") ? ["objects"] : [];
+}
+
+const webhook_events = (survey: Survey) => toldBy<"webhook_events">(survey, ["webhooks"], "events", eventCandidates);
+
+function domain_name(survey: Survey): Seen<"domain_name"> {
+  const [found] = recordsOf(survey, "migration_requests");
+  if (found === undefined) return nothingIn(survey, "migration_requests");
+  const { record, title } = found;
+  const evidence = `${title}: ${excerpt(record)}`;
+  if (isObject(record.domain)) {
+    return typeof record.domain.name === "string" ? { value: "nested", evidence } : { other: evidence };
+  }
+  const value = (["domain", "domain_name", "hostname"] as const).find((name) => typeof record[name] === "string");
+  return value === undefined ? { other: evidence } : { value, evidence };
+}
+
 function domain_check({ domains }: Survey): Seen<"domain_check"> {
   const found = [domains.many, domains.single].find((sight) => isSuccess(sight));
   if (found === undefined) return { nothing: "The availability of domains could not be asked for." };
@@ -112,7 +134,7 @@ function domain_check({ domains }: Survey): Seen<"domain_check"> {
 }
 
 /** Fields that every migration request has; what else there is are the answers to the questions. */
-const COMMON = new Set(["id", "domain", "order_id", "status", "created_at", "updated_at"]);
+const COMMON = new Set(["id", "domain", "domain_name", "hostname", "order_id", "status", "created_at", "updated_at"]);
 
 function migration(survey: Survey): Seen<"migration"> {
   const requests = recordsOf(survey, "migration_requests");
@@ -128,5 +150,14 @@ function migration(survey: Survey): Seen<"migration"> {
 }
 
 export const recordRows: Looks<
-  "ids" | "record_ids" | "plan" | "unwrapped" | "grant" | "webhook" | "domain_check" | "migration"
-> = { ids, record_ids, plan, unwrapped, grant, webhook, domain_check, migration };
+  | "ids"
+  | "record_ids"
+  | "plan"
+  | "unwrapped"
+  | "grant"
+  | "webhook"
+  | "webhook_events"
+  | "domain_name"
+  | "domain_check"
+  | "migration"
+> = { ids, record_ids, plan, unwrapped, grant, webhook, webhook_events, domain_name, domain_check, migration };

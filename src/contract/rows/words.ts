@@ -1,5 +1,5 @@
 /** Rows about words and spelling: statuses, billing cycles, kinds of products, instants. */
-import { recordsOf, type Survey } from "../sight.ts";
+import { recordsOf, type Survey, valuesOf } from "../sight.ts";
 import type { ValueOf } from "../switches.ts";
 import { agreed, fieldOf, type Looks, type Seen, toldBy } from "./seen.ts";
 
@@ -7,7 +7,9 @@ import { agreed, fieldOf, type Looks, type Seen, toldBy } from "./seen.ts";
 const STATUSES = new Set(["pending", "active", "suspended", "terminated", "cancelled", "fraud", "draft"]);
 
 export function statusCandidates(value: unknown): readonly ValueOf<"status">[] {
+  if (Number.isSafeInteger(value)) return ["numbers"];
   if (typeof value !== "string" || value.trim() === "") return [];
+  if (/^\d+$/.test(value)) return ["digits"];
   if (STATUSES.has(value)) return ["lower"];
   if (/^\p{Lu}[\p{Lu}\d_]*$/u.test(value)) return ["upper_snake"];
   const small = value.charAt(0).toLowerCase() + value.slice(1);
@@ -99,8 +101,21 @@ function timestamps(survey: Survey): Seen<"timestamps"> {
   return seen ?? { nothing: "There is nothing with a timestamp in the account." };
 }
 
+function expiryCandidates(value: unknown): readonly ValueOf<"expires_at">[] {
+  if (typeof value === "number") return ["epoch"];
+  if (typeof value !== "string") return [];
+  return [/^\d+$/.test(value) ? "epoch_text" : "instant"];
+}
+
+function expires_at({ grants }: Survey): Seen<"expires_at"> {
+  const records = grants.flatMap(({ title, records: found }) => found.map((record) => ({ title, record })));
+  const moments = valuesOf(records, "expires_at").filter(({ value }) => value !== null);
+  const seen = agreed<"expires_at">(moments, expiryCandidates, "expires_at");
+  return seen ?? { nothing: "No grant that was seen expires." };
+}
+
 export const wordRows: Looks<
-  "status" | "provisioning" | "invoice_status" | "billing_cycle" | "product_type" | "timestamps"
+  "status" | "provisioning" | "invoice_status" | "billing_cycle" | "product_type" | "timestamps" | "expires_at"
 > = {
   status,
   provisioning: (survey) => toldBy(survey, ["services"], "provisioning_status", provisioningCandidates),
@@ -108,4 +123,5 @@ export const wordRows: Looks<
   billing_cycle: (survey) => toldBy(survey, ["services", "plans"], "billing_cycle", cycleCandidates),
   product_type: (survey) => toldBy(survey, ["services", "plans"], "product_type", productCandidates),
   timestamps,
+  expires_at,
 };

@@ -1,5 +1,5 @@
 /** What a route is: method, path, ability, and a function from a call to a reply. */
-import type { Profile } from "../profile/profile.ts";
+import { firstPage, listLagSeconds, type Profile } from "../profile/profile.ts";
 import { invalid, Refusal } from "../refusal.ts";
 import type { Body } from "../rules/fields.ts";
 import { readId } from "../shape/index.ts";
@@ -43,6 +43,9 @@ function isOlder(record: Identified & { created_at?: string }, instant: number):
 
 const LARGEST_PAGE = 100;
 
+/** What comes after the last page, in the words of a rendering. */
+const PAST = { empty: undefined, not_found: "missing", repeats: "repeats" } as const;
+
 type Identified = { id: number };
 
 /** Sorting is not specified (§4 Gaps). What is scattered stays where it is while others come and go. */
@@ -60,7 +63,8 @@ function scattered(id: number): number {
 
 /**
  * One page of the records, in the profile's order. §4 Pagination: page and per_page; default 25, for plans 50, maximum
- * 100. What happens beyond the maximum is not specified: it is clamped. Numbers below 1 and other texts are refused.
+ * 100. What happens beyond the maximum is not specified: it is clamped. Smaller numbers than the first and other texts
+ * are refused. A record that is younger than the profile's lag is not listed yet.
  */
 export function page<T extends Identified & { created_at?: string }>(
   call: Call,
@@ -69,24 +73,27 @@ export function page<T extends Identified & { created_at?: string }>(
   sent: (record: T) => Sent,
   defaultSize = 25,
 ): Reply {
+  const { profile } = call.world.settings;
+  const first = firstPage(profile);
   const errors: Record<string, string[]> = {};
-  const read = (parameter: string, fallback: number): number => {
+  const read = (parameter: string, fallback: number, least: number): number => {
     const text = call.query[parameter]?.at(-1);
     if (text === undefined || text === "") return fallback;
-    if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-    errors[parameter] = [`The ${parameter.replace("_", " ")} field must be an integer of at least 1.`];
+    if (/^\d{1,9}$/.test(text) && Number(text) >= least) return Number(text);
+    errors[parameter] = [`The ${parameter.replace("_", " ")} field must be an integer of at least ${least}.`];
     return fallback;
   };
-  const number = read("page", 1);
-  const perPage = Math.min(read("per_page", defaultSize), LARGEST_PAGE);
+  const asked = read("page", first, first);
+  const perPage = Math.min(read("per_page", defaultSize, 1), LARGEST_PAGE);
   if (Object.keys(errors).length > 0) throw invalid(errors);
-  const { settings, clock } = call.world;
-  const { past, lagSeconds = 0 } = settings.rendering.lists ?? {};
-  const shown = lagSeconds === 0 ? records : records.filter((one) => isOlder(one, clock.now() - lagSeconds * 1000));
-  const last = Math.max(1, Math.ceil(shown.length / perPage));
-  if (number > last && past === "missing") throw new Refusal(404, `The list has ${last} pages.`);
-  const at = past === "repeats" ? Math.min(number, last) : number;
-  const start = (at - 1) * perPage;
-  const items = [...shown].sort(ORDERS[settings.profile.order]).slice(start, start + perPage);
-  return { form: "page", name, items: items.map(sent), page: at, perPage, total: shown.length };
+  const { rendering } = call.world.settings;
+  const { past = PAST[profile.past_end], lagSeconds = listLagSeconds(profile) } = rendering.lists ?? {};
+  const newest = call.world.clock.now() - lagSeconds * 1000;
+  const listed = lagSeconds === 0 ? records : records.filter((one) => isOlder(one, newest));
+  const last = first + Math.max(1, Math.ceil(listed.length / perPage)) - 1;
+  if (asked > last && past === "missing") throw new Refusal(404, `There is no page ${asked}.`);
+  const number = past === "repeats" ? Math.min(asked, last) : asked;
+  const start = (number - first) * perPage;
+  const items = [...listed].sort(ORDERS[profile.order]).slice(start, start + perPage);
+  return { form: "page", name, items: items.map(sent), page: number, perPage, total: listed.length };
 }

@@ -6,7 +6,9 @@ import { PROFILE_SWITCHES, type Profile, type ProfileSwitch } from "./switches.t
 
 export {
   backoffSeconds,
+  firstPage,
   keyRetentionSeconds,
+  listLagSeconds,
   PROFILE_SWITCHES,
   type Profile,
   type ProfileSwitch,

@@ -23,6 +23,10 @@ export const PROFILE_SETS = {
   /** Nothing as one would expect it. */
   contrary: {
     envelope: "items_pagination",
+    pages: "from_zero",
+    past_end: "repeats",
+    empty_list: "null",
+    items: "wrapped",
     order: "scattered",
     error_bodies: "html",
     too_many: "text",
@@ -44,7 +48,10 @@ export const PROFILE_SETS = {
     creation: "invoice_wrapped",
     unwrapped: "yes",
     grant: "user",
+    expires_at: "epoch",
     webhook: "signing_secret",
+    webhook_events: "map",
+    domain_name: "domain_name",
     domain_check: "status",
     registrant: "loose",
     migration: "nested",

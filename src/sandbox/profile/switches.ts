@@ -6,7 +6,26 @@
 /** Every switch with its values, default first. */
 export const PROFILE_SWITCHES = {
   /** Shape of a list (§4 Gaps: "Shape of the list envelope: not shown"). */
-  envelope: ["laravel", "data_meta", "items_pagination", "named_has_more", "flat", "data_only", "array"],
+  envelope: [
+    "laravel",
+    "data_meta",
+    "items_pagination",
+    "named_has_more",
+    "flat",
+    "data_only",
+    "array",
+    "meta_pagination",
+  ],
+  /** The number of the first page (§4 Pagination: "page number", and no more). */
+  pages: ["from_one", "from_zero"],
+  /** A page after the last one (§4 Pagination does not say): an empty one, 404, or the last one again. */
+  past_end: ["empty", "not_found", "repeats"],
+  /** What an empty list holds in place of its items (§4 Gaps), or instead of its envelope: `[]`, null, `{}`, or `{}` alone. */
+  empty_list: ["array", "null", "map", "nothing"],
+  /** Items of a list: as they are, or each under `data` (§4 Gaps). */
+  items: ["bare", "wrapped"],
+  /** How long a new record is missing from lists (§4 says nothing of it). */
+  list_lag: ["none", "four_seconds", "thirty_seconds"],
   /** Order of a list (§4 Gaps: "Sorting or filtering parameters": not shown). `scattered` is steady, but follows nothing. */
   order: ["newest", "oldest", "scattered"],
   /** Bodies of 400, 401, 404, 405, 409 and 5xx (§7: not specified; a proxy in front answers with a page of its own). */
@@ -21,8 +40,8 @@ export const PROFILE_SWITCHES = {
   rate: ["fixed", "sliding", "bucket"],
   /** Values of `errors` in a 422: lists of sentences, or one sentence (§7: "object of field errors"). */
   field_errors: ["lists", "texts"],
-  /** Spelling of status words (§2 Gaps). `words` are others altogether: "Pending Payment", "running". */
-  status: ["lower", "capitalised", "upper_snake", "words"],
+  /** Spelling of status words (§2 Gaps). `words` are others altogether: "Pending Payment", "running". `digits`: "1"; `numbers`: 1. */
+  status: ["lower", "capitalised", "upper_snake", "words", "digits", "numbers"],
   /** What `provisioning_status` holds (§2 Gaps). */
   provisioning: ["words", "queued", "active", "empty", "null"],
   /** Words for the status of an invoice (§2 Gaps): unpaid and paid, Open and Paid, DUE and SETTLED. */
@@ -49,8 +68,14 @@ export const PROFILE_SWITCHES = {
   unwrapped: ["no", "yes"],
   /** Fields of a grant (§2 Gaps): `id`, or `grant_id`, or the e-mail inside of `user`. */
   grant: ["id", "grant_id", "user"],
+  /** `expires_at` of a grant (§2 Gaps): an instant, or seconds since the epoch, as a number or a text. */
+  expires_at: ["instant", "epoch", "epoch_text"],
   /** The answer to a registration of a webhook (§2 Gaps): `secret`, `signing_secret`, or without the `data` wrapper. */
   webhook: ["secret", "signing_secret", "bare"],
+  /** `events` of a webhook (§2 Gaps): names, a map of all names to true or false, objects with a name, names with commas. */
+  webhook_events: ["list", "map", "objects", "text"],
+  /** Where the domain of a migration request and of a registration stands (§2 Gaps); `nested`: `{"domain": {"name": …}}`. */
+  domain_name: ["domain", "domain_name", "hostname", "nested"],
   /** Results of an availability check (§2 Gaps): a list or a map; `available`, `is_available` or a `status`. */
   domain_check: ["list", "map", "is_available", "status"],
   /** What `registrant_contact` must hold (§4 Gaps): the usual fields, or anything. */
@@ -92,4 +117,14 @@ const BACKOFFS: Readonly<Record<Profile["backoff"], readonly [number, number, nu
 /** How long an Idempotency-Key is remembered, in seconds. */
 export function keyRetentionSeconds(profile: Profile): number {
   return profile.key_retention === "day" ? 86_400 : 600;
+}
+
+/** How long a new record is missing from lists, in seconds. */
+export function listLagSeconds(profile: Profile): number {
+  return { none: 0, four_seconds: 4, thirty_seconds: 30 }[profile.list_lag];
+}
+
+/** The number of the first page. */
+export function firstPage(profile: Profile): 0 | 1 {
+  return profile.pages === "from_zero" ? 0 : 1;
 }

@@ -3,7 +3,16 @@
 import type { Sent } from "../http/reply.ts";
 import type { Profile } from "../profile/profile.ts";
 import { discounted } from "../rules/money.ts";
-import type { Grant, Invoice, MigrationRequest, Plan, Service, Webhook } from "../store/records.ts";
+import {
+  EVENTS,
+  type EventName,
+  type Grant,
+  type Invoice,
+  type MigrationRequest,
+  type Plan,
+  type Service,
+  type Webhook,
+} from "../store/records.ts";
 import { amount, idOf, instant, recordId } from "./notation.ts";
 import { cycle, invoiceWord, productType, provisioningWord, statusWord } from "./words.ts";
 
@@ -29,9 +38,10 @@ export function itemBody(item: Sent, profile: Profile): Body {
     case "migration_request":
       return migrationBody(item.record, profile);
     case "domain": {
-      const { customer_id: _owner, id, status, price, created_at, ...named } = item.record;
+      const { customer_id: _owner, id, domain, status, price, created_at, ...named } = item.record;
       return {
         id: idOf(id, profile),
+        ...domainOf(domain, profile),
         ...named,
         status: statusWord(status, profile, true),
         price: amount(price, profile),
@@ -99,9 +109,32 @@ function grantBody(grant: Grant, profile: Profile): Body {
     ...(profile.grant === "grant_id" ? { grant_id: id } : { id }),
     ...(profile.grant === "user" ? { user: { email: grant.email } } : { email: grant.email }),
     permission: grant.permission,
-    expires_at: instant(grant.expires_at, profile),
+    expires_at: expiry(grant.expires_at, profile),
     created_at: instant(grant.created_at, profile),
   };
+}
+
+function expiry(kept: string | null, profile: Profile): string | number | null {
+  if (kept === null || profile.expires_at === "instant") return instant(kept, profile);
+  const seconds = Math.floor(Date.parse(kept) / 1000);
+  return profile.expires_at === "epoch" ? seconds : String(seconds);
+}
+
+function eventsOf(events: readonly EventName[], profile: Profile): unknown {
+  switch (profile.webhook_events) {
+    case "list":
+      return events;
+    case "map":
+      return Object.fromEntries(EVENTS.map((name) => [name, events.includes(name)]));
+    case "objects":
+      return events.map((name) => ({ name }));
+    case "text":
+      return events.join(",");
+  }
+}
+
+function domainOf(domain: string, profile: Profile): Body {
+  return profile.domain_name === "nested" ? { domain: { name: domain } } : { [profile.domain_name]: domain };
 }
 
 /** "The signing secret is returned once, at registration only" (§2). */
@@ -110,7 +143,7 @@ function webhookBody(webhook: Webhook, withSecret: boolean, profile: Profile): B
   return {
     id: recordId("webhook", webhook.id, profile),
     url,
-    events,
+    events: eventsOf(events, profile),
     created_at: instant(webhook.created_at, profile),
     ...(withSecret && { [profile.webhook === "signing_secret" ? "signing_secret" : "secret"]: secret }),
   };
@@ -119,7 +152,7 @@ function webhookBody(webhook: Webhook, withSecret: boolean, profile: Profile): B
 function migrationBody(request: MigrationRequest, profile: Profile): Body {
   const body = {
     id: recordId("migration_request", request.id, profile),
-    domain: request.domain,
+    ...domainOf(request.domain, profile),
     order_id: idOf(request.order_id, profile),
     status: statusWord(request.status, profile),
     created_at: instant(request.created_at, profile),

@@ -23,8 +23,21 @@ const OTHER_WORDS: Readonly<Record<string, string>> = {
   completed: "done",
 };
 
+/** Statuses as numbers. */
+const CODES: Readonly<Record<string, number>> = {
+  pending: 0,
+  active: 1,
+  suspended: 2,
+  terminated: 3,
+  cancelled: 4,
+  fraud: 5,
+  draft: 10,
+  submitted: 11,
+  completed: 12,
+};
+
 /** The status of an order (`ofOrder`) or of a migration request. */
-export function statusWord(word: string, profile: Profile, ofOrder = false): string {
+export function statusWord(word: string, profile: Profile, ofOrder = false): string | number {
   switch (profile.status) {
     case "lower":
       return word;
@@ -34,6 +47,10 @@ export function statusWord(word: string, profile: Profile, ofOrder = false): str
       return (ofOrder ? LONG_WORDS[word] : undefined) ?? word.toUpperCase();
     case "words":
       return OTHER_WORDS[word] ?? word;
+    case "digits":
+      return String(CODES[word] ?? 99);
+    case "numbers":
+      return CODES[word] ?? 99;
   }
 }
 
@@ -44,11 +61,15 @@ const QUEUE_WORDS: Readonly<Record<ProvisioningStatus, string>> = {
   failed: "error",
 };
 
-/** `words` are spelled as `status` says. */
+/** `words` are spelled as `status` says, where that is a spelling. */
 export function provisioningWord(word: ProvisioningStatus, profile: Profile): string | null {
   switch (profile.provisioning) {
     case "words":
-      return profile.status === "words" ? word : statusWord(word, profile);
+      return profile.status === "upper_snake"
+        ? word.toUpperCase()
+        : profile.status === "capitalised"
+          ? capitalised(word)
+          : word;
     case "queued":
       return QUEUE_WORDS[word];
     case "active":

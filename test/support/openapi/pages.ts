@@ -1,5 +1,6 @@
 /** What a schema cannot say about a page of a list: whether its items, numbers and links fit each other and the request. */
 import type { Placed } from "../../../scripts/openapi/document.ts";
+import type { Known } from "./schemas.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -8,20 +9,32 @@ const MOST = 100;
 /**
  * What is wrong with a page, whatever its envelope: only what it holds is looked at. Nothing for an answer that is no page.
  * @param url the request's own.
+ * @param profile how the server counts pages, and what comes after the last one; undefined: from 1, nothing.
  */
-export function pageMistakes({ parameters }: Placed, url: URL, body: unknown): string[] {
+export function pageMistakes({ parameters }: Placed, url: URL, body: unknown, profile?: Known): string[] {
   const size = parameters.find(({ name, in: place }) => place === "query" && name === "per_page");
   const items = itemsOf(body);
   if (size === undefined || items === undefined) return [];
   const asked = (name: string, usual: unknown) => Number(url.searchParams.getAll(name).at(-1) ?? usual);
-  const page = asked("page", 1);
+  const start = profile?.pages === "from_zero" ? 0 : 1;
   const perPage = Math.min(MOST, asked("per_page", size.schema.default));
-  const about = { ...fieldsOf(body), ...fieldsOf(fieldsOf(body).meta), ...fieldsOf(fieldsOf(body).pagination) };
+  const meta = fieldsOf(fieldsOf(body).meta);
+  const about = {
+    ...fieldsOf(body),
+    ...meta,
+    ...fieldsOf(meta.pagination),
+    ...fieldsOf(fieldsOf(body).pagination),
+  };
+  const told = about.current_page ?? about.page;
+  const wanted = asked("page", start);
+  // The last page in place of one after it.
+  const page = profile?.past_end === "repeats" && typeof told === "number" ? Math.min(wanted, told) : wanted;
   const links = { ...fieldsOf(fieldsOf(body).links), ...fieldsOf(body) };
   const { total } = about;
-  const last = about.last_page ?? about.total_pages;
+  const pages = about.total_pages;
+  const last = about.last_page ?? (typeof pages === "number" ? start + pages - 1 : undefined);
   const isLast = typeof last === "number" ? page >= last : undefined;
-  const first = items.length === 0 ? null : (page - 1) * perPage + 1;
+  const first = items.length === 0 ? null : (page - start) * perPage + 1;
   const mistakes: string[] = [];
   const expected = (name: string, found: unknown, wanted: unknown) => {
     if (found !== undefined && found !== wanted) mistakes.push(`the page's ${name} does not fit the rest of it`);
@@ -30,18 +43,18 @@ export function pageMistakes({ parameters }: Placed, url: URL, body: unknown): s
     expected(name, typeof found === "string" ? pageOf(found) : found, to);
 
   if (items.length > perPage) mistakes.push("the page holds more than was asked for");
-  expected("number", about.current_page ?? about.page, page);
+  expected("number", told, page);
   expected("size", about.per_page, perPage);
   expected("from", about.from, first);
   expected("to", about.to, first === null ? null : first + items.length - 1);
   if (typeof total === "number") {
-    expected("last page", last, Math.max(1, Math.ceil(total / perPage)));
-    expected("number of items", items.length, Math.min(perPage, Math.max(0, total - (page - 1) * perPage)));
+    expected("last page", last, start + Math.max(1, Math.ceil(total / perPage)) - 1);
+    expected("number of items", items.length, Math.min(perPage, Math.max(0, total - (page - start) * perPage)));
   }
   if (about.has_more === true) expected("has_more", items.length, perPage);
-  leads("first link", links.first, 1);
+  leads("first link", links.first, start);
   if (typeof last === "number") leads("last link", links.last, last);
-  for (const name of ["prev", "prev_page_url"]) leads("previous link", links[name], page > 1 ? page - 1 : null);
+  for (const name of ["prev", "prev_page_url"]) leads("previous link", links[name], page > start ? page - 1 : null);
   if (isLast !== undefined) leads("next link", links.next, isLast ? null : page + 1);
   else if (typeof links.next_page_url === "string") leads("next link", links.next_page_url, page + 1);
   return mistakes;

@@ -72,7 +72,10 @@ export class Validator {
     if (status === null || exchange.faulty) return accused;
     const answer = this.#answer(found.placed, exchange, status, profile);
     const page = status === 200 && answer.length === 0 ? parsed(exchange.body ?? "") : undefined;
-    return [...accused, ...said([...answer, ...(page ? pageMistakes(found.placed, url, page.value) : [])], "")];
+    return [
+      ...accused,
+      ...said([...answer, ...(page ? pageMistakes(found.placed, url, page.value, profile) : [])], ""),
+    ];
   }
 
   /** What is wrong with a delivery of an event: its signature header's form (when headers are given) and its payload. */

@@ -19,7 +19,7 @@ describe("grants", () => {
   ];
   for (const grant of grants) {
     it(JSON.stringify(grant), async () => {
-      get("/services/7/grants?page=1&per_page=100", { data: [grant], meta: { last_page: 1 } });
+      get("/services/7/grants?page=1&per_page=100", { data: [grant], meta: { last_page: 1, total: 1 } });
       post("/services/7/grants", { data: grant });
       const { client } = setUp();
       const record = { id: "4", email: "Dev@acme.example", permission: "manage", expires_at: null };
@@ -53,6 +53,25 @@ describe("webhooks", () => {
       });
     });
   }
+
+  it.each<[unknown, string[]]>([
+    [
+      ["invoice.paid", "invoice.created"],
+      ["invoice.paid", "invoice.created"],
+    ],
+    [{ "invoice.paid": true, "invoice.created": false, "service.suspended": 1 }, ["invoice.paid", "service.suspended"]],
+    [{ "invoice.paid": { enabled: false }, "invoice.created": { enabled: true } }, ["invoice.created"]],
+    [{ "invoice.paid": {}, "invoice.created": null, "service.suspended": "false" }, ["invoice.paid"]],
+    [{ "0": "invoice.paid", "2": "invoice.created" }, ["invoice.paid", "invoice.created"]],
+    [[{ event: "invoice.paid" }, { name: "invoice.created", active: false }], ["invoice.paid"]],
+    ["invoice.paid, invoice.created", ["invoice.paid", "invoice.created"]],
+    ['["invoice.paid","invoice.created"]', ["invoice.paid", "invoice.created"]],
+    [null, []],
+    [{}, []],
+  ])("events %j are %j", async (events, names) => {
+    get("/webhooks?page=1&per_page=100", { data: [{ ...hook, events }], total: 1 });
+    expect(await setUp().client.webhooks.list().all()).toMatchObject([{ id: "wh_1", events: names }]);
+  });
 
   it("a secret that did not come is null", async () => {
     post("/webhooks", { data: hook });
@@ -168,10 +187,73 @@ describe("domain registration", () => {
   });
 });
 
+describe("instants", () => {
+  it.each([
+    ["2027-06-30T00:00:00+00:00", "2027-06-30T00:00:00+00:00"],
+    ["2027-06-30", "2027-06-30"],
+    [1_814_313_600, "2027-06-30T00:00:00.000Z"],
+    ["1814313600", "2027-06-30T00:00:00.000Z"],
+    [1_814_313_600_000, "2027-06-30T00:00:00.000Z"],
+    ["1814313600000", "2027-06-30T00:00:00.000Z"],
+    [1_814_313_600.25, "2027-06-30T00:00:00.250Z"],
+    [0, null],
+    ["0", null],
+    ["", null],
+    [20_270_630, "20270630"],
+    ["never", "never"],
+  ])("%j is %j", async (sent, read) => {
+    const grant = { id: 4, email: "dev@acme.example", permission: "view", expires_at: sent, created_at: sent };
+    get("/services/7/grants?page=1&per_page=100", { data: [grant], total: 1 });
+    expect(await setUp().client.grants.list("7").all()).toMatchObject([{ expires_at: read, created_at: read }]);
+  });
+});
+
+describe("items that are wrapped, each on its own", () => {
+  it.each<(one: object) => object>([
+    (one: object) => ({ data: one }),
+    (one: object) => ({ webhook: one }),
+    (one: object) => ({ type: "webhooks", data: { ...one } }),
+  ])("%s", async (wrap) => {
+    const hooks = [1, 2].map((id) => ({ id, url: "https://acme.example/hook", events: ["invoice.paid"] }));
+    get("/webhooks?page=1&per_page=100", { data: hooks.map(wrap), total: 2 });
+    expect(await setUp().client.webhooks.list().all()).toMatchObject(
+      hooks.map((hook) => ({ ...hook, id: String(hook.id), raw: hook })),
+    );
+  });
+
+  it("what is wrapped and has no id is refused", async () => {
+    get("/webhooks?page=1&per_page=100", { data: [{ data: { url: "https://acme.example/hook" } }], total: 1 });
+    const error = await failureOf(setUp().client.webhooks.list().all());
+    expect(error.diagnostics[0]).toMatchObject({ code: "api.malformed" });
+  });
+});
+
+describe("the domain of a migration request, under its own name or another", () => {
+  it.each<[object, string | null]>([
+    [{ domain: "www.acme.example" }, "www.acme.example"],
+    [{ domain: { name: "www.acme.example" } }, "www.acme.example"],
+    [{ domain: { id: 4, fqdn: "www.acme.example" } }, "www.acme.example"],
+    [{ domain_name: "www.acme.example" }, "www.acme.example"],
+    [{ hostname: "www.acme.example" }, "www.acme.example"],
+    [{ primary_domain: "bücher.example" }, "bücher.example"],
+    [{ fqdn: "xn--bcher-kva.example." }, "xn--bcher-kva.example."],
+    [{ name: "www.acme.example" }, "www.acme.example"],
+    [{ name: "Move of the shop" }, null],
+    [{ name: "10" }, null],
+    [{ domain: null, hostname: "s1.host.example" }, null],
+    [{ domain: "", name: "www.acme.example" }, null],
+    [{ domain: "www.acme.example", hostname: "s1.host.example" }, "www.acme.example"],
+  ])("%j: %j", async (fields, domain) => {
+    get("/migration-requests/2", { data: { id: 2, status: 10, ...fields } });
+    expect(await setUp().client.migrationRequests.get("2")).toMatchObject({ id: "2", domain, status: "10" });
+  });
+});
+
 describe("client accounts and migration requests: ids are opaque", () => {
   it("a UUID", async () => {
     get("/accounts?page=1&per_page=100", [{ id: "0b1d-77", name: "Acme", vat_number: 123 }]);
     get("/accounts?page=2&per_page=100", []);
+    get("/accounts?page=0&per_page=100", { message: "No page 0." }, 422);
     expect(await setUp().client.accounts.list().all()).toMatchObject([
       { id: "0b1d-77", name: "Acme", vat_number: "123" },
     ]);

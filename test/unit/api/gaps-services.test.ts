@@ -163,7 +163,7 @@ describe("plans", () => {
   ];
   for (const [why, plan, record] of shapes) {
     it(why, async () => {
-      get("/plans?page=1&per_page=100", { data: [plan], meta: { last_page: 1 } });
+      get("/plans?page=1&per_page=100", { data: [plan], meta: { last_page: 1, total: 1 } });
       expect(await setUp().client.plans.list().all()).toMatchObject([record]);
     });
   }

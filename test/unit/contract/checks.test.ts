@@ -16,7 +16,7 @@ describe("a server that keeps to the specification", () => {
     expect(report.checks.filter(({ verdict }) => verdict === "differs" || verdict === "stops")).toEqual([]);
     expect(report.profile).toBe("envelope=data_meta,rate_headers=none,plan=priceless");
     expect(report.requests).toBe(asked.length);
-    expect(report.requests).toBeLessThanOrEqual(23);
+    expect(report.requests).toBeLessThanOrEqual(24);
     expect(asked.every(({ line }) => line.startsWith("GET "))).toBe(true);
   });
 
@@ -55,14 +55,15 @@ describe("what hostform would stop at", () => {
     expect(JSON.stringify(report)).not.toMatch(/acme|canary/);
   });
 
-  it("a page beyond the end that is not found, where no list tells its end", async () => {
-    const silent = (asked: Asked) => {
-      if (/page=100000/.test(asked.line)) return { status: 404, json: { message: "No such page." } };
+  it("a page beyond the end that is refused, where no list tells its end", async () => {
+    const silent = (status: number) => (asked: Asked) => {
+      if (/page=100000/.test(asked.line)) return { status, json: { message: "No such page." } };
       return asked.line.startsWith("GET /services?") && asked.token?.endsWith(TOKEN)
         ? list(SERVICE, { ...SERVICE, id: 7 })
         : undefined;
     };
-    expect((await checkServer(usual(silent))).verdict("lists.beyond")).toBe("stops");
+    expect((await checkServer(usual(silent(403)))).verdict("lists.beyond")).toBe("stops");
+    expect((await checkServer(usual(silent(404)))).verdict("lists.beyond")).toBe("differs");
     const told = (asked: Asked) =>
       /page=100000/.test(asked.line) ? { status: 404, json: { message: "No." } } : undefined;
     expect((await checkServer(usual(told))).verdict("lists.beyond")).toBe("differs");

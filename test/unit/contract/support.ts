@@ -78,7 +78,12 @@ export function furnish(control: Control): void {
   const invoice = control.list("invoices").find(({ order_id }) => order_id === first.id);
   if (invoice !== undefined) control.change("invoices", invoice.id, { status: "unpaid", paid_at: null });
   for (const { id } of services) {
-    control.create("grants", { service_id: id, email: "nino.beridze@acme.example", permission: "view" });
+    control.create("grants", {
+      service_id: id,
+      email: "nino.beridze@acme.example",
+      permission: "view",
+      expires_at: "2027-06-30T00:00:00.000Z",
+    });
   }
   control.create("webhooks", { url: "https://hooks.acme.example/hosting", events: ["invoice.paid"] });
   control.create("accounts", { name: "Acme LLC" });

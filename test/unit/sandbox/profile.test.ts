@@ -23,7 +23,7 @@ describe("parseProfile", () => {
   });
 
   test.each([
-    ["colour=red", "envelope, order, error_bodies"],
+    ["colour=red", "envelope, pages, past_end"],
     ["envelope=soap", "laravel, data_meta"],
     ["envelope", "switch=value"],
     ["harsh", "laravel, minimal, contrary, strict, flaky"],
@@ -61,11 +61,11 @@ describe("parseProfile", () => {
     expect(parseProfile(profileText(parseProfile(name)))).toEqual(parseProfile(name));
   });
 
-  test("laravel is the defaults; contrary has nothing of them but the weather; strict gives no hints", () => {
+  test("laravel is the defaults; contrary has nothing of them but the weather and lists without lag; strict gives no hints", () => {
     expect(profileText(parseProfile("laravel"))).toBe("");
     const [usual, contrary] = [parseProfile(""), parseProfile("contrary")];
     const same = Object.keys(usual).filter((name) => usual[name as ProfileSwitch] === contrary[name as ProfileSwitch]);
-    expect(same).toEqual(["weather"]);
+    expect(same).toEqual(["list_lag", "weather"]);
     expect(parseProfile("strict")).toMatchObject({
       rate_headers: "none",
       retry_after: "none",
@@ -102,6 +102,7 @@ describe("envelope", () => {
     },
     { envelope: "data_only", keys: ["data"], items: "data" },
     { envelope: "array", keys: ["0", "1"], items: null },
+    { envelope: "meta_pagination", keys: ["data", "meta"], items: "data" },
   ];
   test("each value is tried", () => expect(shapes.map((one) => one.envelope)).toEqual(PROFILE_SWITCHES.envelope));
 
@@ -113,6 +114,7 @@ describe("envelope", () => {
     expect(rows.map((row: { id: number }) => row.id)).toEqual([id + 2, id + 1]);
     const last = (await send("GET", "/services?per_page=2&page=2")).body;
     if (envelope === "items_pagination") expect(last.pagination).toEqual({ page: 2, per_page: 2, total_pages: 2 });
+    if (envelope === "meta_pagination") expect(last.meta).toEqual({ pagination: { current_page: 2, total_pages: 2 } });
     if (envelope === "named_has_more") expect([body.has_more, last.has_more]).toEqual([true, false]);
     if (envelope === "flat") {
       expect(body.next_page_url).toContain("/api/v1/services?page=2&per_page=2");
@@ -144,11 +146,122 @@ describe("envelope", () => {
   });
 });
 
+describe("pages", () => {
+  const asked = (page: number) => `/services?per_page=2&page=${page}`;
+
+  test.each([
+    ["from_one", 1],
+    ["from_zero", 0],
+  ] as const)("%s: page %i is the first", async (pages, first) => {
+    const { send, sandbox, id } = await running({ pages });
+    const at = (page: number): string => `${sandbox.url}/api/v1${asked(page).replace("per_page=2&", "")}&per_page=2`;
+    const { body } = await send("GET", asked(first));
+    expect(body.data.map((row: { id: number }) => row.id)).toEqual([id + 2, id + 1]);
+    expect(body.links).toEqual({ first: at(first), last: at(first + 1), prev: null, next: at(first + 1) });
+    expect(body.meta).toMatchObject({ current_page: first, from: 1, to: 2, last_page: first + 1, total: 3 });
+    expect((await send("GET", "/services?per_page=2")).body).toEqual(body);
+    const last = (await send("GET", asked(first + 1))).body;
+    expect([last.data.length, last.meta.from]).toEqual([1, 3]);
+    expect((await send("GET", asked(first + 2))).body.data).toEqual([]);
+    expect((await send("GET", asked(first - 1))).status).toBe(422);
+  });
+
+  test.each(["from_one", "from_zero"] as const)("%s: how many there are is the same", async (pages) => {
+    const { send } = await running({ pages, envelope: "items_pagination" });
+    const body = (await send("GET", "/services?per_page=2")).body;
+    expect(body.pagination).toEqual({ page: pages === "from_one" ? 1 : 0, per_page: 2, total_pages: 2 });
+  });
+
+  test("past_end=not_found, and an empty list has a first page all the same", async () => {
+    const { send } = await running({ past_end: "not_found" });
+    expect((await send("GET", asked(2))).status).toBe(200);
+    expect((await send("GET", asked(3))).status).toBe(404);
+    expect((await send("GET", "/webhooks?page=1")).body.data).toEqual([]);
+  });
+
+  test("past_end=repeats", async () => {
+    const { send } = await running({ past_end: "repeats" });
+    const last = (await send("GET", asked(2))).body;
+    expect((await send("GET", asked(9))).body).toEqual(last);
+  });
+});
+
+test.each([
+  ["array", "data_only", { data: [] }],
+  ["null", "data_only", { data: null }],
+  ["map", "named_has_more", { webhooks: {}, has_more: false }],
+  ["nothing", "laravel", {}],
+  ["null", "array", null],
+  ["map", "array", {}],
+] as const)("empty_list=%s in the envelope %s", async (empty_list, envelope, body) => {
+  const { send, id } = await running({ empty_list, envelope });
+  expect((await send("GET", "/webhooks")).body).toEqual(body);
+  expect(JSON.stringify((await send("GET", "/services")).body)).toContain(String(id));
+});
+
+test("items=wrapped: each of a list", async () => {
+  const { send, id } = await running({ items: "wrapped" });
+  const rows = (await send("GET", "/services?per_page=1")).body.data;
+  expect(rows).toEqual([{ data: expect.objectContaining({ id: id + 2 }) }]);
+  expect((await send("GET", `/services/${id}`)).body.data.id).toBe(id);
+});
+
+test.each([
+  ["four_seconds", 4],
+  ["thirty_seconds", 30],
+] as const)("list_lag=%s: new records are known by their ids first", async (list_lag, seconds) => {
+  const { send, sandbox } = await start({ profile: { list_lag } });
+  const { data } = (await send("POST", "/services", { key: "k", body: ORDER })).body;
+  const listed = async () => (await send("GET", "/services")).body.meta.total;
+  expect((await send("GET", `/services/${data.id}`)).status).toBe(200);
+  sandbox.control.advanceClock({ seconds: seconds - 1 });
+  expect(await listed()).toBe(0);
+  sandbox.control.advanceClock({ seconds: 1 });
+  expect(await listed()).toBe(1);
+});
+
+test.each([
+  ["instant", "2027-06-30T00:00:00+00:00"],
+  ["epoch", 1_814_313_600],
+  ["epoch_text", "1814313600"],
+] as const)("expires_at=%s", async (expires_at, shown) => {
+  const { send, id } = await running({ expires_at });
+  const body = { email: "a@x.example", permission: "view", expires_at: "2027-06-30T00:00:00+00:00" };
+  expect((await send("POST", `/services/${id}/grants`, { body })).body.data.expires_at).toBe(shown);
+  const endless = { email: "b@x.example", permission: "view" };
+  expect((await send("POST", `/services/${id}/grants`, { body: endless })).body.data.expires_at).toBeNull();
+});
+
+test.each([
+  ["list", ["invoice.paid", "invoice.created"]],
+  ["map", expect.objectContaining({ "invoice.paid": true, "invoice.created": true, "service.suspended": false })],
+  ["objects", [{ name: "invoice.paid" }, { name: "invoice.created" }]],
+  ["text", "invoice.paid,invoice.created"],
+] as const)("webhook_events=%s", async (webhook_events, shown) => {
+  const { send } = await running({ webhook_events });
+  const body = { url: "https://x.example/", events: ["invoice.paid", "invoice.created"] };
+  expect((await send("POST", "/webhooks", { body })).body.data.events).toEqual(shown);
+});
+
+test.each([
+  ["domain", { domain: "x.example" }],
+  ["domain_name", { domain_name: "x.example" }],
+  ["hostname", { hostname: "x.example" }],
+  ["nested", { domain: { name: "x.example" } }],
+] as const)("domain_name=%s", async (domain_name, shown) => {
+  const { send } = await running({ domain_name });
+  const { data } = (await send("POST", "/migration-requests", { body: { domain: "x.example" } })).body;
+  expect(data).toMatchObject(shown);
+  expect("domain" in data).toBe("domain" in shown);
+});
+
 test.each([
   { status: "lower", words: ["pending", "suspended", "active", "draft", "provisioned"] },
   { status: "capitalised", words: ["Pending", "Suspended", "Active", "Draft", "Provisioned"] },
   { status: "upper_snake", words: ["PENDING_PAYMENT", "SUSPENDED_BY_CLIENT", "ACTIVE", "DRAFT", "PROVISIONED"] },
   { status: "words", words: ["Pending Payment", "Paused", "running", "new", "provisioned"] },
+  { status: "digits", words: ["0", "2", "1", "10", "provisioned"] },
+  { status: "numbers", words: [0, 2, 1, 10, "provisioned"] },
 ] as const)("status=$status", async ({ status, words }) => {
   const { send, sandbox, id } = await running({ status });
   const ordered = (await send("POST", "/services", { key: "k", body: ORDER })).body.data;

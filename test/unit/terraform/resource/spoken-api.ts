@@ -61,6 +61,7 @@ const emptyPage = () =>
     form: serviceForm,
     fetchPage: async () => ({ data: [], meta: { current_page: 1, last_page: 2 } }),
     maxPages: 3,
+    pageSize: 100,
   }).all();
 
 /** Everything, as the client says it. */
