@@ -54,7 +54,7 @@ describe("a session", () => {
     const seen: IncomingHttpHeaders[] = [];
     const server = createServer((request, response) => {
       seen.push(request.headers);
-      response.setHeader("content-type", "application/json").end('{"data": []}');
+      response.setHeader("content-type", "application/json").end('{"data": [], "total": 0}');
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     afterwards(async () => server.close());
