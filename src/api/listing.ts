@@ -161,7 +161,10 @@ class Reading<T extends { readonly id: string }> {
       this.#fits ||= page.pages === this.#pages && fresh.length > 0;
       yield* fresh;
       size = page.size ?? size ?? records.length;
-      if (next === "end" || (next === "silent" && records.length < size)) break;
+      // Where the first page is page 0, it is open whether the last page is counted too.
+      const counted = page.next.length === 0 && page.total === undefined;
+      const open = this.#first?.number === 0 && counted && records.length >= pageSize;
+      if ((next === "end" && !open) || (next === "silent" && records.length < size)) break;
     }
     if (this.#isWhole && this.#rows.size > 0) this.problem = undefined;
   }
@@ -205,11 +208,11 @@ class Reading<T extends { readonly id: string }> {
     if (page === undefined || this.problem !== undefined || this.#contradiction() !== undefined) return false;
     if (this.#numbering.first !== undefined) return this.#numbering.first === 1;
     if (this.mayHaveMoved) return false;
-    const { number, from, previous, first, last, pages } = page;
+    const { number, from, previous, first, last } = page;
     const rows = this.#rows.size > 0;
     const isFirst = first === 1 || (rows && (from === 0 || from === 1)) || (previous === false && (rows || last !== 0));
     if ((number === 1 && isFirst) || (this.#fits && this.#pages > 1)) this.#numbering.learn(1);
-    return isFirst || number === 0 || this.#isWhole || this.#fits || pages === 0;
+    return isFirst || number === 0 || this.#isWhole || this.#fits;
   }
 
   /** What speaks against page 1 as the first page. */

@@ -304,6 +304,21 @@ describe("page 0", () => {
       asked: [1, 0],
     },
     {
+      why: "an empty page of 0 pages is no empty account: pages may be counted from 0 altogether",
+      answers: { 0: { data: records(2), total_pages: 0 }, 1: { data: [], total_pages: 0 } },
+      found: [1, 2],
+      asked: [1, 0],
+    },
+    {
+      why: "a full page that is page 0, where the last page may be the one after it",
+      answers: {
+        1: { data: records(100), page: 0, total_pages: 1 },
+        2: { data: records(1, 101), page: 1, total_pages: 1 },
+      },
+      found: records(101).map(({ id }) => id),
+      asked: [1, 2],
+    },
+    {
       why: "a first page that begins with row 26, and no page before it",
       answers: { 1: { data: records(2, 26), meta: { from: 26, current_page: 1, last_page: 1 } } },
       found: "begins with row 26",
