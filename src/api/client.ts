@@ -4,7 +4,7 @@ import { readAnswer } from "./answers.ts";
 import { buildChain } from "./chain.ts";
 import { checkDomains, checkDomainsByPost } from "./domain-check.ts";
 import type { EndpointName, Mutation, MutationName } from "./endpoints.ts";
-import type { Answer, Handler } from "./exchange.ts";
+import { type Answer, anyOf, type Handler } from "./exchange.ts";
 import {
   accountForm,
   type Form,
@@ -48,6 +48,7 @@ export class HostingClient implements Reader, Writer {
   readonly #maxPages: number;
   readonly #hostClock: HostClock;
   readonly #numbering = new PageNumbering();
+  readonly #ends: Pick<RequestParts, "signal" | "stop">;
   #requests = 0;
 
   constructor(options: ClientOptions) {
@@ -55,6 +56,7 @@ export class HostingClient implements Reader, Writer {
     const { baseUrl, env, timeoutMs, token, onRequest } = resolved;
     const dispatcher = resolved.dispatcher ?? connectionPool(baseUrl, env, Math.min(CONNECT_TIMEOUT_MS, timeoutMs));
     this.#ownPool = resolved.dispatcher === undefined ? dispatcher : undefined;
+    this.#ends = { signal: resolved.signal, stop: resolved.stop };
     this.#pageSize = resolved.pageSize;
     this.#maxPages = resolved.maxPages;
     this.#hostClock = new HostClock(resolved.clock);
@@ -169,7 +171,9 @@ export class HostingClient implements Reader, Writer {
   };
 
   async #call(endpoint: EndpointName, parts: RequestParts): Promise<unknown> {
-    return (await this.#chain(buildRequest(endpoint, parts))).json;
+    const signal = anyOf(this.#ends.signal, parts.signal);
+    const stop = anyOf(this.#ends.stop, parts.stop);
+    return (await this.#chain(buildRequest(endpoint, { ...parts, signal, stop }))).json;
   }
 
   async #get<T>(endpoint: EndpointName, form: Form<T>, id: string, { signal }: CallOptions = {}): Promise<T> {

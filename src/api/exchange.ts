@@ -48,5 +48,11 @@ export type Handler<R> = (request: ApiRequest) => Promise<R>;
 
 /** What ends the wait of a request that has not left. */
 export function beforeLeaving({ signal, stop }: Pick<ApiRequest, "signal" | "stop">): AbortSignal | undefined {
-  return signal !== undefined && stop !== undefined ? AbortSignal.any([signal, stop]) : (signal ?? stop);
+  return anyOf(signal, stop);
+}
+
+/** A signal that is aborted with the first of two. */
+export function anyOf(one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {
+  if (one === other) return one;
+  return one !== undefined && other !== undefined ? AbortSignal.any([one, other]) : (one ?? other);
 }

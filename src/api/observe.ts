@@ -42,7 +42,10 @@ export function observe(
       tell({ status: reply.status });
       return reply;
     } catch (error) {
-      tell({ error: (error instanceof ApiError && error.diagnostics[0]?.code) || "internal" });
+      const code = (error instanceof ApiError && error.diagnostics[0]?.code) || "internal";
+      // What was stopped before it left was never a request.
+      const isUnsent = code === "api.cancelled" && error instanceof ApiError && error.reached === "no";
+      if (!isUnsent) tell({ error: code });
       throw error;
     }
   };

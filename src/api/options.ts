@@ -34,6 +34,10 @@ export interface ClientOptions {
   /** Accept plain http to addresses other than loopback. */
   readonly insecureHttp?: boolean | undefined;
   readonly userAgent?: string | undefined;
+  /** Aborted: no request leaves any more, as with the `stop` of each call. What has left is awaited, 30 s at most. */
+  readonly stop?: AbortSignal | undefined;
+  /** Aborted: what has left is not awaited either, as with the `signal` of each call. */
+  readonly signal?: AbortSignal | undefined;
   /** Called when a request has to wait for the budget or for a pause that the server asks for, with the time in ms. */
   readonly onWait?: ((ms: number) => void) | undefined;
   /** Called after each HTTP request. */
@@ -57,6 +61,8 @@ export function resolveOptions(options: ClientOptions) {
     maxPages: within("maxPages", options.maxPages ?? 500, 1, 1_000_000),
     pageSize: within("pageSize", options.pageSize ?? 100, 1, 100),
     userAgent: options.userAgent ?? `hostform/${VERSION}`,
+    stop: options.stop,
+    signal: options.signal,
     onRequest: options.onRequest,
     onWait: options.onWait,
   };

@@ -18,7 +18,7 @@ export function withProvider<T>(
   work: (provider: Provider, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   return interruptible(invocation, async (signal) => {
-    const providers = new Providers(await loadProviders(invocation), invocation, signal);
+    const providers = new Providers(await loadProviders(invocation), invocation, { reading: signal });
     try {
       return await work(await providers.use(alias), signal);
     } finally {

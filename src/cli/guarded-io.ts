@@ -6,6 +6,7 @@ import { Redaction } from "./redaction.ts";
 export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
   const out = guarded((text) => io.out(text), redaction);
   const err = guarded((text) => io.err(text), redaction);
+  let isInterrupted = false;
   const flush = () => {
     out.flush();
     err.flush();
@@ -15,13 +16,24 @@ export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
     redaction,
     out: out.write,
     err: err.write,
-    ask(question) {
+    ask(question, signal) {
       flush();
-      return io.ask(escapeOutput(redaction.redact(question)));
+      return io.ask(escapeOutput(redaction.redact(question)), signal);
     },
     run(command, args, env) {
       flush();
       return io.run(command, args, env);
+    },
+    onInterrupt(callback) {
+      return io.onInterrupt(() => {
+        isInterrupted = true;
+        callback();
+      });
+    },
+    wasInterrupted: () => isInterrupted,
+    exit(code) {
+      flush();
+      io.exit(code);
     },
     reveal(text) {
       out.flush();

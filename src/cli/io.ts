@@ -18,9 +18,9 @@ export interface Io {
   readonly columns: number | undefined;
   /**
    * A line typed by the user; undefined at the end of input or when nobody is there to type.
-   * @throws HostformError `interrupted` for Ctrl-C.
+   * @throws HostformError `interrupted` for Ctrl-C, and when the signal is aborted.
    */
-  ask(question: string): Promise<string | undefined>;
+  ask(question: string, signal?: AbortSignal): Promise<string | undefined>;
   /** All of standard input. */
   readInput(): Promise<string>;
   /** The same as it came, byte for byte: a signature is over bytes. Not more than `limit` of them: some input never ends. */
@@ -30,6 +30,8 @@ export interface Io {
    * to a process more than once, and is no second Ctrl-C. The function returned ends it.
    */
   onInterrupt(callback: () => void): () => void;
+  /** Ends the process at once, whatever is open. */
+  exit(code: number): void;
   /**
    * Calls back at each SIGHUP that is no closed terminal: where none of the standard streams is one. It interrupts nothing
    * then. The function returned ends it.
@@ -75,6 +77,8 @@ export interface GuardedIo extends Io {
   reveal(text: string): void;
   /** Goes up so many lines on the terminal of standard error, and clears what follows. */
   rewind(lines: number): void;
+  /** Whether Ctrl-C was pressed while somebody listened: a run that begins after that (another look, another stack) ends. */
+  wasInterrupted(): boolean;
   /** Writes what was kept waiting, as it may have been the beginning of a secret. For the end of a run. */
   flush(): void;
 }

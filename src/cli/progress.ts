@@ -5,7 +5,7 @@ import type { Invocation } from "./io.ts";
 const REPAINT_MS = 100;
 const STILL_EVERY_MS = 10_000;
 const INTERRUPTED =
-  "\nInterrupted: finishing what is under way and recording it. Ctrl-C again stops at once; what is under way may then not be recorded.";
+  "\nInterrupted: nothing more is sent. What is under way is awaited, 30 seconds at most, and recorded. Ctrl-C again ends at once; what became of it is then not known.";
 
 /**
  * Shows the progress of an apply on standard error: a line per event, and on a terminal below them a status area that is

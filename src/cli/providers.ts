@@ -29,11 +29,18 @@ interface Shared {
  */
 const sharedBy = new WeakMap<Io, Map<string, Shared>>();
 
+/** What ends requests: `stop` those that have not left, `now` all of them, `reading` those of the account's reader. */
+export interface Ends {
+  readonly stop?: AbortSignal;
+  readonly now?: AbortSignal;
+  readonly reading?: AbortSignal;
+}
+
 /** The providers of a declaration; each is opened when it is first asked for. */
 export class Providers {
   readonly #configs: ReadonlyMap<string, ProviderConfig>;
   readonly #invocation: Invocation;
-  readonly #signal: AbortSignal;
+  readonly #ends: Ends;
   readonly #clients = new Map<string, HostingClient>();
   readonly #open = new Map<string, Provider>();
   /** Address and token -> the alias that uses them. */
@@ -41,10 +48,10 @@ export class Providers {
   readonly #tokens = new Map<string, string>();
   readonly #shared = new Map<HostingClient, Shared>();
 
-  constructor(configs: ReadonlyMap<string, ProviderConfig>, invocation: Invocation, signal: AbortSignal) {
+  constructor(configs: ReadonlyMap<string, ProviderConfig>, invocation: Invocation, ends: Ends) {
     this.#configs = configs;
     this.#invocation = invocation;
-    this.#signal = signal;
+    this.#ends = ends;
   }
 
   /** Reads the tokens of these providers, so that {@link get} can open them without waiting. */
@@ -65,7 +72,7 @@ export class Providers {
     const token = this.#tokens.get(alias);
     if (token === undefined) throw new Error(`provider ${alias} was not prepared`);
     const client = this.#client(config, token);
-    const account = new Account(client, readingSettings(config), this.#signal, this.#shared.get(client)?.turns);
+    const account = new Account(client, readingSettings(config), this.#ends.reading, this.#shared.get(client)?.turns);
     const provider = { alias, client, account, config };
     this.#open.set(alias, provider);
     return provider;
@@ -146,6 +153,8 @@ export class Providers {
       insecureHttp: options.insecureHttp,
       requestsPerMinute: config.requestsPerMinute,
       ledger: shared.ledger,
+      stop: this.#ends.stop,
+      signal: this.#ends.now,
       onRequest: (event) => this.#show(event, config.requestsPerMinute ?? 60),
     });
     this.#clients.set(key, client);

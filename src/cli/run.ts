@@ -15,6 +15,7 @@ import type { OpenState } from "../record/index.ts";
 import { escapeLine, plural } from "../report/index.ts";
 import { dataReader } from "./data-sources.ts";
 import { limitsOf } from "./guards.ts";
+import { Interrupts } from "./interrupt.ts";
 import { type Invocation, say } from "./io.ts";
 import { learnPlan } from "./known-secrets.ts";
 import { checkOrigin, differences, type Origin, originOf, refuseDifferences } from "./plan-origin.ts";
@@ -48,8 +49,8 @@ export interface Run {
   readonly limits: Limits;
   readonly store: OpenState;
   readonly providers: Providers;
-  /** Aborted by the first Ctrl-C. */
-  readonly stop: AbortSignal;
+  /** What Ctrl-C does to it. */
+  readonly interrupts: Interrupts;
   /** Errors that have been shown: a state that cannot be written says so of every change, and once more when it is closed. */
   readonly shown: Diagnostic[];
 }
@@ -64,8 +65,8 @@ export async function withPlan<T>(
   then: (run: Run) => Promise<T>,
 ): Promise<T> {
   const project = await loadProject(invocation);
-  const interrupts = interruptSignals(invocation);
-  const providers = new Providers(project.desired.providers, invocation, interrupts.reading);
+  const interrupts = new Interrupts(invocation);
+  const providers = new Providers(project.desired.providers, invocation, interrupts);
   const shown: Diagnostic[] = [];
   let store: OpenState | undefined;
   try {
@@ -73,7 +74,7 @@ export async function withPlan<T>(
       write: true,
       command: options.command,
       timeoutMs: invocation.options.lockTimeoutMs,
-      signal: interrupts.reading,
+      signal: interrupts.now,
     });
     sayRecovered(invocation, store);
     const { saved } = options;
@@ -83,7 +84,7 @@ export async function withPlan<T>(
       checkOrigin(saved.origin, hidden(here, invocation.io.redaction) as Origin);
     }
     const wanted = saved === undefined ? options : { ...options, targets: changedAddresses(saved.plan) };
-    const made = await makePlan(invocation, wanted, project.desired, store, providers, interrupts.reading);
+    const made = await makePlan(invocation, wanted, project.desired, store, providers, interrupts.now);
     // Errors say more than that the plan is another one: they are shown with it.
     if (saved !== undefined && !made.plan.diagnostics.some(isError))
       refuseDifferences(differences(saved.plan, made.plan, invocation.io.redaction));
@@ -92,13 +93,15 @@ export async function withPlan<T>(
     const told = inItsTerms(invocation, made.plan.diagnostics, project.desired);
     const warned = { ...made.plan, diagnostics: [...project.diagnostics, ...told] };
     interrupts.planned();
-    return await then({ ...made, plan: warned, store, providers, stop: interrupts.stop, shown });
+    return await then({ ...made, plan: warned, store, providers, interrupts, shown });
   } finally {
-    interrupts.end();
     try {
-      await store?.close().catch((error: unknown) => unlessShown(error, shown));
+      const closing = store?.close().catch((error: unknown) => unlessShown(error, shown));
+      if (!(await interrupts.unlessAbandoned(closing)))
+        say(invocation, "The state could not be written in time: `hostform plan` shows where things stand.");
     } finally {
-      await providers.close();
+      await interrupts.unlessAbandoned(providers.close());
+      interrupts.end();
     }
   }
 }
@@ -204,31 +207,4 @@ function unmanaged({ unmanaged: addresses }: OpenState): Diagnostic[] {
       fix: "Nothing to do: what is Terraform's stays in the state.",
     },
   ];
-}
-
-/**
- * Ctrl-C, in two stages. While reading, the first one ends the run: nothing was begun. Once applying, the first one
- * stops what has not begun and lets the rest finish; a second one ends the process at once.
- */
-function interruptSignals(invocation: Invocation) {
-  const reading = new AbortController();
-  const stop = new AbortController();
-  let applying = false;
-  const end = invocation.io.onInterrupt(() => {
-    if (!applying) {
-      const summary = "Interrupted. Nothing was changed.";
-      reading.abort(new HostformError([{ severity: "error", code: "interrupted", summary }]));
-    }
-    // A second one ends the process at once.
-    if (stop.signal.aborted) process.exit(1);
-    stop.abort();
-  });
-  return {
-    reading: reading.signal,
-    stop: stop.signal,
-    planned: () => {
-      applying = true;
-    },
-    end,
-  };
 }

@@ -29,12 +29,14 @@ export function systemIo(): Io {
     outIsTerminal: stdout.isTTY === true,
     errIsTerminal: stderr.isTTY === true,
     columns: stdout.isTTY ? stdout.columns : stderr.isTTY ? stderr.columns : undefined,
-    ask: async (question) => {
+    exit: (code) => process.exit(code),
+    ask: async (question, signal) => {
       if (stdin.isTTY !== true) return undefined;
       const lines = createInterface({ input: stdin, output: stderr });
       const closed = new Promise<undefined>((resolve, reject) => {
         lines.once("SIGINT", () => reject(interruptedQuestion()));
         lines.once("close", () => resolve(undefined));
+        signal?.addEventListener("abort", () => reject(interruptedQuestion()), { once: true });
       });
       try {
         return await Promise.race([lines.question(question), closed]);

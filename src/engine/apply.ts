@@ -1,7 +1,8 @@
 import type { Writer } from "../api/index.ts";
 import type { Kinds } from "../kinds/kind.ts";
-import { type Account, type Applied, applyChange, explain, JobWatch } from "../lifecycle/index.ts";
+import { type Account, type Applied, applyChange, explain, JobWatch, refuseStopped } from "../lifecycle/index.ts";
 import {
+  ApiError,
   type ApplyEvent,
   type ApplyResult,
   type Change,
@@ -51,8 +52,10 @@ export interface ApplyOptions extends Secrets {
   readonly concurrency: number;
   /** How long queued jobs are waited for, in milliseconds; 0: not at all. */
   readonly waitMs: number;
-  /** Aborted by the first Ctrl-C: what is under way is finished, nothing new is begun. */
+  /** Aborted by the first Ctrl-C: nothing leaves any more; what has left is awaited and recorded. */
   readonly stop: AbortSignal;
+  /** Aborted when not even recording is waited for any more: the result is what is known then. */
+  readonly abandon?: AbortSignal;
   onEvent?(event: ApplyEvent): void;
   /** API requests made so far, all providers together. */
   requests(): number;
@@ -86,6 +89,8 @@ class Run {
   readonly #kinds: Kinds;
   readonly #data: DataSources;
   readonly #scope: Scope;
+  /** What left of each change that was begun. */
+  readonly #sent = new Map<string, SentWriter>();
   /** A mistake of ours. It ends the run, but not before what is under way is finished and recorded. */
   #defect: { readonly error: unknown } | undefined;
 
@@ -121,6 +126,7 @@ class Run {
     const waiting = new Map(plan.changes.filter((change) => !isNoOp(change)).map((change) => [change.address, change]));
     const blockers = blockersOf([...waiting.values()]);
     const running = new Map<string, Promise<void>>();
+    const abandoned = whenAborted(this.#options.abandon);
     while (waiting.size > 0 || running.size > 0) {
       for (const [address, change] of waiting) {
         if (running.size >= this.#options.concurrency || stop.aborted || this.#defect !== undefined) break;
@@ -133,12 +139,16 @@ class Run {
         );
       }
       if (running.size === 0) break;
-      await Promise.race(running.values());
+      await Promise.race([...running.values(), abandoned]);
+      if (this.#options.abandon?.aborted) break;
     }
     if (this.#defect !== undefined) throw this.#defect.error;
-    const outputs = await recordOutputs(this.#options, this.#data, this.#scope);
-    for (const address of waiting.keys())
-      this.#outcomes.set(address, { address, result: "not-started", diagnostics: [] });
+    const outputs = running.size > 0 ? [] : await recordOutputs(this.#options, this.#data, this.#scope);
+    for (const address of waiting.keys()) this.#outcomes.set(address, notStarted(address));
+    for (const address of running.keys()) {
+      const unsent = this.#sent.get(address)?.fate === "nothing";
+      this.#outcomes.set(address, unsent ? notStarted(address) : unknown(address));
+    }
     return {
       outcomes: [...this.#outcomes.values()],
       diagnostics: [...this.#gate.exceeded(), ...outputs],
@@ -175,13 +185,15 @@ class Run {
       this.#outcomes.set(address, { address, result: "skipped", diagnostics: [skipped(address, failed)] });
       return;
     }
+    const sent = new SentWriter();
+    this.#sent.set(address, sent);
     const action = progressOf(change);
     const id = change.before?.id;
     const started = clock.now();
     onEvent?.({ type: "start", address, action, ...(typeof id === "string" && { id }) });
     const seconds = () => (clock.now() - started) / 1000;
     try {
-      const applied = await this.#apply(change);
+      const applied = await this.#apply(change, sent);
       const { attributes, invoice, awaiting, unclear } = applied;
       const outcome: Outcome = {
         address,
@@ -205,24 +217,33 @@ class Run {
         this.#defect ??= { error };
         return;
       }
-      const outcome: Outcome = { address, result: "failed", diagnostics: this.#explain(error, change) };
+      const outcome = this.#unfinished(error, change, sent);
       this.#outcomes.set(address, outcome);
       onEvent?.({ type: "errored", address, action, seconds: seconds(), outcome });
     }
   }
 
-  async #apply(change: Change): Promise<Applied> {
-    const { plan, accounts, clock } = this.#options;
+  /** How a change ended that did not come to its end. */
+  #unfinished(error: HostformError, change: Change, sent: SentWriter): Outcome {
+    const { address } = change;
+    const stopped = this.#options.stop.aborted && error.diagnostics.every(({ code }) => STOPPED.has(code));
+    if (stopped && sent.fate === "nothing") return notStarted(address);
+    const diagnostics = !stopped ? this.#explain(error, change) : sent.fate === "open" ? [] : [halfway(address)];
+    return { address, result: "failed", diagnostics, ...(sent.fate === "open" && { unknown: true }) };
+  }
+
+  async #apply(change: Change, sent: SentWriter): Promise<Applied> {
+    const { plan, accounts, clock, stop } = this.#options;
     const kind = kindOf(change.address, this.#kinds);
     if (kind === undefined) throw new Error(`no kind for ${change.address}`);
     const config = await this.#config(change);
     return this.#gate.pass(kind, change, accounts(change.provider), ({ account, writer }) =>
       applyChange(kind, change, config, {
         account,
-        writer,
+        writer: sent.through(writer),
         project: plan.project,
-        pause: (ms) => clock.sleep(ms),
-        stop: this.#options.stop,
+        pause: (ms) => clock.sleep(ms, stop).catch(() => refuseStopped()),
+        stop,
         owner: () => this.#options.owner?.(),
         ...this.#records.contextOf(change),
         prior: this.#records.get(change.address),
@@ -255,5 +276,51 @@ class Run {
     const kind = kindOf(address, this.#kinds);
     const explained = kind === undefined ? error.diagnostics : explain(kind, address, config ?? {}, error);
     return explained.map((diagnostic) => located(diagnostic, resource?.locate(diagnostic.attribute ?? [])));
+  }
+}
+
+/** What a request that was stopped before it left ends with. */
+const STOPPED: ReadonlySet<string> = new Set(["api.cancelled", "interrupted"]);
+
+const notStarted = (address: string): Outcome => ({ address, result: "not-started", diagnostics: [] });
+const unknown = (address: string): Outcome => ({ address, result: "failed", unknown: true, diagnostics: [] });
+
+/** A change of several requests, of which the last ones never left. */
+function halfway(address: string): Diagnostic {
+  return {
+    severity: "warning",
+    code: "interrupted",
+    summary: `${address} was stopped halfway: what was done is recorded, the rest was not sent`,
+    fix: "Run the same command again: it does the rest.",
+    address,
+  };
+}
+
+/** Resolves when the signal is aborted; never without one. */
+function whenAborted(signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => signal?.addEventListener("abort", () => resolve(), { once: true }));
+}
+
+/** Knows what left of one change: nothing; requests that were all answered; or one whose fate is open. */
+class SentWriter {
+  fate: "nothing" | "answered" | "open" = "nothing";
+
+  through(writer: Writer): Writer {
+    return {
+      perform: async (mutation, options) => {
+        const before = this.fate;
+        this.fate = "open";
+        try {
+          const answer = await writer.perform(mutation, options);
+          this.fate = "answered";
+          return answer;
+        } catch (error) {
+          if (error instanceof ApiError && error.reached === "no") this.fate = before;
+          else if (error instanceof ApiError && error.reached === "answered" && before !== "open")
+            this.fate = "answered";
+          throw error;
+        }
+      },
+    };
   }
 }

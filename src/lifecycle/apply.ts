@@ -12,7 +12,7 @@ import {
 } from "../model/index.ts";
 import { createdAttributes, inPlaceAims, plannedAttributes, recordedOnly, recordOf, without } from "./aims.ts";
 import { refreshed } from "./attributes.ts";
-import { type Applied, type ApplyContext, ended } from "./context.ts";
+import { type Applied, type ApplyContext, ended, proceed } from "./context.ts";
 import { create } from "./create.ts";
 import { intentOf, wasRefused } from "./creating.ts";
 import { isJustCreated, settledMark } from "./doubt.ts";
@@ -140,7 +140,9 @@ class Work {
     let pending = this.#change.private.pending;
     const made = await create(this.#kind, this.#change, planned, {
       ...this.#context,
-      markPending: async (intent, told = {}) => {
+      markPending: async (intent, told) => {
+        // What an answer told is recorded also when the run was stopped.
+        if (told === undefined) proceed(this.#context);
         pending = intent;
         this.#attributes = { ...planned, ...told };
         await this.#save({ ...this.#mark, pending });
@@ -251,6 +253,7 @@ class Work {
    * @param refused the mark when it was certainly not carried out.
    */
   async #begun<T>(mutation: Mutation, mark: PrivateMark, send: () => Promise<T>, refused = mark): Promise<T> {
+    proceed(this.#context);
     const { body: _, ...attempt } = intentOf(mutation, this.#context.account.hostNow());
     await this.#save({ ...mark, attempt });
     try {

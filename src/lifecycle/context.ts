@@ -3,6 +3,7 @@ import type { Kind, Remote } from "../kinds/kind.ts";
 import {
   type Awaiting,
   type Diagnostic,
+  fail,
   HostformError,
   type Invoice,
   isError,
@@ -27,7 +28,7 @@ export interface ApplyContext {
   readonly account: Account;
   readonly writer: Writer;
   readonly project: string;
-  /** Resolves after so many milliseconds. */
+  /** Resolves after so many milliseconds. @throws HostformError when the run is stopped meanwhile. */
   pause(ms: number): Promise<void>;
   /** Aborted when the run is stopped: what waits for its turn to create does not begin. */
   readonly stop?: AbortSignal;
@@ -87,4 +88,17 @@ export function ended(applied: Applied): Applied {
   if (errors.length > 0)
     throw new HostformError([...new Set([...errors, ...diagnostics, ...(unclear ? [unclear] : [])])]);
   return applied;
+}
+
+/**
+ * Asked before a request is written down as begun.
+ * @throws HostformError `interrupted` when the run was stopped: it must not leave.
+ */
+export function proceed({ stop }: Pick<ApplyContext, "stop">): void {
+  if (stop?.aborted) refuseStopped();
+}
+
+/** @throws HostformError `interrupted`. */
+export function refuseStopped(): never {
+  fail("interrupted", "The run was stopped before this was sent");
 }

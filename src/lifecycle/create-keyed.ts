@@ -47,8 +47,10 @@ export async function createKeyed(
   } catch (error) {
     if (!wasRefused(error)) throw error;
     // A refusal of the second sending says nothing of the first.
-    if (pending !== undefined) throw notSent(error) ? error : refusedAgain(change, pending, error);
-    await unmark();
+    if (pending !== undefined) {
+      if (!notSent(error)) throw refusedAgain(change, pending, error);
+      await markPending(pending, {});
+    } else await unmark();
     throw error;
   }
 

@@ -56,7 +56,12 @@ export async function createListable(
       if (wasRefused(error)) {
         // A refusal says nothing of an earlier sending: the list may not have shown that yet.
         const earlier = change.private.pending ?? first;
-        if (earlier !== undefined) throw notSent(error) ? error : refusedAgain(change, earlier, error);
+        if (earlier !== undefined) {
+          if (!notSent(error)) throw refusedAgain(change, earlier, error);
+          // The sending that is open is the earlier one: what it made is older than this one.
+          await context.markPending(earlier, {});
+          throw error;
+        }
         await context.unmark();
       }
       if (!(error instanceof ApiError) || error.reached !== "maybe") throw error;

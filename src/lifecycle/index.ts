@@ -7,7 +7,7 @@ export * from "./account.ts";
 export { adoptedAttributes } from "./aims.ts";
 export * from "./apply.ts";
 export * from "./attributes.ts";
-export type { Applied, ApplyContext, SecretOutputs } from "./context.ts";
+export { type Applied, type ApplyContext, refuseStopped, type SecretOutputs } from "./context.ts";
 export * from "./doubt.ts";
 export * from "./evidence.ts";
 export { explain } from "./explain.ts";

@@ -89,6 +89,8 @@ export class JobWatch {
       try {
         await this.#look(queue);
       } catch (error) {
+        // Whatever became of the look: the job goes on, and the next run sees it.
+        if (stop.aborted) break;
         for (const waiter of queue.waiters) waiter.reject(error);
         queue.waiters.clear();
       }

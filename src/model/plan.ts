@@ -84,10 +84,13 @@ export function changesRecord(plan: Pick<Plan, "changes" | "outputs">): boolean 
 /** What became of one change. */
 export interface Outcome {
   readonly address: string;
+  /** `not-started`: no request of it was sent. */
   readonly result: "done" | "failed" | "skipped" | "not-started";
   readonly diagnostics: readonly Diagnostic[];
   /** An invoice that the order raised. */
   readonly invoice?: Invoice;
+  /** A request of it left, and it is not known what became of it. */
+  readonly unknown?: boolean;
   /** What the resource now waits for: the payment of its invoice, a queued job, or somebody who says what its status means. */
   readonly awaiting?: Awaiting;
 }

@@ -187,6 +187,7 @@ export function resultMessages(plan: Plan, result: ApplyResult, now: number): Ui
       not_started: by("not-started"),
       pending: result.pending,
       ...(result.unfulfilled?.length && { unfulfilled: result.unfulfilled }),
+      unknown: result.outcomes.flatMap(({ address, unknown }) => (unknown ? [address] : [])),
       interrupted: result.interrupted,
       requests: result.requests,
       elapsed: formatElapsed(result.seconds),

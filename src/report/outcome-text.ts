@@ -23,8 +23,9 @@ export interface OutcomeTextOptions extends Look {
   readonly diagnostics?: boolean;
 }
 
-/** More lines of one sort are counted, not listed. */
+/** More lines of one sort are counted, not listed; of a run that was stopped each matters. */
 const MAX_LISTED = 20;
+const MAX_INTERRUPTED = 200;
 
 /**
  * The end of an apply for people: diagnostics, what was done, the invoices raised, what waits, what was skipped and
@@ -33,19 +34,23 @@ const MAX_LISTED = 20;
 export function renderOutcome(plan: Plan, result: ApplyResult, options: OutcomeTextOptions): string {
   const paint = painter(options.color);
   const told = options.diagnostics === false ? [] : diagnosticsOf(result);
+  const { unknown, failed, halfway, notStarted } = tally(result);
+  const most = result.interrupted ? MAX_INTERRUPTED : MAX_LISTED;
+  const list = (header: string, addresses: readonly string[]) => listBlock(header, addresses, paint, most);
   const blocks = [
     ...(told.length > 0 ? [renderDiagnostics(told, options)] : []),
     resultLines(plan, result, paint),
     invoiceBlock(plan, result, options),
-    listBlock("Waiting:", waitingTexts(result), paint),
-    listBlock("Not known whether they were made:", result.pending.map(escapeLine), paint),
-    listBlock("Failed:", addressesOf(result, "failed"), paint),
-    listBlock("Skipped:", skippedTexts(result), paint),
-    listBlock(
-      result.interrupted ? "Not started, because the run was stopped:" : "Not started:",
-      addressesOf(result, "not-started"),
-      paint,
+    list("Waiting:", waitingTexts(result)),
+    list("No known outcome (a request left, and its answer was not seen):", unknown),
+    list("Done in part; the next run does the rest:", halfway),
+    list("Failed:", failed),
+    list("Skipped:", skippedTexts(result)),
+    list(
+      result.interrupted ? "Not started, because the run was stopped; nothing of it was sent:" : "Not started:",
+      notStarted,
     ),
+    ...(result.interrupted ? [list("Completed:", tally(result).done)] : []),
     `${plural(result.requests, "request")} in ${formatDuration(result.seconds)}.\n`,
   ];
   return blocks.filter((block) => block !== "").join("\n");
@@ -68,11 +73,11 @@ export function countDone(plan: Plan, result: ApplyResult): { readonly done: Cou
   return { done: countChanges(changes.filter((change) => !asked.includes(change))), queued };
 }
 
-/** All diagnostics once each. Those of skipped changes are left to the list of what was skipped. */
+/** All diagnostics once each. Those of changes that were skipped, or stopped halfway, are left to the lists of these. */
 function diagnosticsOf(result: ApplyResult): Diagnostic[] {
   const all = [...result.outcomes.flatMap((outcome) => outcome.diagnostics), ...result.diagnostics];
   const once = new Map(all.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic]));
-  return [...once.values()].filter((diagnostic) => diagnostic.code !== "apply.skipped");
+  return [...once.values()].filter(({ code }) => code !== "apply.skipped" && code !== "interrupted");
 }
 
 function resultLines(plan: Plan, result: ApplyResult, paint: Paint): string {
@@ -81,23 +86,56 @@ function resultLines(plan: Plan, result: ApplyResult, paint: Paint): string {
     return `${paint.good(`${verb} complete!`)} ${doneText(plan, result)}
 `;
   const counts = doneText(plan, { ...result, noWait: false });
-  if (result.interrupted) return `${paint.warning(`${verb} interrupted.`)} ${counts}\n${nextStep}\n`;
-  const { outcomes } = result;
-  const failed = addressesOf(result, "failed").length;
-  const undone = outcomes.filter(({ result: was }) => was !== "done").length - failed;
-  const queued = outcomes.filter(({ result: was, awaiting }) => was === "done" && awaiting === "job").length;
-  const unknown = result.pending.filter((address) => !outcomes.some((outcome) => outcome.address === address)).length;
-  const unclear = unclearIn(result).length;
-  const missing = [
-    ...(failed > 0 ? [`${failed} failed`] : []),
-    ...(undone > 0 ? [`${undone} not done`] : []),
-    ...(queued > 0 && result.noWait !== true ? [`${queued} still queued`] : []),
-    ...(unknown > 0 ? [`${unknown} with no known outcome`] : []),
-    ...(unclear > 0 ? [`${unclear} of a status that is not understood`] : []),
+  const { done, queued, failed, halfway, skipped, notStarted, unknown } = tally(result);
+  const count = (addresses: readonly string[], what: string) =>
+    addresses.length > 0 ? [`${addresses.length} ${what}`] : [];
+  const ends = [
+    ...count(failed, "failed"),
+    ...(result.interrupted ? count(notStarted, "not started") : count([...skipped, ...notStarted], "not done")),
+    ...(result.interrupted ? count(skipped, "skipped") : []),
+    ...count(halfway, "done in part"),
+    ...(result.noWait ? [] : count(queued, "still queued")),
+    ...count(unknown, "with no known outcome"),
+    ...count(unclearIn(result), "of a status that is not understood"),
   ];
+  if (result.interrupted) {
+    const all = [`${done.length} of ${plural(result.outcomes.length, "change")} completed`, ...ends].join(", ");
+    return `${paint.warning(`${verb} interrupted:`)} ${all}. ${counts}\n${nextStep}\n`;
+  }
   // A cap that the invoices exceeded is an error of the run, not of a change.
-  if (missing.length === 0) missing.push(plural(result.diagnostics.filter(isError).length, "error"));
-  return `${paint.error(`${verb} incomplete:`)} ${missing.join(", ")}. ${counts}\n${nextStep}\n`;
+  if (ends.length === 0) ends.push(plural(result.diagnostics.filter(isError).length, "error"));
+  return `${paint.error(`${verb} incomplete:`)} ${ends.join(", ")}. ${counts}\n${nextStep}\n`;
+}
+
+/** How each change ended, in disjoint parts; addresses. */
+interface Tally {
+  readonly done: readonly string[];
+  /** Asked for, with a job that is not done. */
+  readonly queued: readonly string[];
+  readonly failed: readonly string[];
+  readonly halfway: readonly string[];
+  readonly skipped: readonly string[];
+  /** Nothing of it was sent. */
+  readonly notStarted: readonly string[];
+  /** Also creates of earlier runs, which are no changes of this one. */
+  readonly unknown: readonly string[];
+}
+
+function tally({ outcomes, pending }: ApplyResult): Tally {
+  const open = new Set([...pending, ...outcomes.flatMap(({ address, unknown }) => (unknown ? [address] : []))]);
+  const which = (fits: (outcome: Outcome) => boolean) =>
+    outcomes.flatMap((outcome) => (!open.has(outcome.address) && fits(outcome) ? [outcome.address] : []));
+  const isHalfway = ({ result, diagnostics }: Outcome) =>
+    result === "failed" && diagnostics.length > 0 && diagnostics.every(({ code }) => code === "interrupted");
+  return {
+    done: which(({ result, awaiting }) => result === "done" && awaiting !== "job" && awaiting !== "status"),
+    queued: which(({ result, awaiting }) => result === "done" && awaiting === "job"),
+    failed: which((outcome) => outcome.result === "failed" && !isHalfway(outcome)),
+    halfway: which(isHalfway),
+    skipped: which(({ result }) => result === "skipped"),
+    notStarted: which(({ result }) => result === "not-started"),
+    unknown: [...open],
+  };
 }
 
 const nextStep = "What was done is recorded; the same command goes on from there.";
@@ -155,7 +193,7 @@ function invoiceBlock(plan: Plan, result: ApplyResult, options: OutcomeTextOptio
 function waitingTexts(result: ApplyResult): string[] {
   return result.outcomes.flatMap((outcome) => {
     const text = awaitingText(outcome);
-    return text === undefined ? [] : [`${escapeLine(outcome.address)} ${text}`];
+    return text === undefined ? [] : [`${outcome.address} ${text}`];
   });
 }
 
@@ -163,18 +201,14 @@ function skippedTexts(result: ApplyResult): string[] {
   return result.outcomes.flatMap(({ address, result: was, diagnostics }) => {
     if (was !== "skipped") return [];
     const [why] = diagnostics;
-    return [escapeLine(why === undefined ? address : `${address}: ${why.detail ?? why.summary}`)];
+    return [why === undefined ? address : `${address}: ${why.detail ?? why.summary}`];
   });
 }
 
-function addressesOf(result: ApplyResult, kind: Outcome["result"]): string[] {
-  return result.outcomes.flatMap((outcome) => (outcome.result === kind ? [escapeLine(outcome.address)] : []));
-}
-
-/** @param items escaped already. */
-function listBlock(header: string, items: readonly string[], paint: Paint): string {
+/** @param most more items than these are counted. */
+function listBlock(header: string, items: readonly string[], paint: Paint, most: number): string {
   if (items.length === 0) return "";
-  const more = items.length - MAX_LISTED;
-  const shown = items.slice(0, MAX_LISTED).map((item) => `  ${item}`);
+  const more = items.length - most;
+  const shown = items.slice(0, most).map((item) => `  ${escapeLine(item)}`);
   return `${[paint.bold(header), ...shown, ...(more > 0 ? [`  and ${more} more`] : [])].join("\n")}\n`;
 }

@@ -29,7 +29,9 @@ export function progressLine(event: ApplyEvent, { color }: { readonly color: boo
     }
     case "errored": {
       const [cause] = event.outcome.diagnostics;
-      const why = cause === undefined ? "" : `: ${escapeLine(cause.summary)}`;
+      if (event.outcome.result === "not-started") return `${address} Not sent, because the run was stopped`;
+      const open = event.outcome.unknown ? ": what became of its request is not known" : "";
+      const why = cause === undefined ? open : `: ${escapeLine(cause.summary)}`;
       return `${address} ${paint.error(`${noun} errored after ${formatElapsed(event.seconds)}`)}${why}`;
     }
   }

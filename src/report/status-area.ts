@@ -53,6 +53,7 @@ export function advanceStatus(status: Status, event: ApplyEvent, now: number): S
   outstanding.delete(event.address);
   const waiting = status.waiting.filter((address) => address !== event.address);
   const ended = { ...status, running, outstanding, waiting };
+  if (event.outcome.result === "not-started") return ended;
   return event.type === "complete" ? { ...ended, done: status.done + 1 } : { ...ended, failed: status.failed + 1 };
 }
 

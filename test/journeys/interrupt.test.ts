@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { httpBackend } from "../support/backends.ts";
 import { type Project, startProject } from "../support/project.ts";
+import { ordersIn, watchSockets } from "../support/sockets.ts";
 
 const names = Array.from({ length: 6 }, (_, at) => `s${at}`);
 
@@ -11,6 +13,9 @@ const declaration = {
 };
 
 const orders = ({ control }: Project) => control.list("services").filter(({ customer_id }) => customer_id === 1);
+
+/** So few requests a minute that orders wait for their turn. */
+const slow = { default: { token_env: "HOSTING_TOKEN", requests_per_minute: 6 } };
 
 /** Presses Ctrl-C when the sandbox works on the nth request of this method. */
 function interruptAt(project: Project, method: string, nth: number): void {
@@ -83,5 +88,93 @@ describe("Ctrl-C", () => {
     expect(ran.text).not.toContain("not foreseen");
     project.control.advanceClock({ minutes: 20 });
     expect((await project.plan()).changes.map(({ actions }) => actions)).toEqual([["no-op"]]);
+  });
+
+  it("80 orders at 60 a minute: what waits for the rate limit does not leave, and the summary names every one", async () => {
+    const many = Array.from({ length: 80 }, (_, at) => `m${String(at).padStart(2, "0")}`);
+    const service = (name: string) => [name, { plan_id: 11, currency: "USD", domain: `${name}.acme.example` }];
+    const project = await startProject({
+      declare: { project: "many", services: Object.fromEntries(many.map(service)) },
+    });
+    const sent = watchSockets(
+      project.sandbox,
+      () => ordersIn(sent).length === 56,
+      () => project.interrupt(),
+    );
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code).toBe(1);
+    expect(ordersIn(sent)).toHaveLength(56);
+    expect(orders(project)).toHaveLength(56);
+    expect(ran.out).toContain("56 of 80 changes completed, 24 not started. 56 added");
+    for (const name of many) expect(ran.out.match(new RegExp(`^  hosting_service\\.${name}$`, "gm"))).toHaveLength(1);
+
+    const resolved = await project.run("resolve");
+    expect(resolved.out).not.toContain("hosting_service");
+    await project.apply();
+    expect(orders(project)).toHaveLength(80);
+    await project.expectNoChanges();
+  });
+
+  it("twice: the summary comes at once, orders that never left are none of `resolve`'s, and the lock is free", async () => {
+    const project = await startProject({ declare: { ...declaration, providers: slow } });
+    project.control.addFault({ method: "POST", path: "/services", phase: "after", delayMs: 1, times: 100 });
+    // The server has the order, and its answer does not come.
+    project.onDelay = () => {
+      project.interrupt();
+      project.interrupt();
+    };
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code).toBe(1);
+    expect(ran.out).toMatch(/Apply interrupted: \d of 6 changes completed, \d not started, 1 with no known outcome/);
+    const open = [...(await project.state()).resources.values()].filter(({ private: mark }) => mark.pending);
+    expect(open).toHaveLength(1);
+    expect(ran.out).toContain(`answer was not seen):\n  ${open[0]?.address}`);
+    const resolved = JSON.parse((await project.run("resolve", "--json")).out);
+    expect(JSON.stringify(resolved).match(/"address"/g)).toHaveLength(1);
+
+    project.onDelay = () => undefined;
+    await project.apply();
+    expect(orders(project)).toHaveLength(6);
+    await project.expectNoChanges();
+  });
+
+  it("twice, with the state at a server: what never left is taken back there, too", async () => {
+    const backend = await httpBackend("plain");
+    const project = await startProject({
+      declare: { ...declaration, providers: slow, backend: { http: backend.settings } },
+      env: backend.env,
+    });
+    const sent = watchSockets(
+      project.sandbox,
+      () => ordersIn(sent).length === 2,
+      () => {
+        project.interrupt();
+        setImmediate(() => project.interrupt());
+      },
+    );
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code).toBe(1);
+    expect(ordersIn(sent)).toHaveLength(2);
+    expect(ran.text).not.toContain("could not be written");
+    expect(backend.server.lock).toBeUndefined();
+    const left = JSON.parse(backend.server.state ?? "{}").resources.map(({ name }: { name: string }) => name);
+    const asked = ordersIn(sent).map(({ body }) => /"domain":"(\w+)/.exec(body)?.[1]);
+    expect(left.filter((name: string) => !asked.includes(name))).toEqual([]);
+    await project.apply();
+    expect(orders(project)).toHaveLength(6);
+    await backend.close();
+  });
+
+  it("at the question whether to go on, orders nothing, whatever is answered", async () => {
+    const project = await startProject({ declare: declaration });
+    project.answer = () => {
+      project.interrupt();
+      return "yes";
+    };
+    const sent = watchSockets(project.sandbox);
+    const ran = await project.run("apply");
+    expect(ran.code).toBe(1);
+    expect(ordersIn(sent)).toEqual([]);
+    expect(orders(project)).toEqual([]);
   });
 });

@@ -175,6 +175,7 @@ export class Host implements AsyncDisposable {
       capture: never("start a command"),
       shell: never("start a shell"),
       browse: never("open a browser"),
+      exit: never("end its process"),
     };
   }
 }

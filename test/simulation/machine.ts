@@ -149,6 +149,7 @@ export class Machine {
     const { declaration, imports, reorder, orderAnyway, weather, pageSize } = options;
     const clock = clockOf(this.#world, life);
     const dispatcher = new SimulatedNetwork(this.#world, this.#server, life, weather, this.#onSend);
+    const stop = new AbortController();
     const client = new HostingClient({
       baseUrl: "https://api.simulation.example",
       token: "simulated-token",
@@ -157,6 +158,7 @@ export class Machine {
       dispatcher,
       env: {},
       pageSize,
+      stop: stop.signal,
     });
     const own = new Account(client, { statusWords: {} });
     const account = this.#sabotage.account?.(own) ?? own;
@@ -178,7 +180,6 @@ export class Machine {
       });
       this.#notePlan(life, made);
       if (options.planOnly || made.diagnostics.some(isError)) return { end: "planned", plan: made, state };
-      const stop = new AbortController();
       if (options.stopAfterMs !== undefined) this.#world.after(options.stopAfterMs, () => stop.abort());
       const disk = this.#diskOf(life, options.diskFaults);
       const look = async (path: string) =>

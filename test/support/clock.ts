@@ -1,3 +1,4 @@
+import { RECORDING_MS, SUMMARY_MS } from "../../src/cli/interrupt.ts";
 import type { Clock } from "../../src/model/index.ts";
 
 /** Where time stands at the start of every test. */
@@ -8,6 +9,9 @@ export const START = Date.parse("2026-11-21T10:00:00Z");
  * client's watchdog, which is not to bark: it ends only by its signal.
  */
 const WATCHDOG_MS = 30_000;
+
+/** Sleeps of just these lengths end only by their signals: watchdogs of the client, and of a run that is stopped twice. */
+const WATCHDOGS: readonly number[] = [WATCHDOG_MS, RECORDING_MS, SUMMARY_MS];
 
 /** A clock whose sleeps are over at the next turn of the event loop, and have moved the time on by then. */
 export interface TestClock extends Clock {
@@ -33,7 +37,7 @@ export function testClock(start = START): TestClock {
         const until = now + ms;
         const stop = () => reject(signal?.reason);
         signal?.addEventListener("abort", stop, { once: true });
-        if (ms === WATCHDOG_MS) return;
+        if (WATCHDOGS.includes(ms)) return;
         setImmediate(() => {
           signal?.removeEventListener("abort", stop);
           // Sleeps side by side overlap: together they take as long as the longest.

@@ -89,6 +89,9 @@ export function fakeIo(parts: FakeIoParts = {}): FakeIo {
     browse: async (url) => {
       browsed.push(url);
     },
+    exit: (code) => {
+      throw new Error(`a test must not end its process (${code})`);
+    },
     stdout: () => out,
     stderr: () => err,
     questions,

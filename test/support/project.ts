@@ -96,6 +96,10 @@ export class Project {
   onShell: Io["shell"] = async (line) => {
     throw new Error(`a test must not run ${line}`);
   };
+  /** What becomes of a command that ends its process. Tests that let one do so say so. */
+  onExit: Io["exit"] = (code) => {
+    throw new Error(`a test must not end its process (${code})`);
+  };
   readonly #interrupts = new Set<() => void>();
 
   constructor(
@@ -277,6 +281,7 @@ export class Project {
       browse: async (url) => {
         throw new Error(`a test must not open ${url}`);
       },
+      exit: (code) => this.onExit(code),
     };
   }
 }

@@ -76,13 +76,15 @@ export async function runApply(
     else invocation.io.out(planText(invocation, run, saved));
     if (run.plan.diagnostics.some(isError)) return 1;
     if (hasChanges(run.plan) && !agreed) {
-      await approve(invocation, command);
+      await approve(invocation, command, run.interrupts.stop);
       run.providers.refresh();
     }
 
     const done = json
       ? await carryOut(invocation, run, flags, (event) => emit([eventMessage(event, now())]))
-      : await showProgress(invocation, run.plan, run.stop, (onEvent) => carryOut(invocation, run, flags, onEvent));
+      : await showProgress(invocation, run.plan, run.interrupts.stop, (onEvent) =>
+          carryOut(invocation, run, flags, onEvent),
+        );
     const result = resultInItsTerms(invocation, done);
     run.shown.push(...result.outcomes.flatMap(({ diagnostics }) => diagnostics.filter(isError)));
     if (json) emit(resultMessages(run.plan, result, now()));
@@ -107,11 +109,12 @@ export async function runApply(
 /** Does what a plan says, as `apply` does it: within its limits, every result recorded at once. */
 export async function carryOut(
   invocation: Invocation,
-  { plan, desired, state, limits, all, moves, data, store, providers, stop }: Run,
+  { plan, desired, state, limits, all, moves, data, store, providers, interrupts }: Run,
   flags: ApplyFlags,
   onEvent: NonNullable<Parameters<typeof apply>[0]["onEvent"]>,
 ): Promise<ApplyResult> {
   const { io, options } = invocation;
+  const { stop, abandon } = interrupts;
   // Also where there is nothing to do: whoever reads the state file alone is to find everything in it.
   await store.settle();
   for (const { from, to } of moves) await store.move(from, to);
@@ -134,6 +137,7 @@ export async function carryOut(
     concurrency: flags.parallelism ?? PARALLELISM,
     waitMs: flags.wait === false ? 0 : (flags.waitTimeout ?? WAIT_MS),
     stop,
+    abandon,
     onEvent: (event) => onEvent(eventInItsTerms(invocation, event)),
     requests: () => providers.requests,
     limits,
@@ -162,10 +166,10 @@ function refusePlanFlags(flags: ApplyFlags): void {
   });
 }
 
-async function approve(invocation: Invocation, command: "apply" | "destroy"): Promise<void> {
+async function approve(invocation: Invocation, command: "apply" | "destroy", stop: AbortSignal): Promise<void> {
   const question = command === "apply" ? "Make these changes?" : "Remove all this?";
   say(invocation, "");
-  const answer = await invocation.io.ask(`${question} Only "yes" is accepted: `);
+  const answer = await invocation.io.ask(`${question} Only "yes" is accepted: `, stop);
   if (answer?.trim() === "yes") return;
   const nobody = answer === undefined;
   throw new HostformError([

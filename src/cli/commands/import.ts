@@ -46,7 +46,7 @@ export async function runImport(invocation: Invocation, text: string, id: string
     checkFree(store.state, resource, kind, id);
     const config = configOf(invocation, resource, kind, store.state);
     checkParent(kind, resource, config, id);
-    const providers = new Providers(desired.providers, invocation, signal);
+    const providers = new Providers(desired.providers, invocation, { reading: signal });
     try {
       const { account } = await providers.use(resource.provider);
       const observed = await read(account, { kind, prior: undefined, importId: id, config, alone: true });

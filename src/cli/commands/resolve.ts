@@ -61,7 +61,7 @@ export async function runResolve(
       });
     }
     if (flags.absent) return settleAbsent(invocation, store, one);
-    const providers = new Providers(configs, invocation, signal);
+    const providers = new Providers(configs, invocation, { reading: signal });
     try {
       if (flags.adopt !== undefined) return await settleAdopted(invocation, store, providers, one, flags.adopt);
       if (flags.wait) return await waitFor(invocation, store, providers, one, flags.waitTimeout ?? WAIT_MS, signal);

@@ -1,4 +1,4 @@
-import { type Diagnostic, fail, HostformError } from "../../model/index.ts";
+import { fail, HostformError } from "../../model/index.ts";
 import { escapeLine, plural, renderDiagnostics } from "../../report/index.ts";
 import { type Invocation, say } from "../io.ts";
 import { throwingInItsTerms } from "../told.ts";
@@ -80,7 +80,7 @@ async function runSeveral(
   { destroying, on }: Several,
 ): Promise<number> {
   const { io } = invocation;
-  const failed = new Map<string, "failed" | "left out">();
+  const failed = new Map<string, "failed" | "interrupted" | "left out">();
   let interrupted = false;
   const end = io.onInterrupt(() => {
     interrupted = true;
@@ -103,7 +103,7 @@ async function runSeveral(
         continue;
       }
       const ended = await attempt(invocation, () => on(stack));
-      if (ended === 1) failed.set(stack.name, "failed");
+      if (ended === 1) failed.set(stack.name, interrupted ? "interrupted" : "failed");
       code = Math.max(code, ended);
     }
   } finally {
@@ -137,13 +137,11 @@ async function attempt({ io, errLook }: Invocation, work: () => Promise<number>)
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof HostformError) || error.diagnostics.some(isInterrupted)) throw error;
+    if (!(error instanceof HostformError)) throw error;
     io.err(renderDiagnostics(error.diagnostics, errLook));
     return 1;
   }
 }
-
-const isInterrupted = ({ code }: Diagnostic) => code === "interrupted";
 
 /** Why a command can work on one stack alone; undefined when it cannot be told from several that it may. */
 function reasonForOne({ options }: Invocation, { command, scope, flags, words }: Given): string | undefined {

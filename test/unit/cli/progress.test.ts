@@ -74,7 +74,7 @@ describe("progress", () => {
       onEvent({ type: "waiting", addresses: [ADDRESS], seconds: 1 });
       onEvent(complete);
     });
-    expect(screen(made.io.stderr()).join("\n")).toContain("Interrupted: finishing what is under way");
+    expect(screen(made.io.stderr()).join("\n")).toContain("Interrupted: nothing more is sent.");
   });
 
   it.each([

@@ -32,7 +32,7 @@ async function started(env: Record<string, string>) {
   const invocation: Invocation = { io, options, ...looksOf(io, false) };
   const look = async () => {
     const configs = new Map([["default", { alias: "default", requestsPerMinute: BUDGET }]]);
-    const providers = new Providers(configs, invocation, new AbortController().signal);
+    const providers = new Providers(configs, invocation, {});
     const { client } = await providers.use("default");
     await client.webhooks.list().all();
     await providers.close();

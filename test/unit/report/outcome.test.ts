@@ -82,15 +82,23 @@ const cases: readonly { name: string; why: string; plan: Plan; result: ApplyResu
   },
   {
     name: "outcome-interrupted",
-    why: "after Ctrl-C: what is recorded, what was not started",
+    why: "after Ctrl-C: what was completed, what was not started, what has no known outcome",
     plan: full,
     result: result(
       [
         outcome("hosting_service.shop"),
+        outcome("hosting_service.queued", { awaiting: "job" }),
+        outcome("hosting_service.acme", { result: "failed", unknown: true }),
+        outcome("hosting_service.beta", { result: "failed" }),
+        outcome("hosting_service.half", {
+          result: "failed",
+          diagnostics: [diagnostic({ severity: "warning", code: "interrupted", summary: "stopped halfway" })],
+        }),
         ...Array.from({ length: 23 }, (_, i) => outcome(`hosting_webhook.w${i}`, { result: "not-started" })),
       ],
       {
         interrupted: true,
+        pending: ["hosting_service.beta"],
         seconds: 8,
       },
     ),

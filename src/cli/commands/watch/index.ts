@@ -24,7 +24,7 @@ const INTERVAL_MS = 300_000;
 
 /**
  * Watches until Ctrl-C, or for `maxRuns` looks.
- * @returns 0 after Ctrl-C, or when the last look ended as an `apply` that succeeds does; else 1.
+ * @returns 0 after Ctrl-C that cut no apply short, or when the last look ended as an `apply` that succeeds does; else 1.
  * @throws HostformError what hinders it from the start.
  */
 export async function runWatch(invocation: Invocation, flags: WatchFlags): Promise<number> {

@@ -73,7 +73,7 @@ export function lookOnce(invocation: Invocation, options: LookOptions): Promise<
     if (!autoApprove) return looked(differs ? "differs" : "as_declared");
     // The limits are for the plan of the whole project: what they count is never done by a plan of a part.
     if (targets.length > 0 && !plan.changes.every(isHarmless)) return looked("widened");
-    const done = await options.applying(plan, run.stop, (onEvent) =>
+    const done = await options.applying(plan, run.interrupts.stop, (onEvent) =>
       carryOut(invocation, run, {}, (event) => onEvent(eventInItsTerms(invocation, event))),
     );
     const result = resultInItsTerms(invocation, done);

@@ -51,6 +51,9 @@ export class Watch {
   /** The last look ended as an `apply` that succeeds does: what only a person may order anew is none of its plan. */
   #good = true;
 
+  /** Ctrl-C came during an apply, and not all of it was done. */
+  #cut = false;
+
   /** @param stop aborted by Ctrl-C. */
   constructor(invocation: Invocation, options: WatchOptions, telling: Telling, stop: AbortSignal) {
     this.#invocation = invocation;
@@ -92,7 +95,7 @@ export class Watch {
     }
     const interrupted = this.#stop.aborted;
     this.#telling.stopped(this.#looks, interrupted ? "interrupted" : "max_runs");
-    return interrupted || this.#good ? 0 : 1;
+    return (interrupted ? !this.#cut : this.#good) ? 0 : 1;
   }
 
   async #wait(ms: number): Promise<void> {
@@ -152,8 +155,9 @@ export class Watch {
   }
 
   /** What follows from a look for the next ones. */
-  #note({ plan, end, requests, perMinute }: Look, { look, targets }: Told): void {
+  #note({ plan, end, result, requests, perMinute }: Look, { look, targets }: Told): void {
     this.#looks = look;
+    this.#cut = end === "incomplete" && result?.interrupted === true;
     this.#good = ["as_declared", "differs", "applied"].includes(end) && plan.pending.length === 0;
     const kind = targets.length === 0 ? "whole" : "hinted";
     const outcome = end === "incomplete" ? "troubled" : "ended";

@@ -1,0 +1,46 @@
+/** What leaves, as undici hands it to a socket: nothing of ours decides what counts. */
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { afterEach } from "vitest";
+
+/** A request that was handed to a socket. */
+export interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+}
+
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+/**
+ * All requests to this server from now on.
+ * @param isMoment asked right before each is written, with how many there are now, until it says yes.
+ * @param act called then, once.
+ */
+export function watchSockets(
+  { url }: { readonly url: string },
+  isMoment: (count: number) => boolean = () => false,
+  act: () => void = () => undefined,
+): readonly Sent[] {
+  let isOver = false;
+  const origin = new URL(url).origin;
+  const all: Sent[] = [];
+  const listener = (message: unknown) => {
+    const { request } = message as { request: { origin: unknown; method: string; path: string; body: unknown } };
+    if (String(request.origin) !== origin) return;
+    const { method, path, body } = request;
+    all.push({ method, path, body: String(body ?? "") });
+    if (isOver || !isMoment(all.length)) return;
+    isOver = true;
+    act();
+  };
+  subscribe("undici:client:sendHeaders", listener);
+  ends.push(() => unsubscribe("undici:client:sendHeaders", listener));
+  return all;
+}
+
+/** Orders among them: §4 POST /services. */
+export const ordersIn = (sent: readonly Sent[]) =>
+  sent.filter(({ method, path }) => method === "POST" && path.endsWith("/services"));
