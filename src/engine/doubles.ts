@@ -1,5 +1,5 @@
 import type { Kind, Kinds } from "../kinds/kind.ts";
-import { parentOf } from "../lifecycle/index.ts";
+import { billedTwice, parentOf, sameInUse } from "../lifecycle/index.ts";
 import {
   type Change,
   type Diagnostic,
@@ -10,6 +10,8 @@ import {
   type State,
   type ValueObject,
 } from "../model/index.ts";
+
+import type { Listing } from "./observe.ts";
 
 /** What is the same thing once it is made: account, kind, parent and natural key. Undefined while it cannot be told. */
 export function sameThing(provider: string, kind: Kind, attributes: ValueObject): string | undefined {
@@ -47,6 +49,21 @@ export function doubles(changes: readonly Change[], kinds: Kinds, state: State):
       diagnostics.push(renamed(address, holder, kind));
   }
   return diagnostics;
+}
+
+/** Warns of what the account has twice and is managed here: a second service with a domain is billed like the first. */
+export function ownedTwice(changes: readonly Change[], kinds: Kinds, listings: readonly Listing[]): Diagnostic[] {
+  return listings.flatMap(({ provider, type, objects }) => {
+    const kind = kinds.get(type);
+    const ours = changes.filter((change) => change.provider === provider && change.type === type);
+    return (kind ? sameInUse(kind, objects) : []).flatMap((same) => {
+      const [own] = ours.flatMap(({ address, before }) => {
+        const remote = same.find(({ id }) => id === before?.id);
+        return remote === undefined ? [] : [{ address, remote }];
+      });
+      return kind && own ? [billedTwice(kind, same, own.remote, own.address)] : [];
+    });
+  });
 }
 
 export function twice(address: string, other: string, { noun }: Pick<Kind, "noun">): Diagnostic {

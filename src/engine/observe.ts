@@ -1,5 +1,5 @@
 import type { PlanRecord } from "../api/index.ts";
-import type { Kind, Kinds } from "../kinds/kind.ts";
+import type { Kind, Kinds, Remote } from "../kinds/kind.ts";
 import {
   type Account,
   attributesOf,
@@ -31,8 +31,17 @@ export interface Observed {
   readonly plans: ReadonlyMap<string, readonly PlanRecord[]>;
   /** What time it is at each host by its answers, in milliseconds since the epoch, per provider. */
   readonly now?: ReadonlyMap<string, number>;
+  /** The collections of paid kinds that were listed, as they are: no request is sent for this. */
+  readonly listings?: readonly Listing[];
   /** What data sources told, and what they were asked. */
   readonly data?: ReadonlyMap<string, DataReading>;
+}
+
+/** One collection of an account. */
+export interface Listing {
+  readonly provider: string;
+  readonly type: string;
+  readonly objects: readonly Remote[];
 }
 
 /** The accounts by provider alias. @throws HostformError for one that cannot be used (no token, no base URL). */
@@ -97,7 +106,17 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
   );
   if (failures.length > 0) throw merged(failures);
   const now = new Map(queries.map(({ provider }) => [provider, accounts(provider).hostNow()]));
-  return { observations, plans, now, data: data.readings };
+  return { observations, plans, now, listings: await listingsOf(queries, accounts), data: data.readings };
+}
+
+async function listingsOf(queries: readonly Query[], accounts: Accounts): Promise<Listing[]> {
+  const paid = queries.filter(({ kind }) => kind.quote !== undefined && kind.list !== undefined);
+  const asked = new Map(paid.map((query) => [`${query.provider} ${query.kind.type}`, query]));
+  const found = [...asked.values()].map(async ({ provider, kind }): Promise<Listing[]> => {
+    const listed = await accounts(provider).listed(kind);
+    return listed === undefined ? [] : [{ provider, type: kind.type, objects: [...listed.values()] }];
+  });
+  return (await Promise.all(found)).flat();
 }
 
 const mayOrder = ({ kind, prior, importId, config }: Query) =>

@@ -11,7 +11,7 @@ import {
   type State,
 } from "../model/index.ts";
 import { costOf, estimateRequests } from "./cost.ts";
-import { doubles } from "./doubles.ts";
+import { doubles, ownedTwice } from "./doubles.ts";
 import { checkGuards } from "./guards.ts";
 import { holdersOf, identityOf, sharedObjects } from "./identity.ts";
 import { kindOf, kindsOf } from "./kinds.ts";
@@ -71,8 +71,12 @@ export function plan(options: PlanOptions): Plan {
   const found = [...own, ...refused];
   const places = new Map(desired.resources.map((resource) => [resource.address, resource]));
   const recordedAll = options.recorded ?? state;
-  for (const diagnostic of [...sharedObjects(sorted, kinds, recordedAll), ...doubles(sorted, kinds, recordedAll)])
-    found.push(located(diagnostic, places.get(diagnostic.address ?? "")?.locate([])));
+  const twice = [
+    ...sharedObjects(sorted, kinds, recordedAll),
+    ...doubles(sorted, kinds, recordedAll),
+    ...ownedTwice(sorted, kinds, observed.listings ?? []),
+  ];
+  for (const diagnostic of twice) found.push(located(diagnostic, places.get(diagnostic.address ?? "")?.locate([])));
   if (options.limits !== undefined) {
     const { resources, providers } = desired;
     const [recorded, all] = [recordedAll.resources.size, options.declared?.size ?? resources.length];

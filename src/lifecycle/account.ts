@@ -50,6 +50,11 @@ export class Account {
     return listing;
   }
 
+  /** The collection as it was listed already; undefined when nobody has asked for it. Sends nothing. */
+  listed(kind: Kind): Promise<ReadonlyMap<string, Remote>> | undefined {
+    return this.#collections.get(keyOf(kind, undefined));
+  }
+
   /**
    * One object by id: from the listing, and when it is missing there confirmed otherwise before it is called absent —
    * by GET where the API has one, else by a second listing (a page may have shifted while the first was read).

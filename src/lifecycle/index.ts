@@ -12,6 +12,7 @@ export * from "./doubt.ts";
 export * from "./evidence.ts";
 export { explain } from "./explain.ts";
 export { idempotencyKey } from "./key.ts";
+export { billedTwice, sameInUse } from "./lookalike.ts";
 export { planResource } from "./plan.ts";
 export { type PlanInput, type Planned, unchanged } from "./planned.ts";
 export * from "./read.ts";

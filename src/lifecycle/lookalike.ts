@@ -1,6 +1,6 @@
 import type { PlanRecord } from "../api/index.ts";
 import { type Kind, matches, type Remote } from "../kinds/kind.ts";
-import type { ValueObject } from "../model/index.ts";
+import type { Diagnostic, Phase, ValueObject } from "../model/index.ts";
 import type { Doubtful } from "./doubt.ts";
 
 /** What is known of other resources, to tell whose a live object is. */
@@ -37,6 +37,32 @@ export function lookalikesOf(
   const unexplained = explained.length > siblings.length ? free : free.filter((remote) => !explained.includes(remote));
   const leaving = unclear.filter((remote) => isLeaving?.(holder?.(remote) ?? "") && holder?.(remote) !== undefined);
   return [...unexplained, ...leaving];
+}
+
+const BILLED: ReadonlySet<Phase> = new Set(["pending", "live", "suspended"]);
+
+/**
+ * Objects of a paid kind that are the same thing by their natural key (two services with one domain), in groups: each is
+ * billed, and one can be meant at most. What a status that is not understood says nothing of is left out.
+ */
+export function sameInUse(kind: Kind, objects: Iterable<Remote>): Remote[][] {
+  if (kind.quote === undefined) return [];
+  const billed = [...objects].filter(({ phase }) => BILLED.has(phase));
+  const groups = Map.groupBy(billed, ({ attributes }) => kind.naturalKey(attributes));
+  return [...groups].flatMap(([key, same]) => (key !== undefined && same.length > 1 ? [same] : []));
+}
+
+/** @param own the one of them that is managed as `address`. */
+export function billedTwice(kind: Kind, same: readonly Remote[], own: Remote, address: string): Diagnostic {
+  const ids = same.map(({ id }) => id);
+  return {
+    severity: "warning",
+    code: "account.double",
+    summary: `${String(kind.naturalKey(own.attributes))} is the domain of ${ids.length} ${kind.noun}s: ${ids.join(", ")}`,
+    detail: `${address} is ${kind.noun} ${own.id}. Each of them is billed, and only one can be in use.`,
+    fix: `If one was ordered by mistake, end it in the dashboard: the API cannot delete a ${kind.noun}.`,
+    address,
+  };
 }
 
 /** A create of an address that is no longer declared, which may be the declared one under its old name. */

@@ -133,6 +133,10 @@ export const codes = {
     "The plan to order is not in the API's list of plans",
     "Declare one of those that `hostform plans` shows.",
   ],
+  "account.double": [
+    "The account has several services with one domain, and one of them is managed here: each is billed",
+    "End in the dashboard what was ordered by mistake.",
+  ],
   "plan.unmanaged": [
     "An attribute cannot be compared with the live object",
     "Nothing to do, unless the value matters; then check it in the dashboard.",

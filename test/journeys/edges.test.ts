@@ -174,3 +174,39 @@ describe("one object under two addresses", () => {
     expect(await project.recorded("hosting_service.a")).toBeDefined();
   });
 });
+
+describe("a second service with the domain of a managed one", () => {
+  it("is warned of with both ids, without a request more, and is no change", async () => {
+    const order = (domain: string) => ({ plan_id: 11, currency: "USD", domain });
+    const services = { www: order("www.acme.example"), shop: order("shop.acme.example") };
+    const project = await startProject({ declare: { project: "edges", services } });
+    await project.apply();
+    project.sent();
+    await project.expectNoChanges();
+    const sent = project.sent();
+    // Ordered in the dashboard, or by a run elsewhere.
+    await fetch(`${project.sandbox.url}/api/v1/services`, {
+      method: "POST",
+      headers: {
+        authorization: `Bearer ${project.sandbox.tokens.agency}`,
+        accept: "application/json",
+        "content-type": "application/json",
+        "idempotency-key": "another",
+      },
+      body: JSON.stringify(order("www.acme.example")),
+    });
+    project.sent();
+    const ran = await project.run("plan", "--detailed-exitcode");
+    expect(ran.code, ran.text).toBe(0);
+    expect(project.sent()).toEqual(sent);
+    const [first, second] = [1003, 1004, 1005].filter(
+      (id) => project.control.list("services").find((each) => each.id === id)?.domain === "www.acme.example",
+    );
+    expect(ran.text).toMatch(
+      new RegExp(
+        `www\\.acme\\.example is the domain of 2 services: (?:${first}, ${second}|${second}, ${first}) \\[account\\.double\\]`,
+      ),
+    );
+    expect(ran.text).toContain("No changes. Your account matches the declaration.");
+  });
+});

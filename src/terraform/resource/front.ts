@@ -24,6 +24,7 @@ export class Front {
   readonly #imported = new Set<string>();
   /** Names of what the state holds without an id. */
   readonly #doubts = new Set<string>();
+  readonly #said = new Set<string>();
 
   /** @param coalesce false: every object is read by itself (for comparison). */
   constructor(session: Session, coalesce = true) {
@@ -34,6 +35,13 @@ export class Front {
 
   get account(): Account {
     return this.session.account;
+  }
+
+  /** Whether what there is to say of something is said for the first time in this process. */
+  isFirst(thing: string): boolean {
+    if (this.#said.has(thing)) return false;
+    this.#said.add(thing);
+    return true;
   }
 
   /** Takes the name of a thing that is to be made. @returns what has it already. */

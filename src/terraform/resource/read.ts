@@ -2,6 +2,7 @@ import { kinds } from "../../kinds/index.ts";
 import type { Kind } from "../../kinds/kind.ts";
 import {
   attributesOf,
+  billedTwice,
   certainlyMade,
   type Doubtful,
   isDoubtful,
@@ -10,11 +11,12 @@ import {
   parentOf,
   read,
   refreshed,
+  sameInUse,
   settledMark,
   tellsOnce,
   unseenNames,
 } from "../../lifecycle/index.ts";
-import { type Diagnostic, HostformError, type JsonObject } from "../../model/index.ts";
+import { type Diagnostic, HostformError, type JsonObject, type ResourceState } from "../../model/index.ts";
 import type { Front } from "./front.ts";
 import type { Mark } from "./mark.ts";
 import { isRecorded, withNoted } from "./noted.ts";
@@ -60,7 +62,8 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, fr
     dropNote();
     const { values, mark: left } = withoutWaiting(kind, seen.attributes, { ...kept, host }, seen.phase);
     const state = withFront(kind, values, recorded) as JsonObject;
-    return { state, mark: left, diagnostics: left.deposed === undefined ? [] : [leftBehind(kind, left.deposed)] };
+    const behind = left.deposed === undefined ? [] : [leftBehind(kind, left.deposed)];
+    return { state, mark: left, diagnostics: [...behind, ...(await doublesOf(kind, prior, front))] };
   }
   if (seen.status === "absent" || kind.creation === "listable") {
     const why = await notAgain(kind, recorded, prior.address, front);
@@ -106,6 +109,16 @@ async function notAgain(
     summary: `${what} is left alone: ${holder.noun} ${parent}, which it belongs to, is gone`,
     fix: `Remove both, or settle the ${holder.noun} first.`,
   };
+}
+
+/** Warns of other objects with the same natural key, once, where the collection was listed anyway. */
+async function doublesOf(kind: Kind, { address, attributes }: ResourceState, front: Front): Promise<Diagnostic[]> {
+  const listed = (await front.account.listed(kind))?.values() ?? [];
+  return sameInUse(kind, listed).flatMap((same) => {
+    const own = same.find(({ id }) => id === attributes.id);
+    if (own === undefined || !front.isFirst(`${kind.type} ${kind.naturalKey(attributes)}`)) return [];
+    return [billedTwice(kind, same, own, address)];
+  });
 }
 
 /** At another address of the API an id is believed only if all that tells objects apart is equal. */
