@@ -20,6 +20,7 @@ import {
 } from "../record/index.ts";
 import { renderDiagnostics } from "../report/index.ts";
 import type { Invocation } from "./io.ts";
+import { duration } from "./options.ts";
 import { stateFile } from "./stack/place.ts";
 
 const CONNECT_MS = 10_000;
@@ -27,12 +28,18 @@ const CONNECT_MS = 10_000;
 /**
  * The place of the state that a declaration names: its settings, what Terraform's own variables of the environment add,
  * and the credentials, which come from there alone. Nothing is opened yet.
+ * @param signal ends its first reading.
  * @throws HostformError `state.backend` for settings that are missing or not usable.
  */
-export async function backendPlace(backend: Backend, invocation: Invocation): Promise<StatePlace> {
+export async function backendPlace(
+  backend: Backend,
+  invocation: Invocation,
+  signal?: AbortSignal,
+): Promise<StatePlace> {
   try {
     if (backend.type === "local") return await localPlace(backend, invocation);
-    return backend.type === "http" ? httpPlace(backend, invocation) : pgPlace(backend, invocation);
+    const bounds = { signal, timeoutMs: timeoutIn(invocation.io.env) };
+    return backend.type === "http" ? httpPlace(backend, invocation, bounds) : pgPlace(backend, invocation, bounds);
   } catch (error) {
     if (!(error instanceof HostformError)) throw error;
     throw new HostformError(
@@ -68,7 +75,25 @@ function localPlace({ settings }: Backend, { io, options }: Invocation): Promise
   return createFilePlace({ path: stateFile(options.dir, settings), clock: io.clock });
 }
 
-function httpPlace(backend: Backend, { io, options, errLook }: Invocation): StatePlace {
+interface Bounds {
+  readonly signal: AbortSignal | undefined;
+  readonly timeoutMs: number | undefined;
+}
+
+/** How long one request to a backend may take, in milliseconds; undefined: its default. */
+function timeoutIn({ HOSTFORM_STATE_TIMEOUT: text }: Invocation["io"]["env"]): number | undefined {
+  if (!text) return undefined;
+  let ms = 0;
+  try {
+    ms = duration(text);
+  } catch {}
+  if (ms >= 1_000 && ms <= 3_600_000) return ms;
+  return refuse(`HOSTFORM_STATE_TIMEOUT is ${JSON.stringify(text)}, which is no time from 1s to 1h`, {
+    fix: "Set it to a time such as 30s or 5m, or unset it.",
+  });
+}
+
+function httpPlace(backend: Backend, { io, options, errLook }: Invocation, bounds: Bounds): StatePlace {
   /** A setting, or the variable that stands in for it; an empty variable is one that is not set. */
   const setting = (name: string) => {
     const declared = backend.settings[name];
@@ -99,6 +124,7 @@ function httpPlace(backend: Backend, { io, options, errLook }: Invocation): Stat
     withoutLock: backend.settings.without_lock === true,
     credentials: username === "" ? undefined : { username, password: io.env.TF_HTTP_PASSWORD ?? "" },
     clock: io.clock,
+    ...bounds,
     uuid: randomUUID,
     contender: thisProcess(),
     lifeSigns: locksFolder(io.env),
@@ -114,13 +140,14 @@ function locksFolder(env: Invocation["io"]["env"]): string | undefined {
   return folder === undefined ? undefined : path.join(folder, "locks");
 }
 
-function pgPlace({ settings }: Backend, invocation: Invocation): StatePlace {
+function pgPlace({ settings }: Backend, invocation: Invocation, { signal: reading, timeoutMs }: Bounds): StatePlace {
   const { io } = invocation;
   const contender = thisProcess();
   const server = parsePgServer(io.env, contender.user);
   const text = (name: string) => (typeof settings[name] === "string" ? settings[name] : undefined);
   return createPgPlace({
-    connect: (applicationName) => connectTo(server, applicationName),
+    connect: (applicationName, signal) => connectTo(server, applicationName, { signal, timeoutMs }),
+    signal: reading,
     server: nameOfServer(server),
     schema: text("schema_name") ?? (io.env.PG_SCHEMA_NAME || "terraform_remote_state"),
     workspace: text("workspace") ?? "default",

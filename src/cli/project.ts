@@ -119,11 +119,11 @@ export function stateStore(invocation: Invocation, encryption: Encryption = stat
   let remote = false;
   // Terraform may go on with the state of a stack, and knows nothing of the journal.
   const whole = invocation.stack !== undefined;
-  const place = async () => {
+  const place = async (signal?: AbortSignal) => {
     const backend = await backendOf(invocation);
     remote = backend !== undefined;
     return backend
-      ? backendPlace(backend, invocation)
+      ? backendPlace(backend, invocation, signal)
       : createFilePlace({ path: options.state, clock: io.clock, whole });
   };
   const store = createStateStore(place, randomUUID, encryption);

@@ -75,18 +75,18 @@ export function createFileStore(options: FilePlaceOptions): StateStore {
 
 /**
  * A store over any place.
- * @param place is asked anew by each operation.
+ * @param place is asked again by each operation; the signal ends its first reading.
  * @param uuid a fresh UUID at each call; the first write takes its lineage from it.
  * @param encryption of state and journal, if they are encrypted or do not exist yet.
  */
 export function createStateStore(
-  place: () => Promise<StatePlace>,
+  place: (signal?: AbortSignal) => Promise<StatePlace>,
   uuid: () => string,
   encryption: Encryption = new Encryption({ key: undefined }),
 ): StateStore {
   return {
     open: async ({ write, ...request }) => {
-      const at = sealPlace(await place(), encryption);
+      const at = sealPlace(await place(request.signal), encryption);
       const lock = write ? await at.lock.acquire(request) : undefined;
       try {
         if (lock !== undefined) await at.text.sweep();

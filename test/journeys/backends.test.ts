@@ -101,6 +101,41 @@ for (const [name, make, missing] of backends) {
   });
 }
 
+describe("a backend that hangs", () => {
+  it("is left by Ctrl-C at once", async () => {
+    const backend = await httpBackend("plain");
+    const project = await start(backend);
+    let asked = () => {};
+    const waits = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    backend.server.fault = (line) => {
+      if (!line.startsWith("GET")) return undefined;
+      asked();
+      return { hangs: "before" };
+    };
+    const plan = project.start("hostform", "plan");
+    await waits;
+    plan.child.kill("SIGINT");
+    const ended = await plan.ended;
+    expect(ended.code, ended.text).toBe(1);
+    expect(ended.err).toContain("[interrupted]");
+    expect(backend.server.lock, "and the lock is free").toBeUndefined();
+  });
+
+  it("is given up after HOSTFORM_STATE_TIMEOUT", async () => {
+    const backend = await httpBackend("plain");
+    const project = await start(backend);
+    backend.server.fault = (line) => (line.startsWith("GET") ? { hangs: "before" } : undefined);
+    project.env.HOSTFORM_STATE_TIMEOUT = "1s";
+    const ended = await project.hostform("plan");
+    expect(ended.code, ended.text).toBe(1);
+    expect(ended.err).toContain("no answer within 1 s");
+    project.env.HOSTFORM_STATE_TIMEOUT = "soon";
+    expect((await project.hostform("plan")).err).toContain('HOSTFORM_STATE_TIMEOUT is "soon", which is no time');
+  });
+});
+
 describe("an order", () => {
   const orders = (project: RemoteProject) =>
     project.sandbox.control

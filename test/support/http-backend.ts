@@ -10,7 +10,9 @@ export type Flavour = "plain" | "gitlab";
 /** What a test makes of one request in place of the server: an answer, or a connection that breaks before or after it was carried out. */
 export type Fault =
   | { readonly status: number; readonly type?: string; readonly body?: string; readonly location?: string }
-  | { readonly broken: "before" | "after" };
+  | { readonly broken: "before" | "after" }
+  /** No answer ever comes; `after`: it was carried out all the same. */
+  | { readonly hangs: "before" | "after" };
 
 export interface HttpBackendOptions {
   readonly flavour?: Flavour;
@@ -79,6 +81,10 @@ export class HttpBackend {
     if (fault !== undefined && "status" in fault) {
       const { status, type = "application/json", location } = fault;
       response.writeHead(status, { "content-type": type, ...(location && { location }) }).end(fault.body);
+      return;
+    }
+    if (fault !== undefined && "hangs" in fault) {
+      if (fault.hangs === "after") this.#carryOut(request, body);
       return;
     }
     if (fault?.broken === "before") {

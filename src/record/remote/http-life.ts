@@ -1,10 +1,13 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Grip, makeFolder, takeGrip } from "../../local/index.ts";
 
 /** A sign that nobody has asked about for so long stands for a lock that was freed otherwise. */
 const KEPT_MS = 30 * 24 * 3_600_000;
+
+/** Ends a sign. @param locked the lock may be held at the server all the same: the next process is to free it. */
+export type EndSign = (locked?: true) => void;
 
 /**
  * Signs of life of the processes of this machine that hold a lock at a server, which itself cannot know: a file for each,
@@ -25,16 +28,22 @@ export class LifeSigns {
    * Gives a sign for a lock that is about to be asked for.
    * @returns ends it. Where no sign can be given there is none: the lock then stays when this process is killed.
    */
-  begin(id: string): () => void {
+  begin(id: string): EndSign {
+    const file = this.#fileOf(id);
     let grip: Grip | undefined;
     try {
       makeFolder(this.#folder);
       this.#sweep();
-      grip = takeGrip(this.#fileOf(id));
+      grip = takeGrip(file);
     } catch {
       // A state folder that cannot be used is said by the ledger.
     }
-    return () => grip?.free();
+    return (locked) => {
+      if (grip === undefined) return;
+      grip.free();
+      grip = undefined;
+      if (locked) writeFileSync(file, "", { mode: 0o600 });
+    };
   }
 
   /** Does `work` if the lock was held by a process of this machine that has ended; for one process at a time. */

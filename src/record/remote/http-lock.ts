@@ -4,13 +4,15 @@ import type { LockHolder } from "../holder.ts";
 import { decodeHolder, describeHolder, encodeHolder } from "../holder.ts";
 import type { Freed, HeldLock, LockRequest, StateLock } from "../lock.ts";
 import { describeExchange, isHeld, isPage, isSuccess, refuseAnswer, unreachable } from "./http-answers.ts";
-import { LifeSigns } from "./http-life.ts";
+import { type EndSign, LifeSigns } from "./http-life.ts";
 import type { HttpHold, HttpLock, HttpPlaceOptions } from "./http-options.ts";
 import type { Answer, HttpWire, Message } from "./http-wire.ts";
 import { nameOfUrl } from "./http-wire.ts";
 
 const FIRST_POLL_MS = 500;
 const LONGEST_POLL_MS = 10_000;
+/** So long an interrupted run tries to free what it may have locked. */
+const PARTING_MS = 3_000;
 
 /**
  * The lock of a state at a server. It stays when its holder is killed: the server cannot know. The next run on the same
@@ -40,14 +42,17 @@ export class HttpStateLock implements StateLock {
       const start = clock.now();
       for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 2, LONGEST_POLL_MS)) {
         signal?.throwIfAborted();
-        let answer = await this.#lock(lock, notice);
-        if (!isTaken(answer, holder) && (await this.#freeEnded(lock, answer))) answer = await this.#lock(lock, notice);
+        let answer = await this.#lock(lock, notice, signal);
+        if (!isTaken(answer, holder) && (await this.#freeEnded(lock, answer)))
+          answer = await this.#lock(lock, notice, signal);
         if (isTaken(answer, holder)) return await this.#taken(lock, notice, { holder, signal, end });
         const left = start + timeoutMs - clock.now();
         if (left <= 0) return refuseHeld(answer, this.#messageOf(lock, notice), clock);
         await clock.sleep(Math.min(pause, left), signal);
       }
     } catch (error) {
+      // Interrupted while the server had not answered: it may have locked the state all the same.
+      if (signal?.aborted) await this.#unlock(lock, notice, AbortSignal.timeout(PARTING_MS)).catch(() => end(true));
       end();
       throw error;
     }
@@ -109,18 +114,18 @@ export class HttpStateLock implements StateLock {
   }
 
   /** One answer that says whether the lock is ours or another's. @throws HostformError `state.backend` for any other. */
-  async #lock(lock: HttpLock, notice: string): Promise<Answer> {
+  async #lock(lock: HttpLock, notice: string, signal?: AbortSignal): Promise<Answer> {
     const message = this.#messageOf(lock, notice);
     const name = nameOfUrl(lock.address);
-    const answer = await this.#wire.send(message).catch((error: unknown) => unreachable(name, error));
+    const answer = await this.#wire.send(message, signal).catch((error: unknown) => unreachable(name, error));
     if (isHeld(answer) || (isSuccess(answer) && !isPage(answer))) return answer;
     return refuseAnswer("locked", message, answer);
   }
 
-  async #unlock({ unlockAddress, unlockMethod }: HttpLock, notice: string): Promise<void> {
+  async #unlock({ unlockAddress, unlockMethod }: HttpLock, notice: string, signal?: AbortSignal): Promise<void> {
     const message: Message = { method: unlockMethod, url: unlockAddress, body: notice };
     const name = nameOfUrl(unlockAddress);
-    const answer = await this.#wire.send(message).catch((error: unknown) => unreachable(name, error));
+    const answer = await this.#wire.send(message, signal).catch((error: unknown) => unreachable(name, error));
     // The first of two attempts may have freed it, and the second found nothing to free.
     if ((isSuccess(answer) && !isPage(answer)) || (answer.doubtful && answer.status < 500)) return;
     refuseAnswer("freed", message, answer);
@@ -129,7 +134,7 @@ export class HttpStateLock implements StateLock {
   async #taken(
     lock: HttpLock,
     notice: string,
-    { holder: { id }, signal, end }: { holder: LockHolder; signal: AbortSignal | undefined; end: () => void },
+    { holder: { id }, signal, end }: { holder: LockHolder; signal: AbortSignal | undefined; end: EndSign },
   ): Promise<HeldLock> {
     this.#hold.id = id;
     this.#hold.lost = undefined;

@@ -26,6 +26,10 @@ export interface HttpPlaceOptions {
   readonly contender: Contender;
   /** Where processes of this machine see that one of them was killed that held a lock; undefined: nowhere. */
   readonly lifeSigns?: string | undefined;
+  /** For one request with all its attempts, in milliseconds. Default: two minutes. */
+  readonly timeoutMs?: number | undefined;
+  /** Ends the first reading of the state. */
+  readonly signal?: AbortSignal | undefined;
   /** The connections. */
   readonly dispatcher: Dispatcher;
   /** The largest answer that is read. Default: far more than a state has. */

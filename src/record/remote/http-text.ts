@@ -6,7 +6,7 @@ import type { HttpHold, HttpPlaceOptions } from "./http-options.ts";
 import type { Answer, HttpWire, Message } from "./http-wire.ts";
 import { nameOfUrl, Unanswered } from "./http-wire.ts";
 
-type HttpTextOptions = Pick<HttpPlaceOptions, "address" | "updateMethod" | "warn" | "keep">;
+type HttpTextOptions = Pick<HttpPlaceOptions, "address" | "updateMethod" | "warn" | "keep" | "signal">;
 
 /** The text of a state at a server, read by GET and replaced by POST (`update_method`). */
 export class HttpStateText implements StateText {
@@ -31,7 +31,7 @@ export class HttpStateText implements StateText {
   async sweep(): Promise<void> {}
 
   async read(): Promise<string | undefined> {
-    const text = await this.#get();
+    const text = await this.#get(this.#options.signal);
     this.#seen = { text };
     return text;
   }
@@ -92,9 +92,9 @@ export class HttpStateText implements StateText {
     }
   }
 
-  async #get(): Promise<string | undefined> {
+  async #get(signal?: AbortSignal): Promise<string | undefined> {
     const message: Message = { method: "GET", url: this.#options.address };
-    const answer = await this.#wire.send(message).catch((error: unknown) => unreachable(this.name, error));
+    const answer = await this.#wire.send(message, signal).catch((error: unknown) => unreachable(this.name, error));
     if (answer.status === 204 || answer.status === 404) return undefined;
     if (answer.status !== 200 || isPage(answer)) return refuseAnswer("read", message, answer);
     return answer.text === "" ? undefined : answer.text;

@@ -14,6 +14,8 @@ export interface WireOptions {
   readonly credentials: HttpCredentials | undefined;
   readonly clock: Clock;
   readonly dispatcher: Dispatcher;
+  /** For one request with all its attempts and pauses, in milliseconds. Default: two minutes. */
+  readonly timeoutMs?: number | undefined;
   /** The largest answer that is read. Default: 128 MiB; a state of twenty thousand resources has about 30. */
   readonly mostBytes?: number;
 }
@@ -40,6 +42,7 @@ export interface Answer {
 /** For one attempt, from connecting to the last byte. */
 const ATTEMPT_MS = 30_000;
 const ATTEMPTS = 4;
+const REQUEST_MS = 120_000;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
 const MOST_BYTES = 128 * 1024 * 1024;
@@ -60,33 +63,39 @@ export class HttpWire {
   }
 
   /**
+   * @param signal ends the request at once.
    * @returns the last answer, whatever its status.
-   * @throws Unanswered when none came; HostformError `state.backend` for one that is too large.
+   * @throws Unanswered when none came in time; HostformError `state.backend` for one that is too large; the signal's reason.
    */
-  async send(message: Message): Promise<Answer> {
+  async send(message: Message, signal?: AbortSignal): Promise<Answer> {
+    const { clock, timeoutMs = REQUEST_MS } = this.#options;
+    const until = clock.now() + timeoutMs;
+    const isLast = (attempt: number, wait: number) => attempt === ATTEMPTS || clock.now() + wait >= until;
     let doubtful = false;
     for (let attempt = 1, pause = FIRST_PAUSE_MS; ; attempt++, pause *= 2) {
       let wait = pause;
       try {
-        const { retryAfterMs, ...answer } = await this.#attempt(message);
+        const { retryAfterMs, ...answer } = await this.#attempt(message, until - clock.now(), signal);
         const failing = answer.status >= 500 || answer.status === 429;
-        if (!failing || attempt === ATTEMPTS) return { ...answer, doubtful };
         wait = Math.min(retryAfterMs ?? pause, LONGEST_PAUSE_MS);
+        if (!failing || isLast(attempt, wait)) return { ...answer, doubtful };
         doubtful ||= answer.status >= 500;
       } catch (error) {
-        if (!(error instanceof Unanswered) || attempt === ATTEMPTS) throw error;
+        signal?.throwIfAborted();
+        if (!(error instanceof Unanswered) || isLast(attempt, wait)) throw error;
         doubtful = true;
       }
-      await this.#options.clock.sleep(wait);
+      await clock.sleep(wait, signal);
     }
   }
 
-  async #attempt({ method, url, body }: Message) {
+  async #attempt({ method, url, body }: Message, left: number, signal: AbortSignal | undefined) {
     const { clock, dispatcher, mostBytes = MOST_BYTES } = this.#options;
     const over = new AbortController();
     const stop = new AbortController();
-    const timer = clock.sleep(ATTEMPT_MS, over.signal).then(
-      () => stop.abort(new Error(`no answer within ${ATTEMPT_MS / 1000} seconds`)),
+    const ms = Math.min(ATTEMPT_MS, left);
+    const timer = clock.sleep(ms, over.signal).then(
+      () => stop.abort(new Error(`no answer within ${ms / 1000} s`)),
       () => undefined,
     );
     try {
@@ -97,7 +106,7 @@ export class HttpWire {
       } = await httpRequest(url, {
         method,
         dispatcher,
-        signal: stop.signal,
+        signal: signal === undefined ? stop.signal : AbortSignal.any([stop.signal, signal]),
         headers: { ...this.#authorization(), ...(body !== undefined && describing(body)) },
         body: body ?? null,
         headersTimeout: 0,

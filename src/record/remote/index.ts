@@ -13,5 +13,5 @@ export type { HttpLock, HttpPlaceOptions } from "./http-options.ts";
 export type { HttpCredentials } from "./http-wire.ts";
 export { createPgPlace } from "./pg.ts";
 export { nameOfServer, type PgServer, parsePgServer } from "./pg-address.ts";
-export { connectTo, type Database, type PgModule } from "./pg-connection.ts";
+export { connectTo, type Database, interruptibly, type PgModule } from "./pg-connection.ts";
 export type { PgPlaceOptions } from "./pg-options.ts";

@@ -16,6 +16,8 @@ export interface Database {
   readonly lost: string | undefined;
   /** Ends the session. Never throws. */
   end(): Promise<void>;
+  /** Breaks the connection off: what is being asked fails at once. */
+  abort(): void;
 }
 
 /** The package, as far as it is needed. */
@@ -25,13 +27,24 @@ const CONNECT_MS = 10_000;
 /** Of one statement at the server, and of waiting for its answer here. */
 const STATEMENT_MS = 30_000;
 const ANSWER_MS = 40_000;
+/** A server that hangs does not say goodbye. */
+const PARTING_MS = 2_000;
+
+/** What bounds a session. */
+export interface ConnectOptions {
+  /** For one statement, and for connecting, in milliseconds, where that is less than the defaults of 30 and 10 seconds. */
+  readonly timeoutMs?: number | undefined;
+  /** Ends the attempt to connect. */
+  readonly signal?: AbortSignal | undefined;
+  /** Gives the package `pg`, which is an optional dependency. */
+  readonly from?: () => Promise<PgModule>;
+}
 
 /**
  * Of the session. The server looks every few seconds whether the other end is there, so that the lock of a machine that
  * vanished is free after about a minute; and what is said to be written is on disk.
  */
 const SETTINGS: Readonly<Record<string, string>> = {
-  statement_timeout: String(STATEMENT_MS),
   tcp_keepalives_idle: "30",
   tcp_keepalives_interval: "10",
   tcp_keepalives_count: "3",
@@ -44,16 +57,15 @@ const load = (): Promise<PgModule> => import("pg");
 /**
  * Opens a session.
  * @param applicationName what other sessions see of this one.
- * @param from gives the package `pg`, which is an optional dependency.
  * @throws HostformError `state.backend`: no package, no server, no access.
  */
 export async function connectTo(
   server: PgServer,
   applicationName: string,
-  from: () => Promise<PgModule> = load,
+  { timeoutMs = ANSWER_MS, signal, from = load }: ConnectOptions = {},
 ): Promise<Database> {
   const { Client } = await from().catch(refusePackage);
-  const client = new Client(await configOf(server, applicationName));
+  const client = new Client(await configOf(server, applicationName, timeoutMs));
   let lost: string | undefined;
   let ended = false;
   // Without a listener, a connection that breaks while nobody asks anything would end the process.
@@ -65,16 +77,27 @@ export async function connectTo(
   });
   const end = async () => {
     ended = true;
+    const hangs = setTimeout(abort, PARTING_MS);
     await client.end().catch(() => undefined);
+    clearTimeout(hangs);
   };
+  /** The package has no call for it. */
+  const abort = () => {
+    (client as { connection?: { stream?: { destroy(): void } } }).connection?.stream?.destroy();
+  };
+  signal?.addEventListener("abort", abort, { once: true });
   try {
+    signal?.throwIfAborted();
     await client.connect();
-    const names = Object.keys(SETTINGS);
-    const calls = names.map((_, i) => `pg_catalog.set_config($${2 * i + 1}, $${2 * i + 2}, false)`);
-    await client.query(`SELECT ${calls.join(", ")}`, Object.entries(SETTINGS).flat());
+    const settings = { ...SETTINGS, statement_timeout: String(Math.min(STATEMENT_MS, timeoutMs)) };
+    const calls = Object.keys(settings).map((_, i) => `pg_catalog.set_config($${2 * i + 1}, $${2 * i + 2}, false)`);
+    await client.query(`SELECT ${calls.join(", ")}`, Object.entries(settings).flat());
   } catch (error) {
     await end();
+    signal?.throwIfAborted();
     return refuseConnection(server, error);
+  } finally {
+    signal?.removeEventListener("abort", abort);
   }
   return {
     query: async (sql, values = []) => {
@@ -89,7 +112,31 @@ export async function connectTo(
       return lost;
     },
     end,
+    abort,
   };
+}
+
+/**
+ * Asks something of a database that the signal ends at once; the session is over then.
+ * @throws the signal's reason.
+ */
+export async function interruptibly<T>(
+  database: Database,
+  signal: AbortSignal | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (signal === undefined) return work();
+  const abort = () => database.abort();
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    signal.throwIfAborted();
+    return await work();
+  } catch (error) {
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
 }
 
 /**
@@ -101,7 +148,7 @@ function endsSession(error: unknown): boolean {
   return !/^(?=.*\d)[0-9A-Z]{5}$/.test(code) || /^(?:08|57P|25P03)/.test(code);
 }
 
-async function configOf(server: PgServer, applicationName: string): Promise<ClientConfig> {
+async function configOf(server: PgServer, applicationName: string, timeoutMs: number): Promise<ClientConfig> {
   const { host, port, user, password, database, tls } = server;
   return {
     host,
@@ -112,8 +159,8 @@ async function configOf(server: PgServer, applicationName: string): Promise<Clie
     ssl: host.startsWith("/") ? false : await tlsOptions(tls),
     // The server cuts it off at 63 bytes and knows only ASCII in it.
     application_name: applicationName.replace(/[^\x20-\x7e]/g, "?"),
-    connectionTimeoutMillis: CONNECT_MS,
-    query_timeout: ANSWER_MS,
+    connectionTimeoutMillis: Math.min(CONNECT_MS, timeoutMs),
+    query_timeout: Math.min(ANSWER_MS, timeoutMs),
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   };

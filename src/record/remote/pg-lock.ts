@@ -1,7 +1,7 @@
 import { errnoOf, fail } from "../../model/index.ts";
 import type { LockHolder } from "../holder.ts";
 import type { Freed, HeldLock, LockRequest, StateLock } from "../lock.ts";
-import type { Database } from "./pg-connection.ts";
+import { type Database, interruptibly } from "./pg-connection.ts";
 import { refuseLost, refuseQuery } from "./pg-failure.ts";
 import { applicationName, describeSession, findHolder } from "./pg-holder.ts";
 import { isAbsent, makeLayout, statesIn } from "./pg-layout.ts";
@@ -32,10 +32,12 @@ export class PgStateLock implements StateLock {
   async acquire(request: LockRequest): Promise<HeldLock> {
     const { connect, contender, schema } = this.#options;
     request.signal?.throwIfAborted();
-    const database = await connect(applicationName(contender, request.command));
+    const database = await connect(applicationName(contender, request.command), request.signal);
     try {
-      await makeLayout(database, schema);
-      this.#hold.key = await this.#wait(database, request);
+      this.#hold.key = await interruptibly(database, request.signal, async () => {
+        await makeLayout(database, schema);
+        return this.#wait(database, request);
+      });
       this.#hold.database = database;
       return this.#held(database);
     } catch (error) {

@@ -4,7 +4,9 @@ import type { Database } from "./pg-connection.ts";
 
 export interface PgPlaceOptions {
   /** Opens a session that others see under this name. @throws HostformError `state.backend`. */
-  readonly connect: (applicationName: string) => Promise<Database>;
+  readonly connect: (applicationName: string, signal?: AbortSignal) => Promise<Database>;
+  /** Ends the first reading of the state. */
+  readonly signal?: AbortSignal | undefined;
   /** The server and database, for messages. */
   readonly server: string;
   /** The schema that Terraform's table is in. */

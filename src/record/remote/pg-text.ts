@@ -1,6 +1,6 @@
 import { fail } from "../../model/index.ts";
 import type { StateText } from "../file.ts";
-import type { Database, Row } from "./pg-connection.ts";
+import { type Database, interruptibly, type Row } from "./pg-connection.ts";
 import { refuseLost, refuseQuery } from "./pg-failure.ts";
 import { applicationName, heldHere } from "./pg-holder.ts";
 import { isAbsent, statesIn } from "./pg-layout.ts";
@@ -27,12 +27,12 @@ export class PgStateText implements StateText {
   async sweep(): Promise<void> {}
 
   async read(): Promise<string | undefined> {
-    const { connect, contender } = this.#options;
+    const { connect, contender, signal } = this.#options;
     const { database } = this.#hold;
-    if (database !== undefined) return this.#read(database);
-    const own = await connect(applicationName(contender, "read"));
+    if (database !== undefined) return interruptibly(database, signal, () => this.#read(database));
+    const own = await connect(applicationName(contender, "read"), signal);
     try {
-      return await this.#read(own);
+      return await interruptibly(own, signal, () => this.#read(own));
     } finally {
       await own.end();
     }

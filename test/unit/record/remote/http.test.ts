@@ -33,6 +33,8 @@ interface Parts {
   /** The folder of the machine's signs of life. */
   readonly lifeSigns?: string;
   readonly warnings?: Diagnostic[];
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
   /** States that the server did not take. */
   readonly kept?: string[];
 }
@@ -58,6 +60,8 @@ function storeAt(server: HttpBackend, parts: Parts = {}): StateStore {
       withoutLock: parts.withoutLock ?? false,
       credentials: parts.credentials,
       clock: parts.clock ?? testClock(),
+      timeoutMs: parts.timeoutMs,
+      signal: parts.signal,
       uuid,
       contender: { pid: parts.pid ?? 4711, user: "nino", host: parts.host ?? "ci-1" },
       ...(parts.lifeSigns && { lifeSigns: parts.lifeSigns }),
@@ -464,6 +468,57 @@ describe("answers that are not a state", () => {
     expect(diagnostic).toMatchObject({ code: "state.backend", summary: expect.stringContaining("more than a state") });
     server.fault = () => ({ status: 200, body: " ".repeat(100_000) });
     expect(await storeAt(server).pull()).toHaveLength(100_000);
+  });
+});
+
+describe("a server that hangs", () => {
+  test.each(["LOCK", "GET", "POST"])("in answer to %s is given up after the time that is set", async (method) => {
+    const server = await start();
+    const clock = testClock();
+    server.fault = (line) => (line.startsWith(method) ? { hangs: "before" } : undefined);
+    const before = clock.now();
+    const diagnostic = await diagnosticOf(() => write(storeAt(server, { clock, timeoutMs: 5_000 }), "1"));
+    expect(diagnostic).toMatchObject({
+      code: expect.stringMatching(/^state\.(?:backend|unwritable)$/),
+      detail: expect.stringContaining("no answer within 5 s"),
+    });
+    expect(clock.now() - before).toBeLessThan(method === "POST" ? 31_000 : 6_000);
+  });
+
+  test.each([
+    ["LOCK", "before"],
+    ["LOCK", "after"],
+    ["GET", "before"],
+  ] as const)(
+    "in answer to %s (%s it was carried out) is left by Ctrl-C at once, with the lock free",
+    async (method, hangs) => {
+      const server = await start();
+      const stop = new AbortController();
+      server.fault = (line) => {
+        if (!line.startsWith(method)) return undefined;
+        setImmediate(() => stop.abort(new Error("Ctrl-C")));
+        return { hangs };
+      };
+      const store = storeAt(server, { signal: stop.signal });
+      await expect(store.open({ ...request, write: true, signal: stop.signal })).rejects.toThrow("Ctrl-C");
+      expect(server.lock).toBeUndefined();
+    },
+  );
+
+  test("and does not free the lock either when the run is left: the next one on this machine frees it", async () => {
+    const server = await start();
+    const lifeSigns = temporaryFolder();
+    const stop = new AbortController();
+    server.fault = (line) => {
+      if (line.startsWith("LOCK")) setImmediate(() => stop.abort(new Error("Ctrl-C")));
+      return line.startsWith("LOCK") ? { hangs: "after" } : { broken: "before" };
+    };
+    const opening = storeAt(server, { lifeSigns }).open({ ...request, write: true, signal: stop.signal });
+    await expect(opening).rejects.toThrow("Ctrl-C");
+    expect(server.lock).toBeDefined();
+    server.fault = () => undefined;
+    await write(storeAt(server, { lifeSigns }), "1");
+    expect(idIn(server)).toBe("1");
   });
 });
 

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { connectTo, type PgModule, parsePgServer } from "../../../../src/record/index.ts";
 import { diagnosticOf } from "../builders.ts";
 
@@ -38,7 +39,7 @@ describe("a connection", () => {
 
   const tlsOf = async (parameters: string, host?: string) => {
     const { settings, from } = fakePackage();
-    await connectTo(serverOf(parameters, host), "test", from);
+    await connectTo(serverOf(parameters, host), "test", { from });
     return settings[0]?.ssl;
   };
 
@@ -69,9 +70,45 @@ describe("a connection", () => {
     });
   });
 
+  /** A server that accepts connections and never says a word. */
+  const hanging = async (onConnection: () => void = () => undefined) => {
+    const sockets: Socket[] = [];
+    const server = createServer((socket) => {
+      sockets.push(socket.on("error", () => undefined));
+      onConnection();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    });
+    const { port } = server.address() as AddressInfo;
+    return parsePgServer({ PG_CONN_STR: `postgres://u:p@127.0.0.1:${port}/d?sslmode=disable` }, "nino");
+  };
+
+  test("to a server that hangs is given up after the time that is set", async () => {
+    const server = await hanging();
+    expect(await diagnosticOf(() => connectTo(server, "test", { timeoutMs: 20 }))).toMatchObject({
+      code: "state.backend",
+      summary: "The database of the state cannot be reached",
+    });
+  });
+
+  test("to a server that hangs is left by Ctrl-C at once", async () => {
+    const stop = new AbortController();
+    const server = await hanging(() => stop.abort(new Error("Ctrl-C")));
+    await expect(connectTo(server, "test", { signal: stop.signal })).rejects.toThrow("Ctrl-C");
+  });
+
+  test("has the time that is set for statements, too", async () => {
+    const { settings, from } = fakePackage();
+    await connectTo(serverOf(""), "test", { from, timeoutMs: 5_000 });
+    expect(settings[0]).toMatchObject({ connectionTimeoutMillis: 5_000, query_timeout: 5_000 });
+  });
+
   test("is bounded in time, and its name is plain", async () => {
     const { settings, from } = fakePackage();
-    await connectTo(serverOf(""), "hostform 1 apply ნინო@ci", from);
+    await connectTo(serverOf(""), "hostform 1 apply ნინო@ci", { from });
     expect(settings[0]).toMatchObject({
       application_name: "hostform 1 apply ????@ci",
       connectionTimeoutMillis: 10_000,
@@ -91,7 +128,7 @@ describe("a connection", () => {
           }
         },
       }) as unknown as PgModule;
-    expect(await diagnosticOf(() => connectTo(serverOf(""), "test", from))).toMatchObject({
+    expect(await diagnosticOf(() => connectTo(serverOf(""), "test", { from }))).toMatchObject({
       code: "state.backend",
       summary: "The database of the state does not exist",
       detail: expect.stringContaining('3D000: database "d" does not exist'),
@@ -108,7 +145,7 @@ describe("a connection", () => {
     ["no answer in time", undefined, true],
   ])("%s ends the session or not", async (_, code, over) => {
     const { from } = fakePackage(Object.assign(new Error("words"), code && { code }));
-    const database = await connectTo(serverOf(""), "test", from);
+    const database = await connectTo(serverOf(""), "test", { from });
     expect(database.lost).toBeUndefined();
     await expect(database.query("SELECT 1")).rejects.toThrow("words");
     expect(database.lost !== undefined).toBe(over);

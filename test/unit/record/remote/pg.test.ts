@@ -5,6 +5,7 @@ import {
   createPgPlace,
   createStateStore,
   type Database,
+  interruptibly,
   nameOfServer,
   parsePgServer,
   type StateStore,
@@ -164,6 +165,20 @@ describe.skipIf(noPostgres !== undefined)(
       // Nothing that was tried on the way is still held.
       expect(await locks()).toEqual([-1]);
       await other.close();
+    });
+
+    test("a query that hangs is left by the signal at once, and the session is over", async () => {
+      const server = parsePgServer({ PG_CONN_STR: connection }, "nobody");
+      const database = await connectTo(server, "hangs");
+      const stop = new AbortController();
+      const query = interruptibly(database, stop.signal, async () => {
+        const asked = database.query("SELECT pg_sleep(600)");
+        stop.abort(new Error("Ctrl-C"));
+        return asked;
+      });
+      await expect(query).rejects.toThrow("Ctrl-C");
+      expect(database.lost).toBeDefined();
+      await database.end();
     });
 
     test("who waits holds nothing meanwhile, and goes on when it is free", async () => {
@@ -351,7 +366,7 @@ describe("without the package pg", () => {
     const server = parsePgServer({ PG_CONN_STR: "postgres://u:p@127.0.0.1/d" }, "nobody");
     const missing = () =>
       Promise.reject(Object.assign(new Error("Cannot find package"), { code: "ERR_MODULE_NOT_FOUND" }));
-    expect(await diagnosticOf(() => connectTo(server, "test", missing))).toMatchObject({
+    expect(await diagnosticOf(() => connectTo(server, "test", { from: missing }))).toMatchObject({
       code: "state.backend",
       summary: "The backend `pg` needs the package pg",
       fix: expect.stringContaining("npm install pg"),
