@@ -2,7 +2,7 @@ import { ApiError, HostformError } from "../model/index.ts";
 import type { Invocation } from "./io.ts";
 
 /** How long the end of a run that was stopped twice may take to be recorded, in ms. A state in a file takes far less. */
-export const RECORDING_MS = 4_000;
+export const RECORDING_MS = 4_500;
 /** How long the summary may take after that, in ms. */
 export const SUMMARY_MS = 400;
 
