@@ -1,6 +1,14 @@
 import type { Writer } from "../api/index.ts";
 import type { Kinds } from "../kinds/kind.ts";
-import { type Account, type Applied, applyChange, explain, JobWatch, refuseStopped } from "../lifecycle/index.ts";
+import {
+  type Account,
+  type Applied,
+  applyChange,
+  explain,
+  JobWatch,
+  NotLiveYet,
+  refuseStopped,
+} from "../lifecycle/index.ts";
 import {
   ApiError,
   type ApplyEvent,
@@ -29,7 +37,7 @@ import { heeding } from "./lifecycle.ts";
 import { OrderGate } from "./order-gate.ts";
 import type { Limits } from "./orders.ts";
 import { recordOutputs } from "./outputs.ts";
-import { progressOf, skipped } from "./progress.ts";
+import { progressOf, skipped, waitsFor } from "./progress.ts";
 import { type Recorder, Records } from "./records.ts";
 import { blockersOf } from "./schedule.ts";
 import { type Secrets, secretsOf } from "./sources.ts";
@@ -181,6 +189,10 @@ class Run {
     const { clock, onEvent } = this.#options;
     const { address } = change;
     const failed = blockers.find((other) => this.#outcomes.get(other)?.result !== "done");
+    if (failed !== undefined && this.#outcomes.get(failed)?.result === "waiting") {
+      this.#outcomes.set(address, { address, result: "waiting", diagnostics: [waitsFor(address, failed)] });
+      return;
+    }
     if (failed !== undefined) {
       this.#outcomes.set(address, { address, result: "skipped", diagnostics: [skipped(address, failed)] });
       return;
@@ -215,6 +227,13 @@ class Run {
     } catch (error) {
       if (!(error instanceof HostformError)) {
         this.#defect ??= { error };
+        return;
+      }
+      if (error instanceof NotLiveYet && !this.#options.stop.aborted) {
+        const diagnostics = this.#explain(error, change).map((each) => ({ ...each, severity: "warning" as const }));
+        const outcome: Outcome = { address, result: "waiting", diagnostics };
+        this.#outcomes.set(address, outcome);
+        onEvent?.({ type: "complete", address, action, seconds: seconds(), outcome });
         return;
       }
       const outcome = this.#unfinished(error, change, sent);
@@ -252,6 +271,7 @@ class Run {
           this.#attributes.set(resource.address, resource.attributes);
         },
         drop: (address) => this.#records.remove(address),
+        parentKind: this.#kinds.get(kind.nested?.in ?? ""),
         ...secretsOf(kind, this.#declared.get(change.address), this.#options),
         wait: (ofKind, address, id, parent, done) =>
           this.#watch.wait(account, ofKind, change.provider, { address, id, done }, parent),

@@ -11,6 +11,12 @@ export function skipped(address: string, failed: string): Diagnostic {
   };
 }
 
+/** What is said of a change that waits for one that waits. */
+export function waitsFor(address: string, other: string): Diagnostic {
+  const summary = `${address} waits for ${other}`;
+  return { severity: "warning", code: "apply.waiting", summary, fix: "Run it again when that is done.", address };
+}
+
 /** The verb of a change while it runs: Terraform's words, and what Terraform has none for. */
 export function progressOf(change: Change): Progress {
   const { actions, importing } = change;

@@ -16,6 +16,7 @@ import { type Applied, type ApplyContext, ended, proceed } from "./context.ts";
 import { create } from "./create.ts";
 import { intentOf, wasRefused } from "./creating.ts";
 import { isJustCreated, settledMark } from "./doubt.ts";
+import { NotLiveYet, whyNotPaid } from "./not-live-yet.ts";
 import { parentOf } from "./read.ts";
 import { stepsToward, tryOutput, writeSecret } from "./secrets.ts";
 import { observedMark, unclearEnd, unknownAtOnce } from "./status.ts";
@@ -43,6 +44,9 @@ export async function applyChange(
 /** Whether the host may not show yet what a change is about. */
 const isYoung = ({ private: mark }: Change, { account }: ApplyContext) =>
   isJustCreated(mark, account.settings, account.hostNow());
+
+/** How often a create is sent that is refused as too early. */
+const MOST_SENDINGS = 3;
 
 /** One change under way: the attributes as they are after the last answer. */
 class Work {
@@ -134,8 +138,37 @@ class Work {
     return { ...this.#end(), attributes: null };
   }
 
-  /** @param undo puts the state back to what it was before a create that was refused. */
+  /**
+   * A create that is refused because what it belongs to is not live yet is sent again once it is, where that is a matter of
+   * this run: a payment is not waited for.
+   * @throws NotLiveYet
+   */
   async #create(undo = () => this.#putBack()): Promise<Created> {
+    for (let sendings = 1; ; sendings++) {
+      try {
+        return await this.#send(undo);
+      } catch (error) {
+        if (!(error instanceof NotLiveYet)) throw error;
+        const why = await this.#awaitLive(error);
+        if (why !== undefined) throw error.because(why);
+        // It is live, and refused all the same: then that is not why.
+        if (sendings === MOST_SENDINGS) throw error.refusal;
+      }
+    }
+  }
+
+  /** @returns why it is not live; undefined when it is. */
+  async #awaitLive({ kind, service }: NotLiveYet): Promise<string | undefined> {
+    if (service.phase === "live") return undefined;
+    const { account, wait } = this.#context;
+    const why = await whyNotPaid(account, service.id);
+    if (why !== undefined) return why;
+    const found = await wait(kind, this.#change.address, service.id, undefined, ({ phase }) => phase !== "pending");
+    return found?.phase === "live" ? undefined : "it is paid, and still being provisioned";
+  }
+
+  /** @param undo puts the state back to what it was before a create that was refused. */
+  async #send(undo: () => Promise<void>): Promise<Created> {
     const planned = plannedAttributes(this.#kind, this.#change, this.#config);
     let pending = this.#change.private.pending;
     const made = await create(this.#kind, this.#change, planned, {

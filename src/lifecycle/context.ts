@@ -56,6 +56,8 @@ export interface ApplyContext {
   readonly secretOutputs?: SecretOutputs;
   /** Reads the value of a write-only attribute that is declared by its source. @throws HostformError `secret.source`. */
   readSecret?(name: string): Promise<string>;
+  /** The kind of what the object belongs to (of a grant, the service): what is not live yet is waited for. */
+  readonly parentKind?: Kind | undefined;
   /**
    * Waits until the object shows that a queued job is done, or shows a status that is not understood (phase `unknown`).
    * @returns undefined when that was not waited for, or in vain.

@@ -12,6 +12,7 @@ import {
 import { type CreateContext, intentOf, notSent, refusedAgain, resent, wasRefused } from "./creating.ts";
 import { tellsOnce } from "./doubt.ts";
 import { findMade } from "./find-made.ts";
+import { notLiveYet } from "./not-live-yet.ts";
 import { parentOf } from "./read.ts";
 import { existing } from "./refusals.ts";
 
@@ -53,6 +54,14 @@ export async function createListable(
     try {
       answer = await writer.perform(mutation);
     } catch (error) {
+      const isOnly = change.private.pending === undefined && first === undefined;
+      const early = isOnly ? await notLiveYet(kind, change.address, planned, error, context) : undefined;
+      const made = early && !wasRefused(error) ? await findMade(kind, change, planned, intent, context) : undefined;
+      if (made !== undefined) return adopted(kind, planned, made, context);
+      if (early !== undefined) {
+        await context.unmark();
+        throw early;
+      }
       if (wasRefused(error)) {
         // A refusal says nothing of an earlier sending: the list may not have shown that yet.
         const earlier = change.private.pending ?? first;

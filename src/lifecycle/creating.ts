@@ -25,6 +25,7 @@ export interface CreateContext
     | "take"
     | "stop"
     | "owner"
+    | "parentKind"
   > {
   /** Records durably that the create was begun. @param told what is known of the object already. */
   markPending(intent: Intent, told?: JsonObject): Promise<void>;

@@ -13,6 +13,7 @@ export * from "./evidence.ts";
 export { explain } from "./explain.ts";
 export { idempotencyKey } from "./key.ts";
 export { billedTwice, sameInUse } from "./lookalike.ts";
+export { NotLiveYet, signOnRefused } from "./not-live-yet.ts";
 export { planResource } from "./plan.ts";
 export { type PlanInput, type Planned, unchanged } from "./planned.ts";
 export * from "./read.ts";

@@ -84,8 +84,11 @@ export function changesRecord(plan: Pick<Plan, "changes" | "outputs">): boolean 
 /** What became of one change. */
 export interface Outcome {
   readonly address: string;
-  /** `not-started`: no request of it was sent. */
-  readonly result: "done" | "failed" | "skipped" | "not-started";
+  /**
+   * `not-started`: no request of it was sent. `waiting`: nothing was done; it can be when what it belongs to is live (§3), which
+   * is the host's part, or a payment's.
+   */
+  readonly result: "done" | "waiting" | "failed" | "skipped" | "not-started";
   readonly diagnostics: readonly Diagnostic[];
   /** An invoice that the order raised. */
   readonly invoice?: Invoice;
@@ -138,7 +141,7 @@ export function isFulfilled({
   noWait = false,
 }: ApplyResult): boolean {
   const isDone = ({ result, awaiting }: Outcome) =>
-    result === "done" && awaiting !== "status" && (awaiting !== "job" || noWait);
+    result === "waiting" || (result === "done" && awaiting !== "status" && (awaiting !== "job" || noWait));
   return pending.length === 0 && unfulfilled.length === 0 && !diagnostics.some(isError) && outcomes.every(isDone);
 }
 

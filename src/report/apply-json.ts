@@ -140,6 +140,11 @@ export function eventMessage(event: ApplyEvent, now: number): UiMessage {
       hostform: { waiting: event.addresses, elapsed_seconds: event.seconds },
     });
   }
+  if (event.type === "complete" && event.outcome.result === "waiting") {
+    return message(now, "info", text, "log", {
+      hostform: { waiting: [event.address], elapsed_seconds: event.seconds },
+    });
+  }
   const id = "id" in event ? event.id : undefined;
   const hook: HookJson = {
     resource: resourceJson(event.address),
@@ -183,6 +188,7 @@ export function resultMessages(plan: Plan, result: ApplyResult, now: number): Ui
       queued,
       complete: isFulfilled(result),
       failed: by("failed"),
+      waiting: by("waiting"),
       skipped: by("skipped"),
       not_started: by("not-started"),
       pending: result.pending,

@@ -13,7 +13,7 @@ import { formatDuration, plural } from "./duration.ts";
 import { escapeLine } from "./escape.ts";
 import { formatMoney, type MoneyScale } from "./money.ts";
 import { type Counts, countChanges, ownCounts } from "./plan-summary.ts";
-import { awaitingText } from "./progress.ts";
+import { awaitingText, waitingText } from "./progress.ts";
 import { type Look, type Paint, paint as painter } from "./style.ts";
 import { type Column, renderTable } from "./table.ts";
 
@@ -82,9 +82,7 @@ function diagnosticsOf(result: ApplyResult): Diagnostic[] {
 
 function resultLines(plan: Plan, result: ApplyResult, paint: Paint): string {
   const verb = plan.mode === "destroy" ? "Destroy" : "Apply";
-  if (isFulfilled(result))
-    return `${paint.good(`${verb} complete!`)} ${doneText(plan, result)}
-`;
+  if (isFulfilled(result)) return `${paint.good(`${verb} complete!`)} ${doneText(plan, result)}\n`;
   const counts = doneText(plan, { ...result, noWait: false });
   const { done, queued, failed, halfway, skipped, notStarted, unknown } = tally(result);
   const count = (addresses: readonly string[], what: string) =>
@@ -157,12 +155,14 @@ function unclearIn({ outcomes, unfulfilled = [] }: ApplyResult): string[] {
 /** `3 added, 1 changed, 1 destroyed.`; what Terraform does not count only when there is any. */
 function doneText(plan: Plan, result: ApplyResult): string {
   const { done, queued } = countDone(plan, result);
+  const waiting = result.outcomes.filter(({ result: was }) => was === "waiting").length;
   const parts = [
     ...(done.import > 0 ? [`${done.import} imported`] : []),
     ...(plan.mode === "destroy" ? [] : [`${done.add} added`, `${done.change} changed`]),
     `${done.destroy} destroyed`,
     // Of what is incomplete, the line begins with what is still queued.
     ...doneEffects(done, result.noWait === true ? queued : 0),
+    ...(waiting > 0 ? [`${waiting} waiting`] : []),
   ];
   return `${parts.join(", ")}.`;
 }
@@ -192,6 +192,7 @@ function invoiceBlock(plan: Plan, result: ApplyResult, options: OutcomeTextOptio
 
 function waitingTexts(result: ApplyResult): string[] {
   return result.outcomes.flatMap((outcome) => {
+    if (outcome.result === "waiting") return [waitingText(outcome)];
     const text = awaitingText(outcome);
     return text === undefined ? [] : [`${outcome.address} ${text}`];
   });

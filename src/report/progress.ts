@@ -23,6 +23,8 @@ export function progressLine(event: ApplyEvent, { color }: { readonly color: boo
     case "complete": {
       // Queued is not done (§3).
       const end = event.outcome.awaiting === "job" ? "requested" : "complete";
+      if (event.outcome.result === "waiting")
+        return `${address} ${paint.warning(`Not possible yet after ${formatElapsed(event.seconds)}`)}; ${waitingText(event.outcome)}`;
       const after = `${noun} ${end} after ${formatElapsed(event.seconds)}${idText(event.id)}`;
       const awaiting = awaitingText(event.outcome);
       return `${address} ${paint.good(after)}${awaiting === undefined ? "" : `; ${awaiting}`}`;
@@ -47,6 +49,10 @@ export function nameSome(addresses: readonly string[], most = MAX_NAMED): string
   if (more <= 0) return addresses.map(escapeLine).join(", ");
   return `${addresses.slice(0, most).map(escapeLine).join(", ")} and ${more} more`;
 }
+
+/** Why nothing was done yet: `hosting_grant.a waits until service 1003 is live: its invoice is not paid`. */
+export const waitingText = ({ address, diagnostics: [why] }: Outcome): string =>
+  escapeLine(why?.summary ?? `${address} waits`);
 
 /** What a change that was made now waits for: `waits for payment of invoice INV-2026-000123` (§3: provisioned once paid). */
 export function awaitingText({ awaiting, invoice }: Outcome): string | undefined {

@@ -53,6 +53,69 @@ describe("a grant that has expired", () => {
   });
 });
 
+describe("a grant of a service that is not live yet, at a host that refuses it until then", () => {
+  const early = { method: "POST", path: "/services/:id/grants", phase: "before", status: 409, times: 99 } as const;
+  const message = { message: "The service is not active." };
+
+  it("waits for the payment: exit 0, a clear sentence, nothing in doubt; made when it is paid", async () => {
+    const declare = shared({ "dev@acme.example": "view" });
+    const project = await startProject({ declare, sandbox: { autoPay: false } });
+    project.control.addFault({ ...early, body: message });
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code, ran.text).toBe(0);
+    expect(ran.out).toContain("Apply complete! 1 added, 0 changed, 0 destroyed, 1 waiting.");
+    expect(ran.out).toMatch(
+      /Waiting:\n(?: .*\n)*? {2}hosting_grant\.www\["dev@acme\.example"\] waits until service \d+ is live: its invoice is not paid/,
+    );
+    expect(ran.text).toContain("The service is not active.");
+    expect([...(await project.state()).resources.keys()]).toEqual(["hosting_service.www"]);
+
+    const json = await project.run("apply", "--auto-approve", "--json");
+    expect(json.code, json.text).toBe(0);
+    const messages = json.out
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(messages.at(-1)).toMatchObject({
+      type: "change_summary",
+      hostform: { complete: true, failed: [], waiting: ['hosting_grant.www["dev@acme.example"]'] },
+    });
+    expect(messages.filter(({ type }) => type === "apply_complete" || type === "apply_errored")).toEqual([]);
+
+    for (const { id } of project.control.list("invoices")) project.control.payInvoice(id);
+    project.control.clearFaults();
+    await project.apply();
+    expect(project.control.list("grants")).toHaveLength(1);
+    await project.expectNoChanges();
+  });
+
+  it("that is paid is waited for in the same run", async () => {
+    const declare = shared({ "dev@acme.example": "view" });
+    const project = await startProject({ declare, sandbox: { provisioningSeconds: 30 } });
+    project.control.addFault({ ...early, times: 1, body: message });
+    project.sent();
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code, ran.text).toBe(0);
+    expect(ran.out).toContain("Apply complete! 2 added, 0 changed, 0 destroyed.");
+    expect(project.changesSent()).toEqual([
+      "POST /services",
+      "POST /services/1003/grants",
+      "POST /services/1003/grants",
+    ]);
+    expect(project.control.list("grants")).toHaveLength(1);
+    expect((await project.plan()).changes.flatMap(({ actions }) => actions)).toEqual(["no-op", "no-op"]);
+  });
+
+  it("is a failure where the value is what is refused", async () => {
+    const project = await startProject({ declare: shared({ "dev@acme.example": "view" }) });
+    const body = { message: "No.", errors: { email: ["Nobody has this address."] } };
+    project.control.addFault({ ...early, status: 422, body });
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code).toBe(1);
+    expect(ran.text).toContain("Nobody has this address.");
+  });
+});
+
 describe("grants", () => {
   it("of two services are told apart, whatever the case of the address", async () => {
     const project = await startProject({

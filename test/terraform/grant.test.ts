@@ -32,6 +32,28 @@ async function start(members = BOTH): Promise<Terraform> {
 }
 
 describe.skipIf(noTerraform !== undefined)(titled("grants in Terraform"), { timeout: 60_000 }, () => {
+  it("of a service that is not paid wait at a host that wants it so: nothing is tainted, and the next apply goes on", async () => {
+    const terraform = await startTerraform({ install: "running", sandbox: { autoPay: false } });
+    await terraform.write(team('{ "dev@acme.example" = "view" }'));
+    const fault = { method: "POST", path: "/services/:id/grants", phase: "before", status: 409, times: 99 } as const;
+    terraform.control.addFault({ ...fault, body: { message: "The service is not active." } });
+    const refused = await terraform.apply();
+    expect(refused.code, refused.text).toBe(1);
+    expect(refused.errors).toMatchObject([
+      {
+        address: DEV,
+        summary: expect.stringMatching(/waits until service 1003 is live: its invoice is not paid$/),
+        detail: expect.stringContaining("The service is not active."),
+      },
+    ]);
+    expect(Object.keys((await terraform.planned()).changes)).toEqual([DEV]);
+    terraform.control.clearFaults();
+    for (const { id } of terraform.control.list("invoices")) terraform.control.payInvoice(id);
+    await terraform.applied();
+    expect(granted(terraform)).toEqual({ "dev@acme.example": "view" });
+    expect(terraform.control.list("services").filter(({ domain }) => domain === "site.example")).toHaveLength(1);
+  });
+
   it("are made with their service, changed by granting anew, and revoked", async () => {
     const terraform = await start();
     // The id of the service is not known yet.

@@ -1,3 +1,5 @@
+import { service } from "../../kinds/service/index.ts";
+import { signOnRefused } from "../../lifecycle/index.ts";
 import { type ProviderFlags, withProvider } from "../account.ts";
 import { type Invocation, printJson, revealJson, say } from "../io.ts";
 import { serviceTarget } from "../service-target.ts";
@@ -9,9 +11,13 @@ export interface SsoFlags extends ProviderFlags {
 /** `hostform sso ADDRESS`: a one-time sign-on URL of the control panel, on standard output and nowhere else. */
 export async function runSso(invocation: Invocation, flags: SsoFlags, target: string): Promise<number> {
   const { id, alias } = await serviceTarget(invocation, target, flags.provider);
-  const { url } = await withProvider(invocation, alias, ({ client }, signal) =>
-    client.services.panelSso(id, { signal }),
-  );
+  const { url } = await withProvider(invocation, alias, async ({ client, account }, signal) => {
+    try {
+      return await client.services.panelSso(id, { signal });
+    } catch (error) {
+      throw await signOnRefused(account, service, id, error);
+    }
+  });
   invocation.io.redaction.learn(url);
   if (flags.open) {
     await invocation.io.browse(url);

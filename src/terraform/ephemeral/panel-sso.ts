@@ -1,4 +1,5 @@
-import { isNotFound } from "../../lifecycle/index.ts";
+import { service } from "../../kinds/service/index.ts";
+import { isNotFound, signOnRefused } from "../../lifecycle/index.ts";
 import { fail } from "../../model/index.ts";
 import type { EphemeralResource } from "../contract.ts";
 
@@ -23,12 +24,13 @@ Terraform opens ephemeral resources during \`plan\` as well, as soon as \`servic
       },
     },
   },
-  async open({ service_id }, { client, stop }) {
+  async open({ service_id }, { client, account, stop }) {
     const id = String(service_id);
     try {
       const { url } = await client.services.panelSso(id, { signal: stop });
       return { service_id: id, url };
-    } catch (error) {
+    } catch (refusal) {
+      const error = await signOnRefused(account, service, id, refusal);
       if (!isNotFound(error)) throw error;
       return fail("terraform.lookup", `There is no service ${id} to sign on to`, {
         detail: "The API does not know it, or not in the account of this token.",

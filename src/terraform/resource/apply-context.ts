@@ -1,3 +1,4 @@
+import { kinds } from "../../kinds/index.ts";
 import type { Kind } from "../../kinds/kind.ts";
 import type { ApplyContext } from "../../lifecycle/index.ts";
 import { HostformError, type JsonObject, type ResourceState, type ValueObject } from "../../model/index.ts";
@@ -52,6 +53,7 @@ export function applyContext(
     project: project ?? "",
     pause: (ms) => clock.sleep(ms),
     stop,
+    parentKind: kinds.get(kind.nested?.in ?? ""),
     owner: () => place,
     take: (ofKind, id) => front.take(ofKind, id, label),
     replaces: (remote) => wasLetGo(kind, config, remote, front) || isToReplace(kind, name, remote, front),

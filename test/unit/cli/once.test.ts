@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { answering, type Project, project, projectWithService } from "./harness.ts";
+import { answering, declarationOf, type Project, project, projectWithService } from "./harness.ts";
 
 const PASSWORD = "correct horse battery";
 
@@ -131,6 +131,21 @@ describe("sso", () => {
     expect({ code, stdout, browsed: io.browsed }).toEqual({ code: 1, stdout: "", browsed: [] });
     expect(stderr).not.toContain(url === "-h" ? "\n-h" : url);
     expect((await made.run(["sso", "1"], { env })).stdout).toBe("");
+  });
+
+  it("to a service that is not live yet says to wait, and why", async () => {
+    const made = await project(declarationOf("www.acme.example", "USD"));
+    expect((await made.run(["apply", "--auto-approve"])).code).toBe(0);
+    made.sandbox.control.addFault({
+      path: "/services/:id/panel-sso",
+      phase: "before",
+      status: 422,
+      body: { message: "Not yet." },
+    });
+    const { code, stdout, stderr } = await made.run(["sso", "hosting_service.www"]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(/The single sign-on waits until service \d+ is live: its invoice is not paid/);
+    expect(stderr).toContain("Not yet.");
   });
 
   it("is refused for a service that does not exist", async () => {

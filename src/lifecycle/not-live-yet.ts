@@ -1,0 +1,89 @@
+import type { Kind, Remote } from "../kinds/kind.ts";
+import { ApiError, HostformError, type JsonObject } from "../model/index.ts";
+import type { Account } from "./account.ts";
+import { attributesOf } from "./attributes.ts";
+import { parentOf } from "./read.ts";
+
+/**
+ * Statuses by which an API may say that a service is not ready for something: §7 leaves all but 422 open. 401, 403 and 429
+ * are about the token, and never a matter of time alone.
+ */
+const NOT_NOW: ReadonlySet<number> = new Set([400, 402, 404, 409, 412, 422, 423, 425]);
+
+/** Whether a refusal may be over when the service is live. One of values that were sent (§7, 422) is not. */
+export function mayPass(error: unknown, kind?: Kind): error is ApiError {
+  if (!(error instanceof ApiError) || error.status === undefined || !NOT_NOW.has(error.status)) return false;
+  if (error.diagnostics[0]?.code === "api.malformed") return false;
+  const sent = new Set(kind === undefined ? [] : attributesOf(kind).map(([name]) => name));
+  return !Object.keys(error.fieldErrors).some((field) => sent.has(field.split(".")[0] ?? field));
+}
+
+/** The API refused something of a service that is not live yet (§3: it is provisioned when it is paid). Nothing was done. */
+export class NotLiveYet extends HostformError {
+  readonly kind: Kind;
+  readonly service: Remote;
+  readonly refusal: ApiError;
+  readonly #what: string;
+
+  /** @param what was refused: an address, or "The single sign-on". @param why it is not live, if that is known. */
+  constructor(kind: Kind, service: Remote, what: string, refusal: ApiError, why?: string) {
+    const { noun } = kind;
+    const summary = `${what} waits until ${noun} ${service.id} is live${why === undefined ? "" : `: ${why}`}`;
+    const [said] = refusal.diagnostics;
+    const detail = [said?.summary, said?.detail].filter(Boolean).join(". ");
+    const fix = `Run it again when the ${noun} is live: it is provisioned when its invoice is paid.`;
+    super([{ severity: "error", code: "apply.waiting", summary, detail, fix }], { cause: refusal });
+    this.kind = kind;
+    this.service = service;
+    this.#what = what;
+    this.refusal = refusal;
+  }
+
+  because(why: string | undefined): NotLiveYet {
+    return new NotLiveYet(this.kind, this.service, this.#what, this.refusal, why);
+  }
+}
+
+/**
+ * What a refused create is that is only early: what the object belongs to is not live yet, or was made in this run and has
+ * become live just now. Undefined for any other failure. Sends one GET, and none for what time alone does not change.
+ */
+export async function notLiveYet(
+  kind: Kind,
+  what: string,
+  planned: JsonObject,
+  error: unknown,
+  { account, parentKind }: { readonly account: Account; readonly parentKind?: Kind | undefined },
+): Promise<NotLiveYet | undefined> {
+  const id = parentOf(kind, planned);
+  if (parentKind === undefined || id === undefined || !mayPass(error, kind)) return undefined;
+  return early(account, parentKind, id, what, error);
+}
+
+async function early(account: Account, kind: Kind, id: string, what: string, error: ApiError) {
+  const service = await account.get(kind, id).catch(() => undefined);
+  const isEarly = service?.phase === "pending" || (service?.phase === "live" && account.isNew(id));
+  return service !== undefined && isEarly ? new NotLiveYet(kind, service, what, error) : undefined;
+}
+
+/** A single sign-on that was refused: in other words where the service is not live yet, else as it came. */
+export async function signOnRefused(account: Account, kind: Kind, id: string, error: unknown): Promise<unknown> {
+  const found = mayPass(error) ? await early(account, kind, id, "The single sign-on", error) : undefined;
+  return found?.because(await whyNotPaid(account, id)) ?? error;
+}
+
+/** Why a service cannot become live without the user; undefined when its invoices are paid. */
+export async function whyNotPaid(account: Account, id: string): Promise<string | undefined> {
+  const isPaid = await isPaidFor(account, id);
+  if (isPaid === true) return undefined;
+  return isPaid === false ? "its invoice is not paid" : "it is not known whether it is paid";
+}
+
+/** Whether the invoices of a service are paid; undefined where they cannot be read or there are none. */
+async function isPaidFor(account: Account, id: string): Promise<boolean | undefined> {
+  // §5: invoices need an ability of their own. Without them the answer is not known, and nothing hangs on it but a wait.
+  const invoices = await account.invoices().catch(() => []);
+  const own = invoices.filter(({ order_id: order }) => order === id);
+  const isPaid = own.map(({ paid_at, status }) => paid_at !== null || /^(?:paid|settled)$/i.test(status ?? ""));
+  return own.length === 0 ? undefined : isPaid.every(Boolean);
+}

@@ -1,0 +1,191 @@
+/** A grant that the API refuses because its service is not live yet: waited for where that ends in this run, else left for later. */
+import { describe, expect, it } from "vitest";
+import type { InvoiceRecord } from "../../../src/api/index.ts";
+import { type ApplyContext, applyChange, NotLiveYet, signOnRefused } from "../../../src/lifecycle/index.ts";
+import { ApiError, type Change, type Code, type Phase, type Reached } from "../../../src/model/index.ts";
+import { complete, fakeAccount, fakeWriter, kindOf, liveGrant, liveService, remote } from "../../support/subjects.ts";
+
+const GRANT = { service_id: "1001", email: "dev@acme.example", permission: "view" };
+const WHERE = "hosting_grant.acme";
+
+interface Host {
+  /** The phase of the service, one for each look; the last one stays. */
+  readonly phases: readonly Phase[];
+  /** Whether its invoices are paid; absent: they cannot be read. */
+  readonly paid?: readonly boolean[];
+  /** How often it refuses. Default: as long as the service is not live. */
+  readonly times?: number;
+  readonly status?: number;
+  readonly code?: Code;
+  readonly reached?: Reached;
+  readonly fields?: Readonly<Record<string, readonly string[]>>;
+  /** The grant was made although the answer says no. */
+  readonly made?: boolean;
+  /** What `wait` finds. Default: what the service is by then. */
+  readonly waits?: "in vain";
+}
+
+async function grant(host: Host) {
+  const { phases, paid, status = 409, code = "api.rejected", reached = "answered", fields, made } = host;
+  let looks = 0;
+  let waits = 0;
+  const fake = fakeAccount(kindOf("hosting_grant"));
+  const phase = () => phases[Math.min(looks, phases.length) - 1] ?? "pending";
+  const service = {
+    ...kindOf("hosting_service"),
+    get: async () => {
+      looks += 1;
+      return remote(liveService, phase());
+    },
+  };
+  const account = Object.assign(fake.account, {
+    invoices: async () => {
+      if (paid === undefined) throw new ApiError({ ...refusal, status: 403 });
+      const own = paid.map((one) => ({ order_id: "1001", paid_at: null, status: one ? "Paid" : "due" }));
+      return [{ order_id: "9", paid_at: null, status: "due" }, ...own] as unknown as InvoiceRecord[];
+    },
+  });
+  account.noteNew("1001");
+  const refusal = {
+    code,
+    summary: "not now",
+    endpoint: "POST /x",
+    reached,
+    status,
+    ...(fields && { fieldErrors: fields }),
+  };
+  let sent = 0;
+  const writer = fakeWriter(() => {
+    sent += 1;
+    const refused = host.times === undefined ? phase() !== "live" : sent <= host.times;
+    if (made && sent === 1) fake.objects.set("301", remote(liveGrant));
+    if (refused) throw new ApiError(refusal);
+    return { ...liveGrant, raw: {} };
+  });
+  const records: unknown[] = [];
+  const context: ApplyContext = {
+    account,
+    writer,
+    project: "acme",
+    parentKind: service,
+    pause: async () => undefined,
+    save: async (resource) => void records.push(structuredClone(resource)),
+    drop: async () => void records.push("dropped"),
+    wait: async (kind, _address, id, _parent, done) => {
+      waits += 1;
+      const found = await account.get(kind, id);
+      return host.waits === undefined && found !== undefined && done(found) ? found : undefined;
+    },
+  };
+  const change: Change = {
+    address: WHERE,
+    type: "hosting_grant",
+    provider: "default",
+    actions: ["create"],
+    before: null,
+    after: complete(fake.kind, GRANT),
+    after_unknown: {},
+    sensitive: [],
+    config: GRANT,
+    reasons: [],
+    deferred: [],
+    private: {},
+    dependsOn: [],
+    requests: 1,
+  };
+  const outcome = await applyChange(fake.kind, change, GRANT, context).catch((error: unknown) => error);
+  const isWait = outcome instanceof NotLiveYet;
+  return { isWait, says: isWait ? outcome.message : undefined, outcome, sent, waits, last: records.at(-1), looks };
+}
+
+describe("a grant of a service that is not live yet", () => {
+  it.each<[why: string, host: Host, says: string]>([
+    ["not paid", { phases: ["pending"], paid: [false] }, "its invoice is not paid"],
+    ["one of two invoices not paid", { phases: ["pending"], paid: [true, false] }, "its invoice is not paid"],
+    ["invoices not readable", { phases: ["pending"] }, "it is not known whether it is paid"],
+    ["no invoice", { phases: ["pending"], paid: [] }, "it is not known whether it is paid"],
+  ])("(%s) is left for later at once, and nothing is recorded of it", async (_, host, why) => {
+    const { says, sent, waits, last } = await grant(host);
+    expect(says).toBe(`${WHERE} waits until service 1001 is live: ${why}`);
+    expect({ sent, waits, last }).toEqual({ sent: 1, waits: 0, last: "dropped" });
+  });
+
+  it("that is paid is waited for, and the grant is made", async () => {
+    const { outcome, sent, waits } = await grant({ phases: ["pending", "live"], paid: [true] });
+    expect(outcome).toMatchObject({ attributes: { id: "301" } });
+    expect({ sent, waits }).toEqual({ sent: 2, waits: 1 });
+  });
+
+  it("that is paid and takes longer than a job is waited for is left for later", async () => {
+    const { says, sent, waits } = await grant({ phases: ["pending"], paid: [true], waits: "in vain" });
+    expect(says).toBe(`${WHERE} waits until service 1001 is live: it is paid, and still being provisioned`);
+    expect({ sent, waits }).toEqual({ sent: 1, waits: 1 });
+  });
+
+  it("that has become live since the refusal is tried again at once, and not without end", async () => {
+    expect(await grant({ phases: ["live"], times: 1 })).toMatchObject({
+      sent: 2,
+      outcome: { attributes: { id: "301" } },
+    });
+    const refused = await grant({ phases: ["live"], times: 99 });
+    expect({ sent: refused.sent, isWait: refused.isWait }).toEqual({ sent: 3, isWait: false });
+    expect(refused.outcome).toMatchObject({ message: "not now" });
+  });
+
+  it.each([400, 402, 404, 409, 412, 422, 423, 425])("is known by a %s", async (status) => {
+    expect((await grant({ phases: ["pending"], paid: [false], status })).isWait).toBe(true);
+  });
+
+  it.each<[why: string, host: Partial<Host>]>([
+    ["a token that may not", { status: 403, code: "api.forbidden" }],
+    ["a token that is not accepted", { status: 401, code: "api.unauthenticated" }],
+    ["a value that the API refuses", { status: 422, code: "api.validation", fields: { email: ["is not allowed"] } }],
+    ["a page of a proxy", { status: 404, code: "api.malformed" }],
+    ["a failure of the server", { status: 500, code: "api.server" }],
+    ["a service that is live", { phases: ["suspended"] }],
+    ["a service of a word that is not understood", { phases: ["unknown"] }],
+  ])("is not taken for %s", async (_, host) => {
+    const { isWait, outcome } = await grant({ phases: ["pending"], paid: [false], times: 99, ...host });
+    expect(isWait).toBe(false);
+    expect(outcome).toBeInstanceOf(ApiError);
+  });
+
+  it("asks nothing of the service where time changes nothing", async () => {
+    expect((await grant({ phases: ["pending"], status: 403, times: 99 })).looks).toBe(0);
+  });
+
+  it("after an answer that leaves the outcome open is left for later only where the list does not show it", async () => {
+    const open = { phases: ["pending"] as const, paid: [false], reached: "maybe" as const };
+    expect(await grant(open)).toMatchObject({ isWait: true, sent: 1, last: "dropped" });
+    expect(await grant({ ...open, made: true })).toMatchObject({
+      isWait: false,
+      outcome: { attributes: { id: "301" } },
+    });
+  });
+});
+
+describe("a single sign-on", () => {
+  const refused = (status: number) =>
+    new ApiError({ code: "api.rejected", summary: "not now", endpoint: "GET /x", reached: "answered", status });
+  const host = (phase: Phase) => {
+    const fake = fakeAccount(kindOf("hosting_service"), remote(liveService, phase));
+    Object.assign(fake.account, { invoices: async () => [{ order_id: "1001", paid_at: null, status: "due" }] });
+    return fake;
+  };
+
+  it("to a service that is not live yet says so, and why", async () => {
+    const { account, kind } = host("pending");
+    expect(await signOnRefused(account, kind, "1001", refused(409))).toMatchObject({
+      message: "The single sign-on waits until service 1001 is live: its invoice is not paid",
+    });
+  });
+
+  it.each([
+    ["live", 409],
+    ["pending", 403],
+  ] as const)("to a service that is %s and answers %i is refused as it came", async (phase, status) => {
+    const { account, kind } = host(phase);
+    const error = refused(status);
+    expect(await signOnRefused(account, kind, "1001", error)).toBe(error);
+  });
+});
