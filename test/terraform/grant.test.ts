@@ -35,7 +35,7 @@ describe.skipIf(noTerraform !== undefined)(titled("grants in Terraform"), { time
   it("of a service that is not paid wait at a host that wants it so: nothing is tainted, and the next apply goes on", async () => {
     const terraform = await startTerraform({ install: "running", sandbox: { autoPay: false } });
     await terraform.write(team('{ "dev@acme.example" = "view" }'));
-    const fault = { method: "POST", path: "/services/:id/grants", phase: "before", status: 409, times: 99 } as const;
+    const fault = { method: "POST", path: "/services/:id/grants", phase: "before", status: 422, times: 99 } as const;
     terraform.control.addFault({ ...fault, body: { message: "The service is not active." } });
     const refused = await terraform.apply();
     expect(refused.code, refused.text).toBe(1);
