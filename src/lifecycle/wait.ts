@@ -52,7 +52,7 @@ export class JobWatch {
 
   /**
    * @returns the object once `done` says so, or once its status is one that is not understood and stays so; undefined when
-   * neither came within the time, it is gone, or the run was stopped.
+   * neither came within the time, it is gone, or the run (or, by its `stop`, this wait) was stopped.
    */
   wait(
     account: Account,
@@ -60,17 +60,20 @@ export class JobWatch {
     alias: string,
     {
       timeoutMs = this.#options.timeoutMs,
+      stop: own,
       ...waiting
-    }: Pick<Waiter, "address" | "id" | "done"> & { timeoutMs?: number },
+    }: Pick<Waiter, "address" | "id" | "done"> & { timeoutMs?: number; stop?: AbortSignal },
     parent?: string,
   ): Promise<Remote | undefined> {
     const { clock, stop } = this.#options;
-    if (stop.aborted || timeoutMs <= 0) return Promise.resolve(undefined);
+    if (stop.aborted || own?.aborted || timeoutMs <= 0) return Promise.resolve(undefined);
     const key = `${alias} ${kind.type} ${parent ?? ""}`;
     const queue = this.#queues.get(key) ?? { account, kind, parent, waiters: new Set(), running: false };
     this.#queues.set(key, queue);
     return new Promise((resolve, reject) => {
-      queue.waiters.add({ ...waiting, deadline: clock.now() + timeoutMs, resolve, reject });
+      const waiter: Waiter = { ...waiting, deadline: clock.now() + timeoutMs, resolve, reject };
+      queue.waiters.add(waiter);
+      own?.addEventListener("abort", () => queue.waiters.delete(waiter) && resolve(undefined), { once: true });
       if (!queue.running) void this.#poll(queue);
     });
   }
@@ -81,7 +84,7 @@ export class JobWatch {
     queue.running = true;
     for (let pause = FIRST_PAUSE_MS; queue.waiters.size > 0; pause = Math.min(pause * 1.5, LONGEST_PAUSE_MS)) {
       await clock.sleep(pause, stop).catch(() => undefined);
-      if (stop.aborted) break;
+      if (stop.aborted || queue.waiters.size === 0) break;
       onWaiting?.(
         [...queue.waiters].map(({ address }) => address),
         (clock.now() - since) / 1000,

@@ -69,7 +69,7 @@ function onceOrphaned(then: () => void): void {
 /** Begins to load the provider at the first call; what comes before it is loaded waits. */
 function lazyPeer(provider: Promise<Provider>): Peer {
   return {
-    handle: async (method, request) => (await provider).handle(method, request),
+    handle: async (method, request, cancelled) => (await provider).handle(method, request, cancelled),
     finish: async () => (await provider).finish(),
     stop: () => void provider.then((loaded) => loaded.stop()),
     close: async () => (await provider).close(),

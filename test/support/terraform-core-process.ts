@@ -29,6 +29,10 @@ export class Life {
   readonly mark = randomUUID();
   /** Each effect that it came to, in words. */
   readonly effects: string[] = [];
+  /** Ctrl-C, for each process of the provider: StopProvider. */
+  readonly stops = new Set<AbortController>();
+  /** The calls under way are given up. */
+  readonly cancelled = new AbortController();
   readonly #endsBefore: number | undefined;
   readonly #end = Promise.withResolvers<never>();
   #over = false;
@@ -70,6 +74,8 @@ export class Machine {
   #folder = newFolder();
   /** Where secrets are written out to. */
   readonly outputs = newFolder();
+  /** The budget of the provider's client. */
+  requestsPerMinute = 60;
   readonly #flying = new Set<Promise<void>>();
   /** What the API said to requests that change something, whether anybody heard it or not. */
   readonly answers: { readonly path: string; readonly body: string }[] = [];
@@ -110,6 +116,7 @@ export class Machine {
     const { clock, sandbox } = this;
     const told: Diagnostic[] = [];
     const { stop, ...connection } = newConnection({ env: {}, log: () => undefined });
+    life.stops.add(stop);
     const journal = this.#journal((warning) => void told.push(warning));
     const client = new HostingClient({
       baseUrl: sandbox.url,
@@ -118,6 +125,8 @@ export class Machine {
       random: () => 0.5,
       dispatcher: this.#agent.compose((dispatch) => this.#watch(life, dispatch)),
       ledger: new MemoryLedger(),
+      requestsPerMinute: this.requestsPerMinute,
+      stop: stop.signal,
     });
     const settings = { statusWords: {} };
     const session: Connection["session"] = {

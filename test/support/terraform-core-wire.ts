@@ -82,10 +82,13 @@ export function completeConfig(type: string, config: ValueObject): ValueObject {
 export class CoreWire {
   readonly #connection: Connection;
   readonly #until: <T>(work: Promise<T>) => Promise<T>;
+  readonly #cancelled: AbortSignal;
 
-  constructor(connection: Connection, until: <T>(work: Promise<T>) => Promise<T>) {
+  /** @param cancelled aborted: the calls are given up, though what they come to is still heard. */
+  constructor(connection: Connection, until: <T>(work: Promise<T>) => Promise<T>, cancelled: AbortSignal) {
     this.#connection = connection;
     this.#until = until;
+    this.#cancelled = cancelled;
   }
 
   async validate(type: string, config: ValueObject): Promise<readonly Said[]> {
@@ -207,7 +210,7 @@ export class CoreWire {
     const call = calls[name];
     if (call === undefined) throw new Error(`the provider has no ${name}`);
     const bytes = toBinary(input, create(input, request));
-    return fromBinary(output, await this.#until(call(bytes, this.#connection)));
+    return fromBinary(output, await this.#until(call(bytes, this.#connection, this.#cancelled)));
   }
 }
 

@@ -180,9 +180,10 @@ export class TerraformCore {
   /** One walk: a process of the provider, which ends with it. */
   async #process<T>(life: Life, walk: (wire: CoreWire) => Promise<T>): Promise<T> {
     const { connection, told } = this.machine.start(life);
-    const result = await walk(new CoreWire(connection, life.until));
+    const result = await walk(new CoreWire(connection, life.until, life.cancelled.signal));
     // Terraform asks it to end: the answers are recorded by then.
-    connection.session?.journal.answered();
+    const unheard = connection.stop.signal.aborted || life.cancelled.signal.aborted;
+    if (!unheard) connection.session?.journal.answered();
     await connection.session?.close();
     refuse(
       "journal",

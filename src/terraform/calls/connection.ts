@@ -10,6 +10,8 @@ import type { Log } from "../wire/log.ts";
 export interface Connection {
   /** What ConfigureProvider opened; undefined before it (validation and functions run without a configuration). */
   session: Session | undefined;
+  /** Terraform gave up a call: what it answered is in nobody's state. */
+  unheard: boolean;
   /** As ConfigureProvider gave it ("1.11.4"); undefined before it. */
   terraformVersion: string | undefined;
   /** What was noticed since the last answer that could tell it: it goes with the next one. */
@@ -24,16 +26,24 @@ export interface Connection {
 
 /**
  * One call: the bytes of a request message in, those of an answer out. What the user should know is a diagnostic in the
- * answer; it throws only what is a defect.
+ * answer; it throws only what is a defect. `cancelled` is aborted when Terraform gives up the call.
  */
-export type Call = (request: Uint8Array, connection: Connection) => Promise<Uint8Array>;
+export type Call = (request: Uint8Array, connection: Connection, cancelled?: AbortSignal) => Promise<Uint8Array>;
 
 /** By the name of the rpc: "ReadResource". */
 export type Calls = Readonly<Record<string, Call>>;
 
 /** A connection that is not configured yet. */
 export function newConnection({ env, log }: Pick<Connection, "env" | "log">): Connection {
-  return { session: undefined, terraformVersion: undefined, warnings: [], stop: new AbortController(), env, log };
+  return {
+    session: undefined,
+    unheard: false,
+    terraformVersion: undefined,
+    warnings: [],
+    stop: new AbortController(),
+    env,
+    log,
+  };
 }
 
 /** @throws HostformError when the provider is not configured. */

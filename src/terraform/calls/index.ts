@@ -24,14 +24,17 @@ export interface Surroundings {
 export function createProvider(surroundings: Surroundings): Provider {
   const connection = newConnection(surroundings);
   return {
-    async handle(method, request) {
+    async handle(method, request, cancelled) {
       const call = Object.hasOwn(table, method) ? table[method] : undefined;
       if (call === undefined) throw noSuchMethod(method);
-      return await call(request, connection);
+      const answer = await call(request, connection, cancelled);
+      if (cancelled?.aborted) connection.unheard = true;
+      return answer;
     },
     async finish() {
-      // After Ctrl-C Terraform may end without its state.
-      if (!connection.stop.signal.aborted && connection.session?.isOpen) connection.session.journal.answered();
+      // After Ctrl-C Terraform may end without its state, and without the answer to a call that it gave up.
+      const { stop, unheard, session } = connection;
+      if (!stop.signal.aborted && !unheard && session?.isOpen) session.journal.answered();
     },
     stop: () => connection.stop.abort(),
     async close() {

@@ -113,7 +113,7 @@ export const calls: Calls = {
   ApplyResourceChange: unary(
     ApplyResourceChange_RequestSchema,
     ApplyResourceChange_ResponseSchema,
-    async ({ typeName, priorState, plannedState, config, plannedPrivate }, connection) => {
+    async ({ typeName, priorState, plannedState, config, plannedPrivate }, connection, cancelled) => {
       const { kind, attributes } = resourceOf(typeName);
       const answer = { newState: priorState, private: plannedPrivate };
       const diagnostics = await told(kind, connection, async () => {
@@ -123,7 +123,7 @@ export const calls: Calls = {
         const planned = decodeDynamic(plannedState, attributes);
         if (planned === null) {
           const { diagnostics, left } =
-            prior === null ? { diagnostics: [] } : await destroyResource(kind, prior, mark, front);
+            prior === null ? { diagnostics: [] } : await destroyResource(kind, prior, mark, front, cancelled);
           Object.assign(answer, {
             newState: encodeDynamic(left?.state ?? null, attributes),
             private: left === undefined ? new Uint8Array() : encodeMark(left.mark),
@@ -133,7 +133,7 @@ export const calls: Calls = {
         const declared = decodeDynamic(config, attributes) ?? {};
         const applied = await applyResource(
           kind,
-          { prior, planned: withoutDoubt(planned), config: declared, mark },
+          { prior, planned: withoutDoubt(planned), config: declared, mark, ...(cancelled && { cancelled }) },
           front,
         );
         Object.assign(answer, {

@@ -16,8 +16,12 @@ import type { Call, Connection } from "./connection.ts";
 export function unary<I extends DescMessage, O extends DescMessage>(
   input: I,
   output: O,
-  answer: (request: MessageShape<I>, connection: Connection) => MessageInitShape<O> | Promise<MessageInitShape<O>>,
+  answer: (
+    request: MessageShape<I>,
+    connection: Connection,
+    cancelled?: AbortSignal,
+  ) => MessageInitShape<O> | Promise<MessageInitShape<O>>,
 ): Call {
-  return async (request, connection) =>
-    toBinary(output, create(output, await answer(fromBinary(input, request), connection)));
+  return async (request, connection, cancelled) =>
+    toBinary(output, create(output, await answer(fromBinary(input, request), connection, cancelled)));
 }

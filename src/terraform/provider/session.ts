@@ -97,6 +97,7 @@ export async function openSession(config: ValueObject, surroundings: Surrounding
       insecureHttp: config.insecure_http === true,
       requestsPerMinute: settings.requestsPerMinute,
       onWait: surroundings.onWait,
+      stop,
       userAgent: userAgent(surroundings.terraformVersion),
     };
     const turns = createTurnsFor({ ...reached, env, clock, onWarning: warn });

@@ -1,6 +1,6 @@
 import { kinds } from "../../kinds/index.ts";
 import type { Kind } from "../../kinds/kind.ts";
-import type { ApplyContext } from "../../lifecycle/index.ts";
+import { type ApplyContext, refuseStopped } from "../../lifecycle/index.ts";
 import { HostformError, type JsonObject, type ResourceState, type ValueObject } from "../../model/index.ts";
 import type { Front } from "./front.ts";
 import { JOB_MS } from "./front.ts";
@@ -21,6 +21,8 @@ export interface Surroundings {
   readonly prior: JsonObject | null;
   readonly operation: "create" | "update" | "delete";
   readonly front: Front;
+  /** Aborted when Terraform gives up the call. */
+  readonly cancelled?: AbortSignal | undefined;
 }
 
 /** What was last recorded of the object while a change was applied. */
@@ -34,10 +36,11 @@ export interface Latest {
  */
 export function applyContext(
   kind: Kind,
-  { name, config, prior, operation, front, isFirst = false }: Surroundings,
+  { name, config, prior, operation, front, cancelled, isFirst = false }: Surroundings,
 ): { readonly context: ApplyContext; readonly latest: Latest } {
   const { session, account, jobs } = front;
-  const { client, clock, project, journal, place, secretOutputs, self, stop } = session;
+  const { client, clock, project, journal, place, secretOutputs, self } = session;
+  const stop = cancelled === undefined ? session.stop : AbortSignal.any([session.stop, cancelled]);
   const base = onceTold(kind, prior ?? {});
   const latest: Latest = { resource: undefined };
   const limit = timeoutOf(config, operation);
@@ -51,7 +54,7 @@ export function applyContext(
         : stoppable(client, stop, { until: clock.now() + limit, name: `timeouts.${operation}` }),
     // Without one nothing is ordered: that is refused before it comes to this.
     project: project ?? "",
-    pause: (ms) => clock.sleep(ms),
+    pause: (ms) => clock.sleep(ms, stop).catch(() => refuseStopped()),
     stop,
     parentKind: kinds.get(kind.nested?.in ?? ""),
     owner: () => place,
@@ -75,7 +78,7 @@ export function applyContext(
     },
     secretOutputs,
     wait: (ofKind, address, id, parent, done) =>
-      jobs.wait(account, ofKind, "default", { address, id, done, timeoutMs: limit ?? JOB_MS }, parent),
+      jobs.wait(account, ofKind, "default", { address, id, done, timeoutMs: limit ?? JOB_MS, stop }, parent),
   };
   return { context, latest };
 }

@@ -37,6 +37,8 @@ export interface ApplyQuestion {
   /** Holds the write-only values. */
   readonly config: ValueObject;
   readonly mark: Mark;
+  /** Aborted when Terraform gives up the call: nothing new is begun. */
+  readonly cancelled?: AbortSignal;
 }
 
 /**
@@ -87,6 +89,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
     prior,
     operation,
     front,
+    cancelled: question.cancelled,
     isFirst: before === undefined,
   });
   const change = changeOf(kind, question, before, front.session.settings);

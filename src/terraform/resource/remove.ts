@@ -55,13 +55,19 @@ export interface Destroyed {
  * Removes a recorded object.
  * @throws HostformError: it stays in the state as it is.
  */
-export async function destroyResource(kind: Kind, prior: JsonObject, mark: Mark, front: Front): Promise<Destroyed> {
+export async function destroyResource(
+  kind: Kind,
+  prior: JsonObject,
+  mark: Mark,
+  front: Front,
+  cancelled?: AbortSignal,
+): Promise<Destroyed> {
   const { change, diagnostics } = await planDestroy(kind, prior, mark, front);
   if (diagnostics.some(isError)) throw new HostformError(diagnostics);
   if (mark.host !== undefined && mark.host !== front.session.host)
     throw new HostformError([otherHost(kind, prior, "removed")]);
   const name = nameOf(kind, prior);
-  const { context, latest } = applyContext(kind, { name, config: prior, prior, operation: "delete", front });
+  const { context, latest } = applyContext(kind, { name, config: prior, prior, operation: "delete", front, cancelled });
   const applied = await applyChange(kind, change, null, { ...context, prior: recordedAs(kind, prior, mark) });
   if (applied.attributes !== null) {
     const state = withFront(kind, applied.attributes, prior) as JsonObject;

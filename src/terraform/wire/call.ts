@@ -3,12 +3,16 @@ import { describeDefect } from "./defect.ts";
 import { Body, framed } from "./framing.ts";
 import { encodeStatusMessage, GrpcError, STATUS } from "./status.ts";
 
-/** Deals with one unary call: the bytes of a request message in, those of an answer out. @throws GrpcError. */
-export type Handler = (request: Uint8Array) => Promise<Uint8Array>;
+/**
+ * Deals with one unary call: the bytes of a request message in, those of an answer out.
+ * @param cancelled aborted when the client gives up the call before it is answered.
+ * @throws GrpcError.
+ */
+export type Handler = (request: Uint8Array, cancelled: AbortSignal) => Promise<Uint8Array>;
 
 /**
- * Carries out one call on its stream. A call whose client has given up is finished all the same: it may be in the middle
- * of an order. A deadline (`grpc-timeout`) is the client's own business for the same reason.
+ * Carries out one call on its stream. A call whose client has given up is finished all the same, so that what is in
+ * the middle of an order is recorded; the handler knows of it, and begins nothing new. A deadline (`grpc-timeout`) is the client's own business for the same reason.
  *
  * @param handler undefined: there is no such method; refused at once, since a streaming client never ends its request.
  * @returns undefined when it was answered, or the error that it ended with.
@@ -19,8 +23,10 @@ export async function carryOut(
 ): Promise<GrpcError | undefined> {
   try {
     if (handler === undefined) throw new GrpcError(STATUS.unimplemented, "there is no such method");
+    const cancelled = new AbortController();
+    stream.once("close", () => cancelled.abort());
     const request = await messageOf(stream);
-    if (request !== undefined) answer(stream, await handler(request));
+    if (request !== undefined) answer(stream, await handler(request, cancelled.signal));
     return undefined;
   } catch (error) {
     const failure =

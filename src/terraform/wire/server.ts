@@ -9,9 +9,10 @@ import { GrpcError, STATUS } from "./status.ts";
 export interface Peer {
   /**
    * @param method the name of the rpc, "ReadResource".
+   * @param cancelled aborted when the client gives up the call.
    * @throws GrpcError when there is no such method.
    */
-  handle(method: string, request: Uint8Array): Promise<Uint8Array>;
+  handle(method: string, request: Uint8Array, cancelled?: AbortSignal): Promise<Uint8Array>;
   /** The client has all that it wanted, and says so: it ends the process in order. */
   finish(): Promise<void>;
   /** The client is gone: what is under way is to come to an end, nothing new is begun. */
@@ -146,7 +147,9 @@ function handlerOf(path: string, peer: Peer, service: string): Handler | undefin
     };
   }
   const prefix = `/${service}/`;
-  return path.startsWith(prefix) ? (request) => peer.handle(path.slice(prefix.length), request) : undefined;
+  return path.startsWith(prefix)
+    ? (request, cancelled) => peer.handle(path.slice(prefix.length), request, cancelled)
+    : undefined;
 }
 
 /** What a peer says to a method that it does not have. */

@@ -46,7 +46,7 @@ function peer(): Peer {
   const name = `peer ${++peers}`;
   let calls = 0;
   return {
-    async handle(method, request) {
+    async handle(method, request, cancelled) {
       calls++;
       if (method === "Echo") return request;
       if (method === "Count") return Buffer.from(String(calls));
@@ -54,7 +54,7 @@ function peer(): Peer {
       if (method !== "Wait") throw noSuchMethod(method);
       entered.resolve();
       await gate.promise;
-      events.push("call ended");
+      events.push(cancelled?.aborted ? "given up, and ended" : "call ended");
       return request;
     },
     finish: async () => {},
@@ -163,7 +163,7 @@ describe("a call", () => {
     expect((await client.call("/test.Service/Count")).message?.toString()).toBe("1");
   });
 
-  it("is finished when its client gives up, since it may be in the middle of an order", async () => {
+  it("is finished when its client gives up, since it may be in the middle of an order, and knows of it", async () => {
     const { endpoint, empty } = await serve();
     const client = await connected(endpoint);
     await Promise.all([client.abandon("/test.Service/Wait", Buffer.from("x")), entered.promise]);
@@ -171,7 +171,7 @@ describe("a call", () => {
     gate.resolve();
     await client.close();
     await empty;
-    expect(events).toEqual(["call ended", "peer 1 stopped", "peer 1 closed", "empty"]);
+    expect(events).toEqual(["given up, and ended", "peer 1 stopped", "peer 1 closed", "empty"]);
   });
 });
 

@@ -1,0 +1,111 @@
+/**
+ * Ctrl-C in Terraform (StopProvider), and calls that Terraform gives up, at any request of an apply. Nothing new leaves,
+ * what is in flight is recorded, nothing is tainted, and the next apply makes nothing twice and asks about nothing that was
+ * not sent.
+ */
+import { describe, expect, it } from "vitest";
+import { testClock } from "../support/clock.ts";
+import { fc } from "../support/fc.ts";
+import { profileOfRun, startSandbox } from "../support/sandbox.ts";
+import { watchSockets } from "../support/sockets.ts";
+import { type Declarations, TerraformCore } from "../support/terraform-core.ts";
+import { Life, Machine } from "../support/terraform-core-process.ts";
+
+interface Case {
+  readonly sites: number;
+  readonly webhooks: number;
+  readonly accounts: number;
+  readonly perMinute: number;
+  /** The request at which it is stopped, and how many turns of the event loop after it was handed to its socket. */
+  readonly at: number;
+  readonly turns: number;
+  /** Terraform gives up its calls, and hears none of their answers. */
+  readonly givesUp: boolean;
+}
+
+const cases = fc.record({
+  sites: fc.integer({ min: 0, max: 6 }),
+  webhooks: fc.integer({ min: 0, max: 3 }),
+  accounts: fc.integer({ min: 0, max: 2 }),
+  perMinute: fc.integer({ min: 3, max: 60 }),
+  at: fc.integer({ min: 1, max: 20 }),
+  turns: fc.integer({ min: 0, max: 8 }),
+  givesUp: fc.boolean(),
+});
+
+function declared({ sites, webhooks, accounts }: Case): Declarations {
+  const many = (count: number, type: string, config: (at: number) => object) =>
+    Array.from({ length: count }, (_, at) => [`${type}.n${at}`, { type, config: config(at) }] as const);
+  return Object.fromEntries([
+    ...many(sites, "hosting_service", (at) => ({ plan_id: 11, currency: "USD", domain: `site${at}.acme.example` })),
+    ...many(webhooks, "hosting_webhook", (at) => ({
+      url: `https://hooks.acme.example/${at}`,
+      events: ["invoice.paid"],
+    })),
+    ...many(accounts, "hosting_client_account", (at) => ({ name: `Client ${at}`, currency: "USD" })),
+  ]) as Declarations;
+}
+
+async function check(drawn: Case): Promise<void> {
+  const clock = testClock();
+  const sandbox = await startSandbox({
+    clock,
+    sleep: async () => {},
+    rateLimit: 0,
+    autoPay: true,
+    provisioningSeconds: 0,
+    ...profileOfRun(),
+  });
+  const machine = new Machine(sandbox, clock);
+  machine.requestsPerMinute = drawn.perMinute;
+  const core = new TerraformCore(machine);
+  const wanted = declared(drawn);
+  const before = core.state;
+
+  const life = new Life();
+  const isWrite = ({ method }: { readonly method: string }) => method !== "GET";
+  let atStop: number | undefined;
+  let running = true;
+  const stopped: Promise<void>[] = [];
+  const stop = async () => {
+    for (let turn = 0; turn < drawn.turns; turn++) await new Promise((resolve) => setImmediate(resolve));
+    if (!running) return;
+    atStop = sent.length;
+    if (drawn.givesUp) life.cancelled.abort();
+    else for (const each of life.stops) each.abort();
+  };
+  const sent = watchSockets(
+    sandbox,
+    (count) => running && count === drawn.at,
+    () => void stopped.push(stop()),
+  );
+  const outcome = await core.run(wanted, { life });
+  running = false;
+  await Promise.all(stopped);
+
+  // Of a call that was given up only reads, which others share, may still leave.
+  const after = sent.slice(atStop ?? sent.length);
+  expect(drawn.givesUp ? after.filter(isWrite) : after, JSON.stringify(outcome.said)).toEqual([]);
+  expect([...core.state.current.values()].filter(({ tainted }) => tainted)).toEqual([]);
+  // What has an intent was sent; all that was sent was answered, so no doubt is left.
+  expect([...core.state.current.values()].filter(({ attributes }) => attributes.id === null)).toEqual([]);
+  if (drawn.givesUp && atStop !== undefined) core.restore(before);
+
+  const again = await core.run(wanted);
+  expect(again.errors).toEqual([]);
+  expect(Object.values((await core.run(wanted)).actions).filter((action) => action !== "no-op")).toEqual([]);
+  const { control } = sandbox;
+  expect(control.list("services").filter(({ domain }) => domain?.startsWith("site"))).toHaveLength(drawn.sites);
+  expect(control.list("webhooks").filter(({ url }) => url.startsWith("https://hooks.acme"))).toHaveLength(
+    drawn.webhooks,
+  );
+  expect(control.list("accounts").filter(({ name }) => name.startsWith("Client "))).toHaveLength(drawn.accounts);
+  await machine.close();
+  await sandbox.close();
+}
+
+describe("Terraform, stopped at any request of an apply", () => {
+  it("sends nothing new, records what was in flight, taints nothing, and makes nothing twice afterwards", async () => {
+    await fc.assert(fc.asyncProperty(cases, check), { numRuns: Number(process.env.HOSTFORM_RUNS ?? 30) });
+  }, 600_000);
+});
