@@ -203,7 +203,7 @@ describe("a connection", () => {
     await expect.poll(() => events).toEqual(["peer 1 stopped"]);
     gate.resolve();
     await empty;
-    expect(events).toEqual(["peer 1 stopped", "call ended", "peer 1 closed", "empty"]);
+    expect(events).toEqual(["peer 1 stopped", "given up, and ended", "peer 1 closed", "empty"]);
   });
 
   it("that is lost is not waited for beyond the grace", async () => {
@@ -236,7 +236,7 @@ describe("the end", () => {
     await expect.poll(() => events).toEqual(["peer 1 stopped"]);
     gate.resolve();
     await ended;
-    expect(events).toEqual(["peer 1 stopped", "call ended", "peer 1 closed", "empty", "ended"]);
+    expect(events).toEqual(["peer 1 stopped", "given up, and ended", "peer 1 closed", "empty", "ended"]);
     await expect(dial(endpoint)).rejects.toThrow();
   });
 });
