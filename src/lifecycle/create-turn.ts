@@ -1,6 +1,7 @@
 import type { CreateTurn, EarlierCreate, Writer } from "../api/index.ts";
-import type { Created, Kind } from "../kinds/kind.ts";
-import { ApiError, type Change, type Diagnostic, HostformError, inQuotes, type JsonObject } from "../model/index.ts";
+import { type Created, type Kind, matches } from "../kinds/kind.ts";
+import { type Change, type Diagnostic, HostformError, inQuotes, type JsonObject } from "../model/index.ts";
+import { refuseStopped } from "./context.ts";
 import { type CreateContext, wasRefused } from "./creating.ts";
 import { believedAfterMs } from "./doubt.ts";
 import { parentOf } from "./read.ts";
@@ -11,9 +12,10 @@ import { parentOf } from "./read.ts";
  *
  * 1. Wait for the turn. What another process began and was killed in may not be in the lists yet: wait for that, too.
  * 2. Another process made something since the lists were read: they are read again. Otherwise no request is added.
- * 3. What nothing shows (a domain) is refused when another run made it, or may have.
+ * 3. The same thing was made, or may have been, by another run: a domain, which nothing shows, is refused; for anything else
+ *    it is waited until the list must show it.
  * 4. Note that the create leaves, carry it out, note what came of it.
- * @throws ApiError `api.cancelled` when the run was stopped while it waited: nothing was sent.
+ * @throws HostformError `interrupted` when the run was stopped while it waited: nothing was sent.
  */
 export async function createInTurn(
   kind: Kind,
@@ -34,10 +36,11 @@ export async function createInTurn(
     if (settles > 0) await pause(settles);
     account.catchUp(turn);
     const note = () => ({ thing: thingOf(kind, planned), owner: context.owner?.() ?? "" });
-    if (kind.creation === "blind" && !change.anyway && change.private.pending === undefined) {
-      const earlier = turn.earlier(note(), account.countAtStart);
-      if (earlier !== undefined && (!earlier.isOwn || earlier.isNew))
-        throw madeElsewhere(kind, change, planned, earlier);
+    const earlier = change.private.pending === undefined ? turn.earlier(note(), account.countAtStart) : undefined;
+    // What the own state has had before, it knows better.
+    if (earlier !== undefined && (!earlier.isOwn || earlier.isNew)) {
+      if (kind.creation !== "blind") await untilShown(kind, planned, earlier, context);
+      else if (!change.anyway) throw madeElsewhere(kind, change, planned, earlier);
     }
     const writer = noting(context.writer, turn, () => turn.begin(note(), account.hostNow()));
     const made = await carryOut({ ...context, writer });
@@ -48,18 +51,24 @@ export async function createInTurn(
     return await account.turns.run(work, stop);
   } catch (error) {
     if (isMyTurn || !stop?.aborted) throw error;
-    const { endpoint } = kind.create(planned, "");
-    throw new ApiError(
-      {
-        code: "api.cancelled",
-        summary: "The run was stopped while another process of this machine made something: the request was not sent",
-        endpoint,
-        reached: "no",
-        fix: "Apply again.",
-      },
-      { cause: error },
-    );
+    return refuseStopped();
   }
+}
+
+/** Waits until the list shows what another run made, or must have shown it if it still exists: lists may lag. */
+async function untilShown(
+  kind: Kind,
+  planned: JsonObject,
+  { at }: EarlierCreate,
+  { account, pause }: CreateContext,
+): Promise<void> {
+  const left = at + believedAfterMs(account.settings) - account.hostNow();
+  if (left <= 0) return;
+  const parent = parentOf(kind, planned);
+  const listed = [...(await account.list(kind, parent)).values()];
+  if (listed.some(({ attributes }) => matches(kind, planned, attributes))) return;
+  await pause(Math.min(left, believedAfterMs(account.settings)));
+  account.forget(kind, parent);
 }
 
 /** The same thing by whichever run it is made; empty while nothing tells it from others. */

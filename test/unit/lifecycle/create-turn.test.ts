@@ -42,7 +42,18 @@ function machine(type: string) {
   const file = path.join(temporaryFolder(), "token.creates");
   const clock = testClock();
   const fake = fakeAccount(kindOf(type));
-
+  /** How long a list is without a new object. */
+  let lagMs = 0;
+  const born = new Map<string, number>();
+  const kind: Kind = {
+    ...fake.kind,
+    ...(fake.kind.list && {
+      async *list(context, parent) {
+        for await (const one of fake.kind.list?.(context, parent) ?? [])
+          if (clock.now() - (born.get(one.id) ?? 0) >= lagMs) yield one;
+      },
+    }),
+  };
   let made = 0;
   const make = ({ endpoint }: Mutation) => {
     made += 1;
@@ -50,6 +61,7 @@ function machine(type: string) {
       return { id: `70${made}`, status: "pending", invoice: null, raw: { domain: "acme.example" } };
     const record = { ...liveWebhook, id: `20${made}`, url: HOOK.url, events: HOOK.events };
     fake.objects.set(record.id, remote(record));
+    born.set(record.id, clock.now());
     return { ...record, raw: {}, secret: "whsec" };
   };
 
@@ -60,7 +72,6 @@ function machine(type: string) {
     const account = new Account({ hostNow: clock.now } as Reader, { statusWords: {} }, undefined, turns);
     const writer = fakeWriter(answer);
     const records: ResourceState[] = [];
-    const { kind } = fake;
     const context: ApplyContext = {
       account,
       writer,
@@ -84,7 +95,10 @@ function machine(type: string) {
     };
     return { account, end, read: () => account.list(kind) };
   };
-  return { begin, clock, asked: fake.asked, made: () => made, file };
+  const lag = (ms: number) => {
+    lagMs = ms;
+  };
+  return { begin, clock, asked: fake.asked, made: () => made, lag, file };
 }
 
 function changeOf(kind: Kind, config: JsonObject, over: Partial<Change>): Change {
@@ -133,6 +147,31 @@ describe("a create that another run on the machine made meanwhile", () => {
     await later.read();
     expect(await later.end()).toMatchObject({ sent: 0, codes: ["plan.exists"] });
     expect(asked).toEqual(["list", "list", "list"]);
+  });
+
+  it("is waited for while lists may lag, and is not made a second time", async () => {
+    const { begin, clock, made, lag } = machine("hosting_webhook");
+    lag(30_000);
+    expect(await begin({ owner: "one" }).end()).toMatchObject({ sent: 1, codes: [] });
+    const second = begin({ owner: "two" });
+    await second.read();
+    clock.advance(1_000);
+    expect(await second.end()).toMatchObject({ sent: 0, codes: ["plan.exists"] });
+    expect(made()).toBe(1);
+    expect(clock.slept).toBeGreaterThanOrEqual(30_000);
+  });
+
+  it("is made again at once when it has gone since, or by the state that had it", async () => {
+    const { begin, clock, made, lag } = machine("hosting_webhook");
+    lag(0);
+    await begin({ owner: "one" }).end();
+    lag(Number.POSITIVE_INFINITY);
+    expect(await begin({ owner: "one" }).end(), "its own, deleted since").toMatchObject({ sent: 1 });
+    expect(clock.slept).toBe(0);
+    clock.advance(600_000);
+    expect(await begin({ owner: "two" }).end(), "long ago, deleted since").toMatchObject({ sent: 1 });
+    expect(clock.slept).toBe(0);
+    expect(made()).toBe(3);
   });
 
   it("is waited for when its answer was lost: it may be on its way still", async () => {
@@ -219,7 +258,7 @@ describe("a run that is stopped while it waits for its turn", () => {
     await other.run(async () => {
       const ending = run.end();
       stop.abort();
-      expect(await ending).toMatchObject({ sent: 0, codes: ["api.cancelled"], records: [] });
+      expect(await ending).toMatchObject({ sent: 0, codes: ["interrupted"], records: [] });
     });
   });
 });
