@@ -1,6 +1,6 @@
 import { isObject } from "../model/index.ts";
 import type { EndpointName } from "./endpoints.ts";
-import type { Form } from "./forms.ts";
+import { type Form, readRecord, snakeNames } from "./forms.ts";
 import { formOf, malformed } from "./malformed.ts";
 
 type Object = { readonly [key: string]: unknown };
@@ -29,72 +29,125 @@ export interface Page {
 }
 
 /** Names of the items of a list, of whatever kind, besides `data`. */
-export const ITEM_NAMES = ["items", "results", "records"];
+export const ITEM_NAMES = ["items", "results", "records", "rows", "list", "entries", "elements", "content"];
 /** Properties that may hold a list but never the items. */
-const NOT_ITEMS = new Set(["links", "meta", "errors", "warnings", "messages", "included"]);
-const META_NAMES = ["meta", "pagination", "page_info", "paging", "page"];
+const NOT_ITEMS = new Set(["links", "_links", "errors", "warnings", "messages", "included", "filters", "sort"]);
+const META_NAMES = ["meta", "_meta", "pagination", "page_info", "paging", "page"];
 
 const COUNTS = {
-  size: ["per_page", "perPage", "page_size", "pageSize", "limit"],
-  number: ["current_page", "currentPage", "page_number", "pageNumber", "page", "number"],
-  last: ["last_page", "lastPage"],
-  pages: ["total_pages", "totalPages", "page_count", "pageCount", "pages"],
-  total: ["total", "total_count", "totalCount", "total_items", "totalItems", "totalElements"],
+  size: ["per_page", "page_size", "items_per_page", "limit", "size"],
+  number: ["current_page", "page_number", "page", "number", "current"],
+  last: ["last_page"],
+  pages: ["total_pages", "page_count", "num_pages", "pages"],
+  total: ["total", "total_count", "total_items", "total_elements", "total_results"],
   from: ["from"],
 } as const;
-const MORE_NAMES = ["has_more", "hasMore", "has_next", "hasNext", "has_more_pages"];
-const NEXT_NAMES = ["next", "next_page", "next_page_url"];
+const MORE_NAMES = ["has_more", "has_next", "has_next_page", "has_more_pages", "more"];
+const NEXT_NAMES = ["next", "next_page", "next_page_url", "next_url"];
 const PREVIOUS_NAMES = ["prev", "previous", "prev_page", "previous_page", "prev_page_url", "previous_page_url"];
 const FIRST_NAMES = ["first", "first_page_url"];
-/** What may stand beside the items of an empty list whose items are null or an object: any other name may be an error's. */
-const BESIDE_ITEMS = new Set<string>([
-  ...META_NAMES,
-  ...Object.values(COUNTS).flat(),
-  ...MORE_NAMES,
-  ...NEXT_NAMES,
-  ...PREVIOUS_NAMES,
-  ...FIRST_NAMES,
-  ...["links", "to", "path", "count", "success", "last_page_url"],
+/** Names that an envelope has beside its items. */
+const ENVELOPE_NAMES = new Set<string>([
+  ...[...META_NAMES, ...NOT_ITEMS, ...Object.values(COUNTS).flat()],
+  ...[...MORE_NAMES, ...NEXT_NAMES, ...PREVIOUS_NAMES, ...FIRST_NAMES],
+  ...["to", "path", "count", "last_page_url", "success", "status", "code", "error", "request_id", "object"],
 ]);
+/** Envelopes are looked into this deep for the items. */
+const DEPTH = 3;
 
 /**
  * Reads the list envelope (§4 Pagination: "one common envelope", its shape not shown). The items are the array itself,
- * `data`, the resource's name, or the only array there is, unless that one is empty: an empty array of a name nobody
- * knows may be anything. A list without items may be null or `{}` in their place, or altogether.
+ * `data`, the resource's name, or the only array of records that there is, wherever it stands. A list without items may
+ * be null or `{}` in their place or altogether, or leave them out beside the page metadata.
  * @throws FailedAttempt api.malformed: any other answer without items is never taken for an empty list.
  */
 export function readPage<T>(endpoint: EndpointName, form: Form<T>, json: unknown): Page {
   if (Array.isArray(json)) return { items: json, next: [] };
   if (json === null || isEmpty(json)) return { items: [], next: [] };
-  const holder = isObject(json) && isObject(json.data) && !isEmpty(json.data) ? json.data : json;
-  const items = isObject(holder) ? itemsOf(holder, form) : undefined;
-  if (items === undefined || !isObject(json)) {
+  const holders = isObject(json) ? holdersIn(json) : [];
+  const said = statementsOf(holders.flatMap(withMeta));
+  const items = itemsOf(holders, form, isPaged(said));
+  if (items === undefined) {
     throw malformed(endpoint, { expected: `a list (each item ${form.noun})`, came: formOf(json) });
   }
-  return { items, ...statementsOf([json, holder as Object].flatMap(withMeta)) };
+  return { items, ...said };
 }
 
 const isEmpty = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;
 
-function itemsOf<T>(holder: Object, form: Form<T>): readonly unknown[] | undefined {
-  const names = ["data", ...form.many, ...ITEM_NAMES];
-  for (const name of names) {
-    const value = holder[name];
-    if (Array.isArray(value)) return value;
-  }
-  const arrays = Object.entries(holder).filter(([name, value]) => Array.isArray(value) && !NOT_ITEMS.has(name));
-  const [only] = arrays;
-  const items = arrays.length === 1 && only !== undefined ? (only[1] as unknown[]) : [];
-  if (items.length > 0) return items;
-  const [empty, ...others] = Object.keys(holder).filter((name) => !BESIDE_ITEMS.has(name));
-  const none = empty !== undefined && names.includes(empty) && (holder[empty] === null || isEmpty(holder[empty]));
-  return none && others.length === 0 ? [] : undefined;
+/** Whether an answer says anything about pages: an error does not. Sizes and limits alone may be those of something else. */
+const isPaged = ({ next, previous, number, last, pages, total }: Omit<Page, "items">) =>
+  next.length > 0 || [previous, number, last, pages, total].some((said) => said !== undefined);
+
+/** The answer and the objects in it that may hold the items or page metadata, outermost first. */
+function holdersIn(json: Object): Object[] {
+  const holders: Object[] = [];
+  const visit = (object: Object, depth: number) => {
+    const holder = snakeNames(object);
+    holders.push(holder);
+    if (depth === DEPTH) return;
+    for (const [name, value] of Object.entries(holder)) {
+      const apart = META_NAMES.includes(name) || NOT_ITEMS.has(name);
+      if (!apart && isObject(value) && !("id" in value)) visit(value, depth + 1);
+    }
+  };
+  visit(json, 1);
+  return holders;
 }
+
+function itemsOf<T>(holders: readonly Object[], form: Form<T>, paged: boolean): readonly unknown[] | undefined {
+  const names = ["data", ...form.many, ...ITEM_NAMES];
+  const known = (name: string) => names.includes(name);
+  const found = holders.flatMap((holder) =>
+    Object.entries(holder).flatMap(([name, value]) => {
+      if (NOT_ITEMS.has(name) || META_NAMES.includes(name)) return [];
+      const alone = Object.entries(holder).every(([other, said]) => other === name || isHarmless(other, said));
+      return [{ name, value: byId(form, value) ?? value, alone }];
+    }),
+  );
+  const lists = found.filter(({ value }) => Array.isArray(value) && value.length > 0) as {
+    name: string;
+    value: unknown[];
+  }[];
+  const records = lists.filter(({ value }) => isItem(form, value[0]));
+  const [only] = records;
+  const named = names.flatMap((name) => records.filter((list) => list.name === name))[0];
+  if (named !== undefined || (records.length === 1 && only !== undefined)) return (named ?? only)?.value;
+  // Items that cannot be read are told as such by whoever reads them.
+  const unread = lists.find(({ name }) => known(name)) ?? (lists.length === 1 ? lists[0] : undefined);
+  if (unread !== undefined && (known(unread.name) || unread.value.some(isObject))) return unread.value;
+  if (records.length > 0) return undefined;
+  if (found.some(({ name, value }) => known(name) && Array.isArray(value))) return [];
+  if (lists.length > 0 || holders.slice(1).some(hasContent)) return undefined;
+  const none = found.some(({ name, value, alone }) => known(name) && alone && (value === null || isEmpty(value)));
+  return paged || none ? [] : undefined;
+}
+
+/** Whether an object in the envelope holds anything but page metadata and other objects: it may be a record. */
+const hasContent = (holder: Object): boolean =>
+  Object.entries(holder).some(
+    ([name, value]) => !ENVELOPE_NAMES.has(name) && value !== null && typeof value !== "object",
+  );
+
+/** What says nothing against an empty list beside it; a message may. */
+const isHarmless = (name: string, value: unknown) =>
+  ENVELOPE_NAMES.has(name) || (typeof value === "string" && /^(?:ok|success)\b/i.test(value));
+
+/** Items by their ids, or by their places, in an object. */
+function byId<T>(form: Form<T>, value: unknown): readonly unknown[] | undefined {
+  const items = isObject(value) ? Object.values(value) : [];
+  return items.length > 0 && items.every((item) => isItem(form, item)) ? items : undefined;
+}
+
+const isItem = <T>(form: Form<T>, value: unknown) => "record" in readRecord(form, value);
 
 /** An envelope, and the objects in it that may hold page metadata. */
 function withMeta(object: Object): Object[] {
-  const inner = META_NAMES.map((name) => object[name]).filter(isObject);
-  return [object, ...inner, ...inner.flatMap((meta) => META_NAMES.map((name) => meta[name]).filter(isObject))];
+  const inner = META_NAMES.map((name) => object[name])
+    .filter(isObject)
+    .map(snakeNames);
+  const deeper = inner.flatMap((meta) => META_NAMES.map((name) => meta[name]).filter(isObject));
+  return [object, ...inner, ...deeper.map(snakeNames)];
 }
 
 function statementsOf(sources: readonly Object[]): Omit<Page, "items"> {

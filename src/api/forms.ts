@@ -29,6 +29,21 @@ const id = z
   .transform(String)
   .refine((value) => value.trim() !== "", "an id that is not empty");
 
+type Fields = { readonly [key: string]: unknown };
+
+/** The same with names in snake_case and without leading underscores, where nothing has that name already. */
+export function snakeNames(value: Fields): Fields {
+  const other = Object.entries(value).flatMap(([name, held]) => {
+    const snake = name
+      .replace(/([a-z\d])([A-Z])/g, "$1_$2")
+      .replaceAll("-", "_")
+      .replace(/^_+/, "")
+      .toLowerCase();
+    return snake === name || Object.hasOwn(value, snake) ? [] : [[snake, held] as const];
+  });
+  return other.length === 0 ? value : { ...value, ...Object.fromEntries(other) };
+}
+
 const scalar = (value: unknown): string | null =>
   typeof value === "string"
     ? value.trim() === ""
@@ -38,19 +53,39 @@ const scalar = (value: unknown): string | null =>
       ? String(value)
       : null;
 
-/** A word or a date as it came; absent, empty and nested values are null. */
-const text = z.unknown().optional().transform(scalar);
+/** A word or a date as it came, alone in a list, or as the name of an object; anything else is null. */
+const text = z.unknown().optional().transform(word);
+
+function word(value: unknown): string | null {
+  if (Array.isArray(value)) return value.length === 1 ? scalar(value[0]) : null;
+  return isObject(value) ? (scalar(value.name) ?? scalar(value.code) ?? scalar(value.value)) : scalar(value);
+}
+
+/** A domain, or that of an address. */
+const domain = z
+  .unknown()
+  .optional()
+  .transform((value) => {
+    const said = word(value);
+    return said !== null && /^https?:\/\//i.test(said) && URL.canParse(said) ? new URL(said).hostname : said;
+  });
 
 /** An instant. Seconds or milliseconds since the epoch become ISO 8601, as §2 has it; 0 is none. Anything else is as it came. */
 const instant = z
   .unknown()
   .optional()
-  .transform((value) => {
+  .transform((said) => {
+    // An object of PHP's: the moment and its zone.
+    const value = isObject(said) ? (said.timestamp ?? said.date ?? said.iso) : said;
     const number = numeric(value);
-    if (number === null) return scalar(value);
+    if (number === null) return utc(scalar(value));
     const ms = number < LEAST_MS ? number * 1000 : number;
     return number < LEAST_SECONDS || ms > MOST_MS ? (number === 0 ? null : scalar(value)) : new Date(ms).toISOString();
   });
+
+/** An instant of SQL's has no zone; it is read as UTC wherever hostform runs. */
+const utc = (text: string | null) =>
+  text !== null && /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(\.\d+)?$/.test(text) ? `${text.replace(" ", "T")}Z` : text;
 
 /** 1973 in seconds; below it a number is a day, a year or a duration. In milliseconds, 1973 and 9999. */
 const LEAST_SECONDS = 100_000_000;
@@ -76,7 +111,9 @@ const integer = z
 const prices = z
   .unknown()
   .optional()
-  .transform((value): Record<string, number> => {
+  .transform((said): Record<string, number> => {
+    const rows = Array.isArray(said) ? said.filter(isObject).map((row) => [row.currency, row.amount ?? row.price]) : [];
+    const value = Array.isArray(said) ? Object.fromEntries(rows) : said;
     if (!isObject(value)) return {};
     const entries = Object.entries(value).map(([currency, price]) => [currency.toUpperCase(), numeric(price)] as const);
     return Object.fromEntries(entries.filter((entry): entry is [string, number] => entry[1] !== null));
@@ -116,7 +153,7 @@ const DOMAIN = /^(?=.{4,253}$)(?:[\p{L}\p{N}_](?:[\p{L}\p{N}_-]*[\p{L}\p{N}])?\.
 /** Where the domain stands, if not under its own name. */
 const DOMAIN_NAMES = [
   ...["domain.name", "domain.domain", "domain.fqdn", "domain_name", "domainName", "primary_domain", "fqdn", "hostname"],
-  ...["site", "website", "name"],
+  ...["target_domain", "site", "website", "name"],
 ];
 
 export const serviceForm: Form<ServiceRecord> = {
@@ -135,7 +172,7 @@ export const serviceForm: Form<ServiceRecord> = {
     plan_id: integer,
     product_type: text,
     status: text,
-    domain: text,
+    domain,
     billing_cycle: text,
     currency: text,
     price: amount,
@@ -172,7 +209,14 @@ export const planForm: Form<PlanRecord> = {
   one: ["plan"],
   many: ["plans"],
   // Gap: only plan_id and the Manage fields are shown.
-  aliases: { id: ["plan_id"], plan_id: ["id"], name: ["plan", "title"], product_type: ["type", "product.type"] },
+  aliases: {
+    id: ["plan_id"],
+    plan_id: ["id"],
+    name: ["plan", "title", "label", "plan_name", "display_name"],
+    product_type: ["type", "product.type", "product", "category"],
+    price: ["amount", "list_price", "monthly_price", "cost"],
+    billing_cycle: ["cycle", "period", "interval"],
+  },
   schema: z.object({
     id,
     plan_id: integer,
@@ -193,9 +237,12 @@ export const grantForm: Form<GrantRecord> = {
   many: ["grants"],
   aliases: {
     id: ["grant_id", "uuid"],
-    email: ["user.email", "user_email"],
-    permission: ["role"],
-    expires_at: ["expires", "expiry", "expiration"],
+    email: [
+      ...["user.email", "user_email", "email_address", "grantee.email", "member.email", "invitee.email"],
+      ...["invitee_email", "recipient"],
+    ],
+    permission: ["role", "access", "access_level", "level"],
+    expires_at: ["expires", "expiry", "expiration", "expiration_date", "expires_on", "valid_until", "ends_at"],
   },
   schema: z.object({ id, email: text, permission: text, expires_at: instant, created_at: instant }),
 };
@@ -212,7 +259,14 @@ export const accountForm: Form<AccountRecord> = {
   noun: "a client account",
   one: ["account", "client_account", "client"],
   many: ["accounts", "client_accounts", "clients"],
-  aliases: { id: ["account_id", "client_account_id", "uuid"] },
+  aliases: {
+    id: ["account_id", "client_account_id", "uuid"],
+    name: ["display_name", "client_name", "title", "label"],
+    company_name: ["company.name", "company"],
+    company_number: ["company.number", "company.registration_number"],
+    vat_number: ["company.vat_number", "company.vat", "vat", "vat_id"],
+    currency: ["default_currency"],
+  },
   schema: z.object({
     id,
     name: text,
@@ -231,9 +285,9 @@ export const migrationRequestForm: Form<MigrationRequestRecord> = {
   aliases: {
     id: ["migration_request_id", "uuid"],
     domain: DOMAIN_NAMES,
-    order_id: ["service_id", "order.id", "service.id"],
+    order_id: ["service_id", "order.id", "service.id", "order", "service"],
   },
-  schema: z.object({ id, domain: text, order_id: text, status: text, created_at: instant }),
+  schema: z.object({ id, domain, order_id: text, status: text, created_at: instant }),
 };
 
 /** Reads one record. `problem` says what is missing; nothing of the contents is in it. */
@@ -248,10 +302,13 @@ export function readRecord<T>(form: Form<T>, value: unknown): { record: T } | { 
   return { record: { ...result.data, raw: item as JsonObject } as T };
 }
 
+/** What any record may be wrapped in, besides its name. */
+export const WRAPPERS = ["data", "result", "item", "record", "resource", "payload", "response"];
+
 /** A record, which may be wrapped on its own: under `data` or under its name. */
-function unwrapped<T>(form: Form<T>, value: { readonly [key: string]: unknown }): { readonly [key: string]: unknown } {
+function unwrapped<T>(form: Form<T>, value: Fields): Fields {
   if (hasId(form, value)) return value;
-  const inner = ["data", ...form.one].map((name) => value[name]).find((held) => hasId(form, held));
+  const inner = [...WRAPPERS, ...form.one].map((name) => value[name]).find((held) => hasId(form, held));
   return isObject(inner) ? inner : value;
 }
 
@@ -264,12 +321,15 @@ export function hasId<T>(form: Form<T>, value: unknown): value is { readonly [ke
  * A copy in which fields that go by another name have their own. A value that is an object does not count as one. A
  * domain goes by another name only where its own is absent, and only what looks like one is taken for it.
  */
-function named<T>(form: Form<T>, value: { readonly [key: string]: unknown }): Record<string, unknown> {
+function named<T>(form: Form<T>, said: Fields): Record<string, unknown> {
+  const fields = ["attributes", "fields", "properties"].map((name) => said[name]).find(isObject) ?? {};
+  const value = snakeNames({ ...fields, ...said });
   const copy: Record<string, unknown> = { ...value };
   for (const [field, aliases] of Object.entries(form.aliases)) {
     const own = value[field];
     if (scalar(own) !== null || (field === "domain" && own !== undefined && !isObject(own))) continue;
-    const fits = (found: unknown) => scalar(found) !== null && (field !== "domain" || DOMAIN.test(String(found)));
+    const fits = (found: unknown) =>
+      scalar(found) !== null && (field !== "domain" || DOMAIN.test(String(found)) || /^https?:/i.test(String(found)));
     copy[field] = aliases.map((alias) => at(value, alias)).find(fits) ?? own;
   }
   return copy;

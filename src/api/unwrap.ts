@@ -1,6 +1,6 @@
 import { isObject } from "../model/index.ts";
 import type { EndpointName } from "./endpoints.ts";
-import { type Form, hasId, readRecord } from "./forms.ts";
+import { type Form, hasId, readRecord, WRAPPERS } from "./forms.ts";
 import { formOf, malformed } from "./malformed.ts";
 
 type Object = { readonly [key: string]: unknown };
@@ -11,8 +11,10 @@ type Object = { readonly [key: string]: unknown };
  */
 function places(json: unknown, names: readonly string[]): Object[] {
   if (!isObject(json)) return [];
-  const inside = isObject(json.data) ? names.map((name) => (json.data as Object)[name]) : [];
-  const candidates = [...inside, json.data, ...names.map((name) => json[name]), json];
+  const within = (holder: unknown, some: readonly string[]) =>
+    isObject(holder) ? some.map((name) => holder[name]) : [];
+  const inside = [...within(json.data, names), json.data, ...within(json.data, WRAPPERS)];
+  const candidates = [...inside, ...within(json, [...names, ...WRAPPERS]), json];
   return candidates
     .map((value) => (isObject(value) && isObject(value.data) && value !== json ? value.data : value))
     .filter(isObject);

@@ -551,12 +551,15 @@ describe("refuses to guess", () => {
 
   const shapes: [unknown, string][] = [
     [{ trace: [] }, 'an object with "trace"'],
-    [{ data: { rows: [] } }, 'an object with "data"'],
+    [{ data: { things: [] } }, 'an object with "data"'],
     [{ message: "Not now" }, 'an object with "message"'],
     [{ data: null, message: "Later" }, 'an object with "data", "message"'],
     [{ data: {}, notice: "Later" }, 'an object with "data", "notice"'],
     [{ services: null, grants: null }, 'an object with "services", "grants"'],
-    [{ rows: null }, 'an object with "rows"'],
+    [{ things: null }, 'an object with "things"'],
+    [{ things: ["a"], page: 1 }, 'an object with "things", "page"'],
+    [{ data: { 7: { domain: "a.example" } }, page: 1 }, 'an object with "data", "page"'],
+    [{ limit: 60, detail: "Later" }, 'an object with "limit", "detail"'],
     [{ services_a: [], services_b: [] }, 'an object with "services_a", "services_b"'],
     ["none", "a string"],
     [{ data: [{ name: "no id" }] }, 'an object with "name"'],
