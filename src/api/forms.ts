@@ -150,6 +150,11 @@ function isOn(value: unknown): boolean {
 
 /** A host name with a dot, in whatever alphabet. */
 const DOMAIN = /^(?=.{4,253}$)(?:[\p{L}\p{N}_](?:[\p{L}\p{N}_-]*[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}\.?$/u;
+/** What a value under another name must look like, where such names are used for other things too. */
+const FITS: Readonly<Record<string, RegExp>> = {
+  domain: new RegExp(`${DOMAIN.source}|^https?://`, "iu"),
+  order_id: /^\d+$/,
+};
 /** Where the domain stands, if not under its own name. */
 const DOMAIN_NAMES = [
   ...["domain.name", "domain.domain", "domain.fqdn", "domain_name", "domainName", "primary_domain", "fqdn", "hostname"],
@@ -328,8 +333,7 @@ function named<T>(form: Form<T>, said: Fields): Record<string, unknown> {
   for (const [field, aliases] of Object.entries(form.aliases)) {
     const own = value[field];
     if (scalar(own) !== null || (field === "domain" && own !== undefined && !isObject(own))) continue;
-    const fits = (found: unknown) =>
-      scalar(found) !== null && (field !== "domain" || DOMAIN.test(String(found)) || /^https?:/i.test(String(found)));
+    const fits = (found: unknown) => word(found) !== null && (FITS[field]?.test(word(found) ?? "") ?? true);
     copy[field] = aliases.map((alias) => at(value, alias)).find(fits) ?? own;
   }
   return copy;

@@ -117,7 +117,8 @@ export class Validator {
     if (client && !accept.includes("application/json")) problems.push("it does not accept application/json (§4)");
     for (const parameter of placed.parameters) {
       const given = valuesOf(parameter, exchange, url, values);
-      problems.push(...this.#parameter(parameter, given, profile, client));
+      // A client does not know how the server fills the gaps; it may ask.
+      problems.push(...this.#parameter(parameter, given, client ? undefined : profile, client));
     }
     const known = placed.parameters.filter((one) => one.in === "query").map(({ name }) => name);
     for (const name of new Set(url.searchParams.keys())) {
