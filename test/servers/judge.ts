@@ -7,7 +7,7 @@ import type { Host, Ran } from "./host.ts";
 
 /** Codes of messages that say what the server did that is not understood, or what is to be decided. */
 const NAMED =
-  /\[(api\.(malformed|pagination|ambiguous|rejected|validation|conflict|server|unreachable|timeout|rate_limited|too_late|not_found|too_large)|plan\.\w+|guard\.\w+|secret\.lost|apply\.\w+)\]/g;
+  /\[((?:api|plan|guard|apply|secret)\.\w+)\]/g;
 
 /** What is wrong with the output or the requests of one command. */
 export function objectionsToRun(ran: Ran): string[] {
