@@ -93,7 +93,7 @@ describe.skipIf(noTerraform !== undefined)(titled("a service in Terraform"), { t
 
   it("is suspended with a word that nobody knows: an error each time, the word, what it should mean, and no taint", async () => {
     const terraform = await startSite('suspended = false\ndeletion_policy = "suspend"', { install: "override" });
-    const words = { active: "ACTIVE", suspended: "SUSPENDED_BY_OWNER" };
+    const words = { active: "ACTIVE", suspended: "HALTED_BY_OWNER" };
     terraform.env.HOSTING_BASE_URL = await rewritingHost(terraform.sandbox.url, (answer) =>
       withStatusWords(answer, words),
     );
@@ -101,7 +101,7 @@ describe.skipIf(noTerraform !== undefined)(titled("a service in Terraform"), { t
     await terraform.write(site('suspended = true\ndeletion_policy = "suspend"'));
     terraform.sent();
     const first = await terraform.apply();
-    const named = [{ detail: expect.stringContaining('status_words = { "SUSPENDED_BY_OWNER" = "suspended" }') }];
+    const named = [{ detail: expect.stringContaining('status_words = { "HALTED_BY_OWNER" = "suspended" }') }];
     expect({ code: first.code, errors: first.errors }, first.text).toMatchObject({ code: 1, errors: named });
     for (const wanted of [true, false]) {
       await terraform.write(site(`suspended = ${wanted}\ndeletion_policy = "suspend"`));
@@ -116,7 +116,7 @@ describe.skipIf(noTerraform !== undefined)(titled("a service in Terraform"), { t
     expect(destroyed.errors, destroyed.text).toMatchObject(named);
     expect(terraform.changesSent()).toEqual(["POST /services/1003/suspend"]);
     await terraform.write(
-      `provider "hosting" {\n  status_words = { SUSPENDED_BY_OWNER = "suspended" }\n}\n`,
+      `provider "hosting" {\n  status_words = { HALTED_BY_OWNER = "suspended" }\n}\n`,
       "provider.tf",
     );
     await terraform.applied();

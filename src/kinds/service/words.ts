@@ -5,49 +5,39 @@ import type { Settings } from "../kind.ts";
  * The words that services are described with are not specified (§2, gaps in field definitions). They are classified
  * here, case-insensitively and whatever joins them; a word that is not known stays unknown and is never acted upon.
  */
-const PHASES: Readonly<Record<string, Phase>> = {
-  pending: "pending",
-  new: "pending",
-  created: "pending",
-  ordered: "pending",
-  awaiting: "pending",
-  waiting: "pending",
-  queued: "pending",
-  processing: "pending",
-  provisioning: "pending",
-  installing: "pending",
-  active: "live",
-  live: "live",
-  running: "live",
-  online: "live",
-  enabled: "live",
-  provisioned: "live",
-  ready: "live",
-  suspended: "suspended",
-  paused: "suspended",
-  terminated: "gone",
-  cancelled: "gone",
-  canceled: "gone",
-  deleted: "gone",
-  removed: "gone",
-  closed: "gone",
-  gone: "gone",
+const WORDS: Readonly<Record<Exclude<Phase, "unknown">, string>> = {
+  pending: `pending new created ordered unpaid awaiting waiting queued scheduled requested submitted reserved processing progress
+    provisioning preparing initializing initialising installing building creating deploying activating setup
+    ausstehend wartend pendiente attente pendente ожидает მოლოდინში`,
+  live: `active activated live running online up enabled provisioned ready operational
+    aktiv activo actif ativo attivo активен აქტიური`,
+  suspended: `suspended paused disabled locked blocked frozen hold onhold deactivated
+    gesperrt suspendido suspendu suspenso sospeso приостановлен შეჩერებული`,
+  gone: `terminated cancelled canceled deleted removed destroyed closed ended withdrawn gone
+    beendet terminado resilie удален დახურული`,
 };
+const PHASES: Readonly<Record<string, Phase>> = Object.fromEntries(
+  Object.entries(WORDS).flatMap(([phase, text]) => words(text).map((word) => [word, phase as Phase])),
+);
 
 /** Words that say nothing of the phase: prefixes, and who or what caused it. */
 const NOISE = new Set(
-  "status state service account is by the for of due to client customer user admin administrator agency host system reseller payment nonpayment overdue abuse".split(
+  "status state service account order is by the for of on in en due to request manually owner staff support client customer user admin administrator agency host system reseller payment nonpayment overdue abuse".split(
     " ",
   ),
 );
 
-const words = (text: string) =>
-  text
-    .replace(/([a-z])([A-Z])/g, "$1 $2")
+/** The words of a text without case, accents and what joins them. */
+function words(text: string): string[] {
+  return text
+    .replace(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
     .toLowerCase()
+    .normalize("NFD")
+    .replace(/\p{M}/gu, "")
     .replace(/non[\s_-]+payment/g, "nonpayment")
-    .split(/[^a-z]+/)
+    .split(/[^\p{L}]+/u)
     .filter((word) => word !== "");
+}
 
 /** The phase of a status word. Words of the user's own (`status_words`) come first. Conflicting or unknown words: unknown. */
 export function phaseOfWord(word: string | null, settings: Settings): Phase {
@@ -61,10 +51,15 @@ export function phaseOfWord(word: string | null, settings: Settings): Phase {
   return phases.size === 1 && phase !== undefined ? phase : "unknown";
 }
 
+/** Words of a provisioning that has not come about: "not started", "inactive". */
+const UNDONE = new Set(["not", "inactive"]);
+
 /** The phase of a service: its status, held back to pending while provisioning is under way. */
 export function phaseOf(status: string | null, provisioning: string | null, settings: Settings): Phase {
   const phase = phaseOfWord(status, settings);
-  return phase === "live" && phaseOfWord(provisioning, settings) === "pending" ? "pending" : phase;
+  const waits =
+    phaseOfWord(provisioning, settings) === "pending" || words(provisioning ?? "").some((one) => UNDONE.has(one));
+  return phase === "live" && waits ? "pending" : phase;
 }
 
 const CYCLES: Readonly<Record<string, number>> = {

@@ -27,6 +27,20 @@ describe("the phase of a status word", () => {
     ["SERVICE_STATUS_RUNNING", "live"],
     ["running", "live"],
     ["new", "pending"],
+    // Synonyms, causes, other languages.
+    ["In progress", "pending"],
+    ["unpaid", "pending"],
+    ["Activated", "live"],
+    ["up", "live"],
+    ["SUSPENDED_BY_OWNER", "suspended"],
+    ["On Hold", "suspended"],
+    ["locked (on request)", "suspended"],
+    ["disabledByCustomer", "suspended"],
+    ["service-ended", "gone"],
+    ["Aktiv", "live"],
+    ["en attente", "pending"],
+    ["résilié", "gone"],
+    ["შეჩერებული", "suspended"],
     // Words that say two things, or a thing and its opposite, are not acted upon.
     ["active, suspended", "unknown"],
     ["pending cancellation", "unknown"],
@@ -46,7 +60,12 @@ describe("the phase of a status word", () => {
     ["---", "unknown"],
     ["constructor", "unknown"],
     ["__proto__", "unknown"],
-    ["активна", "unknown"],
+    ["有効", "unknown"],
+    // Switched off is not suspended: who owns a server may have done it.
+    ["stopped", "unknown"],
+    ["offline", "unknown"],
+    ["not suspended", "unknown"],
+    ["1", "unknown"],
     [null, "unknown"],
   ])("%j is %s", (word, phase) => {
     expect(phaseOfWord(word, plain)).toBe(phase);
@@ -88,6 +107,8 @@ describe("the phase of a service", () => {
     ["active", "provisioned", "live", "both agree"],
     ["active", "provisioning", "pending", "ready is what is provisioned"],
     ["active", "pending", "pending", "ordered only"],
+    ["active", "not started", "pending", "nothing has begun"],
+    ["active", "inactive", "pending", "the same in one word"],
     ["active", null, "live", "no provisioning state at all"],
     ["active", "", "live", "an empty one"],
     ["active", "done", "live", "an unknown provisioning state does not make a known status unknown"],

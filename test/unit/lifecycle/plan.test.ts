@@ -892,7 +892,7 @@ describe("the plan of a resource", () => {
   });
 
   it.each([
-    ["suspended", "SUSPENDED_BY_OWNER", '"SUSPENDED_BY_OWNER": suspended'],
+    ["suspended", "HALTED_BY_OWNER", '"HALTED_BY_OWNER": suspended'],
     ["suspended", "7", '"7": suspended'],
     ["suspended", "ACTIVE_AGAIN", '"ACTIVE_AGAIN": suspended'],
     ["live", "UNSUSPENDED", '"UNSUSPENDED": live'],
@@ -929,8 +929,8 @@ describe("the plan of a resource", () => {
       };
       return planResource(inputOf(one)).diagnostics[0]?.fix;
     };
-    expect(fixOf("SUSPENDED_BY_OWNER")).toContain(
-      '"SUSPENDED_BY_OWNER": suspended } } }` if it is suspended, `live` if it is up',
+    expect(fixOf("SUSPENDED_BY_NEIGHBOUR")).toContain(
+      '"SUSPENDED_BY_NEIGHBOUR": suspended } } }` if it is suspended, `live` if it is up',
     );
     expect(fixOf("odd")).toContain('"odd": live } } }` if it is up, `suspended` if it is suspended');
     expect(fixOf(null)).toContain("until the API shows a status");
