@@ -70,6 +70,9 @@ function asInStack(fix: string, flags: string): string {
       .replaceAll(/`import: "?[^`]*` in its block/g, "an `import` block (`importFrom` in the program)")
       .replaceAll(/`([^`]+)`/g, (whole, code: string) => {
         if (ON_STACKS.test(code)) return SAYS_WHICH.test(code) ? whole : `\`${code} ${flags}\``;
+        const mapped = /^providers: \{ \S+: \{ (status_words): (\{ ".*": )(\w+) \} \} \}$/.exec(code);
+        if (mapped !== null)
+          return `\`"${mapped[1]}": ${mapped[2]}${JSON.stringify(mapped[3])} }\` in the provider's configuration`;
         const [, key, value] = /^([a-z_]+): ([^`{[$]+)$/.exec(code) ?? [];
         return key === undefined || value === undefined ? whole : `\`"${key}": ${jsonOf(key, value)}\``;
       })

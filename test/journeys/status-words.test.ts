@@ -129,6 +129,16 @@ describe("a status that is not understood", () => {
     await project.apply();
   });
 
+  it("is no reason for a watch to look less often: somebody has to say what it means", async () => {
+    const project = await hosted(() => ({ active: "OK_FINE" }));
+    await project.declare(www({ suspended: false }));
+    const before = project.clock.now();
+    const ran = await project.run("watch", "--auto-approve", "--interval", "5m", "--max-runs", "4");
+    expect(ran.code, ran.text).toBe(1);
+    expect(ran.text.match(/is not understood \[plan\.unknown_status\]/g)).toHaveLength(1);
+    expect(project.clock.now() - before).toBeLessThan(16 * MINUTE_MS);
+  });
+
   it("without anything that hostform did leaves open what it means", async () => {
     const words = { active: "OK_FINE" };
     const project = await hosted(() => words);

@@ -36,6 +36,18 @@ describe("what is said of a stack", () => {
     expect(destroyed).toContain("`hostform state rm ADDRESS --stack infra --var x=1`");
   });
 
+  it("maps a status word where the provider of a stack is configured", async () => {
+    const project = await startProject({ pinned: { status: ["lower"] } });
+    write(project, { hosting_service: { a: { ...SERVICE, suspended: true } } });
+    expect((await project.run("apply", "--auto-approve", "--stack", "infra")).code).toBe(0);
+    project.control.change("services", 1003, { status: "fraud" });
+    const text = said(await project.run("plan", "--stack", "infra"));
+    expect(text).toContain('`"status_words": { "fraud": "live" }` in the provider\'s configuration if it is up');
+    const provider = { hosting: [{ project: "acme", status_words: { fraud: "suspended" } }] };
+    write(project, { hosting_service: { a: { ...SERVICE, suspended: true } } }, { provider });
+    expect((await project.run("plan", "--stack", "infra", "--detailed-exitcode")).code).toBe(0);
+  });
+
   it("tells of an error that is thrown in the same way, and once", async () => {
     const project = await startProject();
     write(project, { hosting_service: { a: SERVICE } });

@@ -1,4 +1,4 @@
-import { HostformError, isNoOp, type State } from "../../../model/index.ts";
+import { HostformError, isFulfilled, isNoOp, type State } from "../../../model/index.ts";
 import { doneChanges } from "../../../report/index.ts";
 import type { GuardFlags } from "../../guards.ts";
 import type { Invocation } from "../../io.ts";
@@ -160,7 +160,9 @@ export class Watch {
     this.#cut = end === "incomplete" && result?.interrupted === true;
     this.#good = ["as_declared", "differs", "applied"].includes(end) && plan.pending.length === 0;
     const kind = targets.length === 0 ? "whole" : "hinted";
-    const outcome = end === "incomplete" ? "troubled" : "ended";
+    // A status that is not understood is not mended by waiting: somebody has to say what it means.
+    const failed = end === "incomplete" && !(result && isFulfilled({ ...result, unfulfilled: [] }));
+    const outcome = failed ? "troubled" : "ended";
     this.#schedule.ended({ kind, at: this.#now, requests, perMinute, outcome });
     if (end === "widened") this.#schedule.widen(this.#now);
     if (kind === "hinted") return;
