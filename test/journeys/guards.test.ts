@@ -141,6 +141,24 @@ describe("max_spend", () => {
     expect(ran.text).toContain("Error: The orders of this run cost 501 USD; max_spend allows 500 USD [guard.spend]");
   });
 
+  it("that was exceeded stops a watch from ordering, also at its next looks", async () => {
+    const names = ["a", "b", "c"];
+    const services = Object.fromEntries(names.map((name) => [name, { ...www, domain: `${name}.example` }]));
+    const project = await startProject({
+      declare: { ...declare({ max_spend: { USD: 1800 } }), services },
+      pinned: PRICED,
+    });
+    const order = { id: 9000, plan: "Shared Start", status: "pending", created_at: "2026-11-21T10:00:00Z" };
+    const invoice = { id: 1, order_id: 9000, subtotal: 450, total: 2000, currency: "USD", status: "unpaid" };
+    const data = { service: order, invoice };
+    project.control.addFault({ method: "POST", path: "/services", phase: "before", status: 201, body: { data } });
+    const ran = await project.run("watch", "--auto-approve", "--max-runs", "3");
+    expect(ran.code, ran.text).toBe(1);
+    expect(project.changesSent()).toEqual(["POST /services"]);
+    expect(ran.text).toContain("The orders of this run cost 2000 USD; max_spend allows 1800 USD");
+    expect(ran.text).toContain("max_orders allows 0");
+  });
+
   it("refuses a price whose currency nobody names, and orders nothing", async () => {
     const gel = (domain: string) => ({ plan_id: 11, currency: "GEL", domain });
     const services = { a: gel("a.example"), b: gel("b.example"), c: gel("c.example") };

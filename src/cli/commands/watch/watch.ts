@@ -1,4 +1,4 @@
-import { HostformError, isFulfilled, isNoOp, type State } from "../../../model/index.ts";
+import { HostformError, isError, isFulfilled, isNoOp, type State } from "../../../model/index.ts";
 import { doneChanges } from "../../../report/index.ts";
 import type { GuardFlags } from "../../guards.ts";
 import type { Invocation } from "../../io.ts";
@@ -48,6 +48,8 @@ export class Watch {
   #looks = 0;
   /** Something declared is not made, or a create has no known outcome: an event about an unknown id may be about it. */
   #open = true;
+  /** Invoices exceeded a limit on spending: nothing more is ordered, however little a later look by itself would. */
+  #spent = false;
   /** The last look ended as an `apply` that succeeds does: what only a person may order anew is none of its plan. */
   #good = true;
 
@@ -132,7 +134,7 @@ export class Watch {
     const look = await lookOnce(own, {
       targets: told.targets,
       autoApprove,
-      guards,
+      guards: this.#spent ? { ...guards, maxOrders: 0 } : guards,
       onPlan: (plan, moneyScale) => {
         news = this.#telling.plan(plan, this.#memory.compare(plan, told.targets), told, moneyScale);
       },
@@ -157,6 +159,7 @@ export class Watch {
   /** What follows from a look for the next ones. */
   #note({ plan, end, result, requests, perMinute }: Look, { look, targets }: Told): void {
     this.#looks = look;
+    if (result?.diagnostics.some((each) => each.code === "guard.spend" && isError(each))) this.#spent = true;
     this.#cut = end === "incomplete" && result?.interrupted === true;
     this.#good = ["as_declared", "differs", "applied"].includes(end) && plan.pending.length === 0;
     const kind = targets.length === 0 ? "whole" : "hinted";
