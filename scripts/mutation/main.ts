@@ -24,6 +24,7 @@ const { values: options, positionals } = parseArgs({
     all: { type: "boolean", default: false },
     sample: { type: "string", default: SAMPLE },
     seed: { type: "string", default: process.env.HOSTFORM_SEED ?? String(Date.now() % 2 ** 31) },
+    // For work on the tests of one file: only test files of such a name, and without asking the compiler.
     tests: { type: "string", multiple: true },
   },
 });
@@ -124,7 +125,7 @@ await vitest.close();
 const explained = parse(readFileSync(path.join(import.meta.dirname, "explained.yaml"), "utf8")) ?? {};
 const input = { areas, mutants, chosen, explained, refused: new Set<number>() };
 const { survivors } = judge(readFileSync(log, "utf8"), input);
-for (const id of refusedByTypes(root, survivors, firstIds)) input.refused.add(id);
+if (options.tests === undefined) for (const id of refusedByTypes(root, survivors, firstIds)) input.refused.add(id);
 const verdict = judge(readFileSync(log, "utf8"), input);
 if (process.env.HOSTFORM_MUTATION_KEEP === undefined) rmSync(folder, { recursive: true });
 else console.log(`Log: ${log}`);
