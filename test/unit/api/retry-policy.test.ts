@@ -124,7 +124,7 @@ describe("how often, and how long in between", () => {
       seen.push(one);
       return OK;
     })(sent);
-    expect(seen).toEqual([{ ...sent, attempt: 1 }]);
+    expect(seen).toMatchObject([{ ...sent, attempt: 1 }]);
   });
 
   it("does not touch what is no failure of a request", async () => {

@@ -1,0 +1,635 @@
+// Changes as they are carried out: each request, and what is recorded before and after it. A line that is missing here is
+// something that a crash at that point would lose.
+import { describe, expect, it } from "vitest";
+import type { Mutation } from "../../../src/api/index.ts";
+import type { Remote } from "../../../src/kinds/kind.ts";
+import { type ApplyContext, applyChange } from "../../../src/lifecycle/index.ts";
+import {
+  type Change,
+  HostformError,
+  type JsonObject,
+  type Phase,
+  type PrivateMark,
+  type ResourceState,
+  type ValueObject,
+} from "../../../src/model/index.ts";
+import { START } from "../../support/clock.ts";
+import {
+  complete,
+  failure,
+  fakeAccount,
+  fakeWriter,
+  kindOf,
+  liveGrant,
+  liveService,
+  liveWebhook,
+  notFound,
+  recorded,
+  remote,
+} from "../../support/subjects.ts";
+
+interface Case {
+  readonly type: string;
+  readonly actions: Change["actions"];
+  readonly before?: JsonObject;
+  readonly config?: JsonObject;
+  readonly mark?: PrivateMark;
+  readonly removal?: Change["removal"];
+  readonly prior?: PrivateMark;
+  readonly over?: Partial<Change>;
+  /** What the account lists. */
+  readonly live?: readonly Remote[];
+  /** Answers by endpoint; default: done. */
+  readonly answers?: Readonly<Record<string, (nth: number) => unknown>>;
+  /** What the service shows when its job is waited for; undefined: nothing within the time. */
+  readonly shows?: { readonly status: string; readonly phase: Phase };
+}
+
+/** `[attempt suspendService, job suspended from "active", deposed 201]`. */
+function markText({ pending, attempt, deposed, generation, job, created, ...rest }: PrivateMark): string {
+  const parts = [
+    pending && `pending ${pending.operation}`,
+    attempt && `attempt ${attempt.operation}${attempt.body === undefined ? "" : " with its body"}`,
+    deposed && `deposed ${deposed.id}`,
+    generation && `generation ${generation}`,
+    job && `job ${job.toward} from ${JSON.stringify(job.before)} since ${Date.parse(job.since) - START}`,
+    created && "young",
+    ...Object.keys(rest),
+  ].filter(Boolean);
+  return parts.length === 0 ? "" : ` [${parts.join(", ")}]`;
+}
+
+const service = (over: JsonObject = {}) =>
+  complete(kindOf("hosting_service"), { ...liveService, plan_id: 11, ...over });
+const webhook = (over: JsonObject = {}) =>
+  complete(kindOf("hosting_webhook"), { ...liveWebhook, secret: "whsec_old", ...over });
+
+async function trace(one: Case) {
+  const { type, before, config = {}, mark = {}, live = [], answers = {}, shows } = one;
+  const { account, kind } = fakeAccount(kindOf(type), ...live);
+  const lines: string[] = [];
+  const writer = fakeWriter(async ({ endpoint, params, body }: Mutation, nth) => {
+    lines.push([endpoint, ...Object.values(params ?? {}), ...(body ? [JSON.stringify(body)] : [])].join(" "));
+    return answers[endpoint]?.(nth);
+  });
+  const address = `${type}.a`;
+  const prior = before && recorded(address, before, { private: one.prior ?? mark });
+  const context: ApplyContext = {
+    account,
+    writer,
+    project: "acme",
+    prior,
+    pause: async () => undefined,
+    save: async ({ attributes: { id, status, suspended, secret }, private: saved }: ResourceState) => {
+      const told = { status, suspended, secret };
+      const shown = Object.entries(told).flatMap(([name, value]) => (value == null ? [] : [`${name}=${value}`]));
+      lines.push(`save ${[id ?? "-", ...shown].join(" ")}${markText(saved)}`);
+    },
+    drop: async (dropped) => void lines.push(`drop ${dropped}`),
+    wait: async (_kind, waited, id, parent, done) => {
+      lines.push(`wait ${waited} ${id}${parent === undefined ? "" : ` of ${parent}`}`);
+      if (shows === undefined) return undefined;
+      const { suspended: _, ...told } = liveService;
+      const suspended: JsonObject = shows.phase === "unknown" ? {} : { suspended: shows.phase === "suspended" };
+      const found = remote({ ...told, status: shows.status, ...suspended }, shows.phase);
+      expect(done({ ...found, phase: "pending" }), "a pending one is never done").toBe(false);
+      return found;
+    },
+  };
+  const change = {
+    address,
+    type,
+    provider: "default",
+    actions: one.actions,
+    before: before ?? null,
+    after: complete(kind, { ...before, ...config }),
+    after_unknown: {},
+    sensitive: [],
+    config,
+    reasons: [],
+    deferred: [],
+    private: mark,
+    dependsOn: [],
+    requests: 1,
+    ...(one.removal && { removal: one.removal }),
+    ...one.over,
+  } as Change;
+  const removed = one.removal !== undefined;
+  const outcome = await applyChange(kind, change, removed ? null : (config as ValueObject), context).then(
+    ({ attributes, diagnostics, awaiting, unclear, invoice }) => [
+      ...diagnostics.map(({ code, address: of }) => `${code} ${of}`),
+      ...(awaiting ? [`awaiting ${awaiting}`] : []),
+      ...(unclear ? [`unclear: ${unclear.code}`] : []),
+      ...(invoice ? [`invoice ${invoice.id}`] : []),
+      attributes === null ? "left the state" : `is ${attributes.id}`,
+    ],
+    (error: unknown) => {
+      if (error instanceof HostformError) return error.diagnostics.map(({ code }) => `failed: ${code}`);
+      throw error;
+    },
+  );
+  return [...lines, ...outcome];
+}
+
+const HOOK = { url: "https://new.acme.example", events: ["invoice.paid"] };
+const hookMade = () => ({ ...liveWebhook, ...HOOK, id: "202", raw: {}, secret: "whsec_new" });
+const refused = () => {
+  throw failure("answered", 422);
+};
+const lost = () => {
+  throw failure("maybe");
+};
+const missing = () => {
+  throw notFound();
+};
+const DELETED = "deleteWebhook 201";
+const OLD = "save 201 secret=whsec_old";
+const NEW = "save 202 secret=whsec_new";
+const create = `createWebhook ${JSON.stringify(HOOK)}`;
+const replaced = {
+  type: "hosting_webhook",
+  before: webhook(),
+  config: HOOK,
+  over: { after: complete(kindOf("hosting_webhook"), HOOK) },
+};
+const pending: PrivateMark["pending"] = { since: new Date(START).toISOString(), operation: "createWebhook" };
+
+describe("a webhook that takes the place of another", () => {
+  it.each<[string, Case, string[]]>([
+    [
+      "is there before the old one goes, and the old one is remembered until it has gone",
+      { ...replaced, actions: ["create", "delete"], answers: { createWebhook: hookMade } },
+      [
+        "save - [pending createWebhook, deposed 201]",
+        create,
+        `${NEW} [deposed 201]`,
+        `${NEW} [attempt deleteWebhook, deposed 201]`,
+        DELETED,
+        NEW,
+        "is 202",
+      ],
+    ],
+    [
+      "goes itself first if an earlier replacement left one behind: there is room for one",
+      {
+        ...replaced,
+        actions: ["create", "delete"],
+        mark: { deposed: { id: "200" } },
+        answers: { createWebhook: hookMade },
+      },
+      [
+        `${OLD} [attempt deleteWebhook, deposed 200]`,
+        "deleteWebhook 200",
+        OLD,
+        "save - [pending createWebhook, deposed 201]",
+        create,
+        `${NEW} [deposed 201]`,
+        `${NEW} [attempt deleteWebhook, deposed 201]`,
+        DELETED,
+        NEW,
+        "is 202",
+      ],
+    ],
+    [
+      "and is refused leaves the old one as it was",
+      { ...replaced, actions: ["create", "delete"], answers: { createWebhook: refused } },
+      ["save - [pending createWebhook, deposed 201]", create, OLD, "failed: api.server"],
+    ],
+    [
+      "is there, and the old one cannot be deleted: both are remembered",
+      { ...replaced, actions: ["create", "delete"], answers: { createWebhook: hookMade, deleteWebhook: refused } },
+      [
+        "save - [pending createWebhook, deposed 201]",
+        create,
+        `${NEW} [deposed 201]`,
+        `${NEW} [attempt deleteWebhook, deposed 201]`,
+        DELETED,
+        `${NEW} [deposed 201]`,
+        "failed: api.server",
+      ],
+    ],
+    [
+      "that goes first is forgotten before another is made",
+      { ...replaced, actions: ["delete", "create"], answers: { createWebhook: hookMade } },
+      [
+        `${OLD} [attempt deleteWebhook]`,
+        DELETED,
+        "drop hosting_webhook.a",
+        "save - [pending createWebhook]",
+        create,
+        NEW,
+        "is 202",
+      ],
+    ],
+    [
+      "that goes first, and of which no other is made, is gone",
+      { ...replaced, actions: ["delete", "create"], answers: { createWebhook: refused } },
+      [
+        `${OLD} [attempt deleteWebhook]`,
+        DELETED,
+        "drop hosting_webhook.a",
+        "save - [pending createWebhook]",
+        create,
+        "drop hosting_webhook.a",
+        "failed: api.server",
+      ],
+    ],
+  ])("%s", async (_, one, expected) => expect(await trace(one)).toEqual(expected));
+});
+
+describe("a removal", () => {
+  const hook = { type: "hosting_webhook", actions: ["delete"] as const, before: webhook(), removal: "delete" as const };
+  const paid = { type: "hosting_service", actions: ["forget"] as const, before: service() };
+
+  it.each<[string, Case, string[]]>([
+    [
+      "is written down, sent, and forgotten",
+      hook,
+      [`${OLD} [attempt deleteWebhook]`, DELETED, "drop hosting_webhook.a", "left the state"],
+    ],
+    [
+      "takes what a replacement left behind along, that first",
+      { ...hook, mark: { deposed: { id: "200" } } },
+      [
+        `${OLD} [attempt deleteWebhook, deposed 200]`,
+        "deleteWebhook 200",
+        OLD,
+        `${OLD} [attempt deleteWebhook]`,
+        DELETED,
+        "drop hosting_webhook.a",
+        "left the state",
+      ],
+    ],
+    [
+      "of what is gone already is done",
+      { ...hook, answers: { deleteWebhook: missing } },
+      [`${OLD} [attempt deleteWebhook]`, DELETED, OLD, "drop hosting_webhook.a", "left the state"],
+    ],
+    [
+      "is not done because somebody says not found of what is still listed",
+      { ...hook, live: [remote(liveWebhook)], answers: { deleteWebhook: missing } },
+      [`${OLD} [attempt deleteWebhook]`, DELETED, OLD, "failed: api.malformed"],
+    ],
+    [
+      "of what was just created is not done because a list that lags does not show it",
+      { ...hook, mark: { created: new Date(START - 1000).toISOString() }, answers: { deleteWebhook: missing } },
+      [`${OLD} [attempt deleteWebhook, young]`, DELETED, `${OLD} [young]`, "failed: api.not_found"],
+    ],
+    [
+      "of what was created a while ago is",
+      { ...hook, mark: { created: new Date(START - 90_000).toISOString() }, answers: { deleteWebhook: missing } },
+      [`${OLD} [attempt deleteWebhook]`, DELETED, OLD, "drop hosting_webhook.a", "left the state"],
+    ],
+    [
+      "that is refused takes its mark back",
+      { ...hook, answers: { deleteWebhook: refused } },
+      [`${OLD} [attempt deleteWebhook]`, DELETED, OLD, "failed: api.server"],
+    ],
+    [
+      "whose answer is lost keeps it",
+      { ...hook, answers: { deleteWebhook: lost } },
+      [`${OLD} [attempt deleteWebhook]`, DELETED, "failed: api.server"],
+    ],
+    ["that only forgets sends nothing", { ...paid, removal: "forget" }, ["drop hosting_service.a", "left the state"]],
+    [
+      "that forgets leaves what a replacement left behind as well",
+      { ...paid, removal: "forget", mark: { deposed: { id: "1000" } } },
+      ["drop hosting_service.a", "left the state"],
+    ],
+    [
+      "that suspends is seen to be done before it forgets",
+      { ...paid, removal: "suspend", shows: { status: "Suspended", phase: "suspended" } },
+      [
+        'save 1001 status=active suspended=false [attempt suspendService, job suspended from "active" since 0]',
+        "suspendService 1001",
+        'save 1001 status=active suspended=false [job suspended from "active" since 0]',
+        "wait hosting_service.a 1001",
+        "save 1001 status=Suspended suspended=true",
+        "drop hosting_service.a",
+        "left the state",
+      ],
+    ],
+    [
+      "that suspends, and is not seen to be done, is looked at again by the next run",
+      { ...paid, removal: "suspend" },
+      [
+        'save 1001 status=active suspended=false [attempt suspendService, job suspended from "active" since 0]',
+        "suspendService 1001",
+        'save 1001 status=active suspended=false [job suspended from "active" since 0]',
+        "wait hosting_service.a 1001",
+        'save 1001 status=active suspended=false [job suspended from "active" since 0]',
+        "awaiting job",
+        "is 1001",
+      ],
+    ],
+    [
+      "of what is suspended already has nothing to send",
+      { ...paid, before: service({ suspended: true, status: "suspended" }), removal: "suspend" },
+      ["drop hosting_service.a", "left the state"],
+    ],
+  ])("%s", async (_, one, expected) => expect(await trace(one)).toEqual(expected));
+});
+
+describe("a change in place", () => {
+  const update = {
+    type: "hosting_service",
+    actions: ["update"] as const,
+    before: service(),
+    config: { suspended: true },
+  };
+  const asked = 'save 1001 status=active suspended=false [attempt suspendService, job suspended from "active" since 0]';
+  const answered = 'save 1001 status=active suspended=false [job suspended from "active" since 0]';
+
+  it.each<[string, Case, string[]]>([
+    [
+      "is written down, sent, awaited, and recorded as it is seen",
+      { ...update, shows: { status: "suspended", phase: "suspended" } },
+      [
+        asked,
+        "suspendService 1001",
+        answered,
+        "wait hosting_service.a 1001",
+        "save 1001 status=suspended suspended=true",
+        "save 1001 status=suspended suspended=true",
+        "is 1001",
+      ],
+    ],
+    [
+      "that is not seen to be done keeps what was asked for",
+      update,
+      [
+        asked,
+        "suspendService 1001",
+        answered,
+        "wait hosting_service.a 1001",
+        answered,
+        answered,
+        "awaiting job",
+        "is 1001",
+      ],
+    ],
+    [
+      "that ends in a word that is not understood says so, and keeps what was asked for",
+      { ...update, shows: { status: "SUSPENDED_BY_OWNER", phase: "unknown" } },
+      [
+        asked,
+        "suspendService 1001",
+        answered,
+        "wait hosting_service.a 1001",
+        'save 1001 status=SUSPENDED_BY_OWNER suspended=false [job suspended from "active" since 0]',
+        'save 1001 status=SUSPENDED_BY_OWNER suspended=false [job suspended from "active" since 0]',
+        "awaiting status",
+        "unclear: plan.unknown_status",
+        "is 1001",
+      ],
+    ],
+    [
+      "that is refused takes back what was asked for",
+      { ...update, answers: { suspendService: refused } },
+      [asked, "suspendService 1001", "save 1001 status=active suspended=false", "failed: api.server"],
+    ],
+    [
+      "whose answer is lost keeps it",
+      { ...update, answers: { suspendService: lost } },
+      [asked, "suspendService 1001", "failed: api.server"],
+    ],
+    [
+      "of a service without a status word has none before",
+      { ...update, before: service({ status: null }), answers: { suspendService: lost } },
+      [
+        "save 1001 suspended=false [attempt suspendService, job suspended from null since 0]",
+        "suspendService 1001",
+        "failed: api.server",
+      ],
+    ],
+    [
+      "takes what a replacement left behind along",
+      { ...update, config: { suspended: false }, mark: { deposed: { id: "9" } }, type: "hosting_service" },
+      ["failed: internal"],
+    ],
+    [
+      "sends nothing more to an object whose status is not understood by then",
+      {
+        ...update,
+        before: service({ suspended: true, status: "suspended" }),
+        config: { suspended: false, password_version: 2 },
+        shows: { status: "Odd", phase: "unknown" },
+      },
+      [
+        'save 1001 status=suspended suspended=true [attempt unsuspendService, job live from "suspended" since 0]',
+        "unsuspendService 1001",
+        'save 1001 status=suspended suspended=true [job live from "suspended" since 0]',
+        "wait hosting_service.a 1001",
+        'save 1001 status=Odd suspended=true [job live from "suspended" since 0]',
+        'save 1001 status=Odd suspended=true [job live from "suspended" since 0]',
+        "awaiting status",
+        "unclear: plan.unknown_status",
+        "is 1001",
+      ],
+    ],
+    [
+      "with a password does not write the password down",
+      { ...update, config: { password: "hunter2", password_version: 2 }, answers: { resetPassword: () => ({}) } },
+      [
+        "save 1001 status=active suspended=false [attempt resetPassword]",
+        'resetPassword 1001 {"password":"hunter2"}',
+        "save 1001 status=active suspended=false",
+        "save 1001 status=active suspended=false",
+        "is 1001",
+      ],
+    ],
+    [
+      "that generates a password which does not come says so",
+      {
+        ...update,
+        before: service({ product_type: "vps" }),
+        config: { password_version: 2 },
+        answers: { resetPassword: () => ({ password: null, names: "" }) },
+      },
+      [
+        "save 1001 status=active suspended=false [attempt resetPassword]",
+        "resetPassword 1001",
+        "save 1001 status=active suspended=false",
+        "save 1001 status=active suspended=false",
+        "api.malformed hosting_service.a",
+        "is 1001",
+      ],
+    ],
+    [
+      "of what hostform alone knows sends nothing",
+      { ...update, config: { deletion_policy: "forget" } },
+      ["save 1001 status=active suspended=false", "is 1001"],
+    ],
+    [
+      "of the record alone (an import) sends nothing, whatever is declared",
+      { ...update, actions: ["no-op"], config: { suspended: true } },
+      ["save 1001 status=active suspended=false", "is 1001"],
+    ],
+    [
+      "settles the marks of earlier requests",
+      { ...update, actions: ["no-op"], config: {}, mark: { attempt: pending, generation: 2 } as PrivateMark },
+      ["save 1001 status=active suspended=false [generation 2]", "is 1001"],
+    ],
+  ])("%s", async (_, one, expected) => expect(await trace(one)).toEqual(expected));
+});
+
+describe("an order", () => {
+  const ORDER = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
+  const invoice = (paid: boolean) => ({
+    id: "31",
+    raw: {},
+    status: paid ? "paid" : "unpaid",
+    total: 500,
+    currency: "USD",
+    paid_at: paid ? "2026-11-21T10:00:00Z" : null,
+  });
+  const made =
+    (status: string, bill: unknown = null) =>
+    () => ({
+      service: { ...liveService, status, raw: {}, plan_id: 11, created_at: new Date(START).toISOString() },
+      invoice: bill,
+    });
+  const order = { type: "hosting_service", actions: ["create"] as const, config: ORDER };
+  /** With what is recorded of `suspended` from the beginning. */
+  const sentWith = (suspended: string) => [`save -${suspended} [pending createService]`, SENT[1] ?? ""];
+  const SENT = [
+    "save - [pending createService]",
+    `createService ${JSON.stringify({ plan_id: 11, currency: "USD", domain: "www.acme.example" })}`,
+  ];
+
+  it.each<[string, Case, string[]]>([
+    [
+      "that is live at once is done",
+      { ...order, answers: { createService: made("active") } },
+      [...SENT, "save 1001 status=active suspended=false", "is 1001"],
+    ],
+    [
+      "that waits for its payment says so",
+      { ...order, answers: { createService: made("pending", invoice(false)) } },
+      [...SENT, "save 1001 status=pending suspended=false", "awaiting payment", "invoice 31", "is 1001"],
+    ],
+    [
+      "that is paid waits for the host",
+      { ...order, answers: { createService: made("pending", invoice(true)) } },
+      [...SENT, "save 1001 status=pending suspended=false", "awaiting provisioning", "invoice 31", "is 1001"],
+    ],
+    [
+      "that is pending without an invoice waits for a payment",
+      { ...order, answers: { createService: made("pending") } },
+      [...SENT, "save 1001 status=pending suspended=false", "awaiting payment", "is 1001"],
+    ],
+    [
+      "that waits does not suspend yet",
+      { ...order, config: { ...ORDER, suspended: true }, answers: { createService: made("pending", invoice(false)) } },
+      [
+        ...sentWith(" suspended=true"),
+        "save 1001 status=pending suspended=false",
+        "awaiting payment",
+        "invoice 31",
+        "is 1001",
+      ],
+    ],
+    [
+      "that is live is suspended as declared",
+      {
+        ...order,
+        config: { ...ORDER, suspended: true },
+        answers: { createService: made("active") },
+        shows: { status: "suspended", phase: "suspended" },
+      },
+      [
+        ...sentWith(" suspended=true"),
+        "save 1001 status=active suspended=false",
+        'save 1001 status=active suspended=false [attempt suspendService, job suspended from "active" since 0]',
+        "suspendService 1001",
+        'save 1001 status=active suspended=false [job suspended from "active" since 0]',
+        "wait hosting_service.a 1001",
+        "save 1001 status=suspended suspended=true",
+        "is 1001",
+      ],
+    ],
+    [
+      "whose status is not understood is left alone: what is declared for a live one is not done",
+      { ...order, config: { ...ORDER, suspended: true }, answers: { createService: made("Odd", invoice(true)) } },
+      [
+        ...sentWith(" suspended=true"),
+        "save 1001 status=Odd suspended=true",
+        "plan.unknown_status hosting_service.a",
+        "awaiting status",
+        "invoice 31",
+        "is 1001",
+      ],
+    ],
+    [
+      "whose status is not understood waits for its payment first",
+      { ...order, config: { ...ORDER, suspended: true }, answers: { createService: made("Odd", invoice(false)) } },
+      [
+        ...sentWith(" suspended=true"),
+        "save 1001 status=Odd suspended=true",
+        "plan.unknown_status hosting_service.a",
+        "awaiting payment",
+        "invoice 31",
+        "is 1001",
+      ],
+    ],
+    [
+      "whose status is not understood, and of which nothing is declared that waits, is done",
+      { ...order, config: { ...ORDER, suspended: false }, answers: { createService: made("Odd", invoice(true)) } },
+      [...sentWith(" suspended=false"), "save 1001 status=Odd suspended=false", "invoice 31", "is 1001"],
+    ],
+    [
+      "that is refused leaves nothing",
+      { ...order, answers: { createService: refused } },
+      [...SENT, "drop hosting_service.a", "failed: api.server"],
+    ],
+    [
+      "that is refused in a later generation keeps that: its key is used up",
+      { ...order, mark: { generation: 2 }, answers: { createService: refused } },
+      ["save - [pending createService, generation 2]", SENT[1] ?? "", "save - [generation 2]", "failed: api.server"],
+    ],
+  ])("%s", async (_, one, expected) => expect(await trace(one)).toEqual(expected));
+
+  it("again of what is gone is refused: the gone one is recorded as before", async () => {
+    const gone = service({ status: "terminated" });
+    const lines = await trace({
+      ...order,
+      before: gone,
+      mark: { generation: 2 },
+      prior: { generation: 1 },
+      over: { before: null },
+      answers: { createService: refused },
+    });
+    expect(lines.slice(-2)).toEqual([
+      "save 1001 status=terminated suspended=false [generation 1]",
+      "failed: api.server",
+    ]);
+  });
+
+  it("again of what has no known outcome is not put back to a pending one that is refused", async () => {
+    const lines = await trace({
+      ...order,
+      before: service(),
+      prior: { pending } as PrivateMark,
+      over: { before: null },
+      answers: { createService: refused },
+    });
+    expect(lines.slice(-2)).toEqual(["drop hosting_service.a", "failed: api.server"]);
+  });
+});
+
+describe("a grant", () => {
+  it("is removed by its own id under its service", async () => {
+    const lines = await trace({
+      type: "hosting_grant",
+      actions: ["delete"],
+      before: complete(kindOf("hosting_grant"), liveGrant),
+      removal: "delete",
+    });
+    expect(lines).toEqual([
+      "save 301 [attempt revokeGrant]",
+      "revokeGrant 1001 301",
+      "drop hosting_grant.a",
+      "left the state",
+    ]);
+  });
+});
