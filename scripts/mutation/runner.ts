@@ -6,6 +6,8 @@ import { type RunnerTestCase, TestRunner, type TestTryOptions } from "vitest";
 
 /** A test that takes longer by itself is not repeated for mutants. */
 const LONGEST_TEST_MS = 2_000;
+/** So long a mutant is tried with the tests of one file. */
+const ENOUGH_MS = 1_000;
 const [now, wait, cancel] = [performance.now.bind(performance), setTimeout, clearTimeout];
 
 const log = process.env.HOSTFORM_MUTATION_LOG ?? "";
@@ -17,6 +19,8 @@ let active = 0;
 let deadline = Number.POSITIVE_INFINITY;
 const reached = new Set<number>();
 const constants = new Map<number, () => void>();
+/** How long each mutant was tried in this file, in milliseconds. */
+const spent = new Map<number, number>();
 
 class OutOfTime extends Error {}
 
@@ -109,6 +113,7 @@ export default class MutationRunner extends TestRunner {
     Object.assign(result ?? {}, { errors: undefined, attempts: [] });
     const mutant = active;
     activate(0);
+    spent.set(mutant, (spent.get(mutant) ?? 0) + now() - turn.started);
     if (mutant === 0) {
       turn.baseMs = Math.max(turn.baseMs, now() - turn.started);
       turn.passed += 1;
@@ -132,6 +137,8 @@ export default class MutationRunner extends TestRunner {
     const touched = new Set([...reached].map((id) => files[id]));
     const killed = logged();
     const still = [...constants.keys()].filter((id) => touched.has(files[id]));
-    return [...new Set([...reached, ...still])].filter((id) => !killed.has(id)).toSorted((a, b) => a - b);
+    return [...new Set([...reached, ...still])]
+      .filter((id) => !killed.has(id) && (spent.get(id) ?? 0) < ENOUGH_MS)
+      .toSorted((a, b) => a - b);
   }
 }

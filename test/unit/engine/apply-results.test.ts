@@ -1,0 +1,259 @@
+// What an apply records besides its changes, and what it reports of each of them.
+import { describe, expect, it } from "vitest";
+import type { Mutation } from "../../../src/api/index.ts";
+import { type ApplyOptions, apply } from "../../../src/engine/index.ts";
+import { kinds } from "../../../src/kinds/index.ts";
+import type { ApplyEvent, Change, JsonObject, Plan, PrivateMark, ResourceState } from "../../../src/model/index.ts";
+import { START, testClock } from "../../support/clock.ts";
+import {
+  complete,
+  declared,
+  desiredOf,
+  failure,
+  fakeAccountWith,
+  fakeWriter,
+  kindOf,
+  liveService,
+  liveWebhook,
+  recorded,
+  remote,
+  stateOf,
+} from "../../support/subjects.ts";
+
+const hook = (over: JsonObject = {}) => complete(kindOf("hosting_webhook"), { ...liveWebhook, ...over });
+const change = (address: string, over: Partial<Change>): Change =>
+  ({
+    address,
+    type: address.split(".")[0],
+    provider: "default",
+    actions: ["no-op"],
+    before: null,
+    after: null,
+    after_unknown: {},
+    sensitive: [],
+    config: {},
+    reasons: [],
+    deferred: [],
+    private: {},
+    dependsOn: [],
+    requests: 0,
+    ...over,
+  }) as Change;
+
+const service = kindOf("hosting_service");
+
+interface RunOptions extends Partial<Omit<ApplyOptions, "state">> {
+  readonly state?: readonly ResourceState[];
+  readonly answer?: (mutation: Mutation) => unknown;
+  readonly config?: Readonly<Record<string, JsonObject>>;
+}
+
+async function run(changes: readonly Change[], options: RunOptions = {}) {
+  const { state = [], answer = () => undefined, config = {}, ...over } = options;
+  const fake = fakeAccountWith({}, kindOf("hosting_webhook"));
+  const puts: ResourceState[] = [];
+  const events: ApplyEvent[] = [];
+  const clock = testClock();
+  const writer = fakeWriter(async (mutation) => {
+    await clock.sleep(2_000);
+    return answer(mutation);
+  });
+  const removed: string[] = [];
+  const resources = Object.entries(config).map(([address, values]) => declared(address, values));
+  const result = await apply({
+    plan: { project: "acme", changes } as unknown as Plan,
+    desired: desiredOf(...resources),
+    state: stateOf(...state),
+    kinds: new Map([...kinds, ["hosting_webhook", fake.kind], ["hosting_service", { ...service, async *list() {} }]]),
+    env: {},
+    accounts: () => ({ account: fake.account, writer }),
+    recorder: { put: async (one) => void puts.push(one), remove: async (address) => void removed.push(address) },
+    clock,
+    concurrency: 10,
+    waitMs: 0,
+    stop: new AbortController().signal,
+    onEvent: (event) => void events.push(event),
+    requests: () => 5 + writer.sent.length,
+    ...over,
+  });
+  return { result, puts, events, removed };
+}
+
+describe("what does not change", () => {
+  const attempt = { since: new Date(START).toISOString(), operation: "deleteWebhook" } as PrivateMark["attempt"];
+  const job = { since: new Date(START).toISOString(), toward: "suspended", before: "active" } as const;
+  const A = "hosting_webhook.a";
+  const was = (mark: PrivateMark = {}) => recorded(A, hook(), { private: mark, dependencies: ["hosting_service.s"] });
+  const kept = (over: Partial<Change> = {}) => change(A, { before: hook(), ...over });
+
+  it.each<[string, ResourceState[], Change, object[]]>([
+    ["is not written again when it is as recorded", [was()], kept(), []],
+    [
+      "is recorded as it is observed",
+      [was({ generation: 2 })],
+      kept({ before: hook({ url: "https://other.example" }) }),
+      [
+        {
+          address: A,
+          attributes: { url: "https://other.example" },
+          private: { generation: 2 },
+          dependencies: ["hosting_service.s"],
+        },
+      ],
+    ],
+    [
+      "is without the request that an earlier run began",
+      [was({ attempt, generation: 2 } as PrivateMark)],
+      kept(),
+      [{ address: A, private: { generation: 2 } }],
+    ],
+    ["is without the job that has ended", [was({ job })], kept(), [{ address: A, private: {} }]],
+    ["keeps the job that has not ended", [was({ job })], kept({ private: { job } }), []],
+    [
+      "keeps the job with what is observed",
+      [was({ job })],
+      kept({ private: { job }, before: hook({ url: "https://o.example" }) }),
+      [{ private: { job } }],
+    ],
+    ["is not recorded for the first time by that", [], kept(), []],
+    ["has nothing to record when it is not there", [was({ attempt } as PrivateMark)], kept({ before: null }), []],
+  ])("%s", async (_, state, one, expected) => {
+    const { puts, result } = await run([one], { state });
+    expect(puts).toMatchObject(expected);
+    expect(puts).toHaveLength(expected.length);
+    for (const [at, put] of puts.entries())
+      expect(put.private).toEqual((expected[at] as { private?: unknown } | undefined)?.private ?? put.private);
+    expect(result.outcomes).toEqual([]);
+  });
+
+  it("is left to its change when it changes", async () => {
+    const one = kept({
+      actions: ["delete"],
+      removal: "delete",
+      before: hook({ url: "https://o.example" }),
+      config: null,
+    });
+    const { puts, removed } = await run([one], { state: [was()] });
+    expect(puts.every(({ private: mark }) => mark.attempt !== undefined)).toBe(true);
+    expect(removed).toEqual([A]);
+  });
+});
+
+describe("what is reported", () => {
+  const ORDER = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
+  const A = "hosting_service.a";
+  const order = change(A, { actions: ["create"], after: complete(kindOf("hosting_service"), ORDER), config: ORDER });
+  const made = (status: string, invoice: unknown = null) => ({
+    service: { ...liveService, status, raw: {}, plan_id: null, created_at: new Date(START).toISOString() },
+    invoice,
+  });
+  const bill = { id: "31", raw: {}, status: "unpaid", total: 500, currency: "USD", paid_at: null };
+
+  it("is each change with its id, its seconds, its invoice and what it waits for", async () => {
+    const { result, events } = await run([order], { config: { [A]: ORDER }, answer: () => made("pending", bill) });
+    expect(result).toMatchObject({ requests: 1, seconds: 2, interrupted: false, pending: [], diagnostics: [] });
+    const outcome = { address: A, result: "done", diagnostics: [], awaiting: "payment", invoice: { id: "31" } };
+    expect(result.outcomes).toMatchObject([outcome]);
+    expect(events).toMatchObject([
+      { type: "start", address: A },
+      { type: "complete", address: A, seconds: 2, id: "1001", outcome },
+    ]);
+    expect(events[0], "no id yet").not.toHaveProperty("id");
+  });
+
+  it("has neither invoice nor wait where there is none", async () => {
+    const { result } = await run([order], { config: { [A]: ORDER }, answer: () => made("active") });
+    expect(result.outcomes).toEqual([{ address: A, result: "done", diagnostics: [] }]);
+  });
+
+  it("names the object of a removal at its start, and none at its end", async () => {
+    const one = change("hosting_webhook.a", { actions: ["delete"], removal: "delete", before: hook(), config: null });
+    const { events } = await run([one], { state: [recorded("hosting_webhook.a", hook())] });
+    expect(events).toMatchObject([{ type: "start", id: "201" }, { type: "complete" }]);
+    expect(events[1]).not.toHaveProperty("id");
+  });
+
+  it("is a failure with its seconds, and the create that is pending after it", async () => {
+    const { result, events } = await run([order], {
+      config: { [A]: ORDER },
+      answer: () => {
+        throw failure("maybe");
+      },
+    });
+    expect(result.pending).toEqual([A]);
+    expect(result.outcomes).toMatchObject([{ address: A, result: "failed", diagnostics: [{ code: "api.server" }] }]);
+    expect(events.at(-1)).toMatchObject({ type: "errored", address: A, seconds: 2 });
+  });
+
+  it("is what the change warned of, and what it could not understand", async () => {
+    const wanted = { ...ORDER, suspended: true };
+    const one = { ...order, after: complete(kindOf("hosting_service"), wanted), config: wanted };
+    const { result } = await run([one], {
+      config: { [A]: wanted },
+      answer: () => made("Odd", { ...bill, status: "paid", paid_at: "2026-11-21" }),
+    });
+    expect(result.outcomes).toMatchObject([{ result: "done", diagnostics: [{ code: "plan.unknown_status" }] }]);
+  });
+
+  it.each([
+    [0, true],
+    [1, false],
+  ])("says whether jobs are waited for (%i ms)", async (waitMs, noWait) => {
+    expect((await run([], { waitMs })).result).toMatchObject({ noWait, seconds: 0, requests: 0 });
+  });
+
+  it("is at the place in the declaration that it is about", async () => {
+    const range = { file: "hosting.yaml", line: 3, column: 1, endLine: 3, endColumn: 2 };
+    const located = declared(A, ORDER, { locate: (path) => (path.length === 0 ? range : undefined) });
+    const { result } = await run([order], {
+      desired: desiredOf(located),
+      answer: () => {
+        throw failure("answered", 422);
+      },
+    });
+    expect(result.outcomes).toMatchObject([{ diagnostics: [{ range }] }]);
+  });
+
+  it("is a mistake of ours for what has no kind, and the first of several", async () => {
+    await expect(run([change("other.a", { actions: ["create"], config: null })])).rejects.toThrow(
+      "no kind for other.a",
+    );
+    const both = [
+      change("other.a", { actions: ["create"], config: null }),
+      change("other.b", { actions: ["create"], config: null }),
+    ];
+    await expect(run(both)).rejects.toThrow("no kind for other.a");
+  });
+});
+
+describe("what a change refers to", () => {
+  const config = { url: "https://${hosting_service.s.id}.example", events: ["invoice.paid"] };
+  const one = change("hosting_webhook.a", { actions: ["create"], after: hook({ id: null }), config });
+  const urlOf = async (state: ResourceState[], changes: readonly Change[] = []) => {
+    const urls: unknown[] = [];
+    const answer = ({ body }: Mutation) => {
+      urls.push((body as { url: unknown }).url);
+      return { ...liveWebhook, raw: {}, secret: "s" };
+    };
+    const waiting = { ...one, after: hook({ id: null, url: null }), after_unknown: { url: true } } as Change;
+    const { result } = await run([...changes, waiting], { state, answer, config: { "hosting_webhook.a": config } });
+    return urls.length > 0 ? urls : result.outcomes.flatMap(({ diagnostics }) => diagnostics.map(({ code }) => code));
+  };
+  const s = (id: string) => recorded("hosting_service.s", { ...liveService, id });
+
+  it("has the value that is recorded, or that was observed since", async () => {
+    expect(await urlOf([s("1001")])).toEqual(["https://1001.example"]);
+    const observed = change("hosting_service.s", { before: s("1002").attributes });
+    expect(await urlOf([s("1001")], [observed])).toEqual(["https://1002.example"]);
+    expect(await urlOf([s("1001")], [change("hosting_service.s", { before: null })])).toEqual(["https://1001.example"]);
+  });
+});
+
+it("what is recorded beside the targets counts for what is one's own", async () => {
+  const config = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
+  const one = change("hosting_webhook.b", { actions: ["create"], after: hook({ id: null }), config });
+  const recordedElsewhere = stateOf(recorded("hosting_webhook.a", hook()));
+  const { result } = await run([one], { config: { "hosting_webhook.b": config }, recorded: recordedElsewhere });
+  expect(result.outcomes).toMatchObject([{ result: "failed", diagnostics: [{ code: "config.duplicate" }] }]);
+  expect(remote(liveWebhook).id).toBe("201");
+});
