@@ -87,7 +87,7 @@ describe("an entry is written as", () => {
 
   it("and a name that means something to JavaScript stays a name", () => {
     const payload = '{"put":[{"address":"hosting_webhook.a","attributes":{"__proto__":1}}]}';
-    const entry = decodeEntry(payload, undefined, 1, undefined) as { put: ResourceState[] };
+    const entry = decodeEntry(payload, undefined, 1, undefined) as unknown as { put: ResourceState[] };
     expect(Object.hasOwn(entry.put[0]?.attributes ?? {}, "__proto__")).toBe(true);
   });
 });
