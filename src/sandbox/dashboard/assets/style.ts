@@ -38,6 +38,7 @@ main:focus-visible, main:focus { outline: none }
 .nums { font-variant-numeric: tabular-nums; white-space: nowrap }
 .hint, .none { color: var(--soft) }
 .hint { font-size: 13px }
+td .hint { white-space: normal; overflow-wrap: anywhere }
 
 .top { display: flex; align-items: center; gap: 20px; padding: 0 20px; min-height: 52px; background: var(--card); border-bottom: 1px solid var(--line) }
 .brand { display: flex; align-items: center; gap: 9px; font-weight: 650; color: inherit; text-decoration: none; font-size: 15px }
