@@ -34,24 +34,28 @@ const MAX_INTERRUPTED = 200;
 export function renderOutcome(plan: Plan, result: ApplyResult, options: OutcomeTextOptions): string {
   const paint = painter(options.color);
   const told = options.diagnostics === false ? [] : diagnosticsOf(result);
-  const { unknown, failed, halfway, notStarted } = tally(result);
-  const most = result.interrupted ? MAX_INTERRUPTED : MAX_LISTED;
+  const { done, unknown, failed, halfway, notStarted } = tally(result);
+  const { interrupted } = result;
+  const most = interrupted ? MAX_INTERRUPTED : MAX_LISTED;
   const list = (header: string, addresses: readonly string[]) => listBlock(header, addresses, paint, most);
+  const requests = `${plural(result.requests, "request")} in ${formatDuration(result.seconds)}.\n`;
+  const ends = resultLines(plan, result, paint);
   const blocks = [
     ...(told.length > 0 ? [renderDiagnostics(told, options)] : []),
-    resultLines(plan, result, paint),
+    ...(interrupted ? [] : [ends]),
     invoiceBlock(plan, result, options),
+    ...(interrupted ? [list("Completed:", done)] : []),
     list("Waiting:", waitingTexts(result)),
     list("No known outcome (a request left, and its answer was not seen):", unknown),
     list("Done in part; the next run does the rest:", halfway),
     list("Failed:", failed),
     list("Skipped:", skippedTexts(result)),
     list(
-      result.interrupted ? "Not started, because the run was stopped; nothing of it was sent:" : "Not started:",
+      interrupted ? "Not started, because the run was stopped; nothing of it was sent:" : "Not started:",
       notStarted,
     ),
-    ...(result.interrupted ? [list("Completed:", tally(result).done)] : []),
-    `${plural(result.requests, "request")} in ${formatDuration(result.seconds)}.\n`,
+    // Of many the lists are long: what they come to is the last that is seen.
+    interrupted ? `${ends}${requests}` : requests,
   ];
   return blocks.filter((block) => block !== "").join("\n");
 }
