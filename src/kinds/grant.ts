@@ -46,9 +46,9 @@ const remote = (record: GrantRecord, service: string): Remote => ({
     id: record.id,
     service_id: service,
     email: record.email,
-    permission: record.permission,
-    // A host that never tells it is not taken to say "never".
-    ...(Object.hasOwn(record.raw, "expires_at") && { expires_at: record.expires_at }),
+    // What a host does not show is not taken for none.
+    ...(record.permission !== null && { permission: record.permission }),
+    ...((record.expires_at !== null || Object.hasOwn(record.raw, "expires_at")) && { expires_at: record.expires_at }),
     created_at: record.created_at,
   },
 });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ServiceRecord } from "../../api/index.ts";
+import type { PlanRecord, ServiceRecord } from "../../api/index.ts";
 import { CURRENCIES, type Diagnostic, type JsonObject, type ValueObject } from "../../model/index.ts";
 import { attribute, foldedDomain, sameDomain, sameFolded } from "../attribute.ts";
 import { createdAtAttribute, deletionPolicy, domainName, idAttribute } from "../common.ts";
@@ -9,7 +9,7 @@ import { fingerprintAttribute, secretOutputAttribute } from "../secret-output.ts
 import { quoteService } from "./quote.ts";
 import { domainSuits, passwordStep, passwordSuits, planIdOf, planSuits, suspension } from "./steps.ts";
 import { description, example, hcl } from "./text.ts";
-import { keepsNoPassword, monthsOf, phaseOf } from "./words.ts";
+import { keepsNoPassword, monthsOf, passwordForm, phaseOf } from "./words.ts";
 
 const attributes = z.strictObject({
   id: idAttribute("service"),
@@ -124,6 +124,24 @@ function remote(record: ServiceRecord, settings: Settings): Remote {
 
 const word = (value: unknown): string | null => (typeof value === "string" ? value : null);
 
+/**
+ * Whether a service is certainly of another product than the one that is declared. Words of products are not specified (§2):
+ * two differ where the catalogue has both of them, or where one is set a password and the other has it generated (§4).
+ */
+function isOtherProduct(
+  declared: string | null,
+  { domain, product, plans }: { domain: unknown; product: unknown; plans: readonly PlanRecord[] },
+): boolean {
+  if (typeof product !== "string") return false;
+  const form = passwordForm(product);
+  // What is ordered without a domain is no hosting: that requires one (§4).
+  if (domain == null && form === "given") return true;
+  if (declared === null || sameFolded(declared, product)) return false;
+  const own = passwordForm(declared);
+  if (own !== "unknown" && form !== "unknown" && own !== form) return true;
+  return plans.some(({ product_type }) => product_type !== null && sameFolded(product_type, product));
+}
+
 const orderFields = ["plan_id", "currency", "domain", "coupon_code"] as const;
 
 function check(config: ValueObject): Diagnostic[] {
@@ -165,7 +183,9 @@ export const service: Kind<"createService"> = {
     if (domain !== undefined && domain !== null && (typeof domain !== "string" || typeof live.domain === "string"))
       return false;
     if (typeof live.plan_id === "number" && typeof plan_id === "number") return live.plan_id === plan_id;
-    const name = plans.find((plan) => plan.plan_id === plan_id)?.name;
+    const declared = plans.find((plan) => plan.plan_id === plan_id);
+    if (isOtherProduct(declared?.product_type ?? null, { domain, product: live.product_type, plans })) return false;
+    const name = declared?.name;
     const told = live.plan;
     if (typeof name !== "string" || typeof told !== "string") return true;
     // A name that no plan has (any more) tells nothing.

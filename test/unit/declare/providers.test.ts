@@ -16,7 +16,7 @@ describe("providers", () => {
     base_url: https://beta.example/api
     token_env: BETA_TOKEN
     requests_per_minute: 30
-    status_words: {Running: live, "Pending Payment": pending}
+    status_words: {Running: live, "Pending Payment": pending, 1: live, "2": suspended}
     money_scale: 2
   gamma: {base_url: "\${env.GAMMA_URL}", token_file: secrets/gamma}
 `,
@@ -28,7 +28,7 @@ describe("providers", () => {
       baseUrl: "https://beta.example/api",
       tokenEnv: "BETA_TOKEN",
       requestsPerMinute: 30,
-      statusWords: { Running: "live", "Pending Payment": "pending" },
+      statusWords: { Running: "live", "Pending Payment": "pending", 1: "live", 2: "suspended" },
       moneyScale: 2,
       range: { file: "hosting.yaml", line: 4, column: 3, endLine: 4, endColumn: 7, text: "  beta:" },
     });
