@@ -51,8 +51,10 @@ export interface Habits {
   readonly newestFirst: boolean;
   /** Whether the answers of creates (but orders) leave out all that they may: then only lists tell ids. */
   readonly terse: boolean;
-  /** How much the server's clock is ahead, in milliseconds. */
+  /** How much the server's clock is ahead of ours, in milliseconds. Its answers carry its time (`Date`). */
   readonly aheadMs: number;
+  /** How long after its creation an object appears in its list, in milliseconds. A GET by id shows it at once. */
+  readonly lagMs: number;
   /** Whether terminated services leave the list at once; later GETs by id answer 404. */
   readonly hidesTerminated: boolean;
 }
@@ -60,7 +62,7 @@ export interface Habits {
 /** How the host does what the specification leaves open. */
 export function habits(chance: Chance): Habits {
   return {
-    keyMemoryMs: chance.oneOf([10 * MINUTE, 11 * MINUTE, HOUR, DAY]),
+    keyMemoryMs: chance.oneOf([5 * SECOND, MINUTE, 10 * MINUTE, 11 * MINUTE, HOUR, DAY]),
     perMinute: chance.oneOf([60, 60, 60, 15]),
     pageSize: chance.oneOf([2, 100]),
     payMs: chance.oneOf([
@@ -80,7 +82,8 @@ export function habits(chance: Chance): Habits {
     slowOrders: chance.oneOf([0, 0.3]),
     newestFirst: chance.once(0.7),
     terse: chance.once(0.2),
-    aheadMs: chance.oneOf([0, 0, -2 * MINUTE, 2 * MINUTE]),
+    aheadMs: chance.oneOf([0, 0, -2 * MINUTE, 2 * MINUTE, -3 * HOUR, 3 * HOUR, 2 * DAY]),
+    lagMs: chance.oneOf([0, 0, 4 * SECOND, 30 * SECOND]),
     hidesTerminated: chance.once(0.3),
   };
 }
@@ -100,6 +103,8 @@ function weather(chance: Chance): Weather {
     throttled: each,
     "error-before": each,
     "error-after": each,
+    "denied-before": each / 2,
+    "denied-after": each,
     page: each / 2,
   };
 }

@@ -1,4 +1,5 @@
 import { Dispatcher } from "undici";
+import type { Chance } from "./chance.ts";
 import type { Life } from "./life.ts";
 import type { Server } from "./server.ts";
 import type { Answer, Arrival } from "./wire.ts";
@@ -17,6 +18,8 @@ export type Mishap =
   | "throttled" // 429, before the server has acted
   | "error-before" // 500, 502, 503, or a page of a proxy
   | "error-after"
+  | "denied-before" // a refusal that is not the API's own, of a request that it never got
+  | "denied-after" // the same in place of the answer: the server has acted
   | "page"; // a page of a proxy in place of the API, with status 200: the server knows nothing
 
 /** How likely each is, out of 1; what is left goes well. */
@@ -95,7 +98,7 @@ export class SimulatedNetwork extends Dispatcher {
       this.#flights.delete(flight);
       const refusal = this.#server.throttle.refuse(this.#world.now);
       if (refusal === undefined) this.#onSend(arrival);
-      const answer = refusal ?? this.#server.handle(arrival);
+      const answer = this.#server.dated(refusal ?? this.#server.handle(arrival));
       this.#world.note(`server ${name} of ${arrival.from} -> ${answer.status}`);
       const back = (answer.after ?? 0) + 5 + chance.real() * 150;
       this.#world.after(back, () => this.#return(exchange, name, mishap, answer));
@@ -138,6 +141,9 @@ export class SimulatedNetwork extends Dispatcher {
       case "error-before":
       case "error-after":
         return () => exchange.answer(chance.oneOf(TROUBLE));
+      case "denied-before":
+      case "denied-after":
+        return () => exchange.answer(denial(chance));
       case "page":
         return () => exchange.answer({ status: 200, headers: HTML, body: "<!doctype html><title>Sign in</title>" });
       case "cut":
@@ -159,7 +165,13 @@ export class SimulatedNetwork extends Dispatcher {
 }
 
 /** The server has not got the request, and the sender cannot know that. */
-const UNKNOWING: ReadonlySet<Mishap> = new Set(["lost-before", "silent-before", "error-before", "page"]);
+const UNKNOWING: ReadonlySet<Mishap> = new Set([
+  "lost-before",
+  "silent-before",
+  "error-before",
+  "denied-before",
+  "page",
+]);
 
 /** The longest that a request is on its way. What arrives later than this may be made twice: see docs/limitations.md. */
 const LONGEST_WAY_MS = 4_500;
@@ -171,6 +183,18 @@ const TROUBLE: readonly [Answer, ...Answer[]] = [
   { status: 503, headers: { "retry-after": "3" }, body: { message: "Service Unavailable" } },
   { status: 503, body: "" },
 ];
+
+/** What proxies and gateways answer in place of the API: no refusal of its own (§7), whatever the status says. */
+function denial(chance: Chance): Answer {
+  const status = chance.oneOf([400, 401, 403, 405, 406, 409, 413, 415, 418, 421, 426, 429, 451, 499]);
+  const bodies: readonly [Answer["body"], ...Answer["body"][]] = [
+    `<html><body><h1>${status} Refused</h1></body></html>`,
+    "Refused.",
+    "",
+  ];
+  const html = { status, headers: HTML, body: chance.oneOf(bodies) };
+  return chance.once(0.2) ? { status: 409, body: { message: "Conflict." } } : html;
+}
 
 /** One request and its answer, in undici's terms. */
 class Exchange {

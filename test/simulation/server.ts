@@ -74,7 +74,8 @@ export class Server {
         return this.#list(PLANS, (plan) => ({ ...plan, currency: "USD", billing_cycle: "monthly" }), arrival);
       case "GET services": {
         const shown = this.services.filter(
-          (one) => one.visibleAt <= this.#now() && !(one.terminated && this.habits.hidesTerminated),
+          (one) =>
+            one.visibleAt + this.habits.lagMs <= this.#now() && !(one.terminated && this.habits.hidesTerminated),
         );
         return this.#list(shown, (one) => serviceJson(one, this.#now()), arrival);
       }
@@ -96,7 +97,7 @@ export class Server {
         return this.#done({ did: "revoke", grant }, arrival, { status: 204, body: undefined });
       }
       case "GET webhooks":
-        return this.#list(this.webhooks, webhookJson, arrival);
+        return this.#list(this.#listed(this.webhooks), webhookJson, arrival);
       case "POST webhooks": {
         const { url, events } = objectOf(arrival) as { url: string; events: string[] };
         const secret = `whsec_${this.#chance.uuid()}`;
@@ -114,7 +115,7 @@ export class Server {
       case "POST domains":
         return this.#register(arrival);
       case "GET accounts":
-        return this.#list(this.accounts, accountJson, arrival);
+        return this.#list(this.#listed(this.accounts), accountJson, arrival);
       case "POST accounts": {
         const { name, currency = "USD" } = objectOf(arrival) as { name: string; currency?: string };
         const account: Account = { ...this.#new(), name, currency };
@@ -122,7 +123,7 @@ export class Server {
         return this.#done({ did: "account", account }, arrival, this.#answer(accountJson(account)));
       }
       case "GET migration-requests":
-        return this.#list(this.migrations, migrationJson, arrival);
+        return this.#list(this.#listed(this.migrations), migrationJson, arrival);
       case "GET migration-requests/:": {
         const found = this.migrations.find((one) => String(one.id) === id);
         return found === undefined ? NOT_FOUND : ok(migrationJson(found));
@@ -140,6 +141,18 @@ export class Server {
 
   #list<T extends object>(items: readonly T[], json: (item: T) => object, { query }: Arrival): Answer {
     return pageOf(this.habits.newestFirst ? items.toReversed() : items, json, query, this.habits.pageSize);
+  }
+
+  /** What a list shows by now: some hosts' lists lag behind what was made. */
+  #listed<T extends { readonly createdAt: number }>(items: readonly T[]): T[] {
+    const { lagMs, aheadMs } = this.habits;
+    return items.filter(({ createdAt }) => createdAt - aheadMs + lagMs <= this.#now());
+  }
+
+  /** An answer with the server's own time. */
+  dated(answer: Answer): Answer {
+    const date = new Date(this.#now() + this.habits.aheadMs).toUTCString();
+    return { ...answer, headers: { date, ...answer.headers } };
   }
 
   #new(): { id: number; createdAt: number; foreign: false } {
@@ -208,7 +221,7 @@ export class Server {
     const now = this.#now();
     if (part === "grants" && arrival.method === "GET")
       return this.#list(
-        this.grants.filter((one) => one.service === service.id),
+        this.#listed(this.grants.filter((one) => one.service === service.id)),
         grantJson,
         arrival,
       );
