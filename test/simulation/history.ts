@@ -90,6 +90,7 @@ class History {
     if (chapter > 1 && chance.once(0.06)) this.#loseState();
     const runs: Promise<RunEnd>[] = [];
     if (this.#alone && chance.once(0.3)) runs.push(this.#start(this.#anotherMachine(), chance.whole(0, 1_000)));
+    if (!this.#alone && chance.once(0.05)) runs.push(this.#start(this.#anotherFolder(), chance.whole(0, 1_000)));
     runs.push(this.#start(this.machine, 0));
     while (chance.once(0.15)) runs.push(this.#start(this.machine, chance.whole(0, 5_000)));
     if (chance.once(0.15)) this.world.after(chance.whole(0, 20_000), () => this.#editByHand());
@@ -104,6 +105,15 @@ class History {
   #anotherMachine(): Machine {
     this.#user.withdraws();
     return new Machine(this.world, this.#server, this.#witness.sent, this.#sabotage, this.machine.runs, "Q");
+  }
+
+  /** On the same machine: the declaration in another folder, with a state of its own, such as a second checkout. */
+  #anotherFolder(): Machine {
+    this.#user.withdraws();
+    // What it makes, the first state does not know.
+    this.#user.hasMeddled = true;
+    const { runs, turns } = this.machine;
+    return new Machine(this.world, this.#server, this.#witness.sent, this.#sabotage, runs, "R", turns);
   }
 
   async #start(machine: Machine, delay: number): Promise<RunEnd> {

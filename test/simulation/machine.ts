@@ -11,6 +11,7 @@ import { SimulatedLock } from "./lock.ts";
 import { type OnSend, SimulatedNetwork, type Weather } from "./network.ts";
 import type { Sabotage } from "./sabotage.ts";
 import type { Server } from "./server.ts";
+import { SimulatedTurns } from "./turns.ts";
 import { clockOf, type World } from "./world.ts";
 
 /** What one run of the program is given. */
@@ -46,7 +47,7 @@ export type RunEnd =
 const FOLDER = "/project";
 const STATE = `${FOLDER}/hosting.tfstate`;
 
-/** The machine on which all runs of a history take place: its disk, its lock, and who is running. */
+/** A folder on a machine, in which runs of a history take place: its disk, its lock, and who is running. */
 export class Machine {
   readonly disk: SimulatedDisk;
   /** Runs under way and past, of all machines, by name. */
@@ -58,6 +59,8 @@ export class Machine {
   readonly #onSend: OnSend;
   readonly #sabotage: Sabotage;
   readonly #alive = new Set<Life>();
+  /** Shared by all folders of one machine. */
+  readonly turns: SimulatedTurns;
 
   constructor(
     world: World,
@@ -66,7 +69,9 @@ export class Machine {
     sabotage: Sabotage,
     runs: Map<string, RunOptions>,
     name = "P",
+    turns = new SimulatedTurns(world),
   ) {
+    this.turns = turns;
     this.#world = world;
     this.#name = name;
     this.runs = runs;
@@ -160,7 +165,7 @@ export class Machine {
       pageSize,
       stop: stop.signal,
     });
-    const own = new Account(client, { statusWords: {} });
+    const own = new Account(client, { statusWords: {} }, undefined, this.turns.for(life, clock));
     const account = this.#sabotage.account?.(own) ?? own;
     const writer = this.#sabotage.writer?.(client, this.#world) ?? client;
     const store = await this.#open(life, options.diskFaults, options.lockTimeoutMs, "apply");
@@ -192,6 +197,7 @@ export class Machine {
         plan: made,
         accounts: () => ({ account, writer }),
         recorder: store,
+        owner: () => `${this.#name} ${store.state.lineage}`,
         clock,
         concurrency: options.concurrency,
         waitMs: options.waitMs,

@@ -74,8 +74,7 @@ export class Server {
         return this.#list(PLANS, (plan) => ({ ...plan, currency: "USD", billing_cycle: "monthly" }), arrival);
       case "GET services": {
         const shown = this.services.filter(
-          (one) =>
-            one.visibleAt + this.habits.lagMs <= this.#now() && !(one.terminated && this.habits.hidesTerminated),
+          (one) => one.visibleAt + this.habits.lagMs <= this.#now() && !(one.terminated && this.habits.hidesTerminated),
         );
         return this.#list(shown, (one) => serviceJson(one, this.#now()), arrival);
       }
@@ -220,11 +219,7 @@ export class Server {
   #ofService(part: string, service: Service, arrival: Arrival): Answer {
     const now = this.#now();
     if (part === "grants" && arrival.method === "GET")
-      return this.#list(
-        this.#listed(this.grants.filter((one) => one.service === service.id)),
-        grantJson,
-        arrival,
-      );
+      return this.#list(this.#listed(this.grants.filter((one) => one.service === service.id)), grantJson, arrival);
     if (part === "grants") {
       const { email, permission } = objectOf(arrival) as { email: string; permission: string };
       const grant: Grant = { ...this.#new(), service: service.id, email, permission };

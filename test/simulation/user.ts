@@ -115,7 +115,9 @@ export class User {
       case "api.ambiguous": {
         const id = this.#find(address, state);
         this.#world.note(`user: ${address} [${code}] is ${id ?? "not there"}`);
-        if (id !== undefined) await this.#adopt(address, id, state);
+        if (id === undefined && code === "plan.exists" && address.startsWith("hosting_domain."))
+          this.#registers(address);
+        else if (id !== undefined) await this.#adopt(address, id, state);
         else if (code === "plan.lookalike") this.orderAnyway.add(address);
         else if (code === "plan.pending" || code === "api.ambiguous") await this.#absent(address, state);
         return;
@@ -127,6 +129,14 @@ export class User {
         return this.#machine.withState((store) => store.remove(address));
       default:
     }
+  }
+
+  /** Another run asked for it, and nothing came of that: the dashboard shows no such domain. */
+  #registers(address: string): void {
+    const { name } = parseAddress(address) ?? { name: "" };
+    for (const one of this.#declarations.at(-1)?.domains ?? [])
+      if (one.name === name) this.#witness.agreeToRegister(one.domain);
+    this.orderAnyway.add(address);
   }
 
   async #adopt(address: string, id: string, state: State): Promise<void> {
