@@ -57,6 +57,13 @@ export const SABOTAGE: Readonly<Record<string, Sabotage>> = {
     ...resource,
     private: mark,
   })),
+  "what was just created is not remembered": putting(({ private: { created: _, ...mark }, ...resource }) => ({
+    ...resource,
+    private: mark,
+  })),
+  "the time of the host is not known": {
+    account: (account) => but(account, { hostNow: () => 0 }),
+  },
   "contents are not synced": {
     disk: (disk) =>
       but(disk, { create: async (path) => but(await disk.create(path), { sync: async () => undefined }) }),
