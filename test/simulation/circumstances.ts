@@ -27,7 +27,10 @@ export function misfortune(chance: Chance): Partial<RunOptions> {
     weather: weather(chance),
     diskFaults: chance.oneOf([0, 0, 0, 0.01, 0.05]),
     ...(dies && { fate: { step: chance.whole(1, chance.oneOf([15, 60, 200])), how: chance.oneOf(["kill", "power"]) } }),
-    ...(chance.once(0.05) && { stopAfterMs: chance.whole(0, 5_000) }),
+    ...(chance.once(0.15) && {
+      stopAfterMs: chance.whole(0, chance.oneOf([500, 5_000, 60_000])),
+      ...(chance.once(0.5) && { stopAgainAfterMs: chance.whole(0, 2_000) }),
+    }),
     waitMs: chance.oneOf([0, MINUTE, 5 * MINUTE]),
     concurrency: chance.oneOf([1, 3, 10]),
     lockTimeoutMs: chance.oneOf([0, MINUTE, 20 * MINUTE]),

@@ -73,7 +73,7 @@ class History {
   }
 
   get violations(): string[] {
-    return [...this.#defects, ...this.#witness.violations];
+    return [...this.#defects, ...this.world.breaches, ...this.#witness.violations];
   }
 
   async play(): Promise<void> {

@@ -28,8 +28,9 @@ export interface RunOptions {
   /** How often an operation of the disk is refused. */
   readonly diskFaults: number;
   readonly fate?: Fate;
-  /** When Ctrl-C is pressed, in milliseconds from the start. */
+  /** When Ctrl-C is pressed, in milliseconds from the plan; and how long after that once more. */
   readonly stopAfterMs?: number;
+  readonly stopAgainAfterMs?: number;
   readonly waitMs: number;
   readonly concurrency: number;
   readonly lockTimeoutMs: number;
@@ -154,7 +155,8 @@ export class Machine {
     const { declaration, imports, reorder, orderAnyway, weather, pageSize } = options;
     const clock = clockOf(this.#world, life);
     const dispatcher = new SimulatedNetwork(this.#world, this.#server, life, weather, this.#onSend);
-    const stop = new AbortController();
+    const [stop, now] = [new AbortController(), new AbortController()];
+    dispatcher.stop = stop.signal;
     const client = new HostingClient({
       baseUrl: "https://api.simulation.example",
       token: "simulated-token",
@@ -164,6 +166,7 @@ export class Machine {
       env: {},
       pageSize,
       stop: stop.signal,
+      signal: now.signal,
     });
     const own = new Account(client, { statusWords: {} }, undefined, this.turns.for(life, clock));
     const account = this.#sabotage.account?.(own) ?? own;
@@ -185,7 +188,7 @@ export class Machine {
       });
       this.#notePlan(life, made);
       if (options.planOnly || made.diagnostics.some(isError)) return { end: "planned", plan: made, state };
-      if (options.stopAfterMs !== undefined) this.#world.after(options.stopAfterMs, () => stop.abort());
+      this.#press(options, life, stop, now);
       const disk = this.#diskOf(life, options.diskFaults);
       const look = async (path: string) =>
         this.disk.text(path) === undefined ? undefined : ({ form: "file", readableByOthers: false } as const);
@@ -209,6 +212,17 @@ export class Machine {
     } finally {
       await store.close();
     }
+  }
+
+  #press({ stopAfterMs, stopAgainAfterMs }: RunOptions, { name }: Life, ...[stop, now]: AbortController[]): void {
+    if (stopAfterMs === undefined) return;
+    const press = (what: string, controller: AbortController | undefined) => {
+      this.#world.note(`${name} ${what}`);
+      controller?.abort();
+    };
+    this.#world.after(stopAfterMs, () => press("is stopped", stop));
+    if (stopAgainAfterMs !== undefined)
+      this.#world.after(stopAfterMs + stopAgainAfterMs, () => press("is stopped again", now));
   }
 
   #notePlan(life: Life, { changes, diagnostics }: Plan): void {

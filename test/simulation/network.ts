@@ -43,6 +43,8 @@ export class SimulatedNetwork extends Dispatcher {
   readonly #life: Life;
   readonly #weather: Weather;
   readonly #onSend: OnSend;
+  /** Aborted by Ctrl-C: nothing is to leave after that. */
+  stop: AbortSignal | undefined;
   /** Requests that left and have not arrived. */
   readonly #flights = new Set<Flight>();
 
@@ -77,6 +79,7 @@ export class SimulatedNetwork extends Dispatcher {
     const { chance } = this.#world;
     const arrival: Arrival = { ...exchange.request, from: this.#life.name };
     const name = `${arrival.method} ${arrival.path}`;
+    if (this.stop?.aborted) this.#world.breaches.push(`${arrival.from} sent ${name} after Ctrl-C`);
     const mishap = this.#mishap();
     const leave = () => this.#leave(exchange, arrival, name, mishap);
     if (!this.#life.step(`sends ${name}${mishap === undefined ? "" : ` (${mishap})`}`, leave)) return;

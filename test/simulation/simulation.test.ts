@@ -71,6 +71,8 @@ describe("the simulation", () => {
 
 const HAPPENINGS = [
   /is killed/,
+  /is stopped/,
+  /is stopped again/,
   /loses power/,
   /has its effect/,
   /disk \S+ \S+.*: ENOSPC/,

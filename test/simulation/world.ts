@@ -22,6 +22,8 @@ export class World {
   now = START;
   /** What happened, a line for each event. */
   readonly history: string[] = [];
+  /** What must not happen, whatever it is about, as it was noticed. */
+  readonly breaches: string[] = [];
   #timers: Timer[] = [];
   #turns = 0;
 
