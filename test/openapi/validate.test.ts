@@ -58,7 +58,7 @@ const FIELDS = {
     order_id: ["1003", null],
   },
   plan: { plan_id: ["11", null] },
-  webhook: { url: ["hooks", null], events: ["invoice.paid", [], ["invoice.lost"]] },
+  webhook: { url: ["hooks", null], events: [5, [], ["invoice.lost"]] },
 } as const satisfies Record<string, Readonly<Record<string, readonly unknown[]>>>;
 
 type Kind = keyof typeof FIELDS;
@@ -377,6 +377,9 @@ const SAME_FORM = new Set([
   "backoff",
   "deliveries",
   "weather",
+  // When something is shown, and what a page after the last one is: in the same forms.
+  "list_lag",
+  "past_end",
   // Of deliveries, below.
   "event_data",
 ]);

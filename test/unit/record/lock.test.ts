@@ -125,7 +125,7 @@ describe("the lock of a state file", () => {
     });
 
     test("when nobody holds it: nothing happens", async () => {
-      expect(await lockOf("bo").takeOver()).toEqual({ alive: false, holder: undefined });
+      expect(await lockOf("bo").takeOver()).toEqual({ alive: false, fenced: true, holder: undefined });
       expect(readdirSync(folder)).toEqual([]);
     });
   });
