@@ -9,9 +9,10 @@ import {
   isNoOp,
   type Plan,
   type ProviderConfig,
+  type Quote,
   type State,
 } from "../model/index.ts";
-import { formatMoney } from "../report/index.ts";
+import { formatNumber } from "../report/index.ts";
 import type { Invocation } from "./io.ts";
 import type { Redaction } from "./redaction.ts";
 
@@ -93,7 +94,9 @@ export function differences(saved: Plan, now: Plan, redaction: Redaction): strin
     if (is === undefined) return [`${address}: nothing is left to be done.`];
     const parts = Object.keys(was).filter((part) => !equal(was[part], is[part]));
     if (parts.length === 0) return [];
-    const price = parts.includes("price") ? ` The price was ${String(was.price)} and is ${String(is.price)}.` : "";
+    const price = parts.includes("price")
+      ? ` The price was ${String(was.price)} and is ${String(is.price)} (in the API's own unit).`
+      : "";
     return [`${address}: not the same ${parts.join(", ")}.${price}`];
   });
 }
@@ -134,8 +137,14 @@ function outline(change: Change, redaction: Redaction): Outline {
     causes: causes.toSorted(),
     values: redaction.redact(JSON.stringify(sides)),
     generation: mark.generation ?? 1,
-    price: quote === undefined ? null : `${formatMoney(quote.billed ?? quote.list, quote.currency)}`,
+    price: quote === undefined ? null : priceOf(quote),
   };
+}
+
+/** Saved plans of every version hold it in this form; only compared, and shown with its unit. */
+function priceOf({ billed, list, currency }: Quote): string {
+  const amount = billed ?? list;
+  return amount === null ? "unknown" : `${formatNumber(amount)} ${currency}`;
 }
 
 async function declarationDigests({ io, options }: Invocation, { files }: Desired): Promise<FileDigest[]> {

@@ -17,6 +17,7 @@ import { backendPlace, refusingForgotten } from "./backend.ts";
 import { stateEncryption } from "./encryption.ts";
 import type { Invocation } from "./io.ts";
 import { announcing, learnDeclared } from "./known-secrets.ts";
+import { withMoneyScale } from "./money-scale.ts";
 import { misplacedOutputs } from "./secrets.ts";
 import { stackHint } from "./stack/hint.ts";
 import { inItsTerms } from "./told.ts";
@@ -63,7 +64,7 @@ export async function loadProviders(invocation: Invocation): Promise<ReadonlyMap
   );
   if (partial !== undefined && hindering.length === 0) return partial.providers;
   if (diagnostics.every(({ code }) => code === "config.missing") && options.files.length === 0) {
-    return new Map([["default", { alias: "default" }]]);
+    return withMoneyScale(new Map([["default", { alias: "default" }]]), invocation.io.env);
   }
   throw new HostformError(diagnostics);
 }
@@ -80,10 +81,17 @@ function declarationOf(invocation: Invocation): Promise<Declaration> {
 /** Reads the declaration, and announces the secrets that it holds or names. */
 async function readAndLearn(invocation: Invocation): Promise<Declaration> {
   const { stack } = invocation;
-  const declaration =
+  const read =
     stack === undefined
       ? await readDeclaration(sourceOf(invocation)).then((read) => withStackHint(invocation, read))
       : await (await import("./stack/read.ts")).readStack(invocation, stack);
+  const { env } = invocation.io;
+  const { desired, partial } = read;
+  const declaration: Declaration = {
+    ...read,
+    ...(desired && { desired: { ...desired, providers: withMoneyScale(desired.providers, env) } }),
+    ...(partial && { partial: { ...partial, providers: withMoneyScale(partial.providers, env) } }),
+  };
   const readable = declaration.desired ?? declaration.partial;
   if (readable !== undefined) learnDeclared(invocation.io.redaction, readable, invocation.io.env);
   return declaration;

@@ -76,7 +76,7 @@ const COLUMNS: Columns = {
     { header: "NAME", cell: (plan) => plan.name },
     { header: "TYPE", cell: (plan) => plan.product_type, spare: true },
     { header: "CYCLE", cell: (plan) => plan.billing_cycle },
-    { header: "PRICE", align: "right", whole: true, cell: (plan) => planPrice(plan, scale) },
+    { header: amounts("PRICE", scale), align: "right", whole: true, cell: (plan) => planPrice(plan, scale) },
     {
       header: "DISCOUNT",
       align: "right",
@@ -98,7 +98,12 @@ const COLUMNS: Columns = {
     { header: "TYPE", cell: (service) => service.product_type, spare: true },
     { header: "STATUS", cell: (service) => service.status },
     { header: "PROVISIONING", cell: (service) => service.provisioning_status, spare: true },
-    { header: "PRICE", align: "right", whole: true, cell: ({ price, currency }) => money(price, currency, scale) },
+    {
+      header: amounts("PRICE", scale),
+      align: "right",
+      whole: true,
+      cell: ({ price, currency }) => money(price, currency, scale),
+    },
     { header: "CYCLE", cell: (service) => service.billing_cycle, spare: true },
     { header: "NEXT DUE", cell: (service) => service.next_due_date },
   ],
@@ -106,7 +111,12 @@ const COLUMNS: Columns = {
     { header: "ID", cell: (invoice) => invoice.id, whole: true },
     { header: "NUMBER", cell: (invoice) => invoice.invoice_number, whole: true },
     { header: "STATUS", cell: (invoice) => invoice.status },
-    { header: "TOTAL", align: "right", whole: true, cell: ({ total, currency }) => money(total, currency, scale) },
+    {
+      header: amounts("TOTAL", scale),
+      align: "right",
+      whole: true,
+      cell: ({ total, currency }) => money(total, currency, scale),
+    },
     { header: "DUE", cell: (invoice) => invoice.due_date },
     { header: "PAID", cell: (invoice) => invoice.paid_at, spare: true },
     { header: "SERVICE", cell: (invoice) => invoice.order_id, whole: true },
@@ -171,13 +181,19 @@ export function renderListing<L extends Listing>(
   return renderTable(rows, columns, { ...options, empty: EMPTY[listing] });
 }
 
+/** The header of a column of amounts names their unit where the cells cannot be read as amounts of their currency. */
+const amounts = (header: string, scale: Scale) => (scale("") === undefined ? `${header} (API)` : header);
+
 function money(amount: number | null, currency: string | null, scale: Scale): string | null {
-  return amount === null ? null : formatMoney(amount, currency, scale(currency ?? ""));
+  if (amount === null) return null;
+  const digits = scale(currency ?? "");
+  if (digits !== undefined) return formatMoney(amount, currency, digits);
+  return currency === null ? String(amount) : `${amount} ${currency}`;
 }
 
 /** The specification shows no price on a plan (§2 Gaps); servers give one, or one for each currency, or none. */
 function planPrice(plan: Listings["plans"], scale: Scale): string | null {
   if (plan.price !== null) return money(plan.price, plan.currency, scale);
-  const prices = Object.entries(plan.prices).map(([currency, price]) => formatMoney(price, currency, scale(currency)));
+  const prices = Object.entries(plan.prices).map(([currency, price]) => money(price, currency, scale));
   return prices.length === 0 ? null : prices.join(" / ");
 }

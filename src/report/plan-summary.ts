@@ -14,7 +14,7 @@ import {
 } from "../model/index.ts";
 import { formatEstimate, plural } from "./duration.ts";
 import { escapeLine } from "./escape.ts";
-import { formatMoney, type MoneyScale, sharedScale } from "./money.ts";
+import { formatMoney, type MoneyScale, sharedScale, UNSCALED } from "./money.ts";
 import { nameSome } from "./progress.ts";
 
 /**
@@ -121,14 +121,16 @@ export function onlineLines(changes: readonly Change[], most?: number): string[]
 /** What the orders of a plan cost, one line for each currency; `Orders: none.` */
 export function moneyLines(plan: Plan, scale?: MoneyScale): string[] {
   if (plan.cost.length === 0) return ["Orders: none."];
-  return plan.cost.map((line, i) => `${i === 0 ? "Orders: " : "        "}${costText(plan, line, scale)}`);
+  const lines = plan.cost.map((line, i) => `${i === 0 ? "Orders: " : "        "}${costText(plan, line, scale)}`);
+  const isUnscaled = ({ currency, list, billed }: CostLine) =>
+    (list !== null || billed !== null) && scaleOf(plan, currency, scale) === undefined;
+  return plan.cost.some(isUnscaled) ? [...lines, UNSCALED] : lines;
 }
 
 function costText(plan: Plan, line: CostLine, moneyScale: MoneyScale | undefined): string {
   const { currency, list, billed, unknown } = line;
   const orders = plan.changes.filter((change) => change.quote?.currency === currency);
-  const providers = orders.map((change) => change.provider);
-  const scale = sharedScale(moneyScale, currency, providers);
+  const scale = scaleOf(plan, currency, moneyScale);
   // Only sums of the same orders can be compared: a missing price is not a discount.
   const discounted = unknown === 0 && billed !== null && list !== null && billed < list;
   const prices =
@@ -136,6 +138,16 @@ function costText(plan: Plan, line: CostLine, moneyScale: MoneyScale | undefined
       ? `price unknown (${escapeLine(currency)})`
       : `list price ${formatMoney(list, currency, scale)}, billed ${formatMoney(billed, currency, scale)}${discounted ? " after discount" : ""}`;
   return `${plural(line.orders, nounOf(orders))}, ${prices}${unknownText(line, orders)}`;
+}
+
+/** The scale of a sum: that of all providers whose orders it is of. */
+function scaleOf(plan: Plan, currency: string, moneyScale: MoneyScale | undefined): number | undefined {
+  const orders = plan.changes.filter((change) => change.quote?.currency === currency);
+  return sharedScale(
+    moneyScale,
+    currency,
+    orders.map(({ provider }) => provider),
+  );
 }
 
 /** Why some of the sum is missing; a sum that leaves something out must say so. */

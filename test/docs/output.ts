@@ -6,7 +6,7 @@
 const zeros = (text: string) => text.replace(/\d/g, "0");
 
 /** A line that apply prints as things happen; side by side changes come in any order. */
-const PROGRESS = /^\S+(?: ?\[[^\]]*\])?: (?:Creat|Modif|Destr|Forg|Import|Still|Adopt)/;
+const PROGRESS = /^\S+(?: ?\[[^\]]*\])?: (?:Creat|Modif|Destr|Forg|Import|Still|Adopt|Suspen|Unsuspen)/;
 
 const RULES: readonly (readonly [RegExp, (text: string) => string])[] = [
   [/\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?)?/g, zeros],

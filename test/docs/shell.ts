@@ -55,6 +55,7 @@ export async function runPage(page: Page): Promise<Run[]> {
       HOME: path.join(base, "home"),
       HOSTING_BASE_URL: sandbox.url,
       HOSTING_TOKEN: sandbox.tokens.agency,
+      HOSTING_MONEY_SCALE: "2",
       OWN_HOSTING_TOKEN: sandbox.tokens.customer,
       HOSTING_SANDBOX_CONTROL_URL: sandbox.controlUrl,
       // Node 22 says that running TypeScript is experimental.

@@ -10,6 +10,8 @@ export interface StarterParts {
   readonly project: string;
   readonly baseUrl?: string;
   readonly tokenEnv?: string;
+  /** Digits of amounts behind the point; null: it is not known. */
+  readonly moneyScale?: number | null;
   /** Path of the editor's schema, relative to the declaration. */
   readonly localSchema?: string;
   readonly kinds: readonly Kind[];
@@ -19,12 +21,19 @@ export interface StarterParts {
  * The text of a first hosting.yaml: the project, its account, and below as comments an example of each kind. Kinds that
  * are written inside others stand in the example of those.
  */
-export function starter({ project, baseUrl, tokenEnv, localSchema, kinds }: StarterParts): string {
-  const account = { ...(baseUrl && { base_url: baseUrl }), ...(tokenEnv && { token_env: tokenEnv }) };
+export function starter({ project, baseUrl, tokenEnv, moneyScale, localSchema, kinds }: StarterParts): string {
+  const account = {
+    ...(baseUrl && { base_url: baseUrl }),
+    ...(tokenEnv && { token_env: tokenEnv }),
+    ...(typeof moneyScale === "number" && { money_scale: moneyScale }),
+  };
+  const unscaled = typeof moneyScale === "number" ? "" : `    # money_scale: 2 # ${SCALE_NOTE}\n`;
   const providers =
     Object.keys(account).length > 0
-      ? stringify({ providers: { default: account } })
-      : commented("providers:\n  default:\n    base_url: https://api.example.com\n    token_env: HOSTING_TOKEN\n");
+      ? `${stringify({ providers: { default: account } })}${unscaled}`
+      : commented(
+          `providers:\n  default:\n    base_url: https://api.example.com\n    token_env: HOSTING_TOKEN\n    money_scale: 2 # ${SCALE_NOTE}\n`,
+        );
   const sections = kinds
     .filter((kind) => kind.nested === undefined)
     .toSorted((a, b) => Number(b.creation === "keyed") - Number(a.creation === "keyed"))
@@ -43,6 +52,8 @@ ${providers}`,
     ...sections,
   ].join("\n");
 }
+
+const SCALE_NOTE = "amounts of this host are cents; without it they are shown in the API's own unit";
 
 function commented(yaml: string): string {
   return `${yaml.trimEnd().replace(/^/gm, "# ")}\n`;

@@ -11,6 +11,7 @@ export interface InitFlags {
   readonly project?: string;
   readonly baseUrl?: string;
   readonly tokenEnv?: string;
+  readonly moneyScale?: string;
   readonly force?: boolean;
 }
 
@@ -68,8 +69,15 @@ async function ask({ io, options }: Invocation, flags: InitFlags) {
   const project = flags.project ?? (await question("Name of the project", nameFrom(options.dir)));
   const baseUrl = flags.baseUrl ?? (await question("Address of the API (empty: from HOSTING_BASE_URL)", ""));
   const tokenEnv = flags.tokenEnv ?? (await question("Environment variable with the API token", "HOSTING_TOKEN"));
+  const moneyScale =
+    flags.moneyScale ??
+    (await question("Digits of amounts behind the point (2: the API counts cents; empty: not known)", ""));
+  if (moneyScale !== "" && !/^[0-4]$/.test(moneyScale)) {
+    fail("usage", `${JSON.stringify(moneyScale)} is not a number of digits`, { fix: "Give 0 to 4, or nothing." });
+  }
   return {
     project,
+    ...(moneyScale !== "" && { moneyScale: Number(moneyScale) }),
     ...(baseUrl !== "" && { baseUrl }),
     ...(tokenEnv !== "HOSTING_TOKEN" && { tokenEnv }),
   };

@@ -38,6 +38,7 @@ export async function runSandbox(
   const exported = {
     HOSTING_BASE_URL: sandbox.url,
     HOSTING_TOKEN: sandbox.tokens[flags.token ?? "agency"],
+    HOSTING_MONEY_SCALE: flags.profile !== undefined && (await moneyOf(flags.profile)) === "major" ? "0" : "2",
     HOSTING_SANDBOX_CONTROL_URL: sandbox.controlUrl,
   };
   try {
@@ -87,6 +88,12 @@ async function start({ io }: Invocation, flags: SandboxFlags): Promise<Sandbox> 
     if (!(error instanceof SandboxOptionError)) throw error;
     fail("usage", error.message, snapshot !== undefined && error.option === "snapshot" ? { detail: snapshot } : {});
   }
+}
+
+/** The unit of the sandbox's amounts (§2 Gaps). */
+async function moneyOf(profile: string) {
+  const { parseProfile } = await import("../../sandbox/index.ts");
+  return parseProfile(profile).money;
 }
 
 /** The options of the sandbox among the flags, of which the command line has more. */

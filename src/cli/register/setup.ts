@@ -17,6 +17,7 @@ export function registerSetup({ program, command, action }: Registration): void 
         "environment variable with the API token (default: HOSTING_TOKEN)",
         variableName("--token-env"),
       )
+      .option("--money-scale <digits>", "digits of amounts behind the point; 2 where the API counts cents")
       .option("--force", "also when there is a hosting.yaml: it is kept under another name")
       .action(
         action(

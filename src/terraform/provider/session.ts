@@ -18,7 +18,7 @@ import type { Session } from "../contract.ts";
 import { type OpenJournal, openJournal } from "../journal.ts";
 import { validateProviderConfig } from "./config.ts";
 import { hostMark, placeMark } from "./place.ts";
-import { addressOf, type ProviderToken, projectOf, settingsIn, tokenOf } from "./settings.ts";
+import { addressOf, type ProviderToken, projectOf, scaleOf, settingsIn, tokenOf } from "./settings.ts";
 import { notKnown, waitingSession } from "./waiting.ts";
 
 /** What a session needs of the process that it lives in. */
@@ -113,7 +113,7 @@ export async function openSession(config: ValueObject, surroundings: Surrounding
     host: hostMark(normalizeBaseUrl(baseUrl, true).href),
     place: placeMark(folder, env),
     self: { mark: processMark(), parent: processMark(process.ppid), isRunning },
-    moneyScale: settings.moneyScale,
+    moneyScale: settings.moneyScale ?? scaleOf(config, env),
     clock,
     stop,
     secretOutputs,

@@ -50,11 +50,30 @@ describe("init", () => {
     const dir = await folder();
     const { code, io } = await runIn(dir, ["init"], { answers: ["acme", "https://api.acme.example", ""] });
     expect(code).toBe(0);
-    expect(io.questions).toHaveLength(3);
+    expect(io.questions).toHaveLength(4);
+    expect(io.questions.at(-1)).toContain("2: the API counts cents");
     const text = await read(dir, "hosting.yaml");
     expect(text).toContain("\nproject: acme\n");
     expect(text).toContain("\n    base_url: https://api.acme.example\n");
     expect(text).not.toMatch(/^ +token_env/m);
+    expect(text).toMatch(/^ +# money_scale: 2 # amounts of this host are cents/m);
+  });
+
+  it.each([
+    ["asked", ["init"], ["acme", "https://api.acme.example", "", "2"]],
+    ["told", ["init", "--project", "acme", "--money-scale", "2"], []],
+  ])("writes the scale of amounts that it is %s", async (_, args, answers) => {
+    const dir = await folder();
+    expect((await runIn(dir, args, { answers })).code).toBe(0);
+    expect(await read(dir, "hosting.yaml")).toMatch(/^ {4}money_scale: 2$/m);
+  });
+
+  it("refuses a scale that is none, before anything is written", async () => {
+    const dir = await folder();
+    const { code, stderr } = await runIn(dir, ["init", "--project", "acme", "--money-scale", "cents"]);
+    expect(code).toBe(1);
+    expect(stderr).toContain('"cents" is not a number of digits');
+    expect(await readdir(dir)).toEqual([]);
   });
 
   it("takes the folder's name when nobody is there", async () => {

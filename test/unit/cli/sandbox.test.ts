@@ -20,7 +20,12 @@ describe("sandbox", () => {
     await io.listening;
     const lines = io.stdout().trimEnd().split("\n");
     const exported = Object.fromEntries(lines.map((line) => line.replace(/^export /, "").split(/=(.*)/s)));
-    expect(Object.keys(exported).sort()).toEqual(["HOSTING_BASE_URL", "HOSTING_SANDBOX_CONTROL_URL", "HOSTING_TOKEN"]);
+    expect(Object.keys(exported).sort()).toEqual([
+      "HOSTING_BASE_URL",
+      "HOSTING_MONEY_SCALE",
+      "HOSTING_SANDBOX_CONTROL_URL",
+      "HOSTING_TOKEN",
+    ]);
     expect(io.stderr()).toContain("agency");
     expect(await isUp(exported.HOSTING_BASE_URL, exported.HOSTING_TOKEN)).toBe(200);
     io.interrupt();

@@ -173,7 +173,7 @@ describe("what a saved plan and a new one may differ in", () => {
   it("the price is told", () => {
     const dearer = order({ quote: { currency: "USD", list: 2500, billed: 2500, most: 2500 } });
     expect(told(order(), dearer)).toEqual([
-      "hosting_service.acme: not the same price. The price was 1,800 USD and is 2,500 USD.",
+      "hosting_service.acme: not the same price. The price was 1,800 USD and is 2,500 USD (in the API's own unit).",
     ]);
   });
 

@@ -20,7 +20,8 @@ describe("what watch prints", () => {
       [
         "AT Plan: 1 to add, 0 to change, 0 to destroy.",
         "  + hosting_service.www will be created: declared, and not in the state",
-        "Orders: 1 service, list price 500 USD, billed 450 USD after discount",
+        "Orders: 1 service, list price 500 (USD, API's unit), billed 450 (USD, API's unit) after discount",
+        "Amounts are in the API's own unit, perhaps cents; money_scale in the provider's settings shows them in the currency.",
         "",
       ].join("\n"),
     );

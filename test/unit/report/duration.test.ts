@@ -35,12 +35,12 @@ describe("numbers, times and money in words", () => {
   });
 
   const amounts: readonly (readonly [number | null, string | null, number | undefined, string, string])[] = [
-    [4000, "USD", undefined, "4,000 USD", "no scale is assumed (§2 Gaps)"],
+    [4000, "USD", undefined, "4000 (USD, API's unit)", "no scale is assumed (§2 Gaps)"],
     [4000, "USD", 2, "40.00 USD", "a scale that the user stated"],
     [4005, "GEL", 0, "4,005 GEL", "a stated scale of nothing"],
-    [19.99, "EUR", undefined, "19.99 EUR", "major units stay as they came"],
+    [19.99, "EUR", undefined, "19.99 (EUR, API's unit)", "major units stay as they came"],
     [null, "USD", 2, "unknown", "no price"],
-    [5, null, undefined, "5", "no currency"],
+    [5, null, undefined, "5 (API's unit)", "no currency"],
   ];
   it.each(amounts)("money: %s %s, scale %s: %s (%s)", (amount, currency, scale, text) =>
     expect(formatMoney(amount, currency, scale)).toBe(text),

@@ -119,7 +119,9 @@ describe("renderPlanMarkdown", () => {
       plan([order(), gone("hosting_webhook.a", "delete"), gone("hosting_service.b", "suspend")], { cost: [cost()] }),
     );
     const head = markdown.slice(0, markdown.indexOf("<details>"));
-    expect(head).toContain("- `Orders: 1 service, list price 2,000 USD, billed 1,800 USD after discount`");
+    expect(head).toContain(
+      "- `Orders: 1 service, list price 2000 (USD, API's unit), billed 1800 (USD, API's unit) after discount`",
+    );
     expect(head).toContain("- `Deletes hosting_webhook.a.`");
     expect(head).toContain("- `1 service goes offline: hosting_service.b.`");
   });

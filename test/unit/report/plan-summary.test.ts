@@ -92,45 +92,48 @@ describe("moneyLines", () => {
     [
       "a discount",
       plan([order(), order()], { cost: [cost({ orders: 2, list: 4000, billed: 3600 })] }),
-      "Orders: 2 services, list price 4,000 USD, billed 3,600 USD after discount",
+      "Orders: 2 services, list price 4000 (USD, API's unit), billed 3600 (USD, API's unit) after discount",
     ],
     [
       "no discount",
       plan([order()], { cost: [cost({ billed: 2000 })] }),
-      "Orders: 1 service, list price 2,000 USD, billed 2,000 USD",
+      "Orders: 1 service, list price 2000 (USD, API's unit), billed 2000 (USD, API's unit)",
     ],
     [
       "a missing price is not a discount",
       plan([order(), unknown("the effect of the coupon is known only from the invoice")], {
         cost: [cost({ orders: 2, list: 4000, unknown: 1 })],
       }),
-      "Orders: 2 services, list price 4,000 USD, billed 1,800 USD; 1 of them is not counted, its price is unknown: the effect of the coupon is known only from the invoice",
+      "Orders: 2 services, list price 4000 (USD, API's unit), billed 1800 (USD, API's unit); 1 of them is not counted, its price is unknown: the effect of the coupon is known only from the invoice",
     ],
     [
       "several reasons are not told one by one",
       plan([order(), unknown("a"), unknown("b")], { cost: [cost({ orders: 3, unknown: 2 })] }),
-      "Orders: 3 services, list price 2,000 USD, billed 1,800 USD; 2 of them are not counted, their price is unknown: the API's list does not tell it",
+      "Orders: 3 services, list price 2000 (USD, API's unit), billed 1800 (USD, API's unit); 2 of them are not counted, their price is unknown: the API's list does not tell it",
     ],
     [
       "list price known, the bill not",
       plan([order({ quote: { currency: "USD", list: 2000, billed: null, most: 2000, unknown: "the coupon" } })], {
         cost: [cost({ billed: null, unknown: 1 })],
       }),
-      "Orders: 1 service, list price 2,000 USD, billed unknown: the coupon",
+      "Orders: 1 service, list price 2000 (USD, API's unit), billed unknown: the coupon",
     ],
     [
       "different things",
       plan([order(), order({ address: "hosting_domain.d", type: "hosting_domain" })], { cost: [cost({ orders: 2 })] }),
-      "Orders: 2 orders, list price 2,000 USD, billed 1,800 USD after discount",
+      "Orders: 2 orders, list price 2000 (USD, API's unit), billed 1800 (USD, API's unit) after discount",
     ],
   ];
-  it.each(cases)("%s", (_why, planned, line) => expect(moneyLines(planned)).toEqual([line]));
+  it.each(cases)("%s", (_why, planned, line) => {
+    const unit = line.includes("API's unit") ? [expect.stringContaining("money_scale")] : [];
+    expect(moneyLines(planned)).toEqual([line, ...unit]);
+  });
 
   it("scales amounts only where all accounts that order in the currency state the same scale", () => {
     const planned = plan([order(), order({ provider: "beta" })], { cost: [cost({ orders: 2 })] });
     expect(moneyLines(planned, () => 2)[0]).toContain("list price 20.00 USD");
     expect(moneyLines(planned, (_, provider) => (provider === "beta" ? 2 : undefined))[0]).toContain(
-      "list price 2,000 USD",
+      "list price 2000 (USD, API's unit)",
     );
   });
 });

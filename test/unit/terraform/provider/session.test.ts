@@ -24,6 +24,15 @@ describe("a session", () => {
     expect(warnings).toEqual([]);
   });
 
+  it("takes the scale of amounts that goes with the address of the environment, and only with that", async () => {
+    const { url, tokens } = await sandboxed();
+    const env = { HOSTING_BASE_URL: url, HOSTING_TOKEN: tokens.agency, HOSTING_MONEY_SCALE: "2" };
+    expect((await open({}, { env })).session.moneyScale).toBe(2);
+    expect((await open({ money_scale: 0 }, { env })).session.moneyScale).toBe(0);
+    expect((await open({ base_url: url }, { env })).session.moneyScale).toBeUndefined();
+    await expect(open({}, { env: { ...env, HOSTING_MONEY_SCALE: "cents" } })).rejects.toThrow("HOSTING_MONEY_SCALE");
+  });
+
   it("prefers the configuration, and keeps its settings as YAML does", async () => {
     const { session } = await open(
       {
