@@ -1,0 +1,275 @@
+// The apply of one resource through Terraform: what Terraform holds afterwards, what is marked, noted and said. A create that
+// fails after something was made must not be an error: Terraform would make it again.
+import { describe, expect, it } from "vitest";
+import { type JsonObject, UNKNOWN, type ValueObject } from "../../../../src/model/index.ts";
+import type { Note } from "../../../../src/terraform/contract.ts";
+import { type ApplyAnswer, applyResource } from "../../../../src/terraform/resource/apply.ts";
+import type { Mark } from "../../../../src/terraform/resource/mark.ts";
+import { START } from "../../../support/clock.ts";
+import { complete, failure, liveService, liveWebhook, remote } from "../../../support/subjects.ts";
+import { asHeld, codesOf, type Options, surroundings } from "./front.ts";
+
+const HOOK = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
+const ORDER = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
+const DOMAIN = {
+  domain: "acme.example",
+  years: 1,
+  currency: "USD",
+  nameserver_mode: "default",
+  registrant_contact: {},
+};
+const hookMade = () => ({ ...liveWebhook, raw: {}, secret: "whsec_1" });
+const ordered =
+  (status = "active") =>
+  () => ({
+    service: { ...liveService, status, raw: {}, plan_id: null, created_at: new Date(START).toISOString() },
+    invoice: null,
+  });
+const pendingOf = (operation: string) => ({ since: new Date(START - 3_600_000).toISOString(), operation });
+
+interface Asked extends Options {
+  readonly prior?: JsonObject;
+  readonly mark?: Mark;
+  readonly note?: { readonly name: string; readonly note: Partial<Note> };
+  /** Attributes that the plan does not know yet. */
+  readonly unknown?: readonly string[];
+  readonly before?: readonly ["claim", JsonObject];
+}
+
+async function ask(type: string, config: JsonObject, asked: Asked = {}) {
+  const { prior, mark = {}, note, unknown = ["id", "status", "created_at", "secret"], ...options } = asked;
+  const place = surroundings(type, options);
+  const { kind, front, journal, sent } = place;
+  if (note !== undefined) {
+    const whole: Note = {
+      address: `${type}.a`,
+      provider: "default",
+      schemaVersion: 0,
+      attributes: complete(kind, config),
+      sensitive: [],
+      private: {},
+      dependencies: [],
+      place: "this folder",
+      ...note.note,
+    } as Note;
+    journal.put(type, note.name, whole);
+  }
+  const held = prior === undefined ? null : asHeld(kind, { ...prior });
+  const open = Object.fromEntries(
+    prior === undefined ? unknown.flatMap((name) => (name in kind.attributes.shape ? [[name, UNKNOWN]] : [])) : [],
+  );
+  const planned = { ...asHeld(kind, { ...prior, ...config }), ...open } as ValueObject;
+  const declared = asHeld(kind, config) as ValueObject;
+  const answer = await applyResource(kind, { prior: held, planned, config: declared, mark }, front);
+  return { ...place, answer, sent: sent.map(({ endpoint }) => endpoint), journal };
+}
+
+const shown = ({ state, mark, diagnostics }: ApplyAnswer) => ({
+  id: state === null ? null : state.id,
+  mark,
+  said: codesOf(diagnostics),
+});
+const refused = () => {
+  throw failure("answered", 422);
+};
+const lost = () => {
+  throw failure("maybe");
+};
+
+describe("a create", () => {
+  it("is held with what its answer told, and with where it was made", async () => {
+    const { answer, sent, journal } = await ask("hosting_webhook", HOOK, { answer: hookMade });
+    expect(shown(answer)).toMatchObject({ id: "201", mark: { host: "here" }, said: [] });
+    expect(answer.state).toMatchObject({ url: HOOK.url, secret: "whsec_1", created_at: liveWebhook.created_at });
+    expect(sent).toEqual(["createWebhook"]);
+    expect(answer.mark.made, "under its name").toBeDefined();
+    expect(journal.get("hosting_webhook", answer.mark.made ?? "")?.attributes.id).toBe("201");
+  });
+
+  it("that is refused is an error, and nothing is held: Terraform may make it again", async () => {
+    const { answer, sent } = await ask("hosting_webhook", HOOK, { answer: refused });
+    expect(answer.state).toBeNull();
+    expect(codesOf(answer.diagnostics)).toEqual(["error api.server"]);
+    expect(sent).toEqual(["createWebhook"]);
+  });
+
+  it("whose answer is lost is a warning, and is held as what is not known", async () => {
+    const { answer } = await ask("hosting_domain", DOMAIN, { answer: lost });
+    expect(answer.state).not.toBeNull();
+    expect(answer.mark).toMatchObject({ pending: { operation: "registerDomain" }, host: "here" });
+    expect(codesOf(answer.diagnostics).every((code) => code.startsWith("warning"))).toBe(true);
+    expect(codesOf(answer.diagnostics)).toContain("warning plan.pending");
+  });
+
+  it("that fails after the object was made is a warning, and the object is held", async () => {
+    const config = { ...ORDER, suspended: true };
+    const made = ordered();
+    const answers = (mutation: { endpoint: string }) => (mutation.endpoint === "createService" ? made() : refused());
+    const { answer, sent } = await ask("hosting_service", config, { answer: answers as Options["answer"] });
+    expect(sent).toEqual(["createService", "suspendService"]);
+    expect(answer.state).toMatchObject({ id: "1001", suspended: true });
+    expect(answer.mark.waiting, "declared and not done").toEqual(["suspended"]);
+    expect(codesOf(answer.diagnostics).filter((code) => code.startsWith("error"))).toEqual([]);
+    expect(codesOf(answer.diagnostics)).toContain("warning api.server");
+  });
+
+  it("of what is not live yet waits with what needs a live one, and says so", async () => {
+    const { answer, sent } = await ask(
+      "hosting_service",
+      { ...ORDER, suspended: true },
+      { answer: ordered("pending") },
+    );
+    expect(sent).toEqual(["createService"]);
+    expect(answer.state).toMatchObject({ id: "1001", suspended: true });
+    expect(answer.mark.waiting).toEqual(["suspended"]);
+    expect(answer.diagnostics.length).toBeGreaterThan(0);
+  });
+
+  it("of what is live and as declared has nothing to wait for", async () => {
+    const { answer } = await ask("hosting_service", ORDER, { answer: ordered() });
+    expect(answer.mark.waiting).toBeUndefined();
+    expect(codesOf(answer.diagnostics).filter((code) => code.startsWith("error"))).toEqual([]);
+  });
+
+  it("by a mistake of ours before anything was sent is thrown", async () => {
+    const broken = surroundings("hosting_webhook");
+    broken.journal.get = () => {
+      throw new TypeError("ours");
+    };
+    const planned = asHeld(broken.kind, HOOK) as ValueObject;
+    await expect(
+      applyResource(broken.kind, { prior: null, planned, config: planned, mark: {} }, broken.front),
+    ).rejects.toThrow("ours");
+  });
+
+  it("of one thing under two addresses is made once", async () => {
+    const place = surroundings("hosting_webhook", { answer: hookMade });
+    const question = () => {
+      const planned = { ...asHeld(place.kind, HOOK), id: UNKNOWN, secret: UNKNOWN, created_at: UNKNOWN } as ValueObject;
+      return { prior: null, planned, config: asHeld(place.kind, HOOK) as ValueObject, mark: {} };
+    };
+    const first = await applyResource(place.kind, question(), place.front);
+    const second = await applyResource(place.kind, question(), place.front);
+    expect(shown(first)).toMatchObject({ id: "201" });
+    expect(second.state).toBeNull();
+    expect(codesOf(second.diagnostics)[0]).toMatch(/^error /);
+    expect(place.sent).toHaveLength(1);
+  });
+
+  it("that was refused gives its name free again", async () => {
+    let times = 0;
+    const answer = () => (times++ === 0 ? refused() : hookMade());
+    const place = surroundings("hosting_webhook", { answer });
+    const planned = { ...asHeld(place.kind, HOOK), id: UNKNOWN, secret: UNKNOWN, created_at: UNKNOWN } as ValueObject;
+    const question = { prior: null, planned, config: asHeld(place.kind, HOOK) as ValueObject, mark: {} };
+    expect((await applyResource(place.kind, question, place.front)).state).toBeNull();
+    expect((await applyResource(place.kind, question, place.front)).state).toMatchObject({ id: "201" });
+  });
+});
+
+describe("a domain whose registration has no known outcome", () => {
+  it("is never registered again: Terraform holds what is known", async () => {
+    const place = { name: "acme.example", note: { private: { pending: pendingOf("registerDomain") } } };
+    const { answer, sent } = await ask("hosting_domain", DOMAIN, { note: place });
+    expect(sent).toEqual([]);
+    expect(answer.state).not.toBeNull();
+    expect(answer.mark).toMatchObject({ pending: { operation: "registerDomain" }, host: "here", made: "acme.example" });
+    expect(codesOf(answer.diagnostics)).toEqual(["warning plan.pending"]);
+  });
+
+  it("that is held so is not registered again either", async () => {
+    const { answer, sent } = await ask("hosting_domain", DOMAIN, {
+      prior: DOMAIN,
+      mark: { pending: pendingOf("registerDomain"), host: "here" } as Mark,
+    });
+    expect(sent).toEqual([]);
+    expect(codesOf(answer.diagnostics)).toContain("error plan.pending");
+  });
+});
+
+describe("a change", () => {
+  const prior = { ...liveService, plan_id: 11, deletion_policy: "prevent" };
+  const suspended = remote({ ...liveService, status: "suspended", suspended: true }, "suspended");
+
+  it("is made, and held as planned", async () => {
+    const { answer, sent } = await ask(
+      "hosting_service",
+      { ...ORDER, suspended: true },
+      { prior, objects: [suspended], answer: () => ({}), mark: { host: "here", made: "x" } },
+    );
+    expect(sent).toEqual(["suspendService"]);
+    expect(answer.state).toMatchObject({ id: "1001", suspended: true });
+    expect(answer.mark).toMatchObject({ host: "here", made: "x" });
+    expect(answer.mark).not.toHaveProperty("waiting");
+  });
+
+  it("of an object of another host is refused: the same id is another object there", async () => {
+    const { answer, sent } = await ask(
+      "hosting_service",
+      { ...ORDER, suspended: true },
+      { prior, mark: { host: "elsewhere" } },
+    );
+    expect(sent).toEqual([]);
+    expect(answer.state).toMatchObject({ id: "1001", suspended: false });
+    expect(answer.mark).toEqual({ host: "elsewhere" });
+    expect(codesOf(answer.diagnostics)[0]).toMatch(/^error /);
+  });
+
+  it("that is refused is an error, and what was held is held, with its marks", async () => {
+    const mark = { host: "here", made: "x" };
+    const { answer } = await ask("hosting_service", { ...ORDER, suspended: true }, { prior, mark, answer: refused });
+    expect(answer.state).toMatchObject({ id: "1001", suspended: false });
+    expect(answer.mark).toMatchObject(mark);
+    expect(codesOf(answer.diagnostics)).toEqual(["error api.server"]);
+  });
+
+  it("that has to wait until the object is live stays as it was, and is noted", async () => {
+    const pending = { ...prior, status: "pending" };
+    const { answer, sent } = await ask("hosting_service", { ...ORDER, suspended: true }, { prior: pending });
+    expect(sent).toEqual([]);
+    expect(answer.state).toMatchObject({ suspended: true });
+    expect(answer.mark.waiting).toEqual(["suspended"]);
+  });
+
+  it("does nothing to an object whose status is not understood", async () => {
+    const odd = { ...prior, status: "Odd" };
+    const { answer, sent } = await ask("hosting_service", { ...ORDER, suspended: true }, { prior: odd });
+    expect(sent).toEqual([]);
+    expect(answer.mark.waiting).toEqual(["suspended"]);
+    expect(codesOf(answer.diagnostics).some((code) => code.includes("unknown_status"))).toBe(true);
+  });
+
+  it.each<[string, readonly string[], JsonObject, readonly string[] | undefined]>([
+    ["that another change leaves alone still waits", ["suspended"], { deletion_policy: "forget" }, ["suspended"]],
+    ["that is done does not wait any more", ["suspended"], { suspended: true }, undefined],
+  ])("an attribute %s", async (_, waiting, config, expected) => {
+    const { answer } = await ask(
+      "hosting_service",
+      { ...ORDER, ...config },
+      { prior, objects: [suspended], answer: () => ({}), mark: { waiting } as Mark },
+    );
+    expect(answer.mark.waiting).toEqual(expected);
+  });
+});
+
+describe("what was noted of a create that Terraform did not hear of", () => {
+  it("is adopted, not made again", async () => {
+    const name = (await ask("hosting_webhook", HOOK, { answer: hookMade })).answer.mark.made ?? "";
+    const note = { attributes: { ...HOOK, id: "201", secret: "whsec_kept", created_at: null } as JsonObject };
+    const { answer, sent } = await ask("hosting_webhook", HOOK, {
+      note: { name, note },
+      objects: [remote({ ...liveWebhook })],
+    });
+    expect(sent).toEqual([]);
+    expect(answer.state).toMatchObject({ id: "201", secret: "whsec_kept" });
+    expect(answer.mark).toMatchObject({ host: "here", made: name });
+  });
+
+  it("and is gone since is made again", async () => {
+    const name = (await ask("hosting_webhook", HOOK, { answer: hookMade })).answer.mark.made ?? "";
+    const note = { attributes: { ...HOOK, id: "199", secret: "whsec_kept", created_at: null } as JsonObject };
+    const { answer, sent } = await ask("hosting_webhook", HOOK, { note: { name, note }, answer: hookMade });
+    expect(sent).toEqual(["createWebhook"]);
+    expect(answer.state).toMatchObject({ id: "201", secret: "whsec_1" });
+  });
+});
