@@ -12,6 +12,7 @@ const ENDPOINT: Record<string, EndpointName> = {
   idempotent: "deleteWebhook",
   once: "suspendService",
 };
+const START = new FakeClock().now();
 const OK: Answer = { status: 200, json: { data: 1 } };
 
 type Details = Partial<ConstructorParameters<typeof FailedAttempt>[1]>;
@@ -133,6 +134,76 @@ describe("how often, and how long in between", () => {
       throw broken;
     });
     await expect(handler(request("safe"))).rejects.toBe(broken);
+  });
+});
+
+describe("an order is repeated only while its key is certainly remembered", () => {
+  const lost: Details = { reached: "maybe" };
+  const many = { maxAttempts: 9 };
+  it.each<[string, string, readonly Details[], Parameters<typeof run>[2], readonly number[]]>([
+    ["for five seconds by default", "keyed", [lost], many, [500, 1000, 2000]],
+    ["exactly that long", "keyed", [{ ...lost, waitMs: 5000 }, { transient: false }], {}, [5000]],
+    ["and no longer", "keyed", [{ ...lost, waitMs: 5001 }], {}, []],
+    ["as long as the host is said to remember it", "keyed", [lost], { ...many, repeatWithinMs: 1500 }, [500, 1000]],
+    ["and no longer than that", "keyed", [lost], { ...many, repeatWithinMs: 1499 }, [500]],
+    ["not after the moment until which it may leave", "keyed", [lost], { ...many, notAfter: START + 700 }, [500]],
+    [
+      "which counts for what certainly never left as well, when it leaves",
+      "keyed",
+      [{ reached: "no" }],
+      { maxAttempts: 6, notAfter: START + 700 },
+      [500, 1000, 2000, 4000, 8000],
+    ],
+    [
+      "without an end, while nothing has left",
+      "keyed",
+      [{ reached: "no" }],
+      { maxAttempts: 6 },
+      [500, 1000, 2000, 4000, 8000],
+    ],
+    ["from the first that may have arrived", "keyed", [{ reached: "no" }, lost], many, [500, 1000, 2000]],
+    [
+      "which is about orders: a DELETE may be repeated later",
+      "idempotent",
+      [lost],
+      { maxAttempts: 6 },
+      [500, 1000, 2000, 4000, 8000],
+    ],
+    [
+      "and a GET, whatever it may not pass",
+      "safe",
+      [lost],
+      { maxAttempts: 4, notAfter: START + 700 },
+      [500, 1000, 2000],
+    ],
+  ])("%s", async (_, kind, outcomes, over, waits) => {
+    const found = await run(kind, outcomes, over);
+    expect(found.waits).toEqual(waits);
+    expect(found.error).toBeDefined();
+  });
+
+  it("counted from when it left, not from when it began to wait for that", async () => {
+    const clock = new FakeClock();
+    let attempts = 0;
+    const handler = retry({ clock, random: () => 1, maxAttempts: 4 }, async ({ endpoint, onLeave }) => {
+      attempts += 1;
+      clock.advance(4_800);
+      onLeave?.();
+      throw failed({ reached: "maybe" }, endpoint);
+    });
+    await handler(request("keyed")).catch(() => undefined);
+    expect(attempts, "4.8 s in line, and again 0.5 s after it left; by then it is too late").toBe(2);
+  });
+
+  it("tells who carries it out until when it may leave", async () => {
+    const clock = new FakeClock();
+    const until: (number | undefined)[] = [];
+    const handler = retry({ clock, random: () => 1, maxAttempts: 3 }, async ({ endpoint, notAfter }) => {
+      until.push(notAfter);
+      throw failed({ reached: "maybe" }, endpoint);
+    });
+    await handler(request("keyed", { repeatWithinMs: 4000 })).catch(() => undefined);
+    expect(until).toEqual([undefined, START + 4000, START + 4000]);
   });
 });
 

@@ -3,7 +3,15 @@ import { describe, expect, it } from "vitest";
 import type { Mutation } from "../../../src/api/index.ts";
 import { type ApplyOptions, apply } from "../../../src/engine/index.ts";
 import { kinds } from "../../../src/kinds/index.ts";
-import type { ApplyEvent, Change, JsonObject, Plan, PrivateMark, ResourceState } from "../../../src/model/index.ts";
+import {
+  ApiError,
+  type ApplyEvent,
+  type Change,
+  type JsonObject,
+  type Plan,
+  type PrivateMark,
+  type ResourceState,
+} from "../../../src/model/index.ts";
 import { START, testClock } from "../../support/clock.ts";
 import {
   complete,
@@ -223,6 +231,108 @@ describe("what is reported", () => {
       change("other.b", { actions: ["create"], config: null }),
     ];
     await expect(run(both)).rejects.toThrow("no kind for other.a");
+  });
+});
+
+describe("a run that is stopped", () => {
+  const ORDER = { plan_id: 11, currency: "USD", domain: "www.acme.example", suspended: true };
+  const A = "hosting_service.a";
+  const order = change(A, { actions: ["create"], after: complete(service, ORDER), config: ORDER });
+  const hookConfig = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
+  const B = "hosting_webhook.b";
+  const later = change(B, { actions: ["create"], after: hook({ id: null }), config: hookConfig, dependsOn: [A] });
+  const made = () => ({
+    service: { ...liveService, status: "active", raw: {}, plan_id: null, created_at: new Date(START).toISOString() },
+    invoice: null,
+  });
+  const cancelled = (reached: "no" | "maybe" | "answered", code: "api.cancelled" | "api.server" = "api.cancelled") =>
+    new ApiError({ code, summary: "stopped", endpoint: "POST /x", reached });
+  const failing = (error: unknown) => () => {
+    throw error;
+  };
+
+  /** The first request is answered by `first`, each later one by `rest`; the stop comes with the request `at`. */
+  const stopped = async (at: number, first: () => unknown, rest: () => unknown, abandon = false) => {
+    const [stop, gone] = [new AbortController(), new AbortController()];
+    let nth = 0;
+    const { result } = await run([order, later], {
+      config: { [A]: ORDER, [B]: hookConfig },
+      stop: stop.signal,
+      abandon: gone.signal,
+      answer: () => {
+        nth += 1;
+        if (nth >= at) stop.abort();
+        if (nth >= at && abandon) {
+          gone.abort();
+          return new Promise(() => {});
+        }
+        return nth === 1 ? first() : rest();
+      },
+    });
+    const [one, two] = [A, B].map((address) => result.outcomes.find((outcome) => outcome.address === address));
+    return { one, two: two?.result, interrupted: result.interrupted };
+  };
+
+  it.each<[string, number, () => unknown, () => unknown, object]>([
+    [
+      "has not started what never left",
+      1,
+      failing(cancelled("no")),
+      () => ({}),
+      { result: "not-started", diagnostics: [] },
+    ],
+    [
+      "does not know what may have arrived",
+      1,
+      failing(cancelled("maybe")),
+      () => ({}),
+      { result: "failed", unknown: true, diagnostics: [] },
+    ],
+    [
+      "has done a part of what takes several requests",
+      2,
+      made,
+      failing(cancelled("no")),
+      { result: "failed", diagnostics: [{ severity: "warning", code: "interrupted", address: A }] },
+    ],
+    [
+      "does not know the second of several",
+      2,
+      made,
+      failing(cancelled("maybe")),
+      { result: "failed", unknown: true, diagnostics: [] },
+    ],
+    [
+      "has a failure that is no stop: it says what failed",
+      1,
+      failing(cancelled("answered", "api.server")),
+      () => ({}),
+      { result: "failed", diagnostics: [{ code: "api.server" }] },
+    ],
+    [
+      "has a failure of which nothing left all the same",
+      1,
+      failing(cancelled("no", "api.server")),
+      () => ({}),
+      { result: "failed", diagnostics: [{ code: "api.server" }] },
+    ],
+    ["has finished what was answered", 2, made, () => ({}), { result: "done" }],
+  ])("%s", async (_, at, first, rest, expected) => {
+    const { one, two, interrupted } = await stopped(at, first, rest);
+    expect(one).toMatchObject(expected);
+    expect(one?.unknown).toBe((expected as { unknown?: boolean }).unknown);
+    expect({ two, interrupted }).toEqual({ two: "not-started", interrupted: true });
+  });
+
+  it("and abandoned does not wait for what has left, and says that it is not known", async () => {
+    const { one, two } = await stopped(1, made, made, true);
+    expect(one).toEqual({ address: A, result: "failed", unknown: true, diagnostics: [] });
+    expect(two).toBe("not-started");
+  });
+
+  it("and that is not stopped says of a cancelled request what that says", async () => {
+    const { result } = await run([order], { config: { [A]: ORDER }, answer: failing(cancelled("no")) });
+    expect(result.outcomes).toMatchObject([{ result: "failed", diagnostics: [{ code: "api.cancelled" }] }]);
   });
 });
 
