@@ -267,7 +267,12 @@ export function instrument(
   let [out, at] = ["", 0];
   for (const statement of source.program.body as Node[]) {
     out += source.text.slice(at, statement.start);
-    out += render(statement, { parent: undefined, key: "body", decides: false }, "", undefined);
+    // What the module does when it is loaded is done before any mutant is switched on.
+    const once =
+      /Statement$/.test(statement.type) || (statement.type === "VariableDeclaration" && statement.kind !== "const");
+    out += once
+      ? source.of(statement)
+      : render(statement, { parent: undefined, key: "body", decides: false }, "", undefined);
     at = statement.end;
   }
   return { text: out + text.slice(at), mutants };

@@ -5,7 +5,8 @@ import { judge, table } from "../../../scripts/mutation/report.ts";
 const all = () => true;
 const keysOf = (text: string) => instrument(text, "a.ts", 1, all).mutants.map(({ key }) => key);
 /** What is changed, without the name of what it stands in. */
-const changes = (text: string) => keysOf(text).map((key) => key.replace(/^\S* /, ""));
+const changes = (text: string) =>
+  keysOf(/^(?:import|function)/.test(text) ? text : `function f() { ${text} }`).map((key) => key.replace(/^\S* /, ""));
 
 describe("the mutants of", () => {
   it.each([
@@ -54,6 +55,13 @@ describe("the mutants of", () => {
     ],
     ["types, keys, imports: nothing", 'import type { A } from "./a.ts"; let b: 1 | "two" = { 3: c, "four": c };', []],
   ])("%s", (_, text, expected) => expect(changes(text)).toEqual(expected));
+
+  it("what a module does when it is loaded are none: it is done before any can be switched on", () => {
+    expect(keysOf("let a = 1; for (let b = 0; b < 2; b++) a += b; const c = 3;")).toEqual([
+      "c number: 3 => 4",
+      "c number: 3 => 2",
+    ]);
+  });
 
   it("a function have its name and no line, so that they are found again", () => {
     const text = "class A { m() { if (a) throw b; if (a) throw b; } }";
@@ -121,7 +129,9 @@ describe("the instrumented text", () => {
   });
 
   it("ends a loop that a mutant made endless: each turn asks", () => {
-    expect(instrument("while (a) b();", "a.ts", 1, all).text).toContain("globalThis.mutation.tick()");
+    expect(instrument("const f = () => { while (a) b(); };", "a.ts", 1, all).text).toContain(
+      "globalThis.mutation.tick()",
+    );
   });
 });
 
