@@ -27,6 +27,11 @@ describe("a secret", () => {
       "a hunter2\u001b[31xsecret b",
       "a hunter2\u001b[31xsecret b",
     ],
+    ["with a colour within its first six characters", "a hun\u001b[31mter2secret b", `a ${M} b`],
+    ["with the end of a colour in it", "a hunter2\u001b[msecret b", `a ${M} b`],
+    ["with what is no colour, for it does not begin as one", "a hunter2[31msecret b", "a hunter2[31msecret b"],
+    ["with another sequence in it", "a hunter2\u001b(31msecret b", "a hunter2\u001b(31msecret b"],
+    ["with another character in it", "a hunter2!secret b", "a hunter2!secret b"],
     ["cut off by an ellipsis", "a hunter2sec… b", `a ${M}… b`],
     ["cut off after six characters", "a hunter… b", `a ${M}… b`],
     ["cut off after five: too few to be sure", "a hunte… b", "a hunte… b"],
@@ -64,6 +69,7 @@ describe("a secret", () => {
     ["of few characters and many backslashes", "a\\\\b\\\\c\\\\", "x a\\b\\c\\ y", `x ${M} y`],
     ["of few characters, some of which mean something in patterns", "a . ( *", "x a . ( * y", `x ${M} y`],
     ["of space alone is none", "        ", "x         y", "x         y"],
+    ["that has what could be the rest of a colour", "abc[1mdefgh", "x abc[1mdefgh y", `x ${M} y`],
     ["with quotes, in JSON", 'say "secret"', JSON.stringify('say "secret"'), `"${M}"`],
     ["in HTML", "a<b>&c'secret", "a&lt;b&gt;&amp;c&#39;secret", M],
     ["in an address", "p@ss word/1", "https://x.example/p%40ss%20word%2F1", `https://x.example/${M}`],
@@ -73,6 +79,18 @@ describe("a secret", () => {
     ["in base64", PLAIN, Buffer.from(PLAIN).toString("base64"), `${M}==`],
     ["in base64 for addresses", "??>>~~secret", Buffer.from("??>>~~secret").toString("base64url"), M],
   ])("%s", (_, secret, text, expected) => expect(knowing(secret).redact(text)).toBe(expected));
+
+  it("of few characters and much space is hidden each time, however wide the space", () => {
+    expect(knowing("a b c d").redact("x a  b\n c d y a b c d z")).toBe(`x ${M} y ${M} z`);
+  });
+
+  it("in base64 for addresses that differs from the other by an underscore", () => {
+    expect(knowing("???secret???").redact(Buffer.from("???secret???").toString("base64url"))).toBe(M);
+  });
+
+  it("that overlaps another after a first one is one part with it alone", () => {
+    expect(knowing("abcdefgh", "efghijkl").redact("abcdefgh - abcdefghijkl -")).toBe(`${M} - ${M} -`);
+  });
 
   it("in the middle of a longer base64 text, at any of the three places, leaves the neighbours", () => {
     for (const before of ["", "x", "xy", "xyz"]) {
@@ -107,6 +125,7 @@ describe("the end of a text that may go on", () => {
     ["is decided at the end of a line", "all of h\n", ""],
     ["may be a part with a colour in it", "all of hunter2\u001b[31msec", "hunter2\u001b[31msec"],
     ["may be a part with a line break in it", "all of hunter2\n  sec", "hunter2\n  sec"],
+    ["may be all of it", "hunter2s", "hunter2s"],
     ["is nothing of nothing", "", ""],
   ])("%s", (_, text, expected) => expect(open(text)).toBe(expected));
 
