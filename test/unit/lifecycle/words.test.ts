@@ -25,7 +25,7 @@ const S = (word: string | null | undefined, asked?: Job) => ({
 });
 const none = { left: [], unseen: [] };
 
-const cases: Readonly<Record<string, Diagnostic>> = {
+const cases = (): Readonly<Record<string, Diagnostic>> => ({
   "immutable, paid": refusals.immutable(A, "plan_id", change),
   "immutable, not paid": refusals.immutable(G, "email", { ...change, before: "a@x.example", after: UNKNOWN }),
   "immutable, secret": refusals.immutable(A, "password", { ...change, secret: true }),
@@ -63,10 +63,12 @@ const cases: Readonly<Record<string, Diagnostic>> = {
   "end unclear": status.unclearEnd({ ...S("Odd"), job: job("suspended", "active") }),
   "end unclear, from no word to none": status.unclearEnd({ ...S(null), job: job("live", null) }),
   "order with an unknown status": status.unknownAtOnce(S("Odd"), ["suspended", "password_version"]),
-};
+});
 
 it("all that is said when a resource is left alone", async () => {
-  const text = Object.entries(cases).map(([name, diagnostic]) => `# ${name}\n${JSON.stringify(diagnostic, null, 2)}\n`);
+  const text = Object.entries(cases()).map(
+    ([name, diagnostic]) => `# ${name}\n${JSON.stringify(diagnostic, null, 2)}\n`,
+  );
   await expect(text.join("\n")).toMatchFileSnapshot("../../golden/lifecycle/words.txt");
 });
 
