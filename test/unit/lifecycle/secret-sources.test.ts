@@ -10,7 +10,12 @@ const source = UNKNOWN as never;
 
 async function bodies(config: JsonObject, wanted: JsonObject, read?: (name: string) => Promise<string>) {
   const asked: string[] = [];
-  const readSecret = read && ((name: string) => (asked.push(name), read(name)));
+  const readSecret =
+    read &&
+    ((name: string) => {
+      asked.push(name);
+      return read(name);
+    });
   const steps = await stepsToward(kind, prior, { ...prior, ...wanted }, config, readSecret ? { readSecret } : {});
   return { sent: steps.map(({ mutation: { endpoint, body } }) => [endpoint, body]), asked };
 }
