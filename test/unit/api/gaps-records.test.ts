@@ -228,6 +228,68 @@ describe("items that are wrapped, each on its own", () => {
   });
 });
 
+describe("records by their structure, under whatever names", () => {
+  const plain = { id: 4, email: "dev@acme.example", permission: "view", expires_at: null };
+  it.each<[object, object]>([
+    [{ grantId: 4, userEmail: "dev@acme.example", accessLevel: "view" }, {}],
+    [{ _id: "4", email_address: "dev@acme.example", role: { name: "view" } }, {}],
+    [{ id: 4, attributes: { email: "dev@acme.example", permission: "view" } }, {}],
+    [{ id: 4, recipient: "dev@acme.example", permission: ["view"] }, {}],
+    [{ grant: { id: 4, grantee: { email: "dev@acme.example" }, access: { code: "view" } } }, {}],
+    [{ item: { ...plain, validUntil: 1_814_313_600 } }, { expires_at: "2027-06-30T00:00:00.000Z" }],
+    [{ ...plain, expires_at: "2027-06-30 12:30:00" }, { expires_at: "2027-06-30T12:30:00Z" }],
+    [
+      { ...plain, expires_at: { date: "2027-06-30 12:30:00.000000", timezone: "UTC" } },
+      { expires_at: "2027-06-30T12:30:00.000000Z" },
+    ],
+    [{ ...plain, expires_at: { date: "x", timestamp: 1_814_313_600 } }, { expires_at: "2027-06-30T00:00:00.000Z" }],
+    [{ ...plain, id: 4, _id: 9 }, {}],
+    [{ ...plain, permission: ["view", "manage"] }, { permission: null }],
+  ])("%j", async (grant, more) => {
+    get("/services/7/grants?page=1&per_page=100", { data: [grant], total: 1 });
+    const record = { id: "4", email: "dev@acme.example", permission: "view", expires_at: null, ...more };
+    expect(await setUp().client.grants.list("7").all()).toMatchObject([record]);
+  });
+
+  it.each(["result", "item", "record", "payload", "response", "account", "data"])(
+    "a single one below %s, and below data",
+    async (name) => {
+      const account = { id: 5, client_name: "Acme", company: { name: "Acme LLC", vat: "1" }, default_currency: "GEL" };
+      for (const answer of [{ [name]: account }, { data: { [name]: account } }]) {
+        post("/accounts", answer);
+        expect(await setUp().client.accounts.create({ name: "Acme" })).toMatchObject({
+          id: "5",
+          name: "Acme",
+          company_name: "Acme LLC",
+          vat_number: "1",
+          currency: "GEL",
+        });
+      }
+    },
+  );
+
+  it("a plan whose prices are a list, and whose fields go by other names", async () => {
+    const prices = [{ currency: "usd", amount: 900 }, { currency: "GEL", amount: "2400" }, { currency: "EUR" }];
+    const plan = { plan_id: 5, title: "S", product: { type: "vps" }, prices, interval: "monthly" };
+    get("/plans?page=1&per_page=100", { data: [plan], total: 1 });
+    expect(await setUp().client.plans.list().all()).toMatchObject([
+      { name: "S", product_type: "vps", prices: { USD: 900, GEL: 2400 }, billing_cycle: "monthly" },
+    ]);
+  });
+
+  it.each<[object, string | null]>([
+    [{ order_id: 7 }, "7"],
+    [{ service: { id: 7, domain: "a.example" } }, "7"],
+    [{ order: "7" }, "7"],
+    [{ orderId: 7 }, "7"],
+    [{ service: "Shared Start" }, null],
+    [{ order: { name: "Shared Start" } }, null],
+  ])("the order of a migration request, as %j, is %j", async (fields, order_id) => {
+    get("/migration-requests/2", { data: { id: 2, domain: "a.example", ...fields } });
+    expect(await setUp().client.migrationRequests.get("2")).toMatchObject({ id: "2", order_id });
+  });
+});
+
 describe("the domain of a migration request, under its own name or another", () => {
   it.each<[object, string | null]>([
     [{ domain: "www.acme.example" }, "www.acme.example"],
@@ -240,6 +302,9 @@ describe("the domain of a migration request, under its own name or another", () 
     [{ name: "www.acme.example" }, "www.acme.example"],
     [{ name: "Move of the shop" }, null],
     [{ name: "10" }, null],
+    [{ website: "https://www.acme.example/" }, "www.acme.example"],
+    [{ domain: "https://www.acme.example/shop" }, "www.acme.example"],
+    [{ domainName: "www.acme.example" }, "www.acme.example"],
     [{ domain: null, hostname: "s1.host.example" }, null],
     [{ domain: "", name: "www.acme.example" }, null],
     [{ domain: "www.acme.example", hostname: "s1.host.example" }, "www.acme.example"],

@@ -403,6 +403,44 @@ describe("page 0", () => {
   });
 });
 
+describe("items stand wherever the envelope has them", () => {
+  const rows = records(2);
+  it.each<[unknown]>([
+    [{ rows, page: 1, total: 2 }],
+    [{ response: { services: rows }, meta: { total: 2 } }],
+    [{ _embedded: { services: rows }, page: { number: 1, totalElements: 2 } }],
+    [{ data: { items: rows, total: 2 } }],
+    [{ data: { 1: rows[0], 2: rows[1] }, total: 2 }],
+    [{ success: true, message: "OK", errors: [], sort: ["-id"], hosting: rows, _meta: { total: 2 } }],
+    [{ data: [], services: rows, total: 2 }],
+    [{ included: [{ id: 9 }], data: rows, total: 2 }],
+    [{ data: rows.map((service) => ({ service })), total: 2 }],
+    [{ data: rows.map(({ id }) => ({ type: "service", serviceId: id })), total: 2 }],
+  ])("%j", async (body) => {
+    expect(await idsOf(listingOf(pageOf([body])).listing)).toEqual([1, 2]);
+  });
+
+  it.each<[unknown]>([
+    [{ rows: [], total: 0 }],
+    [{ things: [], page: 1, per_page: 100 }],
+    [{ response: { services: [] }, has_more: false }],
+    [{ pagination: { total: 0 } }],
+    [{ status: "success", data: null }],
+    [{ success: true, code: 200, message: "OK", data: [] }],
+    [{ message: "OK", services: null, page_info: { total_pages: 0 } }],
+    [{ data: { data: [], total: 0 } }],
+  ])("an empty list is %j", async (body) => {
+    expect(await idsOf(listingOf(pageOf([body])).listing)).toEqual([]);
+  });
+
+  it("two lists of records under names that nobody knows are not chosen between", async () => {
+    const error = await failureOf(
+      listingOf(() => ({ mine: records(1), yours: records(1, 2), total: 2 })).listing.all(),
+    );
+    expect(error.diagnostics[0]?.code).toBe("api.malformed");
+  });
+});
+
 describe("rows that move while they are read", () => {
   it("are read once more where a total says that some are missing", async () => {
     // The first row goes away after page 1 was read: the third takes the place of the second, which nobody saw.
