@@ -1,9 +1,10 @@
 import { isObject, type JsonObject } from "../model/index.ts";
 import type { MutationName } from "./endpoints.ts";
 import { accountForm, grantForm, invoiceForm, migrationRequestForm, serviceForm, webhookForm } from "./forms.ts";
+import { accepted, formOf } from "./malformed.ts";
 import { findOnce, GENERATED_PASSWORD, namesIn, WEBHOOK_SECRET } from "./one-time.ts";
 import type { Answers } from "./records.ts";
-import { findBeside, findOne, takeOne } from "./unwrap.ts";
+import { findBeside, findOne } from "./unwrap.ts";
 
 type Fields = { readonly [key: string]: unknown };
 
@@ -29,13 +30,15 @@ const DOMAIN_ORDER = ["order", "service", "domain", "registration"];
 
 /**
  * Reads what each mutation answers. Most of these shapes are not specified (§4, gaps in endpoint shapes): records are
- * found by structure, an answer without a usable one is null. Only an order must name its service (api.malformed).
+ * found by structure, an answer without a usable one is null. Only an order must name its service (api.accepted).
  */
 const reading: Reading = {
   createService: (json) => {
     const order = findOne(serviceForm, json, isOrder) ?? findOne(serviceForm, namedOrder(json));
     const invoice = findBeside(invoiceForm, json, serviceForm.one) ?? findOne(invoiceForm, json, isInvoice) ?? null;
-    return { service: order ?? takeOne("createService", serviceForm, json, isOrder), invoice };
+    // A job, perhaps, which makes it.
+    if (order === undefined) throw accepted("createService", serviceForm.noun, formOf(json));
+    return { service: order, invoice };
   },
   suspendService: () => null,
   unsuspendService: () => null,

@@ -18,6 +18,17 @@ export function malformed(
   });
 }
 
+/** A 2xx answer to a create that names nothing of what was created: that of a job, for example. */
+export function accepted(endpoint: EndpointName, noun: string, came: string): FailedAttempt {
+  return new FailedAttempt(endpoint, {
+    code: "api.accepted",
+    summary: `The API accepted ${describeEndpoint(endpoint)} and did not say what it made`,
+    reached: "maybe",
+    detail: `Expected ${noun} with an id; what came was ${came}.`,
+    fix: "Look at the list before anything is sent again: it may be made by a job.",
+  });
+}
+
 /** The form of a value without its contents, which may be secret: `an object with "id", "status"`. */
 export function formOf(value: unknown): string {
   if (Array.isArray(value)) return value.length === 0 ? "an empty list" : `a list of ${value.length}`;

@@ -62,6 +62,7 @@ an \`import\` block.`,
   async *list({ client, signal }) {
     for await (const record of client.accounts.list({ signal })) yield remote(record);
   },
+  identity: ["name"],
   naturalKey: ({ name }) => (typeof name === "string" ? name : undefined),
   alike: ({ company_number: mine }, { company_number: other }) => mine == null || other == null || mine === other,
   create: (planned) => ({
@@ -72,5 +73,6 @@ an \`import\` block.`,
     id: answer?.id ?? null,
     attributes: answer === null ? {} : remote(answer).attributes,
     invoice: null,
+    ...(answer?.name == null && { unclear: true as const }),
   }),
 };

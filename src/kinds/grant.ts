@@ -95,6 +95,7 @@ passed is left alone, not created in a loop. Destroying revokes it.`,
   async *list({ client, signal }, service = "") {
     for await (const record of client.grants.list(service, { signal })) yield remote(record, service);
   },
+  identity: ["email"],
   naturalKey: ({ email }) => folded(email),
   alike: (config, live) => config.service_id === live.service_id,
   lapsed: (config, now) =>
@@ -110,6 +111,7 @@ passed is left alone, not created in a loop. Destroying revokes it.`,
     id: answer?.id ?? null,
     attributes: answer === null ? {} : remote(answer, String(planned.service_id)).attributes,
     invoice: null,
+    ...(answer?.email == null && { unclear: true as const }),
   }),
   remove: ({ service_id, id }) => ({
     endpoint: "revokeGrant",

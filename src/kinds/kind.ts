@@ -57,7 +57,7 @@ export interface Created {
   readonly phase?: Phase;
   /** The answer was that of an earlier order: the object is adopted, and nothing is done to it along with that. */
   readonly replayed?: boolean;
-  /** The answer, though one of success, names nothing of an object: it may as well be a refusal. */
+  /** The answer, though one of success, tells nothing of an object but perhaps an id, which may be that of a job. */
   readonly unclear?: true;
   /** A one-time secret that did not come, for example. */
   readonly warning?: Diagnostic;
@@ -141,6 +141,8 @@ export interface Kind<E extends MutationName = MutationName> {
    * taken for the same thing. Undefined when it cannot be told (yet).
    */
   naturalKey(attributes: ValueObject): string | undefined;
+  /** The attributes that the natural key is made of and that every object has: one that shows none of it cannot be read. */
+  readonly identity?: readonly string[];
   /**
    * For paid kinds: whether a live object may be the declared one where no natural key tells (a server without a domain).
    * True when in doubt.

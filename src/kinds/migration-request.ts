@@ -72,6 +72,7 @@ follows \`deletion_policy\`.`,
     for await (const record of client.migrationRequests.list({ signal })) yield remote(record);
   },
   get: async ({ client, signal }, id) => remote(await client.migrationRequests.get(id, { signal })),
+  identity: ["domain"],
   naturalKey: ({ domain }) => foldedDomain(domain),
   alike: ({ order_id: mine }, { order_id: other }) => mine == null || other == null || mine === other,
   create: ({ domain, order_id, questions }) => ({
@@ -86,5 +87,6 @@ follows \`deletion_policy\`.`,
     id: answer?.id ?? null,
     attributes: answer === null ? {} : remote(answer).attributes,
     invoice: null,
+    ...(answer?.domain == null && { unclear: true as const }),
   }),
 };

@@ -72,6 +72,7 @@ between.`,
   async *list({ client, signal }) {
     for await (const record of client.webhooks.list({ signal })) yield remote(record);
   },
+  identity: ["url", "events"],
   // A URL may have several subscriptions: only the same URL with the same events is the same one.
   naturalKey: ({ url, events }) =>
     typeof url === "string" && Array.isArray(events) && !hasUnknown(events)
@@ -96,6 +97,7 @@ between.`,
         secret: answer?.secret ?? null,
       },
       invoice: null,
+      ...(answer?.url == null && { unclear: true as const }),
       ...(lost && { warning: lost }),
     };
   },

@@ -192,6 +192,8 @@ class Work {
       warn: (diagnostic) => void this.#diagnostics.push(diagnostic),
     });
     this.#attributes = createdAttributes(this.#kind, planned, made);
+    if (this.#kind.list !== undefined && !made.replayed)
+      this.#mark = { ...this.#mark, created: new Date(this.#context.account.hostNow()).toISOString() };
     // Durable before anything else happens: from here on the object is known, whatever fails next.
     await this.#save();
     if (made.warning !== undefined) this.#diagnostics.push({ ...made.warning, address: this.#change.address });
@@ -305,9 +307,7 @@ class Work {
     } catch (error) {
       const [{ account }, parent] = [this.#context, this.#parent()];
       account.forget(this.#kind, parent); // gone already is what was wanted, if that is how it is now
-      // A host whose lists lag may not know yet what it has just created: that is not gone.
-      const own = attributes.id === this.#change.before?.id && isYoung(this.#change, this.#context);
-      if (own || !(await account.isMissing(error, this.#kind, String(attributes.id), parent))) throw error;
+      if (!(await account.isMissing(error, this.#kind, String(attributes.id), parent))) throw error;
     }
   }
 

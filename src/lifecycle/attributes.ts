@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { type AttributeMeta, metaOf } from "../kinds/attribute.ts";
 import type { AttributeEntry, Kind, Remote } from "../kinds/kind.ts";
-import { equal, type Json, type JsonObject, UNKNOWN, type Value } from "../model/index.ts";
+import { equal, type Json, type JsonObject, UNKNOWN, type Value, type ValueObject } from "../model/index.ts";
 
 const cache = new WeakMap<Kind, readonly AttributeEntry[]>();
 
@@ -53,6 +53,21 @@ const isEmpty = (told: Json) => told === null || (Array.isArray(told) && told.le
 
 const mayBeCleared = (type: z.ZodType, meta: AttributeMeta) =>
   meta.change !== "immutable" && (meta.change === undefined || type.safeParse(undefined).success);
+
+/**
+ * The attributes of the natural key that a live object does not show in a form that can be read, where it may be the declared
+ * one by all that it does show; none when it certainly is another, or can be read.
+ */
+export function unreadableOf(kind: Kind, config: ValueObject, live: ValueObject): string[] {
+  const identity = attributesOf(kind).filter(([name]) => kind.identity?.includes(name));
+  const isShown = (value: Value | undefined) =>
+    value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
+  const hidden = identity.filter(([name]) => !isShown(live[name]));
+  const differs = identity.some(
+    ([name, , meta]) => isShown(live[name]) && !sameValue(meta, config[name] ?? null, live[name] ?? null),
+  );
+  return differs || !(kind.alike?.(config, live) ?? true) ? [] : hidden.map(([name]) => name);
+}
 
 /** The first attribute that cannot change, of those that the API shows, in which a live object is not the planned one. */
 export function differing(kind: Kind, planned: JsonObject, { attributes }: Remote): string | undefined {

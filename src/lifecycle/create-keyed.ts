@@ -4,7 +4,7 @@ import { type Change, type Diagnostic, fail, HostformError, inQuotes, type JsonO
 import { differing } from "./attributes.ts";
 import { type CreateContext, intentOf, mutationOf, notSent, refusedAgain, resent, wasRefused } from "./creating.ts";
 import { madeBetween } from "./doubt.ts";
-import { findMade } from "./find-made.ts";
+import { findAccepted, findMade } from "./find-made.ts";
 import { idempotencyKey, repeatWithinMs } from "./key.ts";
 import { lookalikesOf } from "./lookalike.ts";
 import { existing, lookalike } from "./refusals.ts";
@@ -25,7 +25,8 @@ export async function createKeyed(
 ): Promise<Created> {
   const { account, writer, project, markPending, unmark } = context;
   const { pending, generation = 1 } = change.private;
-  const found = pending && (await findMade(kind, change, planned, pending, context));
+  const look = pending?.accepted ? findAccepted : findMade;
+  const found = pending && (await look(kind, change, planned, pending, context));
   if (found !== undefined) return adopted(kind, change, found);
   const before = await account.recheck(kind);
   const live = [...before.values()];
@@ -38,13 +39,16 @@ export async function createKeyed(
   const mutation = pending === undefined ? fresh : mutationOf(pending, fresh);
   const known = live.filter(like).map(({ id }) => id);
   const now = account.hostNow();
-  await markPending(pending === undefined ? intentOf(mutation, now, known) : resent(pending, now));
+  const intent = pending === undefined ? intentOf(mutation, now, known) : resent(pending, now);
+  await markPending(intent);
   const { keyLifetimeMs } = account.settings;
   const repeated = keyLifetimeMs === undefined ? {} : { repeatWithinMs: repeatWithinMs(keyLifetimeMs) };
   let made: Created;
   try {
     made = kind.created(await writer.perform(mutation, repeated), planned, account.settings);
   } catch (error) {
+    if (error instanceof HostformError && error.diagnostics[0]?.code === "api.accepted")
+      return newlyListed(await findAccepted(kind, change, planned, intent, context), context);
     if (!wasRefused(error)) throw error;
     // A refusal of the second sending says nothing of the first.
     if (pending !== undefined) {
@@ -52,6 +56,13 @@ export async function createKeyed(
       await markPending(pending, {});
     } else await unmark();
     throw error;
+  }
+
+  const named = made.unclear && made.id !== null ? before.get(made.id) : undefined;
+  if (made.unclear && (named === undefined || !like(named))) {
+    const own = await namedBy(kind, made, like, known, context);
+    const listed = own ?? (await findAccepted(kind, change, planned, intent, context));
+    return { ...newlyListed(listed, context), invoice: made.invoice };
   }
 
   const holder = made.id === null ? undefined : context.take?.(kind, made.id, made.attributes);
@@ -100,6 +111,27 @@ export async function createKeyed(
   const attributes = { ...made.attributes, ...earlier.attributes };
   const strange = pending === undefined;
   return { ...made, attributes, phase: earlier.phase, warning, ...(strange && { invoice: null, replayed: true }) };
+}
+
+/** The service that an answer names by nothing but an id, which may as well be that of a job. */
+async function namedBy(
+  kind: Kind,
+  { id }: Created,
+  like: (remote: Remote) => boolean,
+  known: readonly string[],
+  { account, take }: CreateContext,
+): Promise<Remote | undefined> {
+  if (id === null || known.includes(id)) return undefined;
+  account.forget(kind);
+  const listed = (await account.list(kind)).get(id);
+  if (listed === undefined || listed.phase === "gone" || !like(listed)) return undefined;
+  return take?.(kind, id, listed.attributes) === undefined ? listed : undefined;
+}
+
+/** What the list shows of an order that was just answered. */
+function newlyListed({ id, attributes, phase }: Remote, { account }: CreateContext): Created {
+  account.noteNew(id);
+  return { id, attributes, phase, invoice: null };
 }
 
 /** What an order without known outcome has made: the list shows it, and nothing is sent. */

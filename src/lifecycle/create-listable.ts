@@ -1,9 +1,8 @@
-import { type Created, type Kind, matches, type Remote } from "../kinds/kind.ts";
+import type { Created, Kind, Remote } from "../kinds/kind.ts";
 import {
   ApiError,
   type Change,
   type Diagnostic,
-  fail,
   HostformError,
   type Intent,
   isReplacement,
@@ -11,10 +10,10 @@ import {
 } from "../model/index.ts";
 import { type CreateContext, intentOf, notSent, refusedAgain, resent, wasRefused } from "./creating.ts";
 import { tellsOnce } from "./doubt.ts";
-import { findMade } from "./find-made.ts";
+import { findAccepted, findMade } from "./find-made.ts";
 import { notLiveYet } from "./not-live-yet.ts";
-import { parentOf } from "./read.ts";
-import { existing } from "./refusals.ts";
+import { likeness, parentOf } from "./read.ts";
+import { existing, unreadable } from "./refusals.ts";
 
 /** How often one run sends a create whose answer is lost each time. */
 const MOST_SENDINGS = 2;
@@ -41,7 +40,7 @@ export async function createListable(
   const known = [...(open?.known ?? before.map(({ id }) => id))];
   for (let sendings = 1; ; sendings++) {
     if (open !== undefined) {
-      const made = await findMade(kind, change, planned, open, context);
+      const made = await (open.accepted ? findAccepted : findMade)(kind, change, planned, open, context);
       if (made !== undefined && !tellsOnce(kind)) return adopted(kind, planned, made, context);
       if (made !== undefined) await replaceLost(kind, change, made, context);
     }
@@ -79,7 +78,7 @@ export async function createListable(
       continue;
     }
     const told = kind.created(answer, planned, account.settings);
-    const made = told.id === null ? await named(kind, change, planned, told, intent, context) : told;
+    const made = told.id === null || told.unclear ? await named(kind, change, planned, told, intent, context) : told;
     // An answer without the secret that it alone tells is a lost answer; twice, and the host does not tell it.
     silent += tellsOnce(kind, made.attributes) ? 1 : 0;
     if (!tellsOnce(kind, made.attributes) || silent === 2) return made;
@@ -97,13 +96,14 @@ async function present(kind: Kind, change: Change, planned: JsonObject, context:
   const { account, holder, replaces } = context;
   const parent = parentOf(kind, planned);
   if (parent !== undefined && account.isNew(parent)) return [];
-  const listed = [...(await account.list(kind, parent)).values()];
-  const there = listed.filter(({ attributes }) => matches(kind, planned, attributes));
+  const { matches: there, unreadable: hidden = [] } = await likeness(account, kind, planned);
+  const own = { kind, address: change.address, holder: (remote: Remote) => holder?.(kind, remote) };
+  const free = hidden.filter((remote) => own.holder(remote) === undefined && !replaces?.(remote));
+  if (free.length > 0 && !change.anyway && !isReplacement(change))
+    throw new HostformError([unreadable(own, planned, free)]);
   // What a replacement takes the place of may look the same.
   if (isReplacement(change) || there.every((remote) => replaces?.(remote))) return there;
-  throw new HostformError([
-    existing({ kind, address: change.address, holder: (remote) => holder?.(kind, remote) }, there),
-  ]);
+  throw new HostformError([existing(own, there)]);
 }
 
 /** What could be learned only from the lost answer is lost: the object goes, and another is made. */
@@ -128,7 +128,7 @@ function adopted(kind: Kind, planned: JsonObject, { id, attributes }: Remote, { 
   return { ...kind.created(null, planned, account.settings), id, attributes };
 }
 
-/** An answer without an id: the list gives it; what only the answer could tell stays as the answer told it. */
+/** An answer that does not tell what was made: the list does; what only the answer could tell stays as it told it. */
 async function named(
   kind: Kind,
   change: Change,
@@ -137,19 +137,9 @@ async function named(
   intent: Intent,
   context: CreateContext,
 ): Promise<Created> {
-  const { address } = change;
   // Whatever comes of looking: what only the answer could tell is kept.
-  await context.markPending(intent, made.attributes);
-  const listed = await findMade(kind, change, planned, intent, context);
-  if (listed === undefined) {
-    fail("api.malformed", `The API answered the creation of ${address} without an id, and its list does not show it`, {
-      detail: `A ${kind.noun} as it is declared was expected in the list after a successful answer.`,
-      fix: "Run `hostform plan` to see whether it appears; if it does not, nothing was made.",
-      address,
-    });
-  }
-  const told = Object.entries(listed.attributes).filter(
-    ([name, value]) => value !== null || !(name in made.attributes),
-  );
-  return { ...made, id: listed.id, attributes: { ...made.attributes, ...Object.fromEntries(told) } };
+  const { id: _, ...told } = made.attributes;
+  const listed = await findAccepted(kind, change, planned, intent, context, told);
+  const seen = Object.entries(listed.attributes).filter(([name, value]) => value !== null || !(name in told));
+  return { ...made, id: listed.id, attributes: { ...told, ...Object.fromEntries(seen) } };
 }

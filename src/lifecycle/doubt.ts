@@ -2,6 +2,9 @@ import { type Kind, matches, type Remote, type Settings } from "../kinds/kind.ts
 import type { Intent, JsonObject, PrivateMark, ResourceState } from "../model/index.ts";
 import { attributesOf, differing } from "./attributes.ts";
 
+/** When a list is looked at while it may lag: ages of the request, in milliseconds. Hosts lag for some seconds to half a minute. */
+export const LOOKS_MS = [15_000, 35_000];
+
 /** A request whose answer was lost may still be under way. So long after it left it has arrived, or never will. */
 export const ON_THE_WAY_MS = 5_000;
 
@@ -110,10 +113,10 @@ export function certainlyMade(kind: Kind, sent: Sent, made: readonly Remote[], n
 export function newlyMade(
   { kind, holder }: { readonly kind: Kind; holder?(remote: Remote): string | undefined },
   { private: { pending: intent } }: Sent,
-  observed: { readonly status: string; readonly alike?: readonly Remote[] },
+  observed: { readonly status: string; readonly alike?: readonly Remote[]; readonly unreadable?: readonly Remote[] },
 ): Remote[] {
-  const alike = observed.status === "present" ? [] : (observed.alike ?? []);
-  const unheld = newSince(intent, alike, holder);
+  const { alike = [], unreadable = [] } = observed.status === "present" ? {} : observed;
+  const unheld = newSince(intent, [...alike, ...unreadable], holder);
   return kind.creation === "keyed" ? unheld : unheld.filter(({ phase }) => phase !== "gone");
 }
 

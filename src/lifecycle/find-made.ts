@@ -1,13 +1,13 @@
 import type { Kind, Remote } from "../kinds/kind.ts";
 import type { Change, Intent, JsonObject } from "../model/index.ts";
 import { type CreateContext, stopped } from "./creating.ts";
-import { ageOf, believedAfterMs, certainlyMade, newlyMade, ON_THE_WAY_MS, type Sent } from "./doubt.ts";
+import { ageOf, believedAfterMs, certainlyMade, LOOKS_MS, newlyMade, ON_THE_WAY_MS, type Sent } from "./doubt.ts";
 import { likeness, parentOf } from "./read.ts";
-import { undecided } from "./refusals.ts";
+import { notShown, undecided } from "./refusals.ts";
 
 /**
- * What a create without known outcome has made, as its collection shows by now. Looks at once, again when the request must have
- * arrived, and once more when lists certainly show what it made: only then does an empty answer mean that it made nothing.
+ * What a create without known outcome has made, as its collection shows by now. Looks at once, several times while lists may
+ * lag, and when they certainly show what it made: only then does an empty answer mean that it made nothing.
  * @param planned what was asked for.
  * @returns undefined when it made nothing: the request may be sent again.
  * @throws HostformError `plan.pending` when the collection shows something that it may have made and that is not certainly it.
@@ -23,7 +23,9 @@ export async function findMade(
   const sent: Sent = { attributes: planned, private: { pending: intent } };
   let age = ageOf(intent, account.hostNow());
   const believed = believedAfterMs(account.settings);
-  const looks = [...new Set([age, ON_THE_WAY_MS, believed])].filter((at) => at >= age);
+  const looks = [...new Set([age, ON_THE_WAY_MS, ...LOOKS_MS, believed])].filter(
+    (at) => at >= age && (at <= believed || at === age),
+  );
   // The last one twice: a page may have shifted while the list was read.
   for (const at of [...looks, looks.at(-1) ?? age]) {
     if (at > age) await pause(at - age);
@@ -35,6 +37,26 @@ export async function findMade(
     return only;
   }
   return undefined;
+}
+
+/**
+ * What the API has made of a create that it accepted without saying what: found in the list. It is written down as accepted
+ * first; then it is looked for by every run, and never sent again by itself.
+ * @param told what the answer told all the same.
+ * @throws HostformError `plan.pending` when the list does not show it in time, or not clearly.
+ */
+export async function findAccepted(
+  kind: Kind,
+  change: Change,
+  planned: JsonObject,
+  intent: Intent,
+  context: CreateContext,
+  told?: JsonObject,
+): Promise<Remote> {
+  await context.markPending({ ...intent, accepted: true }, told);
+  const made = await findMade(kind, change, planned, intent, context);
+  if (made === undefined) throw stopped(notShown({ kind, address: change.address }));
+  return made;
 }
 
 /** What the collection, read now, shows that the request may have made. */

@@ -2,7 +2,7 @@ import type { Value, ValueObject } from "../model/index.ts";
 import { attributesOf, refreshed } from "./attributes.ts";
 import { certainlyMade, type Doubtful, newlyMade, tellsOnce } from "./doubt.ts";
 import { type PlanInput, type Planned, unchanged } from "./planned.ts";
-import { pending, undecided } from "./refusals.ts";
+import { notShown, pending, undecided } from "./refusals.ts";
 
 /** The ways in which a resource is planned otherwise, given by whoever plans. */
 export interface Ways {
@@ -18,6 +18,7 @@ export interface Ways {
  * | class | the account shows | then |
  * | --- | --- | --- |
  * | keyed, listable | nothing new like it | sent again; an order with the same key and bytes |
+ * | keyed, listable, accepted with an answer that names nothing | nothing new like it | left alone: it is looked for again |
  * | keyed, listable | one new object with its natural key, made at that time | adopted; recreated if a secret was lost with the answer |
  * | keyed, listable | anything else | left alone: the user decides |
  * | blind | — | left alone: the user decides |
@@ -30,6 +31,7 @@ export function planPending(input: PlanInput, prior: Doubtful, ways: Ways): Plan
   if (kind.creation === "blind") return unchanged(input, prior.attributes, [pending(input)]);
   const then = asSent(input, prior);
   const made = newlyMade(input, prior, observed);
+  if (made.length === 0 && intent.accepted) return unchanged(input, prior.attributes, [notShown(input)]);
   if (made.length === 0) {
     const again = `the answer to the request of ${intent.since} was lost: the same is sent again`;
     return ways.create(then, kind.creation === "keyed" ? `${again}, with the same key` : again);

@@ -1,5 +1,5 @@
 import type { AttributeMeta } from "../kinds/attribute.ts";
-import type { Kind } from "../kinds/kind.ts";
+import type { Kind, Remote } from "../kinds/kind.ts";
 import {
   type Actions,
   type Diagnostic,
@@ -16,7 +16,7 @@ import { type Doubtful, isDoubtful, namesOutcome, settledMark } from "./doubt.ts
 import { lookalikesOf, renamedFrom } from "./lookalike.ts";
 import { planPending } from "./plan-pending.ts";
 import { finish, type PlanInput, type Planned, secretNames, unchanged } from "./planned.ts";
-import { existing, gone, immutable, lookalike, mismatch, renamed } from "./refusals.ts";
+import { existing, gone, immutable, lookalike, mismatch, renamed, unreadable } from "./refusals.ts";
 import { planSecret } from "./secrets.ts";
 import { observedMark, unknownPhase, unseenNames } from "./status.ts";
 
@@ -45,10 +45,12 @@ export function planResource(input: PlanInput): Planned {
     ]);
   }
   const doubles = input.orderAnyway ? [] : lookalikesOf(kind, input.config, observed.alike ?? [], input.plans, input);
+  const hidden = input.orderAnyway ? [] : unheld(observed.unreadable, input.holder);
   if (observed.status === "gone") {
     if (input.importId !== undefined && prior === undefined)
       return unchanged(input, null, [gone(input, observed.how, "import")]);
     if (observed.matches.length > 0) return unchanged(input, null, [existing(input, observed.matches)]);
+    if (hidden.length > 0) return unchanged(input, null, [unreadable(input, input.config, hidden)]);
     if (kind.creation !== "listable" && !input.reorder)
       return unchanged(input, null, [gone(input, observed.how, "paid")]);
     if (doubles.length > 0) return unchanged(input, null, [lookalike(input, doubles)]);
@@ -61,6 +63,7 @@ export function planResource(input: PlanInput): Planned {
     );
   }
   if (observed.matches.length > 0) return unchanged(input, null, [existing(input, observed.matches)]);
+  if (hidden.length > 0) return unchanged(input, null, [unreadable(input, input.config, hidden)]);
   if (doubles.length > 0) return unchanged(input, null, [lookalike(input, doubles)]);
   const former = input.orderAnyway ? undefined : renamedFrom(kind, input.config, input.plans, input);
   if (former !== undefined) return unchanged(input, null, [renamed(input, former)]);
@@ -69,6 +72,10 @@ export function planResource(input: PlanInput): Planned {
   const generation = spent !== undefined && input.reorder ? spent + 1 : spent;
   return planCreate(input, [{ why: "declared", text: "declared, and not in the state" }], generation);
 }
+
+/** Of some objects, those that no other address holds. */
+const unheld = (objects: readonly Remote[] = [], holder: PlanInput["holder"] = () => undefined) =>
+  objects.filter((remote) => holder(remote) === undefined);
 
 /** A create without known outcome: sent again, adopted, or left alone. */
 function planDoubtful(input: PlanInput, prior: Doubtful): Planned {

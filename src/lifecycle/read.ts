@@ -1,7 +1,7 @@
 import { type Kind, matches, type Remote } from "../kinds/kind.ts";
 import { fail, hasUnknown, type JsonObject, type Phase, type ResourceState, type ValueObject } from "../model/index.ts";
 import type { Account } from "./account.ts";
-import { refreshed } from "./attributes.ts";
+import { refreshed, unreadableOf } from "./attributes.ts";
 import { isJustCreated, madeBetween } from "./doubt.ts";
 
 /** What the account shows of one resource. A plain value. */
@@ -17,6 +17,8 @@ export type Observation =
 export interface Likeness {
   /** Live objects with its natural key. */
   readonly matches: readonly Remote[];
+  /** Live objects that may have its natural key, of which the API shows too little to tell. */
+  readonly unreadable?: readonly Remote[];
   /** Objects of any phase with its natural key or, for kinds that say so without one, alike in other ways. */
   readonly alike?: readonly Remote[];
 }
@@ -66,7 +68,12 @@ export async function likeness(account: Account, kind: Kind, config: ValueObject
   const unclear = all.filter(({ attributes }) => kind.resembles?.(config, attributes, []));
   const plans = unclear.length > 0 ? await account.plans() : [];
   const similar = unclear.filter((one) => !same.includes(one) && kind.resembles?.(config, one.attributes, plans));
-  return { matches: same.filter(({ phase }) => phase !== "gone"), alike: [...same, ...similar] };
+  const unreadable = all.filter((one) => one.phase !== "gone" && unreadableOf(kind, config, one.attributes).length > 0);
+  return {
+    matches: same.filter(({ phase }) => phase !== "gone"),
+    alike: [...same, ...similar],
+    ...(unreadable.length > 0 && { unreadable }),
+  };
 }
 
 async function readRecorded(account: Account, kind: Kind, prior: ResourceState, alone = false): Promise<Observation> {

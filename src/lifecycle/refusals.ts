@@ -1,5 +1,6 @@
 import { importIdOf, type Kind, type Remote } from "../kinds/kind.ts";
-import { type Diagnostic, inQuotes, type JsonObject, UNKNOWN, type Value } from "../model/index.ts";
+import { type Diagnostic, inQuotes, type JsonObject, UNKNOWN, type Value, type ValueObject } from "../model/index.ts";
+import { unreadableOf } from "./attributes.ts";
 
 /** Why a resource is left alone, in words that name the ways out. One function per reason. */
 interface Subject {
@@ -117,6 +118,23 @@ export function gone({ kind, address, prior, importId }: Subject, how: string, c
   };
 }
 
+/** The API shows objects that may be the declared one, and not enough of them to tell. */
+export function unreadable({ kind, address }: Subject, config: ValueObject, live: readonly Remote[]): Diagnostic {
+  const [first] = live;
+  const ids = live.map(({ id }) => id);
+  const names = unreadableOf(kind, config, first?.attributes ?? {}).join(", ");
+  const which = ids.length === 1 ? `${kind.noun} ${ids[0]}` : `one of the ${kind.noun}s ${ids.slice(0, 10).join(", ")}`;
+  return {
+    severity: "error",
+    code: "plan.unreadable",
+    summary: `${address} may exist already as ${which}: the API shows no ${names} of it that can be read`,
+    detail: `Nothing tells whether it is the declared ${kind.noun}, so none is created beside it. The specification does not say how the API shows ${names}.`,
+    object: importIdOf(kind, ids[0] ?? "", first?.attributes ?? {}),
+    fix: `If it is the declared one: \`hostform import ${inQuotes(address)} ${importIdOf(kind, ids[0] ?? "ID", first?.attributes ?? {})}\`. If not, import it under an address of its own, or remove it. Report the shape of the API's answer (\`hostform contract\`).`,
+    address,
+  };
+}
+
 /** Nothing that can be read shows whether a create was carried out. */
 export function pending({ kind, address }: Subject): Diagnostic {
   return {
@@ -139,6 +157,18 @@ export function undecided({ kind, address }: Subject, candidates: readonly Remot
     detail: `A request for this ${kind.noun} left and its answer was lost. ${candidates.length === 1 ? "This one was" : "These were"} not there before; nothing else tells whose ${candidates.length === 1 ? "it is" : "they are"}.`,
     ...(candidates.length === 1 && { object: importIdOf(kind, ids, candidates[0]?.attributes ?? {}) }),
     fix: resolveIt(address),
+    address,
+  };
+}
+
+/** The API accepted a create without saying what it made, and no list shows it. */
+export function notShown({ kind, address }: Subject): Diagnostic {
+  return {
+    severity: "warning",
+    code: "plan.pending",
+    summary: `The API accepted the request for ${address}, and no list shows the ${kind.noun} yet`,
+    detail: `Its answer named no ${kind.noun}: it may be made by a job. It is looked for by each run, and not sent again.`,
+    fix: `Apply again later. If it was not made: \`hostform resolve ${inQuotes(address)} --absent\`.`,
     address,
   };
 }

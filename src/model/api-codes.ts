@@ -34,6 +34,10 @@ export const apiCodes = {
     "It is not known whether the API carried the request out",
     "Do what the message says; hostform does not repeat such a request by itself.",
   ],
+  "api.accepted": [
+    "The API accepted an order and did not say what it made",
+    "Run the command again in a minute: it looks at the account first, and orders nothing twice.",
+  ],
   "api.malformed": [
     "The API's answer could not be understood",
     "Check that the base URL is the API's and not a page of a proxy; report the shape if it is.",

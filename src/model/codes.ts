@@ -127,6 +127,10 @@ export const codes = {
     "A server that may be the declared one exists, and nothing tells the two apart",
     "Adopt it with `hostform import`, or insist on another order with `--order-anyway ADDRESS`.",
   ],
+  "plan.unreadable": [
+    "An object that may be the declared one exists, and the API does not show what would tell",
+    "Adopt it with `hostform import`, or remove it; report the shape of the API's answer.",
+  ],
   "plan.saved": ["A saved plan cannot be applied", "Make a new one with `hostform plan --out FILE`."],
   "plan.expired": ["A grant has expired and is not created again", "Remove it, or give a later `expires_at`."],
   "plan.catalogue": [

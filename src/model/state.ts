@@ -16,6 +16,8 @@ export interface Intent {
   readonly body?: JsonObject;
   /** §4: of an order. */
   readonly idempotencyKey?: string;
+  /** The API accepted it and did not say what it made: it is looked for, and never sent again by itself. */
+  readonly accepted?: true;
   /** Of a create that the collection shows: the ids with the same natural key that were there before. */
   readonly known?: readonly string[];
 }

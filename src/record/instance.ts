@@ -146,6 +146,7 @@ const intent = z.looseObject({
   params: z.record(z.string(), z.string()).optional(),
   body: z.record(z.string(), z.unknown()).optional(),
   idempotencyKey: z.string().optional(),
+  accepted: z.literal(true).optional(),
   known: z.array(z.string()).optional(),
 } satisfies Record<keyof Intent, z.ZodType>);
 

@@ -222,6 +222,27 @@ describe.each([...kinds.values()])("$type", (kind) => {
     expect(diagnostics.map(({ code }) => code)).toEqual(said);
   });
 
+  it("exists for a minute after its creation though no list shows it, and is missed after that", async () => {
+    const { project, sample } = await surroundings(kind);
+    await project.declare(documentOf(kind, sample, sample.attributes));
+    const ran = await project.run("apply", "--auto-approve");
+    expect(ran.code, ran.text).toBe(0);
+    const hidden = { method: "GET", phase: "after", times: 1_000 } as const;
+    project.control.addFault({ ...hidden, path: sample.createPath, status: 200, body: { data: [] } });
+    if (kind.get !== undefined) project.control.addFault({ ...hidden, path: `${sample.createPath}/:id`, status: 404 });
+    project.sent();
+    await project.expectNoChanges();
+    await project.apply();
+    expect(project.changesSent()).toEqual([]);
+    // The minute is over.
+    if (kind.list === undefined) return;
+    const { changes, diagnostics } = await project.plan();
+    const actions = changes.find(({ address }) => address === sample.address)?.actions;
+    expect([actions, diagnostics.map(({ code }) => code)]).toEqual(
+      kind.creation === "listable" ? [["create"], []] : [["no-op"], expect.arrayContaining(["plan.gone"])],
+    );
+  });
+
   it("is adopted by its id, and is then as if it had been created", async () => {
     const { project, sample, attributes, declare, count } = await created(kind);
     const importId = await importIdOf(project, kind, sample.address);

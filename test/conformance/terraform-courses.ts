@@ -153,7 +153,7 @@ export async function expectSettled(
     return;
   }
   // Where it is from, and under which name it was made; nothing that is still to be settled or done.
-  const { host: _, made: __, ...open } = core.private(address) as Record<string, unknown>;
+  const { host: _, made: __, created: ___, ...open } = core.private(address) as Record<string, unknown>;
   expect(open, "private").toEqual({});
   if (subject.kind.list !== undefined) expect(core.attributes(address).id).toBe(String(made.at(-1)));
   await subject.expectNoChanges(course.declared(subject), secrets);

@@ -9,6 +9,8 @@ async function created(kind: Kind, config: JsonObject = {}): Promise<Subject & {
   await subject.apply(subject.declared(subject.config(config)));
   const [id = 0] = subject.made();
   subject.sent();
+  // Lists are believed by then.
+  subject.machine.clock.advance(60_000);
   return Object.assign(subject, { id });
 }
 

@@ -20,6 +20,8 @@ describe.each([...kinds.values()])("$type", (kind) => {
     const [id = 0, ...more] = subject.made();
     expect(more).toEqual([]);
     subject.sent();
+    // Lists are believed by then.
+    subject.machine.clock.advance(60_000);
     return Object.assign(subject, { id });
   }
 
@@ -31,7 +33,8 @@ describe.each([...kinds.values()])("$type", (kind) => {
     expect(Object.keys(subject.core.attributes(subject.address))).toEqual(
       expect.arrayContaining(Object.keys(kind.attributes.shape)),
     );
-    expect(Object.keys(subject.core.private(subject.address) as object).sort()).toEqual(["host", "made"]);
+    const marks = [...(kind.list === undefined ? [] : ["created"]), "host", "made"];
+    expect(Object.keys(subject.core.private(subject.address) as object).sort()).toEqual(marks);
     await subject.expectNoChanges();
     subject.sent();
     await subject.apply();

@@ -195,6 +195,8 @@ describe("what a replacement left behind", () => {
       await project.declare(hook("https://new.acme.example"));
       project.control.addFault({ method: "DELETE", path: "/webhooks/:id", phase: "before", status: 403 });
       await project.run("apply", "--auto-approve");
+      // Lists are believed by then.
+      project.clock.advance(60_000);
       project.control.remove("webhooks", 202);
       await project.declare(declared);
       await project.apply("--allow-removals");

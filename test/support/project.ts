@@ -137,10 +137,11 @@ export class Project {
     return { code, out: out.join(""), err: err.join(""), text: [...out, ...err].join("") };
   }
 
-  /** `hostform apply --auto-approve`; fails the test unless it ends well. */
+  /** `hostform apply --auto-approve`, and a minute in which lists show what it made; fails the test unless it ends well. */
   async apply(...args: string[]): Promise<Ran> {
     const ran = await this.run("apply", "--auto-approve", ...args);
     expect(ran.code, ran.text).toBe(0);
+    this.clock.advance(60_000);
     return ran;
   }
 
@@ -198,9 +199,12 @@ export class Project {
     return open.state;
   }
 
-  /** What is recorded of one address; undefined when nothing is. */
+  /** What is recorded of one address, without the time of creation, which every mark has; undefined when nothing is. */
   async recorded(address: string): Promise<ResourceState | undefined> {
-    return (await this.state()).resources.get(address);
+    const resource = (await this.state()).resources.get(address);
+    if (resource === undefined) return undefined;
+    const { created: _, ...mark } = resource.private;
+    return { ...resource, private: mark };
   }
 
   /** Loses the state and everything beside it. */

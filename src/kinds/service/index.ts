@@ -144,6 +144,19 @@ function isOtherProduct(
 
 const orderFields = ["plan_id", "currency", "domain", "coupon_code"] as const;
 
+/** What a service has and a job has not (§2). */
+const DESCRIBING = [
+  "plan",
+  "plan_id",
+  "product_type",
+  "domain",
+  "billing_cycle",
+  "currency",
+  "price",
+  "next_due_date",
+  "provisioning_status",
+];
+
 function check(config: ValueObject): Diagnostic[] {
   if (config.password === undefined || config.password_version !== undefined) return [];
   return [
@@ -202,7 +215,14 @@ export const service: Kind<"createService"> = {
   created({ service: record, invoice }, _planned, settings) {
     const { id, attributes, phase } = remote(record, settings);
     const { term: _, ...live } = attributes;
-    return { id, phase, attributes: { ...live, ...recordedInvoice(invoice) }, invoice: reportedInvoice(invoice) };
+    const unclear = DESCRIBING.every((name) => (attributes[name] ?? null) === null);
+    return {
+      id,
+      phase,
+      attributes: { ...live, ...recordedInvoice(invoice) },
+      invoice: reportedInvoice(invoice),
+      ...(unclear && { unclear }),
+    };
   },
   orderReference: (config) => (typeof config.reference === "string" ? config.reference : undefined),
   update(prior, planned, config) {

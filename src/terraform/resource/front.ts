@@ -80,6 +80,11 @@ export class Front {
     return ![...this.#ids].some((id) => id.startsWith(`${kind.type} `));
   }
 
+  /** Whether the state is known to hold an object. */
+  holds(kind: Kind, id: string): boolean {
+    return this.#ids.has(`${kind.type} ${id}`);
+  }
+
   /** Whether the state has, under this name, something of which it is not known whether it was made. */
   isInDoubt(kind: Kind, name: string | undefined): boolean {
     return name !== undefined && this.#doubts.has(`${kind.type} ${name}`);

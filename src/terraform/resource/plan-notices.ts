@@ -170,6 +170,26 @@ export function strangers(
   ];
 }
 
+/** Objects that may be the declared one, of which the API does not show what would tell. Which are other instances' is not known. */
+export function hiddenOnes(
+  kind: Kind,
+  { unreadable = [] }: { readonly unreadable?: readonly Remote[] },
+  front: Front,
+): Diagnostic[] {
+  const ids = unreadable.filter(({ id }) => !front.holds(kind, id)).map(({ id }) => id);
+  if (ids.length === 0) return [];
+  const which = ids.length === 1 ? `${kind.noun} ${ids[0]}` : `one of the ${kind.noun}s ${ids.slice(0, 10).join(", ")}`;
+  return [
+    {
+      severity: "warning",
+      code: "plan.unreadable",
+      summary: `This ${kind.noun} may exist already as ${which}: the API does not show what would tell`,
+      detail: `If it is in this state under another address, nothing is wrong. If it is not, another ${kind.noun} is created beside it.`,
+      fix: "If it is the declared one, import it.",
+    },
+  ];
+}
+
 /** Refused by the apply, unless this state holds what is in the way and it is to be replaced. */
 export function laterRefused(kind: Kind, inTheWay: readonly Remote[]): Diagnostic[] {
   return inTheWay.map(({ id }) => ({

@@ -30,6 +30,7 @@ import {
   deferred,
   effectNotices,
   heldByOther,
+  hiddenOnes,
   laterRefused,
   refersToDoubt,
   settleFirst,
@@ -117,6 +118,7 @@ async function planCreate(kind: Kind, config: ValueObject, mark: Mark, front: Fr
     ...(observed.status === "absent" && kind.naturalKey(declared) === undefined
       ? strangers(kind, observed, front)
       : []),
+    ...(observed.status === "absent" ? hiddenOnes(kind, observed, front) : []),
     ...(elsewhere ? [elsewhere] : []),
     ...(note ? [willSettle(kind, note)] : []),
     ...checkOrder(kind, declared, mark, front.session),

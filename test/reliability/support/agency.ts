@@ -133,7 +133,7 @@ export function holdings({ control }: Project): typeof WANTED {
 /** Each recorded object by its id: the id, what tells it from others, and the secret if the API tells one. */
 async function recordings(project: Project): Promise<string[]> {
   const { resources } = await project.state();
-  return [...resources.values()].map(({ address, attributes, private: mark }) => {
+  return [...resources.values()].map(({ address, attributes, private: { created: _, ...mark } }) => {
     expect(mark, `what is left over of ${address}`).toEqual({});
     const { id, domain, email, url, name, secret } = attributes;
     const told = address === "hosting_webhook.ops" ? inFile(project) : secret;

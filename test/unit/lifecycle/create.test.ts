@@ -565,6 +565,14 @@ describe("a keyed create", () => {
     expect(options).toEqual([{}, { repeatWithinMs: 540_000 }]);
   });
 
+  it("writes down when it was created, by the host's clock, for lists that lag", async () => {
+    const result = await run("hosting_service", ORDER, () => ordered());
+    expect(result.records.at(-1)).toMatchObject({ private: { created: new Date(START).toISOString() } });
+    // What nothing lists needs none.
+    const domain = await run("hosting_domain", DOMAIN, () => null);
+    expect(domain.records.at(-1)).toMatchObject({ private: {} });
+  });
+
   it("refused when it is sent again leaves the doubt about the first sending", async () => {
     const pending = { since: "2026-11-21T09:59:00.000Z", operation: "createService", idempotencyKey: "the-first-key" };
     const result = await run(

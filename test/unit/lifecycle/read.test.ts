@@ -1,7 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { read } from "../../../src/lifecycle/index.ts";
 import { ApiError, type JsonObject } from "../../../src/model/index.ts";
-import { failure, fakeAccount, kindOf, liveGrant, liveService, recorded, remote } from "../../support/subjects.ts";
+import { START } from "../../support/clock.ts";
+import {
+  failure,
+  fakeAccount,
+  fakeAccountWith,
+  kindOf,
+  liveGrant,
+  liveService,
+  liveWebhook,
+  recorded,
+  remote,
+} from "../../support/subjects.ts";
 
 const service = kindOf("hosting_service");
 const grant = kindOf("hosting_grant");
@@ -150,6 +161,62 @@ describe("reading", () => {
     );
     const known = recorded("hosting_grant.acme", liveGrant);
     expect(await read(account, { kind, prior: known, config: undefined })).toMatchObject({ status: "present" });
+  });
+
+  describe("what was created a moment ago", () => {
+    const LAG = 60_000;
+    const created = new Date(START).toISOString();
+    const webhook = kindOf("hosting_webhook");
+
+    it.each([
+      ["at once", 0, {}, "present"],
+      ["a moment before the minute is over", LAG - 1, {}, "present"],
+      ["when it is over", LAG, {}, "gone"],
+      ["hours ago, by a clock that was ahead", -3_600_000, {}, "gone"],
+      ["two minutes ago, at a host whose lists lag for five", 2 * LAG, { listLagMs: 5 * LAG }, "present"],
+      ["at once, at a host whose lists do not lag", 0, { listLagMs: 0 }, "gone"],
+    ])("%s, is there as it was recorded though no list shows it", async (_, age, settings, status) => {
+      for (const [kind, live] of [
+        [service, liveService],
+        [grant, liveGrant],
+        [webhook, liveWebhook],
+      ] as const) {
+        const fake = fakeAccountWith(settings, kind);
+        fake.now = () => START + age;
+        const known = recorded(`${kind.type}.acme`, live, { private: { created } });
+        const seen = await read(fake.account, { kind: fake.kind, prior: known, config: known.attributes });
+        expect(seen.status, kind.type).toBe(status);
+        if (seen.status === "present") expect(seen.attributes).toEqual(known.attributes);
+      }
+    });
+
+    it.each([undefined, "yesterday"])("is what was written down as such: %s is not", async (text) => {
+      const { account, kind } = fakeAccount(webhook);
+      const known = recorded("hosting_webhook.acme", liveWebhook, {
+        private: { ...(text !== undefined && { created: text }) },
+      });
+      expect(await read(account, { kind, prior: known, config: undefined })).toMatchObject({ status: "gone" });
+    });
+
+    it("has the phase that its recorded status tells", async () => {
+      for (const [status, phase] of [
+        ["pending", "pending"],
+        ["active", "live"],
+        ["suspended", "suspended"],
+      ]) {
+        const { account, kind } = fakeAccount(service);
+        const mark = { private: { created } };
+        const known = recorded("hosting_service.acme", { ...liveService, status: String(status) }, mark);
+        expect(await read(account, { kind, prior: known, config: undefined })).toMatchObject({ phase });
+      }
+    });
+
+    it("is what the list shows as soon as it does", async () => {
+      const { account, kind } = fakeAccount(webhook, remote({ ...liveWebhook, url: "https://other.example" }));
+      const known = recorded("hosting_webhook.acme", liveWebhook, { private: { created } });
+      const seen = await read(account, { kind, prior: known, config: undefined });
+      expect(seen).toMatchObject({ status: "present", attributes: { url: "https://other.example" } });
+    });
   });
 
   it("finds what has the natural key of something that was never recorded, gone ones excepted", async () => {

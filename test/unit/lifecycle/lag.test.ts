@@ -1,0 +1,69 @@
+/** Lists that lag: when an object was created is recorded as long as it matters. */
+import { describe, expect, it } from "vitest";
+import { type ApplyContext, applyChange } from "../../../src/lifecycle/index.ts";
+import { type Change, HostformError, type JsonObject, type ResourceState } from "../../../src/model/index.ts";
+import { START } from "../../support/clock.ts";
+import {
+  complete,
+  fakeAccount,
+  fakeWriter,
+  kindOf,
+  liveService,
+  liveWebhook,
+  notFound,
+} from "../../support/subjects.ts";
+
+const created = new Date(START).toISOString();
+
+/** Applies one change of an object that was created at START, `age` ms later, at an account that shows nothing. */
+async function run(type: string, live: JsonObject, age: number, over: Partial<Change>, answer: () => unknown) {
+  const kind = kindOf(type);
+  const fake = fakeAccount(kind);
+  fake.now = () => START + age;
+  const writer = fakeWriter(answer);
+  const records: (ResourceState | "dropped")[] = [];
+  const context: ApplyContext = {
+    account: fake.account,
+    writer,
+    project: "acme",
+    pause: async () => undefined,
+    save: async (resource) => void records.push(structuredClone(resource)),
+    drop: async () => void records.push("dropped"),
+    wait: async () => undefined,
+  };
+  const before = complete(kind, live);
+  const change: Change = {
+    address: `${type}.acme`,
+    type,
+    provider: "default",
+    actions: ["update"],
+    before,
+    after: before,
+    after_unknown: {},
+    sensitive: [],
+    config: null,
+    reasons: [],
+    deferred: [],
+    private: { created },
+    dependsOn: [],
+    requests: 1,
+    ...over,
+  };
+  const failure = await applyChange(fake.kind, change, {}, context).then(
+    () => undefined,
+    (error: unknown) => error as HostformError,
+  );
+  return { failure, records, sent: writer.sent.length };
+}
+
+describe("the time of creation", () => {
+  it("is kept by a change while it matters, and then no longer", async () => {
+    const suspended = { after: complete(kindOf("hosting_service"), { ...liveService, suspended: true }) };
+    const answer = () => null;
+    const soon = await run("hosting_service", liveService, 59_999, suspended, answer);
+    expect(soon.records.at(-1)).toMatchObject({ private: { created } });
+    const later = await run("hosting_service", liveService, 60_000, suspended, answer);
+    expect(later.records.at(-1)).toMatchObject({ private: {} });
+    expect(later.records.at(-1)).not.toMatchObject({ private: { created } });
+  });
+});
