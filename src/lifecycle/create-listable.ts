@@ -92,7 +92,12 @@ export async function createListable(
  * @throws HostformError `plan.exists` for what the plan did not see: it appeared while the plan was looked at, or its parent
  *   was to be made and turned out to be there.
  */
-async function present(kind: Kind, change: Change, planned: JsonObject, context: CreateContext): Promise<Remote[]> {
+async function present(
+  kind: Kind,
+  change: Change,
+  planned: JsonObject,
+  context: CreateContext,
+): Promise<readonly Remote[]> {
   const { account, holder, replaces } = context;
   const parent = parentOf(kind, planned);
   if (parent !== undefined && account.isNew(parent)) return [];

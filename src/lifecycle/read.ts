@@ -60,8 +60,8 @@ export async function read(account: Account, query: ReadQuery): Promise<Observat
 /** What is like the declaration; nothing when that or the collection is not known. */
 export async function likeness(account: Account, kind: Kind, config: ValueObject | undefined): Promise<Likeness> {
   const parent = parentOf(kind, config);
-  const unreadable = kind.list === undefined || config === undefined;
-  if (unreadable || (kind.parent !== undefined && parent === undefined)) return { matches: [] };
+  const isHidden = kind.list === undefined || config === undefined;
+  if (isHidden || (kind.parent !== undefined && parent === undefined)) return { matches: [] };
   const all = [...(await account.list(kind, parent)).values()];
   const same = all.filter(({ attributes }) => matches(kind, config, attributes));
   // Without the list of plans everything unclear resembles; it is read only where something is.

@@ -120,7 +120,7 @@ describe("the creation response", () => {
     it(`${JSON.stringify(body)} names no service: not understood, and the order may have been made`, async () => {
       post("/services", body);
       const error = await failureOf(setUp().client.services.create({}, { idempotencyKey: "k" }));
-      expect(error).toMatchObject({ reached: "maybe", status: undefined, diagnostics: [{ code: "api.malformed" }] });
+      expect(error).toMatchObject({ reached: "maybe", status: undefined, diagnostics: [{ code: "api.accepted" }] });
       expect(error.diagnostics[0]?.detail).toMatch(/^Expected a service with an id; what came was /);
     });
   }

@@ -33,7 +33,7 @@ describe("the id of an order", () => {
     const { client } = setUp();
     const error = await failureOf(client.services.create({ plan_id: 11 }, { idempotencyKey: "k" }));
     expect(error).toMatchObject({ reached: "maybe" });
-    expect(error.diagnostics[0]?.code).toBe("api.malformed");
+    expect(error.diagnostics[0]?.code).toBe("api.accepted");
   });
 });
 

@@ -4,6 +4,7 @@ import type { Mutation } from "../../../src/api/index.ts";
 import type { Settings } from "../../../src/kinds/kind.ts";
 import { type ApplyContext, applyChange, idempotencyKey } from "../../../src/lifecycle/index.ts";
 import {
+  ApiError,
   type Change,
   HostformError,
   type JsonObject,
@@ -261,7 +262,8 @@ describe("a listable create", () => {
   it("looks at the list before it waits, when requests must have arrived, and at the end twice", async () => {
     const pending = { since: new Date(START).toISOString(), operation: "createGrant", params: { id: "1001" } };
     const result = await run("hosting_grant", GRANT, () => grantRecord, { private: { pending } });
-    expect(result.asked).toEqual(["list 1001", "list 1001", "list 1001", "list 1001"]);
+    // At once, after 5, 15, 35 and 80 seconds, and once more: a page may have shifted.
+    expect(result.asked).toEqual(Array.from({ length: 6 }, () => "list 1001"));
     const old = { ...pending, since: "2026-11-21T09:00:00.000Z" };
     const later = await run("hosting_grant", GRANT, () => grantRecord, { private: { pending: old } });
     expect(later).toMatchObject({ asked: ["list 1001", "list 1001"], waited: 0 });
@@ -297,12 +299,13 @@ describe("a listable create", () => {
     expect(result.waited).toBe(0);
   });
 
-  it("answered without a body and not in the list is an error, not a second try", async () => {
+  it("answered without a body and not in the list stays pending, and is not sent a second time", async () => {
     expect(await run("hosting_webhook", HOOK, () => null)).toMatchObject({
       sent: 1,
-      codes: ["api.malformed"],
+      codes: ["plan.pending"],
       id: null,
       waited: WAIT,
+      pending: { accepted: true },
     });
   });
 
@@ -625,7 +628,131 @@ describe("a keyed create", () => {
   });
 });
 
+describe("a create that is answered with a job", () => {
+  const made = { ...liveService, created_at: new Date(START).toISOString() };
+  const accepted = (): never => {
+    throw new ApiError({ code: "api.accepted", summary: "no service", endpoint: "POST /x", reached: "maybe" });
+  };
+  const bare = (id: string) => {
+    const blank = Object.fromEntries(Object.keys(serviceRecord).map((name) => [name, null]));
+    return { service: { ...blank, id, status: "queued", raw: {} }, invoice: null };
+  };
+  const after =
+    (ms: number, ...objects: readonly JsonObject[]) =>
+    (waited: number, fake: FakeAccount) => {
+      for (const object of objects) if (waited >= ms) fake.objects.set(String(object.id), remote(object));
+    };
+  const answers: readonly (readonly [string, () => unknown])[] = [
+    ["that names nothing", accepted],
+    ["whose id no service has", () => bare("7")],
+    ["whose id another service has", () => bare("1009")],
+  ];
+  const other = { ...liveService, id: "1009", domain: "other.example" };
+
+  it.each(answers)("%s: the list shows what it made, and nothing is sent again", async (_, answer) => {
+    const result = await run("hosting_service", ORDER, answer, { live: [other], appears: after(20_000, made) });
+    expect(result).toMatchObject({ sent: 1, id: "1001", pending: undefined, waited: 35_000 });
+    expect(result).toMatchObject({ diagnostics: [] });
+    expect(result.records.at(-1)).toMatchObject({ attributes: { status: "active", domain: ORDER.domain } });
+    expect(result.records).toContainEqual(
+      expect.objectContaining({
+        private: expect.objectContaining({ pending: expect.objectContaining({ accepted: true }) }),
+      }),
+    );
+  });
+
+  it.each(answers)("%s, and no list shows it in time: pending, with a sentence that says so", async (_, answer) => {
+    const result = await run("hosting_service", ORDER, answer, { live: [other] });
+    expect(result).toMatchObject({ sent: 1, codes: ["plan.pending"], pending: { accepted: true }, waited: WAIT });
+  });
+
+  it("of an earlier run is looked for again, never sent again, however long ago", async () => {
+    const pending = { since: "2026-11-20T10:00:00.000Z", operation: "createService", accepted: true as const };
+    const result = await run("hosting_service", ORDER, () => ordered(), { private: { pending } });
+    expect(result).toMatchObject({ sent: 0, codes: ["plan.pending"], pending });
+    const live = [{ ...liveService, created_at: "2026-11-20T10:03:00Z" }];
+    expect(await run("hosting_service", ORDER, () => ordered(), { private: { pending }, live })).toMatchObject({
+      sent: 0,
+      id: "1001",
+      pending: undefined,
+    });
+  });
+
+  it("that names the new service by its id alone is that service, also where no domain tells", async () => {
+    const result = await run("hosting_service", SERVER, (_m, _n, fake) => {
+      fake.objects.set("1002", remote({ ...liveServer, id: "1002" }));
+      return bare("1002");
+    });
+    expect(result).toMatchObject({ sent: 1, id: "1002", pending: undefined, waited: 0 });
+    expect(result.records.at(-1)).toMatchObject({ attributes: { plan: "Root S" } });
+  });
+
+  it("of a server that no answer names, with one of its plan in sight, is left to the user", async () => {
+    const result = await run("hosting_service", SERVER, accepted, { appears: after(5_000, liveServer) });
+    expect(result).toMatchObject({ sent: 1, codes: ["plan.pending"], pending: { accepted: true } });
+  });
+
+  it.each([
+    ["hosting_grant", GRANT, { ...grantRecord, email: null, permission: null }, liveGrant],
+    ["hosting_client_account", { name: "Acme" }, { name: null }, { id: "301", name: "Acme" }],
+    ["hosting_migration_request", { domain: "a.example" }, { domain: null }, { id: "301", domain: "a.example" }],
+  ] as const)("%s: its id is that of the list, not of the job", async (type, config, told, live) => {
+    const answer = { ...told, id: "job-7", order_id: null, status: "queued", raw: {} };
+    const result = await run(type, config, () => answer, { appears: after(20_000, live) });
+    expect(result).toMatchObject({ sent: 1, id: "301", pending: undefined });
+  });
+
+  it("of a webhook keeps the secret that it told", async () => {
+    const answer = { ...hookRecord, id: "job-7", url: null, events: [] };
+    const result = await run("hosting_webhook", HOOK, () => answer, { appears: after(20_000, liveWebhook) });
+    expect(result).toMatchObject({ sent: 1, id: "201" });
+    expect(result.records.at(-1)).toMatchObject({ attributes: { secret: "whsec_1", url: HOOK.url } });
+  });
+});
+
+describe("an object whose natural key cannot be read", () => {
+  const hidden = { ...liveWebhook, id: "150", events: [] };
+
+  it("stops a create beside it: it may be the declared one", async () => {
+    const result = await run("hosting_webhook", HOOK, () => hookRecord, { live: [hidden] });
+    expect(result).toMatchObject({ sent: 0, codes: ["plan.unreadable"] });
+  });
+
+  it.each([
+    ["that another address holds", [hidden], { context: { holder: () => "hosting_webhook.other" } }],
+    ["that certainly is another by what can be read", [{ ...hidden, url: "https://other.example" }], {}],
+    ["that the user insists is another", [hidden], { anyway: true }],
+  ] as const)("does not stop it %s", async (_, live, over) => {
+    expect(await run("hosting_webhook", HOOK, () => hookRecord, { live, ...over })).toMatchObject({
+      sent: 1,
+      id: "201",
+    });
+  });
+
+  it("may be what a create without known outcome made: the user decides", async () => {
+    const pending = { since: "2026-11-21T09:00:00.000Z", operation: "createWebhook", body: HOOK };
+    const result = await run("hosting_webhook", HOOK, () => hookRecord, { private: { pending }, live: [hidden] });
+    expect(result).toMatchObject({ sent: 0, codes: ["plan.pending"] });
+    const known = { ...pending, known: ["150"] };
+    expect(
+      await run("hosting_webhook", HOOK, () => hookRecord, { private: { pending: known }, live: [hidden] }),
+    ).toMatchObject({ sent: 1 });
+  });
+});
+
 describe("a blind create", () => {
+  it("that an earlier run began is never sent again: the user decides", async () => {
+    const pending = { since: "2026-11-20T10:00:00.000Z", operation: "registerDomain" };
+    const result = await run("hosting_domain", DOMAIN, () => null, { private: { pending } });
+    expect(result).toMatchObject({ sent: 0, codes: ["plan.pending"] });
+  });
+
+  it("whose answer of success names nothing of a registration stays pending", async () => {
+    const silent = { id: null, status: null, invoice: null, raw: {} };
+    const result = await run("hosting_domain", DOMAIN, () => silent);
+    expect(result).toMatchObject({ sent: 1, codes: ["plan.pending"], pending: { operation: "registerDomain" } });
+  });
+
   it("is marked as pending before it is sent, and no longer when it was answered", async () => {
     let marked: unknown;
     const result = await run("hosting_domain", DOMAIN, () => {

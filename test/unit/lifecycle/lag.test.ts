@@ -1,17 +1,9 @@
 /** Lists that lag: when an object was created is recorded as long as it matters. */
 import { describe, expect, it } from "vitest";
 import { type ApplyContext, applyChange } from "../../../src/lifecycle/index.ts";
-import { type Change, HostformError, type JsonObject, type ResourceState } from "../../../src/model/index.ts";
+import type { Change, HostformError, JsonObject, ResourceState } from "../../../src/model/index.ts";
 import { START } from "../../support/clock.ts";
-import {
-  complete,
-  fakeAccount,
-  fakeWriter,
-  kindOf,
-  liveService,
-  liveWebhook,
-  notFound,
-} from "../../support/subjects.ts";
+import { complete, fakeAccount, fakeWriter, kindOf, liveService } from "../../support/subjects.ts";
 
 const created = new Date(START).toISOString();
 

@@ -761,6 +761,53 @@ const cases: readonly Case[] = [
     says: ["warning plan.pending"],
   },
 
+  {
+    why: "an order that was accepted, yesterday, and that no list shows: looked for again, not sent",
+    config: order,
+    prior: { ...order, id: null },
+    mark: { pending: { since: "2026-11-20T09:00:00Z", operation: "createService", accepted: true } },
+    live: ABSENT,
+    actions: ["no-op"],
+    says: ["warning plan.pending"],
+  },
+  {
+    why: "an order that was accepted, an hour ago, and its service is there: adopted",
+    config: { ...order, plan_id: 11 },
+    prior: { ...order, id: null, deletion_policy: "prevent" },
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createService", accepted: true } },
+    live: alike(remote({ ...liveService, created_at: "2026-11-21T09:00:03Z" })),
+    actions: ["no-op"],
+    reasons: ["import"],
+    says: [],
+  },
+
+  // What the API does not show in a form that can be read.
+  ...(
+    [
+      ["not recorded", undefined, { status: "absent", matches: [] }],
+      ["gone", liveWebhook, { status: "gone", how: "no longer exists", matches: [] }],
+    ] as const
+  ).flatMap(([what, prior, seen]): Case[] => {
+    const live = { ...seen, unreadable: [remote({ ...liveWebhook, id: "150", events: [] })] };
+    const common = { type: "hosting_webhook", config: hook, live, ...(prior && { prior }) };
+    return [
+      {
+        why: `a webhook that is ${what}, and one of its address shows no events: it may be that one`,
+        ...common,
+        actions: ["no-op"],
+        says: ["error plan.unreadable"],
+      },
+      {
+        why: `a webhook that is ${what}, and one whose events cannot be read is another address's`,
+        ...common,
+        holder: "hosting_webhook.other",
+        actions: ["create"],
+        says: [],
+      },
+      { why: `a webhook that is ${what}, insisted on`, ...common, orderAnyway: true, actions: ["create"], says: [] },
+    ];
+  }),
+
   // No state, or not the whole of it.
   {
     why: "a server, and one of its plan is there that nobody holds: it may be this one",

@@ -230,6 +230,25 @@ describe("reading", () => {
     expect(observed).toMatchObject({ status: "absent", matches: [{ id: "1" }] });
   });
 
+  it.each([
+    ["a webhook without events", "hosting_webhook", { url: "https://HOOKS.acme.example/" }, { events: [] }, ["201"]],
+    ["a webhook without an address", "hosting_webhook", { events: ["invoice.paid"] }, { url: null }, ["201"]],
+    ["a webhook without either", "hosting_webhook", {}, { url: null, events: [] }, ["201"]],
+    ["a webhook to another address", "hosting_webhook", {}, { url: "https://x.example", events: [] }, []],
+    ["a webhook that can be read", "hosting_webhook", {}, { events: ["invoice.created"] }, []],
+    ["a grant without an e-mail address", "hosting_grant", {}, { email: null }, ["301"]],
+    ["a grant of another", "hosting_grant", {}, { email: "x@acme.example" }, []],
+    ["a service without a domain: servers have none", "hosting_service", {}, { domain: null, plan: "Other" }, []],
+  ] as const)("finds what may be the declared one and cannot be read: %s", async (_, type, declared, live, ids) => {
+    const base = { hosting_webhook: liveWebhook, hosting_grant: liveGrant, hosting_service: liveService }[type];
+    const { account, kind } = fakeAccount(kindOf(type), remote({ ...base, ...live }));
+    const observed = await read(account, { kind, prior: undefined, config: { ...base, ...declared } });
+    expect(observed.status === "present" ? [] : (observed.unreadable ?? []).map(({ id }) => id)).toEqual(ids);
+    const gone = fakeAccount(kindOf(type), remote({ ...base, ...live }, "gone"));
+    const ended = await read(gone.account, { kind: gone.kind, prior: undefined, config: { ...base, ...declared } });
+    expect(ended).not.toHaveProperty("unreadable");
+  });
+
   it("lists nothing of a parent that does not exist yet", async () => {
     const { account, kind, asked } = fakeAccount(grant);
     expect(await read(account, { kind, prior: undefined, config: { email: "dev@acme.example" } })).toEqual({
