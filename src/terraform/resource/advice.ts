@@ -45,7 +45,10 @@ const WAYS: Partial<Record<Code, (diagnostic: Diagnostic, kind: Kind) => string>
     // Terraform does not tell whether the block is gone or is to be destroyed.
     return `To let go of it: put its block back if that is gone, with \`deletion_policy = "forget"\`${retire === undefined ? "" : ' (or "suspend")'}, apply, then remove it. ${without}`;
   },
-  "plan.pending": ({ object }, { creation, type, noun }) => {
+  "plan.pending": ({ object, summary }, { creation, type, noun }) => {
+    if (summary.startsWith("The API accepted")) {
+      return "Apply again later: it is looked for first. If it was not made: `terraform plan` once, `terraform state rm` it, and apply again.";
+    }
     if (creation === "blind") {
       return "Look in the dashboard. If it was ordered: `terraform state rm` it and import it. If it was not: `terraform plan` once, `terraform state rm` it, and apply again.";
     }
@@ -57,6 +60,8 @@ const WAYS: Partial<Record<Code, (diagnostic: Diagnostic, kind: Kind) => string>
   },
   "plan.lookalike": (_, { type }) =>
     `If it is: \`terraform import ${type}.NAME ID\`. To order another one, declare another \`reference\`.`,
+  "plan.unreadable": ({ object = "ID" }, { type }) =>
+    `If it is the declared one: \`terraform import ${type}.NAME '${object}'\`. If not, remove it, or import it as a resource of its own.`,
   "plan.unknown_status": ({ fix = "" }) => inProviderBlock(fix),
   "plan.catalogue": () => "Declare one of those that the data source `hosting_plans` shows.",
   "apply.replayed": () => "Declare another `reference` to order it, or import the one that is there.",

@@ -97,6 +97,8 @@ const ordered = (record: JsonObject) => () => ({
   service: { ...liveService, plan_id: null, raw: {}, ...record },
   invoice: null,
 });
+/** A job. */
+const BARE = Object.fromEntries(Object.keys(liveService).map((name) => [name, name === "id" ? "7" : null]));
 const long = { ...liveService, created_at: LONG_AGO };
 const silent = { ...liveWebhook, raw: {}, secret: null };
 
@@ -126,6 +128,8 @@ const CREATIONS: readonly (readonly [type: string, creation: Creation])[] = [
   ["hosting_grant", { config: GRANT, answer: refuse, mark: PENDING }],
   ["hosting_grant", { config: GRANT, answer: () => null }],
   ["hosting_webhook", { config: HOOK, answer: () => silent }],
+  ["hosting_webhook", { config: HOOK, live: [{ ...liveWebhook, events: [] }] }],
+  ["hosting_service", { config: ORDER, answer: ordered({ ...liveService, ...BARE }) }],
   ["hosting_webhook", { config: { ...HOOK, secret_output: OUTPUT } }],
   ["hosting_domain", { config: { domain: "acme.example" } }],
   ["hosting_domain", { config: { domain: "acme.example" }, mark: PENDING }],
