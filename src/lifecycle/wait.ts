@@ -115,7 +115,7 @@ export class JobWatch {
       const gone = remote === undefined ? kind.get !== undefined : remote.phase === "gone";
       const settled = remote !== undefined && waiter.done(remote);
       const late = this.#options.clock.now() >= waiter.deadline;
-      const unclear = !gone && remote?.phase === "unknown" && (this.#isSteady(waiter, remote) || late);
+      const unclear = remote?.phase === "unknown" && (this.#isSteady(waiter, remote) || late);
       if (remote?.phase !== "unknown") delete waiter.unclear;
       if (!settled && !gone && !unclear && !late) continue;
       waiters.delete(waiter);

@@ -16,13 +16,15 @@ function watched(count: number, doneAfterMs: number, timeoutMs = 300_000) {
     ...Array.from({ length: count }, (_, at) => remote({ ...liveService, id: String(at) })),
   );
   // The status word from a time on; "active" is the one that is known.
-  const shows: [fromMs: number, word: string | null][] = [];
+  const shows: [fromMs: number, word: string | null | undefined][] = [];
   const settle = (object: Remote): Remote => {
     const now = clock.now() - start;
     if (now >= doneAfterMs) return { ...object, phase: "suspended" };
-    const word = shows.findLast(([from]) => now >= from)?.[1];
-    if (word === undefined || word === "active") return object;
-    return { ...object, phase: "unknown", attributes: { ...object.attributes, status: word } };
+    const shown = shows.findLast(([from]) => now >= from);
+    if (shown === undefined || shown[1] === "active") return object;
+    const { status: _, ...silent } = object.attributes;
+    const [, word] = shown;
+    return { ...object, phase: "unknown", attributes: word === undefined ? silent : { ...silent, status: word } };
   };
   const kind: Kind = {
     ...fake.kind,
@@ -118,10 +120,59 @@ describe("waiting for queued jobs", () => {
     expect((await wait("0"))?.attributes.status).toBe("ODD");
   });
 
-  it("takes no status at all for one that is not understood", async () => {
-    const { wait, shows } = watched(1, Number.POSITIVE_INFINITY);
-    shows.push([500, null]);
+  it.each([null, undefined])("takes no status at all (%j) for one that is not understood", async (none) => {
+    const { wait, shows, clock, start } = watched(1, Number.POSITIVE_INFINITY);
+    shows.push([500, none]);
     expect((await wait("0"))?.phase).toBe("unknown");
+    expect(clock.now() - start).toBeLessThan(30_000);
+  });
+
+  it("goes on through one word after the other that nobody knows", async () => {
+    const { wait, shows } = watched(1, 40_000);
+    shows.push([500, "STEP_1"], [8_000, "STEP_2"], [16_000, "STEP_3"], [24_000, "STEP_4"], [32_000, "STEP_5"]);
+    expect((await wait("0"))?.phase).toBe("suspended");
+  });
+
+  it("has waited long enough after ten seconds of the same word", async () => {
+    const { wait, shows, clock, start, asked } = watched(1, Number.POSITIVE_INFINITY);
+    // Looks are ten seconds apart by then: the word is there at one of them and at the next.
+    shows.push([20_000, "ODD"]);
+    await wait("0");
+    expect(clock.now() - start).toBeLessThan(40_000);
+    expect(asked).toHaveLength(9);
+  });
+
+  it("looks once where its deadline is the first look, and never again", async () => {
+    const { wait, asked, clock } = watched(1, Number.POSITIVE_INFINITY, 500);
+    expect(await wait("0")).toBeUndefined();
+    for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+    expect(asked).toEqual(["get 0"]);
+    expect(clock.slept).toBe(500);
+  });
+
+  it("does not look again when all are done", async () => {
+    const { wait, asked } = watched(2, 0);
+    await Promise.all([wait("0"), wait("1")]);
+    for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+    expect(asked).toEqual(["list"]);
+  });
+
+  it("asks for what a list does not show, once, before it counts as gone", async () => {
+    const { wait, asked, kind } = watched(3, 0);
+    const whole = kind.list;
+    (kind as { list: unknown }).list = async function* (...args: Parameters<NonNullable<Kind["list"]>>) {
+      for await (const object of whole?.(...args) ?? []) if (object.id !== "1") yield object;
+    };
+    const found = await Promise.all(ids(3).map(wait));
+    expect(found.map((each) => each?.id)).toEqual(ids(3));
+    expect(asked).toEqual(["list", "get 1"]);
+  });
+
+  it("asks for one by itself once when it is gone", async () => {
+    const { wait, objects, asked } = watched(1, Number.POSITIVE_INFINITY);
+    objects.clear();
+    await wait("0");
+    expect(asked.filter((each) => each === "get 0")).toHaveLength(1);
   });
 
   it("waits in the collection of the parent", async () => {
