@@ -38,14 +38,18 @@ function watched(count: number, doneAfterMs: number, timeoutMs = 300_000) {
     },
   };
   const waits: number[] = [];
+  const spent: number[] = [];
   const watch = new JobWatch({
     clock,
     timeoutMs,
     stop: stop.signal,
-    onWaiting: (addresses) => waits.push(addresses.length),
+    onWaiting: (addresses, seconds) => {
+      waits.push(addresses.length);
+      spent.push(seconds);
+    },
   });
   const wait = (id: string) => watch.wait(fake.account, kind, "default", { address: `a.${id}`, id, done: suspended });
-  return { clock, stop, start, wait, waits, shows, asked: fake.asked, objects: fake.objects, kind };
+  return { clock, stop, start, wait, waits, spent, shows, asked: fake.asked, objects: fake.objects, kind };
 }
 
 const ids = (count: number) => Array.from({ length: count }, (_, at) => String(at));
@@ -193,6 +197,36 @@ describe("waiting for queued jobs", () => {
     expect(await waiting).toBeUndefined();
     expect(await wait("0")).toBeUndefined();
     expect(asked).toEqual([]);
+  });
+
+  it("ends for the one that is not to be waited for any longer; the others go on", async () => {
+    const clock = testClock();
+    const fake = fakeAccount(kindOf("hosting_service"), ...["0", "1"].map((id) => remote({ ...liveService, id })));
+    const watch = new JobWatch({ clock, timeoutMs: 5_000, stop: new AbortController().signal });
+    const own = new AbortController();
+    const of = (id: string, more: { stop?: AbortSignal } = {}) =>
+      watch.wait(fake.account, fake.kind, "default", { address: id, id, done: () => false, ...more });
+    const [stopped, other] = [of("0", { stop: own.signal }), of("1")];
+    own.abort();
+    expect(await stopped).toBeUndefined();
+    expect(fake.asked).toEqual([]);
+    expect(await other).toBeUndefined();
+    expect(new Set(fake.asked)).toEqual(new Set(["get 1"]));
+    fake.asked.length = 0;
+    expect(await of("0", { stop: own.signal })).toBeUndefined();
+    const alone = new AbortController();
+    const last = of("0", { stop: alone.signal });
+    alone.abort();
+    await last;
+    await clock.sleep(20_000);
+    expect(fake.asked).toEqual([]);
+  });
+
+  it("reports for how many seconds it has waited", async () => {
+    const { wait, clock, start, spent } = watched(1, 2_000);
+    await wait("0");
+    expect(spent).toEqual([0.5, 1.25, 2.375]);
+    expect(clock.now() - start).toBe(2_375);
   });
 
   it("of no time does not look at all", async () => {
