@@ -209,7 +209,9 @@ describe.skipIf(noTerraform !== undefined)(titled("a service in Terraform"), { t
     await terraform.expectNoChanges();
 
     await terraform.well("state", "rm", SITE);
-    await terraform.write(`import {\n  to = ${SITE}\n  id = "${live?.id}"\n}\n`, "import.tf");
+    // The block as the refusal shows it, with the name filled in.
+    const [block = ""] = /^`?(import \{[^}]*\})/m.exec(refused.errors[0]?.detail ?? "")?.slice(1) ?? [];
+    await terraform.write(`${block.replace("hosting_service.NAME", SITE)}\n`, "import.tf");
     const planned = await terraform.planned();
     expect(Object.keys(planned.changes)).toEqual([SITE]);
     await terraform.applied("tfplan");

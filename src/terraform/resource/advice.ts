@@ -16,12 +16,15 @@ const inProviderBlock = (fix: string): string =>
       `\`status_words = { ${word.replace(/[$%](?=\{)/g, "$&$&")} = "${phase}" }\` in the provider block`,
   );
 
+/** A text as HCL writes it: what begins an expression there is doubled. */
+const hclText = (text: string): string => JSON.stringify(text).replace(/([$%])\{/g, "$1$1{");
+
 /** What people do about it with Terraform, where the lifecycle names a command of hostform's. */
 const WAYS: Partial<Record<Code, (diagnostic: Diagnostic, kind: Kind) => string>> = {
   "plan.exists": ({ object = "ID" }, { type, creation }) =>
     creation === "blind"
       ? `If it was ordered and is to be managed here: \`terraform import ${type}.NAME '${object}'\`. To order it all the same: \`terraform apply\` once with HOSTFORM_STATE_HOME set to an empty folder. Otherwise remove this block.`
-      : `Adopt it: \`terraform import ${type}.NAME '${object}'\`, or \`import { to = ${type}.NAME, id = "${object}" }\`. If Terraform has it marked as tainted: \`terraform untaint ${type}.NAME\`. If it is another's, declare something else.`,
+      : `Adopt it: \`terraform import ${type}.NAME '${object}'\`, or this block:\n\n\`import {\n  to = ${type}.NAME\n  id = ${hclText(object)}\n}\`\n\nIf Terraform has it marked as tainted: \`terraform untaint ${type}.NAME\`. If it is another's, declare something else.`,
   "plan.immutable": (_, kind) => {
     const anew =
       kind.quote === undefined

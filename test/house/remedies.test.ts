@@ -1,0 +1,144 @@
+/** Every snippet of a remedy, read out of the sources, goes through the real parser of its language. */
+import { spawnSync } from "node:child_process";
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import type { Command } from "commander";
+import { describe, expect, it } from "vitest";
+import { parseDocument } from "yaml";
+import type { GuardedIo } from "../../src/cli/io.ts";
+import { buildProgram } from "../../src/cli/program.ts";
+import { guardSettings, providerSettings } from "../../src/declare/index.ts";
+import { kinds } from "../../src/kinds/index.ts";
+import { noTerraform } from "../support/terraform.ts";
+
+const src = path.resolve(import.meta.dirname, "../../src");
+
+interface Snippet {
+  readonly file: string;
+  readonly text: string;
+}
+
+/** What stands between backticks in the strings of a source file; what is filled in is `X`. */
+function snippetsOf(file: string): Snippet[] {
+  const source = readFileSync(path.join(src, file), "utf8").replace(/^\s*(?:\/\*\*?|\*|\/\/).*$/gm, "");
+  const inTemplates = [...source.matchAll(/\\`((?:[^`\\]|\\[^`])+)\\`/g)].map(([, text = ""]) => text);
+  const inStrings = [...source.matchAll(/"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'/g)].flatMap(([, double, single]) =>
+    [...(double ?? single ?? "").matchAll(/`([^`]+)`/g)].map(([, text = ""]) => text),
+  );
+  return [...inTemplates, ...inStrings].map((text) => ({
+    file,
+    text: text
+      .replace(/\$\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}/g, "X")
+      .replace(/\\"/g, '"')
+      .replace(/\\n/g, "\n"),
+  }));
+}
+
+const files = globSync("**/*.ts", { cwd: src }).filter(
+  (file) => !/^(?:sandbox|constructs)\/|\.gen\.ts$/.test(file) && !file.startsWith("cli/commands/completion/"),
+);
+const all = files.flatMap(snippetsOf);
+/** The scan cuts a string at the quotes of a string within it. */
+const isWhole = ({ text }: Snippet) => text.split("{").length === text.split("}").length;
+const ofHcl = ({ file }: Snippet) => file.startsWith("terraform/");
+
+describe("commands in remedies", () => {
+  const program = buildProgram({ columns: undefined } as GuardedIo, { usageErrors: false }, () => undefined);
+  const commands = all.filter(({ text }) => /^hostform [a-z]/.test(text));
+
+  /** The command that the words name, and the words that are left. */
+  function find(words: readonly string[]): { command: Command; rest: readonly string[] } {
+    let command: Command = program;
+    let rest = words;
+    for (;;) {
+      const [next] = rest;
+      const found = command.commands.find((one) => one.name() === next);
+      if (found === undefined) return { command, rest };
+      command = found;
+      rest = rest.slice(1);
+    }
+  }
+
+  it("are found", () => expect(commands.length).toBeGreaterThan(40));
+
+  it.each(commands)("$file: $text", ({ text }) => {
+    const words = (text.match(/'[^']*'|\S+/g) ?? []).slice(1);
+    const { command, rest } = find(words);
+    expect(command, "a command that there is").not.toBe(program);
+    const known = [...command.options, ...program.options].flatMap(({ short, long }) => [short, long]);
+    const options = rest.filter((word) => /^--?[a-z]/.test(word)).map((word) => word.split("=")[0]);
+    expect(options.filter((option) => !known.includes(option))).toEqual([]);
+  });
+
+  it("with options alone name options that some command has", () => {
+    const every = (of: Command): string[] => [
+      ...of.options.flatMap(({ short, long }) => [short ?? "", long ?? ""]),
+      ...of.commands.flatMap(every),
+    ];
+    const known = new Set([...every(program), "--help", "-h", "-V", "--version", "--global"]);
+    const alone = all.filter((one) => /^--[a-z]/.test(one.text) && !ofHcl(one));
+    expect(alone.length).toBeGreaterThan(5);
+    expect(alone.filter(({ text }) => !known.has(text.split(/[ =]/)[0] ?? ""))).toEqual([]);
+  });
+});
+
+describe("YAML in remedies", () => {
+  const yaml = all.filter((one) => /^[a-z_]+: \S/.test(one.text) && !ofHcl(one));
+  const names = new Set([
+    ...[...kinds.values()].flatMap(({ section, attributes }) => [section, ...Object.keys(attributes.shape)]),
+    ...Object.keys(providerSettings.shape),
+    ...Object.keys(guardSettings.shape),
+    ...[
+      "without_lock",
+      "project",
+      "providers",
+      "provider",
+      "guards",
+      "outputs",
+      "backend",
+      "import",
+      "sensitive",
+      "depends_on",
+    ],
+  ]);
+
+  it("is found", () => expect(yaml.length).toBeGreaterThan(8));
+
+  it.each(yaml)("$file: $text", ({ text }) => {
+    const document = parseDocument(text);
+    expect(document.errors).toEqual([]);
+    expect(Object.keys(document.toJS()).filter((name) => !names.has(name))).toEqual([]);
+  });
+});
+
+describe("HCL in remedies", () => {
+  const hcl = all.filter(
+    (one) =>
+      ofHcl(one) &&
+      isWhole(one) &&
+      /^(?:[a-z_]+ = \S|(?:import|moved|removed|provider|resource|data|variable)\b.*\{)/.test(one.text),
+  );
+
+  it("is found", () => expect(hcl.length).toBeGreaterThan(5));
+
+  it.each(hcl)("$file: $text has at most one argument in a block of one line", ({ text }) => {
+    // `block { a = 1, b = 2 }` is the mistake: commas are for objects, which stand behind an equals sign.
+    for (const line of text.split("\n"))
+      expect(line).not.toMatch(/^\s*[a-z_]+(?: "[^"]*")* \{[^{}]*=[^{}]*[,=][^{}]*=/);
+  });
+
+  it.skipIf(noTerraform !== undefined)("is HCL to Terraform itself", () => {
+    const folder = mkdtempSync(path.join(tmpdir(), "hostform-remedies-"));
+    try {
+      for (const [index, { text }] of hcl.entries()) writeFileSync(path.join(folder, `s${index}.tf`), `${text}\n`);
+      const { stderr, status } = spawnSync("terraform", ["fmt", "-no-color", "-write=false", "-list=false", folder], {
+        encoding: "utf8",
+      });
+      expect(stderr.match(/^Error: .*(?:\n.*){4}/gm) ?? []).toEqual([]);
+      expect(status).toBe(0);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
