@@ -2,6 +2,7 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
+import { ordersIn, watchSockets } from "../support/sockets.ts";
 
 /** The metadata that cdktf writes beside everything that a construct made. */
 const at = (where: string) => ({ metadata: { path: where, uniqueId: where.split("/").at(-1) } });
@@ -144,8 +145,8 @@ describe("stacks", () => {
     expect(code).toBe(1);
     expect(flat(err)).toContain("Left out: sites, which it depends on, has failed.");
     expect(flat(err)).toContain("2 stacks, of which not done: sites (failed), a_team (left out).");
-    // The order is refused by the API; nothing is shared.
-    expect(project.changesSent()).toEqual(["POST /services"]);
+    // The plan is refused; nothing is shared.
+    expect(project.changesSent()).toEqual([]);
   });
 
   it("take variables, and hide those that are sensitive", async () => {
@@ -159,6 +160,43 @@ describe("stacks", () => {
     const given = await project.run("plan", "-var", "developer=line@acme.example", "--only", "a_team", ...STACK);
     expect(given.code, given.text).toBe(0);
     expect(given.text).not.toContain("line@acme.example");
+  });
+
+  it("are not begun after Ctrl-C, and say so", async () => {
+    const project = await startProject();
+    await synthesize(project);
+    const sent = watchSockets(
+      project.sandbox,
+      () => ordersIn(sent).length === 1,
+      () => project.interrupt(),
+    );
+    const ran = await project.run("apply", "--auto-approve", ...STACK);
+    expect(ran.code, ran.text).toBe(1);
+    expect(sent.at(-1)).toMatchObject({ method: "POST" });
+    expect(project.changesSent()).toEqual(["POST /services"]);
+    expect(ran.out).not.toContain("Stack a_team");
+    expect(flat(ran.err)).toContain("2 stacks, of which not done: a_team (left out).");
+    await project.apply(...STACK);
+    expect(project.changesSent()).toEqual(["POST /services/1003/grants"]);
+  });
+
+  it("are not begun when Ctrl-C comes between two of them, or while one is read", async () => {
+    const project = await startProject();
+    await synthesize(project);
+    let seen = 0;
+    const sent = watchSockets(
+      project.sandbox,
+      () => sent.slice(seen).some(({ method }) => method === "GET") && seen > 0,
+      () => project.interrupt(),
+    );
+    project.onText = (text) => {
+      if (text.includes("Stack a_team")) seen = sent.length;
+    };
+    const ran = await project.run("apply", "--auto-approve", ...STACK);
+    expect(ran.code, ran.text).toBe(1);
+    expect(sent.slice(seen)).toHaveLength(1);
+    expect(project.changesSent()).toEqual(["POST /services"]);
+    expect(flat(ran.err)).toContain("2 stacks, of which not done: a_team (interrupted).");
   });
 
   it("have saved plans, which notice another stack and other values", async () => {

@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, it } from "vitest";
 import { createFileStore } from "../../src/record/index.ts";
+import { ordersIn, watchSockets } from "../support/sockets.ts";
 import type { Watched, Watching } from "../support/watching.ts";
 import { watched } from "../support/watching.ts";
 
@@ -375,7 +376,7 @@ it("tries again what fails, later and later, and says so once", async () => {
   expect(standing(made)).toEqual(AS_DECLARED);
 });
 
-it("ends at Ctrl-C with 0, having finished what was under way", async () => {
+it("ends at Ctrl-C with 1 where an apply was cut short: what was not sent is not sent any more", async () => {
   const made = await applied();
   const watching = made.watch("--auto-approve", "--interval", "1m");
   await watching.look(1);
@@ -384,8 +385,9 @@ it("ends at Ctrl-C with 0, having finished what was under way", async () => {
     if (type === "apply_start") void watching.stop();
   };
   made.clock.advance(MINUTES);
-  expect(await watching.code).toBe(0);
-  // What was begun is done and recorded, and nothing else: another run finds the rest.
+  expect(await watching.code).toBe(1);
+  expect(made.sent().filter((line) => line.startsWith("POST"))).toEqual([]);
+  // Another run finds the rest.
   const plan = await made.run("plan", "--detailed-exitcode");
   expect([0, 2], plan.text).toContain(plan.code);
   expect((await made.run("apply", "--auto-approve")).code).toBe(0);
@@ -453,4 +455,37 @@ it("reads a stack again at each look", async () => {
   made.clock.advance(MINUTES);
   expect(await watching.look(2)).toMatchObject({ result: "differs", news: true });
   expect(watching.of("planned_change").at(-1)?.change.resource.addr).toBe("hosting_service.b");
+});
+
+it("Ctrl-C during an apply sends nothing more, sums up, and ends with exit code 1", async () => {
+  const services = Object.fromEntries(
+    Array.from({ length: 6 }, (_, at) => [`s${at}`, { plan_id: 11, currency: "USD", domain: `s${at}.acme.example` }]),
+  );
+  const providers = { default: { token_env: "HOSTING_TOKEN", requests_per_minute: 6 } };
+  const made = await watched({ project: "acme", providers, services });
+  let code: Promise<number> | undefined;
+  const sent = watchSockets(
+    made.sandbox,
+    () => ordersIn(sent).length === 2,
+    () => {
+      code = watching.stop();
+    },
+  );
+  const watching = made.watch("--auto-approve");
+  await watching.until(() => watching.of("watch_end").length > 0, "its end");
+  expect(await code, watching.text).toBe(1);
+  expect(ordersIn(sent)).toHaveLength(2);
+  expect(watching.of("change_summary").at(-1)?.hostform).toMatchObject({ complete: false, interrupted: true });
+  expect(watching.of("change_summary").at(-1)?.hostform.not_started).toHaveLength(4);
+});
+
+it("Ctrl-C as a look begins lets nothing of it leave", async () => {
+  const made = await watched(DECLARED);
+  const sent = watchSockets(made.sandbox);
+  const watching = made.watch("--auto-approve");
+  watching.onMessage = ({ type }) => {
+    if (type === "watch_look") void watching.stop();
+  };
+  expect(await watching.code, watching.text).toBe(0);
+  expect(sent).toEqual([]);
 });

@@ -86,6 +86,8 @@ export class Project {
   readonly env: Record<string, string | undefined>;
   /** What the user types when asked; called with the question. */
   answer: (question: string) => string | undefined = () => undefined;
+  /** Called with what a command writes to standard output. */
+  onText: (text: string) => void = () => undefined;
   /** Called when the sandbox is about to wait, as a fault with `delayMs` makes it. */
   onDelay: () => void = () => undefined;
   /** What a command that is given or asked for a secret does. Tests that let one run say so. */
@@ -264,7 +266,10 @@ export class Project {
       env: this.env,
       cwd: this.dir,
       clock: this.clock,
-      out: (text) => void out.push(text),
+      out: (text) => {
+        out.push(text);
+        this.onText(text);
+      },
       err: (text) => void err.push(text),
       outIsTerminal: false,
       errIsTerminal: false,

@@ -4,6 +4,7 @@ import { type ApplyOptions, apply, plan } from "../../../src/engine/index.ts";
 import { kinds } from "../../../src/kinds/index.ts";
 import type { Observation } from "../../../src/lifecycle/index.ts";
 import {
+  ApiError,
   type ApplyEvent,
   type DesiredResource,
   HostformError,
@@ -86,6 +87,47 @@ async function run(
 }
 
 describe("an apply", () => {
+  it("that is stopped says of each change whether anything of it left", async () => {
+    const stop = new AbortController();
+    const cancelled = (reached: "no" | "maybe") =>
+      new ApiError({ code: "api.cancelled", summary: "was cancelled", endpoint: "POST /api/v1/webhooks", reached });
+    const { result, records } = await run(
+      [hook("answered"), hook("unsent"), hook("open"), hook("later", ["hosting_webhook.unsent"])],
+      (name) => {
+        stop.abort();
+        if (name === "unsent") throw cancelled("no");
+        if (name === "open") throw cancelled("maybe");
+        return undefined;
+      },
+      { stop: stop.signal },
+    );
+    const ends = Object.fromEntries(result.outcomes.map(({ address, ...end }) => [address.split(".")[1], end]));
+    expect(ends).toMatchObject({
+      answered: { result: "done" },
+      unsent: { result: "not-started", diagnostics: [] },
+      open: { result: "failed", unknown: true },
+      later: { result: "not-started" },
+    });
+    expect(result).toMatchObject({ interrupted: true, pending: ["hosting_webhook.open"] });
+    expect([...records.keys()].sort()).toEqual(["hosting_webhook.answered", "hosting_webhook.open"]);
+  });
+
+  it("whose recording is given up ends with what is known then", async () => {
+    const [stop, abandon] = [new AbortController(), new AbortController()];
+    const put = () => {
+      stop.abort();
+      abandon.abort();
+      return new Promise<never>(() => undefined);
+    };
+    const { result } = await run([hook("a"), hook("b")], undefined, {
+      stop: stop.signal,
+      abandon: abandon.signal,
+      recorder: { put, remove: put },
+    });
+    expect(result).toMatchObject({ interrupted: true });
+    expect(result.outcomes.map(({ result: end }) => end)).toEqual(["not-started", "not-started"]);
+  });
+
   it("makes each after what it depends on, whatever the order of the declaration", async () => {
     const { order, outcomes } = await run([
       hook("c", ["hosting_webhook.b"]),
