@@ -16,8 +16,8 @@ import { processLog as log } from "./wire/log.ts";
 import { createGrpcServer, type GrpcServer, type MutualTls, type Peer } from "./wire/server.ts";
 import { complain, keepStdoutClean, printLine } from "./wire/streams.ts";
 
-/** A request to the API may be under way when Terraform is killed; it is worth to note what becomes of it. */
-const GRACE_MS = 10_000;
+/** A request to the API may be under way when Terraform is killed: as long as it is awaited, what becomes of it is noted. */
+const GRACE_MS = 30_000;
 
 /** Terraform connects within milliseconds. If it died instead, nobody will. */
 const UNUSED_MS = 60_000;

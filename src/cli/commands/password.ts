@@ -55,8 +55,9 @@ export async function runPassword(invocation: Invocation, flags: PasswordFlags, 
   return 0;
 }
 
-function reset(client: HostingClient, id: string, password: string | undefined, signal: AbortSignal) {
-  return client.services.resetPassword(id, { signal, ...(password !== undefined && { password }) });
+/** Once it has left it is awaited, Ctrl-C or not: the answer may be the only one to say the new password. */
+function reset(client: HostingClient, id: string, password: string | undefined, stop: AbortSignal) {
+  return client.services.resetPassword(id, { stop, ...(password !== undefined && { password }) });
 }
 
 function checkForm(productType: string | null, given: string | undefined): void {
