@@ -35,11 +35,12 @@ export function doubles(host: Host): string[] {
   return [...twice, ...broken];
 }
 
-/** Services that are suspended although nobody declared it. */
-export function suspensions(host: Host, declared: Declared): string[] {
+/** Services that are suspended although nobody ever declared it. @param declarations all so far: jobs take their time. */
+export function suspensions(host: Host, declarations: readonly Declared[]): string[] {
+  const wanted = declarations.flatMap(({ services }) => Object.values(services)).filter(({ suspended }) => suspended);
   return servicesOf(host)
     .filter(({ status, suspended_for }) => status === "suspended" && suspended_for === "request")
-    .filter((one) => !Object.values(declared.services).some((wanted) => isOf(wanted, one) && wanted.suspended))
+    .filter((one) => !wanted.some((service) => isOf(service, one)))
     .map(({ id }) => `service ${id} is suspended, which nobody declared`);
 }
 

@@ -68,6 +68,7 @@ class Life {
   /** What the words of the server mean. */
   readonly #meanings: ReadonlyMap<string, string>;
   #declared: Declared;
+  readonly #declarations: Declared[] = [];
   #settings: Settings = { statusWords: {} };
 
   constructor(host: Host, deviations: readonly Deviation[], draw: Draw) {
@@ -202,6 +203,7 @@ class Life {
 
   #declare(declared: Declared, settings = this.#settings): void {
     this.#declared = declared;
+    this.#declarations.push(declared);
     this.#settings = settings;
     this.#host.declare(documentOf(declared, settings));
   }
@@ -216,7 +218,7 @@ class Life {
     const found = [
       ...objectionsToRun(ran),
       ...doubles(this.#host),
-      ...(destroying ? [] : suspensions(this.#host, this.#declared)),
+      ...(destroying ? [] : suspensions(this.#host, this.#declarations)),
     ];
     if (ran.code === 0 && ran.command.startsWith("apply")) found.push(...(await undone(this.#host, this.#declared)));
     if (found.length > 0) throw new Ended("violation", [...found, `after: ${ran.command}`, tail(ran.text)]);
