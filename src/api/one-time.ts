@@ -8,6 +8,8 @@ export interface SecretNames {
   readonly wrappers: readonly string[];
   /** Holds for any other name, in small letters and without `_` and `-`. */
   readonly like: RegExp;
+  /** Holds for names that mean a secret only where nothing else is named like one, in the record itself. */
+  readonly rather?: RegExp;
   /** Holds for what stands in the place of one that is not shown. */
   readonly masked: RegExp;
 }
@@ -17,7 +19,9 @@ const MASKED = /^[*•●·.xX_-]{3,}$|…|^\W?(?:hidden|redacted|masked|filtere
 
 export const WEBHOOK_SECRET = {
   likely: ["secret", "signing_secret", "signingSecret", "webhook_secret"],
-  like: /(?:secret|(?:secret|signing|signature|hmac|shared)key)(?:value|text|plain|plaintext)?$/,
+  like: /(?:secret|(?:secret|signing|signature|hmac|shared)(?:key|token))(?:value|text|plain|plaintext)?$/,
+  // The record of a subscription has no use for another key or token, and short ones are names.
+  rather: /^(?:key|token|hmac|signature|(?:webhook|verification|verify|validation)(?:key|token))$/,
   // Of a password, anything may be a part.
   masked: new RegExp(`${MASKED.source}|\\*{3}|[•●]{2}|\\.{3}`, "i"),
 } as const;
@@ -34,6 +38,7 @@ const OTHER = /^(?:old|previous|former|current|has|is|masked|hashed|encrypted)/;
 const PLAIN = /plain/;
 /** A secret of another trade, if there is any other. */
 const UNLIKELY = /^(?:client|api|app|access|oauth|user)/;
+const NEVER = /(?!)/;
 /** The name of the text in an object that is named like a secret. */
 const WITHIN = /^(?:value|text|plain|plaintext|key)$/;
 const DEEPEST = 8;
@@ -52,8 +57,15 @@ export function findOnce(json: unknown, names: SecretNames): string | null {
     findText(json, names.likely, names.wrappers, isShown) ??
     first((name) => !UNLIKELY.test(name)) ??
     first(() => true) ??
-    null
+    ratherThanNone(json, names)
   );
+}
+
+/** A `key` or a `token`, where nothing is named like a secret, hidden or not. */
+function ratherThanNone(json: unknown, names: SecretNames): string | null {
+  if (names.rather === undefined || candidates(json, { ...names, masked: NEVER }).length > 0) return null;
+  const found = candidates(json, { ...names, like: names.rather }).filter(({ text }) => /^\S{16,}$/.test(text));
+  return found.length === 1 ? (found[0]?.text ?? null) : null;
 }
 
 /** Every text under a name like a secret's, the outermost first. */

@@ -11,6 +11,8 @@ import { createFileStore } from "../../src/record/index.ts";
 import { type Exchange, type Sandbox, type SandboxOptions, startSandbox } from "../../src/sandbox/index.ts";
 import { Draw } from "../../src/sandbox/profile/draw.ts";
 import { type Deviation, serverOptions } from "../../src/sandbox/profile/drawn.ts";
+import { completeProfile } from "../../src/sandbox/profile/profile.ts";
+import { type RecordKind, recordId } from "../../src/sandbox/shape/notation.ts";
 import { type TestClock, testClock } from "../support/clock.ts";
 import { quickFolder } from "../support/folder.ts";
 
@@ -36,6 +38,7 @@ export class Host implements AsyncDisposable {
   readonly #dir: string;
   readonly #sharesLedger: boolean;
   readonly #sandbox: Sandbox;
+  readonly #options: SandboxOptions;
   readonly #made = new Map<string, Set<number>>();
   readonly #writes: string[] = [];
   #onDelay: () => void = () => undefined;
@@ -45,7 +48,8 @@ export class Host implements AsyncDisposable {
     this.#onDelay();
   }
 
-  private constructor(sandbox: Sandbox, clock: TestClock, dir: string, sharesLedger: boolean) {
+  private constructor(sandbox: Sandbox, clock: TestClock, dir: string, sharesLedger: boolean, options: SandboxOptions) {
+    this.#options = options;
     this.#sharesLedger = sharesLedger;
     this.#sandbox = sandbox;
     this.clock = clock;
@@ -64,7 +68,13 @@ export class Host implements AsyncDisposable {
       deliverTo: [],
       observe: (exchange) => host?.see(exchange),
     });
-    host = new Host(sandbox, clock, mkdtempSync(quickFolder("server")), new Draw(`ledger:${seed}`).once(0.25));
+    host = new Host(
+      sandbox,
+      clock,
+      mkdtempSync(quickFolder("server")),
+      new Draw(`ledger:${seed}`).once(0.25),
+      drawn as SandboxOptions,
+    );
     return host;
   }
 
@@ -74,6 +84,14 @@ export class Host implements AsyncDisposable {
 
   get made(): Made {
     return new Map([...this.#made].map(([key, ids]) => [key, ids.size]));
+  }
+
+  /** How the host writes an id that the control counts. */
+  idOf(kind: RecordKind, id: number | undefined): string | undefined {
+    if (id === undefined) return undefined;
+    const written = String(recordId(kind, id, completeProfile(this.#options.profile)));
+    const prefixed = this.#options.rendering?.kinds?.[kind]?.ids === "prefixed" && /^\d+$/.test(written);
+    return prefixed ? `${kind.slice(0, 2)}_${written}` : written;
   }
 
   declare(document: object): void {

@@ -270,28 +270,50 @@ class Life {
       this.#declare(this.#declared, { ...this.#settings, statusWords });
     }
     const { resources } = await this.#host.state();
-    for (const { address, private: mark, attributes } of resources.values()) {
+    for (const { address, private: mark } of resources.values()) {
       if (mark.pending === undefined || !text.includes(address)) continue;
-      const found = this.#shown(address, attributes);
+      const found = this.#shown(address);
       this.asked.push(`resolve ${address}`);
       await this.#run("resolve", address, ...(found === undefined ? ["--absent"] : ["--adopt", found]));
     }
   }
 
-  /** The id that the dashboard shows for an address; undefined for nothing. Ids of open kinds are written as the host writes them. */
-  #shown(address: string, _attributes: object): string | undefined {
+  /** The id that the dashboard shows for an address, as the host writes it; undefined for nothing. */
+  #shown(address: string): string | undefined {
     const { control } = this.#host;
-    const [type = "", name = ""] = address.split(".");
-    if (type === "hosting_domain")
-      return textOf(control.list("domains").find((one) => one.domain === this.#declared.domains[name])?.id);
-    if (type === "hosting_service") {
-      const wanted = this.#declared.services[name];
-      return textOf(
-        servicesOf(this.#host).find((one) => one.domain === (wanted?.domain ?? null) && one.plan_id === wanted?.plan)
-          ?.id,
-      );
+    const [, type = "", name = ""] = /^hosting_(\w+)\.(\w+)/.exec(address) ?? [];
+    const { services, webhooks, accounts, migrations, domains } = this.#declared;
+    switch (type) {
+      case "domain":
+        return textOf(control.list("domains").find(({ domain }) => domain === domains[name])?.id);
+      case "service": {
+        const [wanted, live] = [services[name], servicesOf(this.#host)];
+        return textOf(live.find((one) => one.domain === (wanted?.domain ?? null) && one.plan_id === wanted?.plan)?.id);
+      }
+      case "webhook": {
+        const wanted = webhooks[name];
+        const same = control
+          .list("webhooks")
+          .find((one) => one.url === wanted?.url && one.events.join() === wanted.events.join());
+        return this.#host.idOf("webhook", same?.id);
+      }
+      case "client_account":
+        return this.#host.idOf(
+          "account",
+          control.list("accounts").find((one) => one.name === accounts[name]?.name)?.id,
+        );
+      case "migration_request": {
+        const wanted = migrations[name]?.domain;
+        const same = control.list("migration_requests").find(({ domain }) => domain === wanted);
+        return this.#host.idOf("migration_request", same?.id);
+      }
+      default: {
+        const [, email] = /\["(.+)"\]$/.exec(address) ?? [];
+        const grant = control.list("grants").find((one) => one.email === email);
+        const id = this.#host.idOf("grant", grant?.id);
+        return id === undefined ? undefined : `${grant?.service_id}/${id}`;
+      }
     }
-    return undefined;
   }
 }
 

@@ -26,10 +26,7 @@ export function shapeRefusal(
   });
   switch (formOf(status, profile)) {
     case "json":
-      return answer(
-        JSON.stringify(fieldErrors({ ...renderRefusal(status, body, refusals) } as Said["body"], profile)),
-        "application/json",
-      );
+      return answer(JSON.stringify(renderRefusal(status, fieldErrors(body, profile), refusals)), "application/json");
     case "html":
       return answer(page(status), "text/html; charset=utf-8");
     case "text":
@@ -46,7 +43,7 @@ function formOf(status: number, profile: Profile): "json" | "html" | "text" | "e
 }
 
 /** "Object of field errors" (§7): what stands under each field is not said. */
-function fieldErrors(body: Said["body"], profile: Profile): unknown {
+function fieldErrors(body: Said["body"], profile: Profile): { message: string; errors?: unknown } {
   if (body.errors === undefined || profile.field_errors === "lists") return body;
   const texts = Object.entries(body.errors).map(([field, sentences]) => [field, sentences.join(" ")]);
   return { ...body, errors: Object.fromEntries(texts) };

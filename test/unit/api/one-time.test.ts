@@ -32,6 +32,9 @@ describe("the signing secret of a webhook", () => {
     { data: { ...hook, secret: "a-digest-of-it", plainTextSecret: SECRET } },
     { data: { ...hook, client_secret: "another", signing_key: SECRET } },
     { data: { ...hook, client_secret: SECRET } },
+    { data: { ...hook, signing_token: SECRET } },
+    { data: { ...hook, key: SECRET } },
+    { data: { ...hook, object: "webhook", token: SECRET } },
   ])("is found in %j", (answer) => {
     expect(readAnswer("createWebhook", answer)).toMatchObject({ secret: SECRET });
   });
@@ -44,6 +47,9 @@ describe("the signing secret of a webhook", () => {
     { data: { ...hook, secret: "whsec_...6789" } },
     { data: { ...hook, secret: "REDACTED", signing_secret: "<hidden>" } },
     { data: { ...hook, secret: 5 } },
+    { data: { ...hook, secret: "********", key: "an-identifier-of-the-key" } },
+    { data: { ...hook, key: "billing" } },
+    { data: { ...hook, key: "an-identifier-of-it", token: "an-identifier-of-it-too" } },
     { data: { ...hook, has_secret: "yes", secret_hint: "whsec_01", signing_algorithm: "sha256" } },
     { data: { ...hook, secret_expires_at: "2026-11-21", secret_url: "https://x.example/" } },
   ])("is not made up from %j", (answer) => {

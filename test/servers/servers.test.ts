@@ -1,0 +1,14 @@
+/** Twenty lives with servers by chance, the same ones each time. `npm run test:long servers` plays a thousand others. */
+import { describe, expect, it } from "vitest";
+import { drawServer } from "../../src/sandbox/index.ts";
+import { live, verdictText } from "./life.ts";
+
+const SEEDS = Array.from({ length: 20 }, (_, at) => String(at + 1));
+
+describe("a life with a server that was put together by chance", () => {
+  it.each(SEEDS)("is fine (seed %s)", { timeout: 60_000 }, async (seed) => {
+    const deviations = drawServer(seed);
+    const verdict = await live(deviations, seed);
+    expect(verdict.outcome, verdictText(verdict, deviations, seed)).toBe("fine");
+  });
+});
