@@ -30,6 +30,30 @@ export type Made = ReadonlyMap<string, number>;
 
 const STATE = "hosting.tfstate";
 
+/** Real time after which a sleep is no watchdog's: the sandbox has long answered. */
+const PATIENCE_MS = 10_000;
+
+/** The clock of tests takes sleeps of some lengths for watchdogs, which never end. A wait for a host may be as long: it ends. */
+function patientClock(): TestClock {
+  const clock = testClock();
+  const { sleep } = clock;
+  clock.sleep = async (ms, signal) => {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(() => {
+        clock.advance(ms);
+        resolve();
+      }, PATIENCE_MS);
+    });
+    try {
+      await Promise.race([sleep(ms, signal), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  return clock;
+}
+
 export class Host implements AsyncDisposable {
   readonly clock: TestClock;
   readonly ran: Ran[] = [];
@@ -58,7 +82,7 @@ export class Host implements AsyncDisposable {
 
   static async start(deviations: readonly Deviation[], seed: string): Promise<Host> {
     const { sandbox: drawn, hostAheadSeconds } = serverOptions(deviations);
-    const clock = testClock();
+    const clock = patientClock();
     let host: Host | undefined;
     const sandbox = await startSandbox({
       ...(drawn as SandboxOptions),
