@@ -122,13 +122,13 @@ function spread(times: readonly number[]): { median: number; slowest: number } {
   };
 }
 
-/** Three servers that nothing but their keys tells apart. */
-const SERVERS = {
+/** Three sites. What became of the order of one that was cut off, its domain tells. */
+const SITES = {
   project: "contention",
   services: {
-    a: { plan_id: 31, currency: "USD" },
-    b: { plan_id: 31, currency: "USD" },
-    c: { plan_id: 31, currency: "USD" },
+    a: { plan_id: 11, currency: "USD", domain: "a.acme.example" },
+    b: { plan_id: 11, currency: "USD", domain: "b.acme.example" },
+    c: { plan_id: 11, currency: "USD", domain: "c.acme.example" },
   },
 };
 const ORDERS = "/services";
@@ -138,7 +138,7 @@ async function holdingBack(): Promise<{ place: Place; arrived(): Promise<void>; 
   let [waiting, most] = [0, 0];
   const answers: (() => void)[] = [];
   let noticed = () => {};
-  const place = await startPlace(SERVERS, {
+  const place = await startPlace(SITES, {
     sleep: () =>
       new Promise<void>((resolve) => {
         waiting += 1;
@@ -165,7 +165,7 @@ async function holdingBack(): Promise<{ place: Place; arrived(): Promise<void>; 
   };
 }
 
-async function expectThreeServers(place: Place): Promise<void> {
+async function expectThreeSites(place: Place): Promise<void> {
   place.control.clearFaults();
   place.catchUp();
   await place.apply();
@@ -198,7 +198,7 @@ describe("the real program", { timeout: 120_000 }, () => {
       }
       expect(await last).toMatchObject({ code: 0 });
       expect(most(), "orders under way at the same time").toBe(1);
-      await expectThreeServers(place);
+      await expectThreeSites(place);
     } finally {
       await place.close();
     }
@@ -224,7 +224,7 @@ describe("the real program", { timeout: 120_000 }, () => {
         expect(code).toBe(1);
         expect(out + err).toContain("state.lost_lock");
         expect(place.control.requests().slice(sent)).toEqual([]);
-        await expectThreeServers(place);
+        await expectThreeSites(place);
       } finally {
         await place.close();
       }
