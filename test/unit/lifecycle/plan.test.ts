@@ -13,6 +13,7 @@ import {
   type ValueObject,
 } from "../../../src/model/index.ts";
 import { START } from "../../support/clock.ts";
+import { fullText } from "../../support/full-text.ts";
 import { complete, kindOf, liveGrant, liveService, liveWebhook, recorded, remote } from "../../support/subjects.ts";
 
 interface Case {
@@ -986,6 +987,15 @@ describe("the plan of a resource", () => {
     );
     expect(fixOf("odd")).toContain('"odd": live } } }` if it is up, `suspended` if it is suspended');
     expect(fixOf(null)).toContain("until the API shows a status");
+  });
+
+  // The golden file is what others rely on: `npm test -- -u test/unit/lifecycle/plan.test.ts`, then read the diff.
+  it("is in full what it was", async () => {
+    const text = cases.map((one) => {
+      const { change, diagnostics, result } = planResource(inputOf(one));
+      return `# ${one.why}\n${fullText({ change, diagnostics })}\nresult ${fullText(split(result))}\n`;
+    });
+    await expect(text.join("\n")).toMatchFileSnapshot("../../golden/lifecycle/plans.txt");
   });
 
   it("is plain JSON, and the same each time", () => {

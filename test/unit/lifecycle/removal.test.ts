@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Observation, planRemoval } from "../../../src/lifecycle/index.ts";
 import type { Json, JsonObject, Phase, PrivateMark } from "../../../src/model/index.ts";
 import { START } from "../../support/clock.ts";
+import { fullText } from "../../support/full-text.ts";
 import { complete, kindOf, liveGrant, liveService, liveWebhook, recorded, remote } from "../../support/subjects.ts";
 
 const GONE: Observation = { status: "gone", how: "no longer exists", matches: [] };
@@ -224,7 +225,7 @@ const LIVE: Readonly<Record<string, JsonObject>> = {
 };
 
 describe("the removal of a resource", () => {
-  it.each(cases)("$why", ({ type = "hosting_service", policy, phase = "live", mode = "apply", mark = {}, ...one }) => {
+  const planOf = ({ type = "hosting_service", policy, phase = "live", mode = "apply", mark = {}, ...one }: Case) => {
     const kind = kindOf(type);
     const attributes = {
       ...complete(kind, LIVE[type] ?? { id: "1" }),
@@ -233,7 +234,24 @@ describe("the removal of a resource", () => {
     };
     const prior = recorded(`${type}.acme`, attributes, { private: mark });
     const observed = one.observed ?? ({ status: "present", attributes, phase } as const);
-    const { change, diagnostics } = planRemoval({ kind, prior, observed, mode, now: START });
+    return { prior, ...planRemoval({ kind, prior, observed, mode, now: START }) };
+  };
+
+  // The golden file is what others rely on: `npm test -- -u test/unit/lifecycle/removal.test.ts`, then read the diff.
+  it("is in full what it was", async () => {
+    const modes = ["apply", "destroy"] as const;
+    const text = cases.flatMap((one) =>
+      modes.map((mode) => {
+        const { change, diagnostics } = planOf({ ...one, mode });
+        return `# ${one.why} (${mode})\n${fullText({ change, diagnostics })}\n`;
+      }),
+    );
+    await expect(text.join("\n")).toMatchFileSnapshot("../../golden/lifecycle/removals.txt");
+  });
+
+  it.each(cases)("$why", (one) => {
+    const { prior, change, diagnostics } = planOf(one);
+    const { policy, phase = "live" } = one;
     expect(change.actions).toEqual(one.actions);
     expect(change.removal).toBe(one.removal);
     expect(change.requests).toBe(one.requests);

@@ -1,0 +1,12 @@
+/** A value for a golden file: in one line for each of its parts, without what is null or empty. */
+export function fullText(value: object): string {
+  const isEmpty = (part: unknown) => part === null || (typeof part === "object" && Object.keys(part).length === 0);
+  const compact = (_: string, part: unknown): unknown =>
+    typeof part !== "object" || part === null || Array.isArray(part)
+      ? part
+      : Object.fromEntries(Object.entries(part).filter(([, item]) => !isEmpty(item)));
+  return Object.entries(value)
+    .flatMap(([name, part]) => (Array.isArray(part) ? part.map((item) => [name, item]) : [[name, part]]))
+    .map(([name, part]) => `${name} ${JSON.stringify(part, compact)}`)
+    .join("\n");
+}
