@@ -59,6 +59,7 @@ interface RunOptions extends Partial<Omit<ApplyOptions, "state">> {
 async function run(changes: readonly Change[], options: RunOptions = {}) {
   const { state = [], answer = () => undefined, config = {}, ...over } = options;
   const fake = fakeAccountWith({}, kindOf("hosting_webhook"));
+  Object.assign(fake.account, { invoices: async () => [] });
   const puts: ResourceState[] = [];
   const events: ApplyEvent[] = [];
   const clock = testClock();
@@ -333,6 +334,40 @@ describe("a run that is stopped", () => {
   it("and that is not stopped says of a cancelled request what that says", async () => {
     const { result } = await run([order], { config: { [A]: ORDER }, answer: failing(cancelled("no")) });
     expect(result.outcomes).toMatchObject([{ result: "failed", diagnostics: [{ code: "api.cancelled" }] }]);
+  });
+});
+
+describe("what is only early", () => {
+  const G = "hosting_grant.g";
+  const B = "hosting_webhook.b";
+  const config = { service_id: "1001", email: "dev@acme.example", permission: "view" };
+  const hookConfig = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
+  const grant = change(G, { actions: ["create"], after: complete(kindOf("hosting_grant"), config), config });
+  const later = change(B, { actions: ["create"], after: hook({ id: null }), config: hookConfig, dependsOn: [G] });
+  const early = (status: string, phase: "pending" | "live") => {
+    const pending = { ...service, async *list() {}, get: async () => remote({ ...liveService, status }, phase) };
+    const grants = { ...kindOf("hosting_grant"), async *list() {} };
+    return run([grant, later], {
+      config: { [G]: config, [B]: hookConfig },
+      kinds: new Map([...kinds, ["hosting_service", pending], ["hosting_grant", grants]]),
+      answer: () => {
+        throw failure("answered", 409);
+      },
+    });
+  };
+
+  it("waits, and so does what refers to it; neither has failed", async () => {
+    const { result, events } = await early("pending", "pending");
+    expect(result.outcomes).toMatchObject([
+      { address: G, result: "waiting", diagnostics: [{ severity: "warning", code: "apply.waiting" }] },
+      { address: B, result: "waiting", diagnostics: [{ address: B }] },
+    ]);
+    expect(events.filter(({ type }) => type !== "start")).toMatchObject([{ type: "complete", address: G, seconds: 2 }]);
+  });
+
+  it("is a failure where the service is live, and what refers to it is skipped", async () => {
+    const { result } = await early("active", "live");
+    expect(result.outcomes.map((outcome) => outcome.result)).toEqual(["failed", "skipped"]);
   });
 });
 
