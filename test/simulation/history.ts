@@ -120,6 +120,7 @@ class History {
     const chance = this.#chance;
     if (delay > 0) await this.world.pause(delay);
     const end = await machine.run({ ...this.#calmly(), ...misfortune(chance), knowsNothing: machine !== this.machine });
+    if (machine.turns === this.machine.turns && machine !== this.machine) this.#orphan();
     this.#judge(end);
     return end;
   }
@@ -219,8 +220,13 @@ class History {
     editByHand(this.world, this.#server, this.#declaration, isRecorded);
   }
 
-  #loseState(): void {
+  /** No state that is still there says that these are ours. */
+  #orphan(): void {
     for (const { id } of [...this.#server.grants, ...this.#server.webhooks]) this.#orphans.add(id);
+  }
+
+  #loseState(): void {
+    this.#orphan();
     this.#user.losesState();
   }
 
