@@ -194,6 +194,17 @@ export class Account {
     return this.#made.has(id);
   }
 
+  /** It was there before, as it turns out. */
+  noteFound(id: string): void {
+    this.#made.delete(id);
+  }
+
+  /** Neither what was read of a collection counts any more, nor what was read once more before an order. */
+  outdate(kind: Kind, parent?: string): void {
+    this.forget(kind, parent);
+    this.#rechecked.delete(kind.type);
+  }
+
   /** Must be called when a collection was changed. */
   forget(kind: Kind, parent?: string): void {
     const key = keyOf(kind, parent);

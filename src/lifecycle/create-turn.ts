@@ -4,6 +4,7 @@ import { type Change, type Diagnostic, HostformError, inQuotes, type JsonObject 
 import { refuseStopped } from "./context.ts";
 import { type CreateContext, wasRefused } from "./creating.ts";
 import { believedAfterMs } from "./doubt.ts";
+import { idempotencyKey } from "./key.ts";
 import { parentOf } from "./read.ts";
 
 /**
@@ -35,16 +36,19 @@ export async function createInTurn(
     const settles = unknownAt === undefined ? 0 : Math.min(believed, unknownAt + believed - account.hostNow());
     if (settles > 0) await pause(settles);
     account.catchUp(turn);
-    const note = () => ({ thing: thingOf(kind, planned), owner: context.owner?.() ?? "" });
+    const note = () => ({ thing: thingOf(kind, change, planned, context.project), owner: context.owner?.() ?? "" });
     const earlier = change.private.pending === undefined ? turn.earlier(note(), account.countAtStart) : undefined;
     // What the own state has had before, it knows better.
-    if (earlier !== undefined && (!earlier.isOwn || earlier.isNew)) {
+    const isOthers = earlier !== undefined && (!earlier.isOwn || earlier.isNew);
+    if (isOthers) {
       if (kind.creation !== "blind") await untilShown(kind, planned, earlier, context);
       else if (!change.anyway) throw madeElsewhere(kind, change, planned, earlier);
     }
     const writer = noting(context.writer, turn, () => turn.begin(note(), account.hostNow()));
     const made = await carryOut({ ...context, writer });
     turn.end("made");
+    // The answer may be that of the other run's order, under the same key: then it is not new, and has what that run gave it.
+    if (isOthers && made.id !== null) account.noteFound(made.id);
     return made;
   };
   try {
@@ -68,12 +72,13 @@ async function untilShown(
   const listed = [...(await account.list(kind, parent)).values()];
   if (listed.some(({ attributes }) => matches(kind, planned, attributes))) return;
   await pause(Math.min(left, believedAfterMs(account.settings)));
-  account.forget(kind, parent);
+  account.outdate(kind, parent);
 }
 
-/** The same thing by whichever run it is made; empty while nothing tells it from others. */
-function thingOf(kind: Kind, planned: JsonObject): string {
-  const key = kind.naturalKey(planned);
+/** The same thing by whichever run it is made; empty while nothing tells it from others. A server has nothing but its order's key. */
+function thingOf(kind: Kind, { address, private: mark }: Change, planned: JsonObject, project: string): string {
+  const order = () => idempotencyKey(project, kind.orderReference?.(planned) ?? address, mark.generation ?? 1);
+  const key = kind.naturalKey(planned) ?? (kind.creation === "keyed" ? order() : undefined);
   return key === undefined ? "" : JSON.stringify([kind.type, parentOf(kind, planned) ?? null, key]);
 }
 

@@ -93,7 +93,7 @@ function machine(type: string) {
       const said: readonly Diagnostic[] = outcome.diagnostics;
       return { sent: writer.sent.length, codes: said.map(({ code }) => code), said, records };
     };
-    return { account, end, read: () => account.list(kind) };
+    return { account, end, read: () => account.list(kind), recheck: () => account.recheck(kind) };
   };
   const lag = (ms: number) => {
     lagMs = ms;
@@ -159,6 +159,29 @@ describe("a create that another run on the machine made meanwhile", () => {
     expect(await second.end()).toMatchObject({ sent: 0, codes: ["plan.exists"] });
     expect(made()).toBe(1);
     expect(clock.slept).toBeGreaterThanOrEqual(30_000);
+  });
+
+  it("is looked for in a list that was read after the wait, although an order before had it read already", async () => {
+    const { begin, clock, made, lag } = machine("hosting_webhook");
+    lag(30_000);
+    await begin({ owner: "one" }).end();
+    const second = begin({ owner: "two" });
+    await second.recheck();
+    clock.advance(1_000);
+    await second.end();
+    expect([...(await second.recheck()).keys()]).toEqual(["201"]);
+    expect(made()).toBe(1);
+  });
+
+  it("is not taken for new when the answer is that of the other run's order", async () => {
+    const { begin, clock, lag } = machine("hosting_webhook");
+    lag(Number.POSITIVE_INFINITY);
+    await begin({ owner: "one" }).end();
+    clock.advance(1_000);
+    const second = begin({ owner: "two" });
+    second.account.noteNew("202");
+    await second.end();
+    expect(second.account.isNew("202")).toBe(false);
   });
 
   it("is made again at once when it has gone since, or by the state that had it", async () => {
