@@ -130,6 +130,8 @@ export async function begin(kind: Kind, course: Course): Promise<Subject> {
   const subject = await subjectOf(kind, await startMachine({ jobSeconds: 0 }));
   if (course.before !== undefined) await subject.apply(course.before(subject));
   subject.sent();
+  // Lists are believed by then.
+  subject.machine.clock.advance(60_000);
   return subject;
 }
 
