@@ -69,6 +69,8 @@ class Life {
   readonly #meanings: ReadonlyMap<string, string>;
   #declared: Declared;
   readonly #declarations: Declared[] = [];
+  /** The user said that a registration had made nothing, so that it may be sent again. */
+  #absent = false;
   #settings: Settings = { statusWords: {} };
 
   constructor(host: Host, deviations: readonly Deviation[], draw: Draw) {
@@ -217,7 +219,7 @@ class Life {
     const destroying = ran.command.startsWith("destroy");
     const found = [
       ...objectionsToRun(ran),
-      ...doubles(this.#host),
+      ...doubles(this.#host, this.#absent),
       ...(destroying ? [] : suspensions(this.#host, this.#declarations)),
     ];
     if (ran.code === 0 && ran.command.startsWith("apply")) found.push(...(await undone(this.#host, this.#declared)));
@@ -274,6 +276,7 @@ class Life {
       if (mark.pending === undefined || !text.includes(address)) continue;
       const found = this.#shown(address);
       this.asked.push(`resolve ${address}`);
+      this.#absent ||= found === undefined && address.startsWith("hosting_domain.");
       await this.#run("resolve", address, ...(found === undefined ? ["--absent"] : ["--adopt", found]));
     }
   }
@@ -291,11 +294,12 @@ class Life {
         return textOf(live.find((one) => one.domain === (wanted?.domain ?? null) && one.plan_id === wanted?.plan)?.id);
       }
       case "webhook": {
+        // Its secret went with the answer: the user deletes it in the dashboard, and has another made.
         const wanted = webhooks[name];
-        const same = control
-          .list("webhooks")
-          .find((one) => one.url === wanted?.url && one.events.join() === wanted.events.join());
-        return this.#host.idOf("webhook", same?.id);
+        for (const { id, url, events } of control.list("webhooks")) {
+          if (url === wanted?.url && events.join() === wanted.events.join()) control.remove("webhooks", id);
+        }
+        return undefined;
       }
       case "client_account":
         return this.#host.idOf(
