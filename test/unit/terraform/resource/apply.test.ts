@@ -6,6 +6,7 @@ import type { Note } from "../../../../src/terraform/contract.ts";
 import { type ApplyAnswer, applyResource } from "../../../../src/terraform/resource/apply.ts";
 import type { Mark } from "../../../../src/terraform/resource/mark.ts";
 import { START } from "../../../support/clock.ts";
+import { fullText } from "../../../support/full-text.ts";
 import { complete, failure, liveService, liveWebhook, remote } from "../../../support/subjects.ts";
 import { asHeld, codesOf, type Options, surroundings } from "./front.ts";
 
@@ -271,5 +272,65 @@ describe("what was noted of a create that Terraform did not hear of", () => {
     const { answer, sent } = await ask("hosting_webhook", HOOK, { note: { name, note }, answer: hookMade });
     expect(sent).toEqual(["createWebhook"]);
     expect(answer.state).toMatchObject({ id: "201", secret: "whsec_1" });
+  });
+});
+
+describe("all that Terraform is answered", () => {
+  const prior = { ...liveService, plan_id: 11, deletion_policy: "prevent" };
+  const suspended = remote({ ...liveService, status: "suspended", suspended: true }, "suspended");
+  const wanted = { ...ORDER, suspended: true };
+  const orderThenRefused = ((mutation: { endpoint: string }) =>
+    mutation.endpoint === "createService" ? ordered()() : refused()) as Options["answer"];
+  const openDomain = { name: "acme.example", note: { private: { pending: pendingOf("registerDomain") } } };
+  const marked = { host: "here", made: "x" };
+  const situations: readonly (readonly [string, string, JsonObject, Asked])[] = [
+    ["a webhook is made", "hosting_webhook", HOOK, { answer: hookMade }],
+    ["a webhook is refused", "hosting_webhook", HOOK, { answer: refused }],
+    ["the answer of a webhook is lost", "hosting_webhook", HOOK, { answer: lost }],
+    ["the answer of a domain is lost", "hosting_domain", DOMAIN, { answer: lost }],
+    ["a domain is noted without an outcome", "hosting_domain", DOMAIN, { note: openDomain }],
+    [
+      "a domain is held without an outcome",
+      "hosting_domain",
+      DOMAIN,
+      { prior: DOMAIN, mark: { pending: pendingOf("registerDomain"), host: "here" } as Mark },
+    ],
+    ["an order is live", "hosting_service", ORDER, { answer: ordered() }],
+    ["an order waits", "hosting_service", wanted, { answer: ordered("pending") }],
+    ["an order has a status that is not understood", "hosting_service", wanted, { answer: ordered("Odd") }],
+    ["an order is made and then refused its suspension", "hosting_service", wanted, { answer: orderThenRefused }],
+    [
+      "a service is suspended",
+      "hosting_service",
+      wanted,
+      { prior, objects: [suspended], answer: () => ({}), mark: marked },
+    ],
+    ["a suspension is not seen", "hosting_service", wanted, { prior, answer: () => ({}), mark: marked }],
+    ["a suspension is refused", "hosting_service", wanted, { prior, answer: refused, mark: marked }],
+    ["the answer of a suspension is lost", "hosting_service", wanted, { prior, answer: lost, mark: marked }],
+    ["a pending service is to be suspended", "hosting_service", wanted, { prior: { ...prior, status: "pending" } }],
+    [
+      "a service of an odd status is to be suspended",
+      "hosting_service",
+      wanted,
+      { prior: { ...prior, status: "Odd" } },
+    ],
+    ["a service of another host is to be suspended", "hosting_service", wanted, { prior, mark: { host: "elsewhere" } }],
+    [
+      "a policy is changed",
+      "hosting_service",
+      { ...ORDER, deletion_policy: "forget" },
+      { prior, mark: { ...marked, waiting: ["suspended"] } as Mark },
+    ],
+  ];
+
+  // `npm test -- -u test/unit/terraform/resource/apply.test.ts`, then read the diff.
+  it("is in full what it was", async () => {
+    const text: string[] = [];
+    for (const [name, type, config, asked] of situations) {
+      const { answer, sent } = await ask(type, config, asked);
+      text.push(`# ${name}\n${fullText({ ...answer, sent })}\n`);
+    }
+    await expect(text.join("\n")).toMatchFileSnapshot("../../../golden/terraform/apply.txt");
   });
 });
