@@ -1,6 +1,7 @@
 // The apply of one resource through Terraform: what Terraform holds afterwards, what is marked, noted and said. A create that
 // fails after something was made must not be an error: Terraform would make it again.
 import { describe, expect, it } from "vitest";
+import { attributesOf } from "../../../../src/lifecycle/index.ts";
 import { type JsonObject, UNKNOWN, type ValueObject } from "../../../../src/model/index.ts";
 import type { Note } from "../../../../src/terraform/contract.ts";
 import { type ApplyAnswer, applyResource } from "../../../../src/terraform/resource/apply.ts";
@@ -32,13 +33,10 @@ interface Asked extends Options {
   readonly prior?: JsonObject;
   readonly mark?: Mark;
   readonly note?: { readonly name: string; readonly note: Partial<Note> };
-  /** Attributes that the plan does not know yet. */
-  readonly unknown?: readonly string[];
-  readonly before?: readonly ["claim", JsonObject];
 }
 
 async function ask(type: string, config: JsonObject, asked: Asked = {}) {
-  const { prior, mark = {}, note, unknown = ["id", "status", "created_at", "secret"], ...options } = asked;
+  const { prior, mark = {}, note, ...options } = asked;
   const place = surroundings(type, options);
   const { kind, front, journal, sent } = place;
   if (note !== undefined) {
@@ -56,9 +54,9 @@ async function ask(type: string, config: JsonObject, asked: Asked = {}) {
     journal.put(type, note.name, whole);
   }
   const held = prior === undefined ? null : asHeld(kind, { ...prior });
-  const open = Object.fromEntries(
-    prior === undefined ? unknown.flatMap((name) => (name in kind.attributes.shape ? [[name, UNKNOWN]] : [])) : [],
-  );
+  // What only an answer tells is not known to the plan of a create.
+  const told = attributesOf(kind).filter(([name, , meta]) => meta.computed && config[name] === undefined);
+  const open = Object.fromEntries(prior === undefined ? told.map(([name]) => [name, UNKNOWN]) : []);
   const planned = { ...asHeld(kind, { ...prior, ...config }), ...open } as ValueObject;
   const declared = asHeld(kind, config) as ValueObject;
   const answer = await applyResource(kind, { prior: held, planned, config: declared, mark }, front);
