@@ -119,8 +119,13 @@ class History {
   async #start(machine: Machine, delay: number): Promise<RunEnd> {
     const chance = this.#chance;
     if (delay > 0) await this.world.pause(delay);
-    const end = await machine.run({ ...this.#calmly(), ...misfortune(chance), knowsNothing: machine !== this.machine });
-    if (machine.turns === this.machine.turns && machine !== this.machine) this.#orphan();
+    const knowsNothing = machine !== this.machine;
+    const isOtherFolder = knowsNothing && machine.turns === this.machine.turns;
+    const calmly = this.#calmly();
+    // A password that it has generated is its own: the first state would not know it.
+    const declaration = isOtherFolder ? withoutPasswords(calmly.declaration) : calmly.declaration;
+    const end = await machine.run({ ...calmly, ...misfortune(chance), declaration, knowsNothing });
+    if (isOtherFolder) this.#orphan();
     this.#judge(end);
     return end;
   }
@@ -234,6 +239,11 @@ class History {
     await this.world.run(this.world.pause(this.#chance.whole(least, most)));
   }
 }
+
+const withoutPasswords = (declaration: Declaration): Declaration => ({
+  ...declaration,
+  services: declaration.services.map(({ passwordVersion: _, ...service }) => service),
+});
 
 /** Applied, with nothing to do and nothing to ask. */
 function isQuiet(end: RunEnd): boolean {
