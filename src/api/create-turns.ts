@@ -55,6 +55,8 @@ export interface CreateTurn {
  * otherwise find the same thing missing at the same time, and both make it.
  */
 export interface CreateTurns {
+  /** The server is a sandbox, which can be reset: what a run made that had ended before this one began may not exist any more. */
+  readonly isResettable?: boolean;
   /** Where the count of all processes' creates stands. To be kept before a list is read. */
   count(): number;
   /**
@@ -103,6 +105,7 @@ type Statements = ReturnType<typeof prepare>;
 
 export interface CreateTurnsOptions {
   readonly clock: Clock;
+  readonly isResettable?: boolean;
   /** Files beside it that nobody has used for so long go when it is made. */
   readonly unusedMs?: number | undefined;
   /** Called once with what went wrong, when this process has to go without the others. */
@@ -116,6 +119,7 @@ export interface CreateTurnsOptions {
  * begun (`FILE`). Nothing is judged by a clock. Where the files cannot be used, creates go on without them: that is said once.
  */
 export class SharedCreateTurns implements CreateTurns {
+  readonly isResettable: boolean;
   readonly #file: DatabaseFile<Statements>;
   readonly #place: string;
   readonly #options: CreateTurnsOptions;
@@ -130,6 +134,7 @@ export class SharedCreateTurns implements CreateTurns {
 
   /** @param place the database file. */
   constructor(place: string, options: CreateTurnsOptions) {
+    this.isResettable = options.isResettable ?? false;
     this.#place = place;
     this.#options = options;
     this.#file = new DatabaseFile(() => place, {
@@ -306,6 +311,7 @@ export function createTurnsFor({ baseUrl, token, env, clock, onWarning }: Create
   const place = path.join(folder, ...(sandbox ? ["loopback"] : []), `${accountDigest(url.href, token)}.creates`);
   return new SharedCreateTurns(place, {
     clock: clock ?? systemClock,
+    isResettable: isLoopback(url),
     unusedMs: sandbox ? KEPT_OF_SANDBOXES_MS : undefined,
     onAlone: (reason) => (sandbox ? undefined : onWarning?.(alone(folder, reason))),
     onWaiting: () => onWarning?.(WAITING),

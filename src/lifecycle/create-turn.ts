@@ -41,8 +41,10 @@ export async function createInTurn(
     // What the own state has had before, it knows better.
     const isOthers = earlier !== undefined && (!earlier.isOwn || earlier.isNew);
     if (isOthers) {
-      if (kind.creation !== "blind") await untilShown(kind, planned, earlier, context);
-      else if (!change.anyway) throw madeElsewhere(kind, change, planned, earlier);
+      const mayBeReset = account.turns?.isResettable === true && !earlier.isNew;
+      if (kind.creation !== "blind") {
+        if (!mayBeReset) await untilShown(kind, planned, earlier, context);
+      } else if (!change.anyway) throw madeElsewhere(kind, change, planned, earlier);
     }
     const writer = noting(context.writer, turn, () => turn.begin(note(), account.hostNow()));
     const made = await carryOut({ ...context, writer });

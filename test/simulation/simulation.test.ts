@@ -91,7 +91,7 @@ const HAPPENINGS = [
   /\(denied-before\)/,
   /\(denied-after\)/,
   /\(page\)/,
-  /POST \/services of P\d+ -> 409/,
+  /POST \/services of [PQ]\d+ -> 409/,
   /-> 429/,
   /disk rename \S+ \/project\/secrets\//,
   /state file is lost/,

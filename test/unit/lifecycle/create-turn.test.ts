@@ -38,7 +38,7 @@ interface RunOptions {
 }
 
 /** A machine on which runs share a folder, and an account that they share. */
-function machine(type: string) {
+function machine(type: string, isResettable = false) {
   const file = path.join(temporaryFolder(), "token.creates");
   const clock = testClock();
   const fake = fakeAccount(kindOf(type));
@@ -67,7 +67,11 @@ function machine(type: string) {
 
   /** A run that has begun: it has its account, and may have read it. */
   const begin = ({ owner, stop, anyway, pending, answer = make }: RunOptions = {}) => {
-    const turns = new SharedCreateTurns(file, { clock, onAlone: (reason) => expect.fail(String(reason)) });
+    const turns = new SharedCreateTurns(file, {
+      clock,
+      isResettable,
+      onAlone: (reason) => expect.fail(String(reason)),
+    });
     onTestFinished(() => turns.close());
     const account = new Account({ hostNow: clock.now } as Reader, { statusWords: {} }, undefined, turns);
     const writer = fakeWriter(answer);
@@ -182,6 +186,17 @@ describe("a create that another run on the machine made meanwhile", () => {
     second.account.noteNew("202");
     await second.end();
     expect(second.account.isNew("202")).toBe(false);
+  });
+
+  it("of a sandbox that was reset since is made again at once, but what is made beside it is waited for", async () => {
+    const { begin, clock, lag, made } = machine("hosting_webhook", true);
+    lag(Number.POSITIVE_INFINITY);
+    await begin({ owner: "one" }).end();
+    const beside = begin({ owner: "two" });
+    expect(await begin({ owner: "three" }).end()).toMatchObject({ sent: 1 });
+    expect([made(), clock.slept]).toEqual([2, 0]);
+    await beside.end();
+    expect(clock.slept).toBe(80_000);
   });
 
   it("is made again at once when it has gone since, or by the state that had it", async () => {
