@@ -138,7 +138,7 @@ describe("hostform contract", () => {
       phase: "before",
       status: 200,
       times: 99,
-      body: { rows: {} },
+      body: { trace: {} },
     });
     const { code, out } = await project.run("contract");
     expect(code).toBe(1);
