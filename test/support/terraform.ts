@@ -117,6 +117,11 @@ export class Terraform extends Workplace {
     return this.sandbox.control;
   }
 
+  /** Lets the time pass in which what was just created counts as there although no list shows it. */
+  believeLists(): void {
+    this.control.advanceClock({ minutes: 2 });
+  }
+
   /** Where the provider's journal and ledger are. */
   get stateHome(): string {
     return this.env.HOSTFORM_STATE_HOME ?? "";

@@ -125,7 +125,9 @@ describe.skipIf(noTerraform !== undefined)(titled("failures in Terraform"), { ti
     await terraform.applied();
     await terraform.write(site('suspended = true\ntimeouts = { update = "1s" }'));
     const applied = await terraform.apply();
-    expect(applied.diagnostics[0]?.summary, applied.text).toMatch(/not (?:done|finished)|queue|still/);
+    const said = applied.warnings.map(({ summary }) => summary);
+    expect(said[0], applied.text).toContain("goes offline");
+    expect(said, applied.text).toContainEqual(expect.stringMatching(/not (?:done|finished)|queue|still/));
     terraform.control.advanceClock({ hours: 2 });
     terraform.sent();
     await terraform.applied();

@@ -148,6 +148,7 @@ describe.skipIf(noTerraform !== undefined)(titled("a service in Terraform"), { t
   it("that is gone is not ordered again by itself", async () => {
     const terraform = await startSite('deletion_policy = "forget"');
     await terraform.applied();
+    terraform.believeLists();
     terraform.control.change("services", 1003, { status: "terminated" });
     const { code, changes, warnings, text } = await terraform.plan();
     expect({ code, changes }, text).toEqual({ code: 0, changes: {} });

@@ -68,6 +68,7 @@ output "secret" {
     terraform.control.change("webhooks", 201, { events: ["invoice.paid"] });
     expect((await terraform.planned()).changes).toEqual({ [HOOK]: "replace" });
     await terraform.applied("tfplan");
+    terraform.believeLists();
     terraform.control.remove("webhooks", 202);
     const gone = await terraform.planned();
     expect({ changes: gone.changes, drift: gone.drift }).toEqual({

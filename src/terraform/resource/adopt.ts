@@ -5,6 +5,7 @@ import {
   type Doubtful,
   isJustCreated,
   newlyMade,
+  observedMark,
   parentOf,
   read,
   refreshed,
@@ -15,6 +16,7 @@ import {
   type Diagnostic,
   HostformError,
   type JsonObject,
+  type PrivateMark,
   type ResourceState,
   type Value,
   type ValueObject,
@@ -32,7 +34,7 @@ export async function adoptNoted(
   noted: ResourceState,
   planned: ValueObject,
   front: Front,
-): Promise<{ attributes: JsonObject; diagnostics: readonly Diagnostic[] } | undefined> {
+): Promise<{ attributes: JsonObject; private: PrivateMark; diagnostics: readonly Diagnostic[] } | undefined> {
   const id = String(noted.attributes.id);
   const edited = attributesOf(kind).find(([name, , meta]) => {
     const was: Value = noted.attributes[name] ?? null;
@@ -53,6 +55,8 @@ export async function adoptNoted(
   const summary = `${kind.noun} ${id} was made by a run that was cut off before Terraform recorded it: adopted, nothing was made`;
   return {
     attributes: found === undefined ? noted.attributes : refreshed(kind, noted.attributes, found),
+    // A job that the run was cut off in may have ended since.
+    private: found === undefined ? noted.private : observedMark(noted.private, found.phase),
     diagnostics: [{ severity: "warning", code: "apply.replayed", summary }],
   };
 }

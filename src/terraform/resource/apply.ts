@@ -76,7 +76,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
     const adopted = await adoptNoted(kind, noted, planned, front);
     if (adopted !== undefined) {
       const { attributes, diagnostics } = adopted;
-      const kept = { ...markOf(kind, question, attributes, noted.private), ...origin(name, front) };
+      const kept = { ...markOf(kind, question, attributes, adopted.private), ...origin(name, front) };
       return settled(kind, question, attributes, kept, diagnostics);
     }
     if (name !== undefined) front.session.journal.remove(kind.type, name);
