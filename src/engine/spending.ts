@@ -188,7 +188,9 @@ const sumOf = (shares: readonly Share[], currency: string) =>
   shares.reduce((sum, share) => sum + (amountIn(share, currency) ?? 0), 0);
 
 function shareText(share: Share, of: string): string {
-  const { address, most, invoice } = share;
+  const { address, invoice } = share;
+  // What it should have cost was in the currency of its order.
+  const most = share.currency === of ? share.most : null;
   const amount = amountIn(share, of);
   if (amount == null) return `${address} unknown (no invoice names the amount)`;
   if (invoice === undefined || invoice.total === null)
