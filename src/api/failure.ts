@@ -82,6 +82,21 @@ export function tooLate(endpoint: EndpointName): FailedAttempt {
   });
 }
 
+/** The same for a request with an Idempotency-Key (§4) of which an earlier attempt may have been carried out. */
+export function keyTooOld(endpoint: EndpointName, options: ErrorOptions): ApiError {
+  return new ApiError(
+    {
+      code: "api.too_late",
+      summary: `${describeEndpoint(endpoint)} was not sent again: it waited for its turn in the rate limit, and the host may have forgotten the Idempotency-Key by now`,
+      endpoint: describeEndpoint(endpoint),
+      reached: "maybe",
+      detail: "An earlier attempt may have been carried out.",
+      fix: "Run the command again: it looks in the account for what that attempt may have made, and sends the order again only if nothing is there.",
+    },
+    options,
+  );
+}
+
 /** Refuses to make a request from what the caller gave; nothing was sent. */
 export function refuseArgument(endpoint: EndpointName, summary: string, fix?: string): never {
   throw new FailedAttempt(endpoint, { code: "api.argument", summary, reached: "no", detail: "Nothing was sent.", fix });

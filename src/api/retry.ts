@@ -1,7 +1,7 @@
 import type { Clock } from "../model/index.ts";
 import { endpoints, type Repeat } from "./endpoints.ts";
 import { type Answer, beforeLeaving, type Handler } from "./exchange.ts";
-import { cancelled, FailedAttempt } from "./failure.ts";
+import { cancelled, FailedAttempt, keyTooOld } from "./failure.ts";
 import { LONGEST_WAIT_MS } from "./limiter.ts";
 
 export interface RetryOptions {
@@ -67,6 +67,8 @@ export function retry(options: RetryOptions, next: Handler<Answer>): Handler<Ans
       } catch (error) {
         if (!(error instanceof FailedAttempt)) throw error;
         if (repeat === "idempotent" && doubtful && error.diagnostics[0]?.code === "api.not_found") return DONE_BEFORE;
+        if (repeat === "keyed" && doubtful && error.diagnostics[0]?.code === "api.too_late")
+          throw keyTooOld(request.endpoint, { cause: error });
         const delay = delayBefore(error, repeat, tally, options);
         if (delay === undefined || waited + delay > LONGEST_WAITS_MS) throw error.after(attempt, doubtful);
         if (repeat === "keyed" && !doubtful && error.reached === "maybe")

@@ -9,7 +9,7 @@ import { expect } from "vitest";
 import type { SandboxOptions } from "../../src/sandbox/index.ts";
 import { completeProfile } from "../../src/sandbox/profile/profile.ts";
 import { cycleOf, instantOf, phaseOfStatus, productOf } from "../journeys/reading.ts";
-import { type Project, startProject } from "./project.ts";
+import { type Project, type Ran, startProject } from "./project.ts";
 import { registration } from "./registration.ts";
 
 const WWW = "hosting_service.www";
@@ -217,13 +217,30 @@ export async function drift(project: Project): Promise<object> {
   return plan.changes.map(({ address, actions }) => [address, actions]);
 }
 
-/** The answer to an order is lost: the same key is sent again, and there is one service and one invoice. */
+/**
+ * Applies as a user does: once more where the run says so, because the order was to be sent again (an answer was lost, or
+ * was a refusal that is not certainly the API's) and its turn in the rate limit came too late for its key. Nothing doubles.
+ */
+async function applyAgain(project: Project): Promise<Ran> {
+  const { control } = project;
+  for (let again = 0; ; again++) {
+    const ran = await project.run("apply", "--auto-approve", "--parallelism", "1");
+    project.clock.advance(60_000);
+    expect(own(control.list("services")).length).toBeLessThanOrEqual(3);
+    if (again === 2 || !ran.text.includes("[api.too_late]")) return ran;
+    expect(ran.code).toBe(1);
+    expect(ran.text).toContain("Run the command again: it looks in the account");
+  }
+}
+
+/** The answer to an order is lost: there is one service and one invoice. */
 export async function lose(project: Project): Promise<object> {
   const { control } = project;
   const invoices = control.list("invoices").length;
   await project.declare(SHOP);
   control.addFault({ method: "POST", path: "/services", phase: "after", drop: true });
-  await apply(project);
+  const ran = await applyAgain(project);
+  expect(ran.code, ran.text).toBe(0);
   expect(control.faults().map(({ fired }) => fired)).toEqual([1]);
   control.clearFaults();
   expect(own(control.list("services"))).toHaveLength(3);
@@ -236,7 +253,7 @@ export async function lose(project: Project): Promise<object> {
 export async function refuse(project: Project): Promise<object> {
   const { control } = project;
   await project.declare(REFUSED);
-  const ran = await project.run("apply", "--auto-approve");
+  const ran = await applyAgain(project);
   expect(ran.code).toBe(1);
   expect(ran.text).toContain("The coupon code is not valid");
   const at = /hosting\.yaml:(\d+)/.exec(ran.text)?.[1];

@@ -1,4 +1,4 @@
-import type { CallOptions, Mutation, MutationName, Writer } from "../../api/index.ts";
+import { type CallOptions, endpoints, type Mutation, type MutationName, type Writer } from "../../api/index.ts";
 import { ApiError } from "../../model/index.ts";
 
 /** The time that `timeouts` gives an operation. */
@@ -21,14 +21,15 @@ export function stoppable(writer: Writer, stop: AbortSignal, limit?: Limit): Wri
       const moments = [options.notAfter, limit?.until].filter((each) => each !== undefined);
       const notAfter = moments.length > 0 ? { notAfter: Math.min(...moments) } : {};
       const sending = writer.perform(mutation, { ...options, stop, ...notAfter });
-      return limit === undefined ? sending : sending.catch((error: unknown) => ranOut(error, limit));
+      return limit === undefined ? sending : sending.catch((error: unknown) => ranOut(error, mutation, limit));
     },
   };
 }
 
-/** The time was the user's, and it was spent in the line for the request budget. */
-function ranOut(error: unknown, { name }: Limit): never {
+/** The time was the user's, and it was spent in the line for the request budget; unless it was that of a key, which no `timeouts` lengthens. */
+function ranOut(error: unknown, { endpoint }: Mutation<MutationName>, { name }: Limit): never {
   if (!(error instanceof ApiError) || error.diagnostics[0]?.code !== "api.too_late") throw error;
+  if (endpoints[endpoint].repeat === "keyed" && error.reached === "maybe") throw error;
   throw new ApiError(
     {
       code: "api.too_late",

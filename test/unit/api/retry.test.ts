@@ -191,6 +191,9 @@ describe("bounds", () => {
     const { client } = setUp({ ledger });
     const error = await failureOf(client.services.create(order, { idempotencyKey: "key-1" }));
     expect(error).toMatchObject({ reached: "maybe", diagnostics: [{ code: "api.too_late" }] });
+    expect(error.message).toContain("was not sent again: it waited for its turn in the rate limit");
+    expect(error.diagnostics[0]?.fix).toContain("Run the command again: it looks in the account");
+    expect(JSON.stringify(error.diagnostics)).not.toContain("may be sent again");
     expect(client.requests).toBe(1);
   });
 
