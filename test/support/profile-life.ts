@@ -253,7 +253,13 @@ export async function lose(project: Project): Promise<object> {
 export async function refuse(project: Project): Promise<object> {
   const { control } = project;
   await project.declare(REFUSED);
-  const ran = await applyAgain(project);
+  let ran = await applyAgain(project);
+  if ((await project.recorded("hosting_service.late"))?.private.pending !== undefined) {
+    // A refusal of the second sending says nothing of the first: the user looks, and says so.
+    expect(ran.text).toContain("hostform resolve");
+    expect((await project.run("resolve", "hosting_service.late", "--absent")).code).toBe(0);
+    ran = await project.run("apply", "--auto-approve");
+  }
   expect(ran.code).toBe(1);
   expect(ran.text).toContain("The coupon code is not valid");
   const at = /hosting\.yaml:(\d+)/.exec(ran.text)?.[1];

@@ -14,7 +14,7 @@ it("a refusal of the second sending of a listable create says nothing of the fir
     status: 422,
     body: { message: "There is one already." },
   });
-  // The list lags behind.
+  // The list lags behind at each look.
   p.control.addFault({
     method: "GET",
     path: "/webhooks",
@@ -22,7 +22,7 @@ it("a refusal of the second sending of a listable create says nothing of the fir
     status: 200,
     body: { data: [] },
     nth: 2,
-    times: 2,
+    times: 99,
   });
   await p.run("apply", "--auto-approve");
   p.control.clearFaults();
