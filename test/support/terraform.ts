@@ -202,6 +202,21 @@ export class Terraform extends Workplace {
     return outcome;
   }
 
+  /**
+   * Does what an apply asks that does not know whether a server without a domain is what its lost request made: only its
+   * owner does. It must ask nothing else, and nothing may have been ordered meanwhile. @returns whether it asked.
+   */
+  async importAsAsked(address: string, { errors, text }: Outcome): Promise<boolean> {
+    const [question] = errors;
+    if (!question?.summary.startsWith("It is not known whether")) return false;
+    expect(errors, text).toHaveLength(1);
+    expect(this.changesSent()).not.toContain("POST /services");
+    const [, id = "none"] = /`terraform import hosting_service\.NAME '(\d+)'`/.exec(question.detail) ?? [];
+    if (this.state().has(address)) await this.well("state", "rm", address);
+    await this.well("import", "-no-color", "-input=false", address, id);
+    return true;
+  }
+
   async destroy(...args: string[]): Promise<Outcome> {
     return readOutcome(await this.run("destroy", "-json", "-input=false", "-auto-approve", ...args));
   }
