@@ -89,7 +89,10 @@ class History {
     if (chapter > 1 && chance.once(0.3)) this.#editByHand();
     if (chapter > 1 && chance.once(0.06)) this.#loseState();
     const runs: Promise<RunEnd>[] = [];
-    if (this.#alone && chance.once(0.3)) runs.push(this.#start(this.#anotherMachine(), chance.whole(0, 1_000)));
+    // Between two machines without shared state there is nothing but the key: see docs/limitations.md.
+    const isKeyKept = this.#server.habits.keyMemoryMs >= 10 * MINUTE;
+    if (this.#alone && isKeyKept && chance.once(0.3))
+      runs.push(this.#start(this.#anotherMachine(), chance.whole(0, 1_000)));
     if (!this.#alone && chance.once(0.05)) runs.push(this.#start(this.#anotherFolder(), chance.whole(0, 1_000)));
     runs.push(this.#start(this.machine, 0));
     while (chance.once(0.15)) runs.push(this.#start(this.machine, chance.whole(0, 5_000)));
