@@ -34,6 +34,7 @@ async function hostform(...args: string[]): Promise<string> {
       ...process.env,
       HOSTING_BASE_URL: sandbox.url,
       HOSTING_TOKEN: sandbox.tokens.agency,
+      HOSTING_MONEY_SCALE: "2",
       ...(color && { FORCE_COLOR: "1" }),
     },
   });
@@ -90,7 +91,9 @@ try {
   check(status() === "active", "the service to be active");
   console.log("  paid and provisioned");
 
-  tell("Somebody deletes the webhook in the dashboard: drift, shown and repaired");
+  tell("Two minutes later, somebody deletes the webhook in the dashboard: drift, shown and repaired");
+  // Lists may lag: what was created less than a minute ago is not missed yet.
+  control.advanceClock({ minutes: 2 });
   for (const webhook of control.state().webhooks) control.remove("webhooks", webhook.id);
   await hostform("plan");
   await hostform("apply", "--auto-approve");

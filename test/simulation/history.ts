@@ -100,7 +100,11 @@ class History {
     const ended = await this.world.run(Promise.all(runs));
     if (ended === undefined) this.#defects.push("a run hangs, although nothing it waits for can come");
     const last = ended?.value.at(-1);
-    if (last !== undefined && chance.once(0.5)) await this.world.run(this.#decide(last));
+    if (last !== undefined && chance.once(0.5)) {
+      // Whoever reads what a run says and looks at the dashboard takes longer than a request can be on its way.
+      await this.#wait([5_000, MINUTE]);
+      await this.world.run(this.#decide(last));
+    }
     await this.#wait(chance.oneOf(GAPS));
   }
 
