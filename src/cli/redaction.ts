@@ -73,9 +73,9 @@ export class Redaction {
     const tail = text.slice(offset);
     const bones = bonesOf(tail);
     const open = this.#firstOpen(bones);
-    if (open === undefined) return text.length;
+    if (open === undefined) return startOfEscape(text, text.length);
     const hidden = this.#find(tail).find(([start, end]) => start < open && open < end);
-    return offset + (hidden?.[0] ?? open);
+    return offset + (hidden?.[0] ?? startOfEscape(tail, open));
   }
 
   /** The first place from which the rest is the beginning of a form, and not the whole of it. */
@@ -105,11 +105,12 @@ export class Redaction {
       at[count & (RING - 1)] = i;
       count++;
       if (this.#table[print >>> (32 - TABLE_BITS)] !== 1 || count < SHORTEST_SECRET) continue;
-      const start = at[(count - SHORTEST_SECRET) & (RING - 1)] ?? 0;
-      const end = endOfMatch(text, start, this.#forms.get(print) ?? []);
+      const first = at[(count - SHORTEST_SECRET) & (RING - 1)] ?? 0;
+      const end = endOfMatch(text, first, this.#forms.get(print) ?? []);
+      if (end === undefined) continue;
       const last = found.at(-1);
-      if (end !== undefined && last !== undefined && start < last[1]) last[1] = Math.max(last[1], end);
-      else if (end !== undefined) found.push([start, end]);
+      if (last !== undefined && first < last[1]) last[1] = Math.max(last[1], end);
+      else found.push([startOfEscape(text, first), end]);
     }
     return found;
   }
@@ -151,6 +152,16 @@ function endOfMatch(text: string, start: number, forms: readonly string[]): numb
     if (same === form.length && end > (longest ?? 0)) longest = end;
   }
   return longest;
+}
+
+/**
+ * Where the escape of a character begins, for example that of a quote in JSON. Without the character, its backslash would
+ * escape the mark, and the document could not be read.
+ */
+function startOfEscape(text: string, at: number): number {
+  let start = at;
+  while (text[start - 1] === "\\") start--;
+  return (at - start) % 2 === 1 ? start : at;
 }
 
 /** What may stand between the characters of a secret: white space, controls, backslashes. */

@@ -243,7 +243,8 @@ describe("a hostile answer is answered", () => {
 });
 
 /**
- * An API that fits the specification in everything but its texts: each of them is `text`, and the service 1 exists.
+ * An API that fits the specification in everything but its texts: each of them is `text`, and the service 1 exists. It is of
+ * the plan, the currency and the domain that are declared, since nothing else may be imported; service 7 has `text` there too.
  * @param round grows with each look, so that everything drifts.
  */
 function worldOf(text: string, round: () => number): Answering {
@@ -251,6 +252,9 @@ function worldOf(text: string, round: () => number): Answering {
   const service = () => ({
     ...record,
     id: 1,
+    plan_id: 11,
+    currency: "USD",
+    domain: "www.acme.example",
     status: "active",
     provisioning_status: "provisioned",
     price: 5,
@@ -260,7 +264,8 @@ function worldOf(text: string, round: () => number): Answering {
   return (request, response) => {
     const [pathname = ""] = (request.url ?? "").split("?");
     const single = /\/(?:services|invoices|migration-requests)\/\d+$/.test(pathname);
-    const list = { data: [service()], meta: { current_page: 1, last_page: 1, per_page: 100, total: 1 } };
+    const data = [service(), ...(pathname.endsWith("/services") ? [{ ...record, id: 7 }] : [])];
+    const list = { data, meta: { current_page: 1, last_page: 1, per_page: 100, total: data.length } };
     json(request.method === "POST" ? { data: order } : { data: single ? service() : list.data, meta: list.meta })(
       request,
       response,

@@ -38,6 +38,17 @@ const WAYS: readonly (readonly [name: string, way: (secret: string) => string])[
 const seen = (text: string) => text.replace(/[\s\\\p{Cc}]/gu, "").length;
 
 describe("any text with any secrets", () => {
+  it("stays JSON where it was: a mark takes the backslash of the character that it stands for", () => {
+    fc.assert(
+      fc.property(secrets, fc.constantFrom("", "of ", '"', "\\", "\n"), (secret, before) => {
+        const redaction = knowing(secret);
+        for (const text of [JSON.stringify({ told: before + secret }), jsonText({ told: before + secret })])
+          expect(() => JSON.parse(redaction.redact(text)), redaction.redact(text)).not.toThrow();
+      }),
+    );
+    expect(knowing('"quoted').redact(String.raw`{"told":"\\\"quoted"}`)).toBe(`{"told":"${SECRET_MARK}"}`);
+  });
+
   it.each(WAYS)("comes out without them: %s", (_, way) => {
     fc.assert(
       fc.property(fc.array(secrets, { minLength: 1, maxLength: 5 }), fc.string(), fc.nat(), (known, other, pick) => {
