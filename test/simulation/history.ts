@@ -60,7 +60,13 @@ class History {
     this.#chance = chance;
     const runs = new Map<string, RunOptions>();
     this.#witness = new Witness(runs, this.#owners);
-    const see: ConstructorParameters<typeof Server>[3] = (deed, from) => this.#witness.see(deed, from, this.#server);
+    const see: ConstructorParameters<typeof Server>[3] = (deed, from) => {
+      this.#witness.see(deed, from, this.#server);
+      // What only the other folder's state knows: no state that is still there says that it is ours.
+      if (!from.startsWith(OTHER_FOLDER)) return;
+      if (deed.did === "grant") this.#orphans.add(deed.grant.id);
+      if (deed.did === "subscribe") this.#orphans.add(deed.webhook.id);
+    };
     this.#server = new Server(chance, () => this.world.now, habits(chance), see);
     this.machine = new Machine(this.world, this.#server, this.#witness.sent, sabotage, runs);
     this.#user = new User(this.world, this.#server, this.machine, this.#witness, this.#owners);
@@ -120,7 +126,7 @@ class History {
     // What it makes, the first state does not know.
     this.#user.hasMeddled = true;
     const { runs, turns } = this.machine;
-    return new Machine(this.world, this.#server, this.#witness.sent, this.#sabotage, runs, "R", turns);
+    return new Machine(this.world, this.#server, this.#witness.sent, this.#sabotage, runs, OTHER_FOLDER, turns);
   }
 
   async #start(machine: Machine, delay: number): Promise<RunEnd> {
@@ -132,7 +138,6 @@ class History {
     // A password that it has generated is its own: the first state would not know it.
     const declaration = isOtherFolder ? withoutPasswords(calmly.declaration) : calmly.declaration;
     const end = await machine.run({ ...calmly, ...misfortune(chance), declaration, knowsNothing });
-    if (isOtherFolder) this.#orphan();
     this.#judge(end);
     return end;
   }
@@ -232,13 +237,8 @@ class History {
     editByHand(this.world, this.#server, this.#declaration, isRecorded);
   }
 
-  /** No state that is still there says that these are ours. */
-  #orphan(): void {
-    for (const { id } of [...this.#server.grants, ...this.#server.webhooks]) this.#orphans.add(id);
-  }
-
   #loseState(): void {
-    this.#orphan();
+    for (const { id } of [...this.#server.grants, ...this.#server.webhooks]) this.#orphans.add(id);
     this.#user.losesState();
   }
 
@@ -246,6 +246,9 @@ class History {
     await this.world.run(this.world.pause(this.#chance.whole(least, most)));
   }
 }
+
+/** What the runs of the other folder are called. */
+const OTHER_FOLDER = "R";
 
 const withoutPasswords = (declaration: Declaration): Declaration => ({
   ...declaration,
