@@ -135,9 +135,9 @@ class History {
     const knowsNothing = machine !== this.machine;
     const isOtherFolder = knowsNothing && machine.turns === this.machine.turns;
     const calmly = this.#calmly();
-    // A password that it has generated is its own: the first state would not know it.
-    const declaration = isOtherFolder ? withoutPasswords(calmly.declaration) : calmly.declaration;
-    const end = await machine.run({ ...calmly, ...misfortune(chance), declaration, knowsNothing });
+    // A password that it has generated is its own: the first state would not know it. Nor do both adopt the same objects.
+    const own = isOtherFolder && { declaration: withoutPasswords(calmly.declaration), imports: new Map() };
+    const end = await machine.run({ ...calmly, ...misfortune(chance), ...own, knowsNothing });
     this.#judge(end);
     return end;
   }
