@@ -1,4 +1,5 @@
-import { type CallOptions, endpoints, type Mutation, type MutationName, type Writer } from "../../api/index.ts";
+import { endpoints } from "../../api/endpoints.ts";
+import type { CallOptions, Mutation, MutationName, Writer } from "../../api/index.ts";
 import { ApiError } from "../../model/index.ts";
 
 /** The time that `timeouts` gives an operation. */
