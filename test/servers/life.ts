@@ -379,8 +379,10 @@ const PHASES: Readonly<Record<string, string>> = {
 
 /** The words that the server was given, with what they mean. */
 function meaningsOf(deviations: readonly Deviation[]): ReadonlyMap<string, string> {
+  // One word may stand in both fields, as numbers do: what it means as a status counts.
+  const ordered = deviations.toSorted((a, b) => Number(a.path[4] === "status") - Number(b.path[4] === "status"));
   return new Map(
-    deviations.flatMap(({ path, value }) => {
+    ordered.flatMap(({ path, value }) => {
       const [, , kind, what, , word = ""] = path;
       const phase = PHASES[word];
       return kind === "service" && what === "words" && phase !== undefined ? [[String(value), phase] as const] : [];
