@@ -76,12 +76,14 @@ const instant = z
   .optional()
   .transform((said) => {
     // An object of PHP's: the moment and its zone.
-    const value = isObject(said) ? (said.timestamp ?? said.date ?? said.iso) : said;
+    const value = momentOf(said);
     const number = numeric(value);
     if (number === null) return utc(scalar(value));
     const ms = number < LEAST_MS ? number * 1000 : number;
     return number < LEAST_SECONDS || ms > MOST_MS ? (number === 0 ? null : scalar(value)) : new Date(ms).toISOString();
   });
+
+const momentOf = (said: unknown) => (isObject(said) ? (said.timestamp ?? said.date ?? said.iso ?? said) : said);
 
 /** An instant of SQL's has no zone; it is read as UTC wherever hostform runs. */
 const utc = (text: string | null) =>
@@ -333,7 +335,7 @@ function named<T>(form: Form<T>, said: Fields): Record<string, unknown> {
   for (const [field, aliases] of Object.entries(form.aliases)) {
     const own = value[field];
     if (scalar(own) !== null || (field === "domain" && own !== undefined && !isObject(own))) continue;
-    const fits = (found: unknown) => word(found) !== null && (FITS[field]?.test(word(found) ?? "") ?? true);
+    const fits = (found: unknown) => word(momentOf(found)) !== null && (FITS[field]?.test(word(found) ?? "") ?? true);
     copy[field] = aliases.map((alias) => at(value, alias)).find(fits) ?? own;
   }
   return copy;

@@ -60,7 +60,8 @@ export class Host implements AsyncDisposable {
   /** Answers to requests for a password, as they went over the wire. */
   readonly passwords: string[] = [];
   readonly #dir: string;
-  readonly #sharesLedger: boolean;
+  /** Its runs count their requests together; otherwise the limit is kept by each of them alone. */
+  readonly sharesLedger: boolean;
   readonly #sandbox: Sandbox;
   readonly #options: SandboxOptions;
   readonly #made = new Map<string, Set<number>>();
@@ -74,7 +75,7 @@ export class Host implements AsyncDisposable {
 
   private constructor(sandbox: Sandbox, clock: TestClock, dir: string, sharesLedger: boolean, options: SandboxOptions) {
     this.#options = options;
-    this.#sharesLedger = sharesLedger;
+    this.sharesLedger = sharesLedger;
     this.#sandbox = sandbox;
     this.clock = clock;
     this.#dir = dir;
@@ -199,7 +200,7 @@ export class Host implements AsyncDisposable {
         HOSTING_BASE_URL: this.#sandbox.url,
         HOSTING_TOKEN: this.#sandbox.tokens.agency,
         // As on a user's machine: the runs count their requests together. It takes time, so not in every life.
-        ...(this.#sharesLedger && { HOSTFORM_STATE_HOME: path.join(this.#dir, "home") }),
+        ...(this.sharesLedger && { HOSTFORM_STATE_HOME: path.join(this.#dir, "home") }),
       },
       cwd: this.#dir,
       clock: this.clock,

@@ -228,7 +228,7 @@ export function renderPage(
     next: next === null ? null : `${url.origin}${url.pathname}?page=${next}&per_page=${reply.perPage}`,
     next_page: next,
   };
-  const held = items.length === 0 && empty !== undefined ? EMPTY[empty] : byId ? idsOf(items) : items;
+  const held = items.length === 0 && empty !== undefined ? EMPTY[empty]() : byId ? idsOf(items) : items;
   if (place === "") return held === undefined ? null : held;
   const whole: Body = {};
   if (held !== undefined) put(whole, place.replace("*", reply.name), held);
@@ -240,7 +240,8 @@ export function renderPage(
   return { ...more, ...whole };
 }
 
-const EMPTY = { null: null, object: {}, absent: undefined } as const;
+/** Made for each page: metadata may come to stand in it. */
+const EMPTY = { null: () => null, object: () => ({}), absent: () => undefined } as const;
 
 const idsOf = (items: readonly Body[]): Body =>
   Object.fromEntries(items.map((item, at) => [String(item.id ?? item.plan_id ?? at), item]));
