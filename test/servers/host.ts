@@ -30,6 +30,9 @@ export type Made = ReadonlyMap<string, number>;
 
 const STATE = "hosting.tfstate";
 
+/** The delay by which the fault is known that a process dies of. */
+const DEATH_MS = 7;
+
 /** Real time after which a sleep is no watchdog's: the sandbox has long answered. */
 const PATIENCE_MS = 10_000;
 
@@ -69,8 +72,9 @@ export class Host implements AsyncDisposable {
   #onDelay: () => void = () => undefined;
 
   /** The sandbox is about to wait, as a fault makes it. */
-  delayed(): void {
-    this.#onDelay();
+  delayed(ms: number): void {
+    // The weather delays requests too.
+    if (ms === DEATH_MS) this.#onDelay();
   }
 
   private constructor(sandbox: Sandbox, clock: TestClock, dir: string, sharesLedger: boolean, options: SandboxOptions) {
@@ -89,7 +93,7 @@ export class Host implements AsyncDisposable {
       ...(drawn as SandboxOptions),
       seed,
       clock: { now: () => clock.now() + hostAheadSeconds * 1000 },
-      sleep: async () => host?.delayed(),
+      sleep: async (ms) => host?.delayed(ms),
       deliverTo: [],
       observe: (exchange) => host?.see(exchange),
     });
@@ -141,7 +145,7 @@ export class Host implements AsyncDisposable {
       // Nothing leaves a process that is dead; what it sent before may still arrive.
       this.control.addFault({ path: "/*", phase: "before", drop: true, times: 10_000 });
     };
-    this.control.addFault({ method, path: endpoint, nth, phase: "after", drop: true, delayMs: 1 });
+    this.control.addFault({ method, path: endpoint, nth, phase: "after", drop: true, delayMs: DEATH_MS });
     const ran = await this.run(...args);
     this.#onDelay = () => undefined;
     this.control.clearFaults();
