@@ -106,8 +106,9 @@ async function present(
   const free = hidden.filter((remote) => own.holder(remote) === undefined && !replaces?.(remote));
   if (free.length > 0 && !change.anyway && !isReplacement(change))
     throw new HostformError([unreadable(own, planned, free)]);
-  // What a replacement takes the place of may look the same.
-  if (isReplacement(change) || there.every((remote) => replaces?.(remote))) return there;
+  // What a replacement takes the place of may look the same; anything else with the same natural key may not be there.
+  const isReplaced = ({ id }: Remote) => isReplacement(change) && id === change.before?.id;
+  if (there.every((remote) => isReplaced(remote) || replaces?.(remote))) return there;
   throw new HostformError([existing(own, there)]);
 }
 

@@ -333,6 +333,15 @@ describe("a listable create", () => {
     expect(result).toMatchObject({ sent: 0, codes: ["plan.exists"] });
   });
 
+  it("sends nothing either when it is a replacement, and what is there is not what it replaces", async () => {
+    const result = await run("hosting_webhook", HOOK, () => hookRecord, {
+      live: [{ ...liveWebhook, id: "150" }],
+      actions: ["create", "delete"],
+      before: complete(kindOf("hosting_webhook"), { ...liveWebhook, id: "149", url: "https://old.example" }),
+    });
+    expect(result).toMatchObject({ sent: 0, codes: ["plan.exists"] });
+  });
+
   it("never takes for its own what was there before, as what it replaces was", async () => {
     const older = { ...liveWebhook, id: "150" };
     const result = await run("hosting_webhook", HOOK, failing("maybe", 1, false, hookRecord), {
