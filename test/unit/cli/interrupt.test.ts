@@ -3,6 +3,7 @@ import { guardIo } from "../../../src/cli/guarded-io.ts";
 import { Interrupts, RECORDING_MS, SUMMARY_MS } from "../../../src/cli/interrupt.ts";
 import type { Invocation } from "../../../src/cli/io.ts";
 import type { Clock } from "../../../src/model/index.ts";
+import { testClock } from "../../support/clock.ts";
 import { fakeIo } from "../../support/io.ts";
 
 /** A run, its Ctrl-C, a clock that only `pass` moves, and how the process ended. */
@@ -101,4 +102,9 @@ describe("Ctrl-C", () => {
     expect(told(run())).toEqual([true, true, false]);
     expect(exits).toEqual([]);
   });
+});
+
+it("is not what the clock of tests takes a back-off for that is by chance as long", async () => {
+  const { signal } = new AbortController();
+  for (const ms of [RECORDING_MS, SUMMARY_MS]) await testClock().sleep(ms, signal);
 });
