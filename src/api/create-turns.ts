@@ -150,7 +150,7 @@ export class SharedCreateTurns implements CreateTurns {
   }
 
   count(): number {
-    // Whoever only reads makes no file.
+    // A run that only reads creates no file.
     return this.#shared(0, () => (existsSync(this.#place) ? this.#file.use(countOf) : 0));
   }
 
@@ -211,7 +211,7 @@ export class SharedCreateTurns implements CreateTurns {
       const begun = serial;
       if (begun === undefined) return;
       serial = undefined;
-      // A new serial: whoever read a list while it was under way sees that something came of it.
+      // A new serial: a run that read a list while it was under way sees that something came of it.
       this.#change(({ remove, add }) => {
         remove.run(begun);
         if (outcome !== "nothing") add.run(this.#who, ...note, outcome);

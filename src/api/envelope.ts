@@ -113,7 +113,7 @@ function itemsOf<T>(holders: readonly Object[], form: Form<T>, paged: boolean): 
   const [only] = records;
   const named = names.flatMap((name) => records.filter((list) => list.name === name))[0];
   if (named !== undefined || (records.length === 1 && only !== undefined)) return (named ?? only)?.value;
-  // Items that cannot be read are told as such by whoever reads them.
+  // Items that cannot be read are reported where they are read.
   const unread = lists.find(({ name }) => known(name)) ?? (lists.length === 1 ? lists[0] : undefined);
   if (unread !== undefined && (known(unread.name) || unread.value.some(isObject))) return unread.value;
   if (records.length > 0) return undefined;

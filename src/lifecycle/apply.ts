@@ -174,7 +174,7 @@ class Work {
     const made = await create(this.#kind, this.#change, planned, {
       ...this.#context,
       markPending: async (intent, told) => {
-        // What an answer told is recorded also when the run was stopped.
+        // What an answer contained is recorded also when the run was stopped.
         if (told === undefined) proceed(this.#context);
         pending = intent;
         this.#attributes = { ...planned, ...told };

@@ -134,7 +134,7 @@ function adopted(kind: Kind, planned: JsonObject, { id, attributes }: Remote, { 
   return { ...kind.created(null, planned, account.settings), id, attributes };
 }
 
-/** An answer that does not tell what was made: the list does; what only the answer could tell stays as it told it. */
+/** An answer that does not show what was made: the list does. What only the answer could contain stays as it came. */
 async function named(
   kind: Kind,
   change: Change,

@@ -42,7 +42,7 @@ export async function findMade(
 /**
  * What the API has made of a create that it accepted without saying what: found in the list. It is written down as accepted
  * first; then it is looked for by every run, and never sent again by itself.
- * @param told what the answer told all the same.
+ * @param told what the answer contained all the same.
  * @throws HostformError `plan.pending` when the list does not show it in time, or not clearly.
  */
 export async function findAccepted(

@@ -81,7 +81,7 @@ export async function whyNotPaid(account: Account, id: string): Promise<string |
 
 /** Whether the invoices of a service are paid; undefined where they cannot be read or there are none. */
 async function isPaidFor(account: Account, id: string): Promise<boolean | undefined> {
-  // §5: invoices need an ability of their own. Without them the answer is not known, and nothing hangs on it but a wait.
+  // §5: invoices need an ability of their own. Without them the answer is not known, and only a wait depends on it.
   const invoices = await account.invoices().catch(() => []);
   const own = invoices.filter(({ order_id: order }) => order === id);
   const isPaid = own.map(({ paid_at, status }) => paid_at !== null || /^(?:paid|settled)$/i.test(status ?? ""));

@@ -37,7 +37,7 @@ export interface StateLock {
   acquire(request: LockRequest): Promise<HeldLock>;
   /**
    * Frees the lock whoever has it. `alive` says whether it was taken from a living process; undefined where that cannot be
-   * known. `fenced`: whether whoever had it certainly cannot write any more.
+   * known. `fenced`: whether the former holder certainly cannot write any more.
    * @param id of the lock that is meant, when another is not to be freed.
    * @throws HostformError `state.locked` when the lock has another id.
    */

@@ -31,7 +31,7 @@ const successes = (survey: Survey) => listings(survey).filter((sight) => isSucce
 
 function envelope(survey: Survey): Seen<"envelope"> {
   const all = successes(survey);
-  // Of nothing alone no envelope can be told.
+  // An empty answer shows no envelope.
   const wrapped = all.filter(({ answer }) => answer?.json !== null && !isEmpty(answer?.json));
   const seen = wrapped.length > 0 ? wrapped : all;
   const [first] = seen;

@@ -11,7 +11,7 @@ export type EndSign = (locked?: true) => void;
 
 /**
  * Signs of life of the processes of this machine that hold a lock at a server, which itself cannot know: a file for each,
- * locked by the system for as long as the process lives, however it ends. Whoever finds the lock taken asks whether its
+ * locked by the system for as long as the process lives, however it ends. A process that finds the lock taken asks whether its
  * holder was a process of this machine that has ended.
  */
 export class LifeSigns {

@@ -28,7 +28,7 @@ export function drawServer(seed: number | string): Deviation[] {
   return drawn;
 }
 
-/** Everything together as the options of a sandbox; `hostAheadSeconds` is for whoever gives it its clock. */
+/** Everything together as the options of a sandbox; `hostAheadSeconds` is for the caller, who gives it its clock. */
 export function serverOptions(deviations: readonly Deviation[]): {
   readonly sandbox: Readonly<Record<string, Json>>;
   readonly hostAheadSeconds: number;

@@ -101,7 +101,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
     if (creating) dropReplacing(kind, name, front.session);
     const marked = markOf(kind, question, attributes, latest.resource?.private ?? mark);
     const kept = { ...marked, ...origin(creating ? name : mark.made, front) };
-    // What failed for good is told by its word; it is not said to wait as well.
+    // What failed for good is reported as that, and not as waiting as well.
     const isUnknown = kind.phase?.(attributes, front.session.settings) === "unknown";
     const open = isUnknown ? notUnderstood(kind, attributes, kept, operation) : waits(kind, kept);
     const told = [...notices(kind, applied, operation), ...(applied.unclear === undefined ? open : [])];
