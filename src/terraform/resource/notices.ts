@@ -8,7 +8,7 @@ import { labelOf, told } from "./subject.ts";
 
 /**
  * What a successful change has to say. An error of an update saves what is known, and fails the run; one of a create would
- * have Terraform make the object anew.
+ * have Terraform create the object again.
  */
 export function notices(
   kind: Kind,
