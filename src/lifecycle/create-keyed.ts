@@ -1,6 +1,14 @@
 import type { PlanRecord } from "../api/index.ts";
 import { type Created, type Kind, matches, type Remote } from "../kinds/kind.ts";
-import { type Change, type Diagnostic, fail, HostformError, inQuotes, type JsonObject } from "../model/index.ts";
+import {
+  ApiError,
+  type Change,
+  type Diagnostic,
+  fail,
+  HostformError,
+  inQuotes,
+  type JsonObject,
+} from "../model/index.ts";
 import { differing } from "./attributes.ts";
 import { type CreateContext, intentOf, mutationOf, notSent, refusedAgain, resent, wasRefused } from "./creating.ts";
 import { madeBetween } from "./doubt.ts";
@@ -49,6 +57,10 @@ export async function createKeyed(
   } catch (error) {
     if (error instanceof HostformError && error.diagnostics[0]?.code === "api.accepted")
       return newlyListed(await findAccepted(kind, change, planned, intent, context), context);
+    if (isHeld(error)) {
+      const late = await findMade(kind, change, planned, intent, context);
+      if (late !== undefined) return newlyListed(late, context);
+    }
     if (!wasRefused(error)) throw error;
     // A refusal of the second sending says nothing of the first.
     if (pending !== undefined) {
@@ -113,6 +125,13 @@ export async function createKeyed(
   return { ...made, attributes, phase: earlier.phase, warning, ...(strange && { invoice: null, replayed: true }) };
 }
 
+/**
+ * An earlier attempt may have been carried out, and the next one waited for its turn until the host may have forgotten the
+ * key: it did not leave, and none does in this run. The list says what became of the earlier one.
+ */
+const isHeld = (error: unknown): boolean =>
+  error instanceof ApiError && error.diagnostics[0]?.code === "api.too_late" && error.reached === "maybe";
+
 /** The service that an answer names by nothing but an id, which may as well be that of a job. */
 async function namedBy(
   kind: Kind,
@@ -128,7 +147,7 @@ async function namedBy(
   return take?.(kind, id, listed.attributes) === undefined ? listed : undefined;
 }
 
-/** What the list shows of an order that was just answered. */
+/** What the list shows of an order of this run. */
 function newlyListed({ id, attributes, phase }: Remote, { account }: CreateContext): Created {
   account.noteNew(id);
   return { id, attributes, phase, invoice: null };

@@ -5,6 +5,7 @@ import type { Kind, Remote, Settings } from "../../src/kinds/kind.ts";
 import { Account, attributesOf } from "../../src/lifecycle/index.ts";
 import {
   ApiError,
+  type Code,
   type Desired,
   type DesiredResource,
   type JsonObject,
@@ -176,9 +177,9 @@ export const remote = (attributes: JsonObject, phase: Remote["phase"] = "live"):
 });
 
 /** A request that failed, and how far it got. */
-export function failure(reached: Reached, status?: number): ApiError {
+export function failure(reached: Reached, status?: number, code: Code = "api.server"): ApiError {
   return new ApiError({
-    code: "api.server",
+    code,
     summary: `failed (${reached})`,
     endpoint: "POST /api/v1/things",
     reached,

@@ -407,6 +407,45 @@ describe("a keyed create", () => {
     expect(result.asked).toEqual(["list", "get 1001", ...(there.length === 0 ? ["list"] : [])]);
   });
 
+  // The answer was lost, and the next attempt waited for its turn in the rate limit for longer than the key is trusted.
+  it.each<[string, JsonObject, readonly string[], object]>([
+    ["what it made is adopted", ORDER, ["1001"], { id: "1001", pending: undefined }],
+    ["nothing is there: it stays pending", ORDER, [], { id: null, codes: ["api.too_late"], waited: WAIT }],
+    ["two may be it: it stays pending", ORDER, ["1001", "1002"], { id: null, codes: ["plan.pending"] }],
+    ["a server may be it: it stays pending", SERVER, ["1001"], { id: null, codes: ["plan.pending"] }],
+  ])("held too long in its own run is looked for and not sent again: %s", async (_, config, ids, expected) => {
+    const live = config === ORDER ? liveService : liveServer;
+    const result = await run(
+      "hosting_service",
+      config,
+      () => Promise.reject(failure("maybe", undefined, "api.too_late")),
+      {
+        appears: (ms, { objects }) => {
+          if (ms >= 30_000) for (const id of ids) objects.set(id, remote({ ...live, id }));
+        },
+      },
+    );
+    expect(result).toMatchObject({ sent: 1, ...expected });
+    expect(result.pending === undefined).toBe(result.id !== null);
+  });
+
+  it("held too long that never left was not made: nothing is looked for", async () => {
+    const result = await run("hosting_service", ORDER, () => Promise.reject(failure("no", undefined, "api.too_late")));
+    expect(result).toMatchObject({ sent: 1, codes: ["api.too_late"], pending: undefined, waited: 0 });
+  });
+
+  it("that was held and found is gone on with: what is declared for the live service follows", async () => {
+    const config = { ...ORDER, suspended: true };
+    const result = await run(
+      "hosting_service",
+      config,
+      ({ endpoint }) =>
+        endpoint === "createService" ? Promise.reject(failure("maybe", undefined, "api.too_late")) : null,
+      { appears: (_, { objects }) => void objects.set("1001", remote(liveService)) },
+    );
+    expect(result.mutations.map(({ endpoint }) => endpoint)).toEqual(["createService", "suspendService"]);
+  });
+
   it("sends the key of the order, and records the id", async () => {
     const result = await run("hosting_service", ORDER, () => ordered());
     expect(result).toMatchObject({ sent: 1, id: "1001" });
