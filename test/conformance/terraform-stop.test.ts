@@ -7,18 +7,15 @@ import { describe, expect, it } from "vitest";
 import { testClock } from "../support/clock.ts";
 import { fc } from "../support/fc.ts";
 import { profileOfRun, startSandbox } from "../support/sandbox.ts";
-import { watchSockets } from "../support/sockets.ts";
+import { type Moment, momentWithin, stopAt } from "../support/stopping.ts";
 import { type Declarations, TerraformCore } from "../support/terraform-core.ts";
 import { Life, Machine } from "../support/terraform-core-process.ts";
 
-interface Case {
+interface Case extends Moment {
   readonly sites: number;
   readonly webhooks: number;
   readonly accounts: number;
   readonly perMinute: number;
-  /** The request at which it is stopped, and how many turns of the event loop after it was handed to its socket. */
-  readonly at: number;
-  readonly turns: number;
   /** Terraform gives up its calls, and hears none of their answers. */
   readonly givesUp: boolean;
 }
@@ -28,8 +25,7 @@ const cases = fc.record({
   webhooks: fc.integer({ min: 0, max: 3 }),
   accounts: fc.integer({ min: 0, max: 2 }),
   perMinute: fc.integer({ min: 3, max: 60 }),
-  at: fc.integer({ min: 1, max: 20 }),
-  turns: fc.integer({ min: 0, max: 8 }),
+  ...momentWithin(20),
   givesUp: fc.boolean(),
 });
 
@@ -64,24 +60,13 @@ async function check(drawn: Case): Promise<void> {
 
   const life = new Life();
   const isWrite = ({ method }: { readonly method: string }) => method !== "GET";
-  let atStop: number | undefined;
-  let running = true;
-  const stopped: Promise<void>[] = [];
-  const stop = async () => {
-    for (let turn = 0; turn < drawn.turns; turn++) await new Promise((resolve) => setImmediate(resolve));
-    if (!running) return;
-    atStop = sent.length;
+  const stopping = stopAt(sandbox, drawn, () => {
     if (drawn.givesUp) life.cancelled.abort();
     else for (const each of life.stops) each.abort();
-  };
-  const sent = watchSockets(
-    sandbox,
-    (count) => running && count === drawn.at,
-    () => void stopped.push(stop()),
-  );
+  });
   const outcome = await core.run(wanted, { life });
-  running = false;
-  await Promise.all(stopped);
+  await stopping.end();
+  const { sent, atStop } = stopping;
 
   // Of a call that was given up only reads, which others share, may still leave.
   const after = sent.slice(atStop ?? sent.length);

@@ -5,9 +5,9 @@
 import { describe, expect, it } from "vitest";
 import { fc } from "../support/fc.ts";
 import { type Project, startProject } from "../support/project.ts";
-import { watchSockets } from "../support/sockets.ts";
+import { anotherStop, type Moment, momentWithin, stopAt } from "../support/stopping.ts";
 
-interface Case {
+interface Case extends Moment {
   readonly sites: number;
   readonly servers: number;
   readonly webhooks: number;
@@ -18,9 +18,6 @@ interface Case {
   readonly changing: boolean;
   readonly perMinute: number;
   readonly parallelism: number;
-  /** The request at which Ctrl-C is pressed, and how many turns of the event loop after it was handed to its socket. */
-  readonly at: number;
-  readonly turns: number;
   /** How many turns after the first one the second comes; undefined: it does not. */
   readonly again: number | undefined;
 }
@@ -35,9 +32,8 @@ const cases = fc.record({
   changing: fc.boolean(),
   perMinute: fc.integer({ min: 3, max: 60 }),
   parallelism: fc.integer({ min: 1, max: 10 }),
-  at: fc.integer({ min: 1, max: 30 }),
-  turns: fc.integer({ min: 0, max: 8 }),
-  again: fc.option(fc.integer({ min: 0, max: 8 }), { nil: undefined }),
+  ...momentWithin(30),
+  again: anotherStop,
 });
 
 const contact = {
@@ -97,11 +93,6 @@ function declaration(drawn: Case, later: boolean): object {
   };
 }
 
-async function afterTurns(turns: number, step: () => void): Promise<void> {
-  for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve));
-  step();
-}
-
 /** What the account holds of what was declared, each by what makes it the same thing. */
 function things({ control }: Project): string[] {
   const own = <T extends { readonly customer_id: number }>(rows: readonly T[]) =>
@@ -129,26 +120,13 @@ async function check(drawn: Case): Promise<void> {
   }
   await project.declare(declaration(drawn, true));
 
-  /** How many had been handed to a socket when Ctrl-C was pressed. */
-  let atSignal: number | undefined;
-  const pressed: Promise<void>[] = [];
-  const press = () => {
-    atSignal = sent.length;
-    project.interrupt();
-    if (drawn.again !== undefined) pressed.push(afterTurns(drawn.again, () => project.interrupt()));
-  };
-  let running = true;
-  const sent = watchSockets(
-    project.sandbox,
-    (count) => running && count === drawn.at,
-    () => void pressed.push(afterTurns(drawn.turns, press)),
-  );
+  const stopping = stopAt(project.sandbox, drawn, () => project.interrupt(), drawn.again);
   const ran = await project.run("apply", "--auto-approve", "--parallelism", String(drawn.parallelism));
-  running = false;
-  while (pressed.length > 0) await pressed.shift();
+  await stopping.end();
+  const { sent, atStop } = stopping;
   const last = sent.length;
   // Nothing left after the signal, reads included.
-  if (atSignal !== undefined && ran.code === 1) expect(sent.slice(atSignal, last), ran.text).toEqual([]);
+  if (atStop !== undefined && ran.code === 1) expect(sent.slice(atStop, last), ran.text).toEqual([]);
   expect(ran.text).not.toContain("not foreseen");
   const interrupted = ran.code === 1;
   expect(interrupted, ran.text).toBe(!/Apply complete!|nothing to do|No changes/i.test(ran.out));

@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import type { Mutation } from "../../../src/api/index.ts";
 import type { Remote } from "../../../src/kinds/kind.ts";
-import { type ApplyContext, applyChange } from "../../../src/lifecycle/index.ts";
+import type { Applied } from "../../../src/lifecycle/index.ts";
 import {
   type Change,
   HostformError,
@@ -11,8 +11,8 @@ import {
   type Phase,
   type PrivateMark,
   type ResourceState,
-  type ValueObject,
 } from "../../../src/model/index.ts";
+import { changeOf, fakeRun, outcomeOf } from "../../support/changes.ts";
 import { START } from "../../support/clock.ts";
 import {
   complete,
@@ -73,12 +73,8 @@ async function trace(one: Case) {
   });
   const address = `${type}.a`;
   const prior = before && recorded(address, before, { private: one.prior ?? mark });
-  const context: ApplyContext = {
-    account,
-    writer,
-    project: "acme",
+  const { context } = fakeRun(account, writer, {
     prior,
-    pause: async () => undefined,
     save: async ({ attributes: { id, status, suspended, secret }, private: saved }: ResourceState) => {
       const told = { status, suspended, secret };
       const shown = Object.entries(told).flatMap(([name, value]) => (value == null ? [] : [`${name}=${value}`]));
@@ -94,40 +90,32 @@ async function trace(one: Case) {
       expect(done({ ...found, phase: "pending" }), "a pending one is never done").toBe(false);
       return found;
     },
-  };
-  const change = {
+  });
+  const change = changeOf(type, config, {
     address,
-    type,
-    provider: "default",
     actions: one.actions,
     before: before ?? null,
     after: complete(kind, { ...before, ...config }),
-    after_unknown: {},
-    sensitive: [],
-    config,
-    reasons: [],
-    deferred: [],
     private: mark,
-    dependsOn: [],
-    requests: 1,
     ...(one.removal && { removal: one.removal }),
     ...one.over,
-  } as Change;
-  const removed = one.removal !== undefined;
-  const outcome = await applyChange(kind, change, removed ? null : (config as ValueObject), context).then(
-    ({ attributes, diagnostics, awaiting, unclear, invoice }) => [
-      ...diagnostics.map(({ code, address: of }) => `${code} ${of}`),
-      ...(awaiting ? [`awaiting ${awaiting}`] : []),
-      ...(unclear ? [`unclear: ${unclear.code}`] : []),
-      ...(invoice ? [`invoice ${invoice.id}`] : []),
-      attributes === null ? "left the state" : `is ${attributes.id}`,
-    ],
-    (error: unknown) => {
-      if (error instanceof HostformError) return error.diagnostics.map(({ code }) => `failed: ${code}`);
-      throw error;
-    },
-  );
-  return [...lines, ...outcome];
+  });
+  const outcome = await outcomeOf(kind, change, context);
+  return [...lines, ...endOf(outcome)];
+}
+
+/** How a change ended; each of its names that is there is one that says something. */
+function endOf(outcome: Applied | HostformError): string[] {
+  if (outcome instanceof HostformError) return outcome.diagnostics.map(({ code }) => `failed: ${code}`);
+  const { attributes, diagnostics, awaiting, unclear, invoice } = outcome;
+  expect(Object.values(outcome)).not.toContain(undefined);
+  return [
+    ...diagnostics.map(({ code, address: of }) => `${code} ${of}`),
+    ...(awaiting ? [`awaiting ${awaiting}`] : []),
+    ...(unclear ? [`unclear: ${unclear.code}`] : []),
+    ...(invoice ? [`invoice ${invoice.id}`] : []),
+    attributes === null ? "left the state" : `is ${attributes.id}`,
+  ];
 }
 
 const HOOK = { url: "https://new.acme.example", events: ["invoice.paid"] };

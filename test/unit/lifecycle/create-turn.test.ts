@@ -4,19 +4,12 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { SharedCreateTurns } from "../../../src/api/create-turns.ts";
 import type { Mutation, Reader } from "../../../src/api/index.ts";
 import type { Kind } from "../../../src/kinds/kind.ts";
-import { Account, type ApplyContext, applyChange } from "../../../src/lifecycle/index.ts";
-import {
-  type Change,
-  type Diagnostic,
-  HostformError,
-  type Intent,
-  type JsonObject,
-  type ResourceState,
-  type ValueObject,
-} from "../../../src/model/index.ts";
+import { Account } from "../../../src/lifecycle/index.ts";
+import type { Intent, JsonObject } from "../../../src/model/index.ts";
+import { changeOf, fakeRun, outcomeOf } from "../../support/changes.ts";
 import { testClock } from "../../support/clock.ts";
 import { temporaryFolder } from "../../support/ledgers.ts";
-import { complete, failure, fakeAccount, fakeWriter, kindOf, liveWebhook, remote } from "../../support/subjects.ts";
+import { failure, fakeAccount, fakeWriter, kindOf, liveWebhook, remote } from "../../support/subjects.ts";
 
 const HOOK = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
 const DOMAIN = {
@@ -75,26 +68,15 @@ function machine(type: string, isResettable = false) {
     onTestFinished(() => turns.close());
     const account = new Account({ hostNow: clock.now } as Reader, { statusWords: {} }, undefined, turns);
     const writer = fakeWriter(answer);
-    const records: ResourceState[] = [];
-    const context: ApplyContext = {
-      account,
-      writer,
-      project: "acme",
+    const { context, records } = fakeRun(account, writer, {
       pause: (ms) => clock.sleep(ms),
       owner: () => owner,
       ...(stop && { stop }),
-      save: async (resource) => void records.push(structuredClone(resource)),
-      drop: async () => undefined,
-      wait: async () => undefined,
-    };
+    });
     const config: JsonObject = type === "hosting_domain" ? DOMAIN : HOOK;
     const end = async () => {
-      const change = changeOf(kind, config, { ...(anyway && { anyway }), private: pending ? { pending } : {} });
-      const outcome = await applyChange(kind, change, config as ValueObject, context).catch((error: unknown) => {
-        if (error instanceof HostformError) return error;
-        throw error;
-      });
-      const said: readonly Diagnostic[] = outcome.diagnostics;
+      const change = changeOf(type, config, { ...(anyway && { anyway }), private: pending ? { pending } : {} });
+      const said = (await outcomeOf(kind, change, context)).diagnostics;
       return { sent: writer.sent.length, codes: said.map(({ code }) => code), said, records };
     };
     return { account, end, read: () => account.list(kind), recheck: () => account.recheck(kind) };
@@ -103,26 +85,6 @@ function machine(type: string, isResettable = false) {
     lagMs = ms;
   };
   return { begin, clock, asked: fake.asked, made: () => made, lag, file };
-}
-
-function changeOf(kind: Kind, config: JsonObject, over: Partial<Change>): Change {
-  return {
-    address: `${kind.type}.acme`,
-    type: kind.type,
-    provider: "default",
-    actions: ["create"],
-    before: null,
-    after: complete(kind, config),
-    after_unknown: {},
-    sensitive: [],
-    config,
-    reasons: [],
-    deferred: [],
-    private: {},
-    dependsOn: [],
-    requests: 1,
-    ...over,
-  };
 }
 
 describe("a create that another run on the machine made meanwhile", () => {

@@ -2,16 +2,9 @@
 import { describe, expect, it } from "vitest";
 import type { Mutation } from "../../../src/api/index.ts";
 import type { Settings } from "../../../src/kinds/kind.ts";
-import { type ApplyContext, applyChange, idempotencyKey } from "../../../src/lifecycle/index.ts";
-import {
-  ApiError,
-  type Change,
-  HostformError,
-  type JsonObject,
-  type Reached,
-  type ResourceState,
-  type ValueObject,
-} from "../../../src/model/index.ts";
+import { type ApplyContext, idempotencyKey } from "../../../src/lifecycle/index.ts";
+import { ApiError, type Change, HostformError, type JsonObject, type Reached } from "../../../src/model/index.ts";
+import { changeOf, fakeRun, outcomeOf } from "../../support/changes.ts";
 import { START } from "../../support/clock.ts";
 import {
   complete,
@@ -58,46 +51,19 @@ async function run(
   const fake = fakeAccountWith(settings, kind, ...live.map((attributes) => remote(attributes, phase)));
   if (made !== undefined) fake.account.noteNew(made);
   const writer = fakeWriter((mutation, nth) => answer(mutation, nth, fake));
-  const records: (ResourceState | "dropped")[] = [];
   let time = START;
   fake.now = () => time;
-  const context: ApplyContext = {
-    account: fake.account,
-    writer,
-    project: "acme",
+  const { context, records } = fakeRun(fake.account, writer, {
     pause: async (ms) => {
       time += ms;
       appears?.(time - START, fake);
     },
-    save: async (resource) => void records.push(structuredClone(resource)),
-    drop: async () => void records.push("dropped"),
-    wait: async () => undefined,
     ...more,
-  };
-  const change: Change = {
-    address: `${type}.acme`,
-    type,
-    provider: "default",
-    actions: ["create"],
-    before: null,
-    after: complete(kind, config),
-    after_unknown: {},
-    sensitive: [],
-    config,
-    reasons: [],
-    deferred: [],
-    private: {},
-    dependsOn: [],
-    requests: 1,
-    ...changed,
-  };
-  const outcome = await applyChange(fake.kind, change, config as ValueObject, context).catch((error: unknown) => {
-    if (error instanceof HostformError) return { codes: error.diagnostics.map(({ code }) => code) };
-    throw error;
   });
+  const outcome = await outcomeOf(fake.kind, changeOf(type, config, changed), context);
   const last = records.at(-1);
   return {
-    ...outcome,
+    ...(outcome instanceof HostformError ? { codes: outcome.diagnostics.map(({ code }) => code) } : outcome),
     sent: writer.sent.length,
     mutations: writer.sent,
     records,

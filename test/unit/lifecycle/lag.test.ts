@@ -1,7 +1,7 @@
 /** Lists that lag: when an object was created is recorded as long as it matters. */
 import { describe, expect, it } from "vitest";
-import { type ApplyContext, applyChange } from "../../../src/lifecycle/index.ts";
-import type { Change, HostformError, JsonObject, ResourceState } from "../../../src/model/index.ts";
+import type { Change, JsonObject } from "../../../src/model/index.ts";
+import { changeOf, fakeRun, outcomeOf } from "../../support/changes.ts";
 import { START } from "../../support/clock.ts";
 import { complete, fakeAccount, fakeWriter, kindOf, liveService } from "../../support/subjects.ts";
 
@@ -13,39 +13,11 @@ async function run(type: string, live: JsonObject, age: number, over: Partial<Ch
   const fake = fakeAccount(kind);
   fake.now = () => START + age;
   const writer = fakeWriter(answer);
-  const records: (ResourceState | "dropped")[] = [];
-  const context: ApplyContext = {
-    account: fake.account,
-    writer,
-    project: "acme",
-    pause: async () => undefined,
-    save: async (resource) => void records.push(structuredClone(resource)),
-    drop: async () => void records.push("dropped"),
-    wait: async () => undefined,
-  };
+  const { context, records } = fakeRun(fake.account, writer);
   const before = complete(kind, live);
-  const change: Change = {
-    address: `${type}.acme`,
-    type,
-    provider: "default",
-    actions: ["update"],
-    before,
-    after: before,
-    after_unknown: {},
-    sensitive: [],
-    config: null,
-    reasons: [],
-    deferred: [],
-    private: { created },
-    dependsOn: [],
-    requests: 1,
-    ...over,
-  };
-  const failure = await applyChange(fake.kind, change, {}, context).then(
-    () => undefined,
-    (error: unknown) => error as HostformError,
-  );
-  return { failure, records, sent: writer.sent.length };
+  const change = changeOf(type, {}, { actions: ["update"], before, after: before, private: { created }, ...over });
+  await outcomeOf(fake.kind, change, context);
+  return { records, sent: writer.sent.length };
 }
 
 describe("the time of creation", () => {

@@ -1,9 +1,10 @@
 /** A grant that the API refuses because its service is not live yet: waited for where that ends in this run, else left for later. */
 import { describe, expect, it } from "vitest";
 import type { InvoiceRecord } from "../../../src/api/index.ts";
-import { type ApplyContext, applyChange, NotLiveYet, signOnRefused } from "../../../src/lifecycle/index.ts";
-import { ApiError, type Change, type Code, type Phase, type Reached } from "../../../src/model/index.ts";
-import { complete, fakeAccount, fakeWriter, kindOf, liveGrant, liveService, remote } from "../../support/subjects.ts";
+import { applyChange, NotLiveYet, signOnRefused } from "../../../src/lifecycle/index.ts";
+import { ApiError, type Code, type Phase, type Reached } from "../../../src/model/index.ts";
+import { changeOf, fakeRun } from "../../support/changes.ts";
+import { fakeAccount, fakeWriter, kindOf, liveGrant, liveService, remote } from "../../support/subjects.ts";
 
 const GRANT = { service_id: "1001", email: "dev@acme.example", permission: "view" };
 const WHERE = "hosting_grant.acme";
@@ -62,37 +63,15 @@ async function grant(host: Host) {
     if (refused) throw new ApiError(refusal);
     return { ...liveGrant, raw: {} };
   });
-  const records: unknown[] = [];
-  const context: ApplyContext = {
-    account,
-    writer,
-    project: "acme",
+  const { context, records } = fakeRun(account, writer, {
     parentKind: service,
-    pause: async () => undefined,
-    save: async (resource) => void records.push(structuredClone(resource)),
-    drop: async () => void records.push("dropped"),
     wait: async (kind, _address, id, _parent, done) => {
       waits += 1;
       const found = await account.get(kind, id);
       return host.waits === undefined && found !== undefined && done(found) ? found : undefined;
     },
-  };
-  const change: Change = {
-    address: WHERE,
-    type: "hosting_grant",
-    provider: "default",
-    actions: ["create"],
-    before: null,
-    after: complete(fake.kind, GRANT),
-    after_unknown: {},
-    sensitive: [],
-    config: GRANT,
-    reasons: [],
-    deferred: [],
-    private: {},
-    dependsOn: [],
-    requests: 1,
-  };
+  });
+  const change = changeOf("hosting_grant", GRANT, { address: WHERE });
   const outcome = await applyChange(fake.kind, change, GRANT, context).catch((error: unknown) => error);
   const isWait = outcome instanceof NotLiveYet;
   return { isWait, says: isWait ? outcome.message : undefined, outcome, sent, waits, last: records.at(-1), looks };

@@ -1,23 +1,18 @@
 /** Secrets of one resource: what a plan says of them, when they leave the state, and that no reading touches them. */
 import { describe, expect, it } from "vitest";
-import {
-  type ApplyContext,
-  applyChange,
-  fingerprintOf,
-  refreshed,
-  unrecoverable,
-} from "../../../src/lifecycle/index.ts";
+import { fingerprintOf, refreshed, unrecoverable } from "../../../src/lifecycle/index.ts";
 import { planSecret } from "../../../src/lifecycle/secrets.ts";
 import {
   type Change,
   type Diagnostic,
   fail,
+  HostformError,
   type JsonObject,
   type ResourceState,
   UNKNOWN,
   type Value,
-  type ValueObject,
 } from "../../../src/model/index.ts";
+import { changeOf, fakeRun, outcomeOf } from "../../support/changes.ts";
 import { complete, fakeAccount, fakeWriter, kindOf, liveService, liveWebhook, remote } from "../../support/subjects.ts";
 
 const webhook = kindOf("hosting_webhook");
@@ -130,17 +125,12 @@ async function run(
     return { ...liveWebhook, raw: {}, secret: broken === "answer" ? null : SECRET, names: "data.id, data.url" };
   });
   const records: ResourceState[] = [];
-  const context: ApplyContext = {
-    account: fakeAccount(webhook).account,
-    writer,
-    project: "acme",
-    pause: async () => undefined,
+  const { context } = fakeRun(fakeAccount(webhook).account, writer, {
     save: async (resource) => {
       steps.push(`save ${resource.attributes.secret ?? resource.attributes.secret_fingerprint ?? "-"}`);
       records.push(resource);
     },
     drop: async () => void steps.push("drop"),
-    wait: async () => undefined,
     secretOutputs: {
       check: async (output, { address, attribute }) => {
         steps.push(`check ${JSON.stringify(output)} for ${attribute} of ${address}`);
@@ -152,33 +142,11 @@ async function run(
         if (broken === "write") fail("secret.output", "cannot be written", { detail: "no room" });
       },
     },
-  };
-  const change: Change = {
-    address: HOOK,
-    type: webhook.type,
-    provider: "default",
-    actions: ["create"],
-    before: null,
-    after: complete(webhook, config),
-    after_unknown: {},
-    sensitive: ["secret"],
-    config,
-    reasons: [],
-    deferred: [],
-    private: {},
-    dependsOn: [],
-    requests: 1,
-    ...over,
-  };
-  const outcome = await applyChange(
-    { ...webhook, list: async function* () {} },
-    change,
-    config as ValueObject,
-    context,
-  ).then(
-    ({ diagnostics }) => diagnostics.map(told),
-    (error: { diagnostics: readonly Diagnostic[] }) => ["failed", ...error.diagnostics.map(told)],
-  );
+  });
+  const change = changeOf(webhook.type, config, { address: HOOK, sensitive: ["secret"], ...over });
+  const ended = await outcomeOf({ ...webhook, list: async function* () {} }, change, context);
+  const said = ended.diagnostics.map(told);
+  const outcome = ended instanceof HostformError ? ["failed", ...said] : said;
   return { steps, outcome, last: records.at(-1)?.attributes };
 }
 

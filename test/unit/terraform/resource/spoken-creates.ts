@@ -1,7 +1,7 @@
 /** What is said when something is made: every way in which a create goes wrong. */
 import type { CreateTurn, CreateTurns, Mutation, Reader } from "../../../../src/api/index.ts";
 import type { Kind } from "../../../../src/kinds/index.ts";
-import { Account, type ApplyContext, applyChange } from "../../../../src/lifecycle/index.ts";
+import { Account, type ApplyContext } from "../../../../src/lifecycle/index.ts";
 import {
   type Diagnostic,
   HostformError,
@@ -9,9 +9,9 @@ import {
   type Phase,
   type PrivateMark,
 } from "../../../../src/model/index.ts";
+import { changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
 import { START } from "../../../support/clock.ts";
 import {
-  complete,
   failure,
   fakeAccount,
   fakeWriter,
@@ -58,35 +58,15 @@ async function creation(type: string, { config, answer, live = [], phase = "live
   const { account, kind } = fake;
   let time = START;
   fake.now = () => time;
-  const context: ApplyContext = {
-    account,
-    writer: fakeWriter(answer ?? (() => Promise.reject(failure("maybe")))),
-    project: "acme",
+  const writer = fakeWriter(answer ?? (() => Promise.reject(failure("maybe"))));
+  const { context } = fakeRun(account, writer, {
     pause: async (ms) => {
       time += ms;
     },
-    save: async () => undefined,
-    drop: async () => undefined,
-    wait: async () => undefined,
     ...over,
-  };
-  const change = {
-    address: `${type}.x`,
-    type,
-    provider: "default",
-    actions: ["create"] as const,
-    before: null,
-    after: complete(kind, config),
-    after_unknown: {},
-    sensitive: [],
-    config,
-    reasons: [],
-    deferred: [],
-    private: mark,
-    dependsOn: [],
-    requests: 1,
-  };
-  return saidBy(() => applyChange(kind, change, config, context));
+  });
+  const change = changeOf(type, config, { address: `${type}.x`, private: mark });
+  return (await outcomeOf(kind, change, context)).diagnostics;
 }
 
 export const ORDER = { plan_id: 11, currency: "USD", domain: "www.acme.example" };

@@ -1,0 +1,58 @@
+/** One change as the lifecycle applies it, in a run that records in memory. */
+import type { Writer } from "../../src/api/index.ts";
+import type { Kind } from "../../src/kinds/kind.ts";
+import { type Account, type Applied, type ApplyContext, applyChange } from "../../src/lifecycle/index.ts";
+import {
+  type Change,
+  HostformError,
+  type JsonObject,
+  type ResourceState,
+  type ValueObject,
+} from "../../src/model/index.ts";
+import { complete, kindOf } from "./subjects.ts";
+
+/** A change of `TYPE.acme`; by default the create of what is declared. */
+export function changeOf(type: string, config: JsonObject, over: Partial<Change> = {}): Change {
+  return {
+    address: `${type}.acme`,
+    type,
+    provider: "default",
+    actions: ["create"],
+    before: null,
+    after: complete(kindOf(type), config),
+    after_unknown: {},
+    sensitive: [],
+    config,
+    reasons: [],
+    deferred: [],
+    private: {},
+    dependsOn: [],
+    requests: 1,
+    ...over,
+  };
+}
+
+/** A run of the project `acme`. It does not wait; what it records is kept, in order, as it was at that moment. */
+export function fakeRun(account: Account, writer: Writer, over: Partial<ApplyContext> = {}) {
+  const records: (ResourceState | "dropped")[] = [];
+  const context: ApplyContext = {
+    account,
+    writer,
+    project: "acme",
+    pause: async () => undefined,
+    save: async (resource) => void records.push(structuredClone(resource)),
+    drop: async () => void records.push("dropped"),
+    wait: async () => undefined,
+    ...over,
+  };
+  return { context, records };
+}
+
+/** Applies a change with what it declares. @returns what it came to; the error when it failed and says why. */
+export async function outcomeOf(kind: Kind, change: Change, context: ApplyContext): Promise<Applied | HostformError> {
+  const config = change.removal === undefined ? (change.config as ValueObject | null) : null;
+  return applyChange(kind, change, config, context).catch((error: unknown) => {
+    if (error instanceof HostformError) return error;
+    throw error;
+  });
+}
