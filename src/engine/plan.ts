@@ -63,7 +63,13 @@ export function plan(options: PlanOptions): Plan {
 
   const sorted = [...changes.values()]
     .sort((a, b) => (a.address < b.address ? -1 : 1))
-    .map((change): Change => ({ ...change, ...previousAddressOf(change.address, options.moves ?? []) }));
+    .map(
+      (change): Change => ({
+        ...change,
+        ...previousAddressOf(change.address, options.moves ?? []),
+        ...unlistedIn(observed.observations.get(change.address)),
+      }),
+    );
   const refused = protectedOnes(sorted, desired, mode);
   const isRefused = new Set(refused.map(({ address }) => address));
   // What its policy keeps need not be told of what may not be destroyed at all.
@@ -100,6 +106,9 @@ export function plan(options: PlanOptions): Plan {
     requests: estimateRequests(sorted, options.readRequests, options.requestsPerMinute, rereads(sorted, kinds)),
   };
 }
+
+const unlistedIn = (observation: Observation | undefined): Pick<Change, "unlisted"> =>
+  observation?.status === "present" && observation.unlisted !== undefined ? { unlisted: observation.unlisted } : {};
 
 /** Nothing is left to be shown of what is destroyed. A run that is narrowed leaves alone what lies outside. */
 function outputsOf(options: PlanOptions, scope: Scope): PlannedOutputs {

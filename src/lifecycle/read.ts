@@ -7,7 +7,13 @@ import { isJustCreated, madeBetween } from "./doubt.ts";
 /** What the account shows of one resource. A plain value. */
 export type Observation =
   /** It exists (or, where the API cannot tell, is taken to). */
-  | { readonly status: "present"; readonly attributes: JsonObject; readonly phase: Phase }
+  | {
+      readonly status: "present";
+      readonly attributes: JsonObject;
+      readonly phase: Phase;
+      /** No list shows it yet: it was created just now, at this time (ISO 8601), and is taken to be as it was recorded. */
+      readonly unlisted?: string;
+    }
   /** It was recorded (or named for adoption) and no longer exists. `how` completes the sentence "service 1001 …". */
   | ({ readonly status: "gone"; readonly how: string } & Likeness)
   /** It was never recorded. */
@@ -83,8 +89,9 @@ async function readRecorded(account: Account, kind: Kind, prior: ResourceState, 
   if (typeof id !== "string") return { status: "absent", matches: [] };
   const found = await one(account, kind, id, parentOf(kind, prior.attributes), alone);
   // Lists may lag: what was created a moment ago is there, though none shows it yet.
-  if (found === undefined && isJustCreated(prior.private, account.settings, account.hostNow())) {
-    return { ...taken, phase: kind.phase?.(prior.attributes, account.settings) ?? "live" };
+  const { created } = prior.private;
+  if (found === undefined && created && isJustCreated(prior.private, account.settings, account.hostNow())) {
+    return { ...taken, phase: kind.phase?.(prior.attributes, account.settings) ?? "live", unlisted: created };
   }
   return present(kind, prior.attributes, found);
 }

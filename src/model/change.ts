@@ -54,6 +54,8 @@ export interface Change {
    * Applying the plan does not mend it.
    */
   readonly unfulfilled?: true;
+  /** When it was created (ISO 8601), where no list shows it yet: it is planned as it was recorded, and has not been seen. */
+  readonly unlisted?: string;
   /** What removal means for this resource: an API call, leaving it alone, or suspending it first. */
   readonly removal?: "delete" | "forget" | "suspend";
   readonly private: PrivateMark;

@@ -141,6 +141,10 @@ export const codes = {
     "The account has several services with one domain, and one of them is managed here: each is billed",
     "End in the dashboard what was ordered by mistake.",
   ],
+  "account.unlisted": [
+    "An object was created just now, and no list shows it yet",
+    "Nothing to do: it is taken as recorded. Once `list_lag` is over, a plan shows what the account has.",
+  ],
   "plan.unmanaged": [
     "An attribute cannot be compared with the live object",
     "Nothing to do, unless the value matters; then check it in the dashboard.",

@@ -7,7 +7,7 @@ import { driftLines } from "./plan-drift.ts";
 import { moveLines } from "./plan-moves.ts";
 import { outputLines } from "./plan-outputs.ts";
 import { moneyLines, onlineLines, requestLine, summaryLine } from "./plan-summary.ts";
-import { waitingLines } from "./plan-text.ts";
+import { unlistedLines, waitingLines } from "./plan-text.ts";
 import { nameSome } from "./progress.ts";
 import { paint as painter } from "./style.ts";
 import { cut } from "./width.ts";
@@ -45,6 +45,7 @@ export function planDocument(plan: Plan, { moneyScale }: PlanDocumentOptions): P
     moveLines(plan, paint),
     outputLines(plan, paint),
     waitingLines(plan, paint),
+    unlistedLines(plan),
     // Last, because it may be long, and what does not fit is cut at the end.
     driftLines(plan, paint),
   ];

@@ -35,6 +35,8 @@ export interface ResourceExtrasJson {
   readonly effect?: Effect;
   /** What is declared is not fulfilled, or that cannot be seen: the status is not understood. The exit codes say so, too. */
   readonly unfulfilled?: true;
+  /** When it was created (ISO 8601), where no list shows it yet: it is planned as it was recorded. */
+  readonly unlisted?: string;
   readonly removal?: "delete" | "forget" | "suspend";
   readonly quote?: Quote;
 }
@@ -62,6 +64,7 @@ function resourceExtras(change: Change): ResourceExtrasJson {
     ...(change.deferred.length > 0 && { deferred: change.deferred }),
     ...(effect !== "none" && { effect }),
     ...(change.unfulfilled && { unfulfilled: true }),
+    ...(change.unlisted !== undefined && { unlisted: change.unlisted }),
     ...(change.removal !== undefined && { removal: change.removal }),
     ...(change.quote !== undefined && { quote: change.quote }),
   };

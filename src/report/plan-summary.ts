@@ -64,7 +64,9 @@ export function summaryLine(plan: Plan): string {
       ? "No changes. Nothing that hostform manages is left to destroy."
       : isHeldUp(plan)
         ? "No changes can be made now; see above."
-        : "No changes. Your account matches the declaration.";
+        : plan.changes.some(({ unlisted }) => unlisted !== undefined)
+          ? "No changes. Your account matches the declaration as far as its lists show it; see above."
+          : "No changes. Your account matches the declaration.";
   }
   return planCounts(countChanges(plan.changes));
 }

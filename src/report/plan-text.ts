@@ -21,8 +21,8 @@ export interface PlanTextOptions extends Look {
   readonly footer?: boolean;
 }
 
-/** Deferred changes of resources that otherwise stay as they are; beyond this many they are counted. */
-const MAX_DEFERRED = 10;
+/** Resources about which there is one line each; beyond this many they are counted. */
+const MAX_LINES = 10;
 /** What goes offline stands above by name as well, each in a block of its own. */
 const MAX_NAMED = 20;
 
@@ -39,6 +39,7 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
     ...moveLines(plan, paint),
     ...outputLines(plan, paint),
     ...waitingLines(plan, paint),
+    ...unlistedLines(plan),
   ];
   const lines = options.body === false ? [] : body();
   if (options.diagnostics !== false && plan.diagnostics.length > 0) {
@@ -73,12 +74,28 @@ function actionLines(changes: readonly Change[], paint: Paint): string[] {
 export function waitingLines(plan: Plan, paint: Paint): string[] {
   const waiting = plan.changes.filter((change) => isNoOp(change) && change.deferred.length > 0);
   if (waiting.length === 0) return [];
-  const shown = waiting.slice(0, MAX_DEFERRED);
+  const shown = waiting.slice(0, MAX_LINES);
   const more = waiting.length - shown.length;
   return [
     paint.bold("Declared, but not possible yet:"),
     ...shown.map((change) => escapeLine(`  ${change.address}: ${deferredText(change)}`)),
     ...(more > 0 ? [`  and ${more} more`] : []),
+    "",
+  ];
+}
+
+/** What was created just now and is missing in the lists: the plan takes it as recorded, and has not seen it. */
+export function unlistedLines({ changes }: Plan): string[] {
+  const unseen = changes.filter(({ unlisted }) => unlisted !== undefined);
+  if (unseen.length === 0) return [];
+  const more = unseen.length - MAX_LINES;
+  return [
+    ...unseen
+      .slice(0, MAX_LINES)
+      .map(({ address, unlisted }) =>
+        escapeLine(`${address} was created at ${unlisted}, and no list shows it yet: it is taken as recorded.`),
+      ),
+    ...(more > 0 ? [`The same for ${more} more.`] : []),
     "",
   ];
 }

@@ -62,8 +62,12 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, fr
     dropNote();
     const { values, mark: left } = withoutWaiting(kind, seen.attributes, { ...kept, host }, seen.phase);
     const state = withFront(kind, values, recorded) as JsonObject;
-    const behind = left.deposed === undefined ? [] : [leftBehind(kind, left.deposed)];
-    return { state, mark: left, diagnostics: [...behind, ...(await doublesOf(kind, prior, front))] };
+    const diagnostics = [
+      ...(left.deposed === undefined ? [] : [leftBehind(kind, left.deposed)]),
+      ...(seen.unlisted === undefined ? [] : [notListed(kind, prior.address, seen.unlisted)]),
+      ...(await doublesOf(kind, prior, front)),
+    ];
+    return { state, mark: left, diagnostics };
   }
   if (seen.status === "absent" || kind.creation === "listable") {
     const why = await notAgain(kind, recorded, prior.address, front);
@@ -135,6 +139,17 @@ function leftBehind(kind: Kind, { id }: JsonObject): Diagnostic {
     summary: `${kind.noun} ${String(id)}, which this one replaced, is still there`,
     detail: "A run of hostform made the new one and could not delete the old one.",
     fix: `It is deleted with the next change of this ${kind.noun}; or delete it yourself.`,
+  };
+}
+
+/** Terraform says "No changes" of it, too. It shows warnings with one summary as one: so many objects are no noise. */
+function notListed(kind: Kind, what: string, created: string): Diagnostic {
+  return {
+    severity: "warning",
+    code: "account.unlisted",
+    summary: `A ${kind.noun} was created just now, and no list shows it yet`,
+    detail: `${what} was created at ${created}. It is taken as recorded.`,
+    fix: "Nothing to do. Once `list_lag` is over, a plan shows what the account has.",
   };
 }
 

@@ -27,7 +27,12 @@ const grant = declared(GRANT, {
   permission: "view",
 });
 const liveWww = complete(kindOf("hosting_service"), { ...liveService, plan_id: 11, deletion_policy: "prevent" });
-const present = (attributes: typeof liveWww): Observation => ({ status: "present", attributes, phase: "live" });
+const present = (attributes: typeof liveWww, unlisted?: string): Observation => ({
+  status: "present",
+  attributes,
+  phase: "live",
+  ...(unlisted !== undefined && { unlisted }),
+});
 const live = new Map([
   [WWW, present(liveWww)],
   [GRANT, present(complete(kindOf("hosting_grant"), liveGrant))],
@@ -167,6 +172,16 @@ describe("the plan of many", () => {
       dependsOn: [WWW],
     });
     expect(change?.config).toMatchObject({ service_id: "${hosting_service.www.id}" });
+  });
+
+  it("says of what it plans which no list has shown yet, whatever becomes of it", () => {
+    const unlisted = "2026-11-21T09:59:30.000Z";
+    const lagging = new Map(live).set(GRANT, present(complete(kindOf("hosting_grant"), liveGrant), unlisted));
+    for (const desired of [desiredOf(service, grant), desiredOf(service)])
+      expect(plan(optionsOf(desired, known, lagging)).changes.map((change) => change.unlisted)).toEqual([
+        unlisted,
+        undefined,
+      ]);
   });
 
   it("shows drift whether or not anybody declared it, and none where there is none", () => {

@@ -186,7 +186,7 @@ describe("reading", () => {
         const known = recorded(`${kind.type}.acme`, live, { private: { created } });
         const seen = await read(fake.account, { kind: fake.kind, prior: known, config: known.attributes });
         expect(seen.status, kind.type).toBe(status);
-        if (seen.status === "present") expect(seen.attributes).toEqual(known.attributes);
+        if (seen.status === "present") expect(seen).toMatchObject({ attributes: known.attributes, unlisted: created });
       }
     });
 
@@ -216,6 +216,7 @@ describe("reading", () => {
       const known = recorded("hosting_webhook.acme", liveWebhook, { private: { created } });
       const seen = await read(account, { kind, prior: known, config: undefined });
       expect(seen).toMatchObject({ status: "present", attributes: { url: "https://other.example" } });
+      expect(seen).not.toHaveProperty("unlisted");
     });
   });
 

@@ -83,7 +83,9 @@ describe("fenceMarkdown", () => {
 describe("renderPlanMarkdown", () => {
   const golden = (name: string) => `../../golden/report/${name}.md`;
   it.each(
-    planCases.filter(({ name }) => ["plan-money", "plan-refused", "plan-replace", "plan-nothing"].includes(name)),
+    planCases.filter(({ name }) =>
+      ["plan-money", "plan-refused", "plan-replace", "plan-nothing", "plan-unlisted"].includes(name),
+    ),
   )("$name: $why", async ({ name, plan: planned, options }) => {
     await expect(renderPlanMarkdown(planned, options)).toMatchFileSnapshot(golden(name));
   });

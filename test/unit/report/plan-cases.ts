@@ -23,6 +23,15 @@ export const planCases: readonly { name: string; why: string; plan: Plan; option
     plan: plan([change({ before: liveService, after: liveService })]),
   },
   {
+    name: "plan-unlisted",
+    why: "what no list shows yet is named, and nothing is said to match without having been seen",
+    plan: plan(
+      Array.from({ length: 11 }, (_, i) =>
+        change({ ...grant(`dev${i}@acme.example`), before: {}, after: {}, unlisted: "2026-11-21T09:59:30.000Z" }),
+      ),
+    ),
+  },
+  {
     name: "plan-order",
     why: "an order shows what is known, what is not, what it costs",
     plan: plan([order()], { cost: [cost()], requests: { read: 3, apply: 2, seconds: 4 } }),

@@ -207,6 +207,12 @@ describe("planJson", () => {
     });
   });
 
+  it("says of what no list has shown yet when it was created", () => {
+    const unlisted = "2026-11-21T09:59:30.000Z";
+    const { resources } = planJson(plan([change({ unlisted }), change({ address: dev })])).hostform;
+    expect(Object.values(resources).map((resource) => resource.unlisted)).toEqual([unlisted, undefined]);
+  });
+
   it("never lets a sensitive value through, whatever it is", () => {
     const values = fc.dictionary(fc.constantFrom("a", "b", "c"), fc.constantFrom("plain", "SECRET"));
     fc.assert(

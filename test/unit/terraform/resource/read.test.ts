@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../../src/model/index.ts";
 import { readResource } from "../../../../src/terraform/resource/read.ts";
-import { liveService, remote } from "../../../support/subjects.ts";
+import { liveService, liveWebhook, remote } from "../../../support/subjects.ts";
 import { asHeld, codesOf, surroundings } from "./front.ts";
 
 const SERVICE = { ...liveService, plan_id: 11, deletion_policy: "forget" };
@@ -20,6 +20,22 @@ describe("a refresh", () => {
     expect(said[0]?.summary).toBe("www.acme.example is the domain of 2 services: 1001, 1007");
     expect(await read()).toEqual([]);
     expect(fake.asked).toEqual(["get 1001"]);
+  });
+
+  it.each([
+    [false, ["warning account.unlisted"]],
+    [true, []],
+  ])("of what was created just now says when no list shows it yet (it does: %s)", async (isListed, said) => {
+    const { kind, front, clock } = surroundings("hosting_webhook", { objects: isListed ? [remote(liveWebhook)] : [] });
+    const created = new Date(clock.now()).toISOString();
+    const { state, diagnostics } = await readResource(kind, asHeld(kind, liveWebhook), { created }, front);
+    expect(state).toMatchObject({ id: "201" });
+    expect(codesOf(diagnostics)).toEqual(said);
+    for (const { summary, detail } of diagnostics) {
+      // Terraform shows one warning for all with the same summary.
+      expect(summary).not.toContain(liveWebhook.url);
+      expect(detail).toContain(`${String(liveWebhook.url)} was created at ${created}`);
+    }
   });
 
   it.each<[string, JsonObject, boolean | null, boolean]>([
