@@ -94,7 +94,7 @@ class Work {
       await this.#writeSecret();
     }
     const isUnpaid = made.invoice !== null && made.invoice.paid !== true;
-    if (phase === "pending") this.#awaiting ??= made.invoice?.paid ? "provisioning" : "payment";
+    if (phase === "pending") this.#awaiting = made.invoice?.paid ? "provisioning" : "payment";
     if (phase === "unknown") this.#unknownAtOnce(later, isUnpaid);
     return { ...this.#end(), ...(made.invoice && { invoice: made.invoice }) };
   }
@@ -170,13 +170,11 @@ class Work {
   /** @param undo puts the state back to what it was before a create that was refused. */
   async #send(undo: () => Promise<void>): Promise<Created> {
     const planned = plannedAttributes(this.#kind, this.#change, this.#config);
-    let pending = this.#change.private.pending;
     const made = await create(this.#kind, this.#change, planned, {
       ...this.#context,
-      markPending: async (intent, told) => {
+      markPending: async (pending, told) => {
         // What an answer contained is recorded also when the run was stopped.
         if (told === undefined) proceed(this.#context);
-        pending = intent;
         this.#attributes = { ...planned, ...told };
         await this.#save({ ...this.#mark, pending });
       },
@@ -185,9 +183,9 @@ class Work {
         this.#attributes = { ...planned, id };
         await this.#save({ ...this.#mark, generation });
       },
-      discard: async (lost) => {
+      discard: async (lost, pending) => {
         this.#attributes = planned;
-        await this.#delete(lost, { ...this.#mark, ...(pending && { pending }) });
+        await this.#delete(lost, { ...this.#mark, pending });
       },
       warn: (diagnostic) => void this.#diagnostics.push(diagnostic),
     });
@@ -270,7 +268,7 @@ class Work {
   #unknownAtOnce(later: readonly string[], isUnpaid: boolean): void {
     const names = later.filter((name) => (this.#config[name] ?? false) !== false);
     if (names.length > 0) this.#diagnostics.push(unknownAtOnce(this.#subject(), names));
-    this.#awaiting ??= isUnpaid ? "payment" : names.length > 0 ? "status" : undefined;
+    this.#awaiting = isUnpaid ? "payment" : names.length > 0 ? "status" : undefined;
   }
 
   #subject() {

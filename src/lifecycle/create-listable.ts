@@ -42,7 +42,7 @@ export async function createListable(
     if (open !== undefined) {
       const made = await (open.accepted ? findAccepted : findMade)(kind, change, planned, open, context);
       if (made !== undefined && !tellsOnce(kind)) return adopted(kind, planned, made, context);
-      if (made !== undefined) await replaceLost(kind, change, made, context);
+      if (made !== undefined) await replaceLost(kind, change, made, open, context);
     }
     if (sendings > MOST_SENDINGS) throw lost;
     const now = account.hostNow();
@@ -82,7 +82,8 @@ export async function createListable(
     // An answer without the secret that it alone tells is a lost answer; twice, and the host does not tell it.
     silent += tellsOnce(kind, made.attributes) ? 1 : 0;
     if (!tellsOnce(kind, made.attributes) || silent === 2) return made;
-    await replaceLost(kind, change, { id: String(made.id), attributes: made.attributes, phase: "live" }, context);
+    const useless: Remote = { id: String(made.id), attributes: made.attributes, phase: "live" };
+    await replaceLost(kind, change, useless, intent, context);
     open = undefined;
   }
 }
@@ -117,9 +118,10 @@ async function replaceLost(
   kind: Kind,
   { address }: Change,
   made: Remote,
+  intent: Intent,
   { discard, warn }: CreateContext,
 ): Promise<void> {
-  await discard(made.attributes);
+  await discard(made.attributes, intent);
   const notice: Diagnostic = {
     severity: "warning",
     code: "secret.lost",

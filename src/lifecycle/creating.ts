@@ -33,8 +33,8 @@ export interface CreateContext
   unmark(): Promise<void>;
   /** Takes it back, too: the order had been carried out long ago, and its object is gone. Its key is used up. */
   markGone(id: string, generation: number): Promise<void>;
-  /** Deletes an object that is of no use to anybody; that it was begun is durable first. */
-  discard(attributes: JsonObject): Promise<void>;
+  /** Deletes an object that is of no use to anybody; that it was begun is durable first. @param intent its create, which stays pending. */
+  discard(attributes: JsonObject, intent: Intent): Promise<void>;
   /** Tells something that does not stop the change. */
   warn(diagnostic: Diagnostic): void;
 }

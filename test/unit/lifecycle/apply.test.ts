@@ -2,7 +2,7 @@
 // something that a crash at that point would lose.
 import { describe, expect, it } from "vitest";
 import type { Mutation } from "../../../src/api/index.ts";
-import type { Remote } from "../../../src/kinds/kind.ts";
+import type { Kind, Remote } from "../../../src/kinds/kind.ts";
 import type { Applied } from "../../../src/lifecycle/index.ts";
 import {
   type Change,
@@ -43,6 +43,10 @@ interface Case {
   readonly answers?: Readonly<Record<string, (nth: number) => unknown>>;
   /** What the service shows when its job is waited for; undefined: nothing within the time. */
   readonly shows?: { readonly status: string; readonly phase: Phase };
+  /** The run is stopped when so many requests were sent. */
+  readonly stopsAfter?: number;
+  /** What is other than usual about the kind. */
+  readonly kind?: Partial<Kind>;
 }
 
 /** `[attempt suspendService, job suspended from "active", deposed 201]`. */
@@ -64,10 +68,13 @@ const webhook = (over: JsonObject = {}) =>
   complete(kindOf("hosting_webhook"), { ...liveWebhook, secret: "whsec_old", ...over });
 
 async function trace(one: Case) {
-  const { type, before, config = {}, mark = {}, live = [], answers = {}, shows } = one;
-  const { account, kind } = fakeAccount(kindOf(type), ...live);
+  const { type, before, config = {}, mark = {}, live = [], answers = {}, shows, stopsAfter } = one;
+  const { account, kind } = fakeAccount({ ...kindOf(type), ...one.kind }, ...live);
   const lines: string[] = [];
+  const stop = new AbortController();
+  if (stopsAfter === 0) stop.abort();
   const writer = fakeWriter(async ({ endpoint, params, body }: Mutation, nth) => {
+    if (nth === stopsAfter) stop.abort();
     lines.push([endpoint, ...Object.values(params ?? {}), ...(body ? [JSON.stringify(body)] : [])].join(" "));
     return answers[endpoint]?.(nth);
   });
@@ -75,9 +82,14 @@ async function trace(one: Case) {
   const prior = before && recorded(address, before, { private: one.prior ?? mark });
   const { context } = fakeRun(account, writer, {
     prior,
-    save: async ({ attributes: { id, status, suspended, secret }, private: saved }: ResourceState) => {
-      const told = { status, suspended, secret };
+    stop: stop.signal,
+    secretOutputs: { check: async () => [], write: async (_, __, secret) => void lines.push(`write ${secret}`) },
+    save: async ({ attributes, private: saved }: ResourceState) => {
+      const { id, status, suspended, secret, generated_password } = attributes;
+      const told = { status, suspended, secret, generated_password };
       const shown = Object.entries(told).flatMap(([name, value]) => (value == null ? [] : [`${name}=${value}`]));
+      const isMade = saved.pending ?? saved.generation;
+      if (isMade) shown.push(...Object.keys(config).flatMap((name) => (name in attributes ? [] : [`lacks ${name}`])));
       lines.push(`save ${[id ?? "-", ...shown].join(" ")}${markText(saved)}`);
     },
     drop: async (dropped) => void lines.push(`drop ${dropped}`),
@@ -104,11 +116,13 @@ async function trace(one: Case) {
   return [...lines, ...endOf(outcome)];
 }
 
-/** How a change ended; each of its names that is there is one that says something. */
+/** How a change ended. What there is nothing to say of is left out. */
 function endOf(outcome: Applied | HostformError): string[] {
   if (outcome instanceof HostformError) return outcome.diagnostics.map(({ code }) => `failed: ${code}`);
-  const { attributes, diagnostics, awaiting, unclear, invoice } = outcome;
-  expect(Object.values(outcome)).not.toContain(undefined);
+  const { attributes, diagnostics, awaiting, unclear, invoice, ...more } = outcome;
+  const optional = Object.entries({ ...outcome, attributes: {} });
+  expect(optional.filter(([, value]) => value == null)).toEqual([]);
+  expect(more).toEqual({});
   return [
     ...diagnostics.map(({ code, address: of }) => `${code} ${of}`),
     ...(awaiting ? [`awaiting ${awaiting}`] : []),
@@ -221,6 +235,70 @@ describe("a webhook that takes the place of another", () => {
         "failed: api.server",
       ],
     ],
+    [
+      "keeps every other mark meanwhile",
+      { ...replaced, actions: ["create", "delete"], mark: { waiting: [] }, answers: { createWebhook: hookMade } },
+      [
+        "save - [pending createWebhook, deposed 201, waiting]",
+        create,
+        `${NEW} [deposed 201, waiting]`,
+        `${NEW} [attempt deleteWebhook, deposed 201, waiting]`,
+        DELETED,
+        `${NEW} [waiting]`,
+        "is 202",
+      ],
+    ],
+    [
+      "is not begun by a run that was stopped",
+      { ...replaced, actions: ["create", "delete"], stopsAfter: 0 },
+      ["failed: interrupted"],
+    ],
+    [
+      "is there when the run is stopped: the old one is for the next run to delete",
+      { ...replaced, actions: ["create", "delete"], answers: { createWebhook: hookMade }, stopsAfter: 1 },
+      ["save - [pending createWebhook, deposed 201]", create, `${NEW} [deposed 201]`, "failed: interrupted"],
+    ],
+    [
+      "that goes first, and then the run is stopped, is gone",
+      { ...replaced, actions: ["delete", "create"], stopsAfter: 1 },
+      [`${OLD} [attempt deleteWebhook]`, DELETED, "drop hosting_webhook.a", "failed: interrupted"],
+    ],
+  ])("%s", async (_, one, expected) => expect(await trace(one)).toEqual(expected));
+});
+
+describe("a new webhook", () => {
+  const hook = { type: "hosting_webhook", actions: ["create"] as const, config: HOOK };
+  const made = remote({ ...liveWebhook, ...HOOK, created_at: pending?.since ?? null });
+
+  it.each<[string, Case, string[]]>([
+    [
+      "of which the answer names no id, and then the run is stopped, keeps the secret that came with it",
+      {
+        ...hook,
+        live: [remote({ ...liveWebhook, id: "150" })],
+        answers: { createWebhook: () => ({ ...hookMade(), id: null }) },
+        stopsAfter: 1,
+      },
+      [
+        "save - [pending createWebhook]",
+        create,
+        "save - secret=whsec_new [pending createWebhook]",
+        "failed: plan.pending",
+      ],
+    ],
+    [
+      "of an earlier run, whose secret was lost, stays pending with what was asked for until it is deleted",
+      { ...hook, mark: { pending, waiting: [] } as PrivateMark, live: [made], answers: { createWebhook: hookMade } },
+      [
+        "save - [pending createWebhook, attempt deleteWebhook, waiting]",
+        DELETED,
+        "save - [pending createWebhook, waiting]",
+        create,
+        `${NEW} [waiting]`,
+        "secret.lost hosting_webhook.a",
+        "is 202",
+      ],
+    ],
   ])("%s", async (_, one, expected) => expect(await trace(one)).toEqual(expected));
 });
 
@@ -314,7 +392,18 @@ describe("a removal", () => {
       { ...paid, before: service({ suspended: true, status: "suspended" }), removal: "suspend" },
       ["drop hosting_service.a", "left the state"],
     ],
+    ["is not begun by a run that was stopped", { ...hook, stopsAfter: 0 }, ["failed: interrupted"]],
   ])("%s", async (_, one, expected) => expect(await trace(one)).toEqual(expected));
+
+  it("of what has gone since the account was last asked about another is done", async () => {
+    const fake = fakeAccount(kindOf("hosting_webhook"), remote(liveWebhook));
+    expect(await fake.account.isMissing(notFound(), fake.kind, "200")).toBe(true);
+    fake.objects.clear();
+    const { context, records } = fakeRun(fake.account, fakeWriter(missing));
+    const change = changeOf(hook.type, {}, hook);
+    expect(await outcomeOf(fake.kind, change, context)).toMatchObject({ attributes: null });
+    expect(records.at(-1)).toBe("dropped");
+  });
 });
 
 describe("a change in place", () => {
@@ -380,15 +469,15 @@ describe("a change in place", () => {
       { ...update, answers: { suspendService: lost } },
       [asked, "suspendService 1001", "failed: api.server"],
     ],
-    [
-      "of a service without a status word has none before",
-      { ...update, before: service({ status: null }), answers: { suspendService: lost } },
-      [
-        "save 1001 suspended=false [attempt suspendService, job suspended from null since 0]",
-        "suspendService 1001",
-        "failed: api.server",
-      ],
-    ],
+    ...[null, 3, {}].map((status): [string, Case, string[]] => {
+      const shown = status === null ? "" : ` status=${status}`;
+      const asks = `save 1001${shown} suspended=false [attempt suspendService, job suspended from null since 0]`;
+      return [
+        `of a service whose status is no word (${JSON.stringify(status)}) has none before`,
+        { ...update, before: service({ status }), answers: { suspendService: lost } },
+        [asks, "suspendService 1001", "failed: api.server"],
+      ];
+    }),
     [
       "takes what a replacement left behind along",
       { ...update, config: { suspended: false }, mark: { deposed: { id: "9" } }, type: "hosting_service" },
@@ -443,6 +532,24 @@ describe("a change in place", () => {
       ],
     ],
     [
+      "that generates a password records it, and what was asked for before is asked for still",
+      {
+        ...update,
+        before: service({ product_type: "vps", password_version: 1 }),
+        config: { password_version: 2 },
+        mark: { job: { since: new Date(START).toISOString(), toward: "suspended", before: "active" } },
+        answers: { resetPassword: () => ({ password: "made-up", names: "" }) },
+      },
+      [
+        'save 1001 status=active suspended=false [attempt resetPassword, job suspended from "active" since 0]',
+        "resetPassword 1001",
+        'save 1001 status=active suspended=false generated_password=made-up [job suspended from "active" since 0]',
+        'save 1001 status=active suspended=false generated_password=made-up [job suspended from "active" since 0]',
+        "is 1001",
+      ],
+    ],
+    ["is not begun by a run that was stopped", { ...update, stopsAfter: 0 }, ["failed: interrupted"]],
+    [
       "of what hostform alone knows sends nothing",
       { ...update, config: { deletion_policy: "forget" } },
       ["save 1001 status=active suspended=false", "is 1001"],
@@ -471,9 +578,16 @@ describe("an order", () => {
     paid_at: paid ? "2026-11-21T10:00:00Z" : null,
   });
   const made =
-    (status: string, bill: unknown = null) =>
+    (status: string, bill: unknown = null, product = "shared") =>
     () => ({
-      service: { ...liveService, status, raw: {}, plan_id: 11, created_at: new Date(START).toISOString() },
+      service: {
+        ...liveService,
+        status,
+        product_type: product,
+        raw: {},
+        plan_id: 11,
+        created_at: new Date(START).toISOString(),
+      },
       invoice: bill,
     });
   const order = { type: "hosting_service", actions: ["create"] as const, config: ORDER };
@@ -565,6 +679,54 @@ describe("an order", () => {
       [...sentWith(" suspended=false"), "save 1001 status=Odd suspended=false", "invoice 31", "is 1001"],
     ],
     [
+      "that makes a password as well writes it to where it is to go",
+      {
+        ...order,
+        config: { ...ORDER, password_version: 1, secret_output: { file: "password" } },
+        over: { after: complete(kindOf("hosting_service"), { ...ORDER, secret_output: { file: "password" } }) },
+        answers: {
+          createService: made("active", null, "vps"),
+          resetPassword: () => ({ password: "made-up", names: "" }),
+        },
+      },
+      [
+        ...SENT,
+        "save 1001 status=active suspended=false",
+        "save 1001 status=active suspended=false [attempt resetPassword]",
+        "resetPassword 1001",
+        "save 1001 status=active suspended=false generated_password=made-up",
+        "write made-up",
+        "save 1001 status=active suspended=false",
+        "is 1001",
+      ],
+    ],
+    [
+      "of an earlier run that is found in the list is adopted: nothing is done to it along with that",
+      {
+        ...order,
+        config: { ...ORDER, suspended: true },
+        mark: { pending: { ...pending, operation: "createService" } } as PrivateMark,
+        live: [remote({ ...liveService, plan_id: 11 })],
+      },
+      ["save 1001 status=active suspended=false", "apply.replayed hosting_service.a", "is 1001"],
+    ],
+    [
+      "that repeats the answer of one that is gone records that its key is used up",
+      {
+        ...order,
+        mark: { waiting: [] },
+        live: [remote(liveService, "gone")],
+        answers: { createService: made("active") },
+      },
+      [
+        "save - [pending createService, waiting]",
+        SENT[1] ?? "",
+        "save 1001 [generation 1, waiting]",
+        "failed: apply.replayed",
+      ],
+    ],
+    ["is not begun by a run that was stopped", { ...order, stopsAfter: 0 }, ["failed: interrupted"]],
+    [
       "that is refused leaves nothing",
       { ...order, answers: { createService: refused } },
       [...SENT, "drop hosting_service.a", "failed: api.server"],
@@ -575,6 +737,18 @@ describe("an order", () => {
       ["save - [pending createService, generation 2]", SENT[1] ?? "", "save - [generation 2]", "failed: api.server"],
     ],
   ])("%s", async (_, one, expected) => expect(await trace(one)).toEqual(expected));
+
+  it("compares all that is known of it: what is not declared stays as it is", async () => {
+    const compared: JsonObject[] = [];
+    const update = (_: JsonObject, wanted: JsonObject) => {
+      compared.push(wanted);
+      return [];
+    };
+    await trace({ ...order, kind: { update }, answers: { createService: made("active") } });
+    expect(compared).toEqual([
+      expect.objectContaining({ ...ORDER, id: "1001", suspended: false, plan: liveService.plan }),
+    ]);
+  });
 
   it("again of what is gone is refused: the gone one is recorded as before", async () => {
     const gone = service({ status: "terminated" });
