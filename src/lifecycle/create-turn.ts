@@ -1,6 +1,7 @@
 import type { CreateTurn, EarlierCreate, Writer } from "../api/index.ts";
 import { type Created, type Kind, matches } from "../kinds/kind.ts";
 import { type Change, type Diagnostic, HostformError, inQuotes, type JsonObject } from "../model/index.ts";
+import type { Account } from "./account.ts";
 import { refuseStopped } from "./context.ts";
 import { type CreateContext, wasRefused } from "./creating.ts";
 import { believedAfterMs } from "./doubt.ts";
@@ -32,9 +33,8 @@ export async function createInTurn(
     isMyTurn = true;
     const owner = context.owner?.() ?? "";
     const { unknownAt } = turn.others(account.countAtStart, owner);
-    const believed = believedAfterMs(account.settings);
-    const settles = unknownAt === undefined ? 0 : Math.min(believed, unknownAt + believed - account.hostNow());
-    if (settles > 0) await pause(settles);
+    const left = unknownAt && unbelievedMs(account, unknownAt);
+    if (left) await pause(left);
     account.catchUp(turn);
     const note = () => ({ thing: thingOf(kind, change, planned, context.project), owner: context.owner?.() ?? "" });
     const earlier = change.private.pending === undefined ? turn.earlier(note(), account.countAtStart) : undefined;
@@ -61,6 +61,16 @@ export async function createInTurn(
   }
 }
 
+/**
+ * How long lists may still be without what a request made that left at `at`, in milliseconds: at most all of the time, if a
+ * clock was set back. Undefined when that time is over.
+ */
+function unbelievedMs(account: Account, at: number): number | undefined {
+  const believed = believedAfterMs(account.settings);
+  const left = Math.min(believed, at + believed - account.hostNow());
+  return left > 0 ? left : undefined;
+}
+
 /** Waits until the list shows what another run made, or must have shown it if it still exists: lists may lag. */
 async function untilShown(
   kind: Kind,
@@ -68,12 +78,12 @@ async function untilShown(
   { at }: EarlierCreate,
   { account, pause }: CreateContext,
 ): Promise<void> {
-  const left = at + believedAfterMs(account.settings) - account.hostNow();
-  if (left <= 0) return;
+  const left = unbelievedMs(account, at);
+  if (left === undefined) return;
   const parent = parentOf(kind, planned);
   const listed = [...(await account.list(kind, parent)).values()];
   if (listed.some(({ attributes }) => matches(kind, planned, attributes))) return;
-  await pause(Math.min(left, believedAfterMs(account.settings)));
+  await pause(left);
   account.outdate(kind, parent);
 }
 
@@ -81,7 +91,7 @@ async function untilShown(
 function thingOf(kind: Kind, { address, private: mark }: Change, planned: JsonObject, project: string): string {
   const order = () => idempotencyKey(project, kind.orderReference?.(planned) ?? address, mark.generation ?? 1);
   const key = kind.naturalKey(planned) ?? (kind.creation === "keyed" ? order() : undefined);
-  return key === undefined ? "" : JSON.stringify([kind.type, parentOf(kind, planned) ?? null, key]);
+  return key === undefined ? "" : JSON.stringify([kind.type, parentOf(kind, planned), key]);
 }
 
 /** A writer that notes each sending before it leaves, and takes the note back when nothing can have come of any. */
@@ -110,7 +120,7 @@ function madeElsewhere(
   planned: JsonObject,
   { at, outcome }: EarlierCreate,
 ): HostformError {
-  const object = kind.naturalKey(planned) ?? "ID";
+  const object = String(kind.naturalKey(planned));
   const when = new Date(at).toISOString();
   const diagnostic: Diagnostic = {
     severity: "error",

@@ -5,11 +5,20 @@ import { SharedCreateTurns } from "../../../src/api/create-turns.ts";
 import type { Mutation, Reader } from "../../../src/api/index.ts";
 import type { Kind } from "../../../src/kinds/kind.ts";
 import { Account } from "../../../src/lifecycle/index.ts";
-import type { Intent, JsonObject } from "../../../src/model/index.ts";
+import type { JsonObject, PrivateMark } from "../../../src/model/index.ts";
 import { changeOf, fakeRun, outcomeOf } from "../../support/changes.ts";
-import { testClock } from "../../support/clock.ts";
+import { START, testClock } from "../../support/clock.ts";
 import { temporaryFolder } from "../../support/ledgers.ts";
-import { failure, fakeAccount, fakeWriter, kindOf, liveWebhook, remote } from "../../support/subjects.ts";
+import {
+  failure,
+  fakeAccount,
+  fakeWriter,
+  kindOf,
+  liveGrant,
+  liveService,
+  liveWebhook,
+  remote,
+} from "../../support/subjects.ts";
 
 const HOOK = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
 const DOMAIN = {
@@ -20,18 +29,34 @@ const DOMAIN = {
   registrant_contact: {},
 };
 
+const GRANT = { service_id: "1001", email: "dev@acme.example", permission: "view" };
+const SERVER = { plan_id: 31, currency: "USD" };
+const CONFIGS: Readonly<Record<string, JsonObject>> = {
+  hosting_domain: DOMAIN,
+  hosting_grant: GRANT,
+  hosting_service: SERVER,
+  hosting_webhook: HOOK,
+};
+
 interface RunOptions {
   /** The state that the run has. */
   readonly owner?: string;
+  readonly project?: string;
   readonly stop?: AbortSignal;
+  readonly address?: string;
+  /** What is declared beside the usual. */
+  readonly config?: JsonObject;
   readonly anyway?: true;
-  readonly pending?: Intent;
-  /** What the host answers; default: it makes a webhook, or registers the domain. */
+  readonly mark?: PrivateMark;
+  /** What the host answers; default: it makes what is asked for. */
   readonly answer?: (mutation: Mutation, nth: number) => unknown;
 }
 
-/** A machine on which runs share a folder, and an account that they share. */
-function machine(type: string, isResettable = false) {
+/**
+ * A machine on which runs share a folder, and an account that they share.
+ * @param over what is other than usual about the kind.
+ */
+function machine(type: string, isResettable = false, over: Partial<Kind> = {}) {
   const file = path.join(temporaryFolder(), "token.creates");
   const clock = testClock();
   const fake = fakeAccount(kindOf(type));
@@ -46,36 +71,59 @@ function machine(type: string, isResettable = false) {
           if (clock.now() - (born.get(one.id) ?? 0) >= lagMs) yield one;
       },
     }),
+    ...over,
   };
   let made = 0;
-  const make = ({ endpoint }: Mutation) => {
+  const make = ({ endpoint, body }: Mutation) => {
     made += 1;
-    if (endpoint === "registerDomain")
-      return { id: `70${made}`, status: "pending", invoice: null, raw: { domain: "acme.example" } };
-    const record = { ...liveWebhook, id: `20${made}`, url: HOOK.url, events: HOOK.events };
-    fake.objects.set(record.id, remote(record));
-    born.set(record.id, clock.now());
-    return { ...record, raw: {}, secret: "whsec" };
+    const id = `20${made}`;
+    const created_at = new Date(clock.now()).toISOString();
+    const show = (record: JsonObject) => {
+      fake.objects.set(id, remote(record));
+      born.set(id, clock.now());
+      return { ...record, raw: {} };
+    };
+    if (endpoint === "registerDomain") return { id, status: "pending", invoice: null, raw: { domain: "acme.example" } };
+    if (endpoint === "createGrant") return show({ ...liveGrant, ...body, id });
+    if (endpoint === "createService")
+      return { service: show({ ...liveService, domain: null, ...body, id, created_at }), invoice: null };
+    return { ...show({ ...liveWebhook, ...body, id }), secret: "whsec" };
   };
 
+  const reader = { hostNow: clock.now, plans: { list: () => ({ all: async () => [] }) } } as unknown as Reader;
+
   /** A run that has begun: it has its account, and may have read it. */
-  const begin = ({ owner, stop, anyway, pending, answer = make }: RunOptions = {}) => {
+  const begin = ({
+    owner,
+    project = "acme",
+    stop,
+    address,
+    config: more,
+    anyway,
+    mark,
+    answer = make,
+  }: RunOptions = {}) => {
     const turns = new SharedCreateTurns(file, {
       clock,
       isResettable,
       onAlone: (reason) => expect.fail(String(reason)),
     });
     onTestFinished(() => turns.close());
-    const account = new Account({ hostNow: clock.now } as Reader, { statusWords: {} }, undefined, turns);
+    const account = new Account(reader, { statusWords: {} }, undefined, turns);
     const writer = fakeWriter(answer);
     const { context, records } = fakeRun(account, writer, {
-      pause: (ms) => clock.sleep(ms),
+      project,
+      pause: (ms) => {
+        expect(ms, "nothing to wait for is not waited for").toBeGreaterThan(0);
+        return clock.sleep(ms);
+      },
       owner: () => owner,
       ...(stop && { stop }),
     });
-    const config: JsonObject = type === "hosting_domain" ? DOMAIN : HOOK;
+    const config = { ...CONFIGS[type], ...more };
     const end = async () => {
-      const change = changeOf(type, config, { ...(anyway && { anyway }), private: pending ? { pending } : {} });
+      const own = { ...(address && { address }), ...(anyway && { anyway }), ...(mark && { private: mark }) };
+      const change = changeOf(type, config, own);
       const said = (await outcomeOf(kind, change, context)).diagnostics;
       return { sent: writer.sent.length, codes: said.map(({ code }) => code), said, records };
     };
@@ -100,14 +148,10 @@ describe("a create that another run on the machine made meanwhile", () => {
 
   it("costs no request when there was none: alone, after another run had ended, or when the other was refused", async () => {
     const { begin, asked } = machine("hosting_webhook");
-    const refused = begin({
-      answer: () => {
-        throw failure("answered", 422);
-      },
-    });
+    const other = begin({ answer: refused });
     const alone = begin();
-    await Promise.all([refused.read(), alone.read()]);
-    await refused.end();
+    await Promise.all([other.read(), alone.read()]);
+    await other.end();
     expect(await alone.end()).toMatchObject({ sent: 1 });
     const later = begin();
     await later.read();
@@ -189,7 +233,119 @@ describe("a create that another run on the machine made meanwhile", () => {
   });
 });
 
+const lost = () => {
+  throw failure("maybe");
+};
+const refused = () => {
+  throw failure("answered", 422);
+};
+
+describe("how long another run is waited for", () => {
+  const left: readonly (readonly [after: number, waits: number])[] = [
+    [1_000, 79_000],
+    [79_999, 1],
+    [80_000, 0],
+    [80_001, 0],
+    [-1_000, 80_000],
+  ];
+
+  it.each(left)("that made the same thing %d ms ago: %d ms, until lists are believed", async (after, waits) => {
+    const { begin, clock, lag } = machine("hosting_webhook");
+    lag(Number.POSITIVE_INFINITY);
+    await begin({ owner: "one" }).end();
+    clock.advance(after);
+    await begin({ owner: "two" }).end();
+    expect(clock.slept).toBe(waits);
+  });
+
+  it.each(left)("that lost an answer about anything %d ms ago: %d ms", async (after, waits) => {
+    const { begin, clock } = machine("hosting_domain");
+    await begin({ owner: "one", answer: lost }).end();
+    clock.advance(after);
+    const config = { domain: "another.example" };
+    expect(await begin({ owner: "two", config }).end()).toMatchObject({ sent: 1, codes: [] });
+    expect(clock.slept).toBe(waits);
+  });
+
+  it("of the same state: not at all, what it lost it knows itself", async () => {
+    const { begin, clock } = machine("hosting_domain");
+    await begin({ owner: "one", answer: lost }).end();
+    await begin({ owner: "one", config: { domain: "another.example" } }).end();
+    expect(clock.slept).toBe(0);
+  });
+
+  it.each<[string, string, RunOptions, RunOptions, boolean]>([
+    ["a server of the same address", "hosting_service", {}, {}, true],
+    ["a server of another address", "hosting_service", {}, { address: "hosting_service.b" }, false],
+    ["a server of another project", "hosting_service", {}, { project: "other" }, false],
+    [
+      "a server of the same reference at another address",
+      "hosting_service",
+      { config: { reference: "box" } },
+      { config: { reference: "box" }, address: "hosting_service.b" },
+      true,
+    ],
+    [
+      "a server of another reference",
+      "hosting_service",
+      { config: { reference: "box" } },
+      { config: { reference: "cube" } },
+      false,
+    ],
+    ["the first generation, said or not", "hosting_service", {}, { mark: { generation: 1 } }, true],
+    ["another generation", "hosting_service", { mark: { generation: 2 } }, { mark: { generation: 3 } }, false],
+    ["the same webhook at another address", "hosting_webhook", {}, { address: "hosting_webhook.b" }, true],
+    ["another webhook", "hosting_webhook", {}, { config: { url: "https://b.example" } }, false],
+    ["the same grant", "hosting_grant", {}, {}, true],
+    ["the same grant of another service", "hosting_grant", {}, { config: { service_id: "1002" } }, false],
+  ])("%s", async (_, type, first, second, waits) => {
+    const { begin, clock, lag, made } = machine(type);
+    lag(Number.POSITIVE_INFINITY);
+    await begin({ owner: "one", ...first }).end();
+    await begin({ owner: "two", ...second }).end();
+    expect([made(), clock.slept]).toEqual([2, waits ? 80_000 : 0]);
+  });
+
+  it("is not for what nothing tells from others: it may be any", async () => {
+    const { begin, clock, made } = machine("hosting_webhook", false, { naturalKey: () => undefined });
+    await begin({ owner: "one" }).end();
+    await begin({ owner: "two" }).end();
+    expect([made(), clock.slept]).toEqual([2, 0]);
+  });
+
+  it.each<[string, (nth: number) => unknown]>([
+    ["lost one answer, and was refused when it sent again", (nth) => (nth === 1 ? lost() : refused())],
+    [
+      "had one answer without the secret, and was refused when it made another",
+      (nth) => (nth === 1 ? { ...liveWebhook, raw: {}, secret: null } : nth === 2 ? null : refused()),
+    ],
+  ])("that %s: as for any that is not known", async (_, answer) => {
+    const { begin, clock, lag } = machine("hosting_webhook");
+    lag(Number.POSITIVE_INFINITY);
+    await begin({ owner: "one", answer: (_mutation, nth) => answer(nth) }).end();
+    const before = clock.slept;
+    await begin({ owner: "two" }).end();
+    expect(clock.slept - before).toBe(80_000);
+  });
+});
+
+describe("an order", () => {
+  it("that no other run has made is new", async () => {
+    const { begin } = machine("hosting_service");
+    const { account, end } = begin({ owner: "one" });
+    expect(await end()).toMatchObject({ sent: 1, codes: [] });
+    expect(account.isNew("201")).toBe(true);
+  });
+});
+
 describe("a domain, which nothing shows", () => {
+  it("whose own answer was lost is the user's to settle, whatever other runs did", async () => {
+    const { begin } = machine("hosting_domain");
+    await begin({ owner: "one" }).end();
+    const pending = { since: new Date(START).toISOString(), operation: "registerDomain" };
+    expect(await begin({ owner: "two", mark: { pending } }).end()).toMatchObject({ sent: 0, codes: ["plan.pending"] });
+  });
+
   it("is refused to another state of this machine, whatever became of it there", async () => {
     const { begin, made } = machine("hosting_domain");
     expect(await begin({ owner: "one" }).end()).toMatchObject({ sent: 1, codes: [] });
@@ -211,13 +367,10 @@ describe("a domain, which nothing shows", () => {
 
   it("is refused when its answer was lost there", async () => {
     const { begin } = machine("hosting_domain");
-    const lost = begin({
-      owner: "one",
-      answer: () => {
-        throw failure("maybe");
-      },
+    expect(await begin({ owner: "one", answer: lost }).end()).toMatchObject({
+      sent: 1,
+      codes: ["api.server", "plan.pending"],
     });
-    expect(await lost.end()).toMatchObject({ sent: 1, codes: ["api.server", "plan.pending"] });
     const { sent, said } = await begin({ owner: "two" }).end();
     expect({ sent, summary: said[0]?.summary }).toEqual({
       sent: 0,
@@ -227,13 +380,7 @@ describe("a domain, which nothing shows", () => {
 
   it("is ordered when the other one was refused by the API, when the user insists, and by the state that had it before", async () => {
     const { begin, made } = machine("hosting_domain");
-    const refused = begin({
-      owner: "one",
-      answer: () => {
-        throw failure("answered", 422);
-      },
-    });
-    await refused.end();
+    await begin({ owner: "one", answer: refused }).end();
     expect(await begin({ owner: "two" }).end(), "the other was refused").toMatchObject({ sent: 1 });
     expect(await begin({ owner: "three", anyway: true }).end(), "the user insists").toMatchObject({ sent: 1 });
     expect(await begin({ owner: "three" }).end(), "its own, which it let go of").toMatchObject({ sent: 1 });
@@ -248,8 +395,25 @@ describe("a domain, which nothing shows", () => {
   });
 });
 
-describe("a run that is stopped while it waits for its turn", () => {
-  it("sends nothing, records nothing, and says so", async () => {
+describe("a run that is stopped", () => {
+  it("while it makes something says what became of that", async () => {
+    const { begin } = machine("hosting_webhook");
+    const stop = new AbortController();
+    const answer = () => {
+      stop.abort();
+      return refused();
+    };
+    expect(await begin({ stop: stop.signal, answer }).end()).toMatchObject({ sent: 1, codes: ["api.server"] });
+  });
+
+  it("is told so only if that is why it has no turn", async () => {
+    const { begin } = machine("hosting_webhook");
+    const run = begin({ stop: new AbortController().signal });
+    Object.assign(run.account.turns ?? {}, { run: () => Promise.reject(new Error("no turns")) });
+    await expect(run.end()).rejects.toThrow("no turns");
+  });
+
+  it("while it waits for its turn sends nothing, records nothing, and says so", async () => {
     const { begin, clock, file } = machine("hosting_webhook");
     const other = new SharedCreateTurns(file, { clock, onAlone: (reason) => expect.fail(String(reason)) });
     onTestFinished(() => other.close());
