@@ -33,28 +33,27 @@ export async function createListable(
   /** The request that is out and whose outcome is not known. */
   let open = change.private.pending;
   let lost: unknown;
-  let silent = 0;
-  /** The first request of this run whose answer was lost. */
-  let first: Intent | undefined;
+  let isSilent = false;
   const before = open === undefined ? await present(kind, change, planned, context) : [];
   const known = [...(open?.known ?? before.map(({ id }) => id))];
   for (let sendings = 1; ; sendings++) {
     if (open !== undefined) {
       const made = await (open.accepted ? findAccepted : findMade)(kind, change, planned, open, context);
       if (made !== undefined && !tellsOnce(kind)) return adopted(kind, planned, made, context);
-      if (made !== undefined) await replaceLost(kind, change, made, open, context);
+      if (made !== undefined) {
+        await replaceLost(kind, change, made, open, context);
+        open = undefined;
+      }
     }
     if (sendings > MOST_SENDINGS) throw lost;
     const now = account.hostNow();
     const intent = open === undefined ? intentOf(mutation, now, known) : resent(open, now);
     await context.markPending(intent);
-    open = intent;
     let answer: Parameters<Kind["created"]>[0];
     try {
       answer = await writer.perform(mutation);
     } catch (error) {
-      const isOnly = change.private.pending === undefined && first === undefined;
-      const early = isOnly ? await notLiveYet(kind, change.address, planned, error, context) : undefined;
+      const early = open === undefined ? await notLiveYet(kind, change.address, planned, error, context) : undefined;
       const made = early && !wasRefused(error) ? await findMade(kind, change, planned, intent, context) : undefined;
       if (made !== undefined) return adopted(kind, planned, made, context);
       if (early !== undefined) {
@@ -63,27 +62,23 @@ export async function createListable(
       }
       if (wasRefused(error)) {
         // A refusal says nothing of an earlier sending: the list may not have shown that yet.
-        const earlier = change.private.pending ?? first;
-        if (earlier !== undefined) {
-          if (!notSent(error)) throw refusedAgain(change, earlier, error);
-          // The sending that is open is the earlier one: what it made is older than this one.
-          await context.markPending(earlier, {});
-          throw error;
-        }
-        await context.unmark();
+        if (open === undefined) await context.unmark();
+        else if (!notSent(error)) throw refusedAgain(change, open, error);
+        // The sending that is open is the earlier one: what it made is older than this one.
+        else await context.markPending(open, {});
+        throw error;
       }
-      if (!(error instanceof ApiError) || error.reached !== "maybe") throw error;
+      if (!(error instanceof ApiError)) throw error;
       lost = error;
-      first ??= intent;
+      open = intent;
       continue;
     }
     const told = kind.created(answer, planned, account.settings);
     const made = told.id === null || told.unclear ? await named(kind, change, planned, told, intent, context) : told;
     // An answer without the secret that it alone tells is a lost answer; twice, and the host does not tell it.
-    silent += tellsOnce(kind, made.attributes) ? 1 : 0;
-    if (!tellsOnce(kind, made.attributes) || silent === 2) return made;
-    const useless: Remote = { id: String(made.id), attributes: made.attributes, phase: "live" };
-    await replaceLost(kind, change, useless, intent, context);
+    if (!tellsOnce(kind, made.attributes) || isSilent) return made;
+    isSilent = true;
+    await replaceLost(kind, change, made, intent, context);
     open = undefined;
   }
 }
@@ -108,7 +103,7 @@ async function present(
   if (free.length > 0 && !change.anyway && !isReplacement(change))
     throw new HostformError([unreadable(own, planned, free)]);
   // What a replacement takes the place of may look the same; anything else with the same natural key may not be there.
-  const isReplaced = ({ id }: Remote) => isReplacement(change) && id === change.before?.id;
+  const isReplaced = ({ id }: Remote) => id === change.before?.id;
   if (there.every((remote) => isReplaced(remote) || replaces?.(remote))) return there;
   throw new HostformError([existing(own, there)]);
 }
@@ -117,7 +112,7 @@ async function present(
 async function replaceLost(
   kind: Kind,
   { address }: Change,
-  made: Remote,
+  made: Pick<Created, "id" | "attributes">,
   intent: Intent,
   { discard, warn }: CreateContext,
 ): Promise<void> {
@@ -148,6 +143,6 @@ async function named(
   // Whatever comes of looking: what only the answer could tell is kept.
   const { id: _, ...told } = made.attributes;
   const listed = await findAccepted(kind, change, planned, intent, context, told);
-  const seen = Object.entries(listed.attributes).filter(([name, value]) => value !== null || !(name in told));
+  const seen = Object.entries(listed.attributes).filter(([, value]) => value !== null);
   return { ...made, id: listed.id, attributes: { ...told, ...Object.fromEntries(seen) } };
 }

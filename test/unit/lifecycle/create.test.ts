@@ -64,6 +64,7 @@ async function run(
   const last = records.at(-1);
   return {
     ...(outcome instanceof HostformError ? { codes: outcome.diagnostics.map(({ code }) => code) } : outcome),
+    details: outcome.diagnostics.map(({ detail }) => detail),
     sent: writer.sent.length,
     mutations: writer.sent,
     records,
@@ -126,6 +127,113 @@ describe("a listable create", () => {
       expect(result.pending !== undefined).toBe(expected.id === null);
     },
   );
+
+  it.each([
+    ["another address is to make the same", 0, "hosting_grant.other"],
+    ["no other address is", 1, undefined],
+  ])("when %s is sent %d times", async (_, sent, other) => {
+    const result = await run("hosting_grant", GRANT, () => grantRecord, { context: { claim: () => other } });
+    expect(result).toMatchObject(other ? { sent, codes: ["config.duplicate"], records: [] } : { sent });
+  });
+
+  const since = "2026-11-21T09:00:00.000Z";
+  const pending = { since, operation: "createGrant", params: { id: "1001" } };
+  const at = (ms: number) => new Date(START + ms).toISOString();
+  const [now, later] = [at(0), at(WAIT)];
+
+  // What a request of before has made may still come to light, whatever becomes of the next one.
+  it.each<[string, object | undefined, Reached[], string[], object]>([
+    ["of an earlier run: refused", pending, ["answered"], ["api.server", "plan.pending"], { since, resent: now }],
+    ["of an earlier run: does not leave", pending, ["no"], ["api.server"], { since }],
+    [
+      "of this run: refused",
+      undefined,
+      ["maybe", "answered"],
+      ["api.server", "plan.pending"],
+      { since: now, resent: later },
+    ],
+    ["of this run: does not leave", undefined, ["maybe", "no"], ["api.server"], { since: now }],
+    ["of both: does not leave", pending, ["maybe", "no"], ["api.server"], { since, resent: now }],
+  ])("sent again after a lost answer %s, and stays pending", async (_, earlier, reaches, codes, left) => {
+    const parentKind = { ...kindOf("hosting_service"), get: async () => remote(liveService, "pending") };
+    const result = await run(
+      "hosting_grant",
+      GRANT,
+      (_mutation, nth) => {
+        const reached = reaches[nth - 1] ?? "maybe";
+        throw failure(reached, reached === "maybe" ? 500 : 409);
+      },
+      { ...(earlier && { private: { pending } }), context: { parentKind } },
+    );
+    expect(result).toMatchObject({ sent: reaches.length, codes });
+    const { since: first, resent, ...rest } = result.pending ?? { since: "none" };
+    expect({ since: first, ...(resent && { resent }) }).toEqual(left);
+    expect(rest).toMatchObject({ operation: "createGrant", params: { id: "1001" } });
+    if (codes.length > 1) expect(result.details?.at(-1)).toMatch(/It was sent as it was then: \{.*\}\.$/);
+  });
+
+  it("refused in place of one that was deleted is over: nothing is pending", async () => {
+    const mark = { since: now, operation: "createWebhook", body: HOOK };
+    const result = await run(
+      "hosting_webhook",
+      HOOK,
+      ({ endpoint }) => {
+        if (endpoint === "createWebhook") throw failure("answered", 422);
+        return null;
+      },
+      { private: { pending: mark }, live: [{ ...liveWebhook, created_at: now }] },
+    );
+    expect(result).toMatchObject({ sent: 2, codes: ["api.server"] });
+    expect(result.records.at(-1)).toBe("dropped");
+  });
+
+  it("sent again remembers what was there before the first sending", async () => {
+    const mark = { since, operation: "createWebhook", body: HOOK, known: ["150"] };
+    const result = await run(
+      "hosting_webhook",
+      HOOK,
+      ({ endpoint }, nth) => (endpoint === "deleteWebhook" ? null : { ...hookRecord, secret: nth === 1 ? null : "s" }),
+      { private: { pending: mark }, live: [{ ...liveWebhook, id: "150" }] },
+    );
+    const marks = result.records.flatMap((record) => (record === "dropped" ? [] : [record.private.pending]));
+    expect(marks.filter(Boolean).map((each) => each?.known)).toEqual([["150"], ["150"], ["150"]]);
+    expect(result).toMatchObject({ sent: 3, id: "201", pending: undefined });
+  });
+
+  it("that an earlier run began, and whose answer named nothing, is looked for and never sent again", async () => {
+    const mark = { private: { pending: { ...pending, accepted: true as const } } };
+    expect(await run("hosting_grant", GRANT, () => grantRecord, mark)).toMatchObject({
+      sent: 0,
+      codes: ["plan.pending"],
+      pending: { accepted: true },
+    });
+  });
+
+  const isReplaced: Partial<ApplyContext> = { replaces: () => true };
+  it.each<[string, JsonObject, Parameters<typeof run>[3]]>([
+    ["what it takes the place of", {}, { context: isReplaced }],
+    ["what it takes the place of, and what cannot be read", { events: [] }, { context: isReplaced }],
+    [
+      "what cannot be read, in a replacement: it may be what is replaced",
+      { events: [] },
+      { actions: ["create", "delete"], before: { id: "150" } },
+    ],
+  ])("does not stop at %s", async (_, hidden, over) => {
+    const live = [{ ...liveWebhook, id: "150", ...hidden }];
+    const result = await run("hosting_webhook", HOOK, () => hookRecord, { ...over, live });
+    expect(result.mutations[0]?.endpoint).toBe("createWebhook");
+  });
+
+  it.each([
+    ["what the list says", "2026-11-21T10:00:00Z", "2026-11-21T10:00:00Z"],
+    ["what the answer said, where the list says nothing", null, "2026-11-21T10:00:09Z"],
+  ])("answered without an id records %s", async (_, listed, recorded) => {
+    const result = await run("hosting_webhook", HOOK, (_mutation, _nth, fake) => {
+      fake.objects.set("201", remote({ ...liveWebhook, created_at: listed }));
+      return { ...hookRecord, id: "job-7", url: null, events: [], created_at: "2026-11-21T10:00:09Z" };
+    });
+    expect(result.records.at(-1)).toMatchObject({ attributes: { id: "201", created_at: recorded, secret: "whsec_1" } });
+  });
 
   it("writes down the request and what was there like it, before it is sent", async () => {
     const older = { ...liveWebhook, id: "150" };
@@ -587,7 +695,10 @@ describe("a keyed create", () => {
     expect(result.records.at(-1)).toMatchObject({ private: { created: new Date(START).toISOString() } });
     // What nothing lists needs none.
     const domain = await run("hosting_domain", DOMAIN, () => null);
-    expect(domain.records.at(-1)).toMatchObject({ private: {} });
+    expect(domain.records.at(-1)).toHaveProperty("private", {});
+    const pending = { since: new Date(START).toISOString(), operation: "createService" };
+    const adopted = await run("hosting_service", ORDER, () => null, { private: { pending }, live: [liveService] });
+    expect(adopted.records.at(-1)).toHaveProperty("private", {});
   });
 
   it("refused when it is sent again leaves the doubt about the first sending", async () => {

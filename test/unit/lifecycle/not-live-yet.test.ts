@@ -74,7 +74,8 @@ async function grant(host: Host) {
   const change = changeOf("hosting_grant", GRANT, { address: WHERE });
   const outcome = await applyChange(fake.kind, change, GRANT, context).catch((error: unknown) => error);
   const isWait = outcome instanceof NotLiveYet;
-  return { isWait, says: isWait ? outcome.message : undefined, outcome, sent, waits, last: records.at(-1), looks };
+  const says = isWait ? outcome.message : undefined;
+  return { isWait, says, outcome, sent, waits, last: records.at(-1), looks, asked: fake.asked };
 }
 
 describe("a grant of a service that is not live yet", () => {
@@ -84,9 +85,9 @@ describe("a grant of a service that is not live yet", () => {
     ["invoices not readable", { phases: ["pending"] }, "it is not known whether it is paid"],
     ["no invoice", { phases: ["pending"], paid: [] }, "it is not known whether it is paid"],
   ])("(%s) is left for later at once, and nothing is recorded of it", async (_, host, why) => {
-    const { says, sent, waits, last } = await grant(host);
+    const { says, sent, waits, last, asked } = await grant(host);
     expect(says).toBe(`${WHERE} waits until service 1001 is live: ${why}`);
-    expect({ sent, waits, last }).toEqual({ sent: 1, waits: 0, last: "dropped" });
+    expect({ sent, waits, last, asked }).toEqual({ sent: 1, waits: 0, last: "dropped", asked: [] });
   });
 
   it("that is paid is waited for, and the grant is made", async () => {
