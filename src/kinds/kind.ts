@@ -42,7 +42,7 @@ export interface Step<E extends MutationName = MutationName> {
   /** What people read while it runs: "suspending". */
   readonly name: string;
   readonly mutation: Mutation<E>;
-  /** The attributes that the answer makes known. */
+  /** The attributes that the answer makes known, and what there is to say of it: an error ends the change as not completed. */
   accept(answer: Answers[E]): { readonly attributes: JsonObject; readonly warning?: Diagnostic };
   /** For queued jobs (§3): the phase of the object that shows that the job is done. Absent: done with the answer. */
   readonly toward?: "live" | "suspended";
@@ -59,7 +59,7 @@ export interface Created {
   readonly replayed?: boolean;
   /** The answer, though one of success, tells nothing of an object but perhaps an id, which may be that of a job. */
   readonly unclear?: true;
-  /** A one-time secret that did not come, for example. */
+  /** What there is to say of it. An error, as of a one-time secret that did not come, ends the change as not completed. */
   readonly warning?: Diagnostic;
 }
 

@@ -84,11 +84,11 @@ between.`,
       answer !== null && answer.secret !== null
         ? undefined
         : {
-            severity: "warning" as const,
-            code: "api.malformed" as const,
+            severity: "error" as const,
+            code: "secret.lost" as const,
             summary: "The API's answer holds no signing secret",
-            detail: `The subscription was made, but its secret, which is told only once, did not come.${answer?.names === undefined ? "" : ` The names in the answer: ${answer.names}.`}`,
-            fix: "Remove the subscription and apply again to get a new one, if the receiver verifies signatures.",
+            detail: `The webhook was made and is recorded, but its secret, which only that answer shows, did not come: no receiver can verify its events.${answer?.names === undefined ? "" : ` The names in the answer: ${answer.names}.`}`,
+            fix: "To have another one with a secret: remove it in the dashboard, and apply again. If the dashboard shows its secret or rotates it, give that to the receiver instead.",
           };
     return {
       id: answer?.id ?? null,

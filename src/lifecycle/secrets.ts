@@ -98,7 +98,7 @@ export function planSecret(
     };
   }
   if (tellsOnce(kind, before) && known(before[secret.fingerprint]) === undefined && isMade(before)) {
-    return { ...nothing, diagnostics: [{ ...neverCame(kind, address, secret, output), severity: "warning" }] };
+    return { ...nothing, diagnostics: [neverCame(kind, address, secret, output)] };
   }
   const old = outputIn(before);
   const gone = known(before[secret.fingerprint]) !== undefined;
@@ -110,7 +110,7 @@ const isMade = ({ id }: JsonObject) => (id ?? null) !== null;
 /** The words for a secret that is to be written out, and that nobody here was told. */
 function neverCame(kind: Kind, address: string, { name }: OneTimeSecret, output: SecretOutput): Diagnostic {
   return {
-    severity: "error",
+    severity: "warning",
     code: "secret.output",
     summary: `The ${name} of ${address} is not known and could not be written to ${outputPlace(output)}`,
     detail: `The API tells it only when the ${kind.noun} is made. It did not come then, or the ${kind.noun} was made elsewhere.`,
@@ -163,7 +163,7 @@ function bringsSecret(kind: Kind, { actions, after_unknown }: Change): boolean {
 /**
  * Writes the secret of a resource, if it has one, to where it is to go. A new one that cannot be written stays, with a
  * warning: the object is made. For an earlier one it was all that was to be done.
- * @returns the attributes, without the secret when it was written; an error for one that did not come.
+ * @returns the attributes, without the secret when it was written.
  * @throws HostformError `secret.output`.
  */
 export async function writeSecret(
@@ -175,11 +175,8 @@ export async function writeSecret(
   const secret = oneTimeSecret(kind);
   const output = outputIn(attributes);
   const value = secret && known(attributes[secret.name]);
-  if (secret === undefined || output === undefined || outputs === undefined) return { attributes, notices: [] };
-  if (value === undefined) {
-    const lost = bringsSecret(kind, change) && tellsOnce(kind, attributes) && isMade(attributes);
-    return { attributes, notices: lost ? [neverCame(kind, change.address, secret, output)] : [] };
-  }
+  if (secret === undefined || value === undefined || output === undefined || outputs === undefined)
+    return { attributes, notices: [] };
   try {
     await outputs.write(output, nameOf(change, secret), value);
   } catch (error) {

@@ -80,6 +80,28 @@ output "secret" {
     await terraform.expectNoChanges();
   });
 
+  it.each([
+    ["deleted first", ""],
+    ["created first", "lifecycle {\n  create_before_destroy = true\n}"],
+  ])("whose secret did not come fails and is tainted; the next apply replaces it (%s)", async (_, lifecycle) => {
+    const terraform = await start(hook(TWO, lifecycle));
+    terraform.control.addFault({ method: "POST", path: "/webhooks", phase: "after", status: 201, body: "", times: 2 });
+    const failed = await terraform.apply();
+    expect(failed.code).toBe(1);
+    expect(failed.errors).toMatchObject([{ address: HOOK, summary: "The API's answer holds no signing secret" }]);
+    expect(terraform.attributes(HOOK)).toMatchObject({ id: "202", secret: null });
+
+    await terraform.well("untaint", HOOK);
+    await terraform.expectNoChanges();
+    await terraform.well("taint", HOOK);
+    expect((await terraform.planned()).changes).toEqual({ [HOOK]: "replace" });
+    await terraform.applied();
+    expect(terraform.control.list("webhooks").map(({ id }) => id)).toEqual([203]);
+    expect(terraform.attributes(HOOK)).toMatchObject({ id: "203", secret: secretOf(terraform) });
+    terraform.believeLists();
+    await terraform.expectNoChanges();
+  });
+
   it("is imported without its secret; one that exists already is offered", async () => {
     const terraform = await start(hook(TWO));
     const { id, secret } = terraform.control.create("webhooks", {

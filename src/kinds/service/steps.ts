@@ -20,8 +20,8 @@ export function passwordStep(prior: JsonObject, planned: JsonObject, config: Jso
       const earlier = { generated_password: null, generated_password_fingerprint: null };
       if (given) return { attributes: { ...done, ...earlier } };
       const warning: Diagnostic = {
-        severity: "warning",
-        code: "api.malformed",
+        severity: "error",
+        code: "secret.lost",
         summary: "The API's answer holds no generated password",
         detail: "The password was reset, but the answer, the only way to learn it, did not contain it.",
         fix: "Apply again to have another one generated.",

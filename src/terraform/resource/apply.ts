@@ -1,5 +1,13 @@
 import type { Kind, Settings } from "../../kinds/kind.ts";
-import { applyChange, attributesOf, explain, isDoubtful, parentOf, settledMark } from "../../lifecycle/index.ts";
+import {
+  applyChange,
+  attributesOf,
+  explain,
+  isDoubtful,
+  parentOf,
+  settledMark,
+  tellsOnce,
+} from "../../lifecycle/index.ts";
 import {
   type Change,
   type Diagnostic,
@@ -19,7 +27,18 @@ import { claimOf, type Front, unclaim } from "./front.ts";
 import { dropReplacing } from "./making-room.ts";
 import type { Mark } from "./mark.ts";
 import { standingNoteOf } from "./noted.ts";
-import { defect, different, incomplete, notices, notKnown, notUnderstood, otherHost, twice, waits } from "./notices.ts";
+import {
+  defect,
+  different,
+  incomplete,
+  notices,
+  notKnown,
+  notUnderstood,
+  otherHost,
+  secretLost,
+  twice,
+  waits,
+} from "./notices.ts";
 import { checkOrder } from "./order-name.ts";
 import { declaredIn, labelOf, nameOf, recordedAs, withFront } from "./subject.ts";
 
@@ -44,7 +63,7 @@ export interface ApplyQuestion {
 /**
  * Makes or changes one object. Terraform marks what fails in its creation as tainted and makes it anew with the next
  * apply, which would be a second order: so, once something was or may have been made, whatever fails is a warning, and what
- * is known of the object goes into the state, with the mark of what is not.
+ * is known of the object goes into the state, with the mark of what is not. Only a webhook whose secret is lost is tainted.
  */
 export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Front): Promise<ApplyAnswer> {
   const { replacing: _, ...mark } = asked.mark;
@@ -217,7 +236,9 @@ interface Failure {
   readonly name: string | undefined;
 }
 
-/** A failure. What was made, or may have been, is in the answer, and then there are only warnings. */
+const isLost = ({ code, severity }: Diagnostic) => code === "secret.lost" && severity === "error";
+
+/** A failure. What was made, or may have been, is in the answer, and then there are only warnings: nothing paid is tainted. */
 function failed(
   kind: Kind,
   question: ApplyQuestion,
@@ -247,7 +268,13 @@ function failed(
   const kept = { ...mark, ...origin(name, front) };
   const answer = settled(kind, question, resource.attributes, kept, []);
   // Terraform taints what fails in its creation only: a later settling that fails may be red, and is to be in CI.
-  const severity = question.prior === null ? ("warning" as const) : ("error" as const);
+  const isNew = question.prior === null;
+  // A webhook without its secret costs nothing and is of no use: tainted, the next apply replaces it.
+  if (tellsOnce(kind, resource.attributes) && told.some(isLost)) {
+    const diagnostics = told.map((each) => (isLost(each) ? secretLost(each, isNew) : each));
+    return { ...answer, mark: { ...kept, ...(isNew && { lost: true }) }, diagnostics };
+  }
+  const severity = isNew ? ("warning" as const) : ("error" as const);
   const warnings = told.map((each) => ({ ...each, severity }));
   const said = told.some(({ code }) => code === "plan.pending");
   const end = unclear ? (said ? [] : [notKnown(kind)]) : [incomplete(kind, resource)];

@@ -24,6 +24,8 @@ export class Front {
   readonly #imported = new Set<string>();
   /** Names of what the state holds without an id. */
   readonly #doubts = new Set<string>();
+  /** Objects that Terraform has tainted because their secret is lost: type and name -> id. */
+  readonly #lost = new Map<string, string>();
   readonly #said = new Set<string>();
 
   /** @param coalesce false: every object is read by itself (for comparison). */
@@ -88,6 +90,16 @@ export class Front {
   /** Whether the state has, under this name, something of which it is not known whether it was made. */
   isInDoubt(kind: Kind, name: string | undefined): boolean {
     return name !== undefined && this.#doubts.has(`${kind.type} ${name}`);
+  }
+
+  /** The secret of a recorded object is lost: of what is tainted, Terraform plans nothing but a create. */
+  losing(kind: Kind, attributes: JsonObject): void {
+    this.#lost.set(`${kind.type} ${nameOf(kind, attributes)}`, String(attributes.id));
+  }
+
+  /** The recorded object of this name whose secret is lost. */
+  lostAs(kind: Kind, name: string | undefined): string | undefined {
+    return this.#lost.get(`${kind.type} ${name}`);
   }
 
   /** An object was imported in this process. */

@@ -19,6 +19,8 @@ export interface Mark extends PrivateMark {
   readonly made?: string;
   /** The host whose ids are meant ({@link Session.host}). */
   readonly host?: string;
+  /** Its one-time secret did not come with its creation: Terraform has it marked as tainted, unless its user took that back. */
+  readonly lost?: true;
   /** In a plan only: the object that a create would take the place of, if this becomes a replacement. */
   readonly replacing?: Replaced;
 }

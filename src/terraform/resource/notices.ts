@@ -57,6 +57,15 @@ export function notKnown(kind: Kind): Diagnostic {
   };
 }
 
+/** A one-time secret did not come. @param isTainted whether Terraform marks the object, as it does one whose creation fails. */
+export function secretLost(said: Diagnostic, isTainted: boolean): Diagnostic {
+  const again = isTainted
+    ? "Apply again: Terraform has marked it as tainted and replaces it."
+    : "`terraform apply -replace=ADDRESS` makes another one, with a secret.";
+  const keep = isTainted ? "`terraform untaint ADDRESS`, and give" : "give";
+  return { ...said, fix: `${again} If the dashboard shows its secret or rotates it: ${keep} that to the receiver.` };
+}
+
 export function incomplete(kind: Kind, { attributes }: ResourceState): Diagnostic {
   return {
     severity: "warning",

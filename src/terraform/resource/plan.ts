@@ -93,9 +93,12 @@ function inputOf(kind: Kind, own: Own, { account }: Front): PlanInput {
   };
 }
 
-async function planCreate(kind: Kind, config: ValueObject, mark: Mark, front: Front): Promise<PlanAnswer> {
+async function planCreate(kind: Kind, config: ValueObject, asked: Mark, front: Front): Promise<PlanAnswer> {
   const declared = declaredIn(kind, config);
   const name = nameOf(kind, declared);
+  // Terraform does not show a tainted object to the plan of what takes its place.
+  const lost = front.lostAs(kind, name);
+  const mark = lost === undefined ? asked : { replacing: { id: lost }, ...asked };
   const { note, elsewhere } = await standingNoteOf(kind, name, front);
   // What an earlier process began or made under this name is settled by the apply: nothing new is made beside it.
   const known = note !== undefined || elsewhere !== undefined;

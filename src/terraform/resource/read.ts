@@ -62,6 +62,7 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, fr
     dropNote();
     const { values, mark: left } = withoutWaiting(kind, seen.attributes, { ...kept, host }, seen.phase);
     const state = withFront(kind, values, recorded) as JsonObject;
+    if (left.lost) front.losing(kind, state);
     const diagnostics = [
       ...(left.deposed === undefined ? [] : [leftBehind(kind, left.deposed)]),
       ...(seen.unlisted === undefined ? [] : [notListed(kind, prior.address, seen.unlisted)]),

@@ -7,6 +7,7 @@ import {
   ApiError,
   type ApplyEvent,
   type Change,
+  isFulfilled,
   type JsonObject,
   type Plan,
   type PrivateMark,
@@ -157,6 +158,19 @@ describe("what is reported", () => {
     invoice,
   });
   const bill = { id: "31", raw: {}, status: "unpaid", total: 500, currency: "USD", paid_at: null };
+
+  it("is not completed where the answer held no secret, though the object is made and recorded", async () => {
+    const config = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
+    const address = "hosting_webhook.a";
+    const create = change(address, { actions: ["create"], after: hook({ ...config, id: null }), config });
+    const { result, puts } = await run([create], {
+      config: { [address]: config },
+      answer: ({ endpoint }) => (endpoint === "createWebhook" ? { ...liveWebhook, raw: {}, secret: null } : undefined),
+    });
+    expect(puts.at(-1)).toMatchObject({ address, attributes: { id: "201", secret: null }, private: {} });
+    expect(result.outcomes[0]?.diagnostics[0]).toMatchObject({ severity: "error", code: "secret.lost" });
+    expect(isFulfilled(result)).toBe(false);
+  });
 
   it("is each change with its id, its seconds, its invoice and what it waits for", async () => {
     const { result, events } = await run([order], { config: { [A]: ORDER }, answer: () => made("pending", bill) });

@@ -192,12 +192,12 @@ describe("update of a service", () => {
     expect(suspended.map(({ endpoint }) => endpoint)).toEqual(["resetPassword", "suspendService"]);
   });
 
-  it("warns when a generated password did not come: it is told only once", () => {
+  it("fails when a generated password did not come: it is told only once", () => {
     const [step] = service.update?.({ ...live, product_type: "vps" }, { ...live, password_version: 1 }, {}) ?? [];
     expect(step?.accept({ password: null } as never)).toMatchObject({
       // The version is not recorded: the next apply has another one generated.
       attributes: { generated_password: null },
-      warning: { severity: "warning", code: "api.malformed" },
+      warning: { severity: "error", code: "secret.lost" },
     });
     expect(step?.accept({ password: "s3cret-word" } as never)).toEqual({
       // The fingerprint is that of an earlier one, which `secret_output` took.
@@ -239,7 +239,7 @@ describe("created", () => {
     const record = { id: "201", raw: {}, url: "https://a.example", events: [], created_at: null, secret: null };
     expect(webhook.created(record as never, {}, settings)).toMatchObject({
       id: "201",
-      warning: { severity: "warning" },
+      warning: { severity: "error", code: "secret.lost" },
     });
     const { warning, attributes } = webhook.created({ ...record, secret: "whsec" } as never, {}, settings);
     expect([warning, attributes.secret]).toEqual([undefined, "whsec"]);

@@ -527,8 +527,7 @@ describe("a change in place", () => {
         "resetPassword 1001",
         "save 1001 status=active suspended=false",
         "save 1001 status=active suspended=false",
-        "api.malformed hosting_service.a",
-        "is 1001",
+        "failed: secret.lost",
       ],
     ],
     [

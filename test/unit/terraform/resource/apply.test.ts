@@ -112,6 +112,27 @@ describe("a create", () => {
     expect(codesOf(answer.diagnostics)).toContain("warning api.server");
   });
 
+  it("whose answers hold no secret is an error, and the object is held: Terraform taints and replaces it", async () => {
+    const { answer, sent } = await ask("hosting_webhook", HOOK, { answer: () => ({ ...hookMade(), secret: null }) });
+    expect(sent, "made again once").toEqual(["createWebhook", "deleteWebhook", "createWebhook"]);
+    expect(answer.state).toMatchObject({ id: "201", secret: null });
+    expect(answer.mark.lost).toBe(true);
+    expect(codesOf(answer.diagnostics)).toEqual(["error secret.lost", "warning secret.lost"]);
+    expect(answer.diagnostics[0]?.fix).toContain("Apply again: Terraform has marked it as tainted");
+  });
+
+  it("of a paid server whose generated password is lost taints nothing: a warning, and the next plan has it", async () => {
+    const config = { plan_id: 31, currency: "USD", reference: "box", password_version: 1 };
+    const { answer } = await ask("hosting_service", config, {
+      answer: ({ endpoint }) =>
+        endpoint === "resetPassword"
+          ? { password: null }
+          : { service: { ...ordered()().service, domain: null, product_type: "vps" }, invoice: null },
+    });
+    expect(codesOf(answer.diagnostics)).toEqual(["warning secret.lost", "warning apply.skipped"]);
+    expect(answer.mark.waiting).toEqual(["password_version"]);
+  });
+
   it("of what is not live yet waits with what needs a live one, and says so", async () => {
     const { answer, sent } = await ask(
       "hosting_service",
