@@ -3,10 +3,8 @@ import {
   attributesOf,
   certainlyMade,
   type Doubtful,
-  isJustCreated,
   newlyMade,
   observedMark,
-  parentOf,
   read,
   refreshed,
   sameValue,
@@ -15,6 +13,8 @@ import {
 import {
   type Diagnostic,
   HostformError,
+  hasUnknown,
+  type Json,
   type JsonObject,
   type PrivateMark,
   type ResourceState,
@@ -22,12 +22,13 @@ import {
   type ValueObject,
 } from "../../model/index.ts";
 import type { Front } from "./front.ts";
-import { told } from "./subject.ts";
+import { findNoted } from "./noted.ts";
+import { labelOf, told } from "./subject.ts";
 
 /**
  * An object that an earlier process made and that Terraform did not come to record: it is the one that is wanted now.
- * @returns undefined when it is gone and may be made anew. @throws HostformError when something else is declared by now, or
- *   when it is paid for and gone.
+ * @returns undefined when it is gone and may be made again. @throws HostformError when something else is declared by now,
+ *   when it is paid for and gone, or when something else of this state has it.
  */
 export async function adoptNoted(
   kind: Kind,
@@ -36,22 +37,19 @@ export async function adoptNoted(
   front: Front,
 ): Promise<{ attributes: JsonObject; private: PrivateMark; diagnostics: readonly Diagnostic[] } | undefined> {
   const id = String(noted.attributes.id);
-  const edited = attributesOf(kind).find(([name, , meta]) => {
-    const was: Value = noted.attributes[name] ?? null;
-    const becomes: Value = planned[name] ?? null;
-    const fixed = meta.change === "immutable" || meta.change === "replace";
-    return fixed && was !== null && becomes !== null && !sameValue(meta, was, becomes);
-  });
-  if (edited !== undefined) throw new HostformError([otherwise(kind, noted, edited[0])]);
-  const readable = kind.list !== undefined || kind.get !== undefined;
-  const found = readable ? await front.account.find(kind, id, parentOf(kind, noted.attributes)) : undefined;
-  // A list may not show yet what was created a moment ago.
-  const unlisted = found === undefined && isJustCreated(noted.private, front.session.settings, front.account.hostNow());
-  if (readable && !unlisted && (found === undefined || found.phase === "gone")) {
+  const { found, hasEnded } = await findNoted(kind, noted, front);
+  if (hasEnded) {
     if (kind.creation === "listable") return undefined;
     throw new HostformError([goneSince(kind, id)]);
   }
-  front.claim(kind, `id ${id}`, id);
+  const edited = attributesOf(kind).find(([name, , meta]) => {
+    const isFixed = meta.change === "immutable" || meta.change === "replace";
+    const becomes: Value = planned[name] ?? null;
+    return isFixed && becomes !== null && !hasUnknown(becomes) && !sameValue(meta, notedValue(noted, name), becomes);
+  });
+  if (edited !== undefined) throw new HostformError([otherwise(kind, noted, edited[0])]);
+  const owner = front.take(kind, id, labelOf(kind, planned));
+  if (owner !== undefined) throw new HostformError([ownedBy(kind, id, owner)]);
   const summary = `${kind.noun} ${id} was made by a run that was cut off before Terraform recorded it: adopted, nothing was made`;
   return {
     attributes: found === undefined ? noted.attributes : refreshed(kind, noted.attributes, found),
@@ -74,15 +72,33 @@ export async function settledByNow(kind: Kind, noted: Doubtful, { account }: Fro
   return { ...noted, attributes, private: settledMark(noted.private) };
 }
 
-function otherwise(kind: Kind, { attributes }: ResourceState, name: string): Diagnostic {
+const notedValue = ({ attributes }: ResourceState, name: string): Json => attributes[name] ?? null;
+
+function otherwise(kind: Kind, noted: ResourceState, name: string): Diagnostic {
+  const { attributes } = noted;
   const id = String(attributes.id);
+  const was = notedValue(noted, name);
+  const [has, back] =
+    was === null
+      ? [`It has no ${name}.`, `Remove \`${name}\` and apply, then add it`]
+      : [`Its ${name} is ${told(kind, name, was)}.`, `Put \`${name}\` back and apply, then change it`];
   return {
     severity: "error",
     code: "plan.exists",
     summary: `${kind.noun} ${id} was made by a run that was cut off, with another ${name}`,
-    detail: `Its ${name} is ${told(kind, name, attributes[name] ?? null)}. Terraform did not come to record it, and nothing is made beside it.`,
-    fix: `Put \`${name}\` back and apply, then change it; or \`terraform import ${kind.type}.NAME '${importIdOf(kind, id, attributes)}'\`.`,
+    detail: `${has} Terraform did not come to record it, and nothing is made beside it.`,
+    fix: `${back}; or \`terraform import ${kind.type}.NAME '${importIdOf(kind, id, attributes)}'\`.`,
     attribute: [name],
+  };
+}
+
+function ownedBy(kind: Kind, id: string, owner: string): Diagnostic {
+  return {
+    severity: "error",
+    code: "plan.exists",
+    summary: `${kind.noun} ${id}, which a run that was cut off had made, is ${owner}`,
+    detail: "Two resources must not manage one object: what one of them removes, the other one loses.",
+    fix: "Remove one of the two from the configuration. If there are to be two objects, give this one other attributes.",
   };
 }
 
@@ -91,8 +107,8 @@ function goneSince(kind: Kind, id: string): Diagnostic {
     severity: "error",
     code: "plan.gone",
     summary: `${kind.noun} ${id}, which a run that was cut off had made, no longer exists`,
-    detail: "It is not ordered again by itself: that would raise another invoice.",
-    fix: "Order it anew on purpose with another `reference`.",
+    detail: "It is not ordered again automatically: that would raise another invoice.",
+    fix: "Order another on purpose, with another `reference`.",
     attribute: ["reference"],
   };
 }

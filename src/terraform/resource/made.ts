@@ -1,13 +1,6 @@
 import type { Kind } from "../../kinds/kind.ts";
 import { attributesOf } from "../../lifecycle/index.ts";
-import {
-  type Diagnostic,
-  hasUnknown,
-  type JsonObject,
-  UNKNOWN,
-  type Value,
-  type ValueObject,
-} from "../../model/index.ts";
+import { type Diagnostic, hasUnknown, type JsonObject, type Value, type ValueObject } from "../../model/index.ts";
 import type { Mark } from "./mark.ts";
 import { labelOf, nameOf, told } from "./subject.ts";
 
@@ -25,7 +18,7 @@ export function notAsMade(
   const what = labelOf(kind, prior);
   const late = attributesOf(kind).filter(([name, , { change }]) => {
     const value: Value = declared[name] ?? null;
-    return change === "immutable" && (prior[name] ?? null) === null && value !== null && !hasUnknown(value);
+    return change === "immutable" && prior[name] == null && value !== null && !hasUnknown(value);
   });
   return [
     ...(isRenamed(kind, made, prior, declared) ? [renamed(what, made)] : []),
@@ -42,9 +35,9 @@ export function notAsMade(
   ];
 }
 
+/** While the name of the order is not known it may yet be the same. */
 function isRenamed(kind: Kind, made: string, prior: JsonObject, declared: ValueObject): boolean {
   if ((declared.reference ?? null) === (prior.reference ?? null)) return false;
-  if (kind.creation !== "keyed" || declared.reference === UNKNOWN || declared.domain === UNKNOWN) return false;
   const name = nameOf(kind, declared);
   return name !== undefined && name !== made;
 }

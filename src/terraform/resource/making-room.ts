@@ -3,7 +3,7 @@ import type { JsonObject, ResourceState, ValueObject } from "../../model/index.t
 import type { Session } from "../contract.ts";
 import type { Front } from "./front.ts";
 import type { Replaced } from "./mark.ts";
-import { nameOf } from "./subject.ts";
+import { nameOf, recordedAs } from "./subject.ts";
 
 /**
  * Which live objects a create may take the place of although they look like it: Terraform does not tell the create of
@@ -12,7 +12,6 @@ import { nameOf } from "./subject.ts";
 
 const released = (kind: Kind) => `${kind.type} released`;
 const replacing = (kind: Kind) => `${kind.type} replacing`;
-const unnoted = { address: "", provider: "default", schemaVersion: 0, sensitive: [], private: {}, dependencies: [] };
 
 /** Terraform let go of an object: should the order that follows be refused, a later run may repeat it. */
 export function letGo(kind: Kind, object: ResourceState, front: Front): void {
@@ -41,7 +40,7 @@ export function noteReplacing(kind: Kind, name: string | undefined, old: Replace
   const makesRoom = kind.creation === "keyed" ? old.name !== name : kind.removal === "delete";
   if (!makesRoom) return;
   const { journal, place, self } = session;
-  journal.put(replacing(kind), name, { ...unnoted, attributes: { id: old.id }, place, owner: self.parent });
+  journal.put(replacing(kind), name, { ...recordedAs(kind, { id: old.id }, {}), place, owner: self.parent });
 }
 
 /** Whether a live object is the one in whose place the create of this name was planned, by the same run of Terraform. */

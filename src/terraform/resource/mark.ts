@@ -31,7 +31,7 @@ export const withoutDoubt = <T extends ValueObject>(attributes: T): T =>
 
 /** The same for Terraform. */
 export const withDoubt = <T extends ValueObject>(attributes: T, { pending }: PrivateMark): T =>
-  pending !== undefined && (attributes.id ?? null) === null ? { ...attributes, id: IN_DOUBT } : attributes;
+  pending !== undefined && attributes.id == null ? { ...attributes, id: IN_DOUBT } : attributes;
 
 export function decodeMark(bytes: Uint8Array): Mark {
   if (bytes.length === 0) return {};

@@ -1,7 +1,7 @@
-import { importIdOf, type Kind } from "../../kinds/kind.ts";
+import { importIdOf, type Kind, type Remote } from "../../kinds/kind.ts";
 import { attributesOf, isDoubtful, isJustCreated, parentOf } from "../../lifecycle/index.ts";
-import { type Diagnostic, equal, type Json, type JsonObject } from "../../model/index.ts";
-import type { Note } from "../contract.ts";
+import { type Diagnostic, equal, type JsonObject, type ResourceState } from "../../model/index.ts";
+import type { Note, Session } from "../contract.ts";
 import type { Front } from "./front.ts";
 import type { Mark } from "./mark.ts";
 
@@ -12,31 +12,44 @@ export interface Noted {
   readonly elsewhere?: Diagnostic;
 }
 
-export function noteOf(kind: Kind, name: string | undefined, { session }: Front): Noted {
-  const note = name === undefined ? undefined : session.journal.get(kind.type, name);
-  if (note === undefined) return {};
-  if (note.place !== undefined && note.place !== session.place) return { elsewhere: foreign(kind, note) };
-  const { owner = session.self.mark, answered } = note;
-  if (answered) return { elsewhere: foreign(kind, note) };
-  return owner !== session.self.mark && session.self.isRunning(owner) ? { elsewhere: busy(note) } : { note };
-}
-
 /**
- * The same, without notes of another state's objects that have ended since: they stand in nobody's way.
+ * What the journal has under a name. A note of another state's object that has ended since stands in nobody's way, and is
+ * removed.
  * @throws ApiError when the account cannot be read.
  */
 export async function standingNoteOf(kind: Kind, name: string | undefined, front: Front): Promise<Noted> {
-  const noted = noteOf(kind, name, front);
-  if (noted.elsewhere?.code !== "plan.exists" || name === undefined) return noted;
+  if (name === undefined) return {};
   const { journal } = front.session;
-  const known = journal.get(kind.type, name);
-  const { id = null, ...attributes } = known?.attributes ?? {};
-  if (known && isJustCreated(known.private, front.session.settings, front.account.hostNow())) return noted;
-  if (typeof id !== "string" || (kind.list === undefined && kind.get === undefined)) return noted;
-  const found = await front.account.find(kind, id, parentOf(kind, attributes));
-  if (found !== undefined && found.phase !== "gone") return noted;
+  const note = journal.get(kind.type, name);
+  if (note === undefined) return {};
+  const elsewhere = refusalOf(kind, note, front.session);
+  if (elsewhere === undefined) return { note };
+  if (elsewhere.code !== "plan.exists" || !(await findNoted(kind, note, front)).hasEnded) return { elsewhere };
   journal.remove(kind.type, name);
   return {};
+}
+
+/** Why a note may not be used here and now. */
+function refusalOf(kind: Kind, note: Note, { place, self }: Session): Diagnostic | undefined {
+  const { owner = self.mark, answered } = note;
+  if (answered || (note.place !== undefined && note.place !== place)) return foreign(kind, note);
+  return owner !== self.mark && self.isRunning(owner) ? busy(note) : undefined;
+}
+
+/**
+ * The object of a note as the account shows it. What is not shown has not ended for that: the API may have no way to read
+ * the kind, and a list may not show yet what was created a moment ago.
+ * @throws ApiError when the account cannot be read.
+ */
+export async function findNoted(
+  kind: Kind,
+  { attributes, private: mark }: ResourceState,
+  { account, session }: Front,
+): Promise<{ readonly found: Remote | undefined; readonly hasEnded: boolean }> {
+  const found = await account.find(kind, String(attributes.id), parentOf(kind, attributes));
+  if (found !== undefined) return { found, hasEnded: found.phase === "gone" };
+  const isReadable = kind.list !== undefined || kind.get !== undefined;
+  return { found, hasEnded: isReadable && !isJustCreated(mark, session.settings, account.hostNow()) };
 }
 
 /** A lock of the state does not hold off a second alias, nor what is run with `-lock=false`. */
@@ -76,25 +89,21 @@ function foreign(kind: Kind, note: Note): Diagnostic {
 
 /** What no later read tells, and no declaration: the values that came with an answer, and how far that has come. */
 export function onceTold(kind: Kind, attributes: JsonObject): JsonObject {
-  const names = attributesOf(kind).filter(([name, , { unreadable, computed, change }]) => {
-    return name !== "id" && unreadable && ((computed && change === undefined) || change === "in-place");
+  const names = attributesOf(kind).filter(([, , { unreadable, change }]) => {
+    return unreadable && (change === undefined || change === "in-place");
   });
   return Object.fromEntries(names.map(([name]) => [name, attributes[name] ?? null]));
 }
 
-/** Whether a note tells of the recorded object what Terraform did not come to record: the state is as it was before. */
-function addsTo(kind: Kind, state: JsonObject, { attributes, base = {} }: Note): boolean {
-  if (typeof state.id !== "string" || attributes.id !== state.id) return false;
-  const news = Object.entries(onceTold(kind, attributes));
-  const before = news.every(([name]) => equal(state[name] ?? null, base[name] ?? null));
-  return before && news.some(([name, value]) => value !== null && !equal(state[name] ?? null, value));
-}
-
-/** The recorded attributes with what a note adds: a secret that was told only once. */
+/**
+ * The recorded attributes with what a note adds, which Terraform did not come to record: a secret that was shown only once.
+ * Where the state has gone on since the note was begun, it is newer.
+ */
 export function withNoted(kind: Kind, state: JsonObject, note: Note | undefined): JsonObject {
-  if (note === undefined || !addsTo(kind, state, note)) return state;
-  const told = Object.entries(onceTold(kind, note.attributes)).filter(([, value]) => value !== null);
-  return { ...state, ...(Object.fromEntries(told) as Record<string, Json>) };
+  if (note === undefined || typeof state.id !== "string" || note.attributes.id !== state.id) return state;
+  if (!equal(onceTold(kind, state), onceTold(kind, note.base ?? {}))) return state;
+  const shown = Object.entries(onceTold(kind, note.attributes)).filter(([, value]) => value !== null);
+  return { ...state, ...Object.fromEntries(shown) };
 }
 
 /**
@@ -104,9 +113,9 @@ export function withNoted(kind: Kind, state: JsonObject, note: Note | undefined)
 export function isRecorded(kind: Kind, state: JsonObject, mark: Mark, note: Note): boolean {
   const { attributes, private: recorded } = note;
   const { pending } = recorded;
-  if (pending !== undefined && attributes.id === null) {
+  if (pending !== undefined) {
     if (state.id === null) return mark.pending?.since === pending.since;
     return !pending.known?.includes(String(state.id));
   }
-  return attributes.id === state.id && !addsTo(kind, state, note);
+  return attributes.id === state.id && equal(withNoted(kind, state, note), state);
 }

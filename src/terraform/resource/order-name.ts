@@ -34,12 +34,12 @@ export function checkOrder(kind: Kind, declared: ValueObject, { replacing }: Mar
       attribute: ["reference"],
     });
   }
-  if (replacing !== undefined && open && declared.reference === UNKNOWN) {
+  if (replacing !== undefined && name === undefined && open) {
     found.push({
       severity: "error",
       code: "terraform.reference",
       summary: "The `reference` of a replacement must be known when it is planned",
-      detail: `${kind.noun} ${replacing.id} would be let go of before it is known whether the new order has a name of its own.`,
+      detail: `${kind.noun} ${replacing.id} would be let go of before it is known whether the new order has a name of its own. Without a \`reference\` that is its domain.`,
       fix: "Give a value that is known when the plan is made.",
       attribute: ["reference"],
     });

@@ -47,7 +47,11 @@ export function surroundings(type: string, { objects = [], answer, session, coal
     moneyScale: undefined,
     host: "here",
     place: "this folder",
-    self: { mark: "this process", parent: "this terraform", isRunning: (mark) => mark === "a living process" },
+    self: {
+      mark: "this process",
+      parent: "this terraform",
+      isRunning: (mark) => ["this process", "a living process"].includes(mark),
+    },
     clock,
     stop: new AbortController().signal,
     journal,

@@ -32,6 +32,14 @@ describe("what was made here", () => {
     ["may get it from what is not known yet", { ...DECLARED, reference: UNKNOWN }, []],
     ["does not get later what it was not ordered with", { ...DECLARED, coupon_code: "YEAR20" }, ["coupon_code"]],
     ["may yet turn out to be as it was ordered", { ...DECLARED, coupon_code: UNKNOWN }, []],
+    ["may get it from a domain that is not known yet", { ...DECLARED, domain: UNKNOWN }, []],
+    [
+      "keeps the name of its order while its domain is not known yet",
+      { ...DECLARED, domain: UNKNOWN, reference: "other" },
+      ["reference"],
+    ],
+    // The domain is refused by itself; who never gave a reference need not hear of one.
+    ["is not said to have another reference when it has another domain", { ...DECLARED, domain: "b.example" }, []],
     ["may change in place", { ...DECLARED, suspended: true, password_version: 2 }, []],
   ])("%s", (_, declared, names) => {
     expect(refused(ORDERED, declared)).toEqual(names);
@@ -41,6 +49,7 @@ describe("what was made here", () => {
     const prior = { ...ORDERED, reference: "www" };
     expect(refused(prior, { ...DECLARED, reference: "www" }, { made: "www" })).toEqual([]);
     expect(refused(prior, DECLARED, { made: "www" })).toEqual(["reference"]);
+    expect(refused(prior, { ...DECLARED, domain: UNKNOWN }, { made: "www" }), "it may yet be called so").toEqual([]);
   });
 
   it("repeats no coupon in a message", () => {
@@ -61,6 +70,10 @@ describe("what was made here", () => {
     const type = "hosting_client_account";
     const declared = { name: "Acme", vat_number: "GE1" };
     expect(refused({ id: "5", name: "Acme" }, declared, { type, made: "Acme" })).toEqual(["vat_number"]);
+    expect(refused({ id: "5", name: "Acme" }, { name: "Other" }, { type, made: "Acme" })).toEqual([]);
+    const kind = terraformKind(type);
+    const question = { mark: { made: "Acme" }, declared, gone: false };
+    expect(notAsMade(kind, asHeld(kind, { id: "5", name: "Acme" }), question)[0]?.detail).toContain('"GE1"');
   });
 });
 

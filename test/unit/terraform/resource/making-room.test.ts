@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { Session } from "../../../../src/terraform/contract.ts";
 import {
   dropReplacing,
   isToReplace,
@@ -7,7 +8,7 @@ import {
   noteReplacing,
   wasLetGo,
 } from "../../../../src/terraform/resource/making-room.ts";
-import { liveService, recorded, remote } from "../../../support/subjects.ts";
+import { liveService, liveWebhook, recorded, remote } from "../../../support/subjects.ts";
 import { surroundings } from "./front.ts";
 
 const live = remote({ ...liveService, id: "1001", domain: "www.acme.example" });
@@ -48,6 +49,13 @@ describe("a live object that was let go of", () => {
     keepAgain(here.kind, old.attributes, here.session);
     expect(wasLetGo(here.kind, next, live, here.front)).toBe(false);
   });
+
+  it("is noted where that saves an order: nothing of what the API deletes, and no secret of it, stays on the disk", () => {
+    const { kind, front, journal } = surroundings("hosting_webhook");
+    letGo(kind, recorded("hosting_webhook.x", { ...liveWebhook, secret: "whsec_1" }), front);
+    expect(journal.get("hosting_webhook released", "201")).toBeUndefined();
+    expect(front.isReleased(kind, { id: "201" }), "in this process it makes room").toBe(true);
+  });
 });
 
 describe("a create that was planned in the place of an object", () => {
@@ -66,12 +74,26 @@ describe("a create that was planned in the place of an object", () => {
     expect(isToReplace(kind, "second", live, front)).toBe(false);
   });
 
-  it("is not believed by another run of Terraform, nor written for an order of the same name", () => {
+  it.each<[string, Partial<Session>]>([
+    [
+      "by another run of Terraform",
+      { self: { mark: "another process", parent: "another terraform", isRunning: () => false } },
+    ],
+    ["in another workspace", { place: "elsewhere" }],
+  ])("is not believed %s", (_, other) => {
     const { kind, session } = planned();
-    const self = { mark: "another process", parent: "another terraform", isRunning: () => false };
-    const later = surroundings("hosting_service", { session: { journal: session.journal, self } });
+    const later = surroundings("hosting_service", { session: { journal: session.journal, ...other } });
     expect(isToReplace(kind, "second", live, later.front)).toBe(false);
-    const same = planned({ name: "second" });
-    expect(isToReplace(same.kind, "second", live, same.front)).toBe(false);
+  });
+
+  it.each([
+    ["hosting_service", "an order of another name", "first", true],
+    ["hosting_service", "an order of the same name, which the API would repeat", "second", false],
+    ["hosting_webhook", "what is deleted afterwards, of the same name", "second", true],
+    ["hosting_client_account", "what cannot be deleted", "first", false],
+  ])("of a %s is noted for %s: %s -> %s", (type, _, oldName, noted) => {
+    const { kind, session, front } = surroundings(type);
+    noteReplacing(kind, "second", { id: "7", name: oldName }, session);
+    expect(isToReplace(kind, "second", remote({ id: "7" }), front)).toBe(noted);
   });
 });

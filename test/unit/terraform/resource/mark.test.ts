@@ -8,7 +8,7 @@ const bytes = (text: string) => new TextEncoder().encode(text);
 
 describe("what is kept beside the attributes", () => {
   it("comes back as it was written", () => {
-    const text = fc.string({ unit: "binary" });
+    const text = fc.string({ unit: fc.constantFrom("a", '"', "\\", "\u0000", "\u2028", "é", "😀") });
     const mark: fc.Arbitrary<Mark> = fc.record(
       {
         generation: fc.integer({ min: 2, max: 9 }),
@@ -25,6 +25,12 @@ describe("what is kept beside the attributes", () => {
         expect(decodeMark(encodeMark(one))).toEqual(one);
       }),
     );
+  });
+
+  it("is JSON, and comes back from it", () => {
+    const mark: Mark = { host: "here", made: "www", pending: { ...PENDING, known: ["7"] }, waiting: ["suspended"] };
+    expect(JSON.parse(new TextDecoder().decode(encodeMark(mark)))).toEqual(mark);
+    expect(decodeMark(encodeMark(mark))).toEqual(mark);
   });
 
   it("is nothing at all when there is nothing to keep: Terraform shows no difference then", () => {
@@ -55,6 +61,9 @@ describe("the id of what is in doubt", () => {
     const told = withDoubt({ id: null, domain: "acme.example" }, { pending: PENDING });
     expect(told).toEqual({ id: IN_DOUBT, domain: "acme.example" });
     expect(withoutDoubt(told)).toEqual({ id: null, domain: "acme.example" });
+    expect(withDoubt({ domain: "acme.example" }, { pending: PENDING }), "an id that is not given is none").toEqual(
+      told,
+    );
   });
 
   it.each([

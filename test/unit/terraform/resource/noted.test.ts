@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { Intent, JsonObject, PrivateMark } from "../../../../src/model/index.ts";
+import type { Kind } from "../../../../src/kinds/kind.ts";
+import type { Intent, JsonObject, Phase, PrivateMark } from "../../../../src/model/index.ts";
 import type { Note } from "../../../../src/terraform/contract.ts";
 import type { Mark } from "../../../../src/terraform/resource/mark.ts";
-import { isRecorded, noteOf, onceTold, withNoted } from "../../../../src/terraform/resource/noted.ts";
+import { isRecorded, onceTold, standingNoteOf, withNoted } from "../../../../src/terraform/resource/noted.ts";
 import { terraformKind } from "../../../../src/terraform/resource/subject.ts";
-import { recorded } from "../../../support/subjects.ts";
+import { START } from "../../../support/clock.ts";
+import { liveService, recorded, remote } from "../../../support/subjects.ts";
 import { asHeld, surroundings } from "./front.ts";
 
 const service = terraformKind("hosting_service");
@@ -54,42 +56,85 @@ describe("a note of the journal", () => {
     },
   ];
 
-  it.each(cases)("$why: $is", ({ note, mark = {}, is }) => {
-    const { kind, front, journal } = surroundings("hosting_service");
+  it.each(cases)("$why: $is", async ({ note, mark = {}, is }) => {
+    const { kind, front, journal } = surroundings("hosting_service", { objects: [remote(liveService)] });
     const written = noteAbout(kind.type, { id: mark.pending ? null : "1001" }, { ...note, private: mark });
     journal.put(kind.type, "www", written);
-    const { note: used, elsewhere } = noteOf(kind, "www", front);
+    const { note: used, elsewhere } = await standingNoteOf(kind, "www", front);
     if (is === "used") expect({ used, elsewhere }).toEqual({ used: written, elsewhere: undefined });
     else
       expect({ used, code: elsewhere?.code, severity: elsewhere?.severity }).toEqual({ code: is, severity: "error" });
   });
 
-  it("is looked for by type and name; what has no name has none", () => {
+  it("is looked for by type and name; what has no name has none", async () => {
     const { kind, front, journal } = surroundings("hosting_service");
     journal.put("hosting_webhook", "www", noteAbout("hosting_webhook", { id: "1" }));
-    expect(noteOf(kind, "www", front)).toEqual({});
-    expect(noteOf(kind, undefined, front)).toEqual({});
+    expect(await standingNoteOf(kind, "www", front)).toEqual({});
+    expect(await standingNoteOf(kind, undefined, front)).toEqual({});
   });
 
-  it("of another place names the id in the way that an import takes it", () => {
-    const { kind, front, journal } = surroundings("hosting_grant");
+  it("of another place names the id in the way that an import takes it", async () => {
+    const { kind, front, journal } = surroundings("hosting_grant", { objects: [remote({ id: "301" })] });
     journal.put(
       kind.type,
       "7 a@b.example",
       noteAbout(kind.type, { id: "301", service_id: "7" }, { place: "elsewhere" }),
     );
-    expect(noteOf(kind, "7 a@b.example", front).elsewhere?.object).toBe("7/301");
+    expect((await standingNoteOf(kind, "7 a@b.example", front)).elsewhere?.object).toBe("7/301");
+  });
+});
+
+describe("a note of another state", () => {
+  const young = { created: new Date(START - 1_000).toISOString() };
+  const pending = { pending: PENDING };
+
+  it.each<[string, { type?: string; id?: string | null; note?: Partial<Note>; phase?: Phase | null }, boolean]>([
+    ["whose object is there stays", { phase: "live" }, true],
+    ["whose object has ended is removed", { phase: "gone" }, false],
+    ["whose object is not listed any more is removed", { phase: null }, false],
+    ["whose object is not listed yet stays", { phase: null, note: { private: young } }, true],
+    ["whose object was made a moment ago and has ended is removed", { phase: "gone", note: { private: young } }, false],
+    ["whose object no API can read stays", { type: "hosting_domain", phase: null }, true],
+    ["that is not settled stays", { id: null, phase: null, note: { private: pending } }, true],
+  ])("%s", async (_, { type = "hosting_service", id = "1001", note = {}, phase = "live" }, stays) => {
+    const objects = phase === null ? [] : [remote({ ...liveService }, phase)];
+    const { kind, front, journal } = surroundings(type, { objects });
+    journal.put(type, "www", noteAbout(type, { id }, { place: "elsewhere", ...note }));
+    const { note: used, elsewhere } = await standingNoteOf(kind, "www", front);
+    expect({ used, refused: elsewhere !== undefined }).toEqual({ used: undefined, refused: stays });
+    expect(journal.get(type, "www") !== undefined).toBe(stays);
+  });
+
+  it("is another thing than a note of this one, or of one that is still at it: those stay, whatever the account shows", async () => {
+    const { kind, front, journal } = surroundings("hosting_service");
+    for (const owner of ["a dead process", "a living process"]) {
+      const note = noteAbout(kind.type, { id: "1001" }, { place: "this folder", owner });
+      journal.put(kind.type, "www", note);
+      await standingNoteOf(kind, "www", front);
+      expect(journal.get(kind.type, "www"), owner).toBe(note);
+    }
+  });
+
+  it.each(["get", "list"] as const)("has ended also where the API can only %s", async (how) => {
+    const { kind, front, journal } = surroundings("hosting_migration_request");
+    const { get, list, ...rest } = kind;
+    const only = { ...rest, ...(how === "get" ? { get } : { list }) } as Kind;
+    journal.put(kind.type, "www", noteAbout(kind.type, { id: "7" }, { place: "elsewhere" }));
+    expect(await standingNoteOf(only, "www", front)).toEqual({});
   });
 });
 
 describe("what only one answer tells", () => {
   it("is the secret of a webhook, a generated password and how far passwords have come, never an id", () => {
     expect(Object.keys(onceTold(webhook, {})).sort()).toEqual(["secret", "secret_fingerprint"]);
-    const names = Object.keys(onceTold(service, {}));
-    expect(names).toEqual(expect.arrayContaining(["generated_password", "password_version"]));
-    expect(names).not.toContain("id");
-    expect(names).not.toContain("plan_id");
-    expect(names).not.toContain("coupon_code");
+    expect(Object.keys(onceTold(service, {})).sort()).toEqual([
+      "generated_password",
+      "generated_password_fingerprint",
+      "invoice_id",
+      "invoice_number",
+      "invoice_total",
+      "password_version",
+    ]);
   });
 
   const before = { generated_password: null, password_version: null };
@@ -106,7 +151,23 @@ describe("what only one answer tells", () => {
     ["of another object keeps its own", { id: "1002" }, null],
     ["of something in doubt keeps its own", { id: null }, null],
   ])("a state %s", (_, state, password) => {
-    expect(withNoted(service, asHeld(service, state), noted).generated_password).toBe(password);
+    const held = asHeld(service, { domain: "www.acme.example", ...state });
+    const found = withNoted(service, held, noted);
+    expect(found.generated_password).toBe(password);
+    expect(found.domain, "what is recorded of everything else stays").toBe("www.acme.example");
+  });
+
+  it("that was changed since replaces the one that was recorded before the change", () => {
+    const rotated = noteAbout("hosting_webhook", { id: "201", secret: "second" }, { base: { secret: "first" } });
+    const held = (secret: string | null) => asHeld(webhook, { id: "201", secret });
+    expect(withNoted(webhook, held("first"), rotated).secret).toBe("second");
+    expect(withNoted(webhook, held("third"), rotated).secret).toBe("third");
+    expect(withNoted(webhook, held(null), rotated).secret).toBeNull();
+  });
+
+  it("is not given to something in doubt by a note that is in doubt as well", () => {
+    const open = noteAbout("hosting_service", { id: null, password_version: 1 });
+    expect(withNoted(service, asHeld(service, { id: null }), open).password_version).toBeNull();
   });
 
   it("of a note takes nothing away", () => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { type Diagnostic, type JsonObject, UNKNOWN, type ValueObject } from "../../../../src/model/index.ts";
 import type { Mark } from "../../../../src/terraform/resource/mark.ts";
-import { orderAnew, replacedObject } from "../../../../src/terraform/resource/order-anew.ts";
-import { liveService } from "../../../support/subjects.ts";
+import { orderAnew, prevented, replacedObject } from "../../../../src/terraform/resource/order-anew.ts";
+import { terraformKind } from "../../../../src/terraform/resource/subject.ts";
+import { liveService, liveWebhook } from "../../../support/subjects.ts";
 import { asHeld, codesOf, surroundings } from "./front.ts";
 
 const refusal = (name: string): Diagnostic => ({
@@ -46,6 +47,10 @@ describe("an immutable change", () => {
     ["is refused while it is not known what it says", { ...CONFIG, replace_on_change: UNKNOWN }],
   ])("%s", (_, config) => {
     expect(anew({ config })).toEqual({ requiresReplace: [], diagnostics: [refusal("plan_id"), other] });
+  });
+
+  it("is what replaces: replace_on_change alone does nothing", () => {
+    expect(anew({ diagnostics: [other] })).toEqual({ requiresReplace: [], diagnostics: [other] });
   });
 
   it("makes the object anew when that is said: at the attributes that were refused, and the refusals are gone", () => {
@@ -112,6 +117,23 @@ describe("what is known of an object that is to be replaced", () => {
       { id: "1001", name: "a" },
     ],
   ])("%s", (_, attributes, mark, expected) => {
-    expect(replaced(attributes, mark)).toEqual(expected);
+    expect(replaced(attributes, mark)).toStrictEqual(expected);
+  });
+
+  it("is never a policy where the API deletes", () => {
+    const hook = surroundings("hosting_webhook");
+    const prior = { ...liveWebhook, id: "201" };
+    expect(replacedObject(hook.kind, prior, { made: "a" }, hook.session.settings)).toEqual({ id: "201", name: "a" });
+  });
+});
+
+it.each([
+  ["hosting_service", '`deletion_policy = "forget"` (or "suspend"), apply'],
+  ["hosting_client_account", '`deletion_policy = "forget"`, apply'],
+])("what its policy keeps, a %s, is not replaced, and the fix names the policies that it has", (type, fix) => {
+  const { attribute, ...said } = prevented(terraformKind(type), "7");
+  expect({ attribute, fix: said.fix }).toEqual({
+    attribute: ["deletion_policy"],
+    fix: `Set ${fix}, then make the change.`,
   });
 });

@@ -45,6 +45,24 @@ const cases: readonly Case[] = [
     mark: OLD,
     says: ["terraform.reference reference"],
   },
+  {
+    why: "in place of another, named by a domain that is not known yet, may have the name of the old one",
+    declared: { domain: UNKNOWN },
+    mark: OLD,
+    says: ["terraform.reference reference"],
+  },
+  {
+    why: "in place of another is told from it by its reference, whatever its domain will be",
+    declared: { domain: UNKNOWN, reference: "second" },
+    mark: OLD,
+    says: [],
+  },
+  {
+    why: "in place of another with neither has no name, which is said once",
+    declared: { plan_id: 31 },
+    mark: OLD,
+    says: ["terraform.reference reference"],
+  },
 ];
 
 describe("an order", () => {
