@@ -57,11 +57,16 @@ async function doomed(terraform: Terraform, at: string | undefined): Promise<End
   const folder = path.join(terraform.dir, "doom");
   mkdirSync(folder);
   const { env } = terraform;
-  Object.assign(env, { NODE_OPTIONS: `--import=${PRELOAD}`, HOSTFORM_DOOM: folder, HOSTFORM_DOOM_AT: at });
+  const { NODE_OPTIONS = "" } = env;
+  Object.assign(env, {
+    NODE_OPTIONS: `${NODE_OPTIONS} --import=${PRELOAD}`,
+    HOSTFORM_DOOM: folder,
+    HOSTFORM_DOOM_AT: at,
+  });
   try {
     return await terraform.start("terraform", APPLY).ended;
   } finally {
-    for (const name of ["NODE_OPTIONS", "HOSTFORM_DOOM", "HOSTFORM_DOOM_AT"]) delete env[name];
+    Object.assign(env, { NODE_OPTIONS, HOSTFORM_DOOM: undefined, HOSTFORM_DOOM_AT: undefined });
   }
 }
 

@@ -23,6 +23,7 @@ import { type Started, Workplace } from "./terraform-process.ts";
 import { builtProvider, VERSION } from "./terraform-provider.ts";
 import { type InstanceState, readState } from "./terraform-state.ts";
 import { cliConfiguration, surroundings } from "./terraform-surroundings.ts";
+import { fastTime } from "./terraform-time.ts";
 
 export { noTerraform } from "./backends.ts";
 export type { Diagnosis, Ended, Outcome } from "./terraform-outcome.ts";
@@ -45,6 +46,10 @@ export interface TerraformOptions {
    * time: for journeys that are not about processes; the environment of the provider stays as it was at the start.
    */
   readonly install?: "mirror" | "override" | "running";
+  /** How many milliseconds pass in one, for the provider and the sandbox: what takes a minute need not be waited for. */
+  readonly rate?: number;
+  /** What stands between the provider and the sandbox: @returns its address, given the sandbox's. */
+  readonly through?: (url: string) => Promise<string>;
 }
 
 const open: Terraform[] = [];
@@ -56,7 +61,9 @@ afterEach(async () => {
 /** A folder with the provider's `required_providers` block and a sandbox. */
 export async function startTerraform(options: TerraformOptions = {}): Promise<Terraform> {
   const provider = await builtProvider();
+  const time = options.rate === undefined ? undefined : fastTime(options.rate);
   const sandbox = await startSandbox({
+    ...(time !== undefined && { clock: time.clock }),
     rateLimit: 0,
     autoPay: true,
     provisioningSeconds: 0,
@@ -74,13 +81,14 @@ export async function startTerraform(options: TerraformOptions = {}): Promise<Te
     TF_CLI_CONFIG_FILE: rc,
     TF_IN_AUTOMATION: "1",
     CHECKPOINT_DISABLE: "1",
-    HOSTING_BASE_URL: sandbox.url,
+    HOSTING_BASE_URL: (await options.through?.(sandbox.url)) ?? sandbox.url,
     HOSTING_TOKEN: sandbox.tokens[options.token ?? "agency"],
     HOSTFORM_PROJECT: "journey",
     HOSTFORM_STATE_HOME: path.join(home, "hostform"),
     // Each process has a budget of its own: what these tests are about is not the time that a shared one takes.
     HOSTFORM_LEDGER: "memory",
     ...Object.fromEntries(Object.entries(options.tokens ?? {}).map(([name, whose]) => [name, sandbox.tokens[whose]])),
+    ...time?.env,
     ...options.env,
   });
   open.push(terraform);
@@ -111,6 +119,26 @@ export class Terraform extends Workplace {
       ended.then(({ text }) => reject(new Error(`the provider ended:\n${text}`)), reject);
     });
     this.env.TF_REATTACH_PROVIDERS = /^TF_REATTACH_PROVIDERS='(.*)'$/m.exec(line)?.[1];
+  }
+
+  /** Does something with commands that one new process serves. */
+  async served<T>(work: () => Promise<T>): Promise<T> {
+    await this.serve((await builtProvider()).executable);
+    try {
+      return await work();
+    } finally {
+      await this.#dismiss();
+    }
+  }
+
+  /** Ends the provider that serves the commands, if there is one: left alone, it leaves nothing behind. */
+  async #dismiss(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    delete this.env.TF_REATTACH_PROVIDERS;
+    server?.child.kill("SIGTERM");
+    const ended = await server?.ended;
+    if (ended !== undefined) expectSound(ended, "…, in the provider");
   }
 
   get control(): Sandbox["control"] {
@@ -248,14 +276,12 @@ export class Terraform extends Workplace {
 
   /** Frees everything. @throws when a provider outlived the commands. */
   async close(): Promise<void> {
-    // By itself, it leaves nothing behind.
-    this.#server?.child.kill("SIGTERM");
-    const served = await this.#server?.ended;
+    const unsound = await this.#dismiss().catch((error: unknown) => error);
     this.end();
     const survivors = await this.survivors();
     await this.sandbox.close();
     await rm(this.dir, { recursive: true, force: true, maxRetries: 3 });
-    if (served !== undefined) expectSound(served, "…, in the provider");
+    if (unsound !== undefined) throw unsound;
     if (survivors > 0) throw new Error(`${survivors} processes outlived the commands of the test`);
   }
 }

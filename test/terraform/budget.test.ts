@@ -8,7 +8,6 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { noTerraform, startTerraform, type Terraform, titled } from "../support/terraform.ts";
 import { Workplace } from "../support/terraform-process.ts";
-import { fastTime } from "../support/terraform-time.ts";
 
 const RATE = 12;
 
@@ -24,8 +23,7 @@ resource "hosting_service" "client" {
 
 /** A Terraform whose provider counts requests in the user's state folder, as it does for users. */
 function strict(): Promise<Terraform> {
-  const { clock, env } = fastTime(RATE);
-  return startTerraform({ sandbox: { rateLimit: 60, clock }, env: { ...env, HOSTFORM_LEDGER: undefined } });
+  return startTerraform({ rate: RATE, sandbox: { rateLimit: 60 }, env: { HOSTFORM_LEDGER: undefined } });
 }
 
 /** The requests so far, and how many of them were refused for coming too soon. */

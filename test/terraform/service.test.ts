@@ -1,12 +1,18 @@
 /** A service through the real Terraform: ordered once, changed in place, never replaced or removed by itself. */
 import { describe, expect, it } from "vitest";
 import { rewritingHost, withStatusWords } from "../support/rewriting-host.ts";
-import { noTerraform, titled } from "../support/terraform.ts";
+import { noTerraform, type TerraformOptions, titled } from "../support/terraform.ts";
 import { orders, SITE, site, startSite } from "../support/terraform-site.ts";
+
+/** A host with status words of its own. A word is believed when it stays for ten seconds: time passes twelve times as fast. */
+const inWords = (words: Parameters<typeof withStatusWords>[1]): TerraformOptions => ({
+  through: (url) => rewritingHost(url, (answer) => withStatusWords(answer, words)),
+  rate: 12,
+});
 
 describe.skipIf(noTerraform !== undefined)(titled("a service in Terraform"), { timeout: 60_000 }, () => {
   it("is ordered, changed in place, suspended at its end", async () => {
-    const terraform = await startSite("password = var.password\npassword_version = 1", { install: "override" });
+    const terraform = await startSite("password = var.password\npassword_version = 1");
     const created = await terraform.applied();
     expect(created.done).toEqual({ [SITE]: "create" });
     expect(terraform.changesSent()).toEqual(["POST /services", "POST /services/1003/password"]);
@@ -92,10 +98,9 @@ describe.skipIf(noTerraform !== undefined)(titled("a service in Terraform"), { t
   });
 
   it("is suspended with a word that nobody knows: an error each time, the word, what it should mean, and no taint", async () => {
-    const terraform = await startSite('suspended = false\ndeletion_policy = "suspend"', { install: "override" });
-    const words = { active: "ACTIVE", suspended: "HALTED_BY_OWNER" };
-    terraform.env.HOSTING_BASE_URL = await rewritingHost(terraform.sandbox.url, (answer) =>
-      withStatusWords(answer, words),
+    const terraform = await startSite(
+      'suspended = false\ndeletion_policy = "suspend"',
+      inWords({ active: "ACTIVE", suspended: "HALTED_BY_OWNER" }),
     );
     await terraform.applied();
     await terraform.write(site('suspended = true\ndeletion_policy = "suspend"'));
@@ -125,11 +130,7 @@ describe.skipIf(noTerraform !== undefined)(titled("a service in Terraform"), { t
   });
 
   it("is suspended at its end with a word that nobody knows: it stays in the state until the word is mapped", async () => {
-    const terraform = await startSite('deletion_policy = "suspend"', { install: "override" });
-    const words = { active: "ACTIVE", suspended: 7 };
-    terraform.env.HOSTING_BASE_URL = await rewritingHost(terraform.sandbox.url, (answer) =>
-      withStatusWords(answer, words),
-    );
+    const terraform = await startSite('deletion_policy = "suspend"', inWords({ active: "ACTIVE", suspended: 7 }));
     await terraform.applied();
     terraform.sent();
     for (const _ of [1, 2]) {
