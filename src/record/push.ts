@@ -81,8 +81,6 @@ export async function settleJournal(
     await recorder.settle();
   } catch (error) {
     refuse(error, text.name, `What ${journal?.name} holds is not in the state yet, and stays there.`);
-  } finally {
-    await recorder.close();
   }
 }
 

@@ -92,15 +92,9 @@ export class Recorder {
     await this.#parts.text.confirm?.();
   }
 
-  /** Keeps a document that could not be written elsewhere, where no journal has it. */
+  /** Keeps a document that could not be written elsewhere; a place with a journal has it there. */
   async keep(document: StateDocument): Promise<void> {
-    if (this.#parts.journal !== undefined) return;
     await this.#parts.text.keep?.(encodeState(this.#placed(document, this.#base.state.serial + 1)));
-  }
-
-  async close(): Promise<void> {
-    await this.#writer?.close();
-    this.#writer = undefined;
   }
 
   async #append(document: StateDocument, journal: JournalPlace): Promise<void> {
@@ -113,7 +107,7 @@ export class Recorder {
       }
     } catch (error) {
       this.#failed = true;
-      await this.close();
+      await this.#closeWriter();
       throw error;
     }
     this.#durable = this.#placed(document, this.#base.state.serial);
@@ -127,7 +121,7 @@ export class Recorder {
     await text.write(stateText, this.#verify);
     this.#base = next;
     this.#durable = next;
-    if (this.#unfolded !== "nothing" || this.#failed) await journal?.remove();
+    if (this.#failed) await journal?.remove();
     this.#unfolded = "nothing";
     this.#failed = false;
     this.#announced = [];
@@ -135,18 +129,23 @@ export class Recorder {
 
   /** The last line of the journal. Whatever happens next, nothing can be added to that journal. */
   async #announce(digest: string): Promise<void> {
-    const writer = this.#failed ? undefined : this.#writer;
+    const writer = this.#writer;
     this.#failed = true;
     // A state whose write failed may be there all the same.
     this.#announced = [...this.#announced, digest];
     try {
       if (writer !== undefined) return await writer.append({ fold: this.#announced }, this.#verify);
     } finally {
-      await this.close();
+      await this.#closeWriter();
     }
     const lines = new JournalLines(this.#head(), await this.#seal());
     const changes = changesBetween(this.#base, this.#durable);
     await this.#parts.journal?.replace(lines.folding(changes, this.#announced), this.#verify);
+  }
+
+  async #closeWriter(): Promise<void> {
+    await this.#writer?.close();
+    this.#writer = undefined;
   }
 
   /** The document as part of this state, whose lineage is chosen with the first write. */

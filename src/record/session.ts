@@ -118,10 +118,6 @@ export class Session implements OpenState {
 
   async settle(): Promise<void> {
     await this.#change(this.#document);
-    if (this.#writing === undefined) return;
-    const { recorder } = this.#writing;
-    await recorder.settle().catch((error) => this.#explain(error, recorder));
-    this.#follow(recorder);
   }
 
   async close(): Promise<void> {
@@ -138,7 +134,6 @@ export class Session implements OpenState {
       await recorder.keep(this.#document);
       throw error;
     } finally {
-      await recorder.close();
       await lock.release();
     }
   }

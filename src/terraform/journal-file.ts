@@ -89,30 +89,22 @@ export class JournalFile {
 
   get(type: string, name: string): Note | undefined {
     const row = this.#file.use(({ byName }) => byName.get(...this.#scope, type, name));
-    return row === undefined || this.#leaving.has(Number(row.serial)) ? undefined : resourceIn(row.resource);
+    return this.#leaving.has(Number(row?.serial)) ? undefined : resourceIn(row?.resource);
   }
 
   /** On disk when it returns. @param now in milliseconds since the epoch. */
   put(type: string, name: string, resource: Note, now: number): void {
     const text = JSON.stringify(resource);
-    this.#file.change((statements) => {
-      this.#removeLeaving(statements);
-      statements.put.run(...this.#scope, type, name, now, text);
-    });
-    this.#leaving.clear();
+    this.#change(({ put }) => put.run(...this.#scope, type, name, now, text));
   }
 
   /** The same in one step with the look whether there is one already. @returns that; then nothing was put. */
   insert(type: string, name: string, resource: Note, now: number): Note | undefined {
-    let other: Note | undefined;
-    this.#file.change((statements) => {
-      this.#removeLeaving(statements);
-      const row = statements.byName.get(...this.#scope, type, name);
-      other = row && resourceIn(row.resource);
-      if (other === undefined) statements.put.run(...this.#scope, type, name, now, JSON.stringify(resource));
+    return this.#change(({ byName, put }) => {
+      const other = resourceIn(byName.get(...this.#scope, type, name)?.resource);
+      if (other === undefined) put.run(...this.#scope, type, name, now, JSON.stringify(resource));
+      return other;
     });
-    this.#leaving.clear();
-    return other;
   }
 
   /** Gone for this process at once, from the file in a while: an entry too many is noticed for what it is. */
@@ -128,8 +120,8 @@ export class JournalFile {
     this.#file.change(({ byName, change }) => {
       for (const [type, name] of entries) {
         const row = byName.get(...this.#scope, type, name);
-        const note = row && resourceIn(row.resource);
-        if (row && note) change.run(JSON.stringify({ ...note, answered: true }), Number(row.serial));
+        const note = resourceIn(row?.resource);
+        if (note) change.run(JSON.stringify({ ...note, answered: true }), Number(row?.serial));
       }
     });
   }
@@ -152,17 +144,21 @@ export class JournalFile {
   }
 
   #flush(): void {
-    if (this.#leaving.size === 0) return;
-    this.#file.change((statements) => this.#removeLeaving(statements));
-    this.#leaving.clear();
+    if (this.#leaving.size > 0) this.#change(() => {});
   }
 
-  #removeLeaving({ remove }: ReturnType<typeof prepare>): void {
-    for (const serial of this.#leaving) remove.run(serial);
+  /** One step that takes along what is leaving. */
+  #change<T>(action: (statements: ReturnType<typeof prepare>) => T): T {
+    const result = this.#file.change((statements) => {
+      for (const serial of this.#leaving) statements.remove.run(serial);
+      return action(statements);
+    });
+    this.#leaving.clear();
+    return result;
   }
 }
 
-/** Our own text again; undefined when it is not whole. */
+/** Our own text again; undefined when it is not whole, or there is none. */
 function resourceIn(text: unknown): Note | undefined {
   try {
     const note = JSON.parse(String(text));

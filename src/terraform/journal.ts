@@ -35,11 +35,7 @@ const keyOf = (type: string, name: string) => `${type}\0${name}`;
  */
 export function openJournal({ folder, baseUrl, token, project, clock, onWarning }: JournalOptions): OpenJournal {
   const url = normalizeBaseUrl(baseUrl, true).href;
-  let digest: string | undefined;
-  const scope = (): JournalScope => {
-    digest ??= accountDigest(url, token);
-    return { account: digest, project: project ?? "" };
-  };
+  const scope = (): JournalScope => ({ account: accountDigest(url, token), project: project ?? "" });
   const place = folder === undefined ? undefined : path.join(folder, "creates.journal");
   return new AccountJournal(place, scope, clock, onWarning);
 }
@@ -124,7 +120,6 @@ class AccountJournal implements OpenJournal {
     } catch {
       // What could not be removed is removed by a later run.
     }
-    this.#file = undefined;
   }
 
   /** Does something with the file if there is one. */

@@ -30,6 +30,8 @@ export class FakeDisk implements Disk {
   readonly operations: string[] = [];
   /** Bytes given to `write`, by path. */
   readonly written = new Map<string, number>();
+  /** Files that were created and not closed. */
+  openFiles = 0;
   crashAt = Number.POSITIVE_INFINITY;
   crashed = false;
   failures: { operation: string; code: string }[] = [];
@@ -88,6 +90,7 @@ export class FakeDisk implements Disk {
     const inode: Inode = { number: ++this.#inodes, text: "", synced: "" };
     this.names.set(path, inode);
     this.#latest = [path];
+    this.openFiles++;
     return {
       write: async (text: string) => {
         // A write of this size takes several steps of the system: the crash may come between them.
@@ -101,7 +104,7 @@ export class FakeDisk implements Disk {
         this.#step(`sync ${path}`);
         inode.synced = inode.text;
       },
-      close: async () => undefined,
+      close: async () => void this.openFiles--,
     };
   };
 

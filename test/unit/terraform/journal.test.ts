@@ -4,7 +4,6 @@ import path from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { openDatabase } from "../../../src/local/index.ts";
 import type { Diagnostic, JsonObject } from "../../../src/model/index.ts";
 import type { Note } from "../../../src/terraform/contract.ts";
 import { type JournalOptions, openJournal } from "../../../src/terraform/journal.ts";
@@ -231,26 +230,6 @@ describe("the file", () => {
     journal.close();
     expect(names(open({ folder }))).toEqual(["second"]);
     expect(journal.warnings).toEqual([]);
-  });
-
-  it("holds an entry that is not whole: it counts for nothing", () => {
-    const folder = temporaryFolder();
-    open({ folder }).put("hosting_service", "acme", noted({ id: "1" }));
-    const whole = { address: "x", attributes: {}, private: {} };
-    const texts = [
-      { ...whole, address: 1 },
-      { ...whole, place: 1 },
-      { ...whole, place: null },
-      { ...whole, base: [] },
-    ];
-    for (const text of ["{", "null", "[]", '{"address":"x"}', ...texts.map((one) => JSON.stringify(one))]) {
-      const database = openDatabase(fileIn(folder));
-      database.prepare("UPDATE creates SET resource = ?").run(text);
-      database.close();
-      const journal = open({ folder });
-      expect(journal.list(), text).toEqual([]);
-      expect(journal.get("hosting_service", "acme"), text).toBeUndefined();
-    }
   });
 });
 
