@@ -71,7 +71,7 @@ function isTorn(text: string): boolean {
 /** Longer than what was written at once. Its line break, too, may have become something else. */
 function isTooLong(line: string): boolean {
   const [, length, payload = ""] = LINE.exec(line) ?? [];
-  return length !== undefined && payload.length > Number(length) + 1;
+  return payload.length > Number(length) + 1;
 }
 
 function payloadOf(line: string): string {

@@ -21,7 +21,7 @@ export interface JournalHead {
   /** Of the state that the journal continues; 0 when there is none. */
   readonly serial: number;
   /** What the lines are sealed with. */
-  readonly seal?: JsonObject;
+  readonly seal?: JsonObject | undefined;
 }
 
 /**
@@ -64,7 +64,7 @@ export class JournalLines {
   #count = 0;
 
   constructor(state: Omit<JournalHead, "seal">, seal: Seal | undefined) {
-    this.#head = { ...state, ...(seal && { seal: seal.header }) };
+    this.#head = { ...state, seal: seal?.header };
     this.#seal = seal;
   }
 
@@ -96,7 +96,7 @@ export function decodeHead(payload: string): JournalHead | undefined {
   const checked = head.safeParse(parsed(payload));
   if (!checked.success) return undefined;
   const { lineage, serial, seal } = checked.data;
-  return { lineage, serial, ...(seal && { seal: seal as JsonObject }) };
+  return { lineage, serial, seal: seal as JsonObject | undefined };
 }
 
 /** Whether a crash can leave this of the first line: its beginning, or one with a hole (NUL) in it. */

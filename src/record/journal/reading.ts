@@ -113,9 +113,9 @@ function legible(payload: string, head: JournalHead | undefined, line: number, s
   }
 }
 
-function legibleBeyond({ damagedLine = 1, beyond }: ChainReading, head?: JournalHead, seal?: Seal): Changes[] {
+function legibleBeyond({ payloads, beyond }: ChainReading, head?: JournalHead, seal?: Seal): Changes[] {
   return beyond.flatMap((payload, index) => {
-    const entry = legible(payload, head, damagedLine - 1 + index, seal);
+    const entry = legible(payload, head, payloads.length + index, seal);
     return entry === undefined || "fold" in entry ? [] : [entry];
   });
 }

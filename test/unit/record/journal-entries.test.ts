@@ -1,6 +1,6 @@
 // The text of a journal: each form of an entry as it is written, read again, and refused.
 import { describe, expect, it } from "vitest";
-import { HostformError, type ResourceState } from "../../../src/model/index.ts";
+import { fail, HostformError, type JsonObject, type ResourceState } from "../../../src/model/index.ts";
 import { chainLine, readChain } from "../../../src/record/journal/chain.ts";
 import { decodeEntry, decodeHead, isTornHead, JournalLines } from "../../../src/record/journal/entry.ts";
 import { digestOf, type Journal, readJournal, refuseForeign, relationOf } from "../../../src/record/journal/index.ts";
@@ -174,6 +174,8 @@ describe("a journal", () => {
 
   it.each<[string, string, RegExp]>([
     ["line 1, which is something else", "hello\n", /line 1\b/i],
+    ["line 1, which is something else without an end", "hello world", /line 1\b/i],
+    ["line 2, of a schema below 0", textOf(head, { put: [{ ...put.put[0], schema: -1 }] }), /line 2\b/i],
     ["line 2, which is no entry", textOf(head, { odd: 1 }, put), /line 2\b/i],
     ["line 3, which is no entry", textOf(head, put, { odd: 1 }), /line 3\b/i],
     ["line 3, which comes after the end", textOf(head, { fold: [] }, put), /line 3\b/i],
@@ -194,6 +196,27 @@ describe("a journal", () => {
 
   it("of another version is refused, whatever else is in it", async () => {
     expect((await read(textOf({ ...head, journal: 2 }, put))).refused).toBeDefined();
+  });
+
+  it("takes a schema of 0 that is named for the one that is left out", async () => {
+    const { journal } = await read(textOf(head, { put: [{ ...put.put[0], schema: 0 }] }));
+    expect(journal?.changes).toEqual([{ remove: [], put: [bare] }]);
+  });
+
+  it.each([
+    ["what was changed since is damage", () => fail("state.unreadable", "It does not open"), { code: "state.journal" }],
+    [
+      "what goes wrong with the machine is not",
+      () => {
+        throw new RangeError("no memory");
+      },
+      undefined,
+    ],
+  ])("that is sealed does not open: %s", async (_, open, diagnostic) => {
+    const sealing = { from: async (header: JsonObject) => ({ header, seal: () => "", open }) };
+    const reading = readJournal(textOf({ ...head, seal: { k: 1 } }, put), "x.journal", sealing);
+    if (diagnostic) await expect(reading).rejects.toMatchObject({ diagnostics: [diagnostic] });
+    else await expect(reading).rejects.toBeInstanceOf(RangeError);
   });
 
   it("that is sealed is refused without a key", async () => {

@@ -82,6 +82,50 @@ describe("the order of what is done", () => {
     expect([disk.text(journalPath), disk.text(statePath)]).toEqual([before, undefined]);
   });
 
+  test.each([
+    ["lost its lock", (disk: FakeDisk) => void disk, true],
+    ["found the state written by another program", (disk: FakeDisk) => disk.put(statePath, "another program's"), false],
+  ])("a writer that %s before its first line leaves the journal that is there by now", async (_, write, takenOver) => {
+    const disk = new FakeDisk();
+    let lost = false;
+    const verify = () => (lost ? fail("state.lost_lock", "The lock was taken over") : undefined);
+    const lock = () => ({ ...freeLock(), acquire: async () => ({ verify, release: () => undefined }) });
+    const state = await createFileStore({ path: statePath, disk, uuid: countingUuids(), lock }).open(request);
+    lost = takenOver;
+    write(disk);
+    disk.put(journalPath, "another run's");
+    expect(await diagnosticOf(() => state.put(resource(A, "1")))).toMatchObject({ code: "state.lost_lock" });
+    expect(disk.text(journalPath)).toBe("another run's");
+  });
+
+  test("an earlier run's journal is replaced by a synced one that says what is written, before it is", async () => {
+    const disk = new FakeDisk();
+    await (await openOn(disk)).put(resource(A, "1"));
+    const next = await openOn(disk, countingUuids("next"));
+    const begin = disk.operations.length;
+    await next.settle();
+    const whole = (id: string, to: string) => {
+      const temporary = `/project/.hosting.tfstate.next-${id}.tmp`;
+      return [
+        ...[`create ${temporary}`, `write ${temporary}`, `sync ${temporary}`, `rename ${temporary} ${to}`],
+        "syncFolder /project",
+      ];
+    };
+    expect(disk.operations.slice(begin)).toEqual([
+      ...[...whole("1", journalPath), ...whole("2", statePath)],
+      ...["syncFolder /project", `remove ${journalPath}`, "syncFolder /project"],
+    ]);
+  });
+
+  test("of a journal that could not be replaced nothing stays beside it", async () => {
+    const disk = new FakeDisk();
+    await (await openOn(disk)).put(resource(A, "1"));
+    const next = await openOn(disk);
+    disk.failures.push({ operation: "rename", code: "EIO" });
+    expect(await diagnosticOf(() => next.settle())).toMatchObject({ code: "state.unwritable" });
+    expect([...disk.names.keys()]).toEqual([journalPath]);
+  });
+
   test("a state that another program wrote meanwhile is not added to", async () => {
     const disk = new FakeDisk();
     const state = await openOn(disk);
@@ -254,6 +298,21 @@ describe("the journal of an encrypted state", () => {
     expect(await diagnosticOf(opening)).toMatchObject({
       code: "state.journal",
       summary: expect.stringContaining("damaged"),
+    });
+  });
+
+  test("says with a line that was changed what can be read before and after it", async () => {
+    const disk = new FakeDisk();
+    const run = await storeWith(disk, key(1)).open(request);
+    for (const [index, address] of [A, B, "hosting_service.c", "hosting_service.d"].entries())
+      await run.put(resource(address, `${index}`));
+    const [head, a, b = "", ...more] = (disk.text(journalPath) ?? "").split("\n");
+    disk.put(journalPath, [head, a, `${b.slice(0, -9)}AAAAAAAA=`, ...more].join("\n"));
+    expect(await diagnosticOf(() => storeWith(disk, key(1)).open(request))).toMatchObject({
+      code: "state.journal",
+      detail: expect.stringMatching(
+        /line 3 .*: hosting_service\.a \(id 0\), hosting_service\.c .*, hosting_service\.d /,
+      ),
     });
   });
 

@@ -12,17 +12,22 @@ const fails = (disk: FakeDisk, ...operations: string[]) => {
 };
 
 describe("a journal whose first line fails", () => {
-  test.each(["create", "write", "sync"])("holds nothing, is not named, and goes with the next write (%s)", async (step) => {
-    const disk = new FakeDisk();
-    const state = await openOn(disk);
-    fails(disk, `${step} ${journalPath}`);
-    const diagnostic = await diagnosticOf(() => state.put(resource(A, "1")));
-    expect(diagnostic?.detail).toContain(`Not recorded: ${A} (id 1).`);
-    expect(diagnostic?.detail).not.toContain("What was recorded before");
-    await state.put(resource(B, "2"));
-    expect([disk.text(journalPath), await idsOn(disk)]).toEqual([undefined, { [A]: "1", [B]: "2" }]);
-    expect((await readOn(disk)).warnings).toEqual([]);
-  });
+  test.each(["create", "write", "sync"])(
+    "holds nothing, is not named, and goes with the next write (%s)",
+    async (step) => {
+      const disk = new FakeDisk();
+      const state = await openOn(disk);
+      fails(disk, `${step} ${journalPath}`);
+      const diagnostic = await diagnosticOf(() => state.put(resource(A, "1")));
+      expect(diagnostic?.detail).toMatch(
+        /^\/project\/hosting\.tfstate: EIO.*\nNot recorded: hosting_service\.a \(id 1\)\.$/,
+      );
+      expect(diagnostic?.detail).not.toContain("What was recorded before");
+      await state.put(resource(B, "2"));
+      expect([disk.text(journalPath), await idsOn(disk)]).toEqual([undefined, { [A]: "1", [B]: "2" }]);
+      expect((await readOn(disk)).warnings).toEqual([]);
+    },
+  );
 });
 
 describe("a journal of which a line failed", () => {
@@ -46,7 +51,8 @@ describe("a journal of which a line failed", () => {
     await state.put(resource(A, "1"));
     // The new state stands at its place, and only then the folder cannot be synced.
     disk.before = (operation) => {
-      if (operation.startsWith("syncFolder") && disk.operations.at(-1)?.endsWith(` ${statePath}`)) fails(disk, operation);
+      if (operation.startsWith("syncFolder") && disk.operations.at(-1)?.endsWith(` ${statePath}`))
+        fails(disk, operation);
     };
     await diagnosticOf(() => state.move(A, B));
     disk.before = (operation) => {

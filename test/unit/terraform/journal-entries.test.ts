@@ -51,7 +51,7 @@ function fileIn(folder: string, now = START, open?: (path: string) => DatabaseSy
 /** The file as the first version wrote it, with these entries: what is released must stay readable. */
 function written(folder: string, entries: Readonly<Record<string, string>>) {
   const database = openDatabase(placeIn(folder));
-  onTestFinished(() => database.isOpen && database.close());
+  onTestFinished(() => database.close());
   database.exec(`PRAGMA synchronous = OFF; BEGIN; CREATE TABLE creates (
     serial INTEGER PRIMARY KEY AUTOINCREMENT, account TEXT NOT NULL, project TEXT NOT NULL, type TEXT NOT NULL,
     name TEXT NOT NULL, written INTEGER NOT NULL, resource TEXT NOT NULL,
