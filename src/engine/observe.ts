@@ -83,7 +83,8 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
   const plans = new Map<string, readonly PlanRecord[]>();
   const reads = queries.map(async (query) => {
     const alone = share.get(shareOf(query)) === 1;
-    observations.set(query.address, await read(accounts(query.provider), { ...query, alone }));
+    const parentKind = kinds.get(query.kind.nested?.in ?? "");
+    observations.set(query.address, await read(accounts(query.provider), { ...query, alone, parentKind }));
   });
   const priced = new Set(
     queries.filter((query) => reorder.has(query.address) || mayOrder(query)).map(({ provider }) => provider),

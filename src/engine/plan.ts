@@ -67,7 +67,7 @@ export function plan(options: PlanOptions): Plan {
       (change): Change => ({
         ...change,
         ...previousAddressOf(change.address, options.moves ?? []),
-        ...unlistedIn(observed.observations.get(change.address)),
+        ...unseenIn(observed.observations.get(change.address)),
       }),
     );
   const refused = protectedOnes(sorted, desired, mode);
@@ -107,8 +107,13 @@ export function plan(options: PlanOptions): Plan {
   };
 }
 
-const unlistedIn = (observation: Observation | undefined): Pick<Change, "unlisted"> =>
-  observation?.status === "present" && observation.unlisted !== undefined ? { unlisted: observation.unlisted } : {};
+/** Why an object is planned without having been seen. */
+function unseenIn(observation: Observation | undefined): Pick<Change, "unlisted" | "waitsFor"> {
+  if (observation === undefined || observation.status === "gone") return {};
+  const unlisted = observation.status === "present" ? observation.unlisted : undefined;
+  const { waitsFor } = observation;
+  return { ...(unlisted !== undefined && { unlisted }), ...(waitsFor !== undefined && { waitsFor }) };
+}
 
 /** Nothing is left to be shown of what is destroyed. A run that is narrowed leaves alone what lies outside. */
 function outputsOf(options: PlanOptions, scope: Scope): PlannedOutputs {

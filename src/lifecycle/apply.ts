@@ -11,13 +11,12 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import { createdAttributes, inPlaceAims, plannedAttributes, recordedOnly, recordOf, without } from "./aims.ts";
-import { refreshed } from "./attributes.ts";
+import { parentOf, refreshed } from "./attributes.ts";
 import { type Applied, type ApplyContext, ended, proceed } from "./context.ts";
 import { create } from "./create.ts";
 import { intentOf, wasRefused } from "./creating.ts";
 import { isJustCreated, settledMark } from "./doubt.ts";
 import { NotLiveYet, whyNotPaid } from "./not-live-yet.ts";
-import { parentOf } from "./read.ts";
 import { stepsToward, tryOutput, writeSecret } from "./secrets.ts";
 import { observedMark, unclearEnd, unknownAtOnce } from "./status.ts";
 

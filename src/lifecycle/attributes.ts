@@ -1,7 +1,15 @@
 import type { z } from "zod";
 import { type AttributeMeta, metaOf } from "../kinds/attribute.ts";
 import type { AttributeEntry, Kind, Remote } from "../kinds/kind.ts";
-import { equal, type Json, type JsonObject, UNKNOWN, type Value, type ValueObject } from "../model/index.ts";
+import {
+  equal,
+  hasUnknown,
+  type Json,
+  type JsonObject,
+  UNKNOWN,
+  type Value,
+  type ValueObject,
+} from "../model/index.ts";
 
 const cache = new WeakMap<Kind, readonly AttributeEntry[]>();
 
@@ -82,4 +90,11 @@ export function differing(kind: Kind, planned: JsonObject, { attributes }: Remot
     );
   });
   return found?.[0];
+}
+
+/** The id of the parent whose collection the resource is in; undefined when the kind has none or it is not known yet. */
+export function parentOf(kind: Kind, attributes: ValueObject | undefined): string | undefined {
+  if (kind.parent === undefined) return undefined;
+  const value = attributes?.[kind.parent];
+  return value === undefined || value === null || hasUnknown(value) ? undefined : String(value);
 }

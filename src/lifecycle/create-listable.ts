@@ -8,11 +8,12 @@ import {
   isReplacement,
   type JsonObject,
 } from "../model/index.ts";
+import { parentOf } from "./attributes.ts";
 import { type CreateContext, intentOf, notSent, refusedAgain, resent, wasRefused } from "./creating.ts";
 import { tellsOnce } from "./doubt.ts";
 import { findAccepted, findMade } from "./find-made.ts";
-import { notLiveYet } from "./not-live-yet.ts";
-import { likeness, parentOf } from "./read.ts";
+import { mayPass, notLiveYet } from "./not-live-yet.ts";
+import { likeness } from "./read.ts";
 import { existing, unreadable } from "./refusals.ts";
 
 /** How often one run sends a create whose answer is lost each time. */
@@ -34,11 +35,17 @@ export async function createListable(
   let open = change.private.pending;
   let lost: unknown;
   let isSilent = false;
-  const before = open === undefined ? await present(kind, change, planned, context) : [];
+  /** A host may not show what belongs to a service before that is live. */
+  const notShown = async (error: unknown): Promise<never> => {
+    throw (await notLiveYet(kind, change.address, planned, error, context)) ?? error;
+  };
+  const before = open === undefined ? await present(kind, change, planned, context).catch(notShown) : [];
   const known = [...(open?.known ?? before.map(({ id }) => id))];
   for (let sendings = 1; ; sendings++) {
     if (open !== undefined) {
-      const made = await (open.accepted ? findAccepted : findMade)(kind, change, planned, open, context);
+      const look = (open.accepted ? findAccepted : findMade)(kind, change, planned, open, context);
+      // What this run has sent is not recorded in the change: whoever tries the change again would not look for it.
+      const made = await (open === change.private.pending ? look.catch(notShown) : look);
       if (made !== undefined && !tellsOnce(kind)) return adopted(kind, planned, made, context);
       if (made !== undefined) {
         await replaceLost(kind, change, made, open, context);
@@ -54,7 +61,13 @@ export async function createListable(
       answer = await writer.perform(mutation);
     } catch (error) {
       const early = open === undefined ? await notLiveYet(kind, change.address, planned, error, context) : undefined;
-      const made = early && !wasRefused(error) ? await findMade(kind, change, planned, intent, context) : undefined;
+      // Neither made nor shown before the service is live: should it be there all the same, the list shows it then.
+      const hidden = (refusal: unknown) => {
+        if (early?.service.phase !== "pending" || !mayPass(refusal)) throw refusal;
+        return undefined;
+      };
+      const made =
+        early && !wasRefused(error) ? await findMade(kind, change, planned, intent, context).catch(hidden) : undefined;
       if (made !== undefined) return adopted(kind, planned, made, context);
       if (early !== undefined) {
         await context.unmark();

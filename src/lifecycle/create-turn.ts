@@ -2,11 +2,11 @@ import type { CreateTurn, EarlierCreate, Writer } from "../api/index.ts";
 import { type Created, type Kind, matches } from "../kinds/kind.ts";
 import { type Change, type Diagnostic, HostformError, inQuotes, type JsonObject } from "../model/index.ts";
 import type { Account } from "./account.ts";
+import { parentOf } from "./attributes.ts";
 import { refuseStopped } from "./context.ts";
 import { type CreateContext, wasRefused } from "./creating.ts";
 import { believedAfterMs } from "./doubt.ts";
 import { idempotencyKey } from "./key.ts";
-import { parentOf } from "./read.ts";
 
 /**
  * Makes a create while no other process of this machine makes anything with the token, from the list that says that the thing

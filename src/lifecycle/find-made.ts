@@ -1,8 +1,9 @@
 import type { Kind, Remote } from "../kinds/kind.ts";
 import type { Change, Intent, JsonObject } from "../model/index.ts";
+import { parentOf } from "./attributes.ts";
 import { type CreateContext, stopped } from "./creating.ts";
 import { ageOf, believedAfterMs, certainlyMade, LOOKS_MS, newlyMade, ON_THE_WAY_MS, type Sent } from "./doubt.ts";
-import { likeness, parentOf } from "./read.ts";
+import { likeness } from "./read.ts";
 import { notShown, undecided } from "./refusals.ts";
 
 /**

@@ -1,8 +1,7 @@
 import type { Kind, Remote } from "../kinds/kind.ts";
 import { ApiError, HostformError, type JsonObject } from "../model/index.ts";
 import type { Account } from "./account.ts";
-import { attributesOf } from "./attributes.ts";
-import { parentOf } from "./read.ts";
+import { attributesOf, parentOf } from "./attributes.ts";
 
 /**
  * Statuses by which an API may say that a service is not ready for something: §7 leaves all but 422 open. 401, 403 and 429

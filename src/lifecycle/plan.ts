@@ -16,7 +16,7 @@ import { type Doubtful, isDoubtful, namesOutcome, settledMark } from "./doubt.ts
 import { lookalikesOf, renamedFrom } from "./lookalike.ts";
 import { planPending } from "./plan-pending.ts";
 import { finish, type PlanInput, type Planned, secretNames, unchanged } from "./planned.ts";
-import { existing, gone, immutable, lookalike, mismatch, renamed, unreadable } from "./refusals.ts";
+import { existing, gone, immutable, lookalike, mismatch, renamed, shownLater, unreadable } from "./refusals.ts";
 import { planSecret } from "./secrets.ts";
 import { observedMark, unknownPhase, unseenNames } from "./status.ts";
 
@@ -70,7 +70,12 @@ export function planResource(input: PlanInput): Planned {
   // An entry without an id holds the generation of an order that came to nothing.
   const spent = prior?.private.generation;
   const generation = spent !== undefined && input.reorder ? spent + 1 : spent;
-  return planCreate(input, [{ why: "declared", text: "declared, and not in the state" }], generation);
+  const { waitsFor } = observed;
+  // What is to be adopted is looked for first, and nothing is made in its place.
+  if (waitsFor !== undefined && input.importId !== undefined)
+    return unchanged(input, null, [shownLater(input, waitsFor)]);
+  const later = waitsFor === undefined ? "" : `; the API shows no ${kind.noun}s of ${waitsFor} until that is live`;
+  return planCreate(input, [{ why: "declared", text: `declared, and not in the state${later}` }], generation);
 }
 
 /** Of some objects, those that no other address holds. */

@@ -1,8 +1,9 @@
 import { type Kind, matches, type Remote } from "../kinds/kind.ts";
-import { fail, hasUnknown, type JsonObject, type Phase, type ResourceState, type ValueObject } from "../model/index.ts";
+import { fail, type JsonObject, type Phase, type ResourceState, type ValueObject } from "../model/index.ts";
 import type { Account } from "./account.ts";
-import { refreshed, unreadableOf } from "./attributes.ts";
+import { parentOf, refreshed, unreadableOf } from "./attributes.ts";
 import { isJustCreated, madeBetween } from "./doubt.ts";
+import { mayPass } from "./not-live-yet.ts";
 
 /** What the account shows of one resource. A plain value. */
 export type Observation =
@@ -13,11 +14,13 @@ export type Observation =
       readonly phase: Phase;
       /** No list shows it yet: it was created just now, at this time (ISO 8601), and is taken to be as it was recorded. */
       readonly unlisted?: string;
+      /** The API shows nothing of it before this is live, and it is taken to be as it was recorded: `service 1001`. */
+      readonly waitsFor?: string;
     }
   /** It was recorded (or named for adoption) and no longer exists. `how` completes the sentence "service 1001 …". */
   | ({ readonly status: "gone"; readonly how: string } & Likeness)
-  /** It was never recorded. */
-  | ({ readonly status: "absent" } & Likeness);
+  /** It was never recorded. `waitsFor`: whether it is there is not shown before that is live. */
+  | ({ readonly status: "absent"; readonly waitsFor?: string } & Likeness);
 
 /** What else the account shows that could be the resource. */
 export interface Likeness {
@@ -37,22 +40,43 @@ export interface ReadQuery {
   readonly importId?: string;
   /** The declared attributes as far as they are known; undefined when it is not declared. */
   readonly config: ValueObject | undefined;
+  /** The kind of what the object belongs to (of a grant, the service): what is not live yet is no failure. */
+  readonly parentKind?: Kind | undefined;
   /** It is the only one of its collection that is asked for: one GET is cheaper than a listing. */
   readonly alone?: boolean;
 }
 
-/** The id of the parent whose collection the resource is in; undefined when the kind has none or it is not known yet. */
-export function parentOf(kind: Kind, attributes: ValueObject | undefined): string | undefined {
-  if (kind.parent === undefined) return undefined;
-  const value = attributes?.[kind.parent];
-  return value === undefined || value === null || hasUnknown(value) ? undefined : String(value);
-}
-
 /**
- * Reads one resource. Sends GETs only, and none when the kind cannot be read.
+ * Reads one resource. Sends GETs only, and none when the kind cannot be read. A host may refuse to show what belongs to a
+ * service that is not live yet (§3): that is a wait.
  * @throws ApiError when the account cannot be read (a 404 of the object itself is an answer, not an error).
  */
 export async function read(account: Account, query: ReadQuery): Promise<Observation> {
+  try {
+    return await readNow(account, query);
+  } catch (error) {
+    const waitsFor = await awaitedBy(account, query, error);
+    if (waitsFor === undefined) throw error;
+    const { prior, kind } = query;
+    if (typeof prior?.attributes.id !== "string") return { status: "absent", matches: [], waitsFor };
+    const phase = kind.phase?.(prior.attributes, account.settings) ?? "live";
+    return { status: "present", attributes: prior.attributes, phase, waitsFor };
+  }
+}
+
+/** What a refusal to show a collection waits for; undefined for any other failure. */
+async function awaitedBy(
+  account: Account,
+  { kind, parentKind, prior, config }: ReadQuery,
+  error: unknown,
+): Promise<string | undefined> {
+  const id = parentOf(kind, prior?.attributes ?? config);
+  if (parentKind === undefined || id === undefined || !mayPass(error)) return undefined;
+  const parent = await account.find(parentKind, id).catch(() => undefined);
+  return parent?.phase === "pending" ? `${parentKind.noun} ${id}` : undefined;
+}
+
+async function readNow(account: Account, query: ReadQuery): Promise<Observation> {
   const { kind, prior, importId, config, alone } = query;
   if (prior !== undefined) {
     const recorded = await readRecorded(account, kind, prior, alone);

@@ -135,6 +135,17 @@ export function unreadable({ kind, address }: Subject, config: ValueObject, live
   };
 }
 
+/** What is to be adopted cannot be seen yet. */
+export function shownLater({ kind, address }: Subject, waitsFor: string): Diagnostic {
+  return {
+    severity: "warning",
+    code: "apply.waiting",
+    summary: `${address} is adopted when ${waitsFor} is live: the API shows no ${kind.noun}s of it until then`,
+    fix: "Run it again then.",
+    address,
+  };
+}
+
 /** Nothing that can be read shows whether a create was carried out. */
 export function pending({ kind, address }: Subject): Diagnostic {
   return {

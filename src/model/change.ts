@@ -56,6 +56,8 @@ export interface Change {
   readonly unfulfilled?: true;
   /** When it was created (ISO 8601), where no list shows it yet: it is planned as it was recorded, and has not been seen. */
   readonly unlisted?: string;
+  /** The API shows nothing of it before this is live (`service 1001`): until then it is planned as it was recorded, or as new. */
+  readonly waitsFor?: string;
   /** What removal means for this resource: an API call, leaving it alone, or suspending it first. */
   readonly removal?: "delete" | "forget" | "suspend";
   readonly private: PrivateMark;

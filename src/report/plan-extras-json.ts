@@ -37,6 +37,8 @@ export interface ResourceExtrasJson {
   readonly unfulfilled?: true;
   /** When it was created (ISO 8601), where no list shows it yet: it is planned as it was recorded. */
   readonly unlisted?: string;
+  /** The API shows nothing of it before this is live, such as `service 1001`. */
+  readonly waits_for?: string;
   readonly removal?: "delete" | "forget" | "suspend";
   readonly quote?: Quote;
 }
@@ -65,6 +67,7 @@ function resourceExtras(change: Change): ResourceExtrasJson {
     ...(effect !== "none" && { effect }),
     ...(change.unfulfilled && { unfulfilled: true }),
     ...(change.unlisted !== undefined && { unlisted: change.unlisted }),
+    ...(change.waitsFor !== undefined && { waits_for: change.waitsFor }),
     ...(change.removal !== undefined && { removal: change.removal }),
     ...(change.quote !== undefined && { quote: change.quote }),
   };

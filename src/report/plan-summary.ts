@@ -64,7 +64,7 @@ export function summaryLine(plan: Plan): string {
       ? "No changes. Nothing that hostform manages is left to destroy."
       : isHeldUp(plan)
         ? "No changes can be made now; see above."
-        : plan.changes.some(({ unlisted }) => unlisted !== undefined)
+        : plan.changes.some(({ unlisted, waitsFor }) => (unlisted ?? waitsFor) !== undefined)
           ? "No changes. Your account matches the declaration as far as its lists show it; see above."
           : "No changes. Your account matches the declaration.";
   }

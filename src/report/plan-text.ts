@@ -84,18 +84,18 @@ export function waitingLines(plan: Plan, paint: Paint): string[] {
   ];
 }
 
-/** What was created just now and is missing in the lists: the plan takes it as recorded, and has not seen it. */
+/** What no list shows, because it was created just now or its service is not live yet: planned without having been seen. */
 export function unlistedLines({ changes }: Plan): string[] {
-  const unseen = changes.filter(({ unlisted }) => unlisted !== undefined);
+  const unseen = changes.flatMap((change) => unseenText(change) ?? []);
   if (unseen.length === 0) return [];
   const more = unseen.length - MAX_LINES;
-  return [
-    ...unseen
-      .slice(0, MAX_LINES)
-      .map(({ address, unlisted }) =>
-        escapeLine(`${address} was created at ${unlisted}, and no list shows it yet: it is taken as recorded.`),
-      ),
-    ...(more > 0 ? [`The same for ${more} more.`] : []),
-    "",
-  ];
+  return [...unseen.slice(0, MAX_LINES).map(escapeLine), ...(more > 0 ? [`The same for ${more} more.`] : []), ""];
+}
+
+/** Of a create, its reason says so. */
+function unseenText({ address, before, unlisted, waitsFor }: Change): string | undefined {
+  if (unlisted !== undefined)
+    return `${address} was created at ${unlisted}, and no list shows it yet: it is taken as recorded.`;
+  if (waitsFor === undefined || before === null) return undefined;
+  return `${address} is not shown before ${waitsFor} is live: it is taken as recorded.`;
 }

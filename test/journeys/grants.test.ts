@@ -89,6 +89,53 @@ describe("a grant of a service that is not live yet, at a host that refuses it u
     await project.expectNoChanges();
   });
 
+  it.each([
+    [409, message],
+    [422, message],
+    [404, message],
+  ])(
+    "and does not show its grants either (%s): the plan goes on, and nothing is made or missed unseen",
+    async (status, body) => {
+      const declare = shared({ "dev@acme.example": "view" });
+      const project = await startProject({ declare, sandbox: { autoPay: false } });
+      const hide = () =>
+        project.control.addFault({
+          method: "GET",
+          path: "/services/:id/grants",
+          phase: "before",
+          status,
+          body,
+          times: 99,
+        });
+      project.control.addFault({ ...early, times: 1, body: message });
+      hide();
+      await project.apply();
+
+      // A second look, of a run that has not ordered the service itself.
+      const plan = await project.run("plan");
+      expect(plan.code, plan.text).toBe(0);
+      expect(plan.out).toContain("the API shows no grants of service 1003 until that is live");
+      project.sent();
+      const waits = await project.run("apply", "--auto-approve");
+      expect(waits.code, waits.text).toBe(0);
+      expect(waits.out).toContain("waits until service 1003 is live: its invoice is not paid");
+      expect(project.changesSent()).toEqual([]);
+
+      for (const { id } of project.control.list("invoices")) project.control.payInvoice(id);
+      project.control.clearFaults();
+      await project.apply();
+      expect(project.control.list("grants")).toHaveLength(1);
+
+      project.control.change("services", 1003, { status: "pending", provisioning_status: "pending" });
+      hide();
+      const { changes } = await project.plan();
+      expect(changes.flatMap(({ actions }) => actions)).toEqual(["no-op", "no-op"]);
+      expect((await project.run("plan")).out).toContain(
+        'hosting_grant.www["dev@acme.example"] is not shown before service 1003 is live: it is taken as recorded.',
+      );
+    },
+  );
+
   it("that is paid is waited for in the same run", async () => {
     const declare = shared({ "dev@acme.example": "view" });
     const project = await startProject({ declare, sandbox: { provisioningSeconds: 30 } });

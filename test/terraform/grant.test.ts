@@ -54,6 +54,35 @@ describe.skipIf(noTerraform !== undefined)(titled("grants in Terraform"), { time
     expect(terraform.control.list("services").filter(({ domain }) => domain === "site.example")).toHaveLength(1);
   });
 
+  it("that the host does not show before the service is live are planned and kept unseen, with a warning", async () => {
+    const terraform = await startTerraform({ install: "running", sandbox: { autoPay: false } });
+    const hide = () => {
+      const body = { message: "The service is not active." };
+      const path = "/services/:id/grants";
+      terraform.control.addFault({ method: "GET", path, phase: "before", status: 409, body, times: 99 });
+    };
+    await terraform.write(team("{}"));
+    await terraform.applied();
+    hide();
+    await terraform.write(team('{ "dev@acme.example" = "view" }'));
+    const planned = await terraform.planned();
+    expect(planned.changes).toEqual({ [DEV]: "create" });
+    const warning = "The API shows no grants of service 1003 until that is live";
+    expect(planned.diagnostics.map(({ summary }) => summary)).toEqual([warning]);
+    terraform.sent();
+    expect((await terraform.apply("tfplan")).code).toBe(1);
+    expect(terraform.changesSent()).toEqual([]);
+
+    terraform.control.clearFaults();
+    for (const { id } of terraform.control.list("invoices")) terraform.control.payInvoice(id);
+    await terraform.applied();
+    terraform.control.change("services", 1003, { status: "pending", provisioning_status: "pending" });
+    hide();
+    const { changes, diagnostics } = await terraform.plan();
+    expect(changes).toEqual({});
+    expect(diagnostics.map(({ summary }) => summary)).toEqual([warning]);
+  });
+
   it("are made with their service, changed by granting anew, and revoked", async () => {
     const terraform = await start();
     // The id of the service is not known yet.

@@ -127,6 +127,17 @@ export function waits(kind: Kind, { waiting = [] }: Mark): Diagnostic[] {
   ];
 }
 
+/** A host may show nothing of what belongs to a service before that is live. */
+export function shownLater(kind: Kind, waitsFor: string): Diagnostic {
+  return {
+    severity: "warning",
+    code: "apply.waiting",
+    summary: `The API shows no ${kind.noun}s of ${waitsFor} until that is live`,
+    detail: "What is recorded of them is taken as it is, and what is new is made then.",
+    fix: "Apply again when it is live: it is provisioned when its invoice is paid.",
+  };
+}
+
 /** Ids mean nothing at another host; with a refresh it is seen whether it is the same object. */
 export function otherHost(kind: Kind, prior: JsonObject, what: "changed" | "refreshed" | "removed"): Diagnostic {
   return {

@@ -1,3 +1,4 @@
+import { kinds } from "../../kinds/index.ts";
 import type { Kind, Remote, Settings } from "../../kinds/kind.ts";
 import {
   attributesOf,
@@ -24,6 +25,7 @@ import { notAsMade } from "./made.ts";
 import { isToReplace, keepAgain, noteReplacing, wasLetGo } from "./making-room.ts";
 import type { Mark } from "./mark.ts";
 import { standingNoteOf } from "./noted.ts";
+import { shownLater } from "./notices.ts";
 import { orderAnew, prevented, replacedObject } from "./order-anew.ts";
 import { checkOrder } from "./order-name.ts";
 import {
@@ -122,6 +124,7 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, front: F
       ? strangers(kind, observed, front)
       : []),
     ...(observed.status === "absent" ? hiddenOnes(kind, observed, front) : []),
+    ...(observed.status === "absent" && observed.waitsFor !== undefined ? [shownLater(kind, observed.waitsFor)] : []),
     ...(elsewhere ? [elsewhere] : []),
     ...(note ? [willSettle(kind, note)] : []),
     ...checkOrder(kind, declared, mark, front.session),
@@ -146,7 +149,8 @@ async function observeNew(
   const parent = parentOf(kind, declared);
   if (kind.naturalKey(declared) === undefined && kind.resembles === undefined) return { status: "absent", matches: [] };
   if (hasUnknown(kind.parent === undefined ? null : (parent ?? UNKNOWN))) return { status: "absent", matches: [] };
-  const seen = await read(front.account, { kind, prior: undefined, config: declared });
+  const parentKind = kinds.get(kind.nested?.in ?? "");
+  const seen = await read(front.account, { kind, prior: undefined, config: declared, parentKind });
   if (seen.status === "present") return seen;
   const name = nameOf(kind, declared);
   const makesRoom = (remote: Remote) =>

@@ -20,7 +20,7 @@ import { type Diagnostic, HostformError, type JsonObject, type ResourceState } f
 import type { Front } from "./front.ts";
 import type { Mark } from "./mark.ts";
 import { isRecorded, withNoted } from "./noted.ts";
-import { otherHost } from "./notices.ts";
+import { otherHost, shownLater } from "./notices.ts";
 import { nameOf, recordedAs, withFront } from "./subject.ts";
 
 export interface ReadAnswer {
@@ -53,7 +53,8 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, fr
     return readDoubtful(kind, recorded, prior, front);
   }
   const alone = await front.collections.isAlone(kind, parentOf(kind, prior.attributes));
-  const seen = await read(front.account, { kind, prior, config: undefined, alone });
+  const parentKind = kinds.get(kind.nested?.in ?? "");
+  const seen = await read(front.account, { kind, prior, config: undefined, alone, parentKind });
   const kept = seen.status === "present" ? observedMark(mark, seen.phase) : settledMark(mark);
   if (seen.status === "present") {
     const readable = kind.list !== undefined || kind.get !== undefined;
@@ -66,6 +67,7 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, fr
     const diagnostics = [
       ...(left.deposed === undefined ? [] : [leftBehind(kind, left.deposed)]),
       ...(seen.unlisted === undefined ? [] : [notListed(kind, prior.address, seen.unlisted)]),
+      ...(seen.waitsFor === undefined ? [] : [shownLater(kind, seen.waitsFor)]),
       ...(await doublesOf(kind, prior, front)),
     ];
     return { state, mark: left, diagnostics };

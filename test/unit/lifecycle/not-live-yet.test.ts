@@ -1,10 +1,18 @@
 /** A grant that the API refuses because its service is not live yet: waited for where that ends in this run, else left for later. */
 import { describe, expect, it } from "vitest";
 import type { InvoiceRecord } from "../../../src/api/index.ts";
-import { applyChange, NotLiveYet, signOnRefused } from "../../../src/lifecycle/index.ts";
-import { ApiError, type Code, type Phase, type Reached } from "../../../src/model/index.ts";
+import {
+  applyChange,
+  NotLiveYet,
+  type PlanInput,
+  planResource,
+  read,
+  signOnRefused,
+} from "../../../src/lifecycle/index.ts";
+import { ApiError, type Code, type JsonObject, type Phase, type Reached } from "../../../src/model/index.ts";
 import { changeOf, fakeRun } from "../../support/changes.ts";
-import { fakeAccount, fakeWriter, kindOf, liveGrant, liveService, remote } from "../../support/subjects.ts";
+import { START } from "../../support/clock.ts";
+import { fakeAccount, fakeWriter, kindOf, liveGrant, liveService, recorded, remote } from "../../support/subjects.ts";
 
 const GRANT = { service_id: "1001", email: "dev@acme.example", permission: "view" };
 const WHERE = "hosting_grant.acme";
@@ -141,6 +149,77 @@ describe("a grant of a service that is not live yet", () => {
       isWait: false,
       outcome: { attributes: { id: "301" } },
     });
+  });
+});
+
+describe("reading what belongs to a service, at a host that does not show it before the service is live", () => {
+  const shownAs = async (phase: Phase, status: number, prior?: JsonObject) => {
+    const { account, kind } = fakeAccount(kindOf("hosting_grant"));
+    const refused = new ApiError({
+      code: "api.rejected",
+      summary: "no",
+      endpoint: "GET /x",
+      reached: "answered",
+      status,
+    });
+    const query = {
+      kind: {
+        ...kind,
+        // biome-ignore lint/correctness/useYield: it is refused
+        async *list() {
+          throw refused;
+        },
+      },
+      parentKind: {
+        ...kindOf("hosting_service"),
+        async *list() {
+          yield remote(liveService, phase);
+        },
+      },
+      prior: prior && recorded(WHERE, prior),
+      config: GRANT,
+    };
+    return read(account, query).catch((error: unknown) => (error === refused ? "refused" : error));
+  };
+
+  it.each([409, 422])(
+    "is a wait: after a %s what is new is absent, and what is recorded is as it was recorded",
+    async (s) => {
+      expect(await shownAs("pending", s)).toEqual({ status: "absent", matches: [], waitsFor: "service 1001" });
+      const seen = await shownAs("pending", s, liveGrant);
+      expect(seen).toMatchObject({ status: "present", attributes: liveGrant, waitsFor: "service 1001" });
+    },
+  );
+
+  it.each([
+    ["live", 409],
+    ["unknown", 409],
+    ["pending", 403],
+    ["pending", 500],
+  ] as const)("of a service that is %s fails with a %i", async (phase, status) => {
+    expect(await shownAs(phase, status)).toBe("refused");
+  });
+
+  it("plans a new one, adopts none unseen, and says both", () => {
+    const input: PlanInput = {
+      kind: kindOf("hosting_grant"),
+      address: WHERE,
+      provider: "default",
+      declared: GRANT,
+      config: GRANT,
+      prior: undefined,
+      observed: { status: "absent", matches: [], waitsFor: "service 1001" },
+      dependsOn: [],
+      reorder: false,
+      plans: [],
+      now: START,
+    };
+    const made = planResource(input);
+    expect(made.change.actions).toEqual(["create"]);
+    expect(made.change.reasons[0]?.text).toContain("the API shows no grants of service 1001 until that is live");
+    const adopted = planResource({ ...input, importId: "1001/301" });
+    expect(adopted.change.actions).toEqual(["no-op"]);
+    expect(adopted.diagnostics).toMatchObject([{ severity: "warning", code: "apply.waiting" }]);
   });
 });
 

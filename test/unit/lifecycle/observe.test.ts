@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import type { Remote } from "../../../src/kinds/kind.ts";
 import { intentOf, mutationOf, notSent, refusedAgain, resent, wasRefused } from "../../../src/lifecycle/creating.ts";
-import { type Observation, read, validate } from "../../../src/lifecycle/index.ts";
+import { type Observation, parentOf, read, validate } from "../../../src/lifecycle/index.ts";
 import { billedTwice, sameInUse } from "../../../src/lifecycle/lookalike.ts";
 import { mayPass, notLiveYet, signOnRefused, whyNotPaid } from "../../../src/lifecycle/not-live-yet.ts";
-import { likeness, parentOf } from "../../../src/lifecycle/read.ts";
+import { likeness } from "../../../src/lifecycle/read.ts";
 import {
   ApiError,
   type Change,
