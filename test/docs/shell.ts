@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
-import { chmod, copyFile, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { installConstructs } from "../support/constructs.ts";
+import { builtProgram } from "../support/program.ts";
 import { startSandbox } from "../support/sandbox.ts";
 import { type Block, type Page, root } from "./markdown.ts";
 
@@ -46,7 +47,7 @@ export async function runPage(page: Page): Promise<Run[]> {
   const sandbox = await startSandbox({ rateLimit: 0, jobSeconds: 0, provisioningSeconds: 0 });
   try {
     for (const folder of [bin, out, project]) await mkdir(folder, { recursive: true });
-    await writeWrapper(bin, usesTerraform(page) ? await packageFolder(base) : undefined);
+    await writeWrapper(bin);
     if (usesConstructs(page)) await installConstructs(project);
     else await linkPackage(project);
     await writeFile(path.join(base, "page.sh"), await script(blocks, out));
@@ -87,26 +88,10 @@ export async function runPage(page: Page): Promise<Run[]> {
 
 const COLOURED = ["init", "plan", "apply", "destroy", "import", "show", "validate", "test"];
 
-/** @param folder of the package; without one the sources are run where they are. */
-async function writeWrapper(bin: string, folder: string | undefined): Promise<void> {
+async function writeWrapper(bin: string): Promise<void> {
   const file = path.join(bin, "hostform");
-  const main = path.join(folder ?? root, "src/cli/main.ts");
-  const flags = folder === undefined ? "" : " --preserve-symlinks --preserve-symlinks-main";
-  await writeFile(file, `#!/bin/sh\nexec "${process.execPath}"${flags} "${main}" "$@"\n`);
+  await writeFile(file, `#!/bin/sh\nexec "${process.execPath}" "${await builtProgram()}" "$@"\n`);
   await chmod(file, 0o755);
-}
-
-/** A package with the provider built, as an installed one has it; all else are links to the sources. */
-async function packageFolder(base: string): Promise<string> {
-  const folder = path.join(base, "package");
-  const { builtProvider } = await import("../support/terraform-provider.ts");
-  await mkdir(path.join(folder, "dist/terraform"), { recursive: true });
-  const built = (await builtProvider()).folder;
-  for (const name of ["provider.mjs", "provider.NOTICES.txt"])
-    await copyFile(path.join(built, name), path.join(folder, "dist/terraform", name));
-  for (const name of ["src", "schemas", "node_modules", "package.json", "LICENSE"])
-    await symlink(path.join(root, name), path.join(folder, name));
-  return folder;
 }
 
 /** Makes `import … from "hostform/client"` work in the folder, on the sources. */

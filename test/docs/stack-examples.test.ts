@@ -25,6 +25,7 @@ describe("the examples for CDKTF and CDK Terrain", () => {
       cwd: at(cwd),
       env: {
         PATH: path.dirname(process.execPath),
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
         NODE_OPTIONS: "--disable-warning=ExperimentalWarning",
         NO_COLOR: "1",
         HOSTING_TOKEN: CANARY,

@@ -4,8 +4,9 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { builtProgram } from "../support/program.ts";
 
-const MAIN = path.resolve(import.meta.dirname, "../../src/cli/main.ts");
+const MAIN = await builtProgram();
 const ends: (() => Promise<unknown> | unknown)[] = [];
 
 afterEach(async () => {

@@ -4,9 +4,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
+import { builtProgram } from "../support/program.ts";
 import { profileOfRun, startSandbox } from "../support/sandbox.ts";
 
-const MAIN = path.resolve(import.meta.dirname, "../../src/cli/main.ts");
+const MAIN = await builtProgram();
 const ORDERS = 40;
 /** So many that orders wait for a minute when these are used up. */
 const PER_MINUTE = 20;

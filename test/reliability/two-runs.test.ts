@@ -8,10 +8,11 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Sandbox } from "../../src/sandbox/index.ts";
+import { builtProgram } from "../support/program.ts";
 import { registration } from "../support/registration.ts";
 import { profileOfRun, startSandbox } from "../support/sandbox.ts";
 
-const MAIN = path.resolve(import.meta.dirname, "../../src/cli/main.ts");
+const MAIN = await builtProgram();
 const ROUNDS = 3;
 const ends: (() => unknown)[] = [];
 

@@ -6,9 +6,8 @@ import path from "node:path";
 import type { Sandbox } from "../../src/sandbox/index.ts";
 import { HttpBackend } from "./http-backend.ts";
 import type { Postgres } from "./postgres.ts";
+import { builtProgram } from "./program.ts";
 import { profileOfRun, startSandbox } from "./sandbox.ts";
-
-const MAIN = path.resolve(import.meta.dirname, "../../src/cli/main.ts");
 
 /** Why Terraform cannot be run here; undefined when it can. */
 export const noTerraform: string | undefined = (() => {
@@ -76,9 +75,11 @@ export class RemoteProject {
   readonly backend: BackendUnderTest;
   /** The environment of the commands; tests may change it. */
   readonly env: Record<string, string | undefined>;
+  readonly #program: string;
   readonly #running = new Set<ChildProcess>();
 
-  private constructor(dir: string, sandbox: Sandbox, backend: BackendUnderTest) {
+  private constructor(program: string, dir: string, sandbox: Sandbox, backend: BackendUnderTest) {
+    this.#program = program;
     this.dir = dir;
     this.sandbox = sandbox;
     this.backend = backend;
@@ -108,7 +109,7 @@ export class RemoteProject {
       sleep,
       ...profileOfRun(),
     });
-    const project = new RemoteProject(dir, sandbox, backend);
+    const project = new RemoteProject(await builtProgram(), dir, sandbox, backend);
     await writeFile(path.join(dir, "terraform.rc"), "disable_checkpoint = true\n");
     return project;
   }
@@ -124,7 +125,7 @@ export class RemoteProject {
   }
 
   start(command: "hostform" | "terraform", ...args: string[]): Running {
-    const [file, own] = command === "hostform" ? [process.execPath, [MAIN]] : ["terraform", []];
+    const [file, own] = command === "hostform" ? [process.execPath, [this.#program]] : ["terraform", []];
     const child = spawn(file, [...own, ...args], { cwd: this.dir, env: this.env });
     this.#running.add(child);
     let [out, err] = ["", ""];

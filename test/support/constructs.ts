@@ -1,27 +1,14 @@
 /**
  * The constructs for CDKTF and CDK Terrain as they are published, compiled once for all tests that run the same sources.
  */
-import { createHash } from "node:crypto";
-import {
-  existsSync,
-  globSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { mkdtemp, rename, rm, utimes } from "node:fs/promises";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
 import { buildConstructs } from "../../scripts/build-constructs.ts";
+import { builtOnce, ROOT } from "./built-once.ts";
 
-const ROOT = path.resolve(import.meta.dirname, "../..");
 /** Below the checkout's own packages, so that `cdktf`, `cdktn` and `constructs` are found from there. */
 const SHELF = path.join(ROOT, "node_modules/.cache/hostform-constructs");
-const DAY_MS = 86_400_000;
 
 export const LIBRARIES = ["cdktf", "cdktn"] as const;
 export type LibraryName = (typeof LIBRARIES)[number];
@@ -38,7 +25,11 @@ let built: Promise<string> | undefined;
 
 /** The folder with `cdktf/` and `cdktn/` made from the sources as they are; several processes may ask at once. */
 export function builtConstructs(): Promise<string> {
-  built ??= build();
+  built ??= builtOnce(
+    SHELF,
+    ["src/constructs/**/*.ts", "scripts/build-constructs.ts", "tsconfig.constructs.json"],
+    buildConstructs,
+  );
   return built;
 }
 
@@ -67,42 +58,4 @@ export async function installConstructs(folder: string, more: readonly string[] 
   // What `npx vitest` starts.
   mkdirSync(path.join(modules, ".bin"));
   symlinkSync(path.join(ROOT, "node_modules/vitest/vitest.mjs"), path.join(modules, ".bin/vitest"));
-}
-
-async function build(): Promise<string> {
-  mkdirSync(SHELF, { recursive: true });
-  for (const name of readdirSync(SHELF)) {
-    const old = path.join(SHELF, name);
-    const since = statSync(old, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
-    if (Date.now() - since > DAY_MS) rmSync(old, { recursive: true, force: true });
-  }
-  const folder = path.join(SHELF, digestOfSources());
-  if (existsSync(folder)) {
-    // Used today: kept for another day.
-    await utimes(folder, new Date(), new Date());
-    return folder;
-  }
-  const draft = await mkdtemp(path.join(SHELF, "draft-"));
-  try {
-    await buildConstructs(draft);
-    await rename(draft, folder);
-  } catch (error) {
-    await rm(draft, { recursive: true, force: true });
-    // Another process was faster; what it made is the same.
-    if (!existsSync(folder)) throw error;
-  }
-  return folder;
-}
-
-function digestOfSources(): string {
-  const from = [
-    "src/constructs/**/*.ts",
-    "scripts/build-constructs.ts",
-    "tsconfig.constructs.json",
-    "package-lock.json",
-  ];
-  const hash = createHash("sha256");
-  for (const file of globSync(from, { cwd: ROOT }).sort())
-    hash.update(`\0${file}\0`).update(readFileSync(path.join(ROOT, file)));
-  return hash.digest("hex").slice(0, 24);
 }

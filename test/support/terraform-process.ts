@@ -4,9 +4,8 @@ import { readdirSync, readFileSync, readlinkSync, statSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { builtProgram } from "./program.ts";
 import type { Ended } from "./terraform-outcome.ts";
-
-const MAIN = path.resolve(import.meta.dirname, "../../src/cli/main.ts");
 
 /** A provider ends when its connection does, which is a moment after a Terraform that was killed. */
 const GRACE_MS = 3_000;
@@ -73,8 +72,8 @@ export class Workplace {
   }
 
   /** The real command line of hostform. */
-  hostform(...args: string[]): Promise<Ended> {
-    return this.start(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN, ...args]).ended;
+  async hostform(...args: string[]): Promise<Ended> {
+    return this.start(process.execPath, [await builtProgram(), ...args]).ended;
   }
 
   end(): void {

@@ -2,10 +2,10 @@
  * One stack, as cdktf synthesizes it, for both: what `hostform apply --stack` has made is no change to the real Terraform, and
  * the other way round. What one began the other finishes, and nothing is ordered twice.
  */
-import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { LONG } from "../reliability/support/long.ts";
 import { gate } from "../support/backends.ts";
+import { builtProgram } from "../support/program.ts";
 import { type Project, startProject } from "../support/project.ts";
 import { noTerraform, type Terraform, titled } from "../support/terraform.ts";
 import { ADDRESSES, YAML } from "../support/terraform-all-kinds.ts";
@@ -20,7 +20,7 @@ import {
   startBoth,
 } from "../support/terraform-stack.ts";
 
-const MAIN = path.resolve(import.meta.dirname, "../../src/cli/main.ts");
+const MAIN = await builtProgram();
 const STATE = "terraform.acme.tfstate";
 
 /** The stack without a backend: its state is `terraform.tfstate`, and no `init` is needed. */
