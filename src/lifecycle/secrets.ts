@@ -47,12 +47,11 @@ function oneTimeSecret(kind: Kind): OneTimeSecret | undefined {
  * gets many that fit and no word on which is right.
  */
 export function fingerprintOf(secret: string): string {
-  return `sha256:${createHash("sha256").update(secret, "utf8").digest("hex").slice(0, 8)}`;
+  return `sha256:${createHash("sha256").update(secret).digest("hex").slice(0, 8)}`;
 }
 
-/** The place that the attributes of a resource name; null and undefined: none. */
-function outputIn(attributes: JsonObject | null): SecretOutput | undefined {
-  const declared = attributes?.secret_output;
+/** The place that the attributes of a resource name; undefined: none. */
+function outputIn({ secret_output: declared }: JsonObject): SecretOutput | undefined {
   if (!isObject(declared)) return undefined;
   // Terraform writes null for the forms that are not given.
   const [form] = Object.entries(declared).filter(([, value]) => value !== null);
@@ -97,16 +96,14 @@ export function planSecret(
       diagnostics: [],
     };
   }
-  if (tellsOnce(kind, before) && known(before[secret.fingerprint]) === undefined && isMade(before)) {
+  if (known(before[secret.fingerprint]) === undefined) {
+    if (!tellsOnce(kind, before)) return nothing;
     return { ...nothing, diagnostics: [neverCame(kind, address, secret, output)] };
   }
   const old = outputIn(before);
-  const gone = known(before[secret.fingerprint]) !== undefined;
-  if (!gone || (old !== undefined && equal(old, output))) return nothing;
-  return { ...nothing, diagnostics: [unmovable(address, secret, old, output)] };
+  return equal(old, output) ? nothing : { ...nothing, diagnostics: [unmovable(address, secret, old, output)] };
 }
 
-const isMade = ({ id }: JsonObject) => (id ?? null) !== null;
 /** The words for a secret that is to be written out, and that nobody here was told. */
 function neverCame(kind: Kind, address: string, { name }: OneTimeSecret, output: SecretOutput): Diagnostic {
   return {
@@ -151,12 +148,11 @@ export async function tryOutput(
   const secret = oneTimeSecret(kind);
   if (secret === undefined || outputs === undefined) return [];
   const output = outputIn(plannedAttributes(kind, change, config));
-  return output !== undefined && bringsSecret(kind, change) ? outputs.check(output, nameOf(change, secret)) : [];
+  return output !== undefined && bringsSecret(secret, change) ? outputs.check(output, nameOf(change, secret)) : [];
 }
 
 /** Whether an answer of the change may tell a new secret; else the one that was recorded is what there is. */
-function bringsSecret(kind: Kind, { actions, after_unknown }: Change): boolean {
-  const name = oneTimeSecret(kind)?.name ?? "";
+function bringsSecret({ name }: OneTimeSecret, { actions, after_unknown }: Change): boolean {
   return actions.some((action) => action === "create") || (isObject(after_unknown) && after_unknown[name] === true);
 }
 
@@ -180,7 +176,7 @@ export async function writeSecret(
   try {
     await outputs.write(output, nameOf(change, secret), value);
   } catch (error) {
-    if (!(error instanceof HostformError) || !bringsSecret(kind, change)) throw error;
+    if (!(error instanceof HostformError) || !bringsSecret(secret, change)) throw error;
     return { attributes, notices: keptInState(error) };
   }
   const left = { ...attributes, [secret.name]: null, [secret.fingerprint]: fingerprintOf(value) };
@@ -222,19 +218,17 @@ export async function stepsToward(
   { readSecret }: Pick<ApplyContext, "readSecret">,
 ): Promise<readonly Step[]> {
   const steps = (declared: JsonObject) => kind.update?.(attributes, wanted, declared) ?? [];
-  const sources = Object.entries(config as Record<string, Value>).flatMap(([name, value]) =>
-    value === UNKNOWN ? [name] : [],
-  );
-  if (sources.length === 0) return steps(config);
-  const standIns = Object.fromEntries(sources.map((name) => [name, `\0${name}`]));
-  const bodies = steps({ ...config, ...standIns }).flatMap(({ mutation }) => Object.values(mutation.body ?? {}));
+  const sources = Object.entries(config as Record<string, Value>).filter(([, value]) => value === UNKNOWN);
+  const standIns = Object.fromEntries(sources.map(([name]) => [name, `\0${name}`]));
+  const given = { ...config, ...standIns };
+  const bodies = steps(given).flatMap(({ mutation }) => Object.values(mutation.body ?? {}));
   const values: Record<string, string> = {};
-  for (const name of sources) {
-    if (!bodies.includes(standIns[name] ?? "")) continue;
+  for (const [name, standIn] of Object.entries(standIns)) {
+    if (!bodies.includes(standIn)) continue;
     if (readSecret === undefined) throw new Error(`nothing reads the source of ${name}`);
     values[name] = await readSecret(name).catch((error: unknown) => refuseAt(name, error));
   }
-  return steps({ ...config, ...standIns, ...values });
+  return steps({ ...given, ...values });
 }
 
 /** The reader knows where it looked, not which attribute wants it: that is where the declaration names the place. */

@@ -1,5 +1,6 @@
 // A secret that comes from somewhere: it is read only when a request holds it.
 import { describe, expect, it } from "vitest";
+import type { Kind } from "../../../src/kinds/kind.ts";
 import { stepsToward } from "../../../src/lifecycle/secrets.ts";
 import { HostformError, type JsonObject, UNKNOWN } from "../../../src/model/index.ts";
 import { kindOf, liveService } from "../../support/subjects.ts";
@@ -47,6 +48,27 @@ describe("the requests of a change", () => {
     await expect(bodies({ password: source }, { password_version: 2 })).rejects.toThrow(
       "nothing reads the source of password",
     );
+  });
+
+  it("hold what is declared beside what a source gives, and no source is asked for what no request holds", async () => {
+    const asked: string[] = [];
+    // A kind with two secrets, of which one request holds one and says of the other whether it is given.
+    const both: Kind = {
+      ...kind,
+      update: (_, __, { password, pin, label }) => {
+        const body = { password: password ?? null, label: label ?? null, pinned: typeof pin === "string" };
+        return [{ name: "both", mutation: { endpoint: "resetPassword", body }, accept: () => ({ attributes: {} }) }];
+      },
+    };
+    const readSecret = async (name: string) => {
+      asked.push(name);
+      return `the ${name}`;
+    };
+    const steps = await stepsToward(both, prior, prior, { pin: source, password: source, label: "a" }, { readSecret });
+    expect(steps.map(({ mutation: { body } }) => body)).toEqual([
+      { password: "the password", label: "a", pinned: true },
+    ]);
+    expect(asked).toEqual(["password"]);
   });
 
   it("fail with the reader's words, at the attribute", async () => {

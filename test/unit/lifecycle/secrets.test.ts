@@ -1,7 +1,8 @@
 /** Secrets of one resource: what a plan says of them, when they leave the state, and that no reading touches them. */
 import { describe, expect, it } from "vitest";
-import { fingerprintOf, refreshed, unrecoverable } from "../../../src/lifecycle/index.ts";
-import { planSecret } from "../../../src/lifecycle/secrets.ts";
+import type { Kind } from "../../../src/kinds/kind.ts";
+import { fingerprintOf, refreshed, type SecretOutputs, unrecoverable } from "../../../src/lifecycle/index.ts";
+import { planSecret, tryOutput, writeSecret } from "../../../src/lifecycle/secrets.ts";
 import {
   type Change,
   type Diagnostic,
@@ -32,11 +33,18 @@ describe("a fingerprint", () => {
 });
 
 describe("the plan of a secret", () => {
-  const sees = (before: JsonObject, after: { readonly [name: string]: Value }) => {
-    const { after: will, reasons, diagnostics } = planSecret(webhook, HOOK, before, after);
-    return { will, reasons: reasons.map(({ text }) => text), codes: diagnostics.map(({ code }) => code) };
+  const sees = (kind: Kind, before: JsonObject, after: { readonly [name: string]: Value }) => {
+    const { after: will, reasons, diagnostics } = planSecret(kind, HOOK, before, after);
+    const says = diagnostics.map(({ severity, code, attribute, detail }) => [severity, code, attribute, detail]);
+    return { will, reasons, says };
   };
-  const nothing = { will: {}, reasons: [], codes: [] };
+  const nothing = { will: {}, reasons: [], says: [] };
+  const because = (text: string) => [{ why: "declared", attribute: "secret", text }];
+  const warns = (detail: string) => ({
+    ...nothing,
+    says: [["warning", "secret.output", ["secret_output"], expect.stringContaining(detail)]],
+  });
+  const noForm = { file: null, env_file: null, command: null };
 
   it.each<[why: string, before: JsonObject, after: { readonly [name: string]: Value }, expected: object]>([
     ["no output, no secret", {}, {}, nothing],
@@ -47,39 +55,40 @@ describe("the plan of a secret", () => {
       { secret: SECRET, secret_output: FILE },
       {
         will: { secret: null, secret_fingerprint: PRINT },
-        reasons: ["the secret is still to be written to the file hook"],
-        codes: [],
+        reasons: because("the secret is still to be written to the file hook"),
+        says: [],
       },
     ],
     [
       "the same, as Terraform writes it",
       { secret: SECRET },
-      { secret: SECRET, secret_output: { file: null, env_file: { path: ".env", name: "A" }, command: null } },
+      { secret: SECRET, secret_output: { ...noForm, env_file: { path: ".env", name: "A" } } },
       {
         will: { secret: null, secret_fingerprint: PRINT },
-        reasons: ["the secret is still to be written to A in .env"],
-        codes: [],
+        reasons: because("the secret is still to be written to A in .env"),
+        says: [],
       },
     ],
+    ["a secret whose output has none of its forms", { secret: SECRET }, { secret_output: noForm }, nothing],
     ["one that was written", { secret_fingerprint: PRINT, secret_output: FILE }, { secret_output: FILE }, nothing],
     [
       "one that was written elsewhere",
       { secret_fingerprint: PRINT, secret_output: FILE },
       { secret_output: OTHER },
-      { ...nothing, codes: ["secret.output"] },
+      warns("It was written to the file hook"),
     ],
     [
       "one that was written, and its output removed, and declared again",
       { secret_fingerprint: PRINT, secret_output: null },
       { secret_output: OTHER },
-      { ...nothing, codes: ["secret.output"] },
+      warns("It left the state earlier"),
     ],
     ["one that was written, its output removed", { secret_fingerprint: PRINT, secret_output: FILE }, {}, nothing],
     [
       "an import: there never was one here",
       { id: "201" },
       { id: "201", secret_output: FILE },
-      { ...nothing, codes: ["secret.output"] },
+      warns("It did not come then"),
     ],
     ["a new one is on its way", { secret: SECRET }, { secret: UNKNOWN, secret_output: FILE }, nothing],
     [
@@ -90,7 +99,13 @@ describe("the plan of a secret", () => {
     ],
     ["its place is known after apply", { secret: SECRET }, { secret_output: { file: UNKNOWN } }, nothing],
   ])("of %s", (_, before, after, expected) => {
-    expect(sees(before, after)).toEqual(expected);
+    expect(sees(webhook, before, after)).toEqual(expected);
+  });
+
+  it("of a service that was never given a password misses none: the next one is written", () => {
+    expect(sees(service, { ...liveService, secret_output: FILE }, { ...liveService, secret_output: OTHER })).toEqual(
+      nothing,
+    );
   });
 });
 
@@ -216,6 +231,80 @@ describe("a secret that was kept", () => {
     const { outcome, last } = await run(declared, update, "write");
     expect(outcome).toEqual(["failed", "error secret.output no room"]);
     expect(last).toMatchObject({ secret: SECRET, secret_output: FILE });
+  });
+});
+
+describe("a secret that a change in place brings", () => {
+  const PASSWORD = "of a server";
+  const config = { plan_id: 11, currency: "USD", password_version: 2, secret_output: FILE };
+  const update = (unknown: Change["after_unknown"]) =>
+    changeOf("hosting_service", config, { actions: ["update"], after_unknown: unknown });
+  const brings = update({ generated_password: true });
+  const made = complete(service, { ...config, id: "1001" });
+
+  it.each([
+    ["that generates one", brings, ['{"file":"hook"} generated_password of hosting_service.acme']],
+    ["of which something else is known only afterwards", update({ status: true }), []],
+    ["of which everything is known", update(false), []],
+  ])("is tried to be written before the change %s", async (_, change, expected) => {
+    const tried: string[] = [];
+    const check: SecretOutputs["check"] = async (output, { address, attribute }) => {
+      tried.push(`${JSON.stringify(output)} ${attribute} of ${address}`);
+      return [];
+    };
+    const outputs = { secretOutputs: { check, write: async () => undefined } };
+    expect(await tryOutput(service, change, config, outputs)).toEqual([]);
+    expect(tried).toEqual(expected);
+  });
+
+  const writes = (fault?: Error) => {
+    const write = async () => {
+      if (fault !== undefined) throw fault;
+    };
+    return { secretOutputs: { check: async () => [], write } };
+  };
+  const full = new HostformError([{ severity: "error", code: "secret.output", summary: "no room" }]);
+
+  it("leaves the state when it is written, and stays with a warning when it cannot be", async () => {
+    const attributes = { ...made, generated_password: PASSWORD };
+    expect(await writeSecret(service, brings, attributes, writes())).toEqual({
+      attributes: {
+        ...made,
+        generated_password: null,
+        generated_password_fingerprint: fingerprintOf(PASSWORD),
+      },
+      notices: [],
+    });
+    expect(await writeSecret(service, brings, attributes, writes(full))).toMatchObject({
+      attributes,
+      notices: [{ severity: "warning", summary: "no room" }],
+    });
+    // One that was there before the change: to write it was all that was to be done.
+    await expect(writeSecret(service, update({}), attributes, writes(full))).rejects.toBe(full);
+    await expect(writeSecret(service, brings, attributes, writes(new TypeError("ours")))).rejects.toThrow("ours");
+  });
+
+  it.each([
+    ["a service without a password, as most are", service, changeOf("hosting_service", config), made, []],
+    [
+      "a webhook whose secret was written before",
+      webhook,
+      changeOf(webhook.type, declared, { actions: ["update"] }),
+      complete(webhook, { ...declared, id: "201", secret_fingerprint: PRINT }),
+      [],
+    ],
+    [
+      "a webhook that was made, and its secret did not come",
+      webhook,
+      changeOf(webhook.type, declared),
+      complete(webhook, { ...declared, id: "201" }),
+      [{ severity: "error", code: "secret.output", attribute: ["secret_output"], address: "hosting_webhook.acme" }],
+    ],
+  ])("is missed only where there is one: %s", async (_, kind, change, attributes, notices) => {
+    const { attributes: after, notices: said } = await writeSecret(kind, change, attributes, writes());
+    expect(after).toEqual(attributes);
+    expect(said).toHaveLength(notices.length);
+    expect(said).toMatchObject(notices);
   });
 });
 
