@@ -90,8 +90,7 @@ async function readNow(account: Account, query: ReadQuery): Promise<Observation>
 /** What is like the declaration; nothing when that or the collection is not known. */
 export async function likeness(account: Account, kind: Kind, config: ValueObject | undefined): Promise<Likeness> {
   const parent = parentOf(kind, config);
-  const isHidden = kind.list === undefined || config === undefined;
-  if (isHidden || (kind.parent !== undefined && parent === undefined)) return { matches: [] };
+  if (config === undefined || (kind.parent !== undefined && parent === undefined)) return { matches: [] };
   const all = [...(await account.list(kind, parent)).values()];
   const same = all.filter(({ attributes }) => matches(kind, config, attributes));
   // Without the list of plans everything unclear resembles; it is read only where something is.
@@ -150,7 +149,7 @@ async function readImported(
   }
   const found = await one(account, kind, parsed.id, parent, alone);
   // A grant may be named by its e-mail address instead of its id.
-  const named = found ?? (kind.parent === undefined ? undefined : await findByName(account, kind, parsed.id, parent));
+  const named = found ?? (await findByName(account, kind, parsed.id, parent));
   const seen = present(kind, undefined, named);
   return seen.status === "present"
     ? { ...seen, attributes: await withCatalogue(account, kind, seen.attributes) }
@@ -159,8 +158,9 @@ async function readImported(
 
 /** An object that is adopted, with what only the list of plans tells of it: what is declared is held against that. */
 async function withCatalogue(account: Account, kind: Kind, attributes: JsonObject): Promise<JsonObject> {
-  const { attribute, find } = kind.fromCatalogue ?? {};
-  if (attribute === undefined || find === undefined || attributes[attribute] !== null) return attributes;
+  if (kind.fromCatalogue === undefined) return attributes;
+  const { attribute, find } = kind.fromCatalogue;
+  if (attributes[attribute] !== null) return attributes;
   const found = find(attributes, await account.knownPlans());
   return found === undefined ? attributes : { ...attributes, [attribute]: found };
 }
@@ -184,23 +184,32 @@ const PRECISION_MS = 2_000;
 
 /**
  * The same id at another account or host is another object, and nothing that is recorded of the one may be done to the
- * other. When it was made tells one from another; where the host does not say, for what is paid, the natural key does.
+ * other. @throws HostformError `state.stranger`.
  */
 function refuseStranger(kind: Kind, recorded: JsonObject, { id, attributes }: Remote): void {
-  const was = madeBetween({ attributes: recorded });
-  const is = madeBetween({ attributes });
-  const [before, now] = [kind.naturalKey(recorded), kind.naturalKey(attributes)];
-  const otherKey = kind.quote !== undefined && before !== undefined && now !== undefined && before !== now;
-  const other = was && is && (is[0] > was[1] + PRECISION_MS || is[1] < was[0] - PRECISION_MS);
-  const apart = was && is ? other : otherKey;
-  if (!apart) return;
+  const detail = differenceOf(kind, recorded, attributes);
+  if (detail === undefined) return;
   fail("state.stranger", `${kind.noun} ${id} is another one than was recorded`, {
-    detail:
-      was && is
-        ? `It was made at ${String(attributes.created_at)}; the recorded one at ${String(recorded.created_at)}.`
-        : `It is ${String(now)}; the recorded one was ${String(before)}.`,
+    detail,
     fix: "Does the provider point to another account or host? Correct its address and token. If the host has given the id to another object, take the old one out of the state.",
   });
+}
+
+/**
+ * In what an object is certainly not the recorded one, as a sentence. When it was made tells one from another; where the host
+ * does not say, for what is paid, the natural key does.
+ */
+function differenceOf(kind: Kind, recorded: JsonObject, live: JsonObject): string | undefined {
+  const [was, is] = [madeBetween({ attributes: recorded }), madeBetween({ attributes: live })];
+  if (was && is) {
+    const isOther = is[0] > was[1] + PRECISION_MS || is[1] < was[0] - PRECISION_MS;
+    return isOther
+      ? `It was made at ${String(live.created_at)}; the recorded one at ${String(recorded.created_at)}.`
+      : undefined;
+  }
+  const [before, now] = [kind.naturalKey(recorded), kind.naturalKey(live)];
+  const isOther = kind.quote !== undefined && before !== undefined && now !== undefined && before !== now;
+  return isOther ? `It is ${now}; the recorded one was ${before}.` : undefined;
 }
 
 function present(kind: Kind, recorded: JsonObject | undefined, remote: Remote | undefined): Observation {

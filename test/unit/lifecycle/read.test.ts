@@ -30,8 +30,9 @@ describe("reading", () => {
 
   it("one alone gets it by its id", async () => {
     const { account, kind, asked } = fakeAccount(service, remote(liveService));
-    expect(await read(account, { kind, prior, config: undefined, alone: true })).toMatchObject({ status: "present" });
-    expect(asked).toEqual(["get 1001"]);
+    const seen = await read(account, { kind, prior, config: prior.attributes, alone: true });
+    expect(seen).toEqual({ status: "present", attributes: prior.attributes, phase: "live" });
+    expect(asked, "nothing else is looked for").toEqual(["get 1001"]);
   });
 
   it("believes no list that something is gone before it was confirmed", async () => {
@@ -74,7 +75,9 @@ describe("reading", () => {
     const fake = fakeAccount(service, remote(liveService));
     fake.plans = plans;
     const query = { kind: fake.kind, prior: undefined, importId: "1001", config: undefined };
-    expect(await read(fake.account, query)).toMatchObject({ status: "present", attributes: { plan_id: id } });
+    const attributes = { ...prior.attributes, plan_id: id };
+    expect(await read(fake.account, query)).toEqual({ status: "present", attributes, phase: "live" });
+    expect(fake.asked, "of several resources: by the list that all share").toEqual(["list"]);
   });
 
   it("what is adopted keeps the number that the API gives", async () => {
@@ -82,6 +85,82 @@ describe("reading", () => {
     fake.plans = [{ plan_id: 11, name: "Shared Start" }];
     const query = { kind: fake.kind, prior: undefined, importId: "1001", config: undefined };
     expect(await read(fake.account, query)).toMatchObject({ attributes: { plan_id: 12 } });
+  });
+
+  it.each([
+    ["recorded", { prior }],
+    ["to be adopted", { prior: undefined, importId: "1001" }],
+  ] as const)("what has no list is asked for by its id (%s)", async (_, query) => {
+    const { account, kind, asked } = fakeAccount(service, remote({ ...liveService, status: "frozen" }, "suspended"));
+    const { list: __, ...single } = kind;
+    expect(await read(account, { kind: single, config: undefined, ...query })).toMatchObject({
+      status: "present",
+      phase: "suspended",
+      attributes: { status: "frozen" },
+    });
+    expect(asked).toEqual(["get 1001"]);
+  });
+
+  it("what the API has no call for is as it was recorded or named, and never looked for", async () => {
+    const domain = kindOf("hosting_domain");
+    const config = { domain: "acme.example" };
+    const known = recorded("hosting_domain.acme", { id: "acme.example", ...config });
+    const { account } = fakeAccount(domain);
+    expect(await read(account, { kind: domain, prior: known, config })).toEqual({
+      status: "present",
+      attributes: known.attributes,
+      phase: "live",
+    });
+    expect(await read(account, { kind: domain, prior: undefined, importId: "acme.example", config })).toMatchObject({
+      status: "present",
+      attributes: { id: "acme.example" },
+      phase: "live",
+    });
+    expect(await read(account, { kind: domain, prior: undefined, config })).toMatchObject({
+      status: "absent",
+      matches: [],
+    });
+  });
+
+  const vps: JsonObject = { ...liveService, domain: null, plan: "Root S", product_type: "vps" };
+
+  it.each<[why: string, plans: ReturnType<typeof fakeAccount>["plans"], live: readonly JsonObject[], alike: string[]]>([
+    [
+      "one that the list of plans calls another plan",
+      [
+        { plan_id: 31, name: "Root M" },
+        { plan_id: 32, name: "Root S" },
+      ],
+      [vps],
+      [],
+    ],
+    ["one of the plan", [{ plan_id: 31, name: "Root S" }], [vps], ["1001"]],
+    [
+      "two of the plan and one of another",
+      [
+        { plan_id: 31, name: "Root S" },
+        { plan_id: 32, name: "Root M" },
+      ],
+      [vps, { ...vps, id: "1002" }, { ...vps, id: "1003", plan: "Root M" }],
+      ["1001", "1002"],
+    ],
+  ])("a server without a domain may be %s", async (_, plans, live, alike) => {
+    const fake = fakeAccount(service, ...live.map((each) => remote(each)));
+    fake.plans = plans;
+    const seen = await read(fake.account, { kind: fake.kind, prior: undefined, config: { plan_id: 31 } });
+    expect(seen).toMatchObject({ status: "absent", matches: [] });
+    expect(seen.status === "present" ? [] : seen.alike?.map(({ id }) => id)).toEqual(alike);
+  });
+
+  it("what is the same by its key is alike once, however like it is", async () => {
+    const fake = fakeAccount({ ...service, resembles: () => true }, remote(liveService));
+    const seen = await read(fake.account, {
+      kind: fake.kind,
+      prior: undefined,
+      config: { domain: "www.acme.example" },
+    });
+    expect(seen).toMatchObject({ matches: [{ id: "1001" }], alike: [{ id: "1001" }] });
+    expect(seen.status === "present" ? [] : seen.alike).toHaveLength(1);
   });
 
   it("takes a 403 for what it is: an error, never gone", async () => {
@@ -123,35 +202,46 @@ describe("reading", () => {
     });
   });
 
-  it.each<[why: string, was: JsonObject, is: JsonObject, stranger: boolean]>([
-    ["made at the same moment", {}, {}, false],
-    ["made at the same moment, in another notation", {}, { created_at: "2026-11-21T12:00:00+02:00" }, false],
-    [
-      "whose time is rounded",
-      { created_at: "2026-11-21T10:00:00.750Z" },
-      { created_at: "2026-11-21T10:00:01Z" },
-      false,
-    ],
-    ["made later", {}, { created_at: "2026-11-21T10:00:10Z" }, true],
-    ["made earlier", {}, { created_at: "2026-11-20T10:00:00Z" }, true],
-    ["of which only the day is told, and it is that day", {}, { created_at: "2026-11-21" }, false],
-    ["of which only the day is told, and it is another", {}, { created_at: "2026-11-22" }, true],
+  it.each<[why: string, was: JsonObject, is: JsonObject, difference?: string]>([
+    ["made at the same moment", {}, {}],
+    ["made at the same moment, in another notation", {}, { created_at: "2026-11-21T12:00:00+02:00" }],
+    ["whose time is rounded", { created_at: "2026-11-21T10:00:00.750Z" }, { created_at: "2026-11-21T10:00:01Z" }],
+    ["made later", {}, { created_at: "2026-11-21T10:00:10Z" }, "It was made at 2026-11-21T10:00:10Z"],
+    ["made earlier", {}, { created_at: "2026-11-20T10:00:00Z" }, "It was made at 2026-11-20T10:00:00Z"],
+    ["of which only the day was told, and it was that day", { created_at: "2026-11-21" }, {}],
+    ["of which only the day was told, and it was the day before", { created_at: "2026-11-20" }, {}, "It was made at"],
+    ["of which only the day was told, and it was the day after", { created_at: "2026-11-22" }, {}, "It was made at"],
+    ["of which only the day is told, and it is that day", {}, { created_at: "2026-11-21" }],
+    ["of which only the day is told, and it is another", {}, { created_at: "2026-11-22" }, "It was made at 2026-11-22"],
     [
       "of that day with another domain: it may have been changed",
       {},
       { created_at: "2026-11-21", domain: "other.example" },
-      false,
     ],
-    ["made at the same moment, whose domain was changed", {}, { domain: "other.example" }, false],
-    ["that does not say when, with the same domain", {}, { created_at: null, domain: "WWW.acme.example" }, false],
-    ["that does not say when, with another domain", {}, { created_at: null, domain: "other.example" }, true],
-    ["of which nobody knows either", { domain: null }, { created_at: null }, false],
-  ])("takes an object behind a known id, %s, for a stranger: %j %j -> %s", async (_, was, is, stranger) => {
+    ["made at the same moment, whose domain was changed", {}, { domain: "other.example" }],
+    ["that does not say when, with the same domain", {}, { created_at: null, domain: "WWW.acme.example" }],
+    [
+      "that does not say when, with another domain",
+      {},
+      { created_at: null, domain: "other.example" },
+      "It is other.example; the recorded one was www.acme.example.",
+    ],
+    [
+      "of which it was not told when, with another domain",
+      { created_at: null },
+      { domain: "other.example" },
+      "It is other.example",
+    ],
+    ["of which nobody knows either", { domain: null }, { created_at: null }],
+  ])("takes an object behind a known id, %s, for a stranger: %j %j -> %s", async (_, was, is, difference) => {
     const { account, kind } = fakeAccount(service, remote({ ...liveService, ...is }));
     const known = recorded("hosting_service.acme", { ...liveService, ...was });
     const looked = read(account, { kind, prior: known, config: undefined });
-    if (!stranger) await expect(looked).resolves.toMatchObject({ status: "present" });
-    else await expect(looked).rejects.toMatchObject({ diagnostics: [{ code: "state.stranger" }] });
+    if (difference === undefined) await expect(looked).resolves.toMatchObject({ status: "present" });
+    else
+      await expect(looked).rejects.toMatchObject({
+        diagnostics: [{ code: "state.stranger", detail: expect.stringContaining(difference) }],
+      });
   });
 
   it("takes what has no price for no stranger by its name: it is made anew in any case", async () => {
@@ -186,7 +276,8 @@ describe("reading", () => {
         const known = recorded(`${kind.type}.acme`, live, { private: { created } });
         const seen = await read(fake.account, { kind: fake.kind, prior: known, config: known.attributes });
         expect(seen.status, kind.type).toBe(status);
-        if (seen.status === "present") expect(seen).toMatchObject({ attributes: known.attributes, unlisted: created });
+        if (seen.status === "present")
+          expect(seen).toEqual({ status, attributes: known.attributes, phase: "live", unlisted: created });
       }
     });
 
