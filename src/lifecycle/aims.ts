@@ -28,7 +28,7 @@ export function plannedAttributes(kind: Kind, change: Change, config: JsonObject
   return select(kind, (name, meta) => {
     const planned = after[name] ?? null;
     if (!hasUnknown(planned)) return planned;
-    return meta.writeOnly || meta.change === "in-place" ? null : (config[name] ?? null);
+    return meta.change === "in-place" ? null : (config[name] ?? null);
   });
 }
 
@@ -49,15 +49,15 @@ export function recordedOnly(kind: Kind, change: Change, config: JsonObject, cur
   return select(kind, (name, meta) => {
     const learned = meta.change === "immutable" && current[name] == null;
     const cleared = meta.change === "in-place" && !meta.computed && planned[name] === null;
-    return meta.change === "recorded" || learned || cleared ? (planned[name] ?? null) : undefined;
+    return meta.change === "recorded" || learned || cleared ? planned[name] : undefined;
   });
 }
 
 /** The attributes after a create: as planned, with what the answer tells, in the declared notation where both mean the same. */
 export function createdAttributes(kind: Kind, planned: JsonObject, made: Created): JsonObject {
-  const live = refreshed(kind, planned, { id: made.id ?? "", attributes: made.attributes, phase: "live" });
+  const live = refreshed(kind, planned, made);
   const once = select(kind, (name, { unreadable }) => (unreadable ? made.attributes[name] : undefined));
-  return { ...live, ...once, id: made.id };
+  return { ...live, ...once };
 }
 
 /**

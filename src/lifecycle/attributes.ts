@@ -36,20 +36,26 @@ export function sameValue(meta: AttributeMeta, a: Value, b: Value): boolean {
   return meta.same(a as Json, b as Json);
 }
 
+/** What is read of an object; `id` null: an answer that names none. */
+interface Live {
+  readonly id: string | null;
+  readonly attributes: JsonObject;
+}
+
 /**
  * The attributes of a resource as they are now: what the live object tells, else what was recorded. A value that means
  * the same as the recorded one keeps the recorded notation, so that `2027-01-31` and `2027-01-31T00:00:00Z` do not churn.
  */
-export function refreshed(kind: Kind, recorded: JsonObject | undefined, remote: Remote): JsonObject {
+export function refreshed(kind: Kind, recorded: JsonObject | undefined, { id, attributes: live }: Live): JsonObject {
   const values: Record<string, Json> = {};
   for (const [name, type, meta] of attributesOf(kind)) {
     const old = recorded?.[name] ?? null;
-    const told = Object.hasOwn(remote.attributes, name) ? (remote.attributes[name] ?? null) : old;
+    const told = live[name] === undefined ? old : live[name];
     const remembered = meta.unreadable && recorded !== undefined;
     const silent = remembered || (isEmpty(told) && !mayBeCleared(type, meta));
     values[name] = meta.writeOnly ? null : silent || sameValue(meta, old, told) ? old : told;
   }
-  values.id = remote.id;
+  values.id = id;
   return values;
 }
 
@@ -57,7 +63,7 @@ export function refreshed(kind: Kind, recorded: JsonObject | undefined, remote: 
  * A server that says nothing of what no object can be without, or of what cannot change, has left it out rather than
  * changed it (which fields records have is not specified, §2).
  */
-const isEmpty = (told: Json) => told === null || (Array.isArray(told) && told.length === 0);
+const isEmpty = (told: Value) => told === null || (Array.isArray(told) && told.length === 0);
 
 const mayBeCleared = (type: z.ZodType, meta: AttributeMeta) =>
   meta.change !== "immutable" && (meta.change === undefined || type.safeParse(undefined).success);
@@ -68,11 +74,10 @@ const mayBeCleared = (type: z.ZodType, meta: AttributeMeta) =>
  */
 export function unreadableOf(kind: Kind, config: ValueObject, live: ValueObject): string[] {
   const identity = attributesOf(kind).filter(([name]) => kind.identity?.includes(name));
-  const isShown = (value: Value | undefined) =>
-    value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0);
-  const hidden = identity.filter(([name]) => !isShown(live[name]));
+  const isHidden = (name: string) => isEmpty(live[name] ?? null);
+  const hidden = identity.filter(([name]) => isHidden(name));
   const differs = identity.some(
-    ([name, , meta]) => isShown(live[name]) && !sameValue(meta, config[name] ?? null, live[name] ?? null),
+    ([name, , meta]) => !isHidden(name) && !sameValue(meta, config[name] ?? null, live[name] ?? null),
   );
   return differs || !(kind.alike?.(config, live) ?? true) ? [] : hidden.map(([name]) => name);
 }

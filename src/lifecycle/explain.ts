@@ -16,24 +16,23 @@ import { attributesOf } from "./attributes.ts";
  * @param declared the attributes as declared, in which fields of free maps are looked up.
  */
 export function explain(kind: Kind, address: string, declared: JsonObject, error: HostformError): Diagnostic[] {
-  const [first] = error.diagnostics;
-  const fields = error instanceof ApiError ? Object.entries(error.fieldErrors) : [];
-  if (first === undefined || fields.length === 0)
+  if (!(error instanceof ApiError) || Object.keys(error.fieldErrors).length === 0)
     return error.diagnostics.map((diagnostic) => ({ address, ...diagnostic }));
-  const refusals = fields.map(([field, messages]): Diagnostic => {
-    const attribute = attributeOf(kind, declared, field);
-    const { severity, code, fix } = first;
-    return {
-      severity,
-      code,
-      summary: `The API refuses ${field}: ${messages.join(" ")}`,
-      ...(error instanceof ApiError && { detail: `${error.endpoint} answered 422.` }),
-      fix: attribute === undefined ? (fix ?? "") : `Correct ${attribute.join(".")} in the declaration.`,
-      address,
-      ...(attribute && { attribute }),
-    };
-  });
-  return [...refusals, ...error.diagnostics.slice(1).map((diagnostic) => ({ address, ...diagnostic }))];
+  const { endpoint, fieldErrors } = error;
+  return error.diagnostics.flatMap(({ severity, code, fix }) =>
+    Object.entries(fieldErrors).map(([field, messages]): Diagnostic => {
+      const attribute = attributeOf(kind, declared, field);
+      return {
+        severity,
+        code,
+        summary: `The API refuses ${field}: ${messages.join(" ")}`,
+        detail: `${endpoint} answered 422.`,
+        fix: attribute === undefined ? fix : `Correct ${attribute.join(".")} in the declaration.`,
+        address,
+        ...(attribute && { attribute }),
+      };
+    }),
+  );
 }
 
 /** The attribute of a dotted field: `registrant_contact.email`, or a field that was sent out of a free map. */

@@ -51,9 +51,9 @@ function asSent(input: PlanInput, { attributes }: Doubtful): PlanInput {
   const config: Record<string, Value> = { ...input.config };
   for (const [name, , { change }] of attributesOf(input.kind)) {
     if (change !== "immutable" && change !== "replace" && name !== "reference") continue;
-    delete config[name];
-    const sent = attributes[name];
-    if (sent !== undefined && sent !== null) config[name] = sent;
+    const sent = attributes[name] ?? null;
+    if (sent === null) delete config[name];
+    else config[name] = sent;
   }
   return { ...input, config: config satisfies ValueObject };
 }

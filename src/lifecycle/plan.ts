@@ -3,7 +3,6 @@ import type { Kind, Remote } from "../kinds/kind.ts";
 import {
   type Actions,
   type Diagnostic,
-  hasUnknown,
   type JsonObject,
   type Reason,
   type ResourceState,
@@ -47,18 +46,17 @@ export function planResource(input: PlanInput): Planned {
   const doubles = input.orderAnyway ? [] : lookalikesOf(kind, input.config, observed.alike ?? [], input.plans, input);
   const hidden = input.orderAnyway ? [] : unheld(observed.unreadable, input.holder);
   if (observed.status === "gone") {
-    if (input.importId !== undefined && prior === undefined)
-      return unchanged(input, null, [gone(input, observed.how, "import")]);
+    if (prior === undefined) return unchanged(input, null, [gone(input, observed.how, "import")]);
     if (observed.matches.length > 0) return unchanged(input, null, [existing(input, observed.matches)]);
     if (hidden.length > 0) return unchanged(input, null, [unreadable(input, input.config, hidden)]);
     if (kind.creation !== "listable" && !input.reorder)
       return unchanged(input, null, [gone(input, observed.how, "paid")]);
     if (doubles.length > 0) return unchanged(input, null, [lookalike(input, doubles)]);
-    const generation = kind.creation === "keyed" ? (prior?.private.generation ?? 1) + 1 : undefined;
+    const generation = kind.creation === "keyed" ? (prior.private.generation ?? 1) + 1 : undefined;
     const why = kind.creation === "keyed" ? "reorder" : "gone";
     return planCreate(
       input,
-      [{ why, text: `${kind.noun} ${String(prior?.attributes.id)} ${observed.how}` }],
+      [{ why, text: `${kind.noun} ${String(prior.attributes.id)} ${observed.how}` }],
       generation,
     );
   }
@@ -111,9 +109,8 @@ function planCreate(input: PlanInput, reasons: readonly Reason[], generation: nu
   const later = kind.deferred?.("pending") ?? [];
   const after: Record<string, Value> = {};
   for (const [name, , meta] of attributesOf(kind)) {
-    const value = config[name];
-    if (meta.writeOnly || later.includes(name)) after[name] = meta.computed && !meta.writeOnly ? UNKNOWN : null;
-    else after[name] = value ?? meta.default ?? (meta.computed ? UNKNOWN : null);
+    const value = later.includes(name) ? undefined : (config[name] ?? meta.default);
+    after[name] = meta.writeOnly ? null : (value ?? (meta.computed ? UNKNOWN : null));
   }
   Object.assign(after, planSecret(kind, input.address, {}, after).after);
   const priced = kind.quote?.(after, input.plans);
@@ -124,7 +121,7 @@ function planCreate(input: PlanInput, reasons: readonly Reason[], generation: nu
     after,
     reasons,
     deferred: later.filter((name) => config[name] !== undefined && config[name] !== false),
-    mark: { ...(generation !== undefined && generation > 1 && { generation }), ...(deposed && { deposed }) },
+    mark: { ...(generation !== undefined && { generation }), ...(deposed && { deposed }) },
     requests: deposed === undefined ? 1 : 2,
     ...(input.orderAnyway && { anyway: true }),
     diagnostics: [
@@ -152,10 +149,10 @@ function planPresent(
   const differences: Difference[] = [];
   for (const [name, , meta] of attributesOf(kind)) {
     const old = before[name] ?? null;
-    after[name] = desiredValue(input, name, meta, old);
-    if (meta.change !== undefined && !meta.writeOnly && !sameValue(meta, after[name] ?? null, old)) {
-      differences.push({ name, meta, reason: reasonOf(input, name, old) });
-    } else if (!hasUnknown(after[name] ?? null)) after[name] = old;
+    const wanted = desiredValue(input, name, meta, old);
+    const isSame = sameValue(meta, wanted, old);
+    after[name] = isSame ? old : wanted;
+    if (!isSame) differences.push({ name, meta, reason: reasonOf(input, name, old) });
   }
   if (lapsed !== undefined) return unchanged(input, before, []);
 
@@ -166,8 +163,7 @@ function planPresent(
   }));
   const later = kind.deferred?.(phase) ?? [];
   const deferred = differences.filter(({ name }) => later.includes(name));
-  const acting = differences.filter(({ meta, name }) => meta.change === "in-place" && !later.includes(name));
-  const untouchable = phase === "unknown" ? acting : [];
+  const untouchable = phase === "unknown" ? differences.filter(({ meta }) => meta.change === "in-place") : [];
   const mark = observedMark(prior?.private ?? {}, phase);
   const unseen = phase === "unknown" ? unseenNames(kind, input.config) : [];
   const unfulfilled = untouchable.length > 0 || unseen.length > 0;
@@ -180,8 +176,10 @@ function planPresent(
   for (const name of left) after[name] = before[name] ?? null;
   const active = differences.filter(({ name }) => !left.has(name));
 
-  const importing = prior === undefined && input.importId !== undefined;
-  const refused = active.filter(({ meta, name }) => meta.change === "immutable" && !learned(input, name, before));
+  // What was never recorded is here because an id names it.
+  const importing = prior === undefined;
+  // What the API does not show and nobody recorded (after an import) is believed as it is declared.
+  const refused = active.filter(({ meta, name }) => meta.change === "immutable" && before[name] !== null);
   const secrets = secretNames(input);
   for (const { name } of refused) {
     const [is, becomes]: Value[] = [before[name] ?? null, after[name] ?? null];
@@ -237,12 +235,7 @@ function desiredValue(input: PlanInput, name: string, meta: AttributeMeta, old: 
   const declared = input.config[name];
   if (declared !== undefined) return declared;
   if (meta.change === "recorded") return meta.default ?? null;
-  return meta.change === undefined || meta.computed || meta.change === "immutable" ? old : null;
-}
-
-/** The API does not tell the attribute and nothing was recorded (after an import): the declaration is believed. */
-function learned(input: PlanInput, name: string, before: JsonObject): boolean {
-  return before[name] === null && (input.prior === undefined || input.prior.attributes[name] == null);
+  return meta.computed || meta.change === "immutable" ? old : null;
 }
 
 function reasonOf({ prior }: PlanInput, name: string, old: Value): Reason {

@@ -112,9 +112,9 @@ async function readRecorded(account: Account, kind: Kind, prior: ResourceState, 
   if (typeof id !== "string") return { status: "absent", matches: [] };
   const found = await one(account, kind, id, parentOf(kind, prior.attributes), alone);
   // Lists may lag: what was created a moment ago is there, though none shows it yet.
-  const { created } = prior.private;
-  if (found === undefined && created && isJustCreated(prior.private, account.settings, account.hostNow())) {
-    return { ...taken, phase: kind.phase?.(prior.attributes, account.settings) ?? "live", unlisted: created };
+  if (found === undefined && isJustCreated(prior.private, account.settings, account.hostNow())) {
+    const phase = kind.phase?.(prior.attributes, account.settings) ?? "live";
+    return { ...taken, phase, unlisted: prior.private.created };
   }
   return present(kind, prior.attributes, found);
 }
@@ -143,7 +143,7 @@ async function readImported(
     // Nothing can confirm it: the declaration is taken at its word.
     return {
       status: "present",
-      attributes: refreshed(kind, undefined, { id: parsed.id, attributes: {}, phase: "live" }),
+      attributes: refreshed(kind, undefined, { id: parsed.id, attributes: {} }),
       phase: "live",
     };
   }

@@ -11,6 +11,10 @@ interface Subject {
   holder?(remote: Remote): string | undefined;
 }
 
+/** The id by which the first of some objects is imported. */
+const importIdOfFirst = (kind: Kind, [first]: readonly Remote[]) =>
+  first && importIdOf(kind, first.id, first.attributes);
+
 const shown = (value: Value) => (value === UNKNOWN ? "(known after apply)" : JSON.stringify(value));
 
 export function immutable(
@@ -57,14 +61,14 @@ export function mismatch(
 
 export function existing({ kind, address, holder, prior }: Subject, matches: readonly Remote[]): Diagnostic {
   const ids = matches.map(({ id }) => id);
-  const [id = ""] = ids;
-  const full = importIdOf(kind, id, matches[0]?.attributes ?? {});
-  const known = matches.length === 1 && matches[0] !== undefined ? holder?.(matches[0]) : undefined;
+  const full = importIdOfFirst(kind, matches);
+  const [only, ...others] = matches;
+  const known = only !== undefined && others.length === 0 ? holder?.(only) : undefined;
   if (known !== undefined) {
     return {
       severity: "error",
       code: "plan.exists",
-      summary: `${address} exists already as ${kind.noun} ${id}, which is ${known}`,
+      summary: `${address} exists already as ${kind.noun} ${ids[0]}, which is ${known}`,
       detail: "An object can be managed under one address only.",
       fix: `If it was renamed: \`hostform state mv ${inQuotes(known)} ${inQuotes(address)}\`. If there are to be two, declare something else.`,
       address,
@@ -86,8 +90,8 @@ export function existing({ kind, address, holder, prior }: Subject, matches: rea
     severity: "error",
     code: "plan.exists",
     summary:
-      ids.length === 1
-        ? `${address} exists already as ${kind.noun} ${id}`
+      others.length === 0
+        ? `${address} exists already as ${kind.noun} ${ids[0]}`
         : `${address} could be any of ${ids.length} existing ones: ${ids.join(", ")}`,
     detail: `It is not in the state, so nothing says that it is this one; ${kind.quote === undefined ? "creating it would make a second one" : "ordering it would buy a second one"}.`,
     object: full,
@@ -120,17 +124,18 @@ export function gone({ kind, address, prior, importId }: Subject, how: string, c
 
 /** The API shows objects that may be the declared one, and not enough of them to tell. */
 export function unreadable({ kind, address }: Subject, config: ValueObject, live: readonly Remote[]): Diagnostic {
-  const [first] = live;
   const ids = live.map(({ id }) => id);
-  const names = unreadableOf(kind, config, first?.attributes ?? {}).join(", ");
+  const full = importIdOfFirst(kind, live);
+  const hidden = live.flatMap(({ attributes }) => unreadableOf(kind, config, attributes));
+  const names = [...new Set(hidden)].join(", ");
   const which = ids.length === 1 ? `${kind.noun} ${ids[0]}` : `one of the ${kind.noun}s ${ids.slice(0, 10).join(", ")}`;
   return {
     severity: "error",
     code: "plan.unreadable",
     summary: `${address} may exist already as ${which}: the API shows no ${names} of it that can be read`,
     detail: `Nothing tells whether it is the declared ${kind.noun}, so none is created beside it. The specification does not say how the API shows ${names}.`,
-    object: importIdOf(kind, ids[0] ?? "", first?.attributes ?? {}),
-    fix: `If it is the declared one: \`hostform import ${inQuotes(address)} ${importIdOf(kind, ids[0] ?? "ID", first?.attributes ?? {})}\`. If not, import it under an address of its own, or remove it. Report the shape of the API's answer (\`hostform contract\`).`,
+    object: full,
+    fix: `If it is the declared one: \`hostform import ${inQuotes(address)} ${full}\`. If not, import it under an address of its own, or remove it. Report the shape of the API's answer (\`hostform contract\`).`,
     address,
   };
 }
@@ -166,7 +171,7 @@ export function undecided({ kind, address }: Subject, candidates: readonly Remot
     code: "plan.pending",
     summary: `It is not known whether ${address} is ${candidates.length === 1 ? `${kind.noun} ${ids}` : `one of the ${kind.noun}s ${ids}`}`,
     detail: `A request for this ${kind.noun} left and its answer was lost. ${candidates.length === 1 ? "This one was" : "These were"} not there before; nothing else tells whose ${candidates.length === 1 ? "it is" : "they are"}.`,
-    ...(candidates.length === 1 && { object: importIdOf(kind, ids, candidates[0]?.attributes ?? {}) }),
+    ...(candidates.length === 1 && { object: importIdOfFirst(kind, candidates) }),
     fix: resolveIt(address),
     address,
   };
@@ -203,7 +208,7 @@ export function renamed({ address }: Pick<Subject, "address">, former: string): 
 export function lookalike({ kind, address, holder }: Subject, live: readonly Remote[]): Diagnostic {
   const ids = live.map(({ id }) => id);
   const one = ids.length === 1;
-  const left = live.flatMap((remote) => holder?.(remote) ?? [])[0];
+  const left = live.map((remote) => holder?.(remote)).find((held) => held !== undefined);
   if (left !== undefined) return renamed({ address }, left);
   return {
     severity: "error",

@@ -35,11 +35,11 @@ export function observedMark(mark: PrivateMark, phase: Phase): PrivateMark {
 
 /**
  * The declared attributes of which a status that is not understood says neither that they are as declared nor that they are
- * not: those that are read from it.
+ * not: those that requests change and the API shows.
  */
 export function unseenNames(kind: Kind, config: { readonly [name: string]: unknown }): string[] {
-  return attributesOf(kind).flatMap(([name, , { change, writeOnly, unreadable, computed }]) =>
-    change === "in-place" && computed && !writeOnly && !unreadable && (config[name] ?? null) !== null ? [name] : [],
+  return attributesOf(kind).flatMap(([name, , { change, computed }]) =>
+    change === "in-place" && computed && (config[name] ?? null) !== null ? [name] : [],
   );
 }
 

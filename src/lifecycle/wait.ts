@@ -65,15 +65,15 @@ export class JobWatch {
     }: Pick<Waiter, "address" | "id" | "done"> & { timeoutMs?: number; stop?: AbortSignal },
     parent?: string,
   ): Promise<Remote | undefined> {
-    const { clock, stop } = this.#options;
-    if (stop.aborted || own?.aborted || timeoutMs <= 0) return Promise.resolve(undefined);
-    const key = `${alias} ${kind.type} ${parent ?? ""}`;
+    const { clock } = this.#options;
+    if (own?.aborted || timeoutMs <= 0) return Promise.resolve(undefined);
+    const key = JSON.stringify([alias, kind.type, parent]);
     const queue = this.#queues.get(key) ?? { account, kind, parent, waiters: new Set(), running: false };
     this.#queues.set(key, queue);
     return new Promise((resolve, reject) => {
       const waiter: Waiter = { ...waiting, deadline: clock.now() + timeoutMs, resolve, reject };
       queue.waiters.add(waiter);
-      own?.addEventListener("abort", () => queue.waiters.delete(waiter) && resolve(undefined), { once: true });
+      own?.addEventListener("abort", () => queue.waiters.delete(waiter) && resolve(undefined));
       if (!queue.running) void this.#poll(queue);
     });
   }
@@ -99,7 +99,6 @@ export class JobWatch {
       }
     }
     for (const waiter of queue.waiters) waiter.resolve(undefined);
-    queue.waiters.clear();
     queue.running = false;
   }
 

@@ -90,6 +90,9 @@ describe("what only the state knows", () => {
       { plan_id: 11, suspended: false, status: "active" },
     );
     for (const name of ["plan_id", "suspended", "status"]) expect(found, name).not.toHaveProperty(name);
+    // What a request changes is recorded with its answer, and not before.
+    expect(only({ suspended: true }, { plan_id: 11 })).not.toHaveProperty("suspended");
+    expect(only({ coupon_code: null }, { coupon_code: "TEN" }), "what cannot change").not.toHaveProperty("coupon_code");
   });
 
   it("is what is no longer declared of what a request has set, and what the API shows by itself is not", () => {
@@ -109,7 +112,7 @@ describe("what a create made", () => {
     const made = createdAttributes(
       hooks,
       planned,
-      created({ url: "https://a.example", created_at: "2026-11-21", secret: "s" }),
+      created({ url: "https://A.example/", events: ["a", "b"], created_at: "2026-11-21", secret: "s" }),
     );
     expect(made).toMatchObject({
       id: "1",

@@ -1,10 +1,66 @@
 import { describe, expect, it } from "vitest";
-import { refreshed } from "../../../src/lifecycle/index.ts";
+import { attributesOf, differing, refreshed, sameValue, unreadableOf } from "../../../src/lifecycle/index.ts";
+import { UNKNOWN } from "../../../src/model/index.ts";
 import { complete, kindOf, liveGrant, liveService, liveWebhook, remote } from "../../support/subjects.ts";
 
 const service = kindOf("hosting_service");
 const grant = kindOf("hosting_grant");
 const webhook = kindOf("hosting_webhook");
+
+describe("two values of an attribute", () => {
+  it("may mean the same by what the kind says, null and what is not known yet excepted", () => {
+    const meta = { description: "", same: () => true };
+    const values = [null, UNKNOWN, "a", "b"] as const;
+    const same = values.map((a) => values.filter((b) => sameValue(meta, a, b)));
+    expect(same).toEqual([[null], [UNKNOWN], ["a", "b"], ["a", "b"]]);
+  });
+
+  it("are of attributes that are worked out once for a kind", () => {
+    expect(attributesOf(service)).toBe(attributesOf(service));
+  });
+});
+
+describe("what a live object does not show of its natural key", () => {
+  const url = "https://hooks.acme.example";
+  const events = ["invoice.paid"];
+  it.each([
+    ["nothing", liveWebhook, []],
+    ["its address: null", { url: null, events }, ["url"]],
+    ["its address: left out", { events }, ["url"]],
+    ["its events: none", { url, events: [] }, ["events"]],
+    ["its address, and its events are others", { url: null, events: ["invoice.created"] }, []],
+  ])("is %s", (_, live, names) => {
+    expect(unreadableOf(webhook, liveWebhook, live)).toEqual(names);
+  });
+
+  it("is nothing where something else tells that it is another", () => {
+    const live = { ...liveWebhook, events: [] };
+    expect(unreadableOf({ ...webhook, alike: () => false }, liveWebhook, live)).toEqual([]);
+    expect(unreadableOf({ ...webhook, alike: () => true }, liveWebhook, live)).toEqual(["events"]);
+  });
+});
+
+describe("in what a live object is not the one that was ordered", () => {
+  const planned = { plan_id: 11, currency: "USD", domain: "www.acme.example", term: 12, suspended: true };
+  it.each([
+    ["nothing", {}, undefined],
+    ["another plan", { plan_id: 12 }, "plan_id"],
+    ["another domain", { domain: "other.example" }, "domain"],
+    ["the same domain in another notation", { domain: "WWW.Acme.example" }, undefined],
+    ["a plan that is not shown", { plan_id: null }, undefined],
+    ["a coupon that was not asked for", { coupon_code: "TEN" }, undefined],
+    ["a term, which hosts tell in words of their own", { term: 1 }, undefined],
+    ["what can be changed", { suspended: false }, undefined],
+  ])("%s", (_, live, name) => {
+    expect(differing(service, planned, remote({ id: "1001", ...planned, ...live }))).toBe(name);
+  });
+
+  it("is not what nothing was said of", () => {
+    expect(differing(service, { plan_id: 11 }, remote({ id: "1001", plan_id: 11, domain: "a.example" }))).toBe(
+      undefined,
+    );
+  });
+});
 
 describe("what is recorded, refreshed by what is live", () => {
   it("keeps the recorded notation of what means the same", () => {

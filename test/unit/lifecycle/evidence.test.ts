@@ -7,6 +7,7 @@ import { START } from "../../support/clock.ts";
 import {
   failure,
   fakeAccount,
+  fakeAccountWith,
   kindOf,
   liveService,
   liveWebhook,
@@ -38,13 +39,15 @@ interface Options {
   readonly intent?: Partial<Intent>;
   readonly invoices?: () => unknown;
   readonly available?: boolean;
+  readonly listLagMs?: number;
   readonly invoiced?: readonly JsonObject[];
   readonly held?: string;
 }
 
 async function look(type: string, attributes: JsonObject, options: Options = {}) {
-  const { live = [], phase = "live", intent = {}, invoices = () => [], held } = options;
-  const fake = fakeAccount(kindOf(type), ...live.map((one) => remote(one, phase)));
+  const { live = [], phase = "live", intent = {}, invoices = () => [], held, listLagMs } = options;
+  const settings = listLagMs === undefined ? {} : { listLagMs };
+  const fake = fakeAccountWith(settings, kindOf(type), ...live.map((one) => remote(one, phase)));
   fake.now = () => START;
   const pending: Intent = { since: at(-HOUR), operation: "create", ...intent };
   const prior = recorded(`${type}.a`, attributes, { private: { pending } }) as Doubtful;
@@ -72,6 +75,20 @@ describe("the verdict", () => {
     ["an order with nothing in sight: sent again with its key", "hosting_service", ORDER, {}, "sent-again"],
     ["nothing in sight yet, shortly after", "hosting_webhook", HOOK, { intent: { since: at(-60_000) } }, "unclear"],
     ["nothing in sight ten minutes after", "hosting_webhook", HOOK, { intent: { since: at(-600_000) } }, "nothing"],
+    [
+      "nothing in sight, a moment before a list that may lag for eight minutes is believed",
+      "hosting_webhook",
+      HOOK,
+      { intent: { since: at(-604_999) }, listLagMs: 480_000 },
+      "unclear",
+    ],
+    [
+      "nothing in sight, when it is believed",
+      "hosting_webhook",
+      HOOK,
+      { intent: { since: at(-605_000) }, listLagMs: 480_000 },
+      "nothing",
+    ],
     ["one that can only be it", "hosting_service", ORDER, { live: [service()] }, "made"],
     ["one that can only be it, whose secret is lost", "hosting_webhook", HOOK, { live: [hook()] }, "secret-lost"],
     [

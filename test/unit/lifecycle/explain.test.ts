@@ -27,6 +27,8 @@ describe("explain", () => {
       ["questions", "source"],
     ],
     ["a field that nobody declared", "hosting_migration_request", { questions: { source: "x" } }, "scope", undefined],
+    ["a field of a map that is not free", "hosting_webhook", { secret_output: { file: "x" } }, "file", undefined],
+    ["a field that is a number", "hosting_webhook", {}, "0.url", undefined],
     ["a name of JavaScript's own", "hosting_service", {}, "constructor", undefined],
   ])("points at %s", (_, type, declared, field, attribute) => {
     const [diagnostic, ...more] = explain(
@@ -40,9 +42,11 @@ describe("explain", () => {
       severity: "error",
       code: "api.validation",
       summary: `The API refuses ${field}: is wrong. is bad.`,
+      detail: "POST /api/v1/x answered 422.",
       address: `${type}.a`,
     });
-    expect(diagnostic?.attribute).toEqual(attribute);
+    if (attribute === undefined) expect(diagnostic).not.toHaveProperty("attribute");
+    else expect(diagnostic?.attribute).toEqual(attribute);
     expect(diagnostic?.fix).toContain(attribute === undefined ? "Correct the attributes" : attribute.join("."));
   });
 

@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { PlanRecord } from "../../../src/api/index.ts";
 import type { Remote } from "../../../src/kinds/kind.ts";
-import { type Observation, type PlanInput, planResource, validate } from "../../../src/lifecycle/index.ts";
+import {
+  fingerprintOf,
+  type Observation,
+  type PlanInput,
+  planResource,
+  validate,
+} from "../../../src/lifecycle/index.ts";
 import { observedMark } from "../../../src/lifecycle/status.ts";
 import {
   type Intent,
@@ -27,10 +33,13 @@ interface Case {
   readonly live?: JsonObject | Observation;
   readonly phase?: "pending" | "live" | "suspended" | "gone" | "unknown";
   readonly importId?: string;
+  readonly adopting?: boolean;
   readonly reorder?: boolean;
   readonly orderAnyway?: boolean;
   /** The intent of another server of the plan whose outcome is not known. */
   readonly sibling?: Intent;
+  /** The intent of one whose address is no longer declared. */
+  readonly abandoned?: Intent;
   /** The API's list of plans; default: it could not be read. */
   readonly plans?: readonly Partial<PlanRecord>[];
   /** The address that holds whatever is live. */
@@ -46,6 +55,8 @@ interface Case {
   readonly unknown?: readonly string[];
   /** Attributes afterwards, as far as they matter. */
   readonly after?: JsonObject | null;
+  /** What is remembered of the resource beside its attributes. */
+  readonly remembers?: PrivateMark;
   /** What is declared is not fulfilled, or that cannot be seen. */
   readonly unfulfilled?: true;
 }
@@ -195,6 +206,14 @@ const cases: readonly Case[] = [
     says: ["error plan.mismatch"],
   },
   {
+    why: "recorded by an adoption just now although it is another: refused, with both values",
+    config: { ...order, currency: "EUR" },
+    prior: service,
+    adopting: true,
+    actions: ["no-op"],
+    says: ["error plan.mismatch"],
+  },
+  {
     why: "an id to adopt that does not exist",
     config: order,
     importId: "9",
@@ -205,6 +224,14 @@ const cases: readonly Case[] = [
 
   // Recorded and there.
   { why: "as declared", config: order, prior: service, actions: ["no-op"], reasons: [] },
+  {
+    why: "as declared, and its block still names the id by which it was adopted",
+    config: order,
+    prior: service,
+    importId: "1001",
+    actions: ["no-op"],
+    reasons: [],
+  },
   {
     why: "domains in another case",
     config: { ...order, domain: "WWW.Acme.example" },
@@ -272,6 +299,16 @@ const cases: readonly Case[] = [
     phase: "unknown",
     actions: ["update"],
     says: ["warning plan.unknown_status"],
+    unfulfilled: true,
+  },
+  {
+    why: "a password to be set, status not understood: left alone",
+    config: { ...order, password: "long enough", password_version: 2 },
+    prior: { ...service, status: "odd", password_version: 1 },
+    phase: "unknown",
+    actions: ["no-op"],
+    says: ["warning plan.unknown_status"],
+    after: { password_version: 1 },
     unfulfilled: true,
   },
   {
@@ -364,6 +401,13 @@ const cases: readonly Case[] = [
     after: { domain: "www.acme.example" },
   },
   {
+    why: "a coupon taken out of the declaration: the order had it",
+    config: order,
+    prior: { ...service, coupon_code: "TEN" },
+    actions: ["no-op"],
+    after: { coupon_code: "TEN" },
+  },
+  {
     why: "what the API does not tell and nobody recorded is believed",
     config: { ...order, coupon_code: "TEN" },
     prior: service,
@@ -399,6 +443,58 @@ const cases: readonly Case[] = [
     reorder: true,
     actions: ["create"],
     reasons: ["reorder"],
+  },
+  {
+    why: "on purpose, though its block still names the id by which it was adopted",
+    config: order,
+    prior: service,
+    importId: "1001",
+    live: GONE,
+    reorder: true,
+    actions: ["create"],
+    reasons: ["reorder"],
+    remembers: { generation: 2 },
+  },
+  {
+    why: "an order that came to nothing keeps its generation, and so its key",
+    config: order,
+    prior: { ...order, id: null } as JsonObject,
+    mark: { generation: 2 },
+    live: ABSENT,
+    actions: ["create"],
+    reasons: ["declared"],
+    remembers: { generation: 2 },
+  },
+  {
+    why: "an order that came to nothing, to be ordered again on purpose: with the next generation",
+    config: order,
+    prior: { ...order, id: null } as JsonObject,
+    mark: { generation: 2 },
+    live: ABSENT,
+    reorder: true,
+    actions: ["create"],
+    remembers: { generation: 3 },
+  },
+  {
+    why: "a webhook that is gone, and the one that it replaced remains: that is deleted along",
+    type: "hosting_webhook",
+    config: hook,
+    prior: liveWebhook,
+    mark: { deposed: { id: "200" } },
+    live: GONE,
+    actions: ["create"],
+    requests: 2,
+    remembers: { deposed: { id: "200" } },
+  },
+  {
+    why: "a webhook that is gone and replaced none",
+    type: "hosting_webhook",
+    config: hook,
+    prior: liveWebhook,
+    live: GONE,
+    actions: ["create"],
+    requests: 1,
+    remembers: {},
   },
   {
     why: "a grant that is gone is made anew",
@@ -469,6 +565,27 @@ const cases: readonly Case[] = [
     config: { ...hook, events: ["invoice.created", "invoice.paid"] },
     prior: { ...liveWebhook, events: ["invoice.paid", "invoice.created"] },
     actions: ["no-op"],
+  },
+  // Secrets.
+  {
+    why: "a secret that is kept, and is to be written out",
+    type: "hosting_webhook",
+    config: { ...hook, secret_output: { file: "hook" } },
+    prior: { ...liveWebhook, secret: "whsec_1", secret_output: { file: "hook" } },
+    actions: ["update"],
+    reasons: ["declared secret"],
+    requests: 0,
+    after: { secret: null, secret_fingerprint: fingerprintOf("whsec_1") },
+  },
+  {
+    why: "a secret that was written elsewhere: a warning, and the new place is recorded",
+    type: "hosting_webhook",
+    config: { ...hook, secret_output: { file: "new" } },
+    prior: { ...liveWebhook, secret_fingerprint: "sha256:00000000", secret_output: { file: "old" } },
+    actions: ["update"],
+    reasons: ["declared secret_output"],
+    says: ["warning secret.output"],
+    after: { secret_output: { file: "new" } },
   },
   {
     why: "the one that it replaced remains",
@@ -552,6 +669,62 @@ const cases: readonly Case[] = [
     actions: ["update"],
     reasons: ["import", "declared deletion_policy"],
     requests: 0,
+  },
+  {
+    why: "an order without known outcome, edited since: it goes as it was, with its name and without the coupon",
+    config: { ...order, reference: "renamed", coupon_code: "TEN" },
+    prior: { ...order, id: null, reference: "www" } as JsonObject,
+    mark: { pending: { since: "2026-11-21T09:55:00Z", operation: "createService", idempotencyKey: "k" } },
+    live: ABSENT,
+    actions: ["create"],
+    after: { reference: "www", coupon_code: null },
+  },
+  {
+    why: "an account without known outcome, and the API shows a VAT number that was not sent: adopted as it is",
+    type: "hosting_client_account",
+    config: { name: "Acme", company_name: "Acme LLC", currency: "USD" },
+    prior: { name: "Acme", company_name: "Acme LLC", currency: "USD", id: null, deletion_policy: "prevent" },
+    mark: { pending: { since: "2026-11-21T09:59:00Z", operation: "createAccount" } },
+    live: alike(
+      remote({
+        id: "401",
+        name: "Acme",
+        company_name: "Acme LLC",
+        currency: "USD",
+        vat_number: "GE1",
+        created_at: null,
+      }),
+    ),
+    actions: ["no-op"],
+    reasons: ["import"],
+    after: { vat_number: "GE1" },
+  },
+  {
+    why: "an order without known outcome, and the id in its block was there before: it is not that one",
+    config: order,
+    prior: { plan_id: 11, currency: "USD", domain: "www.acme.example" },
+    mark: {
+      generation: 2,
+      pending: { since: "2026-11-21T09:55:00Z", operation: "createService", idempotencyKey: "k", known: ["1001"] },
+    },
+    importId: "1001",
+    live: alike(remote(liveService)),
+    actions: ["create"],
+    reasons: ["declared"],
+    remembers: {
+      generation: 2,
+      pending: { since: "2026-11-21T09:55:00Z", operation: "createService", idempotencyKey: "k", known: ["1001"] },
+    },
+  },
+  {
+    why: "an order without known outcome that could not be placed by what the list of plans says by now",
+    config: { plan_id: 11, currency: "USD" },
+    prior: { plan_id: 11, currency: "USD" },
+    mark: { pending: { since: "2026-11-21T09:55:00Z", operation: "createService", idempotencyKey: "k" } },
+    live: ABSENT,
+    plans: LISTED,
+    actions: ["create"],
+    says: ["error config.missing_attribute"],
   },
   {
     why: "a registration without known outcome is not asked for again",
@@ -811,6 +984,23 @@ const cases: readonly Case[] = [
 
   // No state, or not the whole of it.
   {
+    why: "a server, and another's order without known outcome is no longer declared: it may be this one, renamed",
+    config: server,
+    live: ABSENT,
+    abandoned: { since: "2026-11-21T09:59:00Z", operation: "createService" },
+    actions: ["no-op"],
+    says: ["error plan.lookalike"],
+  },
+  {
+    why: "the same, insisted on",
+    config: server,
+    live: ABSENT,
+    abandoned: { since: "2026-11-21T09:59:00Z", operation: "createService" },
+    orderAnyway: true,
+    actions: ["create"],
+    says: [],
+  },
+  {
     why: "a server, and one of its plan is there that nobody holds: it may be this one",
     config: server,
     live: { status: "absent", matches: [], alike: [remote({ ...liveService, domain: null, product_type: "vps" })] },
@@ -872,6 +1062,11 @@ const cases: readonly Case[] = [
   },
 ];
 
+const otherServer = (pending: Intent) => ({
+  ...recorded("hosting_service.other", server),
+  private: { pending },
+});
+
 function inputOf({
   type = "hosting_service",
   config,
@@ -880,10 +1075,12 @@ function inputOf({
   live,
   phase = "live",
   importId,
+  adopting = false,
   reorder = false,
   orderAnyway = false,
   holder,
   sibling,
+  abandoned,
   plans = [],
 }: Case): PlanInput {
   const kind = kindOf(type);
@@ -901,14 +1098,12 @@ function inputOf({
     prior: prior === undefined ? undefined : recorded(address, prior, { private: mark }),
     observed,
     ...(importId !== undefined && { importId }),
+    adopting,
     dependsOn: [],
     reorder,
     orderAnyway,
-    ...(sibling !== undefined && {
-      siblings: [
-        { ...recorded("hosting_service.other", { plan_id: 31, currency: "USD" }), private: { pending: sibling } },
-      ],
-    }),
+    ...(sibling !== undefined && { siblings: [otherServer(sibling)] }),
+    ...(abandoned !== undefined && { abandoned: [otherServer(abandoned)] }),
     ...(holder !== undefined && { holder: () => holder }),
     plans: plans as readonly PlanRecord[],
     now: START,
@@ -929,6 +1124,7 @@ describe("the plan of a resource", () => {
     if (one.requests !== undefined) expect(change.requests).toBe(one.requests);
     if (one.unknown !== undefined) expect(Object.keys(change.after_unknown)).toEqual(one.unknown);
     expect(change.unfulfilled).toBe(one.unfulfilled);
+    if (one.remembers !== undefined) expect(change.private).toEqual(one.remembers);
     if (one.after === null) expect(change.after).toBeNull();
     else if (one.after !== undefined) expect(change.after).toMatchObject(one.after);
   });
@@ -1001,7 +1197,7 @@ describe("the plan of a resource", () => {
   it("is plain JSON, and the same each time", () => {
     for (const one of cases) {
       const { change } = planResource(inputOf(one));
-      expect(JSON.parse(JSON.stringify(change))).toEqual(change);
+      expect(JSON.parse(JSON.stringify(change))).toStrictEqual(change);
       expect(planResource(inputOf(one)).change).toEqual(change);
     }
   });
@@ -1030,6 +1226,21 @@ describe("the plan of a resource", () => {
     }
   });
 
+  it("names what is secret: by kind, by what flows into it, and by what was recorded", () => {
+    const one = inputOf({ why: "", config: order, prior: service, actions: [] });
+    const prior = { ...recorded(one.address, service), sensitive: ["reference", "password"] };
+    const { change } = planResource({ ...one, prior, secretByReference: ["coupon_code"] });
+    expect(change.sensitive).toEqual(["password", "generated_password", "coupon_code", "reference"]);
+  });
+
+  it.each([
+    ["shows that a secret is declared, not which", "long enough", true],
+    ["shows that none is declared", null, null],
+  ])("%s", (_, password, shown) => {
+    const one = inputOf({ why: "", config: order, prior: service, actions: [] });
+    expect(planResource({ ...one, declared: { password } }).change.config).toEqual({ password: shown });
+  });
+
   it("gives what others may refer to, with the parts that are not known yet", () => {
     const { result } = planResource(inputOf({ why: "", config: order, live: ABSENT, actions: [] }));
     expect(result).toMatchObject({
@@ -1039,6 +1250,21 @@ describe("the plan of a resource", () => {
       status: UNKNOWN,
       coupon_code: null,
     });
+  });
+
+  it("calls no drift what an earlier version did not record", () => {
+    const input = inputOf({
+      why: "",
+      config: { ...order, reference: "r", coupon_code: "TEN" },
+      prior: service,
+      actions: [],
+    });
+    const { reference: _, coupon_code: __, ...attributes } = complete(input.kind, service);
+    const { change } = planResource({ ...input, prior: recorded(input.address, {}, { attributes }) });
+    expect(change.reasons.map(({ why, attribute }) => `${why} ${attribute}`)).toEqual([
+      "declared coupon_code",
+      "declared reference",
+    ]);
   });
 
   it("orders a gone service anew under the next generation", () => {

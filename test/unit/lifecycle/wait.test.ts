@@ -146,8 +146,8 @@ describe("waiting for queued jobs", () => {
     expect(asked).toHaveLength(9);
   });
 
-  it("looks once where its deadline is the first look, and never again", async () => {
-    const { wait, asked, clock } = watched(1, Number.POSITIVE_INFINITY, 500);
+  it.each([1, 500])("looks once where its deadline is no later than the first look, and never again", async (ms) => {
+    const { wait, asked, clock } = watched(1, Number.POSITIVE_INFINITY, ms);
     expect(await wait("0")).toBeUndefined();
     for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
     expect(asked).toEqual(["get 0"]);
@@ -242,14 +242,27 @@ describe("waiting for queued jobs", () => {
     expect(clock.now() - start).toBeLessThan(10_000);
   });
 
+  it("ends with nothing when the run is stopped while it looks: the job goes on", async () => {
+    const { wait, stop, kind } = watched(2, Number.POSITIVE_INFINITY);
+    (kind as { list: unknown }).list = () => {
+      stop.abort();
+      throw failure("no");
+    };
+    expect(await Promise.all([wait("0"), wait("1")])).toEqual([undefined, undefined]);
+  });
+
   it("fails for all who wait when the account cannot be read, and can be tried again", async () => {
     const { wait, kind } = watched(2, 0);
     const list = kind.list;
+    let looks = 0;
     (kind as { list: unknown }).list = () => {
+      looks += 1;
       throw failure("no");
     };
     const results = await Promise.allSettled([wait("0"), wait("1")]);
     expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+    expect(looks, "nobody waits any longer").toBe(1);
     (kind as { list: unknown }).list = list;
     expect((await Promise.all([wait("0"), wait("1")])).map((found) => found?.phase)).toEqual([
       "suspended",

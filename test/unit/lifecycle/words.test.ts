@@ -1,20 +1,27 @@
 // What is said when a resource is left alone, in all its forms. The golden file is what people read: `npm test -- -u
 // test/unit/lifecycle/words.test.ts`, then read the diff.
 import { expect, it } from "vitest";
+import type { Remote } from "../../../src/kinds/kind.ts";
 import * as refusals from "../../../src/lifecycle/refusals.ts";
 import * as status from "../../../src/lifecycle/status.ts";
 import { type Diagnostic, type Job, type JsonObject, UNKNOWN } from "../../../src/model/index.ts";
 import { kindOf, liveGrant, liveService, remote } from "../../support/subjects.ts";
 
-const [service, grant, domain] = ["hosting_service", "hosting_grant", "hosting_domain"].map(kindOf);
-if (!service || !grant || !domain) throw new Error("no kinds");
+const service = kindOf("hosting_service");
+const grant = kindOf("hosting_grant");
+const domain = kindOf("hosting_domain");
 const A = { kind: service, address: "hosting_service.a" };
 const G = { kind: grant, address: "hosting_grant.g" };
+const W = { kind: kindOf("hosting_webhook"), address: "hosting_webhook.w" };
 const D = { kind: domain, address: "hosting_domain.d" };
 const [s1, s2, g1] = [remote(liveService), remote({ ...liveService, id: "1002" }), remote(liveGrant)];
 const prior = { attributes: { id: "1000" } };
 const unmade = { attributes: { id: null } };
 const held = { holder: () => "hosting_service.b" };
+const heldSecond = ({ id }: Remote) => (id === "1002" ? "hosting_service.b" : undefined);
+const hook = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
+const silent = (id: number, over: JsonObject = {}) => remote({ ...hook, events: [], ...over, id: String(id) });
+const hooks = Array.from({ length: 12 }, (_, at) => silent(201 + at, at === 1 ? { url: null } : {}));
 const change = { before: 11, after: 12, secret: false };
 const job = (toward: Job["toward"], before: string | null): Job => ({ since: "2026-11-21T10:00:00Z", toward, before });
 const S = (word: string | null | undefined, asked?: Job) => ({
@@ -39,6 +46,7 @@ const cases = (): Readonly<Record<string, Diagnostic>> => ({
   "existing, several, one held": refusals.existing({ ...A, ...held }, [s1, s2]),
   "existing, in the place of a gone one": refusals.existing({ ...A, prior }, [s1, s2]),
   "existing, where the record has no id": refusals.existing({ ...A, prior: unmade }, [s1]),
+  "existing, several, only the second held": refusals.existing({ ...A, holder: heldSecond }, [s1, s2]),
   "gone, import": refusals.gone({ ...A, importId: "9" }, "no longer exists", "import"),
   "gone, paid": refusals.gone({ ...A, prior, importId: "9" }, "no longer exists", "paid"),
   pending: refusals.pending(D),
@@ -48,6 +56,10 @@ const cases = (): Readonly<Record<string, Diagnostic>> => ({
   renamed: refusals.renamed(A, 'hosting_service.b["x"]'),
   "lookalike, one": refusals.lookalike(A, [s1]),
   "lookalike, several": refusals.lookalike(A, [s1, s2]),
+  "lookalike, the second held by one that leaves": refusals.lookalike({ ...A, holder: heldSecond }, [s1, s2]),
+  "unreadable, one": refusals.unreadable(W, hook, [silent(201)]),
+  "unreadable, one under a parent": refusals.unreadable(G, g1.attributes, [remote({ ...g1.attributes, email: null })]),
+  "unreadable, twelve, in one way or another": refusals.unreadable(W, hook, hooks),
   "lookalike, held by one that leaves": refusals.lookalike({ ...A, ...held }, [s1, s2]),
   "unknown, left alone": status.unknownPhase(S("Odd"), { left: ["suspended", "password_version"], unseen: [] }),
   "unknown, not seen": status.unknownPhase(S("Odd"), { left: [], unseen: ["suspended"] }),
