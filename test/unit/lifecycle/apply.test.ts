@@ -745,7 +745,6 @@ describe("an order", () => {
     };
     await trace({ ...order, kind: { update }, answers: { createService: made("active") } });
     const known: JsonObject = { ...ORDER, id: "1001", suspended: false, plan: liveService.plan ?? null };
-    expect(compared).toHaveLength(1);
     expect(compared[0]).toMatchObject(known);
   });
 
