@@ -62,7 +62,7 @@ export class JobWatch {
       timeoutMs = this.#options.timeoutMs,
       stop: own,
       ...waiting
-    }: Pick<Waiter, "address" | "id" | "done"> & { timeoutMs?: number; stop?: AbortSignal },
+    }: Pick<Waiter, "address" | "id" | "done"> & { timeoutMs?: number | undefined; stop?: AbortSignal },
     parent?: string,
   ): Promise<Remote | undefined> {
     const { clock } = this.#options;

@@ -3,7 +3,6 @@ import type { Kind } from "../../kinds/kind.ts";
 import { type ApplyContext, refuseStopped } from "../../lifecycle/index.ts";
 import { HostformError, type JsonObject, type ResourceState, type ValueObject } from "../../model/index.ts";
 import type { Front } from "./front.ts";
-import { JOB_MS } from "./front.ts";
 import { isToReplace, wasLetGo } from "./making-room.ts";
 import { busy, onceTold } from "./noted.ts";
 import { stoppable } from "./stoppable.ts";
@@ -36,7 +35,7 @@ export interface Latest {
  */
 export function applyContext(
   kind: Kind,
-  { name, config, prior, operation, front, cancelled, isFirst = false }: Surroundings,
+  { name, config, prior, operation, front, cancelled, isFirst }: Surroundings,
 ): { readonly context: ApplyContext; readonly latest: Latest } {
   const { session, account, jobs } = front;
   const { client, clock, project, journal, place, secretOutputs, self } = session;
@@ -78,7 +77,7 @@ export function applyContext(
     },
     secretOutputs,
     wait: (ofKind, address, id, parent, done) =>
-      jobs.wait(account, ofKind, "default", { address, id, done, timeoutMs: limit ?? JOB_MS, stop }, parent),
+      jobs.wait(account, ofKind, "default", { address, id, done, timeoutMs: limit, stop }, parent),
   };
   return { context, latest };
 }

@@ -71,17 +71,18 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
   const { prior, planned, config } = question;
   const declared = declaredIn(kind, config);
   const recorded = prior === null ? undefined : recordedAs(kind, prior, mark);
-  const creating = recorded === undefined || isDoubtful(recorded);
-  if (!creating && mark.host !== undefined && mark.host !== front.session.host) {
+  const existing = isDoubtful(recorded) ? undefined : recorded;
+  // A request of another host would be sent a second time here.
+  if (mark.host !== undefined && mark.host !== front.session.host) {
     return { state: prior, mark, diagnostics: [otherHost(kind, prior ?? {}, "changed")] };
   }
-  const name = nameOf(kind, declaredIn(kind, planned)) ?? nameOf(kind, declared);
+  const name = nameOf(kind, declaredIn(kind, planned));
   if (recorded === undefined) {
     const refused = checkOrder(kind, declared, {}, front.session);
     if (refused.length > 0) return { state: prior, mark, diagnostics: refused };
   }
   // Two declarations of one thing, whose sameness showed only now.
-  const other = creating ? claimOf(kind, name, planned, front) : undefined;
+  const other = existing === undefined ? claimOf(kind, name, planned, front) : undefined;
   if (other !== undefined) return { state: prior, mark, diagnostics: [twice(kind, other)] };
   const { note, elsewhere } = recorded === undefined ? await standingNoteOf(kind, name, front) : {};
   if (elsewhere !== undefined) return { state: prior, mark, diagnostics: [elsewhere] };
@@ -113,20 +114,19 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
   });
   const change = changeOf(kind, question, before, front.session.settings);
   try {
-    const own = { ...context, ...(before && { prior: before }) };
-    const applied = await applyChange(kind, change, declared, own);
-    front.collections.changed(kind, parentOf(kind, applied.attributes ?? {}));
+    const applied = await applyChange(kind, change, declared, context);
     const attributes = applied.attributes ?? {};
-    if (creating) dropReplacing(kind, name, front.session);
+    front.collections.changed(kind, parentOf(kind, attributes));
+    dropReplacing(kind, name, front.session);
     const marked = markOf(kind, question, attributes, latest.resource?.private ?? mark);
-    const kept = { ...marked, ...origin(creating ? name : mark.made, front) };
+    const kept = { ...marked, ...origin(existing === undefined ? name : mark.made, front) };
     // What failed for good is reported as that, and not as waiting as well.
     const isUnknown = kind.phase?.(attributes, front.session.settings) === "unknown";
     const open = isUnknown ? notUnderstood(kind, attributes, kept, operation) : waits(kind, kept);
     const told = [...notices(kind, applied, operation), ...(applied.unclear === undefined ? open : [])];
     return settled(kind, question, attributes, kept, told);
   } catch (error) {
-    return failed(kind, question, { error, latest, created: creating, name }, front);
+    return failed(kind, question, { error, latest, existing, name }, front);
   }
 }
 
@@ -139,17 +139,18 @@ const origin = (made: string | undefined, { session }: Front): Mark => ({
 /** The change as the lifecycle takes it. */
 function changeOf(
   kind: Kind,
-  { prior, planned, mark }: ApplyQuestion,
+  { planned, mark }: ApplyQuestion,
   before: ResourceState | undefined,
   settings: Settings,
 ): Change {
-  const creating = before === undefined || isDoubtful(before);
+  const existing = isDoubtful(before) ? undefined : before;
   // What cannot be done yet, or on a status that is not understood, stays as it is; of what is created it is not there.
-  const phase = creating ? "pending" : (kind.phase?.(prior ?? {}, settings) ?? "live");
+  const phase = existing === undefined ? "pending" : (kind.phase?.(existing.attributes, settings) ?? "live");
   const value = (name: string, change: string | undefined): Value => {
+    const wanted = planned[name] ?? null;
     const waits = phase === "unknown" ? change === "in-place" : kind.deferred?.(phase)?.includes(name);
-    if (waits) return creating ? null : (prior?.[name] ?? null);
-    return planned[name] ?? null;
+    // What is not declared any more has nothing to wait for.
+    return waits && wanted !== null ? (existing?.attributes[name] ?? null) : wanted;
   };
   const own: ValueObject = Object.fromEntries(
     attributesOf(kind).map(([name, , meta]): [string, Value] => [name, value(name, meta.change)]),
@@ -159,10 +160,10 @@ function changeOf(
     address: labelOf(kind, planned),
     type: kind.type,
     provider: "default",
-    actions: [creating ? "create" : "update"],
-    before: creating ? null : (recordedAs(kind, prior ?? {}, {}).attributes satisfies JsonObject),
+    actions: [existing === undefined ? "create" : "update"],
+    before: existing?.attributes ?? null,
     after: known as JsonObject,
-    after_unknown: unknown === false ? {} : unknown,
+    after_unknown: unknown,
     sensitive: [],
     config: {},
     reasons: [],
@@ -170,7 +171,7 @@ function changeOf(
     private: before?.private ?? mark,
     // As in the plan: likeness does not count.
     // What Terraform plans has been looked for by then; a domain cannot be.
-    ...(creating && kind.creation !== "blind" && { anyway: true }),
+    ...(kind.creation !== "blind" && { anyway: true }),
     dependsOn: [],
     requests: 1,
   };
@@ -179,7 +180,7 @@ function changeOf(
 /** The answer for an object that is there. Planned values that are known stand in it as they were planned. */
 function settled(
   kind: Kind,
-  { planned, config, prior }: ApplyQuestion,
+  { planned }: ApplyQuestion,
   attributes: JsonObject,
   mark: Mark,
   diagnostics: readonly Diagnostic[],
@@ -189,32 +190,25 @@ function settled(
   for (const [name, , meta] of attributesOf(kind)) {
     const wanted = planned[name] ?? null;
     const got = values[name] ?? null;
-    if (meta.writeOnly) values[name] = null;
-    else if (!hasUnknown(wanted)) {
-      if (!equal(wanted, got) && got !== null && !(mark.waiting ?? []).includes(name)) odd.push(name);
-      values[name] = wanted;
-    }
+    // What is write-only is null in the attributes, whatever was planned.
+    if (meta.writeOnly || hasUnknown(wanted)) continue;
+    if (!equal(wanted, got) && got !== null && !(mark.waiting ?? []).includes(name)) odd.push(name);
+    values[name] = wanted;
   }
   return {
-    state: withFront(kind, values, { ...(prior ?? {}), ...frontOf(planned, config) }) as JsonObject,
+    state: withFront(kind, values, planned) as JsonObject,
     mark,
     diagnostics: [...diagnostics, ...odd.map((name) => different(kind, name, attributes))],
   };
 }
-
-/** What only Terraform has, as declared. */
-const frontOf = (planned: ValueObject, config: ValueObject): ValueObject => ({
-  timeouts: planned.timeouts ?? config.timeouts ?? null,
-  ...("replace_on_change" in config && { replace_on_change: config.replace_on_change ?? null }),
-});
 
 /** Attributes that are declared and not done: they wait until the object is live, or until the next apply. */
 function undone(kind: Kind, { planned, config }: ApplyQuestion, attributes: JsonObject): string[] {
   const declared = declaredIn(kind, config);
   return attributesOf(kind).flatMap(([name, , meta]) => {
     const wanted: Value = planned[name] ?? null;
-    const open = meta.change === "in-place" && !meta.writeOnly && declared[name] !== undefined && !hasUnknown(wanted);
-    return open && !equal(attributes[name] ?? null, wanted) ? [name] : [];
+    const isOpen = meta.change === "in-place" && declared[name] !== undefined && !equal(attributes[name], wanted);
+    return isOpen ? [name] : [];
   });
 }
 
@@ -223,16 +217,17 @@ function markOf(kind: Kind, question: ApplyQuestion, attributes: JsonObject, mar
   const { planned, prior } = question;
   const { waiting: earlier = [], ...rest } = settledMark(mark);
   const now = undone(kind, question, attributes);
-  const isDone = (name: string) =>
-    !equal(prior?.[name] ?? null, planned[name] ?? null) && equal(attributes[name] ?? null, planned[name] ?? null);
-  const waiting = [...earlier.filter((name) => !now.includes(name) && !isDone(name)), ...now];
+  // What this change is about is done, is not declared any more, or waits again.
+  const left = earlier.filter((name) => equal(prior?.[name], planned[name]));
+  const waiting = [...new Set([...left, ...now])];
   return waiting.length > 0 ? { ...rest, waiting } : rest;
 }
 
 interface Failure {
   readonly error: unknown;
   readonly latest: Latest;
-  readonly created: boolean;
+  /** What was there before the change. */
+  readonly existing: ResourceState | undefined;
   readonly name: string | undefined;
 }
 
@@ -242,7 +237,7 @@ const isLost = ({ code, severity }: Diagnostic) => code === "secret.lost" && sev
 function failed(
   kind: Kind,
   question: ApplyQuestion,
-  { error, latest, created, name }: Failure,
+  { error, latest, existing, name }: Failure,
   front: Front,
 ): ApplyAnswer {
   if (!(error instanceof HostformError) && latest.resource === undefined) throw error;
@@ -251,13 +246,11 @@ function failed(
       ? explain(kind, labelOf(kind, question.planned), declaredIn(kind, question.config) as JsonObject, error)
       : [defect(error)];
   const { resource } = latest;
-  if (!created) {
-    // Terraform keeps the state of a failed update, and does not make anything anew.
-    const attributes = resource?.attributes ?? recordedAs(kind, question.prior ?? {}, {}).attributes;
+  if (existing !== undefined) {
+    // Terraform keeps the state of a failed update, and recreates nothing.
+    const { attributes, private: kept } = resource ?? existing;
     const state = withFront(kind, attributes, question.prior ?? {}) as JsonObject;
-    const { made, host } = question.mark;
-    const kept = { ...settledMark(resource?.private ?? question.mark), ...(made && { made }), ...(host && { host }) };
-    return { state, mark: kept, diagnostics: told };
+    return { state, mark: settledMark(kept), diagnostics: told };
   }
   if (resource === undefined) {
     unclaim(kind, name, question.planned, front);

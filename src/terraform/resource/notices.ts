@@ -140,6 +140,7 @@ export function shownLater(kind: Kind, waitsFor: string): Diagnostic {
 
 /** Ids mean nothing at another host; with a refresh it is seen whether it is the same object. */
 export function otherHost(kind: Kind, prior: JsonObject, what: "changed" | "refreshed" | "removed"): Diagnostic {
+  if (prior.id === null) return askedElsewhere(kind, prior);
   return {
     severity: "error",
     code: "state.stranger",
@@ -151,3 +152,12 @@ export function otherHost(kind: Kind, prior: JsonObject, what: "changed" | "refr
         : "Correct `base_url`; or, if the host has moved, apply once with a refresh, which looks at the object.",
   };
 }
+
+/** A create without known outcome is a matter of the host that it was sent to. */
+const askedElsewhere = (kind: Kind, prior: JsonObject): Diagnostic => ({
+  severity: "error",
+  code: "state.stranger",
+  summary: `The request to make ${labelOf(kind, prior)} was sent to another address of the API`,
+  detail: "Its answer was lost, and only that host shows what it made. Nothing is sent here: there could be two then.",
+  fix: "Correct `base_url`. If the host has moved: look in the dashboard; `terraform state rm` it, and import it if it was made.",
+});

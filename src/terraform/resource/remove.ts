@@ -26,9 +26,10 @@ import { nameOf, recordedAs, withFront } from "./subject.ts";
  */
 export async function planDestroy(kind: Kind, prior: JsonObject, mark: Mark, front: Front): Promise<PlannedRemoval> {
   const recorded = recordedAs(kind, prior, mark);
+  const now = front.account.hostNow();
   // The half of a replacement is not given the mark: without it nothing says what became of the request.
   if (prior.id === null && !isDoubtful(recorded))
-    return { ...notFound(kind, recorded), diagnostics: [settleFirst(recorded.address)] };
+    return { ...notFound(kind, recorded, now), diagnostics: [settleFirst(recorded.address)] };
   const { settings } = front.session;
   const phase = kind.phase?.(prior, settings) ?? "live";
   const observed: Observation = isDoubtful(recorded)
@@ -36,13 +37,16 @@ export async function planDestroy(kind: Kind, prior: JsonObject, mark: Mark, fro
     : phase === "gone"
       ? { status: "gone", how: "is gone", matches: [] }
       : { status: "present", attributes: recorded.attributes, phase };
-  if (prior.status === GONE && policyKept(kind, prior)) return notFound(kind, recorded);
-  const now = front.account.hostNow();
-  const planned = planRemoval({ kind, prior: recorded, observed, mode: "apply", now, settings });
-  if (planned.change.removal !== undefined) {
-    return { ...planned, diagnostics: [...planned.diagnostics, ...effectNotices(kind, prior, planned.change)] };
-  }
-  return { ...planned, diagnostics: planned.diagnostics.map((each) => ({ ...each, severity: "error" as const })) };
+  if (prior.status === GONE && policyOf(prior) === "prevent") return notFound(kind, recorded, now);
+  const { change, diagnostics } = planRemoval({ kind, prior: recorded, observed, mode: "apply", now, settings });
+  // Only what is not removed comes with diagnostics.
+  return {
+    change,
+    diagnostics:
+      change.removal === undefined
+        ? diagnostics.map((each) => ({ ...each, severity: "error" as const }))
+        : effectNotices(kind, prior, change),
+  };
 }
 
 export interface Destroyed {
@@ -68,10 +72,10 @@ export async function destroyResource(
     throw new HostformError([otherHost(kind, prior, "removed")]);
   const name = nameOf(kind, prior);
   const { context, latest } = applyContext(kind, { name, config: prior, prior, operation: "delete", front, cancelled });
-  const applied = await applyChange(kind, change, null, { ...context, prior: recordedAs(kind, prior, mark) });
+  const applied = await applyChange(kind, change, null, context);
   if (applied.attributes !== null) {
     const state = withFront(kind, applied.attributes, prior) as JsonObject;
-    const left = { state, mark: { ...mark, ...settledMark(latest.resource?.private ?? mark) } };
+    const left = { state, mark: settledMark(latest.resource?.private ?? mark) };
     return { diagnostics: [...applied.diagnostics, applied.unclear ?? stillSuspending(kind, prior)], left };
   }
   letGo(kind, recordedAs(kind, prior, {}), front);
@@ -80,17 +84,14 @@ export async function destroyResource(
   return { diagnostics: [...diagnostics, ...applied.diagnostics] };
 }
 
-const policyKept = (kind: Kind, prior: JsonObject): boolean =>
-  kind.removal === "policy" && policyOf(prior) === "prevent";
-
 /** A 404 is an answer of another account as well: only a status says that an object has ended. */
-function notFound(kind: Kind, recorded: ResourceState): PlannedRemoval {
+function notFound(kind: Kind, recorded: ResourceState, now: number): PlannedRemoval {
   const { change } = planRemoval({
     kind,
     prior: recorded,
     observed: { status: "gone", how: "is gone", matches: [] },
     mode: "apply",
-    now: 0,
+    now,
   });
   const refusal: Diagnostic = {
     severity: "error",

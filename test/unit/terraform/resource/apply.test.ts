@@ -1,80 +1,19 @@
 // The apply of one resource through Terraform: what Terraform holds afterwards, what is marked, noted and said. A create that
 // fails after something was made must not be an error: Terraform would make it again.
 import { describe, expect, it } from "vitest";
-import { attributesOf } from "../../../../src/lifecycle/index.ts";
 import { type JsonObject, UNKNOWN, type ValueObject } from "../../../../src/model/index.ts";
-import type { Note } from "../../../../src/terraform/contract.ts";
 import { type ApplyAnswer, applyResource } from "../../../../src/terraform/resource/apply.ts";
 import type { Mark } from "../../../../src/terraform/resource/mark.ts";
-import { START } from "../../../support/clock.ts";
 import { fullText } from "../../../support/full-text.ts";
-import { complete, failure, liveService, liveWebhook, remote } from "../../../support/subjects.ts";
+import { liveService, liveWebhook, remote } from "../../../support/subjects.ts";
+import { type Asked, ask, DOMAIN, HOOK, hookMade, lost, ORDER, ordered, pendingOf, refused } from "./asking.ts";
 import { asHeld, codesOf, type Options, surroundings } from "./front.ts";
-
-const HOOK = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
-const ORDER = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
-const DOMAIN = {
-  domain: "acme.example",
-  years: 1,
-  currency: "USD",
-  nameserver_mode: "default",
-  registrant_contact: {},
-};
-const hookMade = () => ({ ...liveWebhook, raw: {}, secret: "whsec_1" });
-const ordered =
-  (status = "active") =>
-  () => ({
-    service: { ...liveService, status, raw: {}, plan_id: null, created_at: new Date(START).toISOString() },
-    invoice: null,
-  });
-const pendingOf = (operation: string) => ({ since: new Date(START - 3_600_000).toISOString(), operation });
-
-interface Asked extends Options {
-  readonly prior?: JsonObject;
-  readonly mark?: Mark;
-  readonly note?: { readonly name: string; readonly note: Partial<Note> };
-}
-
-async function ask(type: string, config: JsonObject, asked: Asked = {}) {
-  const { prior, mark = {}, note, ...options } = asked;
-  const place = surroundings(type, options);
-  const { kind, front, journal, sent } = place;
-  if (note !== undefined) {
-    const whole: Note = {
-      address: `${type}.a`,
-      provider: "default",
-      schemaVersion: 0,
-      attributes: complete(kind, config),
-      sensitive: [],
-      private: {},
-      dependencies: [],
-      place: "this folder",
-      ...note.note,
-    } as Note;
-    journal.put(type, note.name, whole);
-  }
-  const held = prior === undefined ? null : asHeld(kind, { ...prior });
-  // What only an answer tells is not known to the plan of a create.
-  const told = attributesOf(kind).filter(([name, , meta]) => meta.computed && config[name] === undefined);
-  const open = Object.fromEntries(prior === undefined ? told.map(([name]) => [name, UNKNOWN]) : []);
-  const planned = { ...asHeld(kind, { ...prior, ...config }), ...open } as ValueObject;
-  const declared = asHeld(kind, config) as ValueObject;
-  const answer = await applyResource(kind, { prior: held, planned, config: declared, mark }, front);
-  return { ...place, answer, sent: sent.map(({ endpoint }) => endpoint), journal };
-}
 
 const shown = ({ state, mark, diagnostics }: ApplyAnswer) => ({
   id: state === null ? null : state.id,
   mark,
   said: codesOf(diagnostics),
 });
-const refused = () => {
-  throw failure("answered", 422);
-};
-const lost = () => {
-  throw failure("maybe");
-};
-
 describe("a create", () => {
   it("is held with what its answer told, and with where it was made", async () => {
     const { answer, sent, journal } = await ask("hosting_webhook", HOOK, { answer: hookMade });

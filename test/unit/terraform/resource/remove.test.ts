@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../../src/model/index.ts";
+import type { Mark } from "../../../../src/terraform/resource/mark.ts";
 import { GONE } from "../../../../src/terraform/resource/read.ts";
 import { destroyResource, planDestroy } from "../../../../src/terraform/resource/remove.ts";
-import { liveGrant, liveService, notFound, remote } from "../../../support/subjects.ts";
+import { liveGrant, liveService, liveWebhook, notFound, recorded, remote } from "../../../support/subjects.ts";
+import { HOOK, LONG_AGO, ORDER, pendingOf } from "./asking.ts";
 import { asHeld, codesOf, type Options, refusalOf, surroundings } from "./front.ts";
 
 const SERVICE = { ...liveService, plan_id: 11, deletion_policy: "forget" };
@@ -144,4 +146,69 @@ describe("a destroy", () => {
     expect(front.claim(kind, "www.acme.example", "service www.acme.example")).toBeUndefined();
     expect(front.isReleased(kind, { id: "1001" })).toBe(true);
   });
+});
+
+describe("a destroy of what was asked for, and whose answer was lost,", () => {
+  const hook = remote({ ...liveWebhook, created_at: LONG_AGO });
+  const service = remote({ ...liveService, plan_id: 11, created_at: LONG_AGO });
+  const order = { ...ORDER, deletion_policy: "forget" };
+
+  it.each<[string, string, JsonObject, Options["objects"], string[], string[]]>([
+    ["deletes what the list shows", "hosting_webhook", HOOK, [hook], ["deleteWebhook"], []],
+    ["sends nothing when the list shows nothing of it", "hosting_webhook", HOOK, [], [], []],
+    ["lets go of the service that the list shows", "hosting_service", order, [service], [], ["warning plan.stays"]],
+    ["sends nothing when the list shows no such service", "hosting_service", order, [], [], []],
+  ])("%s", async (_, type, attributes, objects, expected, says) => {
+    const options = { ...(objects && { objects }), answer: () => null };
+    const { kind, front, prior, sent, fake } = held(type, { ...attributes, id: null }, options);
+    const mark = { host: "here", pending: pendingOf("create") };
+    const { diagnostics, left } = await destroyResource(kind, prior, mark, front);
+    expect(sent.map(({ endpoint }) => endpoint)).toEqual(expected);
+    expect(codesOf(diagnostics)).toEqual(says);
+    expect(left).toBeUndefined();
+    expect(fake.asked).toContain("list");
+  });
+
+  it.each<[string, JsonObject, Options["objects"]]>([
+    ["two may be it", order, [service, remote({ ...service.attributes, id: "1002" })]],
+    ["it would be suspended", { ...order, deletion_policy: "suspend" }, [service]],
+  ])("is refused, and sends nothing, when %s", async (_, attributes, objects) => {
+    const options = objects && { objects };
+    const { kind, front, prior, sent } = held("hosting_service", { ...attributes, id: null }, options);
+    const mark = { host: "here", pending: pendingOf("createService") };
+    expect(await refusalOf(destroyResource(kind, prior, mark, front))).toMatchObject({ code: "plan.pending" });
+    expect(sent).toEqual([]);
+  });
+});
+
+describe("a suspension before Terraform lets go", () => {
+  const attributes = { ...SERVICE, deletion_policy: "suspend", timeouts: { delete: "1m" } };
+  const mark: Mark = { host: "here", made: "www.acme.example", attempt: pendingOf("suspendService") };
+
+  it.each([
+    ["is not done in time", "active", "live", "apply.waiting"],
+    ["ends with a status that is not understood", "HALTED", "unknown", "plan.unknown_status"],
+  ] as const)("that %s is an error, and the service stays in the state with its marks", async (...one) => {
+    const [, status, phase, code] = one;
+    const objects = [remote({ ...liveService, status }, phase)];
+    const { kind, front, prior, journal } = held("hosting_service", attributes, { objects, answer: () => ({}) });
+    const { diagnostics, left } = await destroyResource(kind, prior, mark, front);
+    expect(codesOf(diagnostics)).toEqual([`error ${code}`]);
+    expect(left?.state).toMatchObject({ id: "1001", timeouts: { delete: "1m" }, deletion_policy: "suspend" });
+    const job = expect.objectContaining({ toward: "suspended", before: "active" });
+    expect(left?.mark).toEqual({ host: "here", made: "www.acme.example", job });
+    expect(journal.get("hosting_service", "www.acme.example"), "nothing was created").toBeUndefined();
+  });
+});
+
+it("after a destroy nothing is noted of the object, and data sources list its collection again", async () => {
+  const { kind, front, prior, fake, journal } = held("hosting_grant", liveGrant, { answer: () => null });
+  const name = "1001 dev@acme.example";
+  journal.put(kind.type, name, { ...recorded("hosting_grant.x", liveGrant), place: "this folder" });
+  await front.account.list(kind, "1001");
+  await destroyResource(kind, prior, { host: "here" }, front);
+  front.collections.upToDate(kind, "1001");
+  await front.account.list(kind, "1001");
+  expect(fake.asked).toEqual(["list 1001", "list 1001"]);
+  expect(journal.get(kind.type, name)).toBeUndefined();
 });
