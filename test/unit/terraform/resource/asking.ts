@@ -63,7 +63,8 @@ export async function ask(type: string, config: JsonObject, asked: Asked = {}) {
   const place = surroundings(type, options);
   const { kind, front, journal, sent } = place;
   if (note !== undefined) {
-    const attributes = complete(kind, config);
+    const defaults = attributesOf(kind).flatMap(([name, , meta]) => (meta.default ? [[name, meta.default]] : []));
+    const attributes = complete(kind, { ...Object.fromEntries(defaults), ...config });
     journal.put(type, note.name, { ...recorded(`${type}.a`, attributes), place: "this folder", ...note.note });
   }
   prepare?.(place);
