@@ -53,7 +53,7 @@ export function readChain(text: string): ChainReading {
   }
   const rest = pieces.slice(payloads.length);
   const torn = rest.join("\n");
-  if (torn === "" || isTorn(torn)) return { payloads, torn, beyond: [] };
+  if (isTorn(torn)) return { payloads, torn, beyond: [] };
   return { payloads, torn: "", damagedLine: payloads.length + 1, beyond: rest.map(payloadOf) };
 }
 

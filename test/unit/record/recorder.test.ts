@@ -101,6 +101,19 @@ describe("a run that is killed in a fold has everything that was recorded", () =
   });
 });
 
+test("a journal that cannot be read is no journal that is not there: nothing is opened", async () => {
+  const disk = new FakeDisk();
+  await (await openOn(disk)).put(resource(A, "1"));
+  for (const open of [readOn, openOn]) {
+    fails(disk, `read ${journalPath}`);
+    expect(await diagnosticOf(() => open(disk))).toMatchObject({
+      code: "state.journal",
+      summary: "The journal beside the state cannot be read",
+      detail: expect.stringContaining(`${journalPath}: EIO`),
+    });
+  }
+});
+
 test("a state that is written whole without a journal leaves that alone", async () => {
   const disk = new FakeDisk();
   const first = await openOn(disk);

@@ -1,6 +1,10 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { HostformError, type SecretOutput } from "../../../src/model/index.ts";
 import { type CommandEnd, lastLines, SecretFiles, type Standing } from "../../../src/record/index.ts";
+import { systemSecretFiles } from "../../../src/record/secret-output.ts";
+import { temporaryFolder } from "../../support/ledgers.ts";
 import { everyLuck, FakeDisk } from "./fake-disk.ts";
 
 const SECRET = "whsec_0123456789abcdef";
@@ -16,9 +20,11 @@ interface Setting {
   readonly end?: Partial<CommandEnd>;
   /** In place of `standing`, which is at every path. */
   readonly look?: (path: string) => Promise<Standing | undefined>;
+  readonly isOwn?: (file: string) => boolean;
+  readonly owner?: string;
 }
 
-function outputs({ disk = new FakeDisk(), standing, end = {}, look }: Setting = {}) {
+function outputs({ disk = new FakeDisk(), standing, end = {}, look, ...more }: Setting = {}) {
   const runs: [readonly string[], string, object][] = [];
   const files = new SecretFiles({
     folder: "/p",
@@ -29,6 +35,7 @@ function outputs({ disk = new FakeDisk(), standing, end = {}, look }: Setting = 
       return { stdout: "", stderr: "", ...end };
     },
     own: ["/p/hosting.tfstate"],
+    ...more,
   });
   return { files, disk, runs };
 }
@@ -106,6 +113,25 @@ describe("a secret that is written to a file", () => {
     expect(disk.text("/p/hook")).toBe(`${SECRET}\n`);
   });
 
+  it("is not written to a file that is no text in UTF-8, and that stays; nor is it tried there", async () => {
+    const { files, disk } = outputs({ disk: new FakeDisk({ "/p/.env": "A=\uFFFD\n" }) });
+    for (const failing of [files.write(LINE, OF, SECRET), files.check(LINE, OF)])
+      expect(await refusal(failing)).toMatchObject({
+        detail: "/p/.env is not a text in UTF-8; rewriting it would damage it.",
+        fix: "Name another file.",
+      });
+    expect([...disk.names].map(([name, { text }]) => [name, text])).toEqual([["/p/.env", "A=\uFFFD\n"]]);
+  });
+
+  it.each(["check", "write"] as const)("leaves no file open when it fails (%s)", async (method) => {
+    for (const operation of ["write", "sync", "rename"]) {
+      const { files, disk } = outputs();
+      disk.failures.push({ operation, code: "EIO" });
+      await files[method](FILE, OF, SECRET).catch(() => undefined);
+      expect(disk.openFiles, operation).toBe(0);
+    }
+  });
+
   it("is refused where no notation of env files can hold it", async () => {
     const { files, disk } = outputs();
     const odd = `it's "${SECRET}"`;
@@ -135,13 +161,36 @@ describe("the trial of an output", () => {
 
   it("warns of a file that others can read", async () => {
     const { files } = outputs({ standing: { form: "file", readableByOthers: true } });
-    expect(await files.check(LINE, OF)).toMatchObject([
+    expect(await files.check(LINE, OF)).toEqual([
       {
         severity: "warning",
         code: "secret.output",
         summary: ".env, where a secret is written to, can be read by others",
+        detail: expect.stringContaining("mode 0600"),
+        fix: expect.stringMatching(/^`chmod 600 \.env`/),
+        address: OF.address,
+        attribute: ["secret_output"],
       },
     ]);
+    expect(await outputs({ standing: { form: "file", readableByOthers: false } }).files.check(LINE, OF)).toEqual([]);
+  });
+
+  it("refuses every file of its own, by whatever path, with whose it is", async () => {
+    const disk = new FakeDisk();
+    const resolve = disk.resolve;
+    disk.resolve = async (path) => {
+      if (path === "/p/hosting.tfstate") throw Object.assign(new Error("no such folder"), { code: "ENOENT" });
+      return resolve(path === "/p/link" ? "/p/hosting.tfstate" : path);
+    };
+    const { files } = outputs({ disk, owner: "Terraform", isOwn: (file) => file.endsWith(".tfvars") });
+    for (const file of ["link", "x.tfvars"]) {
+      const said = await refusal(files.check({ file }, OF));
+      expect([said?.detail, said?.fix]).toEqual([
+        "It is a file that Terraform itself reads or writes.",
+        "Name another file.",
+      ]);
+    }
+    expect(await files.check(FILE, OF)).toEqual([]);
   });
 
   it.each<[SecretOutput, Standing | undefined, string]>([
@@ -172,6 +221,48 @@ describe("a file that cannot be made", () => {
   });
 });
 
+describe("a place that refuses", () => {
+  it.each([
+    ["EACCES", "See to it that you may write into its folder, or name another place."],
+    ["EPERM", "See to it that you may write into its folder, or name another place."],
+    ["EROFS", "Name a place that can be written to."],
+    ["ENOSPC", "Make room on the disk."],
+    ["EIO", "Mend the place, or name another."],
+  ])("with %s is named with what to do", async (code, fix) => {
+    const disk = new FakeDisk();
+    disk.failures.push({ operation: "create", code });
+    expect(await refusal(outputs({ disk }).files.check(FILE, OF))).toMatchObject({
+      fix,
+      detail: `${code}: the disk says so`,
+      summary: "The secret of hosting_webhook.billing cannot be written to the file hook",
+    });
+  });
+
+  it("when its folder cannot be looked at either, is taken for one whose folder is missing", async () => {
+    const disk = new FakeDisk();
+    disk.failures.push({ operation: "create", code: "ENOENT" });
+    const look = async (path: string) => {
+      if (path === "/p") throw Object.assign(new Error("no"), { code: "EACCES" });
+      return undefined;
+    };
+    expect((await refusal(outputs({ disk, look }).files.check(FILE, OF)))?.fix).toMatch(/^Make its folder first/);
+  });
+
+  it("before its path is known, says to make the folder", async () => {
+    const disk = new FakeDisk();
+    disk.resolve = async () => {
+      throw Object.assign(new Error("ENOENT"), { code: "ENOENT" });
+    };
+    const { files } = outputs({ disk, standing: { form: "folder", readableByOthers: false } });
+    expect((await refusal(files.check(FILE, OF)))?.fix).toMatch(/^Make its folder first/);
+  });
+
+  it("is not blamed for a mistake of ours", async () => {
+    const look = () => Promise.reject(new TypeError("ours"));
+    await expect(outputs({ look }).files.check(FILE, OF)).rejects.toBeInstanceOf(TypeError);
+  });
+});
+
 describe("a command that takes a secret", () => {
   it("gets nothing in the trial, the secret in earnest, and is told what it is", async () => {
     const { files, runs } = outputs();
@@ -194,9 +285,19 @@ describe("a command that takes a secret", () => {
 
   it("that fails in the trial is told to be that", async () => {
     const { files } = outputs({ end: { failure: "could not be found" } });
-    expect((await refusal(files.check(COMMAND, OF)))?.detail).toBe(
-      "It could not be found when it was tried (HOSTFORM_SECRET_OUTPUT=test). It wrote nothing to standard error.",
-    );
+    expect(await refusal(files.check(COMMAND, OF))).toMatchObject({
+      detail:
+        "It could not be found when it was tried (HOSTFORM_SECRET_OUTPUT=test). It wrote nothing to standard error.",
+      fix: "Mend the command, or name another.",
+    });
+  });
+
+  it("runs in the project's folder, with the environment that is given and what it is told", async () => {
+    const folder = temporaryFolder();
+    const script = `require("fs").writeFileSync("got", process.env.A + process.env.HOSTFORM_ADDRESS + require("fs").readFileSync(0))`;
+    const files = systemSecretFiles({ folder, own: [], env: { A: "b " } });
+    await files.write({ command: [process.execPath, "-e", script] }, OF, SECRET);
+    expect(readFileSync(path.join(folder, "got"), "utf8")).toBe(`b ${OF.address}${SECRET}`);
   });
 });
 
@@ -205,7 +306,11 @@ describe("the end of what a command said", () => {
     ["", SECRET, ""],
     [`a ${SECRET} b`, `${SECRET}\n`, "a (secret) b"],
     ["yes", "y", "yes"],
-    ["x".repeat(600), "", `…${"x".repeat(500)}`],
+    ["of abc", "abc", "of abc"],
+    ["of abcd", "abcd", "of (secret)"],
+    ["1\n2\n3\n4\n5\n6\n", "", "2\n3\n4\n5\n6"],
+    ["x".repeat(500), "", "x".repeat(500)],
+    ["x".repeat(501), "", `…${"x".repeat(500)}`],
   ])("of %j without %j is %j", (text, secret, end) => {
     expect(lastLines(text, secret)).toBe(end);
   });
