@@ -111,3 +111,10 @@ export const SABOTAGE: Readonly<Record<string, Sabotage>> = {
     return first === undefined ? mutation : { ...mutation, params: { id: first.id } };
   }),
 };
+
+/** The first histories that notice what few do: they are played first, and the others when they notice it no more. */
+export const NOTICED_AT: Readonly<Record<string, number>> = {
+  "the lock keeps nobody out": 186,
+  "another webhook is deleted": 155,
+  "an account is sent again": 93,
+};
