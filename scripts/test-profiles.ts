@@ -1,6 +1,6 @@
 // `npm run test:long profiles`: the conformance suites and the journeys under each value of each switch of the sandbox's
-// profile and under each set of them, the journeys under profiles by chance, then lives under all combinations of the
-// dangerous switches. The first argument is the seed.
+// profile and under each set of them, the journeys under profiles by chance, then lives under each value alone and
+// under all combinations of the dangerous switches. The first argument is the seed.
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import path from "node:path";
@@ -47,5 +47,5 @@ for (let at = seed; at < seed + DRAWN; at += 1) {
   console.log(`\nJourneys with HOSTFORM_PROFILE=drawn HOSTFORM_SEED=${at}`);
   if (!run(JOURNEYS, { HOSTFORM_PROFILE: "drawn", HOSTFORM_SEED: String(at) })) failed.push(`drawn by ${at}`);
 }
-run(["test/journeys/profiles-all.test.ts"], { HOSTFORM_LONG: "1" });
+run(["test/journeys/profiles.test.ts", "test/journeys/profiles-all.test.ts"], { HOSTFORM_LONG: "1" });
 if (failed.length > 0) console.error(`\nConformance suites or journeys failed with: ${failed.join(", ")}`);

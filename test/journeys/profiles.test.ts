@@ -1,10 +1,11 @@
 /**
- * The command line with servers that fill the gaps of the specification in other ways: with every value of every switch
- * alone, and with every pair of values together. All combinations of the dangerous ones are behind `npm run test:long
- * profiles`.
+ * The command line with servers that fill the gaps of the specification in other ways: with every pair of values of the
+ * switches, which has every value in it, and with every set. Every value alone, and all combinations of the dangerous ones,
+ * are behind `npm run test:long profiles`.
  */
 import { describe, expect, it } from "vitest";
 import { PROFILE_SETS, PROFILE_SWITCHES, type Profile, parseProfile, profileText } from "../../src/sandbox/index.ts";
+import { LONG } from "../reliability/support/long.ts";
 import { pairwise } from "../support/pairwise.ts";
 import { ask, begin, live, order } from "../support/profile-life.ts";
 import { liveInBadWeather } from "../support/profile-weather.ts";
@@ -27,7 +28,7 @@ describe("however the server fills the gaps of the specification", () => {
     return first;
   };
 
-  it.each(alone)("$name=$value gives the same life", async ({ profile }) => {
+  it.runIf(LONG).each(alone)("$name=$value gives the same life", async ({ profile }) => {
     expect(await live(profile)).toEqual(await usual());
   });
 
