@@ -13,14 +13,33 @@ const PURE = ["model", "declare", "engine", "expression", "kinds", "lifecycle", 
   (folder) => `test/unit/${folder}/**/*.test.ts`,
 );
 
-/** Those that start programs take longest: they come first, so that at the end no worker waits for the last of them. */
-const LONGEST = ["terraform", "docs", "dashboard", "conformance", "reliability", "journeys", "hostile", "simulation"];
+/** What takes longest comes first, so that at the end no worker waits for the last of them: files, then folders. */
+const LONGEST = [
+  "journeys/profiles",
+  "docs/pages",
+  "terraform/chaos",
+  "simulation",
+  "package/package",
+  "conformance/terraform-crash",
+  "reliability/error-table",
+  "hostile/api",
+  "reliability/kill-sweep",
+  "terraform",
+  "docs",
+  "dashboard",
+  "conformance",
+  "reliability",
+  "servers",
+  "journeys",
+  "hostile",
+];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: Parameters<BaseSequencer["sort"]>[0]) {
     const rank = ({ moduleId }: (typeof files)[number]) => {
-      const [, folder = ""] = path.relative(import.meta.dirname, moduleId).split(path.sep);
-      return LONGEST.includes(folder) ? LONGEST.indexOf(folder) : LONGEST.length;
+      const file = path.relative(path.join(import.meta.dirname, "test"), moduleId).replaceAll(path.sep, "/");
+      const at = LONGEST.findIndex((start) => file.startsWith(`${start}.`) || file.startsWith(`${start}/`));
+      return at < 0 ? LONGEST.length : at;
     };
     return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
   }
