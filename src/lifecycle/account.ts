@@ -61,12 +61,9 @@ export class Account {
    * @returns undefined when it certainly does not exist. @throws ApiError for anything but 404.
    */
   async find(kind: Kind, id: string, parent?: string): Promise<Remote | undefined> {
-    if (kind.list !== undefined) {
-      const found = (await this.list(kind, parent)).get(id);
-      if (found !== undefined) return found;
-    }
+    const found = (await this.list(kind, parent)).get(id);
+    if (found !== undefined) return found;
     if (kind.get !== undefined) return this.get(kind, id, kind.list !== undefined);
-    if (kind.list === undefined) return undefined;
     return (await this.#again(kind, parent)).get(id);
   }
 
@@ -94,11 +91,11 @@ export class Account {
    * @throws HostformError `api.malformed` when the collection still shows it: nothing is to be done on such an answer.
    */
   async isMissing(error: unknown, kind: Kind, id: string, parent?: string): Promise<boolean> {
-    if (!isNotFound(error) && !isPageOfNotFound(error)) return false;
+    if (!saysNotFound(error)) return false;
     if (kind.list === undefined) return isNotFound(error);
     if (!(await this.#again(kind, parent)).has(id)) return true;
     return fail("api.malformed", `The API says that it does not know ${kind.noun} ${id}, and lists it`, {
-      detail: error instanceof Error ? error.message : "",
+      detail: error.message,
       fix: "Try again in a minute: a router or proxy may have answered in the API's place. Nothing is done on such an answer.",
     });
   }
@@ -219,12 +216,12 @@ export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.diagnostics[0]?.code === "api.not_found";
 }
 
-/** A page in place of an answer, with the status "not found": of a proxy, or the API's own way to say so (§7 Gaps). */
-function isPageOfNotFound(error: unknown): boolean {
-  return error instanceof ApiError && !isNotFound(error) && (error.status === 404 || error.status === 410);
+/** That, or a page in its place with such a status: of a proxy, or the API's own way to say so (§7 Gaps). */
+function saysNotFound(error: unknown): error is ApiError {
+  return error instanceof ApiError && (isNotFound(error) || error.status === 404 || error.status === 410);
 }
 
-const keyOf = (kind: Kind, parent: string | undefined) => `${kind.type} ${parent ?? ""}`;
+const keyOf = (kind: Kind, parent: string | undefined) => `${kind.type} ${parent}`;
 
 async function collect(
   kind: Kind,
@@ -237,8 +234,7 @@ async function collect(
     for await (const remote of kind.list(context, parent)) found.set(remote.id, remote);
   } catch (error) {
     // The collection of a parent that is gone is empty; a flat collection that is not found is an error.
-    const missing = isNotFound(error) || isPageOfNotFound(error);
-    if (parent !== undefined && missing && (await isWithout(context, parent))) return new Map();
+    if (parent !== undefined && saysNotFound(error) && (await isWithout(context, parent))) return new Map();
     throw error instanceof HostformError ? error : new Error(`listing ${kind.type}`, { cause: error });
   }
   return found;

@@ -153,26 +153,26 @@ function notSuspendable(kind: Kind, address: string, before: JsonObject): Diagno
  */
 function planDoubtful(input: RemovalInput, prior: Doubtful): PlannedRemoval {
   const { kind, observed, now, settings = {} } = input;
-  const { deposed, ...mark } = settledMark(prior.private);
-  const made = kind.creation === "blind" ? [] : newlyMade(input, prior, observed);
+  const settled = settledMark(prior.private);
+  const { deposed, ...mark } = settled;
+  const made = newlyMade(input, prior, observed);
   const only = certainlyMade(kind, prior, made, now);
   // A site is not suspended because it looks like what was asked for.
-  const harmful = kind.creation === "keyed" && policyOf(prior.attributes) === "suspend";
+  const harmful = policyOf(prior.attributes) === "suspend";
   if (only !== undefined && !harmful) {
     const attributes = refreshed(kind, prior.attributes, only);
-    const settled = { ...prior, attributes, private: { ...mark, ...(deposed && { deposed }) } };
-    return planRemoval({ ...input, prior: settled, observed: { status: "present", attributes, phase: only.phase } });
+    const present = { status: "present", attributes, phase: only.phase } as const;
+    return planRemoval({ ...input, prior: { ...prior, attributes, private: settled }, observed: present });
   }
   // Where a natural key tells one from another, an account that does not show it does not have it.
   const telling = kind.creation !== "blind" && kind.naturalKey(prior.attributes) !== undefined;
   if (made.length === 0 && telling && ageOf(prior.private.pending, now) >= believedAfterMs(settings)) {
     // An object that was to be replaced is still there.
-    const settled = { ...prior, attributes: deposed ?? prior.attributes, private: mark };
     const left: Observation =
       deposed === undefined
         ? { status: "absent", matches: [] }
         : { status: "present", attributes: deposed, phase: "live" };
-    return planRemoval({ ...input, prior: settled, observed: left });
+    return planRemoval({ ...input, prior: { ...prior, private: mark }, observed: left });
   }
   const forgotten = planRemoval({
     ...input,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Observation, planRemoval } from "../../../src/lifecycle/index.ts";
+import { type Observation, planRemoval, policyOf } from "../../../src/lifecycle/index.ts";
 import type { Json, JsonObject, Phase, PrivateMark } from "../../../src/model/index.ts";
 import { START } from "../../support/clock.ts";
 import { fullText } from "../../support/full-text.ts";
@@ -17,6 +17,9 @@ interface Case {
   readonly observed?: Observation;
   readonly mark?: PrivateMark;
   readonly mode?: "apply" | "destroy";
+  /** What is recorded otherwise than usual. */
+  readonly attributes?: JsonObject;
+  readonly listLagMs?: number;
   readonly actions: readonly string[];
   readonly removal?: string;
   readonly requests: number;
@@ -146,6 +149,82 @@ const cases: readonly Case[] = [
     says: ["warning plan.pending"],
   },
   {
+    why: "a server without known outcome is not forgotten because no list shows it: nothing tells it from others",
+    policy: "forget",
+    attributes: { domain: null },
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createService" } },
+    observed: { status: "absent", matches: [] },
+    actions: ["no-op"],
+    requests: 0,
+    says: ["warning plan.pending"],
+  },
+  {
+    why: "a grant without known outcome, where lists may lag as long as that was asked for",
+    type: "hosting_grant",
+    mark: { pending: { since: "2026-11-21T09:50:00Z", operation: "createGrant" } },
+    listLagMs: 476_000,
+    observed: { status: "absent", matches: [] },
+    actions: ["forget"],
+    removal: "forget",
+    requests: 0,
+  },
+  {
+    why: "a grant without known outcome, where lists may lag a little longer",
+    type: "hosting_grant",
+    mark: { pending: { since: "2026-11-21T09:50:00Z", operation: "createGrant" } },
+    listLagMs: 476_001,
+    observed: { status: "absent", matches: [] },
+    actions: ["no-op"],
+    requests: 0,
+    says: ["warning plan.pending"],
+  },
+  {
+    why: "a webhook that was to replace another and was made: both go",
+    type: "hosting_webhook",
+    mark: { deposed: { id: "200" }, pending: { since: "2026-11-21T09:00:00Z", operation: "createWebhook" } },
+    observed: {
+      status: "absent",
+      matches: [],
+      alike: [remote({ ...liveWebhook, created_at: "2026-11-21T09:00:03Z" })],
+    },
+    actions: ["delete"],
+    removal: "delete",
+    requests: 2,
+  },
+  {
+    why: "a client account that is forgotten: nothing is billed for it",
+    type: "hosting_client_account",
+    policy: "forget",
+    actions: ["forget"],
+    removal: "forget",
+    requests: 0,
+  },
+  {
+    why: "a client account, which nothing suspends",
+    type: "hosting_client_account",
+    policy: "suspend",
+    actions: ["no-op"],
+    requests: 0,
+    says: ["error plan.prevented"],
+  },
+  {
+    why: "what there is by now is what goes",
+    type: "hosting_grant",
+    observed: { status: "present", attributes: { ...liveGrant, permission: "manage" }, phase: "live" },
+    actions: ["delete"],
+    removal: "delete",
+    requests: 1,
+  },
+  {
+    why: "gone while it was to be suspended: nothing is asked for any more",
+    policy: "suspend",
+    mark: { job: { since: "2026-11-21T09:00:00Z", toward: "suspended", before: "active" } },
+    observed: GONE,
+    actions: ["forget"],
+    removal: "forget",
+    requests: 0,
+  },
+  {
     why: "a grant without known outcome that was made goes",
     type: "hosting_grant",
     mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createGrant" } },
@@ -219,10 +298,25 @@ const cases: readonly Case[] = [
 ];
 
 const LIVE: Readonly<Record<string, JsonObject>> = {
+  hosting_domain: { id: "acme.example", domain: "acme.example" },
   hosting_service: liveService,
   hosting_grant: liveGrant,
   hosting_webhook: liveWebhook,
 };
+
+describe("the policy that is recorded", () => {
+  it.each([
+    ["forget", "forget"],
+    ["suspend", "suspend"],
+    ["prevent", "prevent"],
+    ["delete", "prevent"],
+    ["", "prevent"],
+    [null, "prevent"],
+    [1, "prevent"],
+  ])("%j means %s", (deletion_policy, policy) => expect(policyOf({ deletion_policy })).toBe(policy));
+
+  it("is to prevent it where none is recorded", () => expect(policyOf({})).toBe("prevent"));
+});
 
 describe("the removal of a resource", () => {
   const planOf = ({ type = "hosting_service", policy, phase = "live", mode = "apply", mark = {}, ...one }: Case) => {
@@ -231,10 +325,12 @@ describe("the removal of a resource", () => {
       ...complete(kind, LIVE[type] ?? { id: "1" }),
       ...(policy !== undefined && { deletion_policy: policy }),
       ...(one.suspended !== undefined && { suspended: one.suspended }),
+      ...one.attributes,
     };
     const prior = recorded(`${type}.acme`, attributes, { private: mark });
     const observed = one.observed ?? ({ status: "present", attributes, phase } as const);
-    return { prior, ...planRemoval({ kind, prior, observed, mode, now: START }) };
+    const settings = one.listLagMs === undefined ? undefined : { listLagMs: one.listLagMs };
+    return { prior, ...planRemoval({ kind, prior, observed, mode, now: START, settings }) };
   };
 
   // The golden file is what others rely on: `npm test -- -u test/unit/lifecycle/removal.test.ts`, then read the diff.
