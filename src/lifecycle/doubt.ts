@@ -113,7 +113,7 @@ export function certainlyMade(kind: Kind, sent: Sent, made: readonly Remote[], n
 export function newlyMade(
   { kind, holder }: { readonly kind: Kind; holder?(remote: Remote): string | undefined },
   { private: { pending: intent } }: Sent,
-  observed: { readonly status: string; readonly alike?: readonly Remote[]; readonly unreadable?: readonly Remote[] },
+  observed: { readonly status?: string; readonly alike?: readonly Remote[]; readonly unreadable?: readonly Remote[] },
 ): Remote[] {
   const { alike = [], unreadable = [] } = observed.status === "present" ? {} : observed;
   const unheld = newSince(intent, [...alike, ...unreadable], holder);

@@ -23,12 +23,10 @@ export async function findMade(
   const { account, pause } = context;
   const sent: Sent = { attributes: planned, private: { pending: intent } };
   let age = ageOf(intent, account.hostNow());
-  const believed = believedAfterMs(account.settings);
-  const looks = [...new Set([age, ON_THE_WAY_MS, ...LOOKS_MS, believed])].filter(
-    (at) => at >= age && (at <= believed || at === age),
-  );
+  const last = Math.max(age, believedAfterMs(account.settings));
+  const looks = [...new Set([age, ON_THE_WAY_MS, ...LOOKS_MS, last])].filter((at) => at >= age && at <= last);
   // The last one twice: a page may have shifted while the list was read.
-  for (const at of [...looks, looks.at(-1) ?? age]) {
+  for (const at of [...looks, last]) {
     if (at > age) await pause(at - age);
     age = at;
     const made = await newAndAlike(kind, sent, context);
@@ -63,7 +61,6 @@ export async function findAccepted(
 /** What the collection, read now, shows that the request may have made. */
 async function newAndAlike(kind: Kind, sent: Sent, { account, holder }: CreateContext): Promise<Remote[]> {
   account.forget(kind, parentOf(kind, sent.attributes));
-  const seen = { status: "absent", ...(await likeness(account, kind, sent.attributes)) };
   const subject = { kind, holder: (remote: Remote) => holder?.(kind, remote) };
-  return newlyMade(subject, sent, seen);
+  return newlyMade(subject, sent, await likeness(account, kind, sent.attributes));
 }

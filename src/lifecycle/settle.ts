@@ -44,8 +44,7 @@ function refuseOther(kind: Kind, { address, attributes, private: { pending } }: 
  *   order, whose key must not be used for another, outlives it.
  */
 export function withdraw(prior: Doubtful): ResourceState | undefined {
-  const { deposed, generation, ...mark } = settledMark(prior.private);
-  const kept = { ...mark, ...(generation !== undefined && { generation }) };
+  const { deposed, ...kept } = settledMark(prior.private);
   if (deposed !== undefined) return { ...prior, attributes: deposed, private: kept };
-  return generation === undefined ? undefined : { ...prior, private: kept };
+  return kept.generation === undefined ? undefined : { ...prior, private: kept };
 }

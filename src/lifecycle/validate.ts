@@ -17,15 +17,15 @@ export function validate(
   const diagnostics: Diagnostic[] = [];
   for (const [name, type, meta] of attributesOf(kind)) {
     if (meta.change === undefined) continue;
-    const value = config[name];
-    if (value !== undefined && value !== null && hasUnknown(value)) {
+    const value = config[name] ?? null;
+    if (hasUnknown(value)) {
       values[name] = value;
       continue;
     }
     const result = type.safeParse(value ?? undefined);
     if (result.success) {
       if (result.data !== undefined) values[name] = result.data as Value;
-    } else if (value === undefined || value === null) {
+    } else if (value === null) {
       diagnostics.push({
         severity: "error",
         code: "config.missing_attribute",
@@ -91,8 +91,7 @@ const withoutNulls = (_: string, value: unknown): unknown =>
 /** The value at fault, for the message; long ones are cut. */
 function shown(value: Value, path: readonly PropertyKey[]): string {
   let part: unknown = value;
-  for (const step of path)
-    part = typeof part === "object" && part !== null ? (part as Record<PropertyKey, unknown>)[step] : part;
-  const text = part === undefined ? "missing" : (JSON.stringify(part, withoutNulls) ?? String(part));
+  for (const step of path) part = (part as Record<PropertyKey, unknown> | null | undefined)?.[step];
+  const text = part === undefined ? "missing" : JSON.stringify(part, withoutNulls);
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;
 }

@@ -135,6 +135,45 @@ function machine(type: string, isResettable = false, over: Partial<Kind> = {}) {
   return { begin, clock, asked: fake.asked, made: () => made, lag, file };
 }
 
+const lost = () => {
+  throw failure("maybe");
+};
+const refused = () => {
+  throw failure("answered", 422);
+};
+
+describe("a run that is stopped", () => {
+  it("while it makes something says what became of that", async () => {
+    const { begin } = machine("hosting_webhook");
+    const stop = new AbortController();
+    const answer = () => {
+      stop.abort();
+      return refused();
+    };
+    expect(await begin({ stop: stop.signal, answer }).end()).toMatchObject({ sent: 1, codes: ["api.server"] });
+  });
+
+  it("is told so only if that is why it has no turn", async () => {
+    const { begin } = machine("hosting_webhook");
+    const run = begin({ stop: new AbortController().signal });
+    Object.assign(run.account.turns ?? {}, { run: () => Promise.reject(new Error("no turns")) });
+    await expect(run.end()).rejects.toThrow("no turns");
+  });
+
+  it("while it waits for its turn sends nothing, records nothing, and says so", async () => {
+    const { begin, clock, file } = machine("hosting_webhook");
+    const other = new SharedCreateTurns(file, { clock, onAlone: (reason) => expect.fail(String(reason)) });
+    onTestFinished(() => other.close());
+    const stop = new AbortController();
+    const run = begin({ stop: stop.signal });
+    await other.run(async () => {
+      const ending = run.end();
+      stop.abort();
+      expect(await ending).toMatchObject({ sent: 0, codes: ["interrupted"], records: [] });
+    });
+  });
+});
+
 describe("a create that another run on the machine made meanwhile", () => {
   it("is seen: the list is read again, and nothing is sent", async () => {
     const { begin, asked, made } = machine("hosting_webhook");
@@ -232,13 +271,6 @@ describe("a create that another run on the machine made meanwhile", () => {
     expect(asked).toEqual(["list", "list"]);
   });
 });
-
-const lost = () => {
-  throw failure("maybe");
-};
-const refused = () => {
-  throw failure("answered", 422);
-};
 
 describe("how long another run is waited for", () => {
   const left: readonly (readonly [after: number, waits: number])[] = [
@@ -392,37 +424,5 @@ describe("a domain, which nothing shows", () => {
     const [one, two] = [begin({ owner: "same" }), begin({ owner: "same" })];
     expect(await one.end()).toMatchObject({ sent: 1 });
     expect(await two.end()).toMatchObject({ sent: 0, codes: ["plan.exists"] });
-  });
-});
-
-describe("a run that is stopped", () => {
-  it("while it makes something says what became of that", async () => {
-    const { begin } = machine("hosting_webhook");
-    const stop = new AbortController();
-    const answer = () => {
-      stop.abort();
-      return refused();
-    };
-    expect(await begin({ stop: stop.signal, answer }).end()).toMatchObject({ sent: 1, codes: ["api.server"] });
-  });
-
-  it("is told so only if that is why it has no turn", async () => {
-    const { begin } = machine("hosting_webhook");
-    const run = begin({ stop: new AbortController().signal });
-    Object.assign(run.account.turns ?? {}, { run: () => Promise.reject(new Error("no turns")) });
-    await expect(run.end()).rejects.toThrow("no turns");
-  });
-
-  it("while it waits for its turn sends nothing, records nothing, and says so", async () => {
-    const { begin, clock, file } = machine("hosting_webhook");
-    const other = new SharedCreateTurns(file, { clock, onAlone: (reason) => expect.fail(String(reason)) });
-    onTestFinished(() => other.close());
-    const stop = new AbortController();
-    const run = begin({ stop: stop.signal });
-    await other.run(async () => {
-      const ending = run.end();
-      stop.abort();
-      expect(await ending).toMatchObject({ sent: 0, codes: ["interrupted"], records: [] });
-    });
   });
 });

@@ -55,6 +55,7 @@ async function run(
   fake.now = () => time;
   const { context, records } = fakeRun(fake.account, writer, {
     pause: async (ms) => {
+      expect(ms, "nothing to wait for is not waited for").toBeGreaterThan(0);
       time += ms;
       appears?.(time - START, fake);
     },
@@ -172,6 +173,13 @@ describe("a listable create", () => {
     if (codes.length > 1) expect(result.details?.at(-1)).toMatch(/It was sent as it was then: \{.*\}\.$/);
   });
 
+  it("that fails by a mistake of ours is not sent again, and stays pending", async () => {
+    const result = await run("hosting_grant", GRANT, () => {
+      throw new HostformError([{ severity: "error", code: "internal", summary: "a mistake" }]);
+    });
+    expect(result).toMatchObject({ sent: 1, codes: ["internal"], pending: { operation: "createGrant" } });
+  });
+
   it("refused in place of one that was deleted is over: nothing is pending", async () => {
     const mark = { since: now, operation: "createWebhook", body: HOOK };
     const result = await run(
@@ -195,8 +203,12 @@ describe("a listable create", () => {
       ({ endpoint }, nth) => (endpoint === "deleteWebhook" ? null : { ...hookRecord, secret: nth === 1 ? null : "s" }),
       { private: { pending: mark }, live: [{ ...liveWebhook, id: "150" }] },
     );
-    const marks = result.records.flatMap((record) => (record === "dropped" ? [] : [record.private.pending]));
-    expect(marks.filter(Boolean).map((each) => each?.known)).toEqual([["150"], ["150"], ["150"]]);
+    const marks = result.records.flatMap((record) => (record === "dropped" ? [] : (record.private.pending ?? [])));
+    expect(marks.map(({ known }) => known)).toEqual([["150"], ["150"], ["150"]]);
+    expect(
+      marks.map((mark) => mark.since),
+      "the last one is a request of its own",
+    ).toEqual([since, since, now]);
     expect(result).toMatchObject({ sent: 3, id: "201", pending: undefined });
   });
 
@@ -341,6 +353,16 @@ describe("a listable create", () => {
     const old = { ...pending, since: "2026-11-21T09:00:00.000Z" };
     const later = await run("hosting_grant", GRANT, () => grantRecord, { private: { pending: old } });
     expect(later).toMatchObject({ asked: ["list 1001", "list 1001"], waited: 0 });
+  });
+
+  it.each([
+    ["no longer than requests take", { listLagMs: 0 }, 5_000],
+    ["some seconds", { listLagMs: 8_000 }, 15_000],
+    ["a minute, unless it is said", {}, WAIT],
+  ])("is sent again when lists that may lag for %s are believed, and not later", async (_, settings, waited) => {
+    const mark = { private: { pending: { ...pending, since: now } } };
+    const result = await run("hosting_grant", GRANT, () => grantRecord, { ...mark, settings });
+    expect(result).toMatchObject({ sent: 1, waited });
   });
 
   it("answered without a body is found in the list", async () => {

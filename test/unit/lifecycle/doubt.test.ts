@@ -1,5 +1,7 @@
 // What may have come of a request whose answer was lost: by time, by id, by name, and by what the API tells only once.
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { type AttributeMeta, attribute } from "../../../src/kinds/attribute.ts";
 import type { Kind, Remote } from "../../../src/kinds/kind.ts";
 import {
   ageOf,
@@ -67,7 +69,7 @@ describe("when an object was made", () => {
     ["is a whole day where it says a date", "2026-11-21", [NOW - 12 * 60 * MINUTE, NOW + 12 * 60 * MINUTE]],
     ["is not a day because a date is in it", "2026-11-21T12:00:00Z and 2026-11-21", undefined],
     ["is not said by a text that is no time", "soon", undefined],
-    ["nor by what is no text", 1_795_262_400, undefined],
+    ["nor by what is no text", 2026, undefined],
     ["nor by nothing", null, undefined],
   ])("%s", (_, text, expected) => expect(madeBetween(made(text))).toEqual(expected));
 
@@ -158,6 +160,16 @@ describe("what the API tells only once", () => {
     expect(secretOf(kindOf("hosting_webhook"))).toBe(true);
     expect(secretOf(kindOf("hosting_webhook"), { secret: null })).toBe(true);
     expect(secretOf(kindOf("hosting_webhook"), { secret: "whsec" })).toBe(false);
+  });
+
+  it.each<[string, Partial<AttributeMeta>, boolean]>([
+    ["a secret that the API makes and never shows again", { sensitive: true, computed: true, unreadable: true }, true],
+    ["a secret that it shows again", { sensitive: true, computed: true }, false],
+    ["a secret that is declared", { sensitive: true, unreadable: true }, false],
+    ["what is no secret", { computed: true, unreadable: true }, false],
+  ])("is %s: %j", (_, meta, expected) => {
+    const attributes = z.object({ a: attribute(z.string(), { description: "", ...meta }) });
+    expect(secretOf({ ...kindOf("hosting_webhook"), attributes })).toBe(expected);
   });
 
   it("is nothing of a grant, which has no secret, nor of what cannot be deleted and made again", () => {

@@ -1,5 +1,6 @@
 // `resolve`: what the user says about a create without known outcome, and what is kept of it.
 import { describe, expect, it } from "vitest";
+import type { Kind } from "../../../src/kinds/kind.ts";
 import type { Doubtful } from "../../../src/lifecycle/doubt.ts";
 import { adopt, withdraw } from "../../../src/lifecycle/settle.ts";
 import { HostformError, type Intent, type JsonObject, type PrivateMark } from "../../../src/model/index.ts";
@@ -73,6 +74,19 @@ describe("an object that the user names", () => {
     const found = await adopted(doubtful("hosting_domain.a", domain), "acme.example", []);
     expect(found).toMatchObject({ attributes: { ...domain, id: "acme.example" }, private: {} });
     expect(found).not.toHaveProperty("private.pending");
+  });
+});
+
+describe("an object that is read by its id alone", () => {
+  it.each([
+    ["that exists", "1001", { attributes: { id: "1001", status: "active" } }],
+    ["that does not exist", "1002", undefined],
+  ])("%s", async (_, id, expected) => {
+    const { account, kind } = fakeAccount(kindOf("hosting_service"), remote(liveService));
+    const { list: _list, ...unlisted } = kind;
+    const found = await adopt(account, unlisted as Kind, doubtful("hosting_service.a", liveService), id);
+    if (expected === undefined) expect(found).toBeUndefined();
+    else expect(found).toMatchObject(expected);
   });
 });
 

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { attribute } from "../../../src/kinds/attribute.ts";
+import type { Kind } from "../../../src/kinds/kind.ts";
 import { validate } from "../../../src/lifecycle/index.ts";
-import { UNKNOWN, type ValueObject } from "../../../src/model/index.ts";
+import { UNKNOWN, type Value, type ValueObject } from "../../../src/model/index.ts";
 import { kindOf } from "../../support/subjects.ts";
 
 const order: ValueObject = { plan_id: 11, currency: "USD" };
@@ -19,6 +22,16 @@ const said = (type: string, config: ValueObject) =>
     attribute: attribute?.join("."),
     summary,
   }));
+
+/** A kind with attributes that must be given, and no rules across them. */
+const kindWith = (types: Readonly<Record<string, z.ZodType>>, example?: string): Kind => {
+  const meta = { change: "immutable", ...(example !== undefined && { example }) } as const;
+  const entries = Object.entries(types).map(([name, type]) => {
+    return [name, attribute(type, { ...meta, description: `What ${name} is.` })] as const;
+  });
+  const { check: _, ...kind } = kindOf("hosting_service");
+  return { ...kind, attributes: z.object(Object.fromEntries(entries)) };
+};
 
 describe("validate", () => {
   it.each([
@@ -102,6 +115,55 @@ describe("validate", () => {
     expect(said(type, config).map((each) => each.summary)).toEqual([summary]);
   });
 
+  // Of a kind made for it: all that zod can say of a value, by its own words and by those of the kind.
+  const size = z.object({ deep: z.array(z.object({ name: z.string() })) });
+  it.each<[string, z.ZodType, Value, string, string]>([
+    ["a short text", z.string().min(5), "abc", "expected at least 5 characters", '"abc"'],
+    ["an empty text", z.string().min(1), "", "expected a text that is not empty", '""'],
+    ["a long text", z.string().max(1), "abc", "expected at most 1 characters", '"abc"'],
+    ["a short list", z.array(z.string()).min(2), [], "expected at least 2 elements", "[]"],
+    ["a long list", z.array(z.string()).max(1), ["a", "b"], "expected at most 1 elements", '["a","b"]'],
+    ["a small number", z.number().min(3), 1, "expected at least 3", "1"],
+    ["a number at its bound", z.number().gt(3), 3, "expected more than 3", "3"],
+    ["a large number", z.number().max(3), 4, "expected at most 3", "4"],
+    ["a number at its upper bound", z.number().lt(3), 3, "expected less than 3", "3"],
+    ["a whole number that is none", z.int(), 1.5, "expected a whole number", "1.5"],
+    ["too much, in the words of the kind", z.string().max(1, "one letter"), "ab", "one letter", '"ab"'],
+    ["too little, in the words of the kind", z.string().min(9, "nine"), "ab", "nine", '"ab"'],
+    ["none of several", z.enum(["a", "b"]), "c", 'expected one of "a", "b"', '"c"'],
+    ["another form, in the words of the kind", z.string().regex(/^a/, "a|b"), "c", "a|b", '"c"'],
+    ["no map", z.record(z.string(), z.string()), "c", "expected map, received string", '"c"'],
+    ["something within", size, { deep: [{ name: 3 }] }, "expected string, received number", "3"],
+    ["something missing within", size, { deep: [{}] }, "expected string, received undefined", "missing"],
+    ["80 characters", z.number(), "x".repeat(78), "expected number, received string", `"${"x".repeat(78)}"`],
+    ["81 characters", z.number(), "x".repeat(79), "expected number, received string", `"${"x".repeat(76)}…`],
+  ])("of %s says what was expected and shows what came", (_, type, value, words, shown) => {
+    const diagnostics = validate(kindWith({ a: type }), { a: value }, "x.y").diagnostics;
+    expect(diagnostics.map(({ summary, detail }) => [summary.replace(/^a[.\w]*: /, ""), detail])).toEqual([
+      [words, `The value is ${shown}.`],
+    ]);
+  });
+
+  it("names the place of a mistake, with the positions in lists as numbers", () => {
+    const [found] = validate(kindWith({ a: size }), { a: { deep: [{ name: 3 }] } }, "x.y").diagnostics;
+    expect(found).toMatchObject({ summary: expect.stringMatching(/^a\.deep\.0\.name: /) });
+    expect(found?.attribute).toEqual(["a", "deep", 0, "name"]);
+  });
+
+  it.each([
+    ["with an example where there is one", "www", 'Add `a`, for example `a: "www"`.'],
+    ["without where there is none", undefined, "Add `a`."],
+  ])("says what is missing %s", (_, example, fix) => {
+    const kind = kindWith({ a: z.string() }, example);
+    expect(validate(kind, {}, "x.y").diagnostics).toMatchObject([
+      { summary: "service needs a", fix, detail: "What a is." },
+    ]);
+  });
+
+  it("asks for what attributes mean together only when each is right by itself", () => {
+    expect(said("hosting_service", { ...order, currency: "usd", password: "long enough" })).toHaveLength(1);
+  });
+
   it("does not show what Terraform fills in where nothing is given", () => {
     const output = { file: "a", env_file: null, command: ["b"] };
     const { diagnostics } = validate(kindOf("hosting_service"), { ...order, secret_output: output }, "a.b");
@@ -131,6 +193,6 @@ describe("validate", () => {
         "a.b",
       ).values,
     ).toEqual({ domain: UNKNOWN, order_id: "1001", questions: { size: "1" } });
-    expect(validate(kindOf("hosting_service"), { ...order, domain: null }, "a.b").values).toEqual(order);
+    expect(validate(kindOf("hosting_service"), { ...order, domain: null }, "a.b").values).toStrictEqual(order);
   });
 });
