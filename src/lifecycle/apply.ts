@@ -66,8 +66,9 @@ class Work {
     this.#context = context;
     this.#diagnostics = [...warnings];
     this.#attributes = change.before ?? {};
-    const { created, ...mark } = settledMark(change.private);
-    this.#mark = isYoung(change, context) ? { ...mark, ...(created !== undefined && { created }) } : mark;
+    const mark = settledMark(change.private);
+    const { created: _, ...older } = mark;
+    this.#mark = isYoung(change, context) ? mark : older;
   }
 
   /** Only the state changes (an import, or attributes that concern hostform alone). */

@@ -38,7 +38,7 @@ export async function createKeyed(
   if (found !== undefined) return adopted(kind, change, found);
   const before = await account.recheck(kind);
   const live = [...before.values()];
-  const plans = kind.resembles === undefined ? [] : await account.plans();
+  const plans = await account.plans();
   const like = likenessOf(kind, planned, plans);
   if (pending === undefined) refuseTwin(kind, change, planned, live.filter(like), plans, context);
 
@@ -70,8 +70,8 @@ export async function createKeyed(
     throw error;
   }
 
-  const named = made.unclear && made.id !== null ? before.get(made.id) : undefined;
-  if (made.unclear && (named === undefined || !like(named))) {
+  const earlier = made.id === null ? undefined : before.get(made.id);
+  if (made.unclear && (earlier === undefined || !like(earlier))) {
     const own = await namedBy(kind, made, like, known, context);
     const listed = own ?? (await findAccepted(kind, change, planned, intent, context));
     return { ...newlyListed(listed, context), invoice: made.invoice };
@@ -90,7 +90,6 @@ export async function createKeyed(
       },
     );
   }
-  const earlier = made.id === null ? undefined : before.get(made.id);
   if (earlier?.phase === "gone" || (earlier === undefined && (await isReplayOfGone(kind, made, context)))) {
     await context.markGone(String(made.id), generation);
     fail("apply.replayed", `The order of ${change.address} was answered with ${kind.noun} ${made.id}, which is gone`, {
@@ -174,7 +173,7 @@ function notAnother(kind: Kind, { address }: Change, earlier: Remote): never {
 const likenessOf =
   (kind: Kind, planned: JsonObject, plans: readonly PlanRecord[]) =>
   ({ attributes }: Remote): boolean =>
-    matches(kind, planned, attributes) || (kind.resembles?.(planned, attributes, plans) ?? false);
+    matches(kind, planned, attributes) || kind.resembles?.(planned, attributes, plans) === true;
 
 /** Nothing is ordered that exists already and was not seen, or was not there, when the plan was made. */
 function refuseTwin(

@@ -6,6 +6,7 @@ import type { Kind, Remote } from "../../../src/kinds/kind.ts";
 import type { Applied } from "../../../src/lifecycle/index.ts";
 import {
   type Change,
+  type Diagnostic,
   HostformError,
   type JsonObject,
   type Phase,
@@ -43,6 +44,8 @@ interface Case {
   readonly answers?: Readonly<Record<string, (nth: number) => unknown>>;
   /** What the service shows when its job is waited for; undefined: nothing within the time. */
   readonly shows?: { readonly status: string; readonly phase: Phase };
+  /** What the trial of a secret's place warns of. */
+  readonly tried?: readonly Diagnostic[];
   /** The run is stopped when so many requests were sent. */
   readonly stopsAfter?: number;
   /** What is other than usual about the kind. */
@@ -83,7 +86,10 @@ async function trace(one: Case) {
   const { context } = fakeRun(account, writer, {
     prior,
     stop: stop.signal,
-    secretOutputs: { check: async () => [], write: async (_, __, secret) => void lines.push(`write ${secret}`) },
+    secretOutputs: {
+      check: async () => one.tried ?? [],
+      write: async (_, __, secret) => void lines.push(`write ${secret}`),
+    },
     save: async ({ attributes, private: saved }: ResourceState) => {
       const { id, status, suspended, secret, generated_password } = attributes;
       const told = { status, suspended, secret, generated_password };
@@ -271,6 +277,29 @@ describe("a new webhook", () => {
   const made = remote({ ...liveWebhook, ...HOOK, created_at: pending?.since ?? null });
 
   it.each<[string, Case, string[]]>([
+    [
+      "of which another is left from an earlier replacement deletes that when it is there",
+      { ...hook, mark: { deposed: { id: "200" } }, answers: { createWebhook: hookMade } },
+      [
+        "save - [pending createWebhook, deposed 200]",
+        create,
+        `${NEW} [deposed 200]`,
+        `${NEW} [attempt deleteWebhook, deposed 200]`,
+        "deleteWebhook 200",
+        NEW,
+        "is 202",
+      ],
+    ],
+    [
+      "passes on what the trial of its secret's place warns of",
+      {
+        ...hook,
+        config: { ...HOOK, secret_output: { file: "hook" } },
+        answers: { createWebhook: hookMade },
+        tried: [{ severity: "warning", code: "secret.output", summary: "others may read it", address: "hook" }],
+      },
+      ["save - [pending createWebhook]", create, NEW, "write whsec_new", "save 202", "secret.output hook", "is 202"],
+    ],
     [
       "of which the answer names no id, and then the run is stopped, keeps the secret that came with it",
       {

@@ -1,11 +1,13 @@
 // What the answer to an order may mean: a new service, one from an earlier order, somebody else's, or one that is gone.
 import { describe, expect, it } from "vitest";
-import type { Remote } from "../../../src/kinds/kind.ts";
+import type { PlanRecord } from "../../../src/api/index.ts";
+import type { Kind, Remote } from "../../../src/kinds/kind.ts";
 import { createKeyed } from "../../../src/lifecycle/create-keyed.ts";
 import type { CreateContext } from "../../../src/lifecycle/creating.ts";
-import { type Change, HostformError, type JsonObject, type Reached } from "../../../src/model/index.ts";
+import type { Doubtful } from "../../../src/lifecycle/doubt.ts";
+import { type Change, HostformError, type Intent, type JsonObject, type Reached } from "../../../src/model/index.ts";
 import { START } from "../../support/clock.ts";
-import { failure, fakeAccount, fakeWriter, kindOf, liveService, remote } from "../../support/subjects.ts";
+import { failure, fakeAccount, fakeWriter, kindOf, liveService, recorded, remote } from "../../support/subjects.ts";
 
 const PLANNED: JsonObject = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
 const at = (ms: number) => new Date(START + ms).toISOString();
@@ -21,6 +23,11 @@ interface Situation {
   /** The service of the answer; default: a new one. */
   readonly answer?: JsonObject;
   readonly fails?: readonly [Reached, number?];
+  readonly plans?: readonly Partial<PlanRecord>[];
+  /** What is other than usual about the kind. */
+  readonly kind?: Partial<Kind>;
+  /** The list after the answer. */
+  readonly appears?: readonly Remote[];
 }
 
 async function order({
@@ -31,16 +38,23 @@ async function order({
   answer = {},
   fails,
   planned = PLANNED,
+  plans = [],
+  kind: unusual = {},
+  appears = [],
 }: Situation = {}) {
-  const { account, kind, asked } = fakeAccount(kindOf("hosting_service"), ...live);
+  const fake = fakeAccount(kindOf("hosting_service"), ...live);
+  const { account, kind, asked, objects } = fake;
+  fake.plans = plans;
   const happened: string[] = [];
   const withHidden = {
     ...kind,
     get: async (...args: Parameters<NonNullable<typeof kind.get>>) =>
       hidden.find(({ id }) => id === args[1]) ?? (await (kind.get as NonNullable<typeof kind.get>)(...args)),
+    ...unusual,
   };
   const writer = fakeWriter(async () => {
     happened.push("sent");
+    for (const one of appears) objects.set(one.id, one);
     if (fails) throw failure(...fails);
     return { service: { ...liveService, raw: {}, plan_id: null, created_at: at(0), ...answer }, invoice: BILL };
   });
@@ -49,23 +63,29 @@ async function order({
     writer,
     project: "acme",
     pause: async () => undefined,
-    markPending: async () => void happened.push("marked"),
+    markPending: async ({ since, resent }: Intent) => {
+      const [from, again] = [since, resent].map((text) => text && Date.parse(text) - START);
+      happened.push(from === 0 && again === undefined ? "marked" : `marked ${from} again ${again ?? "not"}`);
+    },
     unmark: async () => void happened.push("unmarked"),
     markGone: async (id: string, generation: number) => void happened.push(`gone ${id} ${generation}`),
     ...more,
   } as unknown as CreateContext;
   const one = { address: "hosting_service.a", private: {}, actions: ["create"], ...change } as Change;
+  let summary: string | undefined;
   const ended = await createKeyed(withHidden as typeof kind, one, planned, context).then(
     (made) => made,
     (error: unknown) => {
-      if (error instanceof HostformError) return error.diagnostics.map(({ severity, code }) => `${severity} ${code}`);
-      throw error;
+      if (!(error instanceof HostformError)) throw error;
+      summary = error.diagnostics[0]?.summary;
+      return error.diagnostics.map(({ severity, code }) => `${severity} ${code}`);
     },
   );
-  return { ended, happened, account, asked };
+  return { ended, summary, happened, account, asked };
 }
 
 const SENT = ["marked", "sent"];
+const PENDING: Intent = { since: at(-3_600_000), operation: "createService", idempotencyKey: "k", body: {} };
 const old = (over: JsonObject = {}, phase: Remote["phase"] = "live") =>
   remote({ ...liveService, created_at: at(-86_400_000), ...over }, phase);
 /** Not like what is declared, so that it is no twin before the order; the answer names it. */
@@ -110,7 +130,7 @@ describe("the answer to an order", () => {
   });
 
   it("about a service that was there, and of which nothing was known, is adopted, and nothing is done to it yet", async () => {
-    const { ended, happened } = await order({
+    const { ended, happened, asked } = await order({
       live: [old({ status: "suspended", price: 700 }, "suspended")],
       context: { replaces: () => true },
     });
@@ -119,18 +139,53 @@ describe("the answer to an order", () => {
       phase: "suspended",
       invoice: null,
       replayed: true,
-      attributes: { status: "suspended", price: 700, plan: "Shared Start" },
+      attributes: { status: "suspended", price: 700, plan: "Shared Start", invoice_id: "31" },
       warning: { severity: "warning", code: "apply.replayed" },
     });
     expect(happened).toEqual(SENT);
+    expect(asked, "the list has said that it is there").toEqual(["list"]);
+  });
+
+  it("about a service that was there is that of the earlier sending, where there was one: adopted, with its invoice", async () => {
+    const { ended, happened } = await order({
+      live: [other()],
+      change: { private: { pending: { ...PENDING, known: ["1001"] } }, anyway: true },
+      context: { adoptsOrders: false },
+    });
+    expect(ended).toMatchObject({ id: "1001", invoice: { id: "31" }, warning: { code: "apply.replayed" } });
+    expect(ended).not.toHaveProperty("replayed");
+    expect(happened).toEqual(["marked -3600000 again 0", "sent"]);
+  });
+
+  it("that says it is old, and of which a GET does not tell, is recorded: it was answered", async () => {
+    const get = async () => {
+      throw failure("answered", 500);
+    };
+    const { ended, happened } = await order({ answer: { created_at: at(-300_000) }, kind: { get } });
+    expect(ended).toMatchObject({ id: "1001" });
+    expect(happened).toEqual(SENT);
+  });
+
+  const NOTHING = Object.fromEntries(Object.keys(liveService).map((name) => [name, null]));
+  const naming = (id: string): Situation => ({ answer: { ...NOTHING, id } });
+
+  it.each<[string, Situation]>([
+    ["a service like it that was there", { ...naming("1001"), live: [old()], context: { replaces: () => true } }],
+    ["a new service like it", { ...naming("1001"), appears: [old()] }],
+  ])("that names nothing but the id of %s is about that", async (_, situation) => {
+    const { ended, account } = await order(situation);
+    const isNew = situation.live === undefined;
+    expect(ended).toMatchObject(isNew ? { id: "1001", invoice: { id: "31" } } : { id: "1001", replayed: true });
+    expect(account.isNew("1001")).toBe(isNew);
   });
 
   it.each<[string, Situation]>([
     ["where orders are not adopted", { live: [old()], context: { adoptsOrders: false, replaces: () => true } }],
     ["where another one was insisted on", { change: { anyway: true } }],
   ])("about a service that was there is refused %s", async (_, situation) => {
-    const { ended, happened } = await order({ live: [other()], ...situation });
+    const { ended, summary, happened } = await order({ live: [other()], ...situation });
     expect(ended).toEqual([situation.context ? "error plan.exists" : "error apply.replayed"]);
+    expect(summary).toContain("1001");
     expect(happened).toEqual([...SENT, "unmarked"]);
   });
 
@@ -145,11 +200,66 @@ describe("the answer to an order", () => {
     ["that was refused", ["answered", 422], [...SENT, "unmarked"]],
     ["that was lost", ["maybe"], SENT],
   ])("%s", async (_, fails, happened) => {
-    expect(await order({ fails })).toMatchObject({ ended: ["error api.server"], happened });
+    expect(await order({ fails })).toMatchObject({ ended: ["error api.server"], happened, asked: ["list"] });
+  });
+});
+
+describe("an order that is sent again after a lost answer", () => {
+  const change = { private: { pending: PENDING } };
+
+  it.each<[string, readonly [Reached, number?], string[], string[]]>([
+    ["and is refused is as open as before", ["answered", 422], ["error api.server", "error plan.pending"], []],
+    [
+      "and does not leave is as open as before, from the time of the last sending",
+      ["no"],
+      ["error api.server"],
+      ["marked -3600000 again not"],
+    ],
+    ["and whose answer is lost as well is open", ["maybe"], ["error api.server"], []],
+  ])("%s", async (_, fails, ended, after) => {
+    const result = await order({ change, fails });
+    expect(result.ended).toEqual(ended);
+    expect(result.happened).toEqual(["marked -3600000 again 0", "sent", ...after]);
   });
 });
 
 describe("before an order leaves", () => {
+  const SERVER = { plan_id: 11, currency: "USD" };
+  const PLANS = [
+    { plan_id: 11, name: "Root S", product_type: "vps" },
+    { plan_id: 12, name: "Root M", product_type: "vps" },
+  ] as const;
+  const server = (plan: string) => other({ plan, id: "999", product_type: "vps" });
+
+  it.each<[string, Situation, boolean]>([
+    ["one of its plan by the list of plans", { live: [server("Root S")] }, false],
+    ["one of another plan by that list", { live: [server("Root M")] }, true],
+    [
+      "one of its plan that another address has",
+      { live: [server("Root S")], context: { holder: () => "hosting_service.b" } },
+      true,
+    ],
+    [
+      "one that another pending order has made",
+      {
+        live: [server("Root S")],
+        context: {
+          siblings: () => [recorded("hosting_service.b", SERVER, { private: { pending: PENDING } }) as Doubtful],
+        },
+      },
+      true,
+    ],
+    [
+      "one of a kind that nothing resembles",
+      { live: [server("Root S")], kind: { resembles: undefined } as never },
+      true,
+    ],
+  ])("a server is there, %s: it leaves only if that is another one (%#)", async (_, situation, leaves) => {
+    const { ended, happened } = await order({ planned: SERVER, plans: PLANS, ...situation });
+    expect(happened).toEqual(leaves ? SENT : []);
+    if (!leaves) expect(ended).toEqual(["error plan.lookalike"]);
+  });
+
   it.each<[string, Situation, string[]]>([
     ["one with its name is there", { live: [old()] }, ["error plan.exists"]],
     [

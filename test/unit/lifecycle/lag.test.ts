@@ -26,6 +26,9 @@ describe("the time of creation", () => {
     const answer = () => null;
     const soon = await run("hosting_service", liveService, 59_999, suspended, answer);
     expect(soon.records.at(-1)).toMatchObject({ private: { created } });
+    const replaced = { ...suspended, private: { created, generation: 2 } };
+    const both = await run("hosting_service", liveService, 59_999, replaced, answer);
+    expect(both.records.at(-1)).toMatchObject({ private: { created, generation: 2 } });
     const later = await run("hosting_service", liveService, 60_000, suspended, answer);
     expect(later.records.at(-1)).toMatchObject({ private: {} });
     expect(later.records.at(-1)).not.toMatchObject({ private: { created } });
