@@ -10,6 +10,8 @@ export const AREAS: Readonly<Record<string, readonly string[]>> = {
   apply: ["src/engine/{apply,records,schedule}.ts"],
   limiter: ["src/api/{limit,limiter}.ts"],
   retry: ["src/api/retry.ts"],
+  answers: ["src/api/refuse.ts"],
+  turns: ["src/api/create-turns.ts"],
   journal: ["src/record/{recorder,session,opening}.ts", "src/record/journal/*.ts", "src/terraform/journal*.ts"],
   provider: ["src/terraform/resource/{apply,apply-context,adopt,mark,made,making-room,noted,remove,order-*}.ts"],
   redaction: ["src/api/redact.ts", "src/cli/redaction.ts", "src/record/secret-{command,output}.ts"],

@@ -72,7 +72,7 @@ export async function createKeyed(
 
   const earlier = made.id === null ? undefined : before.get(made.id);
   if (made.unclear && (earlier === undefined || !like(earlier))) {
-    const own = await namedBy(kind, made, like, known, context);
+    const own = await namedBy(kind, made, like, context);
     const listed = own ?? (await findAccepted(kind, change, planned, intent, context));
     return { ...newlyListed(listed, context), invoice: made.invoice };
   }
@@ -136,10 +136,9 @@ async function namedBy(
   kind: Kind,
   { id }: Created,
   like: (remote: Remote) => boolean,
-  known: readonly string[],
   { account, take }: CreateContext,
 ): Promise<Remote | undefined> {
-  if (id === null || known.includes(id)) return undefined;
+  if (id === null) return undefined;
   account.forget(kind);
   const listed = (await account.list(kind)).get(id);
   if (listed === undefined || listed.phase === "gone" || !like(listed)) return undefined;

@@ -75,12 +75,12 @@ function size(
   origin: string,
   bound: "least" | "most",
   limit: number | bigint,
-  { inclusive = true }: { readonly inclusive?: boolean | undefined },
+  { inclusive }: { readonly inclusive?: boolean | undefined },
 ): string {
   if (origin === "string" && bound === "least" && Number(limit) === 1) return "expected a text that is not empty";
   if (origin === "string") return `expected at ${bound} ${limit} characters`;
   if (origin === "array") return `expected at ${bound} ${limit} elements`;
-  if (inclusive) return `expected at ${bound} ${limit}`;
+  if (inclusive !== false) return `expected at ${bound} ${limit}`;
   return `expected ${bound === "least" ? "more" : "less"} than ${limit}`;
 }
 

@@ -28,6 +28,8 @@ interface Situation {
   readonly kind?: Partial<Kind>;
   /** The list after the answer. */
   readonly appears?: readonly Remote[];
+  /** The list was read when the plan was made. */
+  readonly listed?: true;
 }
 
 async function order({
@@ -41,10 +43,12 @@ async function order({
   plans = [],
   kind: unusual = {},
   appears = [],
+  listed,
 }: Situation = {}) {
   const fake = fakeAccount(kindOf("hosting_service"), ...live);
   const { account, kind, asked, objects } = fake;
   fake.plans = plans;
+  if (listed) await account.list(kind);
   const happened: string[] = [];
   const withHidden = {
     ...kind,
@@ -91,6 +95,9 @@ const old = (over: JsonObject = {}, phase: Remote["phase"] = "live") =>
 /** Not like what is declared, so that it is no twin before the order; the answer names it. */
 const other = (over: JsonObject = {}, phase: Remote["phase"] = "live") => old({ domain: null, ...over }, phase);
 
+const NOTHING = Object.fromEntries(Object.keys(liveService).map((name) => [name, null]));
+const naming = (id: string): Situation => ({ answer: { ...NOTHING, id } });
+
 describe("the answer to an order", () => {
   it("is a new service, with its invoice; nothing else is taken from it", async () => {
     const { ended, happened, account } = await order();
@@ -132,6 +139,7 @@ describe("the answer to an order", () => {
   it("about a service that was there, and of which nothing was known, is adopted, and nothing is done to it yet", async () => {
     const { ended, happened, asked } = await order({
       live: [old({ status: "suspended", price: 700 }, "suspended")],
+      answer: { created_at: at(-86_400_000) },
       context: { replaces: () => true },
     });
     expect(ended).toMatchObject({
@@ -166,12 +174,10 @@ describe("the answer to an order", () => {
     expect(happened).toEqual(SENT);
   });
 
-  const NOTHING = Object.fromEntries(Object.keys(liveService).map((name) => [name, null]));
-  const naming = (id: string): Situation => ({ answer: { ...NOTHING, id } });
-
   it.each<[string, Situation]>([
     ["a service like it that was there", { ...naming("1001"), live: [old()], context: { replaces: () => true } }],
     ["a new service like it", { ...naming("1001"), appears: [old()] }],
+    ["a new service like it, with a list from before", { ...naming("1001"), appears: [old()], listed: true }],
   ])("that names nothing but the id of %s is about that", async (_, situation) => {
     const { ended, account } = await order(situation);
     const isNew = situation.live === undefined;
@@ -201,6 +207,19 @@ describe("the answer to an order", () => {
     ["that was lost", ["maybe"], SENT],
   ])("%s", async (_, fails, happened) => {
     expect(await order({ fails })).toMatchObject({ ended: ["error api.server"], happened, asked: ["list"] });
+  });
+});
+
+describe("an answer that names nothing but an id", () => {
+  it.each<[string, Situation]>([
+    ["that has ended", { appears: [old({}, "gone")] }],
+    ["that another address has", { appears: [old()], context: { take: () => "hosting_service.b" } }],
+    ["that is another one", { appears: [old({ domain: "b.example" })] }],
+    ["that no list shows", {}],
+  ])("of a service %s stays pending", async (_, situation) => {
+    const { ended, happened } = await order({ ...naming("1001"), ...situation });
+    expect(ended).toEqual(["error plan.pending"]);
+    expect(happened).toEqual(["marked", "sent", "marked"]);
   });
 });
 
