@@ -70,11 +70,9 @@ export function refusal(
     status: reply.status,
     serverMessage,
     fieldErrors,
-    detail: [`${request.method} /api/v1${request.path}.`, sentence(said), ...fields.map(sentence)]
-      .filter(Boolean)
-      .join(" "),
+    detail: [`${request.method} /api/v1${request.path}.`, ...[said, ...fields].map(sentence)].join(" "),
     fix: verdict.fix,
-    transient: verdict.transient ?? false,
+    transient: verdict.transient,
     waitMs: retryAfter(reply.headers, clock.now()),
   });
 }
@@ -161,7 +159,7 @@ function judge({ endpoint }: ApiRequest, reply: Reply): Verdict {
       reached: "no",
     };
   }
-  if (status >= 300 && status < 400) {
+  if (status < 400) {
     return {
       code: "api.redirect",
       summary: `The API answered with a redirect (${status})${destination(headers.location)}, which is not followed`,
@@ -188,6 +186,4 @@ function destination(location: string | undefined): string {
   return ` to ${new URL(location).origin}`;
 }
 
-function sentence(text: string | undefined): string | undefined {
-  return text === undefined || text === "" || /[.!?…]$/.test(text) ? text : `${text}.`;
-}
+const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);

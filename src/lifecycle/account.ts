@@ -23,7 +23,7 @@ export class Account {
   #counted: number;
 
   constructor(client: Reader, settings: Settings, signal?: AbortSignal, turns?: CreateTurns) {
-    this.#context = { client, settings, ...(signal && { signal }) };
+    this.#context = { client, settings, signal };
     this.turns = turns;
     this.countAtStart = turns?.count() ?? 0;
     this.#counted = this.countAtStart;
@@ -216,9 +216,9 @@ export function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && error.diagnostics[0]?.code === "api.not_found";
 }
 
-/** That, or a page in its place with such a status: of a proxy, or the API's own way to say so (§7 Gaps). */
+/** That, or a page in its place with the same status: of a proxy, or the API's own way to say so (§7 Gaps). */
 function saysNotFound(error: unknown): error is ApiError {
-  return error instanceof ApiError && (isNotFound(error) || error.status === 404 || error.status === 410);
+  return error instanceof ApiError && (error.status === 404 || error.status === 410);
 }
 
 const keyOf = (kind: Kind, parent: string | undefined) => `${kind.type} ${parent}`;

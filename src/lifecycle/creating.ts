@@ -41,14 +41,8 @@ export interface CreateContext
 
 /** What is written down of a create before it leaves. @param known ids with the same natural key that were there before. */
 export function intentOf({ endpoint, params, body, idempotencyKey }: Mutation, now: number, known?: string[]): Intent {
-  return {
-    since: new Date(now).toISOString(),
-    operation: endpoint,
-    ...(params !== undefined && { params }),
-    ...(body !== undefined && { body }),
-    ...(idempotencyKey !== undefined && { idempotencyKey }),
-    ...(known !== undefined && known.length > 0 && { known }),
-  };
+  const intent: Intent = { since: new Date(now).toISOString(), operation: endpoint, params, body, idempotencyKey };
+  return known !== undefined && known.length > 0 ? { ...intent, known } : intent;
 }
 
 /** The intent of a request that is sent again. */

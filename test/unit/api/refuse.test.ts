@@ -45,6 +45,7 @@ const ANSWERS: readonly Answer[] = [
   [422, '{"errors":{"domain":["is taken"]}}'],
   [422, '{"errors":["is taken"]}'],
   [422, '["no"]'],
+  [422, "no"],
   [400, '{"errors":{"domain":["is taken"]}}'],
   [403, '{"message":" "}'],
   [403, '{"message":["No."]}'],

@@ -20,6 +20,8 @@ interface Case {
   /** What is recorded otherwise than usual. */
   readonly attributes?: JsonObject;
   readonly listLagMs?: number;
+  /** The declaration says that it is to be let go of. */
+  readonly forget?: true;
   readonly actions: readonly string[];
   readonly removal?: string;
   readonly requests: number;
@@ -192,6 +194,14 @@ const cases: readonly Case[] = [
     requests: 2,
   },
   {
+    why: "a grant that is declared as removed, and not to be deleted",
+    type: "hosting_grant",
+    forget: true,
+    actions: ["forget"],
+    removal: "forget",
+    requests: 0,
+  },
+  {
     why: "a client account that is forgotten: nothing is billed for it",
     type: "hosting_client_account",
     policy: "forget",
@@ -330,7 +340,10 @@ describe("the removal of a resource", () => {
     const prior = recorded(`${type}.acme`, attributes, { private: mark });
     const observed = one.observed ?? ({ status: "present", attributes, phase } as const);
     const settings = one.listLagMs === undefined ? undefined : { listLagMs: one.listLagMs };
-    return { prior, ...planRemoval({ kind, prior, observed, mode, now: START, settings }) };
+    return {
+      prior,
+      ...planRemoval({ kind, prior, observed, mode, now: START, settings, ...(one.forget && { forget: true }) }),
+    };
   };
 
   // The golden file is what others rely on: `npm test -- -u test/unit/lifecycle/removal.test.ts`, then read the diff.
