@@ -121,8 +121,11 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
     const marked = markOf(kind, question, attributes, latest.resource?.private ?? mark);
     const kept = { ...marked, ...origin(existing === undefined ? name : mark.made, front) };
     // What failed for good is reported as that, and not as waiting as well.
-    const isUnknown = kind.phase?.(attributes, front.session.settings) === "unknown";
-    const open = isUnknown ? notUnderstood(kind, attributes, kept, operation) : waits(kind, kept);
+    const phase = kind.phase?.(attributes, front.session.settings);
+    const open =
+      phase === "unknown"
+        ? notUnderstood(kind, attributes, kept, operation)
+        : waits(kind, kept, phase !== "pending");
     const told = [...notices(kind, applied, operation), ...(applied.unclear === undefined ? open : [])];
     return settled(kind, question, attributes, kept, told);
   } catch (error) {

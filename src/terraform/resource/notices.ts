@@ -112,16 +112,28 @@ export function notUnderstood(
   return [operation === "create" ? said : { ...said, severity: "error" }];
 }
 
-/** What is declared and recorded, because Terraform insists on that, and not done. */
-export function waits(kind: Kind, { waiting = [] }: Mark): Diagnostic[] {
-  if (waiting.length === 0) return [];
-  const [verb, they] = waiting.length === 1 ? ["waits", "it"] : ["wait", "them"];
+/** What is declared and recorded, because Terraform insists on that, and not done. What a queued job is about is said of the job. */
+export function waits(kind: Kind, { waiting = [], job }: Mark, isLive: boolean): Diagnostic[] {
+  const names = waiting.filter((name) => job === undefined || name !== "suspended");
+  if (names.length === 0) return [];
+  const [verb, they] = names.length === 1 ? ["waits", "it"] : ["wait", "them"];
+  const common = {
+    severity: "warning",
+    code: "apply.waiting",
+    detail: "The state has what is declared, as Terraform demands it; that it is not done is noted.",
+  } as const;
+  if (isLive)
+    return [
+      {
+        ...common,
+        summary: `Declared, and not done yet: ${names.join(", ")} of the ${kind.noun}`,
+        fix: `Apply again: the next plan shows ${they}.`,
+      },
+    ];
   return [
     {
-      severity: "warning",
-      code: "apply.waiting",
-      summary: `Declared, but not possible yet: ${waiting.join(", ")} ${verb} until the ${kind.noun} is live`,
-      detail: "The state has what is declared, as Terraform demands it; that it is not done is noted.",
+      ...common,
+      summary: `Declared, but not possible yet: ${names.join(", ")} ${verb} until the ${kind.noun} is live`,
       fix: `Apply again when the ${kind.noun} is live: the plan shows ${they} then.`,
     },
   ];

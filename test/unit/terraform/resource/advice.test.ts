@@ -143,7 +143,7 @@ describe("what is in this front's own words", () => {
     notKnown(service),
     incomplete(service, recorded("hosting_service.x", { id: "1001" })),
     different(service, "domain", { domain: "x" }),
-    ...waits(service, { waiting: ["suspended"] }),
+    ...[true, false].flatMap((isLive) => waits(service, { waiting: ["suspended"] }, isLive)),
     otherHost(service, prior, "changed"),
     prevented(service, "1001"),
     settleFirst("service x"),

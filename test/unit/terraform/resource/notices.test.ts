@@ -28,10 +28,25 @@ describe("what an apply has to say", () => {
   });
 
   it("counts what waits", () => {
-    expect(waits(service, {})).toEqual([]);
-    expect(waits(service, { waiting: ["suspended"] })[0]?.summary).toContain("suspended waits");
-    expect(waits(service, { waiting: ["suspended", "password_version"] })[0]?.summary).toContain("wait until");
+    expect(waits(service, {}, false)).toEqual([]);
+    expect(waits(service, { waiting: ["suspended"] }, false)[0]?.summary).toContain("suspended waits");
+    expect(waits(service, { waiting: ["suspended", "password_version"] }, false)[0]?.summary).toContain("wait until");
     expect(deferred(service, [])).toEqual([]);
+  });
+
+  it("says of a live service that something is not done, and not that it waits for that", () => {
+    const [said] = waits(service, { waiting: ["password_version"] }, true);
+    expect(said?.summary).toBe("Declared, and not done yet: password_version of the service");
+  });
+
+  it("leaves what a queued job is about to the sentence of the job", () => {
+    const job = { since: "2026-11-21T10:00:00Z", toward: "suspended", before: "active" } as const;
+    for (const isLive of [true, false]) {
+      expect(waits(service, { waiting: ["suspended"], job }, isLive)).toEqual([]);
+      const [other] = waits(service, { waiting: ["suspended", "password_version"], job }, isLive);
+      expect(other?.summary).toContain("password_version");
+      expect(other?.summary).not.toContain("suspended");
+    }
   });
 
   it.each(["generated_password", "coupon_code"])("repeats no %s", (name) => {
