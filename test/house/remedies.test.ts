@@ -83,6 +83,40 @@ describe("commands in remedies", () => {
   });
 });
 
+describe("commands for Terraform's users", () => {
+  // What the provider's executable prints when somebody starts it by hand is not shown by Terraform.
+  const own = all.filter((one) => ofHcl(one) && one.file !== "terraform/main.ts");
+  const commands = own.filter(({ text }) => /^terraform [a-z]/.test(text));
+
+  it("are found", () => expect(commands.length).toBeGreaterThan(15));
+
+  it("are none of hostform's, but for the sandbox, which is for everybody", () => {
+    expect(own.filter(({ text }) => /^(?:hostform (?!sandbox)|--)/.test(text))).toEqual([]);
+  });
+
+  it.skipIf(noTerraform !== undefined)("are commands and options that Terraform has", () => {
+    const helps = new Map<string, string>();
+    const helpOf = (words: readonly string[]): string => {
+      const key = words.join(" ");
+      const known = helps.get(key);
+      if (known !== undefined) return known;
+      const { stdout, status } = spawnSync("terraform", [...words, "-help"], { encoding: "utf8" });
+      const help = status === 0 && stdout.startsWith(`Usage: terraform [global options] ${key}`) ? stdout : "";
+      helps.set(key, help);
+      return help;
+    };
+    const wrong = commands.filter(({ text }) => {
+      const [, first = "", second = "", ...rest] = text.match(/'[^']*'|\S+/g) ?? [];
+      const words = first === "state" ? [first, second] : [first];
+      const options = [second, ...rest].filter((word) => word.startsWith("-")).map((word) => word.split("=")[0] ?? "");
+      // The options of a plan stand in the help of "plan" alone.
+      const help = helpOf(words) + (first === "apply" ? helpOf(["plan"]) : "");
+      return helpOf(words) === "" || options.some((option) => !help.includes(` ${option}`));
+    });
+    expect(wrong).toEqual([]);
+  });
+});
+
 describe("YAML in remedies", () => {
   const yaml = all.filter((one) => /^[a-z_]+: \S/.test(one.text) && !ofHcl(one));
   const names = new Set([

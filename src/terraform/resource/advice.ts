@@ -19,6 +19,9 @@ const inProviderBlock = (fix: string): string =>
 /** A text as HCL writes it: what begins an expression there is doubled. */
 const hclText = (text: string): string => JSON.stringify(text).replace(/([$%])\{/g, "$1$1{");
 
+/** How a request that made nothing leaves the state, and the note of it in the journal. */
+const NOT_MADE = "`terraform plan` once, `terraform state rm` it, and apply again";
+
 /** What people do about it with Terraform, where the lifecycle names a command of hostform's. */
 const WAYS: Partial<Record<Code, (diagnostic: Diagnostic, kind: Kind) => string>> = {
   "plan.exists": ({ object = "ID" }, { type, creation }) =>
@@ -50,10 +53,20 @@ const WAYS: Partial<Record<Code, (diagnostic: Diagnostic, kind: Kind) => string>
   },
   "plan.pending": ({ object, summary }, { creation, type, noun }) => {
     if (summary.startsWith("The API accepted")) {
-      return "Apply again later: it is looked for first. If it was not made: `terraform plan` once, `terraform state rm` it, and apply again.";
+      return `Apply again later: it is looked for first. If it was not made: ${NOT_MADE}.`;
+    }
+    if (summary.endsWith("cannot be removed")) {
+      const look =
+        creation === "blind"
+          ? "Look in the dashboard"
+          : "Put its block back and apply: that settles it. Or look in the dashboard";
+      return `${look}, and \`terraform state rm\` it: what was made stays in the account.`;
+    }
+    if (summary.endsWith("was refused when it was sent again")) {
+      return `Look in the dashboard. If it was not made: ${NOT_MADE}. If it was: \`terraform state rm\` it and import it.`;
     }
     if (creation === "blind") {
-      return "Look in the dashboard. If it was ordered: `terraform state rm` it and import it. If it was not: `terraform plan` once, `terraform state rm` it, and apply again.";
+      return `Look in the dashboard. If it was ordered: \`terraform state rm\` it and import it. If it was not: ${NOT_MADE}.`;
     }
     if (object !== undefined) {
       const other = creation === "keyed" ? "another `reference`" : `another ${noun}`;
@@ -67,7 +80,10 @@ const WAYS: Partial<Record<Code, (diagnostic: Diagnostic, kind: Kind) => string>
     `If it is the declared one: \`terraform import ${type}.NAME '${object}'\`. If not, remove it, or import it as a resource of its own.`,
   "plan.unknown_status": ({ fix = "" }) => inProviderBlock(fix),
   "plan.catalogue": () => "Declare one of those that the data source `hosting_plans` shows.",
-  "apply.replayed": () => "Declare another `reference` to order it, or import the one that is there.",
+  "apply.replayed": ({ summary }) =>
+    summary.endsWith("which is gone")
+      ? "Declare another `reference` to order it."
+      : "Declare another `reference` to order it, or import the one that is there.",
   "api.malformed": () => "Apply again: if it appears it is adopted, and if it does not it is made.",
 };
 

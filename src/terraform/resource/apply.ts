@@ -123,9 +123,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
     // What failed for good is reported as that, and not as waiting as well.
     const phase = kind.phase?.(attributes, front.session.settings);
     const open =
-      phase === "unknown"
-        ? notUnderstood(kind, attributes, kept, operation)
-        : waits(kind, kept, phase !== "pending");
+      phase === "unknown" ? notUnderstood(kind, attributes, kept, operation) : waits(kind, kept, phase !== "pending");
     const told = [...notices(kind, applied, operation), ...(applied.unclear === undefined ? open : [])];
     return settled(kind, question, attributes, kept, told);
   } catch (error) {

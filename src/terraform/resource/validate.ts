@@ -20,7 +20,7 @@ export function validateResource(kind: Kind, config: ValueObject, writeOnlyAllow
       code: "terraform.too_old",
       summary: `${name} needs Terraform 1.11 or later (OpenTofu 1.11)`,
       detail: "It is a write-only attribute: an older Terraform would write it into plan and state.",
-      fix: `Leave ${name} out and set it with \`hostform password\`, or use a newer Terraform.`,
+      fix: `Use a newer Terraform; or leave ${name} out, and set it in the dashboard.`,
       attribute: [name],
     }),
   );
