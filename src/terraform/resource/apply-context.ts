@@ -27,6 +27,8 @@ export interface Surroundings {
 /** What was last recorded of the object while a change was applied. */
 export interface Latest {
   resource: ResourceState | undefined;
+  /** Nothing of it is left: what was begun came to nothing. */
+  isDropped?: boolean;
 }
 
 /**
@@ -70,9 +72,11 @@ export function applyContext(
       }
       first = false;
       latest.resource = resource;
+      latest.isDropped = false;
     },
     drop: async () => {
       latest.resource = undefined;
+      latest.isDropped = true;
       if (name !== undefined) journal.remove(kind.type, name);
     },
     secretOutputs,

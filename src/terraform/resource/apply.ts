@@ -255,7 +255,10 @@ function failed(
   }
   if (resource === undefined) {
     unclaim(kind, name, question.planned, front);
-    return { state: question.prior, mark: question.mark, diagnostics: told };
+    const left = { state: question.prior, mark: question.mark, diagnostics: told };
+    if (question.prior === null || !latest.isDropped) return left;
+    // After an error Terraform takes no null for what it updates: without id and mark, the next refresh drops it.
+    return { ...left, state: { ...question.prior, id: null }, mark: settledMark(question.mark) };
   }
   const unclear = isDoubtful(resource);
   const mark = unclear ? resource.private : markOf(kind, question, resource.attributes, resource.private);

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { type JsonObject, UNKNOWN, type ValueObject } from "../../../../src/model/index.ts";
 import { type ApplyAnswer, applyResource } from "../../../../src/terraform/resource/apply.ts";
 import type { Mark } from "../../../../src/terraform/resource/mark.ts";
+import { readResource } from "../../../../src/terraform/resource/read.ts";
 import { fullText } from "../../../support/full-text.ts";
 import { liveService, liveWebhook, remote } from "../../../support/subjects.ts";
 import { type Asked, ask, DOMAIN, HOOK, hookMade, lost, ORDER, ordered, pendingOf, refused } from "./asking.ts";
@@ -58,6 +59,20 @@ describe("a create", () => {
     expect(answer.mark.lost).toBe(true);
     expect(codesOf(answer.diagnostics)).toEqual(["error secret.lost", "warning secret.lost"]);
     expect(answer.diagnostics[0]?.fix).toContain("Apply again: Terraform has marked it as tainted");
+  });
+
+  it("refused in place of one that was deleted, since its secret was lost, is over: the next refresh drops it", async () => {
+    const pending = pendingOf("createWebhook");
+    const { answer, sent, kind, front } = await ask("hosting_webhook", HOOK, {
+      prior: { ...HOOK, id: null },
+      mark: { pending, host: "here" } as Mark,
+      objects: [remote({ ...liveWebhook, created_at: pending.since })],
+      answer: ({ endpoint }) => (endpoint === "createWebhook" ? refused() : null),
+    });
+    expect(sent).toEqual(["deleteWebhook", "createWebhook"]);
+    expect(shown(answer)).toEqual({ id: null, mark: { host: "here" }, said: ["error api.server"] });
+    const read = await readResource(kind, answer.state ?? {}, answer.mark, front);
+    expect(read).toEqual({ state: null, mark: {}, diagnostics: [] });
   });
 
   it("of a paid server whose generated password is lost taints nothing: a warning, and the next plan has it", async () => {
