@@ -3,7 +3,7 @@
  * anything: without turns each would make everything.
  */
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
@@ -37,7 +37,7 @@ const declared = (project: string) => ({
 const LISTS = ["/services", "/webhooks", "/accounts", "/migration-requests"];
 
 /** A host that answers no list before all processes have asked for all of them. */
-async function startHost(processes: number): Promise<Sandbox> {
+async function startHost(processes: number, lists: readonly string[] = LISTS): Promise<Sandbox> {
   let open = () => {};
   const all = new Promise<void>((resolve) => {
     open = resolve;
@@ -45,12 +45,12 @@ async function startHost(processes: number): Promise<Sandbox> {
   let arrived = 0;
   const sleep = async () => {
     arrived += 1;
-    if (arrived === processes * LISTS.length) open();
+    if (arrived === processes * lists.length) open();
     await all;
   };
   const sandbox = await startSandbox({ rateLimit: 0, sleep, ...profileOfRun() });
   ends.push(() => sandbox.close());
-  for (const list of LISTS)
+  for (const list of lists)
     sandbox.control.addFault({ method: "GET", path: list, times: processes, phase: "after", delayMs: 1 });
   return sandbox;
 }
@@ -60,10 +60,17 @@ interface Ended {
   readonly text: string;
 }
 
-function apply(project: string, sandbox: Sandbox, env: NodeJS.ProcessEnv): Promise<Ended> {
+function folderOf(declaration: object): string {
   const dir = mkdtempSync(path.join(tmpdir(), "hostform-two-"));
   ends.push(() => rmSync(dir, { recursive: true, force: true }));
-  writeFileSync(path.join(dir, "hosting.yaml"), JSON.stringify(declared(project)));
+  writeFileSync(path.join(dir, "hosting.yaml"), JSON.stringify(declaration));
+  return dir;
+}
+
+const apply = (project: string, sandbox: Sandbox, env: NodeJS.ProcessEnv): Promise<Ended> =>
+  applyIn(folderOf(declared(project)), sandbox, env);
+
+function applyIn(dir: string, sandbox: Sandbox, env: NodeJS.ProcessEnv): Promise<Ended> {
   const child = spawn(process.execPath, [MAIN, "apply", "--auto-approve", "--no-wait"], {
     cwd: dir,
     env: { ...process.env, HOSTING_BASE_URL: sandbox.url, HOSTING_TOKEN: sandbox.tokens.agency, ...env },
@@ -112,4 +119,48 @@ describe("two applies at once on one machine, with one token and no shared state
     const counts = made(sandbox, before);
     expect(counts, words).toMatchObject({ webhooks: 2, accounts: 2, migration_requests: 2, domains: 2 });
   }, 60_000);
+});
+
+describe("two folders on one machine that import one webhook and replace it at the same time", () => {
+  const url = "https://hooks.acme.example/hosting";
+  /** The id of the webhook in the state of a folder. */
+  const heldIn = (dir: string): string | undefined => {
+    const file = path.join(dir, "hosting.tfstate");
+    const state = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : { resources: [] };
+    return state.resources[0]?.instances[0]?.attributes.id;
+  };
+
+  it.each([
+    ["the same", ["invoice.created"], ["invoice.created"]],
+    ["another one each", ["invoice.created"], ["service.expiring"]],
+  ])(
+    "by %s: each webhook that is there is in a state, and nobody makes another one later",
+    async (_, one, two) => {
+      const home = mkdtempSync(path.join(tmpdir(), "hostform-home-"));
+      ends.push(() => rmSync(home, { recursive: true, force: true }));
+      const sandbox = await startHost(2, ["/webhooks"]);
+      const { id } = sandbox.control.create("webhooks", { url, events: ["invoice.paid"] });
+      const folders = [one, two].map((events, n) =>
+        folderOf({ project: `p${n}`, webhooks: { billing: { url, events, import: String(id) } } }),
+      );
+      const env = { HOME: home };
+      const both = await Promise.all(folders.map((folder) => applyIn(folder, sandbox, env)));
+      const words = both.map(({ text }) => text).join("\n");
+      const live = () => sandbox.control.list("webhooks").map((each) => String(each.id));
+      const isSame = one[0] === two[0];
+      const after = live();
+      expect(after, words).toHaveLength(isSame ? 1 : 2);
+      const held = folders.map(heldIn);
+      expect(
+        after.filter((each) => !held.includes(each)),
+        words,
+      ).toEqual([]);
+      // What is there already is named to the one that comes second.
+      expect(both.map(({ code }) => code).toSorted(), words).toEqual(isSame ? [0, 1] : [0, 0]);
+      if (isSame) expect(words).toContain("[plan.exists]");
+      for (const folder of folders) await applyIn(folder, sandbox, env);
+      expect(live()).toEqual(after);
+    },
+    60_000,
+  );
 });
