@@ -52,13 +52,23 @@ describe("a create", () => {
     expect(codesOf(answer.diagnostics)).toContain("warning api.server");
   });
 
-  it("whose answers hold no secret is an error, and the object is held: Terraform taints and replaces it", async () => {
-    const { answer, sent } = await ask("hosting_webhook", HOOK, { answer: () => ({ ...hookMade(), secret: null }) });
+  it.each<[string, Asked, string, true | undefined]>([
+    ["tainted", {}, "Apply again: Terraform has marked it as tainted", true],
+    [
+      "not tainted when its request was held already",
+      { prior: HOOK, mark: { host: "here", pending: pendingOf("createWebhook") } },
+      "`terraform apply -replace=ADDRESS`",
+      undefined,
+    ],
+  ])("whose answers hold no secret is an error, and the object is held, %s", async (_, asked, fix, lost) => {
+    const silent = () => ({ ...hookMade(), secret: null });
+    const { answer, sent } = await ask("hosting_webhook", HOOK, { ...asked, answer: silent });
     expect(sent, "made again once").toEqual(["createWebhook", "deleteWebhook", "createWebhook"]);
     expect(answer.state).toMatchObject({ id: "201", secret: null });
-    expect(answer.mark.lost).toBe(true);
+    expect(answer.mark).toMatchObject({ host: "here", made: "https://hooks.acme.example/ invoice.paid" });
+    expect(answer.mark.lost).toBe(lost);
     expect(codesOf(answer.diagnostics)).toEqual(["error secret.lost", "warning secret.lost"]);
-    expect(answer.diagnostics[0]?.fix).toContain("Apply again: Terraform has marked it as tainted");
+    expect(answer.diagnostics.map((each) => each.fix)).toEqual([expect.stringContaining(fix), undefined]);
   });
 
   it("refused in place of one that was deleted, since its secret was lost, is over: the next refresh drops it", async () => {
