@@ -62,7 +62,7 @@ export async function notLiveYet(
 async function early(account: Account, kind: Kind, id: string, what: string, error: ApiError) {
   const service = await account.get(kind, id).catch(() => undefined);
   const isEarly = service?.phase === "pending" || (service?.phase === "live" && account.isNew(id));
-  return service !== undefined && isEarly ? new NotLiveYet(kind, service, what, error) : undefined;
+  return isEarly ? new NotLiveYet(kind, service, what, error) : undefined;
 }
 
 /** A single sign-on that was refused: in other words where the service is not live yet, else as it came. */

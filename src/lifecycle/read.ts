@@ -59,8 +59,7 @@ export async function read(account: Account, query: ReadQuery): Promise<Observat
     if (waitsFor === undefined) throw error;
     const { prior, kind } = query;
     if (typeof prior?.attributes.id !== "string") return { status: "absent", matches: [], waitsFor };
-    const phase = kind.phase?.(prior.attributes, account.settings) ?? "live";
-    return { status: "present", attributes: prior.attributes, phase, waitsFor };
+    return { ...asRecorded(account, kind, prior), waitsFor };
   }
 }
 
@@ -106,18 +105,20 @@ export async function likeness(account: Account, kind: Kind, config: ValueObject
 }
 
 async function readRecorded(account: Account, kind: Kind, prior: ResourceState, alone = false): Promise<Observation> {
-  const taken = { status: "present", attributes: prior.attributes, phase: "live" } as const;
-  if (kind.list === undefined && kind.get === undefined) return taken;
+  if (kind.list === undefined && kind.get === undefined) return asRecorded(account, kind, prior);
   const id = prior.attributes.id;
   if (typeof id !== "string") return { status: "absent", matches: [] };
   const found = await one(account, kind, id, parentOf(kind, prior.attributes), alone);
   // Lists may lag: what was created a moment ago is there, though none shows it yet.
   if (found === undefined && isJustCreated(prior.private, account.settings, account.hostNow())) {
-    const phase = kind.phase?.(prior.attributes, account.settings) ?? "live";
-    return { ...taken, phase, unlisted: prior.private.created };
+    return { ...asRecorded(account, kind, prior), unlisted: prior.private.created };
   }
   return present(kind, prior.attributes, found);
 }
+
+/** What cannot be seen is taken to be as it was recorded, in the phase that its attributes tell. */
+const asRecorded = ({ settings }: Account, kind: Kind, { attributes }: ResourceState) =>
+  ({ status: "present", attributes, phase: kind.phase?.(attributes, settings) ?? "live" }) as const;
 
 /** One object by id: by GET when nothing else needs the listing, else from the listing. */
 function one(

@@ -55,6 +55,12 @@ describe("explain", () => {
     expect(told.map(({ attribute }) => attribute)).toEqual([["plan_id"], ["term"]]);
   });
 
+  it("leaves a refusal that names no field as it is, with the address", () => {
+    expect(explain(kindOf("hosting_service"), "hosting_service.a", {}, refused({}))).toEqual([
+      { ...refused({}).diagnostics[0], address: "hosting_service.a" },
+    ]);
+  });
+
   it("leaves any other failure as it is, with the address", () => {
     const failure = new HostformError([{ severity: "error", code: "api.server", summary: "s" }]);
     expect(explain(kindOf("hosting_service"), "hosting_service.a", {}, failure)).toEqual([

@@ -153,7 +153,7 @@ describe("a grant of a service that is not live yet", () => {
 });
 
 describe("reading what belongs to a service, at a host that does not show it before the service is live", () => {
-  const shownAs = async (phase: Phase, status: number, prior?: JsonObject) => {
+  const shownAs = async (phase: Phase, status: number, prior?: JsonObject, isDeclared = true) => {
     const { account, kind } = fakeAccount(kindOf("hosting_grant"));
     const refused = new ApiError({
       code: "api.rejected",
@@ -177,7 +177,7 @@ describe("reading what belongs to a service, at a host that does not show it bef
         },
       },
       prior: prior && recorded(WHERE, prior),
-      config: GRANT,
+      config: isDeclared ? GRANT : undefined,
     };
     return read(account, query).catch((error: unknown) => (error === refused ? "refused" : error));
   };
@@ -187,7 +187,8 @@ describe("reading what belongs to a service, at a host that does not show it bef
     async (s) => {
       expect(await shownAs("pending", s)).toEqual({ status: "absent", matches: [], waitsFor: "service 1001" });
       const seen = await shownAs("pending", s, liveGrant);
-      expect(seen).toMatchObject({ status: "present", attributes: liveGrant, waitsFor: "service 1001" });
+      expect(seen).toMatchObject({ status: "present", attributes: liveGrant, phase: "live", waitsFor: "service 1001" });
+      expect(await shownAs("pending", s, liveGrant, false), "declared or not").toEqual(seen);
     },
   );
 

@@ -152,6 +152,16 @@ describe("reading", () => {
     expect(seen.status === "present" ? [] : seen.alike?.map(({ id }) => id)).toEqual(alike);
   });
 
+  it("reads no list of plans where the domain tells what there is", async () => {
+    const fake = fakeAccount(service, remote({ ...liveService, domain: "other.example" }));
+    fake.plans = "refused";
+    expect(await read(fake.account, { kind: fake.kind, prior: undefined, config: { domain: "a.example" } })).toEqual({
+      status: "absent",
+      matches: [],
+      alike: [],
+    });
+  });
+
   it("what is the same by its key is alike once, however like it is", async () => {
     const fake = fakeAccount({ ...service, resembles: () => true }, remote(liveService));
     const seen = await read(fake.account, {
