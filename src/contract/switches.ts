@@ -79,6 +79,7 @@ export const SWITCHES = {
     told: { never: "500 may be five dollars or five hundred. Compare a price with the dashboard." },
   },
   replay: { values: ["same", "ok"], told: { never: ORDER } },
+  refused_key: { values: ["free", "kept"], told: { never: ORDER } },
   key_retention: { values: ["day", "ten_minutes"], told: { never: ORDER } },
   event_data: { values: ["fields", "nested", "id"], told: { never: EVENTS } },
   backoff: { values: ["tens", "minutes", "seconds"], told: { never: EVENTS } },

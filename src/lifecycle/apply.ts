@@ -14,7 +14,7 @@ import { createdAttributes, inPlaceAims, plannedAttributes, recordedOnly, record
 import { parentOf, refreshed } from "./attributes.ts";
 import { type Applied, type ApplyContext, ended, proceed } from "./context.ts";
 import { create } from "./create.ts";
-import { intentOf, wasRefused } from "./creating.ts";
+import { type CreateContext, intentOf, wasRefused } from "./creating.ts";
 import { isJustCreated, settledMark } from "./doubt.ts";
 import { NotLiveYet, whyNotPaid } from "./not-live-yet.ts";
 import { stepsToward, tryOutput, writeSecret } from "./secrets.ts";
@@ -143,7 +143,7 @@ class Work {
    * this run: a payment is not waited for.
    * @throws NotLiveYet
    */
-  async #create(undo = () => this.#putBack()): Promise<Created> {
+  async #create(undo = (next?: number) => this.#putBack(next)): Promise<Created> {
     for (let sendings = 1; ; sendings++) {
       try {
         return await this.#send(undo);
@@ -168,7 +168,7 @@ class Work {
   }
 
   /** @param undo puts the state back to what it was before a create that was refused. */
-  async #send(undo: () => Promise<void>): Promise<Created> {
+  async #send(undo: CreateContext["unmark"]): Promise<Created> {
     const planned = plannedAttributes(this.#kind, this.#change, this.#config);
     const made = await create(this.#kind, this.#change, planned, {
       ...this.#context,
@@ -215,10 +215,16 @@ class Work {
   /**
    * The record as it was before a create: a gone service stays gone (`--reorder` was for one run), and the generation of an
    * order outlives it, so that the next one does not repeat the key of the service that is gone.
+   * @param next the generation of the next order, where the key of the refused one is used up.
    */
-  async #putBack(): Promise<void> {
+  async #putBack(next?: number): Promise<void> {
     const { prior, save, drop } = this.#context;
-    if (prior !== undefined && prior.private.pending === undefined) return save(prior);
+    if (prior !== undefined && prior.private.pending === undefined) {
+      // Of a service that is gone, the generation is its own: the next order takes one more.
+      const generation = next !== undefined && typeof prior.attributes.id === "string" ? next - 1 : next;
+      return save(next === undefined ? prior : { ...prior, private: { ...prior.private, generation } });
+    }
+    if (next !== undefined) this.#mark = { ...this.#mark, generation: next };
     if (this.#mark.generation === undefined) return drop(this.#change.address);
     await this.#save();
   }

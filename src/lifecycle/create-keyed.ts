@@ -10,7 +10,16 @@ import {
   type JsonObject,
 } from "../model/index.ts";
 import { differing } from "./attributes.ts";
-import { type CreateContext, intentOf, mutationOf, notSent, refusedAgain, resent, wasRefused } from "./creating.ts";
+import {
+  type CreateContext,
+  intentOf,
+  mutationOf,
+  notSent,
+  refusedAgain,
+  resent,
+  usesUpKey,
+  wasRefused,
+} from "./creating.ts";
 import { madeBetween } from "./doubt.ts";
 import { findAccepted, findMade } from "./find-made.ts";
 import { idempotencyKey, repeatWithinMs } from "./key.ts";
@@ -66,7 +75,7 @@ export async function createKeyed(
     if (pending !== undefined) {
       if (!notSent(error)) throw refusedAgain(change, pending, error);
       await markPending(pending, {});
-    } else await unmark();
+    } else await unmark(usesUpKey(error) ? generation + 1 : undefined);
     throw error;
   }
 

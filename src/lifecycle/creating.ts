@@ -29,8 +29,8 @@ export interface CreateContext
   > {
   /** Records durably that the create was begun. @param told what is known of the object already. */
   markPending(intent: Intent, told?: JsonObject): Promise<void>;
-  /** Takes that back: nothing was made. */
-  unmark(): Promise<void>;
+  /** Takes that back: nothing was made. @param generation that of the next order, where the key of this one is used up. */
+  unmark(generation?: number): Promise<void>;
   /** Takes it back, too: the order had been carried out long ago, and its object is gone. Its key is used up. */
   markGone(id: string, generation: number): Promise<void>;
   /** Deletes an object that is of no use to anybody; that it was begun is durable first. @param intent its create, which stays pending. */
@@ -60,6 +60,16 @@ export function mutationOf(intent: Intent, fresh: Mutation): Mutation {
 
 /** Whether a failure says that the request was certainly not carried out. */
 export const wasRefused = (error: unknown): boolean => error instanceof ApiError && error.reached !== "maybe";
+
+/**
+ * Whether the key of a refused order is used up: a host that keeps to the word of §4 answers every request with that key with
+ * the same 422, also the corrected one. A 422 about the key itself says that an earlier order has it: that one stays known.
+ */
+export const usesUpKey = (error: unknown): boolean =>
+  error instanceof ApiError &&
+  error.reached === "answered" &&
+  error.status === 422 &&
+  !/idempoten/i.test([error.serverMessage ?? "", ...Object.keys(error.fieldErrors)].join(" "));
 
 /** It did not even leave: an earlier sending is as open as before. */
 export const notSent = (error: unknown): boolean => error instanceof ApiError && error.reached === "no";

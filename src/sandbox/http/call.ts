@@ -2,7 +2,8 @@
 import type { Context } from "hono";
 import { settle } from "../life/index.ts";
 import { orderedBeside, type RequestEntry } from "../record/journal.ts";
-import { readParams, readQuery, shape, unshape } from "../shape/index.ts";
+import { Refusal } from "../refusal.ts";
+import { readParams, readQuery, shape, shapeRefusal, unshape } from "../shape/index.ts";
 import type { Token } from "../store/records.ts";
 import type { World } from "../world.ts";
 import { customerOf, requireAbility } from "./access.ts";
@@ -26,6 +27,8 @@ export async function answerCall(
   const { store, settings } = world;
   requireAbility(store, token, endpoint.ability);
   const customer = customerOf(store, token);
+  const keep = (id: string, status: number, text: string) =>
+    store.table("kept_answers").put({ id, status, body: text, kept_at: world.clock.instant() });
   const run = (key?: string): Bare =>
     store.transaction(() => {
       settle(world);
@@ -42,7 +45,7 @@ export async function answerCall(
       const { status, body: wire } = shape(reply, settings.profile, url, settings.rendering);
       const text = wire === undefined ? undefined : JSON.stringify(wire);
       if (key !== undefined && text !== undefined && reply.form === "ordered") {
-        store.table("kept_answers").put({ id: key, status, body: text, kept_at: world.clock.instant() });
+        keep(key, status, text);
       }
       return { status, body: text };
     });
@@ -52,9 +55,17 @@ export async function answerCall(
   const free = reserve(world.inFlight, key);
   try {
     const kept = keptAnswer(world, key);
-    if (kept !== undefined) return { status: settings.profile.replay === "ok" ? 200 : kept.status, body: kept.body };
+    const isRefusal = kept !== undefined && kept.status >= 400;
+    if (kept !== undefined)
+      return { status: settings.profile.replay === "ok" && !isRefusal ? 200 : kept.status, body: kept.body };
     if (settings.processingMs > 0) await settings.sleep(settings.processingMs);
     return run(key);
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 422 && settings.profile.refused_key === "kept") {
+      const { status, body: text } = shapeRefusal(error, settings.profile, settings.rendering);
+      if (text !== undefined) store.transaction(() => keep(key, status, text));
+    }
+    throw error;
   } finally {
     free();
   }

@@ -1,7 +1,7 @@
 /**
  * Idempotency-Key on orders of services (§4, §7): 400 without one, 409 while the first request with it is being
- * processed, the original answer afterwards. Keys are per account. Only successes are kept: a refused order created
- * nothing, so its key is free for the corrected request.
+ * processed, the original answer afterwards. Keys are per account. Of refusals only a 422 is kept, where the profile says so
+ * (`refused_key`): else a refused order created nothing, and its key is free for the corrected request.
  */
 
 import { Refusal } from "../refusal.ts";

@@ -62,7 +62,7 @@ const GAPS: readonly (readonly [Deviation["gap"], Fill])[] = [
   [2, refusals],
   [3, tooMany],
   [4, (draw, add) => draw.once(0.4) && add(profile("field_errors"), "texts")],
-  [5, (draw, add) => draw.once(0.3) && add(profile("replay"), "ok")],
+  [5, repetitions],
   [6, drawnStatuses("status", kind)],
   [7, drawnStatuses("provisioning_status", kind)],
   [8, orders],
@@ -291,6 +291,12 @@ function instants(draw: Draw, add: Add): void {
 }
 
 /** 26: how long keys are remembered, and lists lag. */
+/** 5: what a repeated order is answered with. */
+function repetitions(draw: Draw, add: Add): void {
+  if (draw.once(0.3)) add(profile("replay"), "ok");
+  if (draw.once(0.5)) add(profile("refused_key"), "kept");
+}
+
 function memory(draw: Draw, add: Add): void {
   if (draw.once(0.7)) add(["idempotencyRetentionSeconds"], draw.oneOf([5, 30, 60, 120, 600, 3600]));
   if (draw.once(0.3)) add(list("lagSeconds"), draw.oneOf([2, 4, 8, 15, 30]));

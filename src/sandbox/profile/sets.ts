@@ -76,6 +76,7 @@ export const PROFILE_SETS = {
     queued: "empty",
     bodies: "empty204",
     replay: "ok",
+    refused_key: "kept",
     key_retention: "ten_minutes",
     event_data: "id",
     backoff: "seconds",

@@ -88,6 +88,11 @@ export const PROFILE_SWITCHES = {
   money: ["minor", "major"],
   /** A repetition with the same Idempotency-Key: the same status, or 200 (§4: "the original response"). */
   replay: ["same", "ok"],
+  /**
+   * The Idempotency-Key of an order that was refused with 422: free for the corrected order, or kept with the refusal (§4:
+   * "a repeated request … returns the original response").
+   */
+  refused_key: ["free", "kept"],
   /** How long an Idempotency-Key is remembered (§8 Gaps). */
   key_retention: ["day", "ten_minutes"],
   /** `data` of an event (§6: "not shown"): the fields, the record under its name, or its id alone. */
