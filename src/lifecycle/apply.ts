@@ -226,6 +226,7 @@ class Work {
     }
     if (next !== undefined) this.#mark = { ...this.#mark, generation: next };
     if (this.#mark.generation === undefined) return drop(this.#change.address);
+    this.#attributes = { ...this.#attributes, id: null };
     await this.#save();
   }
 

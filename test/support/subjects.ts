@@ -177,13 +177,19 @@ export const remote = (attributes: JsonObject, phase: Remote["phase"] = "live"):
 });
 
 /** A request that failed, and how far it got. */
-export function failure(reached: Reached, status?: number, code: Code = "api.server"): ApiError {
+export function failure(
+  reached: Reached,
+  status?: number,
+  code: Code = "api.server",
+  serverMessage?: string,
+): ApiError {
   return new ApiError({
     code,
     summary: `failed (${reached})`,
     endpoint: "POST /api/v1/things",
     reached,
     ...(status !== undefined && { status }),
+    ...(serverMessage !== undefined && { serverMessage }),
   });
 }
 

@@ -5,6 +5,7 @@ import { HostformError, type JsonObject, type ResourceState, type ValueObject } 
 import type { Front } from "./front.ts";
 import { isToReplace, wasLetGo } from "./making-room.ts";
 import { busy, onceTold } from "./noted.ts";
+import { noteRefused } from "./order-name.ts";
 import { stoppable } from "./stoppable.ts";
 import { labelOf } from "./subject.ts";
 import { timeoutOf } from "./timeouts.ts";
@@ -64,6 +65,11 @@ export function applyContext(
     // Without a note of ours it may be another configuration's: it is imported by whoever knows that it is not.
     adoptsOrders: false,
     save: async (resource) => {
+      const isNothing = resource.attributes.id == null && resource.private.pending === undefined;
+      if (isNothing && name !== undefined && operation === "create") {
+        noteRefused(kind, name, resource, session);
+        return context.drop(resource.address);
+      }
       if (name !== undefined && operation !== "delete") {
         const note = { ...resource, place, owner: self.mark, base };
         // Two processes may have looked at the same time, and found nothing.

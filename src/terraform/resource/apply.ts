@@ -39,7 +39,7 @@ import {
   twice,
   waits,
 } from "./notices.ts";
-import { checkOrder } from "./order-name.ts";
+import { checkOrder, generationOf } from "./order-name.ts";
 import { declaredIn, labelOf, nameOf, recordedAs, withFront } from "./subject.ts";
 
 export interface ApplyAnswer {
@@ -112,7 +112,8 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
     cancelled: question.cancelled,
     isFirst: before === undefined,
   });
-  const change = changeOf(kind, question, before, front.session.settings);
+  const mine = recorded === undefined ? { ...mark, ...generationOf(kind, name, front.session) } : mark;
+  const change = changeOf(kind, { ...question, mark: mine }, before, front.session.settings);
   try {
     const applied = await applyChange(kind, change, declared, context);
     const attributes = applied.attributes ?? {};

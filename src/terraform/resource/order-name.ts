@@ -1,5 +1,5 @@
 import type { Kind } from "../../kinds/kind.ts";
-import { type Diagnostic, UNKNOWN, type ValueObject } from "../../model/index.ts";
+import { type Diagnostic, type PrivateMark, type ResourceState, UNKNOWN, type ValueObject } from "../../model/index.ts";
 import type { Session } from "../contract.ts";
 import type { Mark } from "./mark.ts";
 import { nameOf } from "./subject.ts";
@@ -55,4 +55,19 @@ export function checkOrder(kind: Kind, declared: ValueObject, { replacing }: Mar
     });
   }
   return found;
+}
+
+/** Noted in the journal under a type of its own, for everything that orders under the project and name. */
+const refused = (kind: Kind) => `${kind.type} refused`;
+
+/** Notes that the key of an order is used up: it was refused, and a host may repeat that for the corrected order (§4). */
+export function noteRefused(kind: Kind, name: string, order: ResourceState, { journal, place }: Session): void {
+  journal.put(refused(kind), name, { ...order, place });
+}
+
+/** The generation of the next order of this name, for its mark; nothing where none was refused. */
+export function generationOf(kind: Kind, name: string | undefined, { journal }: Session): PrivateMark {
+  const note = kind.creation === "keyed" && name !== undefined ? journal.get(refused(kind), name) : undefined;
+  const { generation } = note?.private ?? {};
+  return generation === undefined ? {} : { generation };
 }

@@ -755,14 +755,14 @@ describe("an order", () => {
     ],
     ["is not begun by a run that was stopped", { ...order, stopsAfter: 0 }, ["failed: interrupted"]],
     [
-      "that is refused leaves nothing",
+      "that is refused with 422 leaves the generation of the next order: its key is used up",
       { ...order, answers: { createService: refused } },
-      [...SENT, "drop hosting_service.a", "failed: api.server"],
+      [...SENT, "save - [generation 2]", "failed: api.server"],
     ],
     [
-      "that is refused in a later generation keeps that: its key is used up",
+      "that is refused so in a later generation takes the next one",
       { ...order, mark: { generation: 2 }, answers: { createService: refused } },
-      ["save - [pending createService, generation 2]", SENT[1] ?? "", "save - [generation 2]", "failed: api.server"],
+      ["save - [pending createService, generation 2]", SENT[1] ?? "", "save - [generation 3]", "failed: api.server"],
     ],
   ])("%s", async (_, one, expected) => expect(await trace(one)).toEqual(expected));
 
@@ -777,7 +777,7 @@ describe("an order", () => {
     expect(compared[0]).toMatchObject(known);
   });
 
-  it("again of what is gone is refused: the gone one is recorded as before", async () => {
+  it("again of what is gone is refused: the gone one is recorded as before, with the generation that is used up", async () => {
     const gone = service({ status: "terminated" });
     const lines = await trace({
       ...order,
@@ -788,7 +788,7 @@ describe("an order", () => {
       answers: { createService: refused },
     });
     expect(lines.slice(-2)).toEqual([
-      "save 1001 status=terminated suspended=false [generation 1]",
+      "save 1001 status=terminated suspended=false [generation 2]",
       "failed: api.server",
     ]);
   });
@@ -801,7 +801,7 @@ describe("an order", () => {
       over: { before: null },
       answers: { createService: refused },
     });
-    expect(lines.slice(-2)).toEqual(["drop hosting_service.a", "failed: api.server"]);
+    expect(lines.slice(-2)).toEqual(["save - status=active suspended=false [generation 2]", "failed: api.server"]);
   });
 });
 

@@ -22,7 +22,7 @@ interface Situation {
   readonly planned?: JsonObject;
   /** The service of the answer; default: a new one. */
   readonly answer?: JsonObject;
-  readonly fails?: readonly [Reached, number?];
+  readonly fails?: readonly [Reached, number?, string?];
   readonly plans?: readonly Partial<PlanRecord>[];
   /** What is other than usual about the kind. */
   readonly kind?: Partial<Kind>;
@@ -59,7 +59,7 @@ async function order({
   const writer = fakeWriter(async () => {
     happened.push("sent");
     for (const one of appears) objects.set(one.id, one);
-    if (fails) throw failure(...fails);
+    if (fails) throw failure(fails[0], fails[1], undefined, fails[2]);
     return { service: { ...liveService, raw: {}, plan_id: null, created_at: at(0), ...answer }, invoice: BILL };
   });
   const context = {
@@ -71,7 +71,7 @@ async function order({
       const [from, again] = [since, resent].map((text) => text && Date.parse(text) - START);
       happened.push(from === 0 && again === undefined ? "marked" : `marked ${from} again ${again ?? "not"}`);
     },
-    unmark: async () => void happened.push("unmarked"),
+    unmark: async (next?: number) => void happened.push(next === undefined ? "unmarked" : `unmarked, next ${next}`),
     markGone: async (id: string, generation: number) => void happened.push(`gone ${id} ${generation}`),
     ...more,
   } as unknown as CreateContext;
@@ -201,9 +201,11 @@ describe("the answer to an order", () => {
     expect(happened).toEqual([...SENT, "unmarked"]);
   });
 
-  it.each<[string, readonly [Reached, number?], string[]]>([
+  it.each<[string, readonly [Reached, number?, string?], string[]]>([
     ["that never left", ["no"], [...SENT, "unmarked"]],
-    ["that was refused", ["answered", 422], [...SENT, "unmarked"]],
+    ["that the API refused with 422, which uses up the key", ["answered", 422], [...SENT, "unmarked, next 2"]],
+    ["that was refused by another status", ["answered", 403], [...SENT, "unmarked"]],
+    ["whose key the API refused: another order has it", ["answered", 422, "Idempotency-Key in use"], [...SENT, "unmarked"]],
     ["that was lost", ["maybe"], SENT],
   ])("%s", async (_, fails, happened) => {
     expect(await order({ fails })).toMatchObject({ ended: ["error api.server"], happened, asked: ["list"] });

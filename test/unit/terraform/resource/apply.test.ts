@@ -8,7 +8,7 @@ import { readResource } from "../../../../src/terraform/resource/read.ts";
 import { fullText } from "../../../support/full-text.ts";
 import { liveService, liveWebhook, remote } from "../../../support/subjects.ts";
 import { type Asked, ask, DOMAIN, HOOK, hookMade, lost, ORDER, ordered, pendingOf, refused } from "./asking.ts";
-import { asHeld, codesOf, type Options, surroundings } from "./front.ts";
+import { asHeld, codesOf, memoryJournal, type Options, surroundings } from "./front.ts";
 
 const shown = ({ state, mark, diagnostics }: ApplyAnswer) => ({
   id: state === null ? null : state.id,
@@ -138,6 +138,20 @@ describe("a create", () => {
     expect(second.state).toBeNull();
     expect(codesOf(second.diagnostics)[0]).toMatch(/^error /);
     expect(place.sent).toHaveLength(1);
+  });
+
+  it("that was refused with 422 orders under another key the next time, in this process or a later one (§4)", async () => {
+    const journal = memoryJournal();
+    const keys = new Map<string, number>();
+    const answer: Options["answer"] = ({ idempotencyKey = "" }) => {
+      keys.set(idempotencyKey, (keys.get(idempotencyKey) ?? 0) + 1);
+      return keys.size < 3 ? refused() : ordered()();
+    };
+    for (let nth = 1; nth <= 3; nth++) {
+      const { answer: end } = await ask("hosting_service", ORDER, { answer, session: { journal } });
+      expect(shown(end), `order ${nth}`).toMatchObject({ id: nth < 3 ? null : "1001" });
+    }
+    expect([...keys.values()]).toEqual([1, 1, 1]);
   });
 
   it("that was refused gives its name free again", async () => {
