@@ -21,6 +21,17 @@ export interface Form<T> {
   /** Other names that a field goes by, dotted where it is nested; the field's own name comes first. */
   readonly aliases: Readonly<Record<string, readonly string[]>>;
   readonly schema: z.ZodType<Omit<T, "raw">>;
+  /** Fields that may go by any name of such a form; see {@link likely}. */
+  readonly likely?: Readonly<Record<string, Likely>>;
+  /** Fields besides the id in which two rows of a list differ: some hosts list a plan once for each of its prices. */
+  readonly tellsApart?: readonly (keyof T & string)[];
+}
+
+/** By what a field is recognised whose names nobody can list. */
+interface Likely {
+  /** A part of its name, or of its path. */
+  readonly name: RegExp;
+  readonly value: RegExp;
 }
 
 /** Ids are opaque (the specification gives integers for services and invoices only): numbers become text. */
@@ -163,6 +174,24 @@ const DOMAIN_NAMES = [
   ...["target_domain", "site", "website", "name"],
 ];
 
+/** A part of a path, whole: `user` of `user.mail` and `user_mail`, not of `username`. */
+const part = (...words: readonly string[]) => new RegExp(`(?:^|[._])(?:${words.join("|")})(?:$|[._])`);
+/** Who made a record is nobody that it is about; an address of the record itself is no address in it. */
+const ANOTHERS = part("by", "owner", "creator", "grantor", "granter", "inviter", "sender", "from", "self", "links?", "href");
+
+/** Who a grant is for. */
+const EMAIL: Likely = {
+  name: part("e?mail", "grantee", "member", "invitee", "invited", "recipient", "user", "login", "shared_with", "collaborator"),
+  value: /^[^\s@]+@[^\s@]+\.[^\s@]+$/,
+};
+/** Where events are sent. */
+const TARGET: Likely = {
+  name: part("url", "uri", "endpoint", "target", "callback", "destination", "address"),
+  value: /^https?:\/\//i,
+};
+/** Which website is moved. */
+const WEBSITE: Likely = { name: part("domain", "website", "site"), value: FITS.domain as RegExp };
+
 export const serviceForm: Form<ServiceRecord> = {
   noun: "a service",
   one: ["service", "order"],
@@ -224,6 +253,7 @@ export const planForm: Form<PlanRecord> = {
     price: ["amount", "list_price", "monthly_price", "cost"],
     billing_cycle: ["cycle", "period", "interval"],
   },
+  tellsApart: ["currency", "billing_cycle"],
   schema: z.object({
     id,
     plan_id: integer,
@@ -251,6 +281,7 @@ export const grantForm: Form<GrantRecord> = {
     permission: ["role", "access", "access_level", "level"],
     expires_at: ["expires", "expiry", "expiration", "expiration_date", "expires_on", "valid_until", "ends_at"],
   },
+  likely: { email: EMAIL },
   schema: z.object({ id, email: text, permission: text, expires_at: instant, created_at: instant }),
 };
 
@@ -259,6 +290,7 @@ export const webhookForm: Form<WebhookRecord> = {
   one: ["webhook", "subscription"],
   many: ["webhooks", "subscriptions"],
   aliases: { id: ["webhook_id", "subscription_id", "uuid"], url: ["endpoint"] },
+  likely: { url: TARGET },
   schema: z.object({ id, url: text, events: eventNames, created_at: instant }),
 };
 
@@ -294,6 +326,7 @@ export const migrationRequestForm: Form<MigrationRequestRecord> = {
     domain: DOMAIN_NAMES,
     order_id: ["service_id", "order.id", "service.id", "order", "service"],
   },
+  likely: { domain: WEBSITE },
   schema: z.object({ id, domain, order_id: text, status: text, created_at: instant }),
 };
 
@@ -336,9 +369,26 @@ function named<T>(form: Form<T>, said: Fields): Record<string, unknown> {
     const own = value[field];
     if (scalar(own) !== null || (field === "domain" && own !== undefined && !isObject(own))) continue;
     const fits = (found: unknown) => word(momentOf(found)) !== null && (FITS[field]?.test(word(found) ?? "") ?? true);
-    copy[field] = aliases.map((alias) => at(value, alias)).find(fits) ?? own;
+    copy[field] = aliases.map((alias) => at(value, alias)).find(fits) ?? likely(value, form.likely?.[field]) ?? own;
   }
   return copy;
+}
+
+/**
+ * The one value of a record that looks like a field under a name that may mean it; undefined where none does, or several
+ * differ: what a record is about is not guessed.
+ */
+function likely(value: Fields, sought: Likely | undefined): string | undefined {
+  if (sought === undefined) return undefined;
+  const held = Object.entries(value).flatMap(([name, inner]): (readonly [string, unknown])[] =>
+    isObject(inner) ? Object.entries(inner).map(([own, one]) => [`${name}.${own}`, one]) : [[name, inner]],
+  );
+  const found = held.flatMap(([name, one]) => {
+    const said = sought.name.test(name) && !ANOTHERS.test(name) ? word(one) : null;
+    return said !== null && sought.value.test(said) ? [said] : [];
+  });
+  const [only, ...others] = new Set(found);
+  return others.length === 0 ? only : undefined;
 }
 
 function at(value: unknown, path: string): unknown {

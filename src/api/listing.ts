@@ -50,14 +50,19 @@ async function* walk<T extends { readonly id: string }>(options: ListingOptions<
   for (let again = false; ; again = true) {
     const reading = new Reading(options, numbering);
     for await (const record of reading.read()) {
-      if (yielded.has(record.id)) continue;
-      yielded.add(record.id);
+      const row = rowOf(options.form, record);
+      if (yielded.has(row)) continue;
+      yielded.add(row);
       yield record;
     }
     if (reading.problem === undefined) return;
     if (again || !reading.mayHaveMoved) throw reading.problem;
   }
 }
+
+/** What is the same row of a list wherever it stands. */
+const rowOf = <T extends { readonly id: string }>({ tellsApart = [] }: Form<T>, record: T): string =>
+  tellsApart.length === 0 ? record.id : JSON.stringify([record.id, ...tellsApart.map((name) => record[name])]);
 
 /** Statuses by which a server says that there is no such page. */
 export const NO_PAGE: readonly number[] = [400, 404, 416, 422];
@@ -75,7 +80,7 @@ class Reading<T extends { readonly id: string }> {
   /** Pages that came. */
   #pages = 0;
   #first: Page | undefined;
-  #firstIds: readonly string[] = [];
+  #firstRows: readonly string[] = [];
   /** The first page was refused as one that does not exist. */
   #refusal: ApiError | undefined;
   /** The number that was asked for last. */
@@ -117,7 +122,7 @@ class Reading<T extends { readonly id: string }> {
 
   /** From the first page to the end. */
   async *#readOn(): AsyncGenerator<T> {
-    const { endpoint, maxPages, pageSize } = this.#options;
+    const { endpoint, form, maxPages, pageSize } = this.#options;
     let signs: readonly boolean[] = [];
     let before = "";
     let size: number | undefined;
@@ -135,7 +140,7 @@ class Reading<T extends { readonly id: string }> {
       const isFirst = this.#pages === 1;
       if (isFirst) {
         this.#first = page;
-        this.#firstIds = records.map(({ id }) => id);
+        this.#firstRows = records.map((record) => rowOf(form, record));
       }
       const promised = isPromised(signs);
       signs = nextSigns(page, { asked, pages: this.#pages, rows: this.#rows.size });
@@ -148,8 +153,8 @@ class Reading<T extends { readonly id: string }> {
         if (!isFirst) this.#afterLast = "nothing";
         break;
       }
-      const ids = JSON.stringify(records.map(({ id }) => id).sort());
-      if (ids === before) {
+      const rows = JSON.stringify(records.map((record) => rowOf(form, record)).sort());
+      if (rows === before) {
         this.#afterLast = "repetition";
         // Full pages alike: the server may ignore the number of the page and hide all rows but the first ones.
         const ignored = this.#pages === 2 && records.length >= pageSize && this.#start === 1;
@@ -157,7 +162,7 @@ class Reading<T extends { readonly id: string }> {
           this.problem = endless(endpoint, `Page ${asked} holds the same objects as page ${asked - 1}.`);
         break;
       }
-      before = ids;
+      before = rows;
       this.#fits ||= page.pages === this.#pages && fresh.length > 0;
       yield* fresh;
       size = page.size ?? size ?? records.length;
@@ -174,7 +179,7 @@ class Reading<T extends { readonly id: string }> {
    * account never looks empty, or without its first rows, to a caller that creates what is missing.
    */
   async #readPageZero(): Promise<readonly T[]> {
-    const { endpoint } = this.#options;
+    const { endpoint, form } = this.#options;
     if (this.#isSettled()) return [];
     const contradiction = this.#contradiction();
     const known = this.#numbering.first === 1;
@@ -187,7 +192,7 @@ class Reading<T extends { readonly id: string }> {
       return [];
     }
     const { records, fresh } = this.#take(page);
-    const apart = !records.some(({ id }) => this.#firstIds.includes(id));
+    const apart = !records.some((record) => this.#firstRows.includes(rowOf(form, record)));
     if (this.#refusal !== undefined || (apart && fresh.length > 0)) {
       this.#numbering.learn(0);
       // Counted from 0, the page with the number of pages is the one after the last. Pages 0 and 1 differ, so none is ignored.
@@ -242,8 +247,8 @@ class Reading<T extends { readonly id: string }> {
       if ("problem" in read) throw malformed(endpoint, { expected: read.problem, came: formOf(item) });
       return read.record;
     });
-    const fresh = records.filter(({ id }) => !this.#rows.has(id));
-    for (const { id } of fresh) this.#rows.add(id);
+    const fresh = records.filter((record) => !this.#rows.has(rowOf(form, record)));
+    for (const record of fresh) this.#rows.add(rowOf(form, record));
     if (page.total !== undefined && page.total < this.#rows.size) this.#totals = undefined;
     if (page.total !== undefined) this.#totals?.push(page.total);
     return { records, fresh };

@@ -17,7 +17,8 @@ export function quoteService(
     quote: { currency, list: null, billed: null, most, unknown },
   });
   if (typeof planned.plan_id !== "number") return unpriced("the plan is known only after apply");
-  const plan = plans.find((candidate) => candidate.plan_id === planned.plan_id);
+  const rows = plans.filter(({ plan_id: id }) => id === planned.plan_id);
+  const plan = rowFor(rows, currency, planned.term);
   if (plan === undefined) {
     const { quote } = unpriced(`plan ${planned.plan_id} is not in the list of plans`);
     if (plans.length === 0) return { quote };
@@ -38,6 +39,9 @@ export function quoteService(
     };
   }
   const list = listPrice(plan, currency);
+  const others = rows.filter((row) => fit(row, currency, planned.term) === 2).map((row) => listPrice(row, currency));
+  if (others.some((price) => price !== list))
+    return unpriced("the list has several prices for it", Math.max(...others.map((price) => price ?? 0)));
   const why = isUnnamed(plan) ? "the list names no currency for its price" : `the list has no price in ${currency}`;
   const cycles = cyclesOf(plan, planned.term);
   if (cycles !== 1) {
@@ -54,6 +58,16 @@ export function quoteService(
       : "the list has no discounted price in this currency";
   return { quote: { ...quote, unknown } };
 }
+
+/** How well a row of the list suits an order: 2, it has the price of the term; 1, a price in the currency; 0, neither. */
+function fit(row: PlanRecord, currency: string, term: ValueObject[string] | undefined): 0 | 1 | 2 {
+  if (listPrice(row, currency) === null) return 0;
+  return cyclesOf(row, term) === 1 ? 2 : 1;
+}
+
+/** Of the rows of one plan (some hosts list it once for each currency or cycle), the one that an order is priced by. */
+const rowFor = (rows: readonly PlanRecord[], currency: string, term: ValueObject[string] | undefined) =>
+  rows.toSorted((a, b) => fit(b, currency, term) - fit(a, currency, term))[0];
 
 /**
  * The undiscounted price of the plan's own cycle, in the API's own unit; null where the list does not have it in this
