@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import type { AttributeMeta } from "../kinds/attribute.ts";
 import type { Created, Kind } from "../kinds/kind.ts";
 import {
@@ -10,15 +11,18 @@ import {
   type Value,
   type ValueObject,
 } from "../model/index.ts";
-import { attributesOf, refreshed } from "./attributes.ts";
+import { attributesOf, isLeftOut, refreshed } from "./attributes.ts";
 
 /** What a change aims at, as attributes: the plan's values, and the declared ones where the plan did not know them yet. */
 
 const plannedValues = ({ after, after_unknown }: Change) => join(after ?? {}, after_unknown) as ValueObject;
 
 /** The attributes for which `value` gives one, in the kind's order. */
-function select(kind: Kind, value: (name: string, meta: AttributeMeta) => Value | undefined): JsonObject {
-  const entries = attributesOf(kind).map(([name, , meta]) => [name, value(name, meta)] as const);
+function select(
+  kind: Kind,
+  value: (name: string, meta: AttributeMeta, type: z.ZodType) => Value | undefined,
+): JsonObject {
+  const entries = attributesOf(kind).map(([name, type, meta]) => [name, value(name, meta, type)] as const);
   return Object.fromEntries(entries.filter(([, chosen]) => chosen !== undefined)) as JsonObject;
 }
 
@@ -65,11 +69,11 @@ export function createdAttributes(kind: Kind, planned: JsonObject, made: Created
  * hostform alone, as declared. The rest (a password, a permission) takes requests: the next plan shows it.
  */
 export function adoptedAttributes(kind: Kind, told: JsonObject, config: ValueObject): JsonObject {
-  return select(kind, (name, meta) => {
+  return select(kind, (name, meta, type) => {
     const known = told[name] ?? null;
     const declared = config[name] ?? meta.default ?? null;
-    const believed = meta.change === "recorded" || meta.change === "immutable";
-    return believed && known === null && !hasUnknown(declared) ? declared : known;
+    const believed = (meta.change === "recorded" && known === null) || isLeftOut(type, meta, known);
+    return believed && !hasUnknown(declared) ? declared : known;
   });
 }
 

@@ -52,7 +52,7 @@ export function refreshed(kind: Kind, recorded: JsonObject | undefined, { id, at
     const old = recorded?.[name] ?? null;
     const told = live[name] === undefined ? old : live[name];
     const remembered = meta.unreadable && recorded !== undefined;
-    const silent = remembered || (isEmpty(told) && !mayBeCleared(type, meta));
+    const silent = remembered || isLeftOut(type, meta, told);
     values[name] = meta.writeOnly ? null : silent || sameValue(meta, old, told) ? old : told;
   }
   values.id = id;
@@ -63,10 +63,11 @@ export function refreshed(kind: Kind, recorded: JsonObject | undefined, { id, at
  * A server that says nothing of what no object can be without, or of what cannot change, has left it out rather than
  * changed it (which fields records have is not specified, §2).
  */
-const isEmpty = (told: Value) => told === null || (Array.isArray(told) && told.length === 0);
-
-const mayBeCleared = (type: z.ZodType, meta: AttributeMeta) =>
-  meta.change !== "immutable" && (meta.change === undefined || type.safeParse(undefined).success);
+export function isLeftOut(type: z.ZodType, meta: AttributeMeta, told: Value): boolean {
+  const isEmpty = told === null || (Array.isArray(told) && told.length === 0);
+  const mayBeCleared = meta.change !== "immutable" && (meta.change === undefined || type.safeParse(undefined).success);
+  return isEmpty && !mayBeCleared;
+}
 
 /**
  * The attributes of the natural key that a live object does not show in a form that can be read, where it may be the declared

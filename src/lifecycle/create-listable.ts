@@ -154,7 +154,8 @@ async function named(
   context: CreateContext,
 ): Promise<Created> {
   // Whatever comes of looking: what only the answer could tell is kept.
-  const { id: _, ...told } = made.attributes;
+  const { id: _, ...answered } = made.attributes;
+  const told = Object.fromEntries(Object.entries(answered).filter(([, value]) => value !== null));
   const listed = await findAccepted(kind, change, planned, intent, context, told);
   const seen = Object.entries(listed.attributes).filter(([, value]) => value !== null);
   return { ...made, id: listed.id, attributes: { ...told, ...Object.fromEntries(seen) } };

@@ -14,6 +14,8 @@ export interface Evidence {
   readonly operation: string;
   readonly idempotency_key: string | null;
   readonly body: JsonObject | null;
+  /** The API accepted it, and its answer did not show what it made. Absent: the answer was lost. */
+  readonly accepted?: boolean;
   /** The objects that it may have made; null when the API has no call that shows the kind. */
   readonly candidates: readonly Candidate[] | null;
   /** Invoices of the candidates; without candidates, those of orders that no service shows. Null: the token may not read them. */
@@ -31,6 +33,8 @@ export interface Evidence {
 
 export interface Candidate {
   readonly id: string;
+  /** What tells it from others of its kind (an e-mail address, a domain); null where that cannot be read. */
+  readonly natural_key: string | null;
   readonly created_at: Json;
   readonly status: Json;
   readonly domain: Json;
@@ -70,7 +74,8 @@ export async function evidence(input: EvidenceInput): Promise<Evidence> {
     operation: pending.operation,
     idempotency_key: pending.idempotencyKey ?? null,
     body: pending.body ?? null,
-    candidates: made?.map(candidateOf) ?? null,
+    ...(pending.accepted && { accepted: true }),
+    candidates: made?.map((remote) => candidateOf(kind, remote)) ?? null,
     invoices: kind.creation === "listable" ? [] : await invoicesOf(input, made),
     ...(typeof domain === "string" && { available: await account.isAvailable(domain) }),
     verdict: verdictOf(input, made),
@@ -94,8 +99,9 @@ function verdictOf({ account, kind, prior }: EvidenceInput, made: readonly Remot
   return tellsOnce(kind, prior.attributes) ? "secret-lost" : "made";
 }
 
-const candidateOf = ({ id, attributes }: Remote): Candidate => ({
+const candidateOf = (kind: Kind, { id, attributes }: Remote): Candidate => ({
   id,
+  natural_key: kind.naturalKey(attributes) ?? null,
   created_at: attributes.created_at ?? null,
   status: attributes.status ?? null,
   domain: attributes.domain ?? null,

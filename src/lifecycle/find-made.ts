@@ -32,7 +32,7 @@ export async function findMade(
     const made = await newAndAlike(kind, sent, context);
     if (made.length === 0) continue;
     const only = certainlyMade(kind, sent, made, account.hostNow());
-    if (only === undefined) throw stopped(undecided({ kind, address: change.address }, made));
+    if (only === undefined) throw stopped(undecided({ kind, address: change.address }, sent, made));
     return only;
   }
   return undefined;

@@ -37,7 +37,7 @@ export function planPending(input: PlanInput, prior: Doubtful, ways: Ways): Plan
     return ways.create(then, kind.creation === "keyed" ? `${again}, with the same key` : again);
   }
   const only = certainlyMade(kind, prior, made, now);
-  if (only === undefined) return unchanged(input, prior.attributes, [undecided(input, made)]);
+  if (only === undefined) return unchanged(input, prior.attributes, [undecided(input, prior, made)]);
   if (tellsOnce(kind, prior.attributes)) {
     const text = `the answer to its creation was lost, and with it the secret: ${kind.noun} ${only.id} is deleted, another is made`;
     return ways.create(then, text, 2);

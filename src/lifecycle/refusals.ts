@@ -1,6 +1,7 @@
 import { importIdOf, type Kind, type Remote } from "../kinds/kind.ts";
 import { type Diagnostic, inQuotes, type JsonObject, UNKNOWN, type Value, type ValueObject } from "../model/index.ts";
 import { unreadableOf } from "./attributes.ts";
+import type { Sent } from "./doubt.ts";
 
 /** Why a resource is left alone, in words that name the ways out. One function per reason. */
 interface Subject {
@@ -164,14 +165,27 @@ export function pending({ kind, address }: Subject): Diagnostic {
 }
 
 /** Several objects could be what a create without known outcome made, or one that cannot be told from another's. */
-export function undecided({ kind, address }: Subject, candidates: readonly Remote[]): Diagnostic {
+export function undecided(
+  { kind, address }: Subject,
+  { attributes, private: mark }: Sent,
+  candidates: readonly Remote[],
+): Diagnostic {
   const ids = candidates.map(({ id }) => id).join(", ");
+  const one = candidates.length === 1;
+  const hidden = candidates.flatMap((live) => unreadableOf(kind, attributes, live.attributes));
+  const answer = mark.pending.accepted
+    ? `The API accepted a request for this ${kind.noun}; its answer does not show which one it made.`
+    : `A request for this ${kind.noun} left and its answer was lost.`;
+  const why =
+    hidden.length === 0
+      ? `nothing else tells whose ${one ? "it is" : "they are"}.`
+      : `the API shows no ${[...new Set(hidden)].join(", ")} of ${one ? "it" : "them"} that can be read.`;
   return {
     severity: "warning",
     code: "plan.pending",
-    summary: `It is not known whether ${address} is ${candidates.length === 1 ? `${kind.noun} ${ids}` : `one of the ${kind.noun}s ${ids}`}`,
-    detail: `A request for this ${kind.noun} left and its answer was lost. ${candidates.length === 1 ? "This one was" : "These were"} not there before; nothing else tells whose ${candidates.length === 1 ? "it is" : "they are"}.`,
-    ...(candidates.length === 1 && { object: importIdOfFirst(kind, candidates) }),
+    summary: `It is not known whether ${address} is ${one ? `${kind.noun} ${ids}` : `one of the ${kind.noun}s ${ids}`}`,
+    detail: `${answer} ${one ? "This one was" : "These were"} not there before; ${why}`,
+    ...(one && { object: importIdOfFirst(kind, candidates) }),
     fix: resolveIt(address),
     address,
   };

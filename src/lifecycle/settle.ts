@@ -1,7 +1,7 @@
 import { type Kind, matches, type Remote } from "../kinds/kind.ts";
 import { fail, inQuotes, type JsonObject, type ResourceState } from "../model/index.ts";
 import type { Account } from "./account.ts";
-import { refreshed } from "./attributes.ts";
+import { refreshed, unreadableOf } from "./attributes.ts";
 import { type Doubtful, settledMark } from "./doubt.ts";
 import { read } from "./read.ts";
 
@@ -29,7 +29,8 @@ export async function adopt(
 function refuseOther(kind: Kind, { address, attributes, private: { pending } }: Doubtful, live: JsonObject): void {
   const id = String(live.id);
   const before = pending.known?.includes(id);
-  const telling = kind.naturalKey(attributes) !== undefined;
+  // Of what the API does not show in a form that can be read, the user knows more.
+  const telling = kind.naturalKey(attributes) !== undefined && unreadableOf(kind, attributes, live).length === 0;
   if (!before && (!telling || matches(kind, attributes, live))) return;
   fail("usage", `Nothing was settled: ${kind.noun} ${id} is not what ${address} asked for`, {
     detail: before ? "It was there before the request left." : "It has another natural key than what was sent.",

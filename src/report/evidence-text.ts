@@ -11,9 +11,11 @@ export interface EvidenceReport {
   readonly operation: string;
   readonly idempotency_key: string | null;
   readonly body: JsonObject | null;
+  readonly accepted?: boolean;
   readonly candidates:
     | readonly {
         readonly id: string;
+        readonly natural_key: string | null;
         readonly created_at: Json;
         readonly status: Json;
         readonly domain: Json;
@@ -59,7 +61,7 @@ function linesOf(one: EvidenceReport, now: number): string[] {
   const age = (now - Date.parse(one.since)) / 1000;
   const ago = age >= 0 ? ` (${formatDuration(age)} ago)` : "";
   return [
-    `  ${escapeLine(one.operation)} left at ${escapeLine(one.since)}${ago}; its answer was lost`,
+    `  ${escapeLine(one.operation)} left at ${escapeLine(one.since)}${ago}; its answer ${one.accepted ? "does not show what it made" : "was lost"}`,
     ...(one.idempotency_key === null ? [] : [`  Idempotency-Key ${escapeLine(one.idempotency_key)}`]),
     ...(one.body === null ? [] : [`  Sent: ${escapeLine(JSON.stringify(one.body))}`]),
     ...candidateLines(one),
@@ -72,8 +74,8 @@ function linesOf(one: EvidenceReport, now: number): string[] {
 function candidateLines({ candidates }: EvidenceReport): string[] {
   if (candidates === null) return [];
   if (candidates.length === 0) return ["  The account shows nothing new that could be it."];
-  const told = candidates.map(({ id, created_at, status, domain, plan }) => {
-    const facts = [plan, domain, status, created_at].filter((fact) => fact !== null).map(String);
+  const told = candidates.map(({ id, natural_key: key, created_at, status, domain, plan }) => {
+    const facts = [plan, domain ?? key, status, created_at].filter((fact) => fact !== null).map(String);
     return `    ${escapeLine([id, ...facts].join("  "))}`;
   });
   return ["  New since then:", ...cut(told)];

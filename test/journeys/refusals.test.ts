@@ -178,32 +178,35 @@ describe("an approval", () => {
   });
 });
 
-describe.each(["free", "kept"] as const)("an order that was refused, at a host whose Idempotency-Keys are then %s (§4)", (refused_key) => {
-  const order = (more: object) => ({ project: "one", services: { www: { plan_id: 11, currency: "USD", ...more } } });
-  const BAD = order({ domain: "www.acme.example", coupon_code: "NONE" });
-  const start = () => startProject({ declare: BAD, sandbox: { profile: { refused_key } } });
+describe.each(["free", "kept"] as const)(
+  "an order that was refused, at a host whose Idempotency-Keys are then %s (§4)",
+  (refused_key) => {
+    const order = (more: object) => ({ project: "one", services: { www: { plan_id: 11, currency: "USD", ...more } } });
+    const BAD = order({ domain: "www.acme.example", coupon_code: "NONE" });
+    const start = () => startProject({ declare: BAD, sandbox: { profile: { refused_key } } });
 
-  it("is ordered once it is corrected, or once it is no longer refused, and only once", async () => {
-    const project = await start();
-    for (const _ of [1, 2]) expect(await project.run("apply", "--auto-approve")).toMatchObject({ code: 1 });
-    await project.declare(order({ domain: "www.acme.example" }));
-    const run = await project.run("apply", "--auto-approve");
-    expect(run.code, run.text).toBe(0);
-    expect(await project.run("plan", "--detailed-exitcode")).toMatchObject({ code: 0 });
-    expect(project.control.list("services").filter(({ customer_id }) => customer_id === 1)).toHaveLength(1);
-  });
-
-  it("is forgotten once it is no longer declared, and stands in nobody's way", async () => {
-    const vps = (name: string, more: object = {}) => ({
-      project: "one",
-      services: { [name]: { plan_id: 31, currency: "USD", ...more } },
+    it("is ordered once it is corrected, or once it is no longer refused, and only once", async () => {
+      const project = await start();
+      for (const _ of [1, 2]) expect(await project.run("apply", "--auto-approve")).toMatchObject({ code: 1 });
+      await project.declare(order({ domain: "www.acme.example" }));
+      const run = await project.run("apply", "--auto-approve");
+      expect(run.code, run.text).toBe(0);
+      expect(await project.run("plan", "--detailed-exitcode")).toMatchObject({ code: 0 });
+      expect(project.control.list("services").filter(({ customer_id }) => customer_id === 1)).toHaveLength(1);
     });
-    const project = await start();
-    await project.declare(vps("old", { coupon_code: "NONE" }));
-    expect(await project.run("apply", "--auto-approve")).toMatchObject({ code: 1 });
-    await project.declare(vps("new"));
-    const run = await project.run("apply", "--auto-approve");
-    expect(run.code, run.text).toBe(0);
-    expect((await project.run("state", "list")).out.trim()).toBe("hosting_service.new");
-  });
-});
+
+    it("is forgotten once it is no longer declared, and stands in nobody's way", async () => {
+      const vps = (name: string, more: object = {}) => ({
+        project: "one",
+        services: { [name]: { plan_id: 31, currency: "USD", ...more } },
+      });
+      const project = await start();
+      await project.declare(vps("old", { coupon_code: "NONE" }));
+      expect(await project.run("apply", "--auto-approve")).toMatchObject({ code: 1 });
+      await project.declare(vps("new"));
+      const run = await project.run("apply", "--auto-approve");
+      expect(run.code, run.text).toBe(0);
+      expect((await project.run("state", "list")).out.trim()).toBe("hosting_service.new");
+    });
+  },
+);

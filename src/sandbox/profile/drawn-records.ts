@@ -17,6 +17,9 @@ export function grants(draw: Draw, add: Add): void {
     "recipient",
     "invitee_email",
     "member.email",
+    "grantee",
+    "shared_with",
+    "collaborator.login",
   ];
   if (draw.once(0.45)) add(kind("grant", "fields", "email"), draw.oneOf(emails));
   if (draw.once(0.2)) add(kind("grant", "values", "email"), draw.oneOf(["upper", "capital"]));
@@ -37,6 +40,8 @@ export function webhooks(draw: Draw, add: Add): void {
   const names = ["signing_secret", "webhook_secret", "signingSecret", "secret_key", "shared_secret", "signing_key"];
   const rare = ["key", "token", "hmac_key", "signature_secret", "credentials.secret", "secret.value"];
   if (draw.once(0.5)) add(kind("webhook", "fields", "secret"), draw.oneOf(draw.once(0.3) ? rare : names));
+  if (draw.once(0.3))
+    add(kind("webhook", "fields", "url"), draw.oneOf(["endpoint", "target_url", "callback", "delivery.uri"]));
   if (draw.once(0.4)) add(kind("webhook", "values", "events"), draw.oneOf(["flags", "objects", "commas", "flags"]));
   if (draw.once(0.2)) {
     add(kind("webhook", "created"), {
@@ -58,7 +63,16 @@ export function accounts(draw: Draw, add: Add): void {
 
 /** 21: migration requests. */
 export function migrations(draw: Draw, add: Add): void {
-  const domains = ["domain_name", "domain.name", "hostname", "site", "fqdn", "website", "target_domain"];
+  const domains = [
+    "domain_name",
+    "domain.name",
+    "hostname",
+    "site",
+    "fqdn",
+    "website",
+    "target_domain",
+    "source_domain",
+  ];
   if (draw.once(0.4)) add(kind("migration_request", "fields", "domain"), draw.oneOf(domains));
   if (draw.once(0.1)) add(kind("migration_request", "values", "domain"), draw.oneOf(["upper", "website"]));
   if (draw.once(0.4)) {

@@ -31,7 +31,48 @@ describe("grants", () => {
   }
 });
 
+describe("who a grant is for, under a name that nobody has thought of", () => {
+  const email = "dev@acme.example";
+  it.each<[object, string | null]>([
+    [{ grantee: email }, email],
+    [{ sharedWith: email }, email],
+    [{ collaborator: { mail: email, name: "Dev" } }, email],
+    [{ user_login: email, member: email }, email],
+    [{ user: "dev", grantee: email, granted_by: "boss@acme.example", owner: { email: "boss@acme.example" } }, email],
+    [{ granted_by: "boss@acme.example" }, null],
+    [{ owner: { email: "boss@acme.example" } }, null],
+    [{ user: "one@acme.example", grantee: "two@acme.example" }, null],
+    [{ user: "dev" }, null],
+  ])("%j is %j", async (fields, expected) => {
+    get("/services/7/grants?page=1&per_page=100", { data: [{ id: 4, ...fields }], meta: { last_page: 1, total: 1 } });
+    expect(await setUp().client.grants.list("7").all()).toMatchObject([{ id: "4", email: expected }]);
+  });
+});
+
+describe("a plan that the list has once for each of its prices", () => {
+  const rows = ["USD", "GEL", "EUR"].flatMap((currency, i) =>
+    [11, 12].map((plan_id) => ({ plan_id, name: `Plan ${plan_id}`, currency, price: 100 * (i + 1) })),
+  );
+  it("is all of its rows, and the list is whole", async () => {
+    get("/plans?page=1&per_page=100", { data: rows, meta: { current_page: 1, last_page: 1, total: rows.length } });
+    const plans = await setUp().client.plans.list().all();
+    expect(plans.map(({ plan_id, currency, price }) => ({ plan_id, currency, price }))).toEqual(
+      rows.map(({ plan_id, currency, price }) => ({ plan_id, currency, price })),
+    );
+  });
+});
+
 describe("webhooks", () => {
+  it.each<[object, string | null]>([
+    [{ target_url: "https://acme.example/hook" }, "https://acme.example/hook"],
+    [{ delivery: { uri: "https://acme.example/hook" } }, "https://acme.example/hook"],
+    [{ callback: "https://acme.example/hook", links: { self: "https://api.example/1" } }, "https://acme.example/hook"],
+    [{ self_url: "https://api.example/1" }, null],
+  ])("are sent to the address in %j: %j", async (fields, url) => {
+    get("/webhooks?page=1&per_page=100", { data: [{ id: 4, ...fields }], meta: { last_page: 1, total: 1 } });
+    expect(await setUp().client.webhooks.list().all()).toMatchObject([{ id: "4", url }]);
+  });
+
   const hook = { id: "wh_1", url: "https://acme.example/hook", events: ["invoice.paid"] };
   const shapes: unknown[] = [
     { data: { ...hook, secret: "whsec-1" } },

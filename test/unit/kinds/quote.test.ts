@@ -24,6 +24,24 @@ describe("the price of an order", () => {
   it.each([
     ["is the plan's", order, [plan()], { list: 500, billed: 500, most: 500 }],
     [
+      "is that of its currency, where the list has the plan once for each",
+      { ...order, currency: "GEL" },
+      [plan(), plan({ currency: "GEL", price: 1300 })],
+      { list: 1300, billed: 1300, most: 1300 },
+    ],
+    [
+      "is that of its term, where the list has the plan once for each cycle",
+      { ...order, term: 12 },
+      [plan(), plan({ billing_cycle: "yearly", price: 5000 })],
+      { list: 5000, billed: 5000, most: 5000 },
+    ],
+    [
+      "is at most the highest, where the list has several for the same",
+      order,
+      [plan({ price: 700 }), plan(), plan({ currency: "GEL", price: 1300 })],
+      { list: null, billed: null, most: 700, unknown: "the list has several prices for it" },
+    ],
+    [
       "is what the agency pays",
       order,
       [plan({ manage_discount_percent: 10, price_after_discount: 450 })],

@@ -138,6 +138,7 @@ describe("what is adopted", () => {
     ],
     ["is its default, where nothing is declared", {}, {}, "deletion_policy", "prevent"],
     ["is not what takes a request: the next plan shows it", {}, { suspended: true }, "suspended", null],
+    ["is as declared, where no object can be without it", {}, { plan_id: 11 }, "plan_id", 11],
     ["is not what is not known yet", {}, { plan_id: UNKNOWN as never }, "plan_id", null],
     ["is nothing, where neither says anything", {}, {}, "plan_id", null],
   ])("%s", (_, told, config, name, expected) => {

@@ -205,7 +205,11 @@ describe("the answer to an order", () => {
     ["that never left", ["no"], [...SENT, "unmarked"]],
     ["that the API refused with 422, which uses up the key", ["answered", 422], [...SENT, "unmarked, next 2"]],
     ["that was refused by another status", ["answered", 403], [...SENT, "unmarked"]],
-    ["whose key the API refused: another order has it", ["answered", 422, "Idempotency-Key in use"], [...SENT, "unmarked"]],
+    [
+      "whose key the API refused: another order has it",
+      ["answered", 422, "Idempotency-Key in use"],
+      [...SENT, "unmarked"],
+    ],
     ["that was lost", ["maybe"], SENT],
   ])("%s", async (_, fails, happened) => {
     expect(await order({ fails })).toMatchObject({ ended: ["error api.server"], happened, asked: ["list"] });

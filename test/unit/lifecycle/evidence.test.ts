@@ -136,7 +136,14 @@ describe("the evidence", () => {
       idempotency_key: "key-1",
       body: ORDER,
       candidates: [
-        { id: "1001", created_at: at(-HOUR), status: "active", domain: "www.acme.example", plan: "Shared Start" },
+        {
+          id: "1001",
+          natural_key: "www.acme.example",
+          created_at: at(-HOUR),
+          status: "active",
+          domain: "www.acme.example",
+          plan: "Shared Start",
+        },
       ],
       invoices: [{ id: "31", number: "INV-31", order_id: "1001", total: 500, currency: "USD", status: "unpaid" }],
       verdict: "made",
@@ -147,7 +154,9 @@ describe("the evidence", () => {
     const bare = { id: "201", url: HOOK.url, events: HOOK.events } as JsonObject;
     const found = await look("hosting_webhook", HOOK, { live: [bare] });
     expect(found).toMatchObject({ idempotency_key: null, body: null, invoices: [] });
-    expect(found.candidates).toEqual([{ id: "201", created_at: null, status: null, domain: null, plan: null }]);
+    const natural_key = "https://hooks.acme.example/ invoice.paid";
+    const nothing = { created_at: null, status: null, domain: null, plan: null };
+    expect(found.candidates).toEqual([{ id: "201", natural_key, ...nothing }]);
   });
 
   it("has no invoices of what costs nothing: they are not even asked for", async () => {

@@ -31,6 +31,14 @@ describe("an object that the user names", () => {
     expect(found).not.toHaveProperty("private.pending");
   });
 
+  it("is believed where the API shows no natural key of it that can be read, and is as it was sent", async () => {
+    const found = await adopted(doubtful("hosting_webhook.a", HOOK), "201", [
+      { ...liveWebhook, url: null, events: [] },
+    ]);
+    expect(found).toMatchObject({ attributes: { id: "201", ...HOOK } });
+    expect(found).not.toHaveProperty("private.pending");
+  });
+
   it("keeps what the API never tells", async () => {
     const found = await adopted(doubtful("hosting_webhook.a", { ...HOOK, secret: "whsec" }), "201", [liveWebhook]);
     expect(found).toMatchObject({ attributes: { secret: "whsec" } });

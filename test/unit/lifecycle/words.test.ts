@@ -2,9 +2,10 @@
 // test/unit/lifecycle/words.test.ts`, then read the diff.
 import { expect, it } from "vitest";
 import type { Remote } from "../../../src/kinds/kind.ts";
+import type { Sent } from "../../../src/lifecycle/doubt.ts";
 import * as refusals from "../../../src/lifecycle/refusals.ts";
 import * as status from "../../../src/lifecycle/status.ts";
-import { type Diagnostic, type Job, type JsonObject, UNKNOWN } from "../../../src/model/index.ts";
+import { type Diagnostic, type Intent, type Job, type JsonObject, UNKNOWN } from "../../../src/model/index.ts";
 import { kindOf, liveGrant, liveService, remote } from "../../support/subjects.ts";
 
 const service = kindOf("hosting_service");
@@ -30,6 +31,11 @@ const S = (word: string | null | undefined, asked?: Job) => ({
   attributes: (word === undefined ? {} : { status: word }) as JsonObject,
   job: asked,
 });
+const sent = (more: Partial<Intent> = {}): Sent => ({
+  attributes: { service_id: "1001", email: "dev@acme.example" },
+  private: { pending: { since: "2026-11-21T10:00:00Z", operation: "createGrant", ...more } },
+});
+const hiddenGrant = remote({ ...liveGrant, email: null });
 const none = { left: [], unseen: [] };
 
 const cases = (): Readonly<Record<string, Diagnostic>> => ({
@@ -50,9 +56,10 @@ const cases = (): Readonly<Record<string, Diagnostic>> => ({
   "gone, import": refusals.gone({ ...A, importId: "9" }, "no longer exists", "import"),
   "gone, paid": refusals.gone({ ...A, prior, importId: "9" }, "no longer exists", "paid"),
   pending: refusals.pending(D),
-  "undecided, one": refusals.undecided(A, [s1]),
-  "undecided, one under a parent": refusals.undecided(G, [g1]),
-  "undecided, several": refusals.undecided(A, [s1, s2]),
+  "undecided, one": refusals.undecided(A, sent(), [s1]),
+  "undecided, one under a parent": refusals.undecided(G, sent(), [g1]),
+  "undecided, several": refusals.undecided(A, sent(), [s1, s2]),
+  "undecided, accepted and not readable": refusals.undecided(G, sent({ accepted: true }), [hiddenGrant]),
   renamed: refusals.renamed(A, 'hosting_service.b["x"]'),
   "lookalike, one": refusals.lookalike(A, [s1]),
   "lookalike, several": refusals.lookalike(A, [s1, s2]),

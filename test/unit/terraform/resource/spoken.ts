@@ -44,6 +44,8 @@ const PLAN: PlanRecord = {
   manage_discount_percent: null,
 } as unknown as PlanRecord;
 
+const SENT = { attributes: {}, private: { pending: { since: LONG_AGO, operation: "createService" } } };
+
 function refusalsOf(kind: Kind): Diagnostic[] {
   const subject = { kind, address: `${kind.noun} x` };
   const [one, two] = ["1", "2"].map((id) => remote({ id, ...(kind.parent && { [kind.parent]: "7" }) }));
@@ -58,8 +60,8 @@ function refusalsOf(kind: Kind): Diagnostic[] {
     refusals.existing(before, [one]),
     refusals.gone(before, "no longer exists", "paid"),
     refusals.pending(subject),
-    refusals.undecided(subject, [one]),
-    refusals.undecided(subject, [one, two]),
+    refusals.undecided(subject, SENT, [one]),
+    refusals.undecided(subject, SENT, [one, two]),
     refusals.lookalike(subject, [one]),
     refusals.lookalike(subject, [one, two]),
     refusals.lookalike(held, [one]),
