@@ -264,7 +264,7 @@ class Reading<T extends { readonly id: string }> {
       // A database may fail at the rows before the first one.
       if (!NO_PAGE.includes(status) && !(asked === 0 && status >= 500)) throw error;
       if (asked === this.#start) {
-        if (status !== 404 || this.#start === 0 || this.#numbering.first === 1) throw error;
+        if (this.#start === 0 || this.#numbering.first === 1) throw error;
         this.#refusal = error as ApiError;
       } else if (this.#refusal === undefined && (status >= 500 || (error as ApiError).serverMessage === undefined)) {
         // No word of the API's own: what fails may be a proxy, for a moment. The first page shows that the API is there.

@@ -138,7 +138,9 @@ function judge({ endpoint }: ApiRequest, reply: Reply): Verdict {
     return {
       code: "api.validation",
       summary: `The API refused the values of ${what} (422)`,
-      fix: "Correct the values named; if none is, the object is not in a state that allows it (a service that is not paid yet).",
+      fix: changes
+        ? "Correct the values named; if none is, the object is not in a state that allows it (a service that is not paid yet)."
+        : "Report it to the host: the request only reads, and nothing of it can be set.",
     };
   }
   if (status === 429) {

@@ -1,7 +1,7 @@
 import { importIdOf, type Kind, type Remote } from "../kinds/kind.ts";
 import { type Diagnostic, inQuotes, type JsonObject, UNKNOWN, type Value, type ValueObject } from "../model/index.ts";
 import { unreadableOf } from "./attributes.ts";
-import type { Sent } from "./doubt.ts";
+import { madeBetween, madeThen, type Sent } from "./doubt.ts";
 
 /** Why a resource is left alone, in words that name the ways out. One function per reason. */
 interface Subject {
@@ -176,9 +176,13 @@ export function undecided(
   const answer = mark.pending.accepted
     ? `The API accepted a request for this ${kind.noun}; its answer does not show which one it made.`
     : `A request for this ${kind.noun} left and its answer was lost.`;
+  const { since } = mark.pending;
+  const elsewhen = candidates.find((live) => madeBetween(live) !== undefined && !madeThen(mark.pending, live, 0));
   const why =
     hidden.length === 0
-      ? `nothing else tells whose ${one ? "it is" : "they are"}.`
+      ? elsewhen === undefined
+        ? `nothing else tells whose ${one ? "it is" : "they are"}.`
+        : `the API says that ${one ? "it" : elsewhen.id} was made at ${String(elsewhen.attributes.created_at)}, and the request left at ${since}. Does a clock differ?`
       : `the API shows no ${[...new Set(hidden)].join(", ")} of ${one ? "it" : "them"} that can be read.`;
   return {
     severity: "warning",

@@ -154,7 +154,9 @@ async function settleAdopted(
     });
   }
   await store.put(adopted);
-  const lost = tellsOnce(kind, adopted.attributes) ? " Its secret was lost and cannot be recovered." : "";
+  const lost = tellsOnce(kind, adopted.attributes)
+    ? " Its secret was lost and cannot be recovered. For another one, remove the block, apply, put it back and apply again."
+    : "";
   const text = `${address} is ${kind.noun} ${String(adopted.attributes.id)}.${lost}`;
   tell(invocation, { address, settled: "adopted", id: String(adopted.attributes.id) }, text);
   return 0;

@@ -58,6 +58,7 @@ export const PROFILE_SETS = {
     timestamps: "micros_z",
     money: "major",
     replay: "ok",
+    refused_key: "kept",
     key_retention: "ten_minutes",
     event_data: "nested",
     backoff: "minutes",

@@ -92,7 +92,7 @@ const envelopes: Record<string, { whole: boolean; wrap: (rows: readonly unknown[
 interface Host {
   readonly first: 0 | 1;
   readonly size: number;
-  readonly pastEnd: "empty" | "404" | "repeats";
+  readonly pastEnd: "empty" | "404" | "422" | "repeats";
   /** Page 0 of a host that counts from 1. */
   readonly zero: "422" | "500" | "first" | "empty";
   readonly empty: "[]" | "null" | "{}" | "nothing";
@@ -112,7 +112,7 @@ const refused = (status: number) =>
 function answer({ first, size, pastEnd, zero, empty, wrap }: Host, all: readonly object[], asked: number): unknown {
   if (asked < first && zero !== "first" && zero !== "empty") throw refused(Number(zero));
   const last = first + Math.max(1, Math.ceil(all.length / size)) - 1;
-  if (asked > last && pastEnd === "404") throw refused(404);
+  if (asked > last && (pastEnd === "404" || pastEnd === "422")) throw refused(Number(pastEnd));
   const page = asked < first && zero === "first" ? first : pastEnd === "repeats" ? Math.min(asked, last) : asked;
   const rows = page < first ? [] : all.slice((page - first) * size, (page - first + 1) * size);
   const body = wrap(rows, statements({ rows, page, first, size, count: all.length }));
@@ -215,7 +215,7 @@ describe("every envelope, wherever pages are counted from and whatever comes aft
     const host = fc.record({
       first: fc.constantFrom(0 as const, 1 as const),
       size: fc.integer({ min: 1, max: 8 }),
-      pastEnd: fc.constantFrom("empty" as const, "404" as const, "repeats" as const),
+      pastEnd: fc.constantFrom("empty" as const, "404" as const, "422" as const, "repeats" as const),
       zero: fc.constantFrom("422" as const, "500" as const, "first" as const, "empty" as const),
       empty: fc.constantFrom("[]" as const, "null" as const, "{}" as const, "nothing" as const),
     });

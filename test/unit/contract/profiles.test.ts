@@ -41,6 +41,7 @@ describe("the table of switches", () => {
       "registrant",
       "money",
       "replay",
+      "refused_key",
       "key_retention",
       "event_data",
       "backoff",

@@ -59,6 +59,9 @@ const cases = (): Readonly<Record<string, Diagnostic>> => ({
   "undecided, one": refusals.undecided(A, sent(), [s1]),
   "undecided, one under a parent": refusals.undecided(G, sent(), [g1]),
   "undecided, several": refusals.undecided(A, sent(), [s1, s2]),
+  "undecided, made at another time": refusals.undecided(G, sent(), [
+    remote({ ...liveGrant, created_at: "2026-11-21T07:00:00Z" }),
+  ]),
   "undecided, accepted and not readable": refusals.undecided(G, sent({ accepted: true }), [hiddenGrant]),
   renamed: refusals.renamed(A, 'hosting_service.b["x"]'),
   "lookalike, one": refusals.lookalike(A, [s1]),

@@ -21,7 +21,7 @@ const GAPS: readonly Gap[] = [
   },
   { title: "3 headers and body of a 429", switches: ["rate_headers", "retry_after", "too_many"] },
   { title: "4 field errors of a 422", switches: ["field_errors"] },
-  { title: "5 bodies of 400 and 409, replay", switches: ["error_bodies", "replay"] },
+  { title: "5 bodies of 400 and 409, replay", switches: ["error_bodies", "replay", "refused_key"] },
   { title: "6 service status", switches: ["status"] },
   { title: "7 provisioning_status", switches: ["provisioning"] },
   { title: "8 creation response", switches: ["creation", "unwrapped"] },
