@@ -59,14 +59,15 @@ export function refreshed(kind: Kind, recorded: JsonObject | undefined, { id, at
   return values;
 }
 
+const isEmpty = (told: Value) => told === null || (Array.isArray(told) && told.length === 0);
+
 /**
  * A server that says nothing of what no object can be without, or of what cannot change, has left it out rather than
  * changed it (which fields records have is not specified, §2).
  */
 export function isLeftOut(type: z.ZodType, meta: AttributeMeta, told: Value): boolean {
-  const isEmpty = told === null || (Array.isArray(told) && told.length === 0);
   const mayBeCleared = meta.change !== "immutable" && (meta.change === undefined || type.safeParse(undefined).success);
-  return isEmpty && !mayBeCleared;
+  return isEmpty(told) && !mayBeCleared;
 }
 
 /**
