@@ -28,7 +28,7 @@ export interface Surroundings {
 /** What was last recorded of the object while a change was applied. */
 export interface Latest {
   resource: ResourceState | undefined;
-  /** Nothing of it is left: what was begun came to nothing. */
+  /** Without a resource: what was begun came to nothing. Absent: nothing was begun. */
   isDropped?: boolean;
 }
 
@@ -78,7 +78,6 @@ export function applyContext(
       }
       first = false;
       latest.resource = resource;
-      latest.isDropped = false;
     },
     drop: async () => {
       latest.resource = undefined;

@@ -81,6 +81,7 @@ describe("a create", () => {
     });
     expect(sent).toEqual(["deleteWebhook", "createWebhook"]);
     expect(shown(answer)).toEqual({ id: null, mark: { host: "here" }, said: ["error api.server"] });
+    expect(answer.state, "as it was").toMatchObject(HOOK);
     const read = await readResource(kind, answer.state ?? {}, answer.mark, front);
     expect(read).toEqual({ state: null, mark: {}, diagnostics: [] });
   });
