@@ -9,9 +9,9 @@ import { ADDRESSES, YAML } from "../support/terraform-all-kinds.ts";
 const PASSWORD = "correct horse battery";
 
 /** A folder with the declaration, and without any configuration of Terraform's. */
-async function startProject(declaration: object, install: "mirror" | "running" = "running"): Promise<Terraform> {
+async function startProject(declaration: object): Promise<Terraform> {
   const terraform = await startTerraform({
-    install,
+    install: "running",
     tokens: { OWN_TOKEN: "customer", OWN_HOSTING_TOKEN: "customer" },
     env: { HOSTFORM_PROJECT: undefined, TF_VAR_password: PASSWORD, HOOK_PATH: "a/$${b}" },
   });
@@ -61,7 +61,7 @@ const ODD = {
 
 describe.skipIf(noTerraform !== undefined)(titled("export to Terraform"), { timeout: 90_000 }, () => {
   it("passes an account with all kinds over: the state plans without a change", async () => {
-    const project = await startProject(ODD, "mirror");
+    const project = await startProject(ODD);
     await hostform(project, "apply", "--auto-approve");
     const before = await readFile(path.join(project.dir, "hosting.tfstate"), "utf8");
     project.sent();

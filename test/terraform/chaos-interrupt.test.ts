@@ -80,7 +80,7 @@ describe.skipIf(skipped)(titled("an apply that is interrupted"), { timeout: 60_0
       ["", String(orders(terraform)[0]?.id)],
     ]);
     await expectNobodyLeft(terraform);
-    await expectThreeInTheEnd(terraform);
+    await terraform.served(() => expectThreeInTheEnd(terraform));
   });
 
   it("twice: Terraform leaves at once, and the next apply knows of the order", async () => {
@@ -94,6 +94,6 @@ describe.skipIf(skipped)(titled("an apply that is interrupted"), { timeout: 60_0
     letGo();
     await expectNobodyLeft(terraform);
     expect(orders(terraform)).toHaveLength(1);
-    await expectThreeInTheEnd(terraform);
+    await terraform.served(() => expectThreeInTheEnd(terraform));
   });
 });

@@ -54,7 +54,7 @@ describe.skipIf(noTerraform !== undefined)(titled("HCL"), { timeout: 90_000 }, (
   });
 
   it("of the pages is valid", async () => {
-    const terraform = await startTerraform({ install: "mirror" });
+    const terraform = await startTerraform({ install: "running" });
     const [roots, rest] = [blocks.filter(([, text]) => isRoot(text)), blocks.filter(([, text]) => !isRoot(text))];
     expect([roots.length > 1, rest.length > 8]).toEqual([true, true]);
     await writeModules(terraform, rest);
@@ -91,7 +91,7 @@ function idHere(terraform: Terraform, address: string, shown: string): string {
 describe.skipIf(noTerraform !== undefined)(titled("the examples of the provider's pages"), { timeout: 120_000 }, () => {
   it("can be applied, imported in both ways, and looked up", async () => {
     const terraform = await startTerraform({
-      install: "mirror",
+      install: "running",
       env: { TF_VAR_shop_password: "correct horse battery" },
     });
     for (const type of TYPES) await terraform.write(read(`resources/${type}/resource.tf`), `${type}.tf`);

@@ -44,7 +44,7 @@ resource "hosting_service" "other" {
 
 describe.skipIf(noTerraform !== undefined)(titled("secrets in Terraform"), { timeout: 60_000 }, () => {
   it("a write-only password is in no file, whatever is done with it", async () => {
-    const terraform = await startTerraform({ env: { TF_VAR_password: PASSWORD } });
+    const terraform = await startTerraform({ install: "running", env: { TF_VAR_password: PASSWORD } });
     await terraform.write(SITE);
     const texts: string[] = [];
     const keep = ({ text }: { text: string }) => texts.push(text);
@@ -74,7 +74,7 @@ describe.skipIf(noTerraform !== undefined)(titled("secrets in Terraform"), { tim
   });
 
   it("a sign-on address arrives where it is used, and is in no file", async () => {
-    const terraform = await startTerraform({ env: { TF_VAR_password: PASSWORD } });
+    const terraform = await startTerraform({ install: "running", env: { TF_VAR_password: PASSWORD } });
     await terraform.write(SITE + SIGN_ON);
     const applied = await terraform.applied();
     const again = await terraform.plan();
