@@ -9,9 +9,22 @@ process.env.NODE_COMPILE_CACHE ??= path.join(import.meta.dirname, "node_modules/
  * What only computes: no server, no patched network, no environment, nothing to clear away. These files share processes. A
  * test that needs more than that belongs elsewhere, or takes its folder off this list.
  */
-const PURE = ["model", "declare", "engine", "expression", "kinds", "lifecycle", "report", "sandbox"].map(
-  (folder) => `test/unit/${folder}/**/*.test.ts`,
-);
+const PURE = [
+  "model",
+  "declare",
+  "engine",
+  "expression",
+  "kinds",
+  "lifecycle",
+  "report",
+  "sandbox",
+  "schemas",
+  "terraform/calls",
+  "terraform/codec",
+  "terraform/functions",
+  "terraform/resource",
+  "terraform/schema",
+].map((folder) => `test/unit/${folder}/**/*.test.ts`);
 
 /** What takes longest comes first, so that at the end no worker waits for the last of them: files, then folders. */
 const LONGEST = [
