@@ -6,16 +6,18 @@ import { BaseSequencer } from "vitest/node";
 process.env.NODE_COMPILE_CACHE ??= path.join(import.meta.dirname, "node_modules/.cache/hostform-tests");
 
 /**
- * What only computes: no server, no patched network, no environment, nothing to clear away. These files share processes. A
- * test that needs more than that belongs elsewhere, or takes its folder off this list.
+ * What needs no process of its own: no patched network, no environment. These files share processes. A
+ * test that needs more than that belongs elsewhere, or takes its folder off this list. What a support module opens for them it
+ * closes by `onTestFinished`: a hook at its top level runs for the first file of a process alone.
  */
-const PURE = [
+export const PURE = [
   "model",
   "declare",
   "engine",
   "expression",
   "kinds",
   "lifecycle",
+  "record",
   "report",
   "sandbox",
   "schemas",

@@ -2,20 +2,14 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import { type Ledger, MemoryLedger, SharedLedger } from "../../src/api/index.ts";
 import { windowFile } from "../../src/api/window-file.ts";
-
-const cleanUp: (() => void)[] = [];
-
-afterEach(() => {
-  for (const one of cleanUp.splice(0).toReversed()) one();
-});
 
 /** A folder of the test's own. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(path.join(tmpdir(), "hostform-state-"));
-  cleanUp.push(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
@@ -40,7 +34,7 @@ export const LEDGERS: readonly (readonly [name: string, newToken: () => Token])[
           windowFile(() => file),
           who,
         );
-        cleanUp.push(() => ledger.close());
+        onTestFinished(() => ledger.close());
         return ledger;
       };
     },

@@ -1,5 +1,5 @@
 /** Starts sandboxes on a clock that only the test moves, and speaks to them over HTTP. */
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import type { Sandbox, SandboxOptions } from "../../../src/sandbox/index.ts";
 import { startSandbox } from "../../support/sandbox.ts";
 
@@ -29,16 +29,10 @@ export interface Running {
   send(method: string, path: string, sending?: Sending): Promise<Answer>;
 }
 
-const open: Sandbox[] = [];
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((sandbox) => sandbox.close()));
-});
-
 /** A sandbox that is closed after the test, without rate limit unless the options set one. */
 export async function start(options: SandboxOptions = {}): Promise<Running> {
   const sandbox = await startSandbox({ clock: { now: () => START }, rateLimit: 0, ...options });
-  open.push(sandbox);
+  onTestFinished(() => sandbox.close());
   return { sandbox, send: (method, path, sending) => send(sandbox, method, path, sending) };
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { excuseViolations } from "../../support/sandbox.ts";
 import { ORDER, start } from "./harness.ts";
 
 /** A wait that lasts until the test ends it. */
@@ -36,7 +37,8 @@ describe("Idempotency-Key (§4, §7)", () => {
   });
 
   test("so does one with another body, valid or not: the specification does not compare", async () => {
-    const { send } = await start();
+    const { send, sandbox } = await start();
+    excuseViolations(sandbox, "the first answer is given to a body that the document does not allow");
     const first = await send("POST", "/services", { key: "k", body: ORDER });
     for (const sending of [{ body: { ...ORDER, domain: "other.example" } }, { body: {} }, { raw: "{" }]) {
       expect((await send("POST", "/services", { key: "k", ...sending })).text).toBe(first.text);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { excuseViolations } from "../../support/sandbox.ts";
 import { activeService, start } from "./harness.ts";
 
 interface Row {
@@ -16,6 +17,7 @@ describe("pagination (§4)", () => {
   ];
   test.each(sizes)("gives $why", async ({ query, items, perPage }) => {
     const { send, sandbox } = await start();
+    if (query.endsWith("=")) excuseViolations(sandbox, "the document knows no empty parameter");
     sandbox.control.seedServices({ count: 120 });
     const { status, body } = await send("GET", `/services${query}`);
     expect(status).toBe(200);

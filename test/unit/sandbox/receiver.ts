@@ -1,8 +1,8 @@
 /** A receiver of events on the loopback interface, closed after the test. */
-import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
+import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 
 export interface Received {
   readonly method: string;
@@ -22,15 +22,6 @@ export interface Receiver {
 /** A status that leaves the sender waiting. */
 export const NEVER = -1;
 
-const open: Server[] = [];
-
-afterEach(async () => {
-  for (const server of open.splice(0)) {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  }
-});
-
 /** Answers every request with what `answer` says: a status, or a status with headers. Default 204. */
 export async function startReceiver(
   answer: (request: Received, nth: number) => number | [status: number, headers: Record<string, string>] = () => 204,
@@ -47,7 +38,10 @@ export async function startReceiver(
     if (status === NEVER) return;
     response.writeHead(status, more).end();
   });
-  open.push(server);
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
