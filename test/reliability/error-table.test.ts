@@ -33,7 +33,7 @@ type Outcome =
 const LATER = [5_000, 660_000, 172_800_000] as const;
 
 /** What is to come of a cell. */
-function expected({ knowledge, processed }: Row, create: Create): Outcome {
+function expected({ knowledge, processed, holds }: Row, create: Create): Outcome {
   const { creation, secret, nameless } = create;
   if (knowledge === "refused") return "refused";
   if (creation === "blind") return knowledge === "empty" ? "itself" : "asks";
@@ -42,7 +42,8 @@ function expected({ knowledge, processed }: Row, create: Create): Outcome {
   if (creation === "listable") return processed && !secret ? "itself" : "again";
   // The list decides, as far as it can tell.
   if (!processed) return "again";
-  return nameless ? "asks" : "adopted";
+  if (nameless) return "asks";
+  return holds ? "itself" : "adopted";
 }
 
 const requestsBefore = new Map<string, Promise<number>>();

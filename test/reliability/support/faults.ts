@@ -24,6 +24,8 @@ export interface Row {
   readonly knowledge: Knowledge;
   /** Whether the API has carried it out. */
   readonly processed: boolean;
+  /** The rate limit holds the next sending for longer than the key of an order is trusted: the run looks instead. */
+  readonly holds?: true;
   arrange(place: Place, target: Target): void;
 }
 
@@ -62,7 +64,7 @@ export const ROWS: readonly Row[] = [
     doubtful(`HTML page with status ${status}`, "a proxy's refusal says nothing of what the API has done", {
       status,
       ...HTML,
-    }),
+    }).map((row): Row => (status === 429 ? { ...row, holds: true } : row)),
   ),
   ...doubtful("409", "§7: a request with the same key is in progress; without a key, anything may be", { status: 409 }),
   ...[500, 502, 503, 504].flatMap((status) =>
