@@ -50,16 +50,16 @@ export function refreshed(kind: Kind, recorded: JsonObject | undefined, { id, at
   const values: Record<string, Json> = {};
   for (const [name, type, meta] of attributesOf(kind)) {
     const old = recorded?.[name] ?? null;
-    const told = live[name] === undefined ? old : live[name];
+    const shown = live[name] === undefined ? old : live[name];
     const remembered = meta.unreadable && recorded !== undefined;
-    const silent = remembered || isLeftOut(type, meta, told);
-    values[name] = meta.writeOnly ? null : silent || sameValue(meta, old, told) ? old : told;
+    const silent = remembered || isLeftOut(type, meta, shown);
+    values[name] = meta.writeOnly ? null : silent || sameValue(meta, old, shown) ? old : shown;
   }
   values.id = id;
   return values;
 }
 
-const isEmpty = (told: Value) => told === null || (Array.isArray(told) && told.length === 0);
+const isEmpty = (value: Value) => value === null || (Array.isArray(value) && value.length === 0);
 
 /**
  * A server that says nothing of what no object can be without, or of what cannot change, has left it out rather than

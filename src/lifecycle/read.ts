@@ -116,7 +116,7 @@ async function readRecorded(account: Account, kind: Kind, prior: ResourceState, 
   return present(kind, prior.attributes, found);
 }
 
-/** What cannot be seen is taken to be as it was recorded, in the phase that its attributes tell. */
+/** What cannot be seen is taken to be as it was recorded, in the phase that its attributes show. */
 const asRecorded = ({ settings }: Account, kind: Kind, { attributes }: ResourceState) =>
   ({ status: "present", attributes, phase: kind.phase?.(attributes, settings) ?? "live" }) as const;
 
@@ -197,7 +197,7 @@ function refuseStranger(kind: Kind, recorded: JsonObject, { id, attributes }: Re
 }
 
 /**
- * In what an object is certainly not the recorded one, as a sentence. When it was made tells one from another; where the host
+ * In what an object is certainly not the recorded one, as a sentence. The time of creation distinguishes two; where the host
  * does not say, for what is paid, the natural key does.
  */
 function differenceOf(kind: Kind, recorded: JsonObject, live: JsonObject): string | undefined {

@@ -34,7 +34,7 @@ describe("what a live object does not show of its natural key", () => {
     expect(unreadableOf(webhook, liveWebhook, live)).toEqual(names);
   });
 
-  it("is nothing where something else tells that it is another", () => {
+  it("is nothing where something else shows that it is another", () => {
     const live = { ...liveWebhook, events: [] };
     expect(unreadableOf({ ...webhook, alike: () => false }, liveWebhook, live)).toEqual([]);
     expect(unreadableOf({ ...webhook, alike: () => true }, liveWebhook, live)).toEqual(["events"]);
@@ -50,7 +50,7 @@ describe("in what a live object is not the one that was ordered", () => {
     ["the same domain in another notation", { domain: "WWW.Acme.example" }, undefined],
     ["a plan that is not shown", { plan_id: null }, undefined],
     ["a coupon that was not asked for", { coupon_code: "TEN" }, undefined],
-    ["a term, which hosts tell in words of their own", { term: 1 }, undefined],
+    ["a term, which hosts write in words of their own", { term: 1 }, undefined],
     ["what can be changed", { suspended: false }, undefined],
   ])("%s", (_, live, name) => {
     expect(differing(service, planned, remote({ id: "1001", ...planned, ...live }))).toBe(name);

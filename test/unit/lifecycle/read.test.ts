@@ -152,7 +152,7 @@ describe("reading", () => {
     expect(seen.status === "present" ? [] : seen.alike?.map(({ id }) => id)).toEqual(alike);
   });
 
-  it("reads no list of plans where the domain tells what there is", async () => {
+  it("reads no list of plans where the domain decides", async () => {
     const fake = fakeAccount(service, remote({ ...liveService, domain: "other.example" }));
     fake.plans = "refused";
     expect(await read(fake.account, { kind: fake.kind, prior: undefined, config: { domain: "a.example" } })).toEqual({
@@ -218,11 +218,26 @@ describe("reading", () => {
     ["whose time is rounded", { created_at: "2026-11-21T10:00:00.750Z" }, { created_at: "2026-11-21T10:00:01Z" }],
     ["made later", {}, { created_at: "2026-11-21T10:00:10Z" }, "It was made at 2026-11-21T10:00:10Z"],
     ["made earlier", {}, { created_at: "2026-11-20T10:00:00Z" }, "It was made at 2026-11-20T10:00:00Z"],
-    ["of which only the day was told, and it was that day", { created_at: "2026-11-21" }, {}],
-    ["of which only the day was told, and it was the day before", { created_at: "2026-11-20" }, {}, "It was made at"],
-    ["of which only the day was told, and it was the day after", { created_at: "2026-11-22" }, {}, "It was made at"],
-    ["of which only the day is told, and it is that day", {}, { created_at: "2026-11-21" }],
-    ["of which only the day is told, and it is another", {}, { created_at: "2026-11-22" }, "It was made at 2026-11-22"],
+    ["of which only the day was recorded, and it was that day", { created_at: "2026-11-21" }, {}],
+    [
+      "of which only the day was recorded, and it was the day before",
+      { created_at: "2026-11-20" },
+      {},
+      "It was made at",
+    ],
+    [
+      "of which only the day was recorded, and it was the day after",
+      { created_at: "2026-11-22" },
+      {},
+      "It was made at",
+    ],
+    ["of which only the day is shown, and it is that day", {}, { created_at: "2026-11-21" }],
+    [
+      "of which only the day is shown, and it is another",
+      {},
+      { created_at: "2026-11-22" },
+      "It was made at 2026-11-22",
+    ],
     [
       "of that day with another domain: it may have been changed",
       {},
@@ -237,7 +252,7 @@ describe("reading", () => {
       "It is other.example; the recorded one was www.acme.example.",
     ],
     [
-      "of which it was not told when, with another domain",
+      "recorded without a time, with another domain",
       { created_at: null },
       { domain: "other.example" },
       "It is other.example",
