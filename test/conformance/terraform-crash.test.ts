@@ -23,10 +23,10 @@ const AFTERMATHS: readonly (Remains & { what: string; state: boolean; hours?: nu
   { what: ", on another machine, the state not pushed", journal: false, state: false },
 ];
 
-/** What `npm test` takes of the effects: each of them right after the kill; of what comes later a third each, and the last. */
+/** What `npm test` takes of the effects: each of them right after the kill; of what comes later a fifth each, and the last. */
 const sampled = (effects: readonly string[], aftermath: number) =>
   [...effects.entries()].filter(
-    ([at]) => LONG || aftermath === 0 || at % 3 === aftermath % 3 || at === effects.length - 1,
+    ([at]) => LONG || aftermath === 0 || at % 5 === aftermath % 5 || at === effects.length - 1,
   );
 
 async function effectsOf(subject: Subject, course: Course, life = new Life()): Promise<readonly string[]> {
@@ -36,6 +36,12 @@ async function effectsOf(subject: Subject, course: Course, life = new Life()): P
 
 describe.each([...kinds.values()])("$type", (kind) => {
   describe.each(coursesOf(kind))("$name", (course) => {
+    let counted: Promise<readonly string[]> | undefined;
+    const ofCourse = () => {
+      counted ??= begin(kind, course).then((subject) => effectsOf(subject, course));
+      return counted;
+    };
+
     it("ends well when nothing goes wrong", async () => {
       const subject = await begin(kind, course);
       await subject.apply(course.declared(subject), course.options);
@@ -45,7 +51,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
     // Without the journal the account is all there is: that is about what is made.
     const aftermaths = LONG || course.name.startsWith("create") ? AFTERMATHS : AFTERMATHS.slice(0, 3);
     it.each(aftermaths)("killed before any effect$what", async (aftermath) => {
-      const effects = await effectsOf(await begin(kind, course), course);
+      const effects = await ofCourse();
       const failures: string[] = [];
       for (const [at, effect] of sampled(effects, aftermaths.indexOf(aftermath))) {
         const subject = await begin(kind, course);
@@ -75,7 +81,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
     // The square of the kills: not generated, rather than skipped, in a short run.
     if (!LONG) return;
     it("killed before any effect, and again", async () => {
-      const effects = await effectsOf(await begin(kind, course), course);
+      const effects = await ofCourse();
       const failures: string[] = [];
       for (const [at] of effects.entries()) {
         for (let second = 1; ; second++) {
