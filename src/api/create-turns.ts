@@ -46,8 +46,8 @@ export interface CreateTurn {
   earlier(of: CreateNote, since: number): EarlierCreate | undefined;
   /** Notes that the create leaves now, or again: the others see what is killed from here on. */
   begin(of: CreateNote, at: number): void;
-  /** How it ended. `nothing`: it certainly made nothing. Without a call of it the outcome stays `unknown`. */
-  end(outcome: "made" | "unknown" | "nothing"): void;
+  /** How it ended. `nothing`: it certainly made nothing. Without a call of it the outcome is unknown to the others. */
+  end(outcome: "made" | "nothing"): void;
 }
 
 /**
@@ -75,9 +75,10 @@ const CREATES_IN_A_ROW = 20;
 const PAUSE_FOR_OTHERS_MS = 3 * ASK_AGAIN_MS;
 /** From then on it is said that there is something to wait for. */
 const SAY_AFTER_MS = 5_000;
+const DAY_MS = 86_400_000;
 /** A create that is older than this, nobody asks about any more. */
-const KEPT_MS = 30 * 24 * 3_600_000;
-const KEPT_OF_SANDBOXES_MS = 24 * 3_600_000;
+const KEPT_MS = 30 * DAY_MS;
+const KEPT_OF_SANDBOXES_MS = DAY_MS;
 
 /** Not synced: a process that dies loses nothing by it, and after a power failure no request is under way. */
 const PRAGMAS = "PRAGMA busy_timeout = 2000; PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF";
@@ -119,7 +120,7 @@ export interface CreateTurnsOptions {
  * begun (`FILE`). Nothing is judged by a clock. Where the files cannot be used, creates go on without them: that is said once.
  */
 export class SharedCreateTurns implements CreateTurns {
-  readonly isResettable: boolean;
+  readonly isResettable: boolean | undefined;
   readonly #file: DatabaseFile<Statements>;
   readonly #place: string;
   readonly #options: CreateTurnsOptions;
@@ -134,7 +135,7 @@ export class SharedCreateTurns implements CreateTurns {
 
   /** @param place the database file. */
   constructor(place: string, options: CreateTurnsOptions) {
-    this.isResettable = options.isResettable ?? false;
+    this.isResettable = options.isResettable;
     this.#place = place;
     this.#options = options;
     this.#file = new DatabaseFile(() => place, {
@@ -156,11 +157,9 @@ export class SharedCreateTurns implements CreateTurns {
 
   async run<T>(work: (turn: CreateTurn) => Promise<T>, signal?: AbortSignal): Promise<T> {
     await this.#enter(signal);
-    const turn = this.#turn();
     try {
-      return await work(turn);
+      return await work(this.#turn());
     } finally {
-      turn.leave();
       this.#leave();
     }
   }
@@ -176,7 +175,8 @@ export class SharedCreateTurns implements CreateTurns {
     for (;;) {
       signal?.throwIfAborted();
       if (this.#mayEnter()) break;
-      if (!said && clock.now() - started >= SAY_AFTER_MS && this.#inside === 0) {
+      const isOwnWait = this.#inside > 0 || clock.now() < this.#othersUntil;
+      if (!said && clock.now() - started >= SAY_AFTER_MS && !isOwnWait) {
         said = true;
         onWaiting?.();
       }
@@ -198,44 +198,41 @@ export class SharedCreateTurns implements CreateTurns {
     this.#inside -= 1;
     if (this.#inside > 0) return;
     this.#grip?.free();
-    this.#grip = undefined;
     if (this.#entered >= CREATES_IN_A_ROW) this.#othersUntil = this.#options.clock.now() + PAUSE_FOR_OTHERS_MS;
     this.#entered = 0;
   }
 
-  #turn(): CreateTurn & { leave(): void } {
-    let serial: number | undefined;
-    let note: readonly [owner: string, thing: string, at: number] = ["", "", 0];
+  #turn(): CreateTurn {
+    let begun:
+      | { readonly serial: number; readonly note: readonly [owner: string, thing: string, at: number] }
+      | undefined;
     const digests = ({ owner, thing }: CreateNote) => [this.#digest(owner), this.#digest(thing)] as const;
-    const end = (outcome: "made" | "unknown" | "nothing") => {
-      const begun = serial;
-      if (begun === undefined) return;
-      serial = undefined;
-      // A new serial: a run that read a list while it was under way sees that something came of it.
-      this.#change(({ remove, add }) => {
-        remove.run(begun);
-        if (outcome !== "nothing") add.run(this.#who, ...note, outcome);
-      });
-    };
     return {
       others: (since, owner) => this.#others(since, this.#digest(owner)),
       earlier: (of, since) => this.#earlier(...digests(of), since),
       begin: (of, at) => {
-        const before = serial;
-        note = [...digests(of), at];
-        serial = this.#change(({ remove, add }) => {
-          if (before !== undefined) remove.run(before);
-          return Number(add.run(this.#who, ...note, "begun").lastInsertRowid);
+        const note = [...digests(of), at] as const;
+        begun = this.#change(({ remove, add }) => {
+          if (begun !== undefined) remove.run(begun.serial);
+          return { serial: Number(add.run(this.#who, ...note, "begun").lastInsertRowid), note };
         });
       },
-      end,
-      leave: () => end("unknown"),
+      end: (outcome) => {
+        const ended = begun;
+        if (ended === undefined) return;
+        begun = undefined;
+        // A new serial: a run that read a list while it was under way sees that something came of it.
+        this.#change(({ remove, add }) => {
+          remove.run(ended.serial);
+          if (outcome === "made") add.run(this.#who, ...ended.note, outcome);
+        });
+      },
     };
   }
 
   #others(since: number, own: string): OtherCreates {
     const found = this.#change((statements) => {
-      // This process has the turn: what others began and did not end, they did not live to end.
+      // This process has the turn: what others began and did not end got no answer, or they did not live to see it.
       for (const { serial, process, owner, thing, at } of statements.left.all(this.#who)) {
         statements.remove.run(Number(serial));
         statements.add.run(String(process), String(owner), String(thing), Number(at), "unknown" satisfies Outcome);

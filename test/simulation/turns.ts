@@ -36,11 +36,9 @@ export class SimulatedTurns {
         signal?.throwIfAborted();
         this.#holder = life;
         inside += 1;
-        const turn = this.#turn(life);
         try {
-          return await work(turn);
+          return await work(this.#turn(life));
         } finally {
-          turn.end("unknown");
           inside -= 1;
           if (inside === 0 && this.#holder === life) this.#holder = undefined;
         }
@@ -90,7 +88,7 @@ export class SimulatedTurns {
         if (ended === undefined) return;
         open = undefined;
         drop(ended);
-        if (outcome !== "nothing") add({ ...ended, outcome });
+        if (outcome === "made") add({ ...ended, outcome });
       },
     };
   }

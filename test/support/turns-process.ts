@@ -43,7 +43,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     say("begun");
   }
   if (word === "end") {
-    turn?.end(one as "made" | "unknown" | "nothing");
+    turn?.end(one as "made" | "nothing");
     say("ended");
   }
   if (word === "leave") {

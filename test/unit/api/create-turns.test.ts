@@ -1,13 +1,25 @@
 /** Turns of real processes: who may create, what the others learn of it, and what is left when one is killed. */
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import path from "node:path";
+import process from "node:process";
 import { createInterface } from "node:readline";
+import { DatabaseSync } from "node:sqlite";
 import type { Readable } from "node:stream";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createTurnsFor, oncePerCode, SharedCreateTurns } from "../../../src/api/create-turns.ts";
+import { type CreateTurns, createTurnsFor, oncePerCode, SharedCreateTurns } from "../../../src/api/create-turns.ts";
 import type { Diagnostic } from "../../../src/model/index.ts";
-import { START, testClock } from "../../support/clock.ts";
+import { START, type TestClock, testClock } from "../../support/clock.ts";
 import { temporaryFolder } from "../../support/ledgers.ts";
 import { ORIGIN, TOKEN } from "./support.ts";
 
@@ -39,6 +51,21 @@ function start(file: string, owner = "") {
     tell: (line: string) => void child.stdin?.write(`${line}\n`),
     next,
   };
+}
+
+/** Time that passes in steps, so that others who wait ask in between. */
+async function stepThrough(clock: TestClock, ms: number): Promise<void> {
+  for (const until = clock.now() + ms; clock.now() < until; ) await clock.sleep(10);
+}
+
+/** Lets one wait for so long while the other has the turn. */
+async function waitedFor(one: CreateTurns | undefined, other: CreateTurns | undefined, clock: TestClock, ms: number) {
+  const waiting: (Promise<void> | undefined)[] = [];
+  await other?.run(async () => {
+    waiting.push(one?.run(async () => undefined));
+    await stepThrough(clock, ms);
+  });
+  await Promise.all(waiting);
 }
 
 function turnsOn(file: string, clock = testClock()) {
@@ -85,11 +112,11 @@ describe("the count", () => {
     const [{ turns: mine }, { turns: other }] = [turnsOn(file), turnsOn(file)];
     expect(mine.count(), "nothing was ever made").toBe(0);
     expect(existsSync(file), "to ask makes no file").toBe(false);
-    const make = (turns: SharedCreateTurns, outcome: "made" | "unknown" | "nothing") =>
+    const make = (turns: SharedCreateTurns, outcome?: "made" | "nothing") =>
       turns.run(async (turn) => {
         turn.begin({ thing: "hook", owner: "o" }, START);
         turn.begin({ thing: "hook", owner: "o" }, START);
-        turn.end(outcome);
+        if (outcome !== undefined) turn.end(outcome);
       });
     const changed = (since: number) => mine.run(async (turn) => turn.others(since, "").changed);
     let before = mine.count();
@@ -102,9 +129,10 @@ describe("the count", () => {
     before = mine.count();
     await make(other, "nothing");
     expect(await changed(before), "one that was refused").toBe(false);
-    await make(other, "unknown");
+    await make(other);
     expect(await changed(before), "one without an answer").toBe(true);
     before = mine.count();
+    expect(await changed(before), "the same one, which is known by now").toBe(false);
     await other
       .run(async (turn) => {
         turn.begin({ thing: "", owner: "" }, START);
@@ -156,12 +184,16 @@ describe("what was made by others", () => {
     expect(await earlier(note.thing, note.owner, 0)).toEqual({ ...known, isOwn: true, isNew: true });
     expect(await earlier("domain other.example", note.owner)).toBeUndefined();
     expect(await earlier("", ""), "without a name nothing is the same").toBeUndefined();
+    await other.run(async (turn) => turn.begin({ thing: "hook", owner: "" }, START));
+    expect(await earlier("hook", ""), "no name for both states").toMatchObject({ outcome: "unknown", isOwn: false });
     expect(await earlier(note.thing, "", count, other), "its own").toBeUndefined();
     for (const name of readdirSync(path.dirname(file)))
       expect(readFileSync(path.join(path.dirname(file), name), "latin1")).not.toMatch(/acme\.example|state one/);
     if (process.platform !== "win32") expect(statSync(file).mode & 0o777).toBe(0o600);
     const clock = testClock();
-    clock.advance(31 * 86_400_000);
+    clock.advance(30 * 86_400_000);
+    expect(await earlier(note.thing, "", count, turnsOn(file, clock).turns)).toBeDefined();
+    clock.advance(1);
     expect(await earlier(note.thing, "", count, turnsOn(file, clock).turns)).toBeUndefined();
   });
 
@@ -223,6 +255,121 @@ describe("creates of one process", () => {
   });
 });
 
+describe("the turn", () => {
+  it("is not taken by a run that was stopped before", async () => {
+    const { turns } = turnsOn(newFile());
+    const done: string[] = [];
+    const stopped = turns.run(async () => done.push("entered"), AbortSignal.abort(new Error("stopped")));
+    await expect(stopped).rejects.toThrow("stopped");
+    expect(done).toEqual([]);
+  });
+
+  it("stays with a process until the last of its creates has ended", async () => {
+    const file = newFile();
+    const clock = testClock();
+    const [{ turns: mine }, { turns: other }] = [turnsOn(file, clock), turnsOn(file, clock)];
+    const order: string[] = [];
+    const one = (turns: SharedCreateTurns, name: string, ms: number) =>
+      turns.run(async () => {
+        await clock.sleep(ms);
+        order.push(name);
+      });
+    await Promise.all([one(mine, "short", 10), one(mine, "long", 1_000), one(other, "other", 0)]);
+    expect(order).toEqual(["short", "long", "other"]);
+  });
+
+  it("is given up after twenty creates, and taken for twenty again; after a few it is not given up", async () => {
+    const clock = testClock();
+    const { turns } = turnsOn(newFile(), clock);
+    await turns.run(async () => undefined);
+    expect(clock.slept).toBe(0);
+    const times: number[] = [];
+    const one = () =>
+      turns.run(async () => {
+        times.push(clock.now());
+        await clock.sleep(10);
+      });
+    await Promise.all(Array.from({ length: 45 }, one));
+    expect([...Map.groupBy(times, (time) => time).values()].map(({ length }) => length)).toEqual([20, 20, 5]);
+  });
+
+  it("is said to be waited for after five seconds, when it is another process that has it", async () => {
+    const file = newFile();
+    const clock = testClock();
+    const said: number[] = [];
+    const options = { clock, onAlone: (reason: unknown) => expect.fail(String(reason)) };
+    const mine = new SharedCreateTurns(file, { ...options, onWaiting: () => said.push(clock.now() - START) });
+    onTestFinished(() => mine.close());
+    // Its own twenty take longer than that, and the pause after them is for others, of whom there are none.
+    await Promise.all(Array.from({ length: 21 }, () => mine.run(() => clock.sleep(7_000))));
+    expect(said).toEqual([]);
+    clock.advance(60_000);
+    const { turns: other } = turnsOn(file, clock);
+    const began = clock.now() - START;
+    await waitedFor(mine, other, clock, 7_000);
+    expect(said.map((time) => time - began)).toEqual([5_000]);
+  });
+
+  it("is said to be waited for at once when another process took it while this one was at its own twenty", async () => {
+    const file = newFile();
+    const clock = testClock();
+    const said: number[] = [];
+    const options = { clock, onAlone: (reason: unknown) => expect.fail(String(reason)) };
+    const mine = new SharedCreateTurns(file, { ...options, onWaiting: () => said.push(clock.now() - START) });
+    onTestFinished(() => mine.close());
+    const { turns: other } = turnsOn(file, clock);
+    const all = Array.from({ length: 21 }, () => mine.run(() => clock.sleep(7_000)));
+    await Promise.all([...all, other.run(() => stepThrough(clock, 1_000))]);
+    expect(said).toEqual([7_150]);
+  });
+});
+
+describe("the file", () => {
+  it("is one that other versions know: they have the same turns", async () => {
+    const file = newFile();
+    const { turns } = turnsOn(file);
+    await turns.run(async (turn) => turn.begin({ thing: "hook", owner: "" }, START));
+    const database = new DatabaseSync(file);
+    expect(database.prepare("PRAGMA application_id").get()).toEqual({ application_id: 0x4846_4354 });
+    expect(database.prepare("SELECT outcome, at FROM creates").all()).toEqual([{ outcome: "begun", at: START }]);
+    database.close();
+  });
+
+  it("counts nothing while nothing was made", async () => {
+    const { turns } = turnsOn(newFile());
+    await turns.run(async (turn) => turn.others(0, ""));
+    expect(turns.count()).toBe(0);
+  });
+
+  it.runIf(process.platform === "linux")("is not held any more once it is closed", async () => {
+    const file = newFile();
+    const { turns } = turnsOn(file);
+    await turns.run(async (turn) => turn.others(0, ""));
+    const isOpen = () =>
+      readdirSync("/proc/self/fd").some((fd) => {
+        const link = path.join("/proc/self/fd", fd);
+        return existsSync(link) && readlinkSync(link) === realpathSync(file);
+      });
+    expect(isOpen()).toBe(true);
+    turns.close();
+    expect(isOpen()).toBe(false);
+  });
+
+  it("is done without, and that is said once, when it cannot be used", async () => {
+    const blocked = path.join(temporaryFolder(), "file");
+    writeFileSync(blocked, "");
+    const { turns, alone } = turnsOn(path.join(blocked, "token.creates"));
+    const seen = await turns.run(async (turn) => {
+      turn.begin({ thing: "hook", owner: "" }, START);
+      turn.end("made");
+      return turn.others(0, "");
+    });
+    expect(seen).toEqual({ changed: false, unknownAt: undefined });
+    expect(turns.count()).toBe(0);
+    expect(alone).toHaveLength(1);
+  });
+});
+
 describe("the turns of an account", () => {
   const place = (env: Record<string, string>, baseUrl = ORIGIN) => ({ baseUrl, token: TOKEN, env });
 
@@ -240,6 +387,43 @@ describe("the turns of an account", () => {
     expect(files()).toEqual([expect.stringMatching(/^[0-9a-f]{32}\.creates$/)]);
     await make({ XDG_STATE_HOME: folder }, "http://127.0.0.1:4711");
     expect(files()).toContainEqual(expect.stringMatching(/^hostform[/\\]loopback[/\\][0-9a-f]{32}\.creates$/));
+    const inLoopback = () => files().filter((name) => name.includes("loopback"));
+    // The way to a server may be protected otherwise than by https.
+    await make({ XDG_STATE_HOME: folder }, "http://hosting.internal");
+    expect(files()).toHaveLength(3);
+    await make({ HOSTFORM_STATE_HOME: folder }, "http://127.0.0.1:4712");
+    expect(files()).toHaveLength(4);
+    expect(inLoopback(), "only of a sandbox without a folder that was named").toHaveLength(1);
+  });
+
+  it.each([
+    ["a sandbox", "http://127.0.0.1:4711", true, []],
+    ["any other server", ORIGIN, false, ["provider.ledger"]],
+  ])(
+    "of %s: whether it may be reset, and what is said when they cannot be kept",
+    async (_, url, isResettable, codes) => {
+      const file = path.join(temporaryFolder(), "file");
+      writeFileSync(file, "");
+      const warnings: Diagnostic[] = [];
+      const env = { XDG_STATE_HOME: file };
+      const turns = createTurnsFor({ ...place(env, url), onWarning: (warning) => warnings.push(warning) });
+      expect(turns?.isResettable).toBe(isResettable);
+      await turns?.run(async () => undefined);
+      expect(warnings.map(({ code }) => code)).toEqual(codes);
+      for (const { detail } of warnings) expect(detail).toMatch(/^\S+: (?!Error)[A-Z]+: /);
+    },
+  );
+
+  it("wait by the clock that they are given", async () => {
+    const env = { HOSTFORM_STATE_HOME: temporaryFolder() };
+    const clock = testClock();
+    const warnings: Diagnostic[] = [];
+    const [one, other] = [1, 2].map(() =>
+      createTurnsFor({ ...place(env), clock, onWarning: (warning) => warnings.push(warning) }),
+    );
+    await waitedFor(one, other, clock, 6_000);
+    for (const turns of [one, other]) turns?.close();
+    expect(warnings).toMatchObject([{ code: "provider.ledger", summary: expect.stringContaining("Waiting for") }]);
   });
 
   it.each([
@@ -266,6 +450,21 @@ describe("the turns of an account", () => {
     expect(JSON.stringify(warnings)).not.toContain(TOKEN);
   });
 
+  it("tidy up when they make a file, not each time that it is opened", async () => {
+    const env = { HOSTFORM_STATE_HOME: temporaryFolder() };
+    const make = async () => {
+      const turns = createTurnsFor(place(env));
+      await turns?.run(async () => undefined);
+      turns?.close();
+    };
+    await make();
+    const old = path.join(env.HOSTFORM_STATE_HOME, "old.creates");
+    writeFileSync(old, "");
+    utimesSync(old, 0, 0);
+    await make();
+    expect(existsSync(old)).toBe(true);
+  });
+
   it("tidy up what nobody has used for a month, of sandboxes for a day", async () => {
     const folder = temporaryFolder();
     const days = (count: number) => Date.now() / 1000 - count * 86_400;
@@ -276,7 +475,8 @@ describe("the turns of an account", () => {
       utimesSync(at, days(age), days(age));
     };
     const loopback = path.join("state", "hostform", "loopback");
-    for (const age of [2, 31]) for (const sub of [".", loopback]) put(path.join(sub, `old-${age}.creates`), age);
+    for (const age of [0.98, 1.02, 31])
+      for (const sub of [".", loopback]) put(path.join(sub, `old-${age}.creates`), age);
     const make = async (env: Record<string, string>, baseUrl?: string) => {
       const turns = createTurnsFor(place(env, baseUrl));
       await turns?.run(async (turn) => turn.begin({ thing: "", owner: "" }, START));
@@ -285,6 +485,10 @@ describe("the turns of an account", () => {
     await make({ HOSTFORM_STATE_HOME: folder });
     await make({ XDG_STATE_HOME: path.join(folder, "state") }, "http://127.0.0.1:4711");
     const old = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.includes("old"));
-    expect(old).toEqual(["old-2.creates"]);
+    expect(old.map((name) => path.basename(name)).sort()).toEqual([
+      "old-0.98.creates",
+      "old-0.98.creates",
+      "old-1.02.creates",
+    ]);
   });
 });
