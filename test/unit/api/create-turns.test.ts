@@ -75,71 +75,6 @@ function turnsOn(file: string, clock = testClock()) {
   return { turns, alone };
 }
 
-describe("the count", () => {
-  it("says whether another process made something since a list was read, and nothing else does", async () => {
-    const file = newFile();
-    const [{ turns: mine }, { turns: other }] = [turnsOn(file), turnsOn(file)];
-    expect(mine.count(), "nothing was ever made").toBe(0);
-    expect(existsSync(file), "to ask makes no file").toBe(false);
-    const make = (turns: SharedCreateTurns, outcome?: "made" | "nothing") =>
-      turns.run(async (turn) => {
-        turn.begin({ thing: "hook", owner: "o" }, START);
-        turn.begin({ thing: "hook", owner: "o" }, START);
-        if (outcome !== undefined) turn.end(outcome);
-      });
-    const changed = (since: number) => mine.run(async (turn) => turn.others(since, "").changed);
-    let before = mine.count();
-    await make(mine, "made");
-    expect(await changed(before), "its own").toBe(false);
-    before = mine.count();
-    expect(await changed(before)).toBe(false);
-    await make(other, "made");
-    expect(await changed(before), "another's").toBe(true);
-    before = mine.count();
-    await make(other, "nothing");
-    expect(await changed(before), "one that was refused").toBe(false);
-    await other.run(async (turn) => {
-      turn.begin({ thing: "hook", owner: "o" }, START);
-      turn.end("nothing");
-      turn.end("made");
-    });
-    expect(await changed(before), "one that was refused, and nothing was sent after it").toBe(false);
-    await make(other);
-    expect(await changed(before), "one without an answer").toBe(true);
-    before = mine.count();
-    expect(await changed(before), "the same one, which is known by now").toBe(false);
-    await other
-      .run(async (turn) => {
-        turn.begin({ thing: "", owner: "" }, START);
-        throw new Error("a failure");
-      })
-      .catch(() => undefined);
-    expect(await changed(before), "one that failed otherwise").toBe(true);
-  });
-
-  it("notices a create that was under way when the list was read", async () => {
-    const file = newFile();
-    const [{ turns: mine }, { turns: other }] = [turnsOn(file), turnsOn(file)];
-    let before = 0;
-    await other.run(async (turn) => {
-      turn.begin({ thing: "hook", owner: "" }, START);
-      before = mine.count();
-      turn.end("made");
-    });
-    expect(await mine.run(async (turn) => turn.others(before, "").changed)).toBe(true);
-  });
-
-  it("notices a file that was begun again", async () => {
-    const file = newFile();
-    const [{ turns: mine, alone }, { turns: other }] = [turnsOn(file), turnsOn(file)];
-    for (let i = 0; i < 3; i++) await other.run(async (turn) => turn.begin({ thing: "hook", owner: "" }, START));
-    const before = mine.count();
-    writeFileSync(file, "no database".repeat(500));
-    expect(await mine.run(async (turn) => turn.others(before, "").changed)).toBe(true);
-    expect(alone).toEqual([]);
-  });
-});
-
 describe("what was made by others", () => {
   it("is known by its thing and its state, and forgotten after thirty days", async () => {
     const file = newFile();
@@ -180,168 +115,6 @@ describe("what was made by others", () => {
     expect(await unknownAt("state one")).toBeUndefined();
     expect(await unknownAt("state two")).toBe(START);
     expect(await unknownAt("")).toBe(START);
-  });
-});
-
-describe("creates of one process", () => {
-  it("go side by side, and let the others in after twenty", async () => {
-    const file = newFile();
-    const clock = testClock();
-    const [{ turns: mine }, { turns: other }] = [turnsOn(file, clock), turnsOn(file, clock)];
-    const order: string[] = [];
-    let inside = 0;
-    let most = 0;
-    const one = (turns: SharedCreateTurns, name: string) =>
-      turns.run(async () => {
-        inside += 1;
-        most = Math.max(most, inside);
-        order.push(name);
-        await clock.sleep(10);
-        inside -= 1;
-      });
-    const all = Array.from({ length: 45 }, () => one(mine, "mine"));
-    await Promise.all([...all, one(other, "other")]);
-    expect(most).toBe(20);
-    expect(order.indexOf("other")).toBe(20);
-    expect(order).toHaveLength(46);
-  });
-
-  it("end their wait when they are stopped, and say once what they wait for", async () => {
-    const file = newFile();
-    const clock = testClock();
-    const { turns: other } = turnsOn(file, clock);
-    const said: string[] = [];
-    const stop = new AbortController();
-    const mine = new SharedCreateTurns(file, {
-      clock: {
-        now: clock.now,
-        sleep: async (ms, signal) => {
-          if (clock.now() - START > 60_000) stop.abort(new Error("stopped"));
-          await clock.sleep(ms, signal);
-        },
-      },
-      onAlone: (reason) => said.push(String(reason)),
-      onWaiting: () => said.push("waiting"),
-    });
-    await other.run(async () => {
-      await expect(mine.run(async () => said.push("entered"), stop.signal)).rejects.toThrow("stopped");
-    });
-    expect(said).toEqual(["waiting"]);
-  });
-});
-
-describe("the turn", () => {
-  it("is not taken by a run that was stopped before", async () => {
-    const { turns } = turnsOn(newFile());
-    const done: string[] = [];
-    const stopped = turns.run(async () => done.push("entered"), AbortSignal.abort(new Error("stopped")));
-    await expect(stopped).rejects.toThrow("stopped");
-    expect(done).toEqual([]);
-  });
-
-  it("stays with a process until the last of its creates has ended", async () => {
-    const file = newFile();
-    const clock = testClock();
-    const [{ turns: mine }, { turns: other }] = [turnsOn(file, clock), turnsOn(file, clock)];
-    const order: string[] = [];
-    const one = (turns: SharedCreateTurns, name: string, ms: number) =>
-      turns.run(async () => {
-        await clock.sleep(ms);
-        order.push(name);
-      });
-    await Promise.all([one(mine, "short", 10), one(mine, "long", 1_000), one(other, "other", 0)]);
-    expect(order).toEqual(["short", "long", "other"]);
-  });
-
-  it("is given up after twenty creates, and taken for twenty again; after a few it is not given up", async () => {
-    const clock = testClock();
-    const { turns } = turnsOn(newFile(), clock);
-    for (const _ of [1, 2]) await turns.run(async () => undefined);
-    expect(clock.slept).toBe(0);
-    const times: number[] = [];
-    const one = () =>
-      turns.run(async () => {
-        times.push(clock.now());
-        await clock.sleep(10);
-      });
-    await Promise.all(Array.from({ length: 45 }, one));
-    expect([...Map.groupBy(times, (time) => time).values()].map(({ length }) => length)).toEqual([20, 20, 5]);
-  });
-
-  it("is said to be waited for after five seconds, when it is another process that has it", async () => {
-    const file = newFile();
-    const clock = testClock();
-    const said: number[] = [];
-    const options = { clock, onAlone: (reason: unknown) => expect.fail(String(reason)) };
-    const mine = new SharedCreateTurns(file, { ...options, onWaiting: () => said.push(clock.now() - START) });
-    onTestFinished(() => mine.close());
-    // Its own twenty take longer than that, and the pause after them is for others, of whom there are none.
-    await Promise.all(Array.from({ length: 21 }, () => mine.run(() => stepThrough(clock, 7_000))));
-    expect(said).toEqual([]);
-    clock.advance(60_000);
-    const { turns: other } = turnsOn(file, clock);
-    const began = clock.now() - START;
-    await waitedFor(mine, other, clock, 7_000);
-    expect(said.map((time) => time - began)).toEqual([5_000]);
-  });
-
-  it("is said to be waited for at once when another process took it while this one was at its own twenty", async () => {
-    const file = newFile();
-    const clock = testClock();
-    const said: number[] = [];
-    const options = { clock, onAlone: (reason: unknown) => expect.fail(String(reason)) };
-    const mine = new SharedCreateTurns(file, { ...options, onWaiting: () => said.push(clock.now() - START) });
-    onTestFinished(() => mine.close());
-    const { turns: other } = turnsOn(file, clock);
-    const all = Array.from({ length: 21 }, () => mine.run(() => clock.sleep(7_000)));
-    await Promise.all([...all, other.run(() => stepThrough(clock, 1_000))]);
-    expect(said).toEqual([7_150]);
-  });
-});
-
-describe("the file", () => {
-  it("is one that other versions know: they have the same turns", async () => {
-    const file = newFile();
-    const { turns } = turnsOn(file);
-    await turns.run(async (turn) => turn.begin({ thing: "hook", owner: "" }, START));
-    const database = new DatabaseSync(file);
-    expect(database.prepare("PRAGMA application_id").get()).toEqual({ application_id: 0x4846_4354 });
-    expect(database.prepare("SELECT outcome, at FROM creates").all()).toEqual([{ outcome: "begun", at: START }]);
-    database.close();
-  });
-
-  it("counts nothing while nothing was made", async () => {
-    const { turns } = turnsOn(newFile());
-    await turns.run(async (turn) => turn.others(0, ""));
-    expect(turns.count()).toBe(0);
-  });
-
-  it.runIf(process.platform === "linux")("is not held any more once it is closed", async () => {
-    const file = newFile();
-    const { turns } = turnsOn(file);
-    await turns.run(async (turn) => turn.others(0, ""));
-    const isOpen = () =>
-      readdirSync("/proc/self/fd").some((fd) => {
-        const link = path.join("/proc/self/fd", fd);
-        return existsSync(link) && readlinkSync(link) === realpathSync(file);
-      });
-    expect(isOpen()).toBe(true);
-    turns.close();
-    expect(isOpen()).toBe(false);
-  });
-
-  it("is done without, and that is said once, when it cannot be used", async () => {
-    const blocked = path.join(temporaryFolder(), "file");
-    writeFileSync(blocked, "");
-    const { turns, alone } = turnsOn(path.join(blocked, "token.creates"));
-    const seen = await turns.run(async (turn) => {
-      turn.begin({ thing: "hook", owner: "" }, START);
-      turn.end("made");
-      return turn.others(0, "");
-    });
-    expect(seen).toEqual({ changed: false, unknownAt: undefined });
-    expect(turns.count()).toBe(0);
-    expect(alone).toHaveLength(1);
   });
 });
 
@@ -465,6 +238,233 @@ describe("the turns of an account", () => {
       "old-0.98.creates",
       "old-1.02.creates",
     ]);
+  });
+});
+
+describe("the count", () => {
+  it("says whether another process made something since a list was read, and nothing else does", async () => {
+    const file = newFile();
+    const [{ turns: mine }, { turns: other }] = [turnsOn(file), turnsOn(file)];
+    expect(mine.count(), "nothing was ever made").toBe(0);
+    expect(existsSync(file), "to ask makes no file").toBe(false);
+    const make = (turns: SharedCreateTurns, outcome?: "made" | "nothing") =>
+      turns.run(async (turn) => {
+        turn.begin({ thing: "hook", owner: "o" }, START);
+        turn.begin({ thing: "hook", owner: "o" }, START);
+        if (outcome !== undefined) turn.end(outcome);
+      });
+    const changed = (since: number) => mine.run(async (turn) => turn.others(since, "").changed);
+    let before = mine.count();
+    await make(mine, "made");
+    expect(await changed(before), "its own").toBe(false);
+    before = mine.count();
+    expect(await changed(before)).toBe(false);
+    await make(other, "made");
+    expect(await changed(before), "another's").toBe(true);
+    before = mine.count();
+    await make(other, "nothing");
+    expect(await changed(before), "one that was refused").toBe(false);
+    await other.run(async (turn) => {
+      turn.begin({ thing: "hook", owner: "o" }, START);
+      turn.end("nothing");
+      turn.end("made");
+    });
+    expect(await changed(before), "one that was refused, and nothing was sent after it").toBe(false);
+    await make(other);
+    expect(await changed(before), "one without an answer").toBe(true);
+    before = mine.count();
+    expect(await changed(before), "the same one, which is known by now").toBe(false);
+    await other
+      .run(async (turn) => {
+        turn.begin({ thing: "", owner: "" }, START);
+        throw new Error("a failure");
+      })
+      .catch(() => undefined);
+    expect(await changed(before), "one that failed otherwise").toBe(true);
+  });
+
+  it("notices a create that was under way when the list was read", async () => {
+    const file = newFile();
+    const [{ turns: mine }, { turns: other }] = [turnsOn(file), turnsOn(file)];
+    let before = 0;
+    await other.run(async (turn) => {
+      turn.begin({ thing: "hook", owner: "" }, START);
+      before = mine.count();
+      turn.end("made");
+    });
+    expect(await mine.run(async (turn) => turn.others(before, "").changed)).toBe(true);
+  });
+
+  it("notices a file that was begun again", async () => {
+    const file = newFile();
+    const [{ turns: mine, alone }, { turns: other }] = [turnsOn(file), turnsOn(file)];
+    for (let i = 0; i < 3; i++) await other.run(async (turn) => turn.begin({ thing: "hook", owner: "" }, START));
+    const before = mine.count();
+    writeFileSync(file, "no database".repeat(500));
+    expect(await mine.run(async (turn) => turn.others(before, "").changed)).toBe(true);
+    expect(alone).toEqual([]);
+  });
+});
+
+describe("creates of one process", () => {
+  it("go side by side, and let the others in after twenty", async () => {
+    const file = newFile();
+    const clock = testClock();
+    const [{ turns: mine }, { turns: other }] = [turnsOn(file, clock), turnsOn(file, clock)];
+    const order: string[] = [];
+    let inside = 0;
+    let most = 0;
+    const one = (turns: SharedCreateTurns, name: string) =>
+      turns.run(async () => {
+        inside += 1;
+        most = Math.max(most, inside);
+        order.push(name);
+        await clock.sleep(10);
+        inside -= 1;
+      });
+    const all = Array.from({ length: 45 }, () => one(mine, "mine"));
+    await Promise.all([...all, one(other, "other")]);
+    expect(most).toBe(20);
+    expect(order.indexOf("other")).toBe(20);
+    expect(order).toHaveLength(46);
+  });
+
+  it("end their wait when they are stopped, and say once what they wait for", async () => {
+    const file = newFile();
+    const clock = testClock();
+    const { turns: other } = turnsOn(file, clock);
+    const said: string[] = [];
+    const stop = new AbortController();
+    const mine = new SharedCreateTurns(file, {
+      clock: {
+        now: clock.now,
+        sleep: async (ms, signal) => {
+          if (clock.now() - START > 60_000) stop.abort(new Error("stopped"));
+          await clock.sleep(ms, signal);
+        },
+      },
+      onAlone: (reason) => said.push(String(reason)),
+      onWaiting: () => said.push("waiting"),
+    });
+    await other.run(async () => {
+      await expect(mine.run(async () => said.push("entered"), stop.signal)).rejects.toThrow("stopped");
+    });
+    expect(said).toEqual(["waiting"]);
+  });
+});
+
+describe("the turn", () => {
+  it("is not taken by a run that was stopped before", async () => {
+    const { turns } = turnsOn(newFile());
+    const done: string[] = [];
+    const stopped = turns.run(async () => done.push("entered"), AbortSignal.abort(new Error("stopped")));
+    await expect(stopped).rejects.toThrow("stopped");
+    expect(done).toEqual([]);
+  });
+
+  it("stays with a process until the last of its creates has ended", async () => {
+    const file = newFile();
+    const clock = testClock();
+    const [{ turns: mine }, { turns: other }] = [turnsOn(file, clock), turnsOn(file, clock)];
+    const order: string[] = [];
+    const one = (turns: SharedCreateTurns, name: string, ms: number) =>
+      turns.run(async () => {
+        await clock.sleep(ms);
+        order.push(name);
+      });
+    await Promise.all([one(mine, "short", 10), one(mine, "long", 1_000), one(other, "other", 0)]);
+    expect(order).toEqual(["short", "long", "other"]);
+  });
+
+  it("is given up after twenty creates, and taken for twenty again; after a few it is not given up", async () => {
+    const clock = testClock();
+    const { turns } = turnsOn(newFile(), clock);
+    for (const _ of [1, 2]) await turns.run(async () => undefined);
+    expect(clock.slept).toBe(0);
+    const times: number[] = [];
+    const one = () =>
+      turns.run(async () => {
+        times.push(clock.now());
+        await clock.sleep(10);
+      });
+    await Promise.all(Array.from({ length: 45 }, one));
+    expect([...Map.groupBy(times, (time) => time).values()].map(({ length }) => length)).toEqual([20, 20, 5]);
+  });
+
+  it("is said to be waited for after five seconds, when it is another process that has it", async () => {
+    const file = newFile();
+    const clock = testClock();
+    const said: number[] = [];
+    const options = { clock, onAlone: (reason: unknown) => expect.fail(String(reason)) };
+    const mine = new SharedCreateTurns(file, { ...options, onWaiting: () => said.push(clock.now() - START) });
+    onTestFinished(() => mine.close());
+    // Its own twenty take longer than that, and the pause after them is for others, of whom there are none.
+    await Promise.all(Array.from({ length: 21 }, (_, at) => mine.run(() => stepThrough(clock, at === 0 ? 7_000 : 10))));
+    expect(said).toEqual([]);
+    clock.advance(60_000);
+    const { turns: other } = turnsOn(file, clock);
+    const began = clock.now() - START;
+    await waitedFor(mine, other, clock, 7_000);
+    expect(said.map((time) => time - began)).toEqual([5_000]);
+  });
+
+  it("is said to be waited for at once when another process took it while this one was at its own twenty", async () => {
+    const file = newFile();
+    const clock = testClock();
+    const said: number[] = [];
+    const options = { clock, onAlone: (reason: unknown) => expect.fail(String(reason)) };
+    const mine = new SharedCreateTurns(file, { ...options, onWaiting: () => said.push(clock.now() - START) });
+    onTestFinished(() => mine.close());
+    const { turns: other } = turnsOn(file, clock);
+    const all = Array.from({ length: 21 }, () => mine.run(() => clock.sleep(7_000)));
+    await Promise.all([...all, other.run(() => stepThrough(clock, 1_000))]);
+    expect(said).toEqual([7_150]);
+  });
+});
+
+describe("the file", () => {
+  it("is one that other versions know: they have the same turns", async () => {
+    const file = newFile();
+    const { turns } = turnsOn(file);
+    await turns.run(async (turn) => turn.begin({ thing: "hook", owner: "" }, START));
+    const database = new DatabaseSync(file);
+    expect(database.prepare("PRAGMA application_id").get()).toEqual({ application_id: 0x4846_4354 });
+    expect(database.prepare("SELECT outcome, at FROM creates").all()).toEqual([{ outcome: "begun", at: START }]);
+    database.close();
+  });
+
+  it("counts nothing while nothing was made", async () => {
+    const { turns } = turnsOn(newFile());
+    await turns.run(async (turn) => turn.others(0, ""));
+    expect(turns.count()).toBe(0);
+  });
+
+  it.runIf(process.platform === "linux")("is not held any more once it is closed", async () => {
+    const file = newFile();
+    const { turns } = turnsOn(file);
+    await turns.run(async (turn) => turn.others(0, ""));
+    const isOpen = () =>
+      readdirSync("/proc/self/fd").some((fd) => {
+        const link = path.join("/proc/self/fd", fd);
+        return existsSync(link) && readlinkSync(link) === realpathSync(file);
+      });
+    expect(isOpen()).toBe(true);
+    turns.close();
+    expect(isOpen()).toBe(false);
+  });
+
+  it("is done without, and that is said once, when it cannot be used", async () => {
+    const blocked = path.join(temporaryFolder(), "file");
+    writeFileSync(blocked, "");
+    const { turns, alone } = turnsOn(path.join(blocked, "token.creates"));
+    const seen = await turns.run(async (turn) => {
+      turn.begin({ thing: "hook", owner: "" }, START);
+      turn.end("made");
+      return turn.others(0, "");
+    });
+    expect(seen).toEqual({ changed: false, unknownAt: undefined });
+    expect(turns.count()).toBe(0);
+    expect(alone).toHaveLength(1);
   });
 });
 
