@@ -66,7 +66,7 @@ export function applyContext(
     adoptsOrders: false,
     save: async (resource) => {
       const isNothing = resource.attributes.id == null && resource.private.pending === undefined;
-      if (isNothing && name !== undefined && operation === "create") {
+      if (isNothing && name !== undefined) {
         noteRefused(kind, name, resource, session);
         return context.drop(resource.address);
       }

@@ -112,8 +112,8 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
     cancelled: question.cancelled,
     isFirst: before === undefined,
   });
-  const mine = recorded === undefined ? { ...mark, ...generationOf(kind, name, front.session) } : mark;
-  const change = changeOf(kind, { ...question, mark: mine }, before, front.session.settings);
+  const known = before?.private ?? generationOf(kind, name, front.session);
+  const change = changeOf(kind, { ...question, mark: known }, before, front.session.settings);
   try {
     const applied = await applyChange(kind, change, declared, context);
     const attributes = applied.attributes ?? {};
@@ -170,7 +170,7 @@ function changeOf(
     config: {},
     reasons: [],
     deferred: [],
-    private: before?.private ?? mark,
+    private: mark,
     // As in the plan: likeness does not count.
     // What Terraform plans has been looked for by then; a domain cannot be.
     ...(kind.creation !== "blind" && { anyway: true }),

@@ -4,6 +4,7 @@ import type { CreateTurn, CreateTurns, Reader } from "../../../../src/api/index.
 import { Account } from "../../../../src/lifecycle/index.ts";
 import type { JsonObject } from "../../../../src/model/index.ts";
 import { isToReplace, noteReplacing } from "../../../../src/terraform/resource/making-room.ts";
+import { readResource } from "../../../../src/terraform/resource/read.ts";
 import { START } from "../../../support/clock.ts";
 import { complete, kindOf, liveGrant, liveService, liveWebhook, recorded, remote } from "../../../support/subjects.ts";
 import {
@@ -191,6 +192,24 @@ describe("an order whose answer was lost", () => {
     expect(answer.diagnostics).toMatchObject([
       { severity: "error", code: "state.stranger", summary: expect.stringMatching(/^The request to make \w+ \S+acme/) },
     ]);
+  });
+
+  it.each([
+    ["", {}],
+    [" of a second generation", { generation: 2 }],
+  ])("and%s is answered with the service of another resource is over, and nothing of it is held", async (_, more) => {
+    const { answer, sent, journal, kind, front } = await ask("hosting_service", ORDER, {
+      prior: ORDER,
+      mark: { host: "here", pending: THEN, ...more },
+      answer: ordered(),
+      prepare: (place) => place.front.hold(place.kind, { id: "1001", domain: "other.example" }),
+    });
+    expect(sent).toEqual(["createService"]);
+    expect(codesOf(answer.diagnostics)).toEqual(["error apply.replayed"]);
+    expect(answer.mark).toEqual({ host: "here", ...more });
+    expect(journal.get("hosting_service", ORDER.domain)).toBeUndefined();
+    const read = await readResource(kind, answer.state ?? {}, answer.mark, front);
+    expect(read).toEqual({ state: null, mark: {}, diagnostics: [] });
   });
 
   it("leaves to be done what the new service does not show as done", async () => {
