@@ -81,7 +81,7 @@ export class Redaction {
   /** The first place from which the rest is the beginning of a form, and not the whole of it. */
   #firstOpen({ codes, at, length }: Bones): number | undefined {
     for (let start = Math.max(0, length - this.#longest + 1); start < length; start++) {
-      const forms = this.#openings.get(String.fromCharCode(codes[start] ?? 0));
+      const forms = this.#openings.get(String.fromCharCode(codes[start] as number));
       if (forms === undefined) continue;
       const rest = textOf(codes, start, length);
       if (forms.some((form) => form.length > rest.length && form.startsWith(rest))) return at[start];
@@ -100,12 +100,12 @@ export class Redaction {
       const code = text.charCodeAt(i);
       if (code === ESCAPE) i = endOfColour(text, i);
       if (isBetween(code)) continue;
-      print = roll(print, codes[(count - SHORTEST_SECRET) & (RING - 1)] ?? 0, code);
+      print = roll(print, codes[(count - SHORTEST_SECRET) & (RING - 1)] as number, code);
       codes[count & (RING - 1)] = code;
       at[count & (RING - 1)] = i;
       count++;
       if (this.#table[print >>> (32 - TABLE_BITS)] !== 1 || count < SHORTEST_SECRET) continue;
-      const first = at[(count - SHORTEST_SECRET) & (RING - 1)] ?? 0;
+      const first = at[(count - SHORTEST_SECRET) & (RING - 1)] as number;
       const end = endOfMatch(text, first, this.#forms.get(print) ?? []);
       if (end === undefined) continue;
       const last = found.at(-1);
@@ -192,7 +192,7 @@ function bonesOf(text: string): Bones {
 function endOfColour(text: string, start: number): number {
   if (text[start + 1] !== "[") return start;
   let end = start + 2;
-  while (/[\d;]/.test(text[end] ?? "")) end++;
+  while (/[\d;]/.test(text.charAt(end))) end++;
   return text[end] === "m" ? end : start;
 }
 
@@ -203,7 +203,7 @@ function bare(text: string): string {
 
 function textOf(codes: Uint16Array, start: number, end: number): string {
   let text = "";
-  for (let i = start; i < end; i++) text += String.fromCharCode(codes[i] ?? 0);
+  for (let i = start; i < end; i++) text += String.fromCharCode(codes[i] as number);
   return text;
 }
 

@@ -1,13 +1,5 @@
 import { basename, dirname, join, resolve } from "node:path";
-import {
-  type Diagnostic,
-  errnoOf,
-  fail,
-  HostformError,
-  outputPlace,
-  type SecretName,
-  type SecretOutput,
-} from "../model/index.ts";
+import { type Diagnostic, errnoOf, fail, outputPlace, type SecretName, type SecretOutput } from "../model/index.ts";
 import { captureCommand } from "./captured-command.ts";
 import { type Disk, systemDisk } from "./disk.ts";
 import { quoteValue, withAssignment } from "./env-file.ts";
@@ -186,13 +178,13 @@ export class SecretFiles {
     try {
       return await step();
     } catch (error) {
-      if (error instanceof HostformError || errnoOf(error) === undefined) throw error;
-      const message = error instanceof Error ? error.message : String(error);
+      const code = errnoOf(error);
+      if (code === undefined) throw error;
       const folder = path && (await this.#parts.look(dirname(path)).catch(() => undefined));
       // Such as /proc: what is missing is not the folder.
       const fix = folder ? "Name a file in a folder where files can be made." : FIXES.ENOENT;
-      const code = errnoOf(error) ?? "";
-      return refuse(errand, message, (code === "ENOENT" ? fix : FIXES[code]) ?? "Mend the place, or name another.");
+      const how = (code === "ENOENT" ? fix : FIXES[code]) ?? "Mend the place, or name another.";
+      return refuse(errand, (error as Error).message, how);
     }
   }
 }

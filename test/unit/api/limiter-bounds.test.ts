@@ -325,16 +325,29 @@ describe("a request that passes the limit", () => {
     expect(error).toMatchObject({ reached: "no", diagnostics: [{ code: "api.cancelled" }] });
   });
 
-  it("is not sent when the pause is too long, and says for how long, in whole seconds", async () => {
-    const { limiter, clock } = limiterOf([180_001]);
-    const { sent, error } = await pass(limiter, clock, {});
-    expect(sent).toEqual([]);
-    expect(error).toMatchObject({
-      reached: "no",
-      status: 429,
-      diagnostics: [{ code: "api.rate_limited", summary: "The API asks for a pause of 181 seconds" }],
-    });
+  it("says when it leaves: after the wait, and not where it does not", async () => {
+    const { limiter, clock } = limiterOf([250]);
+    const left: number[] = [];
+    const onLeave = () => void left.push(clock.now() - START);
+    await pass(limiter, clock, { onLeave });
+    expect(left).toEqual([250]);
+    await pass(limiterOf([250]).limiter, clock, { onLeave, notAfter: START });
+    expect(left).toEqual([250]);
   });
+
+  it.each([180_001, 181_000])(
+    "is not sent when the pause is too long, and says how long, in whole seconds (%i ms)",
+    async (ms) => {
+      const { limiter, clock } = limiterOf([ms]);
+      const { sent, error } = await pass(limiter, clock, {});
+      expect(sent).toEqual([]);
+      expect(error).toMatchObject({
+        reached: "no",
+        status: 429,
+        diagnostics: [{ code: "api.rate_limited", summary: "The API asks for a pause of 181 seconds" }],
+      });
+    },
+  );
 
   it("passes on what is no matter of the limit", async () => {
     const { limiter, clock } = limiterOf();

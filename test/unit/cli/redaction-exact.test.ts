@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { createRedact, tokenForms } from "../../../src/api/redact.ts";
 import { SECRET_MARK as M, Redaction } from "../../../src/cli/redaction.ts";
+import { jsonText } from "../../../src/report/index.ts";
 
 const knowing = (...secrets: unknown[]) => {
   const redaction = new Redaction();
@@ -92,6 +93,31 @@ describe("a secret", () => {
     expect(knowing("abcdefgh", "efghijkl").redact("abcdefgh - abcdefghijkl -")).toBe(`${M} - ${M} -`);
   });
 
+  it("in a longer base64 text is hidden to the bit: what holds a part of a neighbour stays", () => {
+    for (const before of [0, 1, 2, 3, 4]) {
+      for (const after of [1, 2, 3]) {
+        const around = (byte: number) =>
+          Buffer.concat([Buffer.alloc(before, byte), Buffer.from(PLAIN), Buffer.alloc(after, byte)]).toString("base64");
+        const [text, other] = [around(0x55), around(0xaa)];
+        // What is the same whatever stands around it is the secret's alone.
+        const own = [...text.replace(/=+$/, "")].map((character, i) => character === other[i]);
+        const [start, end] = [own.indexOf(true), own.lastIndexOf(true) + 1];
+        const expected = `${text.slice(0, start)}${M}${text.slice(end)}`;
+        expect(knowing(PLAIN).redact(text), `${before} before, ${after} after`).toBe(expected);
+      }
+    }
+  });
+
+  it("that is escaped in JSON for a terminal, or only for JSON", () => {
+    const secret = "key\t\u202esecret";
+    expect(knowing(secret).redact(JSON.stringify({ secret }))).toBe(`{"secret":"${M}"}`);
+    expect(knowing(secret).redact(jsonText({ secret }))).toMatch(/^\{\s*"secret":\s*"\(secret\)"\s*\}$/);
+  });
+
+  it("after a backslash that is written as two leaves both", () => {
+    expect(knowing(PLAIN).redact(`a\\\\${PLAIN}`)).toBe(`a\\\\${M}`);
+  });
+
   it("in the middle of a longer base64 text, at any of the three places, leaves the neighbours", () => {
     for (const before of ["", "x", "xy", "xyz"]) {
       const text = Buffer.from(`${before}${PLAIN}after`).toString("base64");
@@ -132,6 +158,13 @@ describe("the end of a text that may go on", () => {
   it("begins where a whole secret begins that the open one reaches into", () => {
     expect(open("x abcdefgh", "abcdefgh", "efghijkl")).toBe("abcdefgh");
     expect(open("x abcdef gh", "abcdef", "gh-secret")).toBe("gh");
+    expect(open("abcdefghef", "abcdefgh", "efghijkl"), "not where the whole one ends before it").toBe("ef");
+    expect(open("- xabcdefgh", "abcdefgh", "xabcdefgh-more"), "nor where it is within the open one").toBe("xabcdefgh");
+  });
+
+  it("may be all but the last character of the longest form", () => {
+    const form = Buffer.from(PLAIN).toString("base64").replace(/=+$/, "").slice(0, -1);
+    expect(open(`all of ${form}`)).toBe(form);
   });
 
   it("is decided where nothing is known", () => {

@@ -358,13 +358,15 @@ describe("what is only early", () => {
   const hookConfig = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
   const grant = change(G, { actions: ["create"], after: complete(kindOf("hosting_grant"), config), config });
   const later = change(B, { actions: ["create"], after: hook({ id: null }), config: hookConfig, dependsOn: [G] });
-  const early = (status: string, phase: "pending" | "live") => {
+  const early = (status: string, phase: "pending" | "live", stop?: AbortController) => {
     const pending = { ...service, async *list() {}, get: async () => remote({ ...liveService, status }, phase) };
     const grants = { ...kindOf("hosting_grant"), async *list() {} };
     return run([grant, later], {
       config: { [G]: config, [B]: hookConfig },
       kinds: new Map([...kinds, ["hosting_service", pending], ["hosting_grant", grants]]),
+      ...(stop && { stop: stop.signal }),
       answer: () => {
+        stop?.abort();
         throw failure("answered", 409);
       },
     });
@@ -377,6 +379,12 @@ describe("what is only early", () => {
       { address: B, result: "waiting", diagnostics: [{ address: B }] },
     ]);
     expect(events.filter(({ type }) => type !== "start")).toMatchObject([{ type: "complete", address: G, seconds: 2 }]);
+  });
+
+  it("is a failure in a run that is stopped: nothing waits for it any more", async () => {
+    const stop = new AbortController();
+    const { result } = await early("pending", "pending", stop);
+    expect(result.outcomes.map((outcome) => outcome.result)).toEqual(["failed", "not-started"]);
   });
 
   it("is a failure where the service is live, and what refers to it is skipped", async () => {
@@ -399,6 +407,24 @@ describe("what a change refers to", () => {
     return urls.length > 0 ? urls : result.outcomes.flatMap(({ diagnostics }) => diagnostics.map(({ code }) => code));
   };
   const s = (id: string) => recorded("hosting_service.s", { ...liveService, id });
+
+  it("is checked once it is known: what is no valid value is not sent", async () => {
+    const url = "${hosting_service.s.domain}";
+    const waiting = {
+      ...one,
+      config: { ...config, url },
+      after: hook({ id: null, url: null }),
+      after_unknown: { url: true },
+    };
+    const sent: Mutation[] = [];
+    const { result } = await run([waiting as Change], {
+      state: [s("1001")],
+      answer: (mutation) => void sent.push(mutation),
+      config: { "hosting_webhook.a": { ...config, url } },
+    });
+    expect(sent).toEqual([]);
+    expect(result.outcomes).toMatchObject([{ result: "failed", diagnostics: [{ attribute: ["url"] }] }]);
+  });
 
   it("has the value that is recorded, or that was observed since", async () => {
     expect(await urlOf([s("1001")])).toEqual(["https://1001.example"]);

@@ -110,6 +110,11 @@ describe("blockers", () => {
     ]);
     expect(blockers.get(MOVE)).toEqual([GRANT, OTHER]);
   });
+
+  it("are never a change itself, of whose resource it is an instance", () => {
+    const blockers = blockersOf([change(GRANT, ["create"], ["hosting_grant.www"]), change(OTHER, ["create"])]);
+    expect(blockers.get(GRANT)).toEqual([OTHER]);
+  });
 });
 
 describe("targets", () => {

@@ -121,6 +121,8 @@ describe("a secret that is written to a file", () => {
         fix: "Name another file.",
       });
     expect([...disk.names].map(([name, { text }]) => [name, text])).toEqual([["/p/.env", "A=\uFFFD\n"]]);
+    const whole = outputs({ disk: new FakeDisk({ "/p/hook": "\uFFFD" }) });
+    expect(await whole.files.check(FILE, OF), "a file that is replaced whole may hold anything").toEqual([]);
   });
 
   it.each(["check", "write"] as const)("leaves no file open when it fails (%s)", async (method) => {
