@@ -71,7 +71,7 @@ export function retry(options: RetryOptions, next: Handler<Answer>): Handler<Ans
           throw keyTooOld(request.endpoint, { cause: error });
         const delay = delayBefore(error, repeat, tally, options);
         if (delay === undefined || waited + delay > LONGEST_WAITS_MS) throw error.after(attempt, doubtful);
-        if (repeat === "keyed" && !doubtful && error.reached === "maybe")
+        if (repeat === "keyed" && error.reached === "maybe")
           notAfter = Math.min(notAfter ?? Number.POSITIVE_INFINITY, leftAt + repeatWithinMs);
         doubtful ||= error.reached === "maybe" && repeat !== "safe";
         if (doubtful && notAfter !== undefined && clock.now() + delay > notAfter) throw error.after(attempt, doubtful);

@@ -207,6 +207,28 @@ describe("an order is repeated only while its key is certainly remembered", () =
   });
 });
 
+describe("what waited too long for its turn", () => {
+  const late: Details = { code: "api.too_late", reached: "no", transient: false, summary: "not sent any more" };
+  it.each<[string, string, readonly Details[], summary: RegExp, reached: string]>([
+    ["is not sent", "keyed", [late], /not sent any more/, "no"],
+    ["is not sent after an attempt that did not leave, either", "keyed", [{ reached: "no" }, late], /any more/, "no"],
+    [
+      "may have been ordered by an earlier attempt: the key is too old",
+      "keyed",
+      [{}, late],
+      /forgotten the Idem/,
+      "maybe",
+    ],
+    ["may have been removed by an earlier attempt: there is no key", "idempotent", [{}, late], /any more/, "maybe"],
+  ])("%s", async (_, kind, outcomes, summary, reached) => {
+    const { error } = await run(kind, outcomes);
+    expect(error).toMatchObject({
+      reached,
+      diagnostics: [{ code: "api.too_late", summary: expect.stringMatching(summary) }],
+    });
+  });
+});
+
 describe("what is said in the end", () => {
   it.each<[string, string, readonly Details[], string]>([
     ["a single failure as it was", "safe", [{ reached: "answered", transient: false }], "answered"],

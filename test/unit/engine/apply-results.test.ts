@@ -7,11 +7,14 @@ import {
   ApiError,
   type ApplyEvent,
   type Change,
+  type DesiredData,
+  type DesiredOutput,
   isFulfilled,
   type JsonObject,
   type Plan,
   type PrivateMark,
   type ResourceState,
+  type Scope,
 } from "../../../src/model/index.ts";
 import { START, testClock } from "../../support/clock.ts";
 import {
@@ -431,6 +434,98 @@ describe("what a change refers to", () => {
     const observed = change("hosting_service.s", { before: s("1002").attributes });
     expect(await urlOf([s("1001")], [observed])).toEqual(["https://1002.example"]);
     expect(await urlOf([s("1001")], [change("hosting_service.s", { before: null })])).toEqual(["https://1001.example"]);
+  });
+});
+
+describe("data sources and outputs", () => {
+  const DATA = "data.hosting_invoices.all";
+  const A = "hosting_webhook.a";
+  const config = { url: "https://unknown.example", events: ["invoice.paid"] };
+  const at = (address: string) => ({
+    references: [{ reference: { to: "resource" as const, address, path: [], text: address, offset: 0 }, path: [] }],
+  });
+  const source = {
+    address: DATA,
+    type: "hosting_invoices",
+    provider: "default",
+    config: { key: "k" },
+    dependsOn: [],
+    locate: () => undefined,
+    references: [],
+    evaluate: (_: string, { env }: Scope) => env("KEY") ?? "k",
+    isSecret: () => true,
+  } as unknown as DesiredData;
+  /** The value of an object's attribute, and whether its attributes of these names are secret. */
+  const output = (name: string, address: string, attribute: string) =>
+    ({
+      name,
+      sensitive: false,
+      ...at(address),
+      evaluate: ({ resource, secrets }: Scope) => ({
+        value: (resource(address) as JsonObject)[attribute],
+        secret: secrets?.(address).includes(attribute) === true,
+      }),
+    }) as unknown as DesiredOutput;
+
+  const both = async (over: RunOptions = {}) => {
+    const read: string[] = [];
+    const resource = declared(A, config, {
+      ...at(DATA),
+      evaluate: (name, { resource: valueOf }) =>
+        name === "url" ? ((valueOf(DATA) as JsonObject).url ?? null) : config.events,
+    });
+    const outputs = [output("url", A, "url"), output("secret", A, "secret"), output("key", DATA, "key")];
+    const one = change(A, {
+      actions: ["create"],
+      after: hook({ id: null, url: null }),
+      after_unknown: { url: true },
+      config,
+      sensitive: ["secret"],
+    });
+    const written: Record<string, unknown>[] = [];
+    const urls: unknown[] = [];
+    const { result } = await run([one], {
+      plan: { project: "acme", mode: "apply", changes: [one], outputs: [] } as unknown as Plan,
+      desired: { ...desiredOf(resource), data: [source], outputs },
+      readData: async ({ address }) => {
+        read.push(address);
+        return { url: "https://read.example", key: "k" };
+      },
+      recorder: {
+        put: async () => {},
+        remove: async () => {},
+        setOutputs: async (all) => {
+          written.push(Object.fromEntries([...all].map(([name, { value }]) => [name, value])));
+        },
+      },
+      answer: ({ body }: Mutation) => {
+        urls.push((body as { url: unknown }).url);
+        return { ...liveWebhook, url: "https://read.example", raw: {}, secret: "whsec" };
+      },
+      ...over,
+    });
+    return { result, read, written, urls };
+  };
+
+  it("are read before what refers to them is sent; outputs have the values of the end, and show no secret", async () => {
+    const { result, read, written, urls } = await both();
+    expect([read, urls, written]).toEqual([[DATA], ["https://read.example"], [{ url: "https://read.example" }]]);
+    expect(result.diagnostics).toMatchObject([
+      { severity: "warning", code: "config.secret", summary: expect.stringContaining("secret") },
+      { severity: "warning", code: "config.secret", summary: expect.stringContaining("key") },
+    ]);
+  });
+
+  it("are not recorded where something is abandoned: its end is not known", async () => {
+    const gone = new AbortController();
+    const { written, result } = await both({
+      abandon: gone.signal,
+      answer: () => {
+        gone.abort();
+        return new Promise(() => {});
+      },
+    });
+    expect([written, result.outcomes.map((outcome) => outcome.result)]).toEqual([[], ["failed"]]);
   });
 });
 
