@@ -109,7 +109,7 @@ describe("a secret", () => {
   });
 
   it("that is escaped in JSON for a terminal, or only for JSON", () => {
-    const secret = "key\t\u202esecret";
+    const secret = "key\b\u202esecret";
     expect(knowing(secret).redact(JSON.stringify({ secret }))).toBe(`{"secret":"${M}"}`);
     expect(knowing(secret).redact(jsonText({ secret }))).toMatch(/^\{\s*"secret":\s*"\(secret\)"\s*\}$/);
   });

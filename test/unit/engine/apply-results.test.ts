@@ -9,6 +9,7 @@ import {
   type Change,
   type DesiredData,
   type DesiredOutput,
+  fail,
   isFulfilled,
   type JsonObject,
   type Plan,
@@ -135,7 +136,7 @@ describe("what does not change", () => {
     expect(puts).toMatchObject(expected);
     expect(puts).toHaveLength(expected.length);
     for (const [at, put] of puts.entries())
-      expect(put.private).toEqual((expected[at] as { private?: unknown } | undefined)?.private ?? put.private);
+      expect(put.private).toStrictEqual((expected[at] as { private?: unknown } | undefined)?.private ?? put.private);
     expect(result.outcomes).toEqual([]);
   });
 
@@ -189,7 +190,7 @@ describe("what is reported", () => {
 
   it("has neither invoice nor wait where there is none", async () => {
     const { result } = await run([order], { config: { [A]: ORDER }, answer: () => made("active") });
-    expect(result.outcomes).toEqual([{ address: A, result: "done", diagnostics: [] }]);
+    expect(result.outcomes).toStrictEqual([{ address: A, result: "done", diagnostics: [] }]);
   });
 
   it("names the object of a removal at its start, and none at its end", async () => {
@@ -238,6 +239,57 @@ describe("what is reported", () => {
       },
     });
     expect(result.outcomes).toMatchObject([{ diagnostics: [{ range }] }]);
+  });
+
+  it("is at the attribute that the API refuses, there too", async () => {
+    const range = { file: "hosting.yaml", line: 5, column: 3, endLine: 5, endColumn: 9 };
+    const located = declared(A, ORDER, { locate: (path) => (path[0] === "domain" ? range : undefined) });
+    const fieldErrors = { domain: ["It is taken."] };
+    const { result } = await run([order], {
+      desired: desiredOf(located),
+      answer: () => {
+        throw new ApiError({
+          code: "api.validation",
+          summary: "no",
+          endpoint: "POST /x",
+          reached: "answered",
+          fieldErrors,
+        });
+      },
+    });
+    const refusal = { attribute: ["domain"], summary: "The API refuses domain: It is taken.", range };
+    expect(result.outcomes).toMatchObject([{ result: "failed", diagnostics: [refusal] }]);
+  });
+
+  it("is what was waited for, and the word in which it ended when that is not understood", async () => {
+    const wanted = { ...ORDER, suspended: true };
+    const one = { ...order, after: complete(kindOf("hosting_service"), wanted), config: wanted };
+    const odd = remote({ ...liveService, status: "SUSPENDED_BY_OWNER" }, "unknown");
+    let listed = 0;
+    const list = async function* () {
+      listed += 1;
+      if (listed > 1) yield odd;
+    };
+    const { result, events } = await run([one], {
+      kinds: new Map([...kinds, ["hosting_service", { ...service, list, get: async () => odd }]]),
+      config: { [A]: wanted },
+      waitMs: 60_000,
+      answer: ({ endpoint }) => (endpoint === "createService" ? made("active") : undefined),
+    });
+    expect(events[1]).toMatchObject({ type: "waiting", addresses: [A] });
+    expect(JSON.stringify(result.outcomes[0]?.diagnostics)).toContain("SUSPENDED_BY_OWNER");
+    expect(isFulfilled(result)).toBe(false);
+  });
+
+  it("is a removal although what is declared of it cannot be evaluated", async () => {
+    const B = "hosting_webhook.b";
+    const one = change(B, { actions: ["delete"], removal: "delete", before: hook(), config: null });
+    const evaluate = () => {
+      throw new Error("evaluated");
+    };
+    const desired = desiredOf(declared(B, { url: "x" }, { evaluate }));
+    const { result } = await run([one], { state: [recorded(B, hook())], desired });
+    expect(result.outcomes).toMatchObject([{ address: B, result: "done" }]);
   });
 
   it("is a mistake of ours for what has no kind, and the first of several", async () => {
@@ -340,6 +392,17 @@ describe("a run that is stopped", () => {
     expect(one).toMatchObject(expected);
     expect(one?.unknown).toBe((expected as { unknown?: boolean }).unknown);
     expect({ two, interrupted }).toEqual({ two: "not-started", interrupted: true });
+  });
+
+  it("while it waits before its first request has not started that change", async () => {
+    const stop = new AbortController();
+    const put = async () => {
+      stop.abort();
+      fail("interrupted", "The run was stopped before this was sent");
+    };
+    const recorder = { put, remove: async () => {} };
+    const { result } = await run([order], { config: { [A]: ORDER }, stop: stop.signal, recorder });
+    expect(result.outcomes).toEqual([{ address: A, result: "not-started", diagnostics: [] }]);
   });
 
   it("and abandoned does not wait for what has left, and says that it is not known", async () => {
