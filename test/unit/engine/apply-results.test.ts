@@ -176,6 +176,41 @@ describe("what is reported", () => {
     expect(isFulfilled(result)).toBe(false);
   });
 
+  it("is not known of a create that was lost, though its second sending was refused", async () => {
+    const config = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
+    const address = "hosting_webhook.a";
+    const create = change(address, { actions: ["create"], after: hook({ ...config, id: null }), config });
+    let sent = 0;
+    const { result } = await run([create], {
+      config: { [address]: config },
+      answer: () => {
+        sent += 1;
+        throw sent === 1 ? failure("maybe") : failure("answered", 422);
+      },
+    });
+    expect(sent).toBe(2);
+    expect(result.outcomes).toMatchObject([{ result: "failed", unknown: true }]);
+    expect(result.pending).toEqual([address]);
+  });
+
+  it("has its one-time secret where it is to go, and not in what is recorded", async () => {
+    const config = { url: "https://hooks.acme.example", events: ["invoice.paid"], secret_output: { file: "hook" } };
+    const address = "hosting_webhook.a";
+    const create = change(address, { actions: ["create"], after: hook({ ...config, id: null }), config });
+    const written: unknown[] = [];
+    const secretOutputs = {
+      check: async () => [],
+      write: async (...args: unknown[]) => void written.push(args),
+    };
+    const { puts } = await run([create], {
+      config: { [address]: config },
+      secretOutputs,
+      answer: () => ({ ...liveWebhook, raw: {}, secret: "whsec_1" }),
+    });
+    expect(written).toEqual([[{ file: "hook" }, { address, attribute: "secret" }, "whsec_1"]]);
+    expect(puts.at(-1)?.attributes.secret).toBeNull();
+  });
+
   it("is each change with its id, its seconds, its invoice and what it waits for", async () => {
     const { result, events } = await run([order], { config: { [A]: ORDER }, answer: () => made("pending", bill) });
     expect(result).toMatchObject({ requests: 1, seconds: 2, interrupted: false, pending: [], diagnostics: [] });
@@ -259,6 +294,28 @@ describe("what is reported", () => {
     });
     const refusal = { attribute: ["domain"], summary: "The API refuses domain: It is taken.", range };
     expect(result.outcomes).toMatchObject([{ result: "failed", diagnostics: [refusal] }]);
+  });
+
+  it("is at the entry of a free map that the API refuses by its bare name", async () => {
+    const address = "hosting_migration_request.m";
+    const config = { domain: "www.acme.example", questions: { source_host: "old.example" } };
+    const kind = { ...kindOf("hosting_migration_request"), async *list() {} };
+    const fieldErrors = { source_host: ["It is not reachable."] };
+    const create = change(address, { actions: ["create"], after: complete(kind, config), config });
+    const { result } = await run([create], {
+      config: { [address]: config },
+      kinds: new Map([...kinds, ["hosting_migration_request", kind]]),
+      answer: () => {
+        throw new ApiError({
+          code: "api.validation",
+          summary: "no",
+          endpoint: "POST /x",
+          reached: "answered",
+          fieldErrors,
+        });
+      },
+    });
+    expect(result.outcomes).toMatchObject([{ diagnostics: [{ attribute: ["questions", "source_host"] }] }]);
   });
 
   it("is what was waited for, and the word in which it ended when that is not understood", async () => {
@@ -532,13 +589,12 @@ describe("data sources and outputs", () => {
 
   const both = async (over: RunOptions = {}) => {
     const read: string[] = [];
-    const resource = declared(A, config, {
+    const one = declared(A, config, {
       ...at(DATA),
-      evaluate: (name, { resource: valueOf }) =>
-        name === "url" ? ((valueOf(DATA) as JsonObject).url ?? null) : config.events,
+      evaluate: (name, { resource }) => (name === "url" ? ((resource(DATA) as JsonObject).url ?? null) : config.events),
     });
     const outputs = [output("url", A, "url"), output("secret", A, "secret"), output("key", DATA, "key")];
-    const one = change(A, {
+    const create = change(A, {
       actions: ["create"],
       after: hook({ id: null, url: null }),
       after_unknown: { url: true },
@@ -547,9 +603,9 @@ describe("data sources and outputs", () => {
     });
     const written: Record<string, unknown>[] = [];
     const urls: unknown[] = [];
-    const { result } = await run([one], {
-      plan: { project: "acme", mode: "apply", changes: [one], outputs: [] } as unknown as Plan,
-      desired: { ...desiredOf(resource), data: [source], outputs },
+    const { result } = await run([create], {
+      plan: { project: "acme", mode: "apply", changes: [create], outputs: [] } as unknown as Plan,
+      desired: { ...desiredOf(one), data: [source], outputs },
       readData: async ({ address }) => {
         read.push(address);
         return { url: "https://read.example", key: "k" };
