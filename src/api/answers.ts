@@ -42,9 +42,10 @@ const reading: Reading = {
   },
   suspendService: () => null,
   unsuspendService: () => null,
-  resetPassword: (json) => ({
-    password: findOnce(json, { ...GENERATED_PASSWORD, wrappers: ["service", "credentials"] }),
-  }),
+  resetPassword: (json) => {
+    const password = findOnce(json, { ...GENERATED_PASSWORD, wrappers: ["service", "credentials"] });
+    return { password, ...(password === null && { names: namesIn(json) }) };
+  },
   createGrant: (json) => findOne(grantForm, json) ?? null,
   revokeGrant: () => null,
   createWebhook: (json) => {

@@ -8,8 +8,10 @@ export interface SecretNames {
   readonly wrappers: readonly string[];
   /** Holds for any other name, in small letters and without `_` and `-`. */
   readonly like: RegExp;
-  /** Holds for names that mean a secret only where nothing else is named like one, in the record itself. */
-  readonly rather?: RegExp;
+  /** Names that mean a secret only where nothing else is named like one, and what the text under them is like. */
+  readonly rather: { readonly name: RegExp; readonly text: RegExp };
+  /** The text of a secret under a name that says nothing, or in a sentence. Absent: it is looked for under names alone. */
+  readonly unnamed?: (text: string) => string | undefined;
   /** Holds for what stands in the place of one that is not shown. */
   readonly masked: RegExp;
 }
@@ -21,32 +23,56 @@ export const WEBHOOK_SECRET = {
   likely: ["secret", "signing_secret", "signingSecret", "webhook_secret"],
   like: /(?:secret|(?:secret|signing|signature|hmac|shared)(?:key|token))(?:value|text|plain|plaintext)?$/,
   // The record of a subscription has no use for another key or token, and short ones are names.
-  rather: /^(?:key|token|hmac|signature|(?:webhook|verification|verify|validation)(?:key|token))$/,
+  rather: {
+    name: /^(?:key|token|hmac|signature|(?:webhook|verification|verify|validation)(?:key|token))$/,
+    text: /^\S{16,}$/,
+  },
   // Of a password, anything may be a part.
   masked: new RegExp(`${MASKED.source}|\\*{3}|[•●]{2}|\\.{3}`, "i"),
 } as const;
 
 export const GENERATED_PASSWORD = {
   likely: ["password", "new_password", "generated_password"],
-  like: /(?:password|passphrase|passwd|pwd)(?:value|text|plain|plaintext)?$/,
+  like: /(?:password|passphrase|passwd|pass|pwd)(?:value|text|plain|plaintext)?$/,
+  rather: { name: /^(?:secret|value|text|credentials?|pw)$/, text: /^\S{6,}$/ },
+  unnamed: passwordIn,
   masked: MASKED,
 } as const;
+
+/** The end of a sentence that gives a password. Of one that ends in a stop nobody knows whether that is a part of it. */
+const GIVEN =
+  /\b(?:password|passwd|pwd)(?:(?:\s+(?:is|was|now|has|been|set|reset|changed|to))+\s*:?|\s*[:=])\s*(?:"(\S+)"|'(\S+)'|`(\S+)`|(\S*[^\s.,;!"'`]))$/i;
+/** Small letters, capitals, digits, signs; ids, dates and names have fewer of them. */
+const CLASSES = [/[a-z]/, /[A-Z]/, /[0-9]/, /[^\w\s.:/+-]/];
+const ADDRESS = /^\d{4}-\d\d-\d\d|:\/\/|^[^@\s]+@[^@\s]+\.[a-z]+$/i;
+
+/** A password by what it looks like: alone, or at the end of a sentence that gives it ("The new password is aB3xyz"). */
+function passwordIn(text: string): string | undefined {
+  const given = GIVEN.exec(text.trim())?.slice(1).find(Boolean);
+  const [word, least] = given === undefined ? [text, 3] : [given, 2];
+  const isMixed = CLASSES.filter((one) => one.test(word)).length >= least;
+  return /^\S{6,}$/.test(word) && isMixed && !ADDRESS.test(word) ? word : undefined;
+}
 
 /** A name of something else, though it ends like one: `old_secret`, `has_password`. */
 const OTHER = /^(?:old|previous|former|current|has|is|masked|hashed|encrypted)/;
 /** A name that says that nothing is hidden there. */
 const PLAIN = /plain/;
+/** A name of what is no secret, whatever it looks like. */
+const PUBLIC =
+  /(?:id|uuid|at|date|time|until|status|state|type|object|name|user|login|host|ip|address|email|url|link|href|version|job|task|reference|number|plan|domain|fingerprint|hash|digest)$/;
 /** A secret of another trade, if there is any other. */
 const UNLIKELY = /^(?:client|api|app|access|oauth|user)/;
 const NEVER = /(?!)/;
+const ANY = /(?:)/;
 /** The name of the text in an object that is named like a secret. */
 const WITHIN = /^(?:value|text|plain|plaintext|key)$/;
 const DEEPEST = 8;
 
 /**
  * A secret that is told only in this one answer: under a name that says it is plain, then under a likely name in a likely
- * place, otherwise under any name like one, anywhere. Not to find it costs more than to look too far: nobody can ask again.
- * Null when there is none, or only what stands in its place.
+ * place, otherwise under any name like one, anywhere; at last the only text that can be one. Not to find it costs more than
+ * to look too far: nobody can ask again. Null when there is none, or only what stands in its place.
  */
 export function findOnce(json: unknown, names: SecretNames): string | null {
   const found = candidates(json, names);
@@ -61,11 +87,19 @@ export function findOnce(json: unknown, names: SecretNames): string | null {
   );
 }
 
-/** A `key` or a `token`, where nothing is named like a secret, hidden or not. */
+/** Where nothing is named like a secret, hidden or not: the only text under a lesser name, or that looks like one. */
 function ratherThanNone(json: unknown, names: SecretNames): string | null {
-  if (names.rather === undefined || candidates(json, { ...names, masked: NEVER }).length > 0) return null;
-  const found = candidates(json, { ...names, like: names.rather }).filter(({ text }) => /^\S{16,}$/.test(text));
-  return found.length === 1 ? (found[0]?.text ?? null) : null;
+  if (candidates(json, { ...names, masked: NEVER }).length > 0) return null;
+  const { rather, unnamed } = names;
+  const named = candidates(json, { ...names, like: rather.name }).filter(({ text }) => rather.text.test(text));
+  if (named.length > 0 || unnamed === undefined) return onlyOf(named.map(({ text }) => text));
+  const others = candidates({ answer: json }, { ...names, like: ANY }).filter(({ name }) => !PUBLIC.test(name));
+  return onlyOf(others.flatMap(({ text }) => unnamed(text) ?? []));
+}
+
+function onlyOf(texts: readonly string[]): string | null {
+  const [only, ...more] = new Set(texts);
+  return more.length === 0 ? (only ?? null) : null;
 }
 
 /** Every text under a name like a secret's, the outermost first. */

@@ -109,7 +109,11 @@ export interface Answers {
   createService: ServiceOrder;
   suspendService: null;
   unsuspendService: null;
-  resetPassword: { readonly password: string | null };
+  resetPassword: {
+    readonly password: string | null;
+    /** Without a password: the names that the answer had. */
+    readonly names?: string;
+  };
   createGrant: GrantRecord | null;
   revokeGrant: null;
   createWebhook: Registration | null;

@@ -184,7 +184,7 @@ export const codes = {
   ],
   "secret.lost": [
     "A one-time secret was lost on its way",
-    "As a warning: nothing to do, the object was replaced and has another secret. As an error: no answer held one; the message says how to have another.",
+    "As a warning of an apply: nothing to do, the object was replaced and has another secret. Otherwise no answer held one; the message says how to have another.",
   ],
 
   // Webhooks

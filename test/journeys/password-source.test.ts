@@ -79,6 +79,35 @@ describe("a password", () => {
     expect((await project.recorded("hosting_service.vps"))?.attributes.generated_password).toEqual(expect.any(String));
   });
 
+  it.each([
+    ["can be read under another name", (password: string) => ({ data: { login: "root", pass: password } }), 0, 0],
+    [
+      "cannot be read is an error that names what came, and the live server is not reset once more",
+      () => ({ data: { login: "root", code: 7 } }),
+      1,
+      1,
+    ],
+  ])("that the API makes and that %s", async (_, body, code, warned) => {
+    const box = { project: "passwords", services: { box: { plan_id: 31, currency: "USD" } } };
+    const project = await startProject({ declare: box });
+    await project.apply();
+    await project.declare({ ...box, services: { box: { ...box.services.box, password_version: 1 } } });
+    const answer = { status: 200, body: body("gEn1001x1xPa55") };
+    project.control.addFault({ method: "POST", path: "/services/*/password", phase: "after", times: 9, ...answer });
+    const first = await project.run("apply", "--auto-approve");
+    expect(first.code, first.text).toBe(code);
+    if (code === 1) {
+      expect(first.text).toContain("[secret.lost]");
+      expect(first.text).toContain("POST /api/v1/services/{id}/password");
+      expect(first.text).toContain("data.login, data.code");
+    }
+    const { attributes } = (await project.recorded("hosting_service.box")) ?? {};
+    expect(attributes?.generated_password).toBe(code === 0 ? "gEn1001x1xPa55" : null);
+    const later = await project.run("apply", "--auto-approve");
+    expect([later.code, later.text.split("[secret.lost]").length - 1], later.text).toEqual([0, warned]);
+    expect(passwordSent(project)).toHaveLength(1);
+  });
+
   it("is read once for all that name the same source", async () => {
     const { services } = www({ command: ["pass"] });
     const declare = {

@@ -29,7 +29,7 @@ export async function runPassword(invocation: Invocation, flags: PasswordFlags, 
   const given = await givenPassword(invocation, flags);
   learnValue(io.redaction, given);
   const { id, alias, productType } = await serviceTarget(invocation, target, flags.provider);
-  const { password } = await withProvider(invocation, alias, async ({ client }, signal) => {
+  const { password, names } = await withProvider(invocation, alias, async ({ client }, signal) => {
     const type = productType ?? (await client.services.get(id, { signal })).product_type;
     checkForm(type, given);
     if (given === undefined && !flags.generate && passwordForm(type) === "unknown") undecided(type);
@@ -41,8 +41,8 @@ export async function runPassword(invocation: Invocation, flags: PasswordFlags, 
   } else {
     if (password === null) {
       fail("api.malformed", `The password of service ${id} was reset, but the answer does not hold the new one`, {
-        detail: "The answer is the only way to learn a generated password.",
-        fix: "Run the command again to have another one generated, or use the dashboard.",
+        detail: `The answer is the only way to learn a generated password. The names in it: ${names}.`,
+        fix: "Set one on the server or in the host's dashboard. To run the command again resets it once more, and the answer is likely to be of the same form.",
       });
     }
     io.redaction.learn(password);

@@ -1,4 +1,4 @@
-import type { PlanRecord } from "../../api/index.ts";
+import { describeEndpoint, type PlanRecord } from "../../api/index.ts";
 import type { Diagnostic, JsonObject, ValueObject } from "../../model/index.ts";
 import { sameFolded } from "../attribute.ts";
 import type { Step } from "../kind.ts";
@@ -19,18 +19,47 @@ export function passwordStep(prior: JsonObject, planned: JsonObject, config: Jso
       const done = { password_version: planned.password_version ?? null };
       const earlier = { generated_password: null, generated_password_fingerprint: null };
       if (given) return { attributes: { ...done, ...earlier } };
-      const warning: Diagnostic = {
-        severity: "error",
-        code: "secret.lost",
-        summary: "The API's answer holds no generated password",
-        detail: "The password was reset, but the answer, the only way to learn it, did not contain it.",
-        fix: "Apply again to have another one generated.",
-      };
-      // A password that was lost on its way is not one that was set: the next apply has another one generated.
-      if (answer.password === null) return { attributes: earlier, warning };
+      // The version is recorded either way: a host that answers so does it each time, and a live server would be reset in vain.
+      if (answer.password === null)
+        return { attributes: { ...done, ...earlier }, warning: lostPassword(form, answer.names) };
       return { attributes: { ...done, ...earlier, generated_password: answer.password } };
     },
   };
+}
+
+type Form = ReturnType<typeof passwordForm>;
+
+/** What there is to do about a generated password that nobody knows. */
+const withoutPassword = (form: Form) =>
+  `Set a password on the server or in the host's dashboard. ${
+    form === "unknown" ? "Or declare `password` as well as another `password_version`: then it is set. " : ""
+  }It is reset again only when \`password_version\` changes.`;
+
+/** @param names those in the answer. */
+function lostPassword(form: Form, names = "none"): Diagnostic {
+  return {
+    severity: "error",
+    code: "secret.lost",
+    summary: "The API's answer holds no generated password",
+    detail: `${describeEndpoint("resetPassword")} has reset the password, and only that answer shows the new one: nobody knows it. The names in the answer: ${names}.`,
+    fix: withoutPassword(form),
+  };
+}
+
+/** That a generated password is not known. No request is sent because of it, so each plan says it until there is another. */
+function unknownPassword(live: JsonObject): Diagnostic[] {
+  const { product_type: type, generated_password: password, generated_password_fingerprint: print } = live;
+  if (typeof type !== "string" || passwordForm(type) !== "generated" || (password ?? print ?? null) !== null) return [];
+  return [
+    {
+      severity: "warning",
+      code: "secret.lost",
+      summary: "The generated password of this server is not known",
+      detail: "It was reset, and the answer could not be read.",
+      fix: `${withoutPassword("generated")} Take \`password_version\` out when you have set one: that sends nothing.`,
+      attribute: ["password_version"],
+    },
+  ];
 }
 
 /**
@@ -43,7 +72,8 @@ export function passwordSuits(
   plans: readonly PlanRecord[],
 ): Diagnostic[] {
   const version = config.password_version;
-  if (version === undefined || version === null || version === live?.password_version) return [];
+  if (version === undefined || version === null) return [];
+  if (version === live?.password_version) return unknownPassword(live);
   const ordered = plans.find(({ plan_id: id }) => id === config.plan_id)?.product_type ?? null;
   const type = live === undefined ? ordered : live.product_type;
   const form = passwordForm(typeof type === "string" ? type : null);

@@ -179,12 +179,14 @@ describe("secrets of the body are in no message", () => {
     expect(error.fieldErrors).toEqual({ password: ["[redacted] was leaked"] });
   });
 
-  for (const text of ['{"data":{"password":"Gen-12345', '{"secret":"Gen-12345"', "password=Gen-12345"]) {
-    it(`an answer with a generated one that is not understood: ${text}`, async () => {
+  it.each(['{"data":{"password":"Gen-12345', '{"secret":"Gen-12345"', "Gen-12345 is it"])(
+    "an answer with a generated one that is not understood: %s",
+    async (text) => {
       api().post("/services/7/password").reply(200, text);
-      expect(textOf(await failureOf(setUp().client.services.resetPassword("7")))).not.toContain("Gen-");
-    });
-  }
+      // It was reset: that is no failure of the request, which would be sent again.
+      expect(await setUp().client.services.resetPassword("7")).toEqual({ password: null, names: "none" });
+    },
+  );
 
   const redact = createRedact("tok");
   const table: [text: string, shown: string][] = [

@@ -78,20 +78,46 @@ describe("a generated password", () => {
     { data: { newPassword: PASSWORD } },
     { plain_password: PASSWORD },
     { data: { user: { username: "root", passwd: PASSWORD } } },
+    { data: { login: "root", pass: PASSWORD } },
+    { data: { username: "root", new_pass: PASSWORD } },
+    { data: { credentials: { login: "root", pwd: PASSWORD } } },
+    { data: { id: 1001, status: "active", secret: PASSWORD } },
+    { data: { credentials: [{ login: "root", value: PASSWORD }] } },
+    { data: PASSWORD },
+    PASSWORD,
+    {
+      data: {
+        id: 1001,
+        login: "root",
+        generated: PASSWORD,
+        host: "vps1.Host-7.example",
+        changed: "2026-11-21T10:00:00Z",
+      },
+    },
+    { message: `The new password is ${PASSWORD}` },
+    { message: `Password reset.`, note: `password has been set to "${PASSWORD}".`.slice(0, -1) },
   ])("is found in %j", (answer) => {
     expect(readAnswer("resetPassword", answer)).toEqual({ password: PASSWORD });
   });
 
   it.each(["a***b-Z9", "..x..Q", "secret-9", "x*x*x*Y"])("may be any text, such as %s", (password) => {
     expect(readAnswer("resetPassword", { data: { password } })).toEqual({ password });
-    expect(readAnswer("resetPassword", { data: { password: "********" } })).toEqual({ password: null });
+    expect(readAnswer("resetPassword", { data: { password: "********" } })).toMatchObject({ password: null });
   });
 
   it.each([
-    { message: "Password reset." },
-    { data: { password_changed_at: "2026-11-21", old_password: "x" } },
-    undefined,
-  ])("is not made up from %j", (answer) => {
-    expect(readAnswer("resetPassword", answer)).toEqual({ password: null });
+    [{ message: "Password reset." }, "message"],
+    [{ data: { password_changed_at: "2026-11-21", old_password: "x" } }, "data.password_changed_at, data.old_password"],
+    [{ data: { id: 1001, job: "reset-42", request_id: "aB3-xyz9" } }, "data.id, data.job, data.request_id"],
+    [{ data: { one: "aB3-xyz1", two: "aB3-xyz2" } }, "data.one, data.two"],
+    [{ secret: "aB3-xyz1", value: "aB3-xyz2" }, "secret, value"],
+    [{ password: "********", hint: "aB3-xyz1" }, "password, hint"],
+    // Nobody knows whether the stop is a part of it.
+    [{ message: "The new password is aB3-xyz." }, "message"],
+    [{ message: "Your password is: https://vps.example/once/aB3" }, "message"],
+    ["The password was reset", "none"],
+    [undefined, "none"],
+  ])("is not made up from %j, whose names are kept", (answer, names) => {
+    expect(readAnswer("resetPassword", answer)).toEqual({ password: null, names });
   });
 });

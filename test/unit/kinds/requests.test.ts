@@ -194,10 +194,14 @@ describe("update of a service", () => {
 
   it("fails when a generated password did not come: it is told only once", () => {
     const [step] = service.update?.({ ...live, product_type: "vps" }, { ...live, password_version: 1 }, {}) ?? [];
-    expect(step?.accept({ password: null } as never)).toMatchObject({
-      // The version is not recorded: the next apply has another one generated.
-      attributes: { generated_password: null },
-      warning: { severity: "error", code: "secret.lost" },
+    expect(step?.accept({ password: null, names: "data.login, data.code" } as never)).toMatchObject({
+      // The version is recorded: nothing resets a live server once more.
+      attributes: { password_version: 1, generated_password: null, generated_password_fingerprint: null },
+      warning: {
+        severity: "error",
+        code: "secret.lost",
+        detail: expect.stringMatching(/POST \/api\/v1\/services\/\{id\}\/password .*data\.login, data\.code/),
+      },
     });
     expect(step?.accept({ password: "s3cret-word" } as never)).toEqual({
       // The fingerprint is that of an earlier one, which `secret_output` took.

@@ -86,7 +86,7 @@ describe("a create", () => {
     expect(read).toEqual({ state: null, mark: {}, diagnostics: [] });
   });
 
-  it("of a paid server whose generated password is lost taints nothing: a warning, and the next plan has it", async () => {
+  it("of a paid server whose generated password is lost taints nothing and waits for nothing: a warning", async () => {
     const config = { plan_id: 31, currency: "USD", reference: "box", password_version: 1 };
     const { answer } = await ask("hosting_service", config, {
       answer: ({ endpoint }) =>
@@ -95,7 +95,8 @@ describe("a create", () => {
           : { service: { ...ordered()().service, domain: null, product_type: "vps" }, invoice: null },
     });
     expect(codesOf(answer.diagnostics)).toEqual(["warning secret.lost", "warning apply.skipped"]);
-    expect(answer.mark.waiting).toEqual(["password_version"]);
+    expect(answer.mark.waiting).toBeUndefined();
+    expect(answer.state).toMatchObject({ id: "1001", password_version: 1, generated_password: null });
   });
 
   it("of what is not live yet waits with what needs a live one, and says so", async () => {
