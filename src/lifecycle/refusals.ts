@@ -1,7 +1,7 @@
 import { importIdOf, type Kind, type Remote } from "../kinds/kind.ts";
 import { type Diagnostic, inQuotes, type JsonObject, UNKNOWN, type Value, type ValueObject } from "../model/index.ts";
 import { unreadableOf } from "./attributes.ts";
-import { madeBetween, madeThen, type Sent } from "./doubt.ts";
+import { madeThen, type Sent } from "./doubt.ts";
 
 /** Why a resource is left alone, in words that name the ways out. One function per reason. */
 interface Subject {
@@ -177,7 +177,8 @@ export function undecided(
     ? `The API accepted a request for this ${kind.noun}; its answer does not show which one it made.`
     : `A request for this ${kind.noun} left and its answer was lost.`;
   const { since } = mark.pending;
-  const elsewhen = candidates.find((live) => madeBetween(live) !== undefined && !madeThen(mark.pending, live, 0));
+  // Of one that does not show when it was made, the time decides nothing.
+  const elsewhen = candidates.find((live) => !madeThen(mark.pending, live, Date.parse(since)));
   const why =
     hidden.length === 0
       ? elsewhen === undefined

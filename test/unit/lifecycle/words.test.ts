@@ -62,6 +62,14 @@ const cases = (): Readonly<Record<string, Diagnostic>> => ({
   "undecided, made at another time": refusals.undecided(G, sent(), [
     remote({ ...liveGrant, created_at: "2026-11-21T07:00:00Z" }),
   ]),
+  "undecided, several, of which the second shows another time": refusals.undecided(G, sent(), [
+    remote({ ...liveGrant, created_at: null }),
+    remote({ ...liveGrant, id: "302", created_at: "2026-11-21T07:00:00Z" }),
+  ]),
+  "undecided, several and none readable": refusals.undecided(G, sent(), [
+    hiddenGrant,
+    remote({ ...hiddenGrant.attributes, id: "302" }),
+  ]),
   "undecided, accepted and not readable": refusals.undecided(G, sent({ accepted: true }), [hiddenGrant]),
   renamed: refusals.renamed(A, 'hosting_service.b["x"]'),
   "lookalike, one": refusals.lookalike(A, [s1]),
