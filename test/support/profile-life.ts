@@ -266,6 +266,10 @@ export async function refuse(project: Project): Promise<object> {
   expect(at, ran.text).toBeDefined();
   expect(own(control.list("services"))).toHaveLength(3);
   await project.declare(SHOP);
+  // Of the refused order the number of its next key is left: it is forgotten, and nothing is sent for it.
+  project.sent();
+  await apply(project);
+  expect(project.changesSent()).toEqual([]);
   await project.expectNoChanges();
   return { at };
 }
