@@ -26,6 +26,8 @@ export interface EarlierCreate {
 export interface CreateNote {
   /** What is made; empty when nothing tells one from another. */
   readonly thing: string;
+  /** What it has in common with others of its kind, where only that shows in a list which one it may be. */
+  readonly likeness?: string | undefined;
   /** The state that it is made for; empty when that is not known. */
   readonly owner: string;
 }
@@ -44,6 +46,11 @@ export interface CreateTurn {
   others(since: number, owner: string): OtherCreates;
   /** The last create of this thing by another process that made it, or may have. @param of as {@link CreateTurn.begin} was given it there. */
   earlier(of: CreateNote, since: number): EarlierCreate | undefined;
+  /**
+   * When the last create of this likeness for another state left, in milliseconds since the epoch, of those that other
+   * processes made after the count, or may have.
+   */
+  alikeAt(of: CreateNote, since: number): number | undefined;
   /** Notes that the create leaves now, or again: the others see what is killed from here on. */
   begin(of: CreateNote, at: number): void;
   /** How it ended. `nothing`: it certainly made nothing. Without a call of it the outcome is unknown to the others. */
@@ -82,7 +89,7 @@ const KEPT_OF_SANDBOXES_MS = DAY_MS;
 
 /** Not synced: a process that dies loses nothing by it, and after a power failure no request is under way. */
 const PRAGMAS = "PRAGMA busy_timeout = 2000; PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF";
-/** A serial is never used again, so that the count only grows. */
+/** A serial is never used again, so that the count only grows. A create has a row for what it is, and one for its likeness. */
 const SCHEMA = `CREATE TABLE creates (
   serial INTEGER PRIMARY KEY AUTOINCREMENT, process TEXT NOT NULL, owner TEXT NOT NULL, thing TEXT NOT NULL,
   at INTEGER NOT NULL, outcome TEXT NOT NULL) STRICT`;
@@ -98,6 +105,9 @@ function prepare(database: DatabaseSync) {
       "SELECT max(at) AS at FROM creates WHERE outcome = 'unknown' AND process <> ? AND (owner = '' OR owner <> ?)",
     ),
     earlier: database.prepare("SELECT * FROM creates WHERE thing = ? AND process <> ? ORDER BY serial DESC LIMIT 1"),
+    alikeAt: database.prepare(
+      "SELECT max(at) AS at FROM creates WHERE thing = ? AND serial > ? AND process <> ? AND (owner = '' OR owner <> ?)",
+    ),
     removeOld: database.prepare("DELETE FROM creates WHERE at < ?"),
   };
 }
@@ -203,28 +213,32 @@ export class SharedCreateTurns implements CreateTurns {
   }
 
   #turn(): CreateTurn {
-    let begun:
-      | { readonly serial: number; readonly note: readonly [owner: string, thing: string, at: number] }
-      | undefined;
-    const digests = ({ owner, thing }: CreateNote) => [this.#digest(owner), this.#digest(thing)] as const;
+    let begun: readonly {
+      readonly serial: number;
+      readonly note: readonly [owner: string, thing: string, at: number];
+    }[] = [];
     return {
       others: (since, owner) => this.#others(since, this.#digest(owner)),
-      earlier: (of, since) => this.#earlier(...digests(of), since),
-      begin: (of, at) => {
-        const note = [...digests(of), at] as const;
-        begun = this.#change(({ remove, add }) => {
-          if (begun !== undefined) remove.run(begun.serial);
-          return { serial: Number(add.run(this.#who, ...note, "begun").lastInsertRowid), note };
+      earlier: ({ owner, thing }, since) => this.#earlier(this.#digest(owner), this.#digest(thing), since),
+      alikeAt: ({ owner, likeness = "" }, since) => this.#alikeAt(this.#digest(owner), this.#digest(likeness), since),
+      begin: ({ owner, thing, likeness }, at) => {
+        const names = likeness === undefined ? [thing] : [thing, likeness];
+        const notes = names.map((name) => [this.#digest(owner), this.#digest(name), at] as const);
+        const added = this.#change(({ remove, add }) => {
+          for (const { serial } of begun) remove.run(serial);
+          return notes.map((note) => ({ serial: Number(add.run(this.#who, ...note, "begun").lastInsertRowid), note }));
         });
+        begun = added ?? [];
       },
       end: (outcome) => {
         const ended = begun;
-        if (ended === undefined) return;
-        begun = undefined;
-        // A new serial: a run that read a list while it was under way sees that something came of it.
+        begun = [];
+        // New serials: a run that read a list while it was under way sees that something came of it.
         this.#change(({ remove, add }) => {
-          remove.run(ended.serial);
-          if (outcome === "made") add.run(this.#who, ...ended.note, outcome);
+          for (const { serial, note } of ended) {
+            remove.run(serial);
+            if (outcome === "made") add.run(this.#who, ...note, outcome);
+          }
         });
       },
     };
@@ -255,6 +269,11 @@ export class SharedCreateTurns implements CreateTurns {
       isOwn: own !== "" && owner === own,
       isNew: Number(serial) > since,
     };
+  }
+
+  #alikeAt(own: string, likeness: string, since: number): number | undefined {
+    const at = likeness && this.#change((statements) => statements.alikeAt.get(likeness, since, this.#who, own)?.at);
+    return typeof at === "number" ? at : undefined;
   }
 
   /** A name that does not say what it is about. */

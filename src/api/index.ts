@@ -6,7 +6,7 @@
  */
 export { ApiError, type Clock, type Reached } from "../model/index.ts";
 export { HostingClient } from "./client.ts";
-export type { CreateTurn, CreateTurns, EarlierCreate } from "./create-turns.ts";
+export type { CreateNote, CreateTurn, CreateTurns, EarlierCreate } from "./create-turns.ts";
 export {
   type Ability,
   describeEndpoint,

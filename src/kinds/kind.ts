@@ -148,6 +148,8 @@ export interface Kind<E extends MutationName = MutationName> {
    * True when in doubt.
    */
   resembles?(config: ValueObject, live: ValueObject, plans: readonly PlanRecord[]): boolean;
+  /** Goes with `resembles`: the same for two orders without a natural key when the object of one may be that of the other. */
+  likeness?(config: ValueObject): string;
   /** A further condition on two attribute sets with the same natural key. */
   alike?(config: ValueObject, live: ValueObject): boolean;
 

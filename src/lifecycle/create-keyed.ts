@@ -183,6 +183,21 @@ const likenessOf =
   ({ attributes }: Remote): boolean =>
     matches(kind, planned, attributes) || kind.resembles?.(planned, attributes, plans) === true;
 
+/**
+ * Refuses at once an order that would be refused after a wait, too: what it would wait for is in the list already.
+ * @throws HostformError `plan.exists`, `plan.lookalike`.
+ */
+export async function refuseListed(
+  kind: Kind,
+  change: Change,
+  planned: JsonObject,
+  context: CreateContext,
+): Promise<void> {
+  const listed = [...(await context.account.recheck(kind)).values()];
+  const plans = await context.account.plans();
+  refuseTwin(kind, change, planned, listed.filter(likenessOf(kind, planned, plans)), plans, context);
+}
+
 /** Nothing is ordered that exists already and was not seen, or was not there, when the plan was made. */
 function refuseTwin(
   kind: Kind,

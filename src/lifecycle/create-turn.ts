@@ -1,9 +1,10 @@
-import type { CreateTurn, EarlierCreate, Writer } from "../api/index.ts";
+import type { CreateNote, CreateTurn, EarlierCreate, Writer } from "../api/index.ts";
 import { type Created, type Kind, matches } from "../kinds/kind.ts";
 import { type Change, type Diagnostic, HostformError, inQuotes, type JsonObject } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { parentOf } from "./attributes.ts";
 import { refuseStopped } from "./context.ts";
+import { refuseListed } from "./create-keyed.ts";
 import { type CreateContext, wasRefused } from "./creating.ts";
 import { believedAfterMs } from "./doubt.ts";
 import { idempotencyKey } from "./key.ts";
@@ -14,9 +15,11 @@ import { idempotencyKey } from "./key.ts";
  *
  * 1. Wait for the turn. What another process began and was killed in may not be in the lists yet: wait for that, too.
  * 2. Another process made something since the lists were read: they are read again. Otherwise no request is added.
- * 3. The same thing was made, or may have been, by another run: a domain, which nothing shows, is refused; for anything else
+ * 3. Another run ordered a server of the same plan, and neither has a domain: it is waited until the list must show it, and
+ *    the others have their turns meanwhile. What the list shows then, the order refuses.
+ * 4. The same thing was made, or may have been, by another run: a domain, which nothing shows, is refused; for anything else
  *    it is waited until the list must show it.
- * 4. Note that the create leaves, carry it out, note what came of it.
+ * 5. Note that the create leaves, carry it out, note what came of it.
  * @throws HostformError `interrupted` when the run was stopped while it waited: nothing was sent.
  */
 export async function createInTurn(
@@ -29,14 +32,24 @@ export async function createInTurn(
   const { account, pause, stop } = context;
   if (account.turns === undefined) return carryOut(context);
   let isMyTurn = false;
-  const work = async (turn: CreateTurn): Promise<Created> => {
+  let awaited: number | undefined;
+  /** @returns how long to wait, in milliseconds, before the next turn. */
+  const work = async (turn: CreateTurn): Promise<Created | number> => {
     isMyTurn = true;
     const owner = context.owner?.() ?? "";
     const { unknownAt } = turn.others(account.countAtStart, owner);
     const left = unknownAt && unbelievedMs(account, unknownAt);
     if (left) await pause(left);
     account.catchUp(turn);
-    const note = () => ({ thing: thingOf(kind, change, planned, context.project), owner: context.owner?.() ?? "" });
+    const [thing, likeness] = [thingOf(kind, change, planned, context.project), likenessOf(kind, planned)];
+    const note = () => ({ thing, likeness, owner: context.owner?.() ?? "" });
+    const alikeAt = alikeElsewhere(change, turn, note(), account);
+    const unlisted = alikeAt !== undefined && alikeAt !== awaited && unbelievedMs(account, alikeAt);
+    if (unlisted) {
+      await refuseListed(kind, change, planned, context);
+      awaited = alikeAt;
+      return unlisted;
+    }
     const earlier = change.private.pending === undefined ? turn.earlier(note(), account.countAtStart) : undefined;
     // What the own state has had before, it knows better.
     const isOthers = earlier !== undefined && (!earlier.isOwn || earlier.isNew);
@@ -54,7 +67,13 @@ export async function createInTurn(
     return made;
   };
   try {
-    return await account.turns.run(work, stop);
+    for (;;) {
+      const made = await account.turns.run(work, stop);
+      if (typeof made !== "number") return made;
+      await pause(made);
+      account.outdate(kind);
+      isMyTurn = false;
+    }
   } catch (error) {
     if (isMyTurn || !stop?.aborted) throw error;
     return refuseStopped();
@@ -69,6 +88,21 @@ function unbelievedMs(account: Account, at: number): number | undefined {
   const believed = believedAfterMs(account.settings);
   const left = Math.min(believed, at + believed - account.hostNow());
   return left > 0 ? left : undefined;
+}
+
+/**
+ * When another state last ordered something that a list does not distinguish from this, in milliseconds since the epoch.
+ * Undefined when the user says that this is another one (`--order-anyway`), and while an earlier order of this one has no known
+ * outcome: what the list shows may be its own.
+ */
+function alikeElsewhere(
+  { anyway, private: mark }: Change,
+  turn: CreateTurn,
+  note: CreateNote,
+  { turns, countAtStart }: Account,
+): number | undefined {
+  if (anyway || mark.pending !== undefined) return undefined;
+  return turn.alikeAt(note, turns?.isResettable ? countAtStart : 0);
 }
 
 /** Waits until the list shows what another run made, or must have shown it if it still exists: lists may lag. */
@@ -93,6 +127,11 @@ function thingOf(kind: Kind, { address, private: mark }: Change, planned: JsonOb
   const key = kind.naturalKey(planned) ?? (kind.creation === "keyed" ? order() : undefined);
   return key === undefined ? "" : JSON.stringify([kind.type, parentOf(kind, planned), key]);
 }
+
+const likenessOf = (kind: Kind, planned: JsonObject): string | undefined =>
+  kind.likeness && kind.naturalKey(planned) === undefined
+    ? JSON.stringify([kind.type, "like", kind.likeness(planned)])
+    : undefined;
 
 /** A writer that notes each sending before it leaves, and takes the note back when nothing can have come of any. */
 function noting(writer: Writer, turn: CreateTurn, begin: () => void): Writer {

@@ -3,7 +3,7 @@
  * and journeys work on. Everything is closed and removed after the test.
  */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { afterEach, expect } from "vitest";
 import { runCli } from "../../src/cli/cli.ts";
@@ -130,6 +130,15 @@ export class Project {
   async declare(document: string | object, file = "hosting.yaml"): Promise<void> {
     const text = typeof document === "string" ? document : JSON.stringify(document, null, 2);
     await writeFile(path.join(this.dir, file), text);
+  }
+
+  /** Another project on this machine, of the same token: a folder of its own, and nothing shared but the host, the environment and the clock. */
+  async beside(document: string | object): Promise<Project> {
+    const dir = path.join(this.dir, "beside");
+    await mkdir(dir);
+    const other = new Project(dir, this.sandbox, this.clock, this.env, this.profile);
+    await other.declare(document);
+    return other;
   }
 
   /** Runs a command line in the project's folder. */

@@ -204,6 +204,7 @@ export const service: Kind<"createService"> = {
     // A name that no plan has (any more) tells nothing.
     return sameFolded(name, told) || !plans.some((plan) => plan.name !== null && sameFolded(plan.name, told));
   },
+  likeness: ({ plan_id }) => String(plan_id),
   create: (planned, key) => ({
     endpoint: "createService",
     body: {

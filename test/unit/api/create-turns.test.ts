@@ -107,6 +107,34 @@ describe("what was made by others", () => {
     expect(await earlier(note.thing, "", count, turnsOn(file, clock).turns)).toBeUndefined();
   });
 
+  it("is known by its likeness as well: when the last one was begun for another state, since a count", async () => {
+    const file = newFile();
+    const [{ turns: mine }, { turns: other }] = [turnsOn(file), turnsOn(file)];
+    const make = (owner: string, at: number, outcome: "made" | "nothing" = "made") =>
+      other.run(async (turn) => {
+        turn.begin({ thing: `order at ${at}`, likeness: "plan 31", owner }, at);
+        turn.end(outcome);
+      });
+    const alikeAt = (likeness: string | undefined, owner: string, since = 0, turns = mine) =>
+      turns.run(async (turn) => turn.alikeAt({ thing: "another order", likeness, owner }, since));
+    expect(await alikeAt("plan 31", "state two")).toBeUndefined();
+    await make("state one", START + 2_000);
+    // Two that are under way at once may end in another order than they began in.
+    await make("state one", START + 1_000);
+    await make("state one", START + 9_000, "nothing");
+    const count = mine.count();
+    await make("state two", START + 3_000);
+    expect(await alikeAt("plan 31", "state two")).toBe(START + 2_000);
+    expect(await alikeAt("plan 31", "state one")).toBe(START + 3_000);
+    expect(await alikeAt("plan 31", ""), "for a state without a name, all are others'").toBe(START + 3_000);
+    expect(await alikeAt("plan 31", "state two", count), "before the count").toBeUndefined();
+    expect(await alikeAt("plan 31", "state one", count)).toBe(START + 3_000);
+    expect(await alikeAt("plan 31", "", 0, other), "its own").toBeUndefined();
+    expect(await alikeAt("plan 32", "")).toBeUndefined();
+    expect(await alikeAt(undefined, "")).toBeUndefined();
+    expect(readFileSync(file, "latin1")).not.toContain("plan 31");
+  });
+
   it("is waited for where its answer was lost, unless it is of the own state, which knows of it", async () => {
     const file = newFile();
     const [{ turns: mine }, { turns: other }] = [turnsOn(file), turnsOn(file)];

@@ -44,6 +44,18 @@ describe("a declared server without a domain", () => {
   });
 });
 
+it.each([31, 32])(
+  "an order of plan 31 is like one of plan %d when the service of one may be that of the other",
+  (plan_id) => {
+    const other = { ...SERVER, plan_id };
+    const [like, may] = [
+      service.likeness?.(SERVER) === service.likeness?.(other),
+      service.resembles?.(SERVER, other, []),
+    ];
+    expect([like, may]).toEqual([plan_id === 31, plan_id === 31]);
+  },
+);
+
 it("declared hosting, and a live service that shows no domain yet: the product tells them apart", () => {
   const site = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
   const may = (live: object) => service.resembles?.(site, live as never, CATALOGUE);

@@ -31,6 +31,7 @@ const DOMAIN = {
 
 const GRANT = { service_id: "1001", email: "dev@acme.example", permission: "view" };
 const SERVER = { plan_id: 31, currency: "USD" };
+const BIGGER = { plan_id: 32 };
 const CONFIGS: Readonly<Record<string, JsonObject>> = {
   hosting_domain: DOMAIN,
   hosting_grant: GRANT,
@@ -48,6 +49,8 @@ interface RunOptions {
   readonly config?: JsonObject;
   readonly anyway?: true;
   readonly mark?: PrivateMark;
+  /** What happens at the end of each wait. */
+  readonly meanwhile?: () => Promise<unknown>;
   /** What the host answers; default: it makes what is asked for. */
   readonly answer?: (mutation: Mutation, nth: number) => unknown;
 }
@@ -101,6 +104,7 @@ function machine(type: string, isResettable = false, over: Partial<Kind> = {}) {
     config: more,
     anyway,
     mark,
+    meanwhile,
     answer = make,
   }: RunOptions = {}) => {
     const turns = new SharedCreateTurns(file, {
@@ -113,16 +117,18 @@ function machine(type: string, isResettable = false, over: Partial<Kind> = {}) {
     const writer = fakeWriter(answer);
     const { context, records } = fakeRun(account, writer, {
       project,
-      pause: (ms) => {
+      pause: async (ms) => {
         expect(ms, "nothing to wait for is not waited for").toBeGreaterThan(0);
-        return clock.sleep(ms);
+        await clock.sleep(ms);
+        await meanwhile?.();
       },
       owner: () => owner,
       ...(stop && { stop }),
     });
     const config = { ...CONFIGS[type], ...more };
-    const end = async () => {
-      const own = { ...(address && { address }), ...(anyway && { anyway }), ...(mark && { private: mark }) };
+    /** @param at another address of the same declaration. */
+    const end = async (at = address) => {
+      const own = { ...(at && { address: at }), ...(anyway && { anyway }), ...(mark && { private: mark }) };
       const change = changeOf(type, config, own);
       const said = (await outcomeOf(kind, change, context)).diagnostics;
       return { sent: writer.sent.length, codes: said.map(({ code }) => code), said, records };
@@ -308,24 +314,31 @@ describe("how long another run is waited for", () => {
 
   it.each<[string, string, RunOptions, RunOptions, boolean]>([
     ["a server of the same address", "hosting_service", {}, {}, true],
-    ["a server of another address", "hosting_service", {}, { address: "hosting_service.b" }, false],
-    ["a server of another project", "hosting_service", {}, { project: "other" }, false],
+    ["another plan under the same key", "hosting_service", {}, { config: BIGGER }, true],
+    ["another plan at another address", "hosting_service", {}, { config: BIGGER, address: "hosting_service.b" }, false],
+    ["another plan in another project", "hosting_service", {}, { config: BIGGER, project: "other" }, false],
     [
-      "a server of the same reference at another address",
+      "another plan of the same reference at another address",
       "hosting_service",
       { config: { reference: "box" } },
-      { config: { reference: "box" }, address: "hosting_service.b" },
+      { config: { ...BIGGER, reference: "box" }, address: "hosting_service.b" },
       true,
     ],
     [
-      "a server of another reference",
+      "another plan of another reference",
       "hosting_service",
       { config: { reference: "box" } },
-      { config: { reference: "cube" } },
+      { config: { ...BIGGER, reference: "cube" } },
       false,
     ],
-    ["the first generation, said or not", "hosting_service", {}, { mark: { generation: 1 } }, true],
-    ["another generation", "hosting_service", { mark: { generation: 2 } }, { mark: { generation: 3 } }, false],
+    ["the first generation, said or not", "hosting_service", {}, { config: BIGGER, mark: { generation: 1 } }, true],
+    [
+      "another plan in another generation",
+      "hosting_service",
+      { mark: { generation: 2 } },
+      { config: BIGGER, mark: { generation: 3 } },
+      false,
+    ],
     ["the same webhook at another address", "hosting_webhook", {}, { address: "hosting_webhook.b" }, true],
     ["another webhook", "hosting_webhook", {}, { config: { url: "https://b.example" } }, false],
     ["the same grant", "hosting_grant", {}, {}, true],
@@ -358,6 +371,118 @@ describe("how long another run is waited for", () => {
     const before = clock.slept;
     await begin({ owner: "two" }).end();
     expect(clock.slept - before).toBe(80_000);
+  });
+});
+
+describe("a server without a domain: two of one plan look the same", () => {
+  const second = { owner: "two", project: "other", address: "hosting_service.b" };
+
+  it.each<[what: string, first: RunOptions, second: RunOptions, waits: boolean]>([
+    ["of the same plan, by another state", {}, {}, true],
+    ["of the same plan, by a run that has no state yet", {}, { owner: undefined }, true],
+    ["of the same plan, whose answer was lost there", { answer: lost }, {}, true],
+    ["of another plan", {}, { config: BIGGER }, false],
+    ["of the same plan, by the same state", { owner: "two" }, {}, false],
+    ["of the same plan, on purpose", {}, { anyway: true }, false],
+    ["of the same plan, with a domain of its own", {}, { config: { domain: "b.example" } }, false],
+    ["of the same plan, beside one with a domain", { config: { domain: "b.example" } }, {}, false],
+    ["of the same plan, where the other was refused by the API", { answer: refused }, {}, false],
+  ])("%s, is waited for, or not", async (_, first, more, waits) => {
+    const { begin, clock, lag } = machine("hosting_service");
+    lag(Number.POSITIVE_INFINITY);
+    await begin({ owner: "one", ...first }).end();
+    clock.advance(1_000);
+    const before = clock.slept;
+    expect(await begin({ ...second, ...more }).end()).toMatchObject({ sent: 1, codes: [] });
+    expect(clock.slept - before).toBe(waits ? 79_000 : 0);
+  });
+
+  it("is not ordered twice where lists lag: it is waited for, the list is read again, and the user decides", async () => {
+    const { begin, clock, made, lag } = machine("hosting_service");
+    lag(15_000);
+    const two = begin(second);
+    await Promise.all([begin({ owner: "one" }).end(), two.read()]);
+    clock.advance(100);
+    expect(await two.end()).toMatchObject({ sent: 0, codes: ["plan.lookalike"], records: [] });
+    expect([made(), clock.slept]).toEqual([1, 79_900]);
+    expect(await begin({ ...second, anyway: true }).end(), "the user insists").toMatchObject({ sent: 1 });
+  });
+
+  it("is refused at once when the list shows it already", async () => {
+    const { begin, clock, asked } = machine("hosting_service");
+    const two = begin(second);
+    await begin({ owner: "one" }).end();
+    asked.length = 0;
+    expect(await two.end()).toMatchObject({ sent: 0, codes: ["plan.lookalike"] });
+    expect([asked, clock.slept]).toEqual([["list"], 0]);
+  });
+
+  it("is ordered as often as one run declares it", async () => {
+    const { begin, clock, made, lag } = machine("hosting_service");
+    lag(Number.POSITIVE_INFINITY);
+    const run = begin({ owner: "one" });
+    await Promise.all([run.end(), run.end("hosting_service.b")]);
+    expect(await run.end("hosting_service.c")).toMatchObject({ codes: [] });
+    expect([made(), clock.slept]).toEqual([3, 0]);
+  });
+
+  it("keeps no other run from its turn while it is waited for, and is waited for again if that orders one, too", async () => {
+    const { begin, clock, made, lag } = machine("hosting_service");
+    lag(Number.POSITIVE_INFINITY);
+    const one = begin({ owner: "one" });
+    await one.end();
+    const meanwhile = async () => {
+      if (made() === 1) expect(await one.end("hosting_service.c")).toMatchObject({ sent: 2, codes: [] });
+    };
+    expect(await begin({ ...second, meanwhile }).end()).toMatchObject({ sent: 1, codes: [] });
+    expect([made(), clock.slept]).toEqual([3, 160_000]);
+  });
+
+  it("is waited for once, by a clock that was set back", async () => {
+    const { begin, clock, lag } = machine("hosting_service");
+    lag(Number.POSITIVE_INFINITY);
+    await begin({ owner: "one" }).end();
+    clock.advance(-3_600_000);
+    expect(await begin(second).end()).toMatchObject({ sent: 1 });
+    expect(clock.slept).toBe(80_000);
+  });
+
+  it("of a state that ordered one since is waited for, too", async () => {
+    const { begin, clock, lag } = machine("hosting_service");
+    lag(Number.POSITIVE_INFINITY);
+    await begin({ owner: "one" }).end();
+    await begin({ ...second, anyway: true }).end();
+    await begin({ ...second, address: "hosting_service.c" }).end();
+    expect(clock.slept).toBe(80_000);
+  });
+
+  it("is not refused for what may be its own, where the answer to its order was lost: the user decides", async () => {
+    const { begin } = machine("hosting_service");
+    await begin({ owner: "one" }).end();
+    const pending = { since: new Date(START).toISOString(), operation: "createService", body: SERVER };
+    expect(await begin({ ...second, mark: { pending } }).end()).toMatchObject({ sent: 0, codes: ["plan.pending"] });
+  });
+
+  it("of a sandbox that was reset since is ordered at once, but what is ordered beside it is waited for", async () => {
+    const { begin, clock, lag } = machine("hosting_service", true);
+    lag(Number.POSITIVE_INFINITY);
+    await begin({ owner: "one" }).end();
+    const beside = begin(second);
+    expect(await begin({ owner: "three", address: "hosting_service.c" }).end()).toMatchObject({ sent: 1 });
+    expect(clock.slept).toBe(0);
+    await beside.end();
+    expect(clock.slept).toBe(80_000);
+  });
+
+  it("ends its wait when the run is stopped: nothing is sent or recorded", async () => {
+    const { begin, made, lag } = machine("hosting_service");
+    lag(Number.POSITIVE_INFINITY);
+    await begin({ owner: "one" }).end();
+    const stop = new AbortController();
+    const meanwhile = async () => stop.abort();
+    const two = begin({ ...second, stop: stop.signal, meanwhile });
+    expect(await two.end()).toMatchObject({ sent: 0, codes: ["interrupted"], records: [] });
+    expect(made()).toBe(1);
   });
 });
 

@@ -1,0 +1,58 @@
+/**
+ * Two projects on one machine with one token and no shared state, at a host whose lists lag. A server without a domain has no
+ * natural key: two of one plan look the same.
+ */
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { type Project, startProject } from "../support/project.ts";
+
+const SERVER = { plan_id: 31, currency: "USD" };
+const project = (name: string, box: object = SERVER) => ({ project: name, services: { box } });
+
+/** Both have read all lists before either orders anything; then `one` applies, and `two` a moment later. */
+async function bothPlan(second: object): Promise<{ readonly one: Project; readonly two: Project }> {
+  const sleep = async () => {
+    const ran = await one.run("apply", "--auto-approve");
+    expect(ran.code, ran.text).toBe(0);
+    one.clock.advance(1_000);
+  };
+  const one = await startProject({
+    declare: project("one"),
+    sandbox: { sleep },
+    pinned: { list_lag: ["thirty_seconds"], weather: ["calm"] },
+  });
+  one.env.HOSTFORM_STATE_HOME = path.join(one.dir, "state-home");
+  one.control.addFault({ method: "GET", path: "/services", phase: "after", delayMs: 1 });
+  return { one, two: await one.beside(second) };
+}
+
+const ordered = ({ control }: Project) => control.list("services").filter(({ customer_id }) => customer_id === 1);
+
+describe("two projects that declare a server of one plan", () => {
+  it("order one: the second waits until the list must show it, and asks whether it is the same", async () => {
+    const { one, two } = await bothPlan(project("two"));
+    const { slept } = one.clock;
+    const ran = await two.run("apply", "--auto-approve");
+    expect(ran.code, ran.text).toBe(1);
+    expect(ran.text).toContain("[plan.lookalike]");
+    expect(ran.text).toContain("--order-anyway 'hosting_service.box'");
+    expect(ordered(one), ran.text).toHaveLength(1);
+    expect(one.clock.slept - slept).toBeGreaterThanOrEqual(30_000);
+    expect(await two.recorded("hosting_service.box")).toBeUndefined();
+
+    const insisted = await two.run("apply", "--auto-approve", "--order-anyway", "hosting_service.box");
+    expect(insisted.code, insisted.text).toBe(0);
+    expect(ordered(one)).toHaveLength(2);
+  });
+
+  it.each([
+    ["of different plans", project("two", { ...SERVER, plan_id: 32 }), []],
+    ["on purpose", project("two"), ["--order-anyway", "hosting_service.box"]],
+  ])("%s: each has its own, and nobody waits", async (_, second, flags) => {
+    const { one, two } = await bothPlan(second);
+    const ran = await two.run("apply", "--auto-approve", ...flags);
+    expect(ran.code, ran.text).toBe(0);
+    expect(ordered(one)).toHaveLength(2);
+    expect(one.clock.slept).toBeLessThan(10_000);
+  });
+});
