@@ -8,6 +8,7 @@ interface Row {
   readonly process: string;
   readonly owner: string;
   readonly thing: string;
+  readonly likeness: string | undefined;
   readonly at: number;
   outcome: "begun" | "made" | "unknown";
 }
@@ -79,9 +80,15 @@ export class SimulatedTurns {
         const outcome = row.outcome === "made" ? "made" : "unknown";
         return { at: row.at, outcome, isOwn: owner !== "" && row.owner === owner, isNew: row.serial > since };
       },
-      begin: ({ thing, owner }, at) => {
+      alikeAt: ({ likeness, owner }, since) => {
+        const alike = others().filter(
+          (row) => row.likeness === likeness && row.serial > since && (row.owner === "" || row.owner !== owner),
+        );
+        return likeness === undefined || alike.length === 0 ? undefined : Math.max(...alike.map(({ at }) => at));
+      },
+      begin: ({ thing, likeness, owner }, at) => {
         drop(open);
-        open = add({ process, owner, thing, at, outcome: "begun" });
+        open = add({ process, owner, thing, likeness, at, outcome: "begun" });
       },
       end: (outcome) => {
         const ended = open;

@@ -1,7 +1,7 @@
 /** One change as the lifecycle applies it, in a run that records in memory. */
-import type { Writer } from "../../src/api/index.ts";
+import type { CreateTurn, CreateTurns, Reader, Writer } from "../../src/api/index.ts";
 import type { Kind } from "../../src/kinds/kind.ts";
-import { type Account, type Applied, type ApplyContext, applyChange } from "../../src/lifecycle/index.ts";
+import { Account, type Applied, type ApplyContext, applyChange } from "../../src/lifecycle/index.ts";
 import {
   type Change,
   HostformError,
@@ -9,6 +9,7 @@ import {
   type ResourceState,
   type ValueObject,
 } from "../../src/model/index.ts";
+import { START } from "./clock.ts";
 import { complete, kindOf } from "./subjects.ts";
 
 /** A change of `TYPE.acme`; by default the create of what is declared. */
@@ -30,6 +31,19 @@ export function changeOf(type: string, config: JsonObject, over: Partial<Change>
     requests: 1,
     ...over,
   };
+}
+
+/** An account, on a machine on which another run has just asked for the same thing. */
+export function accountElsewhere(outcome: "made" | "unknown"): Account {
+  const turn: CreateTurn = {
+    others: () => ({ changed: false, unknownAt: undefined }),
+    earlier: () => ({ at: START, outcome, isOwn: false, isNew: false }),
+    alikeAt: () => undefined,
+    begin: () => undefined,
+    end: () => undefined,
+  };
+  const turns: CreateTurns = { count: () => 1, run: (work) => work(turn), close: () => undefined };
+  return new Account({ hostNow: () => START } as Reader, { statusWords: {} }, undefined, turns);
 }
 
 /** A run of the project `acme`. It does not wait; what it records is kept, in order, as it was at that moment. */

@@ -1,10 +1,9 @@
 // What Terraform has created: once, whatever came of the request before, and only where it is this state's to create.
 import { describe, expect, it } from "vitest";
-import type { CreateTurn, CreateTurns, Reader } from "../../../../src/api/index.ts";
-import { Account } from "../../../../src/lifecycle/index.ts";
 import type { JsonObject } from "../../../../src/model/index.ts";
 import { isToReplace, noteReplacing } from "../../../../src/terraform/resource/making-room.ts";
 import { readResource } from "../../../../src/terraform/resource/read.ts";
+import { accountElsewhere } from "../../../support/changes.ts";
 import { START } from "../../../support/clock.ts";
 import { complete, kindOf, liveGrant, liveService, liveWebhook, recorded, remote } from "../../../support/subjects.ts";
 import {
@@ -121,15 +120,8 @@ describe("a create that two processes begin at a time", () => {
   });
 
   it.each(["made", "unknown"] as const)("is not sent for a domain that another run here has %s", async (outcome) => {
-    const turn: CreateTurn = {
-      others: () => ({ changed: false, unknownAt: undefined }),
-      earlier: () => ({ at: START, outcome, isOwn: false, isNew: false }),
-      begin: () => undefined,
-      end: () => undefined,
-    };
-    const turns: CreateTurns = { count: () => 1, run: (work) => work(turn), close: () => undefined };
-    const account = new Account({ hostNow: () => START } as Reader, { statusWords: {} }, undefined, turns);
-    const { answer, sent } = await ask("hosting_domain", DOMAIN, { session: { account } });
+    const session = { account: accountElsewhere(outcome) };
+    const { answer, sent } = await ask("hosting_domain", DOMAIN, { session });
     expect(codesOf(answer.diagnostics)).toEqual(["error plan.exists"]);
     expect({ sent, state: answer.state }).toEqual({ sent: [], state: null });
   });

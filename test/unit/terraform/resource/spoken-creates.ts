@@ -1,7 +1,7 @@
 /** What is said when something is made: every way in which a create goes wrong. */
-import type { CreateTurn, CreateTurns, Mutation, Reader } from "../../../../src/api/index.ts";
+import type { Mutation } from "../../../../src/api/index.ts";
 import type { Kind } from "../../../../src/kinds/index.ts";
-import { Account, type ApplyContext } from "../../../../src/lifecycle/index.ts";
+import type { ApplyContext } from "../../../../src/lifecycle/index.ts";
 import {
   type Diagnostic,
   HostformError,
@@ -9,7 +9,7 @@ import {
   type Phase,
   type PrivateMark,
 } from "../../../../src/model/index.ts";
-import { changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
+import { accountElsewhere, changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
 import { START } from "../../../support/clock.ts";
 import {
   failure,
@@ -83,16 +83,7 @@ const long = { ...liveService, created_at: LONG_AGO };
 const silent = { ...liveWebhook, raw: {}, secret: null };
 
 /** A machine on which another run has asked for the same thing. */
-const elsewhere = (outcome: "made" | "unknown"): Partial<ApplyContext> => {
-  const turn: CreateTurn = {
-    others: () => ({ changed: false, unknownAt: undefined }),
-    earlier: () => ({ at: START, outcome, isOwn: false, isNew: false }),
-    begin: () => undefined,
-    end: () => undefined,
-  };
-  const turns: CreateTurns = { count: () => 1, run: (work) => work(turn), close: () => undefined };
-  return { account: new Account({ hostNow: () => START } as Reader, { statusWords: {} }, undefined, turns) };
-};
+const elsewhere = (outcome: "made" | "unknown"): Partial<ApplyContext> => ({ account: accountElsewhere(outcome) });
 
 const CREATIONS: readonly (readonly [type: string, creation: Creation])[] = [
   ["hosting_service", { config: ORDER, live: [liveService] }],
