@@ -169,6 +169,7 @@ function queriesOf(desired: Desired, state: State, kinds: Kinds, scope: Scope): 
       importId !== undefined &&
       (prior === undefined || !isDoubtful(prior) || namesOutcome(kind, prior.private, importId));
     queries.push({
+      ...(isDoubtful(prior) && { sent: prior }),
       address,
       provider: prior?.provider ?? provider,
       kind,

@@ -1,5 +1,6 @@
 import type { Kinds } from "../kinds/kind.ts";
 import {
+  isDoubtful,
   type Observation,
   type PlanInput,
   type Planned,
@@ -81,6 +82,9 @@ export function planDeclared(options: PlanOptions): PlannedDeclared {
       dependsOn,
       secretByReference: secretsIn(resource, kinds, scope),
       holder: ({ id, attributes }) => holders.get(identityOf(resource.provider, kind, { ...attributes, id }) ?? ""),
+      ...(isDoubtful(state.resources.get(resource.address)) && {
+        siblings: siblingsOf(resource, kind, state.resources.values()),
+      }),
       abandoned: siblingsOf(resource, kind, state.resources.values()).filter(
         ({ address }) => !(options.declared ?? declared).has(address),
       ),

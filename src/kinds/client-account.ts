@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { AccountRecord } from "../api/index.ts";
 import { CURRENCIES } from "../model/index.ts";
-import { attribute, sameFolded } from "./attribute.ts";
+import { attribute, folded, sameFolded } from "./attribute.ts";
 import { createdAtAttribute, deletionPolicy, idAttribute } from "./common.ts";
 import type { Kind, Remote } from "./kind.ts";
 
@@ -10,7 +10,12 @@ const text = (description: string, example: string) =>
 
 const attributes = z.strictObject({
   id: idAttribute("client account"),
-  name: attribute(z.string().min(1), { description: "Name of the client.", change: "immutable", example: "Acme" }),
+  name: attribute(z.string().min(1), {
+    description: "Name of the client.",
+    change: "immutable",
+    same: sameFolded,
+    example: "Acme",
+  }),
   company_name: text("Registered name of the company.", "Acme LLC"),
   company_number: text("Registration number of the company.", "405123456"),
   vat_number: text("VAT number.", "GE405123456"),
@@ -63,7 +68,7 @@ an \`import\` block.`,
     for await (const record of client.accounts.list({ signal })) yield remote(record);
   },
   identity: ["name"],
-  naturalKey: ({ name }) => (typeof name === "string" ? name : undefined),
+  naturalKey: ({ name }) => folded(name),
   alike: ({ company_number: mine }, { company_number: other }) => mine == null || other == null || mine === other,
   create: (planned) => ({
     endpoint: "createAccount",

@@ -11,12 +11,13 @@ import {
   type ValueObject,
 } from "../model/index.ts";
 import { createdAttributes, inPlaceAims, plannedAttributes, recordedOnly, recordOf, without } from "./aims.ts";
-import { parentOf, refreshed } from "./attributes.ts";
+import { ownForms, parentOf, refreshed } from "./attributes.ts";
 import { type Applied, type ApplyContext, ended, proceed } from "./context.ts";
 import { create } from "./create.ts";
 import { type CreateContext, intentOf, wasRefused } from "./creating.ts";
 import { isJustCreated, settledMark } from "./doubt.ts";
 import { NotLiveYet, whyNotPaid } from "./not-live-yet.ts";
+import { ownForm } from "./refusals.ts";
 import { stepsToward, tryOutput, writeSecret } from "./secrets.ts";
 import { observedMark, unclearEnd, unknownAtOnce } from "./status.ts";
 
@@ -192,11 +193,20 @@ class Work {
     this.#attributes = createdAttributes(this.#kind, planned, made);
     if (this.#kind.list !== undefined && !made.replayed)
       this.#mark = { ...this.#mark, created: new Date(this.#context.account.hostNow()).toISOString() };
+    if (!made.replayed) this.#noteForms(ownForms(this.#kind, planned, made.attributes));
     // Durable before anything else happens: from here on the object is known, whatever fails next.
     await this.#save();
     if (made.warning !== undefined) this.#diagnostics.push({ ...made.warning, address: this.#change.address });
     await this.#writeSecret();
     return made;
+  }
+
+  /** What the API shows in a form of its own is said once, and is no difference from then on. */
+  #noteForms(shown: JsonObject): void {
+    if (Object.keys(shown).length === 0) return;
+    this.#mark = { ...this.#mark, shown };
+    for (const [name, form] of Object.entries(shown))
+      this.#diagnostics.push(ownForm(this.#subject(), name, this.#attributes[name] ?? null, form));
   }
 
   /** A one-time secret is durable in the state by now; it leaves it only when it is durable in its `secret_output`. */
@@ -261,7 +271,7 @@ class Work {
     const remote = await this.#context.wait(this.#kind, address, String(this.#attributes.id), this.#parent(), done);
     if (remote === undefined) this.#awaiting = "job";
     else {
-      this.#attributes = refreshed(this.#kind, this.#attributes, remote);
+      this.#attributes = refreshed(this.#kind, this.#attributes, remote, this.#mark.shown);
       this.#mark = observedMark(this.#mark, remote.phase);
       if (!done(remote)) {
         this.#awaiting = "status";

@@ -45,18 +45,39 @@ interface Live {
 /**
  * The attributes of a resource as they are now: what the live object tells, else what was recorded. A value that means
  * the same as the recorded one keeps the recorded notation, so that `2027-01-31` and `2027-01-31T00:00:00Z` do not churn.
+ * @param forms what the API shows of some in a form of its own ({@link ownForms}).
  */
-export function refreshed(kind: Kind, recorded: JsonObject | undefined, { id, attributes: live }: Live): JsonObject {
+export function refreshed(
+  kind: Kind,
+  recorded: JsonObject | undefined,
+  { id, attributes: live }: Live,
+  forms: JsonObject = {},
+): JsonObject {
   const values: Record<string, Json> = {};
   for (const [name, type, meta] of attributesOf(kind)) {
     const old = recorded?.[name] ?? null;
     const shown = live[name] === undefined ? old : live[name];
     const remembered = meta.unreadable && recorded !== undefined;
     const silent = remembered || isLeftOut(type, meta, shown);
-    values[name] = meta.writeOnly ? null : silent || sameValue(meta, old, shown) ? old : shown;
+    const same =
+      silent || sameValue(meta, old, shown) || (Object.hasOwn(forms, name) && equal(forms[name] ?? null, shown));
+    values[name] = meta.writeOnly ? null : same ? old : shown;
   }
   values.id = id;
   return values;
+}
+
+/**
+ * The attributes of the natural key that the API shows otherwise than they were sent, of an object that is certainly the one
+ * that was made: it has a form of its own for them.
+ */
+export function ownForms(kind: Kind, sent: JsonObject, live: JsonObject): JsonObject {
+  const names = kind.identity ?? ["domain"];
+  const forms = attributesOf(kind).flatMap(([name, , meta]): [string, Json][] => {
+    const [was, is] = [sent[name] ?? null, live[name] ?? null];
+    return names.includes(name) && !isEmpty(was) && !isEmpty(is) && !sameValue(meta, was, is) ? [[name, is]] : [];
+  });
+  return Object.fromEntries(forms);
 }
 
 const isEmpty = (value: Value) => value === null || (Array.isArray(value) && value.length === 0);

@@ -20,7 +20,7 @@ import {
   usesUpKey,
   wasRefused,
 } from "./creating.ts";
-import { madeBetween } from "./doubt.ts";
+import { knownBefore, madeBetween } from "./doubt.ts";
 import { findAccepted, findMade } from "./find-made.ts";
 import { idempotencyKey, repeatWithinMs } from "./key.ts";
 import { lookalikesOf } from "./lookalike.ts";
@@ -54,9 +54,9 @@ export async function createKeyed(
   const key = idempotencyKey(project, kind.orderReference?.(planned) ?? change.address, generation);
   const fresh = kind.create(planned, key);
   const mutation = pending === undefined ? fresh : mutationOf(pending, fresh);
-  const known = live.filter(like).map(({ id }) => id);
+  const there = knownBefore(live, live.filter(like), (remote) => context.holder?.(kind, remote));
   const now = account.hostNow();
-  const intent = pending === undefined ? intentOf(mutation, now, known) : resent(pending, now);
+  const intent = pending === undefined ? intentOf(mutation, now, there) : resent(pending, now);
   await markPending(intent);
   const { keyLifetimeMs } = account.settings;
   const repeated = keyLifetimeMs === undefined ? {} : { repeatWithinMs: repeatWithinMs(keyLifetimeMs) };

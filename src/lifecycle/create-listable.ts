@@ -10,10 +10,10 @@ import {
 } from "../model/index.ts";
 import { parentOf } from "./attributes.ts";
 import { type CreateContext, intentOf, notSent, refusedAgain, resent, wasRefused } from "./creating.ts";
-import { tellsOnce } from "./doubt.ts";
+import { knownBefore, tellsOnce } from "./doubt.ts";
 import { findAccepted, findMade } from "./find-made.ts";
 import { mayPass, notLiveYet } from "./not-live-yet.ts";
-import { likeness } from "./read.ts";
+import { collection, likeness } from "./read.ts";
 import { existing, unreadable } from "./refusals.ts";
 
 /** How often one run sends a create whose answer is lost each time. */
@@ -40,7 +40,8 @@ export async function createListable(
     throw (await notLiveYet(kind, change.address, planned, error, context)) ?? error;
   };
   const before = open === undefined ? await present(kind, change, planned, context).catch(notShown) : [];
-  const known = [...(open?.known ?? before.map(({ id }) => id))];
+  const holder = (remote: Remote) => context.holder?.(kind, remote);
+  const there = open ?? knownBefore(await others(kind, planned, context), before, holder);
   for (let sendings = 1; ; sendings++) {
     if (open !== undefined) {
       const look = (open.accepted ? findAccepted : findMade)(kind, change, planned, open, context);
@@ -54,7 +55,7 @@ export async function createListable(
     }
     if (sendings > MOST_SENDINGS) throw lost;
     const now = account.hostNow();
-    const intent = open === undefined ? intentOf(mutation, now, known) : resent(open, now);
+    const intent = open === undefined ? intentOf(mutation, now, there) : resent(open, now);
     await context.markPending(intent);
     let answer: Parameters<Kind["created"]>[0];
     try {
@@ -119,6 +120,12 @@ async function present(
   const isReplaced = ({ id }: Remote) => id === change.before?.id;
   if (there.every((remote) => isReplaced(remote) || replaces?.(remote))) return there;
   throw new HostformError([existing(own, there)]);
+}
+
+/** Everything that is there; of a parent that is new, nothing. */
+async function others(kind: Kind, planned: JsonObject, { account }: CreateContext): Promise<readonly Remote[]> {
+  const parent = parentOf(kind, planned);
+  return parent !== undefined && account.isNew(parent) ? [] : collection(account, kind, planned);
 }
 
 /** What could be learned only from the lost answer is lost: the object goes, and another is made. */

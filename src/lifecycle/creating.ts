@@ -39,10 +39,14 @@ export interface CreateContext
   warn(diagnostic: Diagnostic): void;
 }
 
-/** What is written down of a create before it leaves. @param known ids with the same natural key that were there before. */
-export function intentOf({ endpoint, params, body, idempotencyKey }: Mutation, now: number, known?: string[]): Intent {
+/** What is written down of a create before it leaves. @param before what was there. */
+export function intentOf(
+  { endpoint, params, body, idempotencyKey }: Mutation,
+  now: number,
+  { known = [], knowsAll }: Pick<Intent, "known" | "knowsAll"> = {},
+): Intent {
   const intent: Intent = { since: new Date(now).toISOString(), operation: endpoint, params, body, idempotencyKey };
-  return known !== undefined && known.length > 0 ? { ...intent, known } : intent;
+  return { ...intent, ...(known.length > 0 && { known }), ...(knowsAll && { knowsAll }) };
 }
 
 /** The intent of a request that is sent again. */

@@ -57,6 +57,44 @@ export function newSince(
   return objects.filter((remote) => !known.includes(remote.id) && holder(remote) === undefined);
 }
 
+/** The most objects that are written down as there before a create: each is a line in the journal of each create. */
+const MOST_KNOWN = 1_000;
+
+/**
+ * What was there before a create, for its intent: whatever is new after it may be what it made.
+ * @param all everything of the collection. @param alike what could be taken for it.
+ */
+export function knownBefore(
+  all: Iterable<Remote>,
+  alike: readonly Remote[],
+  holder: (remote: Remote) => string | undefined = () => undefined,
+): Pick<Intent, "known" | "knowsAll"> {
+  const others = [...all].filter((remote) => holder(remote) === undefined);
+  const knowsAll = others.length <= MOST_KNOWN;
+  const known = [...new Set([...alike, ...(knowsAll ? others : [])].map(({ id }) => id))];
+  return { known, ...(knowsAll && { knowsAll }) };
+}
+
+/**
+ * Objects that came after a create left and that are not like it: a host may show what it made in a form of its own (a name in
+ * capitals, a domain without "www."). What another address has, or another create without known outcome has certainly made,
+ * is not among them.
+ */
+export function strangers(
+  kind: Kind,
+  { private: { pending: intent } }: Sent,
+  all: Iterable<Remote>,
+  { holder, siblings = [] }: { holder?(remote: Remote): string | undefined; siblings?: readonly Doubtful[] } = {},
+): Remote[] {
+  if (!intent.knowsAll) return [];
+  const isSiblings = (remote: Remote) =>
+    siblings.some(
+      ({ attributes, private: mark }) =>
+        !mark.pending.known?.includes(remote.id) && matches(kind, attributes, remote.attributes),
+    );
+  return newSince(intent, [...all], holder).filter((remote) => remote.phase !== "gone" && !isSiblings(remote));
+}
+
 /**
  * Whether the API tells something of the kind only once, in the answer to the create, and it is not known: adopting the
  * object would not recover it.

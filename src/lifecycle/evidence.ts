@@ -2,7 +2,7 @@ import type { InvoiceRecord } from "../api/index.ts";
 import type { Kind, Remote } from "../kinds/kind.ts";
 import { ApiError, type Json, type JsonObject } from "../model/index.ts";
 import { type Account, isNotFound } from "./account.ts";
-import { ageOf, believedAfterMs, certainlyMade, type Doubtful, newlyMade, tellsOnce } from "./doubt.ts";
+import { ageOf, believedAfterMs, certainlyMade, type Doubtful, newlyMade, strangers, tellsOnce } from "./doubt.ts";
 import { read } from "./read.ts";
 
 /** What is known of a create whose outcome is not: everything that can be read without changing anything. */
@@ -84,8 +84,10 @@ export async function evidence(input: EvidenceInput): Promise<Evidence> {
 
 async function candidates(input: EvidenceInput): Promise<Remote[]> {
   const { account, kind, prior } = input;
-  const observed = await read(account, { kind, prior: undefined, config: prior.attributes });
-  return newlyMade(input, prior, observed);
+  const observed = await read(account, { kind, prior: undefined, config: prior.attributes, sent: prior });
+  const made = newlyMade(input, prior, observed);
+  const others = observed.status === "absent" ? (observed.strangers ?? []) : [];
+  return made.length > 0 ? made : strangers(kind, prior, others, input);
 }
 
 function verdictOf({ account, kind, prior }: EvidenceInput, made: readonly Remote[] | null): Evidence["verdict"] {
@@ -117,7 +119,7 @@ async function invoicesOf(
     const all = await account.invoices();
     const wanted =
       made === null || made.length === 0
-        ? await strangers(all, account, invoiced)
+        ? await unclaimed(all, account, invoiced)
         : all.filter(({ order_id: order }) => made.some(({ id }) => id === order));
     return wanted.map(({ id, invoice_number: number, order_id, total, currency, status }) => ({
       id,
@@ -135,7 +137,7 @@ async function invoicesOf(
 }
 
 /** Invoices of orders that are none of the services there are. */
-async function strangers(all: readonly InvoiceRecord[], account: Account, invoiced: Kind | undefined) {
+async function unclaimed(all: readonly InvoiceRecord[], account: Account, invoiced: Kind | undefined) {
   const known = invoiced === undefined ? new Map<string, Remote>() : await account.list(invoiced);
   return all.filter(({ order_id: order }) => order !== null && !known.has(order));
 }

@@ -2,8 +2,17 @@ import type { Kind, Remote } from "../kinds/kind.ts";
 import type { Change, Intent, JsonObject } from "../model/index.ts";
 import { parentOf } from "./attributes.ts";
 import { type CreateContext, stopped } from "./creating.ts";
-import { ageOf, believedAfterMs, certainlyMade, LOOKS_MS, newlyMade, ON_THE_WAY_MS, type Sent } from "./doubt.ts";
-import { likeness } from "./read.ts";
+import {
+  ageOf,
+  believedAfterMs,
+  certainlyMade,
+  LOOKS_MS,
+  newlyMade,
+  ON_THE_WAY_MS,
+  type Sent,
+  strangers,
+} from "./doubt.ts";
+import { collection, likeness } from "./read.ts";
 import { notShown, undecided } from "./refusals.ts";
 
 /**
@@ -20,7 +29,7 @@ export async function findMade(
   intent: Intent,
   context: CreateContext,
 ): Promise<Remote | undefined> {
-  const { account, pause } = context;
+  const { account, pause, holder, siblings } = context;
   const sent: Sent = { attributes: planned, private: { pending: intent } };
   let age = ageOf(intent, account.hostNow());
   const last = Math.max(age, believedAfterMs(account.settings));
@@ -35,6 +44,11 @@ export async function findMade(
     if (only === undefined) throw stopped(undecided({ kind, address: change.address }, sent, made));
     return only;
   }
+  const others = strangers(kind, sent, await collection(account, kind, planned), {
+    holder: (remote) => holder?.(kind, remote),
+    siblings: siblings?.(kind) ?? [],
+  });
+  if (others.length > 0) throw stopped(undecided({ kind, address: change.address }, sent, others));
   return undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { Value, ValueObject } from "../model/index.ts";
 import { attributesOf, refreshed } from "./attributes.ts";
-import { certainlyMade, type Doubtful, newlyMade, tellsOnce } from "./doubt.ts";
+import { certainlyMade, type Doubtful, newlyMade, strangers, tellsOnce } from "./doubt.ts";
 import { type PlanInput, type Planned, unchanged } from "./planned.ts";
 import { notShown, pending, undecided } from "./refusals.ts";
 
@@ -17,7 +17,8 @@ export interface Ways {
  *
  * | class | the account shows | then |
  * | --- | --- | --- |
- * | keyed, listable | nothing new like it | sent again; an order with the same key and bytes |
+ * | keyed, listable | something else that is new | left alone: a host may show it in a form of its own |
+ * | keyed, listable | nothing new | sent again; an order with the same key and bytes |
  * | keyed, listable, accepted with an answer that names nothing | nothing new like it | left alone: it is looked for again |
  * | keyed, listable | one new object with its natural key, made at that time | adopted; recreated if a secret was lost with the answer |
  * | keyed, listable | anything else | left alone: the user decides |
@@ -31,6 +32,11 @@ export function planPending(input: PlanInput, prior: Doubtful, ways: Ways): Plan
   if (kind.creation === "blind") return unchanged(input, prior.attributes, [pending(input)]);
   const then = asSent(input, prior);
   const made = newlyMade(input, prior, observed);
+  const others =
+    made.length > 0
+      ? []
+      : strangers(kind, prior, observed.status === "absent" ? (observed.strangers ?? []) : [], input);
+  if (others.length > 0) return unchanged(input, prior.attributes, [undecided(input, prior, others)]);
   if (made.length === 0 && intent.accepted) return unchanged(input, prior.attributes, [notShown(input)]);
   if (made.length === 0) {
     const again = `the answer to the request of ${intent.since} was lost: the same is sent again`;

@@ -2,7 +2,7 @@ import { type Kind, matches, type Remote } from "../kinds/kind.ts";
 import { fail, type JsonObject, type Phase, type ResourceState, type ValueObject } from "../model/index.ts";
 import type { Account } from "./account.ts";
 import { parentOf, refreshed, unreadableOf } from "./attributes.ts";
-import { isJustCreated, madeBetween } from "./doubt.ts";
+import { type Doubtful, isJustCreated, madeBetween, strangers } from "./doubt.ts";
 import { mayPass } from "./not-live-yet.ts";
 
 /** What the account shows of one resource. A plain value. */
@@ -30,6 +30,8 @@ export interface Likeness {
   readonly unreadable?: readonly Remote[];
   /** Objects of any phase with its natural key or, for kinds that say so without one, alike in other ways. */
   readonly alike?: readonly Remote[];
+  /** Of a create without known outcome: what came after it and is not like it. */
+  readonly strangers?: readonly Remote[];
 }
 
 /** What is to be read of one resource. */
@@ -38,6 +40,8 @@ export interface ReadQuery {
   readonly prior: ResourceState | undefined;
   /** The id to adopt, when there is no prior. */
   readonly importId?: string;
+  /** Its create, if that has no known outcome. */
+  readonly sent?: Doubtful;
   /** The declared attributes as far as they are known; undefined when it is not declared. */
   readonly config: ValueObject | undefined;
   /** The kind of what the object belongs to (of a grant, the service): what is not live yet is no failure. */
@@ -76,21 +80,30 @@ async function awaitedBy(
 }
 
 async function readNow(account: Account, query: ReadQuery): Promise<Observation> {
-  const { kind, prior, importId, config, alone } = query;
+  const { kind, prior, importId, config, alone, sent } = query;
   if (prior !== undefined) {
     const recorded = await readRecorded(account, kind, prior, alone);
     // Somebody may have made it anew by hand: what has its natural key is not made a second time.
     return recorded.status === "gone" ? { ...recorded, ...(await likeness(account, kind, config)) } : recorded;
   }
   if (importId !== undefined) return readImported(account, kind, importId, config, alone);
-  return { status: "absent", ...(await likeness(account, kind, config)) };
+  const like = await likeness(account, kind, config);
+  const news = sent === undefined ? [] : strangers(kind, sent, await collection(account, kind, config));
+  return { status: "absent", ...like, ...(news.length > 0 && { strangers: news }) };
+}
+
+/** Everything that the kind lists (of a parent, for kinds that have one); nothing while that is not known. */
+export async function collection(account: Account, kind: Kind, config: ValueObject | undefined): Promise<Remote[]> {
+  const parent = parentOf(kind, config);
+  if (kind.parent !== undefined && parent === undefined) return [];
+  return [...(await account.list(kind, parent)).values()];
 }
 
 /** What is like the declaration; nothing when that or the collection is not known. */
 export async function likeness(account: Account, kind: Kind, config: ValueObject | undefined): Promise<Likeness> {
-  const parent = parentOf(kind, config);
-  if (config === undefined || (kind.parent !== undefined && parent === undefined)) return { matches: [] };
-  const all = [...(await account.list(kind, parent)).values()];
+  if (config === undefined || (kind.parent !== undefined && parentOf(kind, config) === undefined))
+    return { matches: [] };
+  const all = await collection(account, kind, config);
   const same = all.filter(({ attributes }) => matches(kind, config, attributes));
   // Without the list of plans everything unclear resembles; it is read only where something is.
   const unclear = all.filter(({ attributes }) => kind.resembles?.(config, attributes, []));
@@ -113,7 +126,7 @@ async function readRecorded(account: Account, kind: Kind, prior: ResourceState, 
   if (found === undefined && isJustCreated(prior.private, account.settings, account.hostNow())) {
     return { ...asRecorded(account, kind, prior), unlisted: prior.private.created };
   }
-  return present(kind, prior.attributes, found);
+  return present(kind, prior.attributes, found, prior.private.shown);
 }
 
 /** What cannot be seen is taken to be as it was recorded, in the phase that its attributes show. */
@@ -213,11 +226,17 @@ function differenceOf(kind: Kind, recorded: JsonObject, live: JsonObject): strin
   return isOther ? `It is ${now}; the recorded one was ${before}.` : undefined;
 }
 
-function present(kind: Kind, recorded: JsonObject | undefined, remote: Remote | undefined): Observation {
+function present(
+  kind: Kind,
+  recorded: JsonObject | undefined,
+  remote: Remote | undefined,
+  shown?: JsonObject,
+): Observation {
   const missing = recorded === undefined ? "does not exist" : "no longer exists";
   if (remote === undefined) return { status: "gone", how: missing, matches: [] };
-  if (recorded !== undefined) refuseStranger(kind, recorded, remote);
+  const attributes = refreshed(kind, recorded, remote, shown);
+  if (recorded !== undefined) refuseStranger(kind, recorded, { ...remote, attributes });
   if (remote.phase === "gone")
     return { status: "gone", how: `is ${JSON.stringify(remote.attributes.status ?? "gone")}`, matches: [] };
-  return { status: "present", attributes: refreshed(kind, recorded, remote), phase: remote.phase };
+  return { status: "present", attributes, phase: remote.phase };
 }

@@ -1,6 +1,14 @@
 import { importIdOf, type Kind, type Remote } from "../kinds/kind.ts";
-import { type Diagnostic, inQuotes, type JsonObject, UNKNOWN, type Value, type ValueObject } from "../model/index.ts";
-import { unreadableOf } from "./attributes.ts";
+import {
+  type Diagnostic,
+  inQuotes,
+  type Json,
+  type JsonObject,
+  UNKNOWN,
+  type Value,
+  type ValueObject,
+} from "../model/index.ts";
+import { ownForms, unreadableOf } from "./attributes.ts";
 import { madeThen, type Sent } from "./doubt.ts";
 
 /** Why a resource is left alone, in words that name the ways out. One function per reason. */
@@ -164,6 +172,26 @@ export function pending({ kind, address }: Subject): Diagnostic {
   };
 }
 
+/** What was made is shown in another form than it was sent in. */
+export function ownForm({ kind, address }: Subject, name: string, sent: Json, form: Json): Diagnostic {
+  return {
+    severity: "warning",
+    code: "api.form",
+    summary: `The API shows ${name} of ${address} as ${shown(form)}; ${shown(sent)} was sent`,
+    detail: `The ${kind.noun} was made as it was asked for, and the API has a form of its own for it: both count as the same.`,
+    fix: `If that is not what you meant, declare it as the API shows it.`,
+    address,
+    attribute: [name],
+  };
+}
+
+/** In what of its natural key a live object is not what was asked for, as a sentence. */
+function otherwise(kind: Kind, sent: JsonObject, live: JsonObject): string[] {
+  return Object.entries(ownForms(kind, sent, live)).map(
+    ([name, is]) => `its ${name} is ${shown(is)}, asked for was ${shown(sent[name] ?? null)}.`,
+  );
+}
+
 /** Several objects could be what a create without known outcome made, or one that cannot be told from another's. */
 export function undecided(
   { kind, address }: Subject,
@@ -179,12 +207,15 @@ export function undecided(
   const { since } = mark.pending;
   // Of one that does not show when it was made, the time decides nothing.
   const elsewhen = candidates.find((live) => !madeThen(mark.pending, live, Date.parse(since)));
+  const other = candidates.flatMap((live) => otherwise(kind, attributes, live.attributes))[0];
   const why =
-    hidden.length === 0
-      ? elsewhen === undefined
-        ? `nothing else tells whose ${one ? "it is" : "they are"}.`
-        : `the API says that ${one ? "it" : elsewhen.id} was made at ${String(elsewhen.attributes.created_at)}, and the request left at ${since}. Does a clock differ?`
-      : `the API shows no ${[...new Set(hidden)].join(", ")} of ${one ? "it" : "them"} that can be read.`;
+    other !== undefined
+      ? `${other} A host may show it in a form of its own.`
+      : hidden.length === 0
+        ? elsewhen === undefined
+          ? `nothing else tells whose ${one ? "it is" : "they are"}.`
+          : `the API says that ${one ? "it" : elsewhen.id} was made at ${String(elsewhen.attributes.created_at)}, and the request left at ${since}. Does a clock differ?`
+        : `the API shows no ${[...new Set(hidden)].join(", ")} of ${one ? "it" : "them"} that can be read.`;
   return {
     severity: "warning",
     code: "plan.pending",

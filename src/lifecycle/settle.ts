@@ -1,7 +1,7 @@
 import { type Kind, matches, type Remote } from "../kinds/kind.ts";
 import { fail, inQuotes, type JsonObject, type ResourceState } from "../model/index.ts";
 import type { Account } from "./account.ts";
-import { refreshed, unreadableOf } from "./attributes.ts";
+import { ownForms, refreshed, unreadableOf } from "./attributes.ts";
 import { type Doubtful, settledMark } from "./doubt.ts";
 import { read } from "./read.ts";
 
@@ -22,16 +22,19 @@ export async function adopt(
   if (observed.status !== "present") return undefined;
   refuseOther(kind, prior, observed.attributes);
   const remote: Remote = { id: String(observed.attributes.id), attributes: observed.attributes, phase: observed.phase };
-  return { ...settled, attributes: refreshed(kind, prior.attributes, remote) };
+  const shown = ownForms(kind, prior.attributes, remote.attributes);
+  const attributes = refreshed(kind, prior.attributes, remote, shown);
+  const isOwn = Object.keys(shown).length > 0;
+  return { ...settled, attributes, private: { ...settled.private, ...(isOwn && { shown }) } };
 }
 
 /** What is adopted must be what was asked for: the next apply would change or delete it otherwise. */
 function refuseOther(kind: Kind, { address, attributes, private: { pending } }: Doubtful, live: JsonObject): void {
   const id = String(live.id);
   const before = pending.known?.includes(id);
-  // Of what the API does not show in a form that can be read, the user knows more.
+  // Of what the API does not show in a form that can be read, and of what came since, the user knows more.
   const telling = kind.naturalKey(attributes) !== undefined && unreadableOf(kind, attributes, live).length === 0;
-  if (!before && (!telling || matches(kind, attributes, live))) return;
+  if (!before && (pending.knowsAll || !telling || matches(kind, attributes, live))) return;
   fail("usage", `Nothing was settled: ${kind.noun} ${id} is not what ${address} asked for`, {
     detail: before ? "It was there before the request left." : "It has another natural key than what was sent.",
     fix: `If it is to be managed under this address all the same: \`hostform import ${inQuotes(address)} ${id}\`.`,

@@ -38,6 +38,10 @@ export const apiCodes = {
     "The API accepted an order and did not say what it made",
     "Run the command again in a minute: it looks at the account first, and orders nothing twice.",
   ],
+  "api.form": [
+    "The API shows what it made in another form than it was sent in",
+    "Nothing, unless it is not what you meant: then declare it as the API shows it.",
+  ],
   "api.malformed": [
     "The API's answer could not be understood",
     "Check that the base URL is the API's and not a page of a proxy; report the shape if it is.",

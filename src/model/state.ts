@@ -18,8 +18,10 @@ export interface Intent {
   readonly idempotencyKey?: string;
   /** The API accepted it and did not say what it made: it is looked for, and never sent again by itself. */
   readonly accepted?: true;
-  /** Of a create that the collection shows: the ids with the same natural key that were there before. */
+  /** Of a create that the collection shows: the ids of what was there before and is managed under no other address. */
   readonly known?: readonly string[];
+  /** `known` is all of them. Absent: only those that are like it; there were too many, or an earlier version wrote it. */
+  readonly knowsAll?: true;
 }
 
 /** A queued job (§3) that hostform asked for and whose end it has not seen. */
@@ -43,6 +45,11 @@ export interface PrivateMark {
   readonly created?: string;
   /** The attributes of the object that this one replaced and that remains to be deleted. */
   readonly deposed?: JsonObject;
+  /**
+   * What the API shows of attributes that were sent otherwise, when it made the object: it has a form of its own for them (a name
+   * in capitals, a domain without "www."). As long as it shows that, they are as they were sent.
+   */
+  readonly shown?: JsonObject;
   /** A create that was begun and whose outcome is not known. */
   readonly pending?: Intent;
   /** Any other request that was begun. Nothing hangs on it: what the account shows next is what became of it. */

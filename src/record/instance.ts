@@ -148,6 +148,7 @@ const intent = z.looseObject({
   idempotencyKey: z.string().optional(),
   accepted: z.literal(true).optional(),
   known: z.array(z.string()).optional(),
+  knowsAll: z.literal(true).optional(),
 } satisfies Record<keyof Intent, z.ZodType>);
 
 const job = z.looseObject({
@@ -161,6 +162,7 @@ const markFields = {
   generation: z.number().int().min(1).optional(),
   created: z.string().optional(),
   deposed: z.record(z.string(), z.unknown()).optional(),
+  shown: z.record(z.string(), z.unknown()).optional(),
   pending: intent.optional(),
   attempt: intent.optional(),
   job: job.optional(),

@@ -55,6 +55,7 @@ export function webhooks(draw: Draw, add: Add): void {
 export function accounts(draw: Draw, add: Add): void {
   if (draw.once(0.2))
     add(kind("account", "fields", "name"), draw.oneOf(["display_name", "client_name", "title", "label"]));
+  if (draw.once(0.15)) add(kind("account", "values", "name"), "upper");
   if (draw.once(0.3)) add(kind("account", "fields", "company_name"), draw.oneOf(["company.name", "company", null]));
   if (draw.once(0.3)) add(kind("account", "fields", "vat_number"), draw.oneOf(["company.vat", "vat", "vat_id", null]));
   if (draw.once(0.2)) add(kind("account", "fields", "currency"), draw.oneOf(["default_currency", null]));

@@ -52,7 +52,7 @@ export async function adoptNoted(
   if (owner !== undefined) throw new HostformError([ownedBy(kind, id, owner)]);
   const summary = `${kind.noun} ${id} was made by a run that was cut off before Terraform recorded it: adopted, nothing was made`;
   return {
-    attributes: found === undefined ? noted.attributes : refreshed(kind, noted.attributes, found),
+    attributes: found === undefined ? noted.attributes : refreshed(kind, noted.attributes, found, noted.private.shown),
     // A job that the run was cut off in may have ended since.
     private: found === undefined ? noted.private : observedMark(noted.private, found.phase),
     diagnostics: [{ severity: "warning", code: "apply.replayed", summary }],

@@ -82,7 +82,8 @@ export async function readResource(kind: Kind, state: JsonObject, mark: Mark, fr
   }
   // What the account still tells of it (a status such as "terminated"); else only that it is gone.
   const last = (await front.account.list(kind, parentOf(kind, prior.attributes))).get(String(recorded.id));
-  const attributes = last === undefined ? { ...recorded, status: GONE } : refreshed(kind, recorded, last);
+  const attributes =
+    last === undefined ? { ...recorded, status: GONE } : refreshed(kind, recorded, last, prior.private.shown);
   return { state: withFront(kind, attributes, recorded) as JsonObject, mark: kept, diagnostics: [] };
 }
 

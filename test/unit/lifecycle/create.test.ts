@@ -2,7 +2,8 @@
 import { describe, expect, it } from "vitest";
 import type { Mutation } from "../../../src/api/index.ts";
 import type { Settings } from "../../../src/kinds/kind.ts";
-import { type ApplyContext, idempotencyKey } from "../../../src/lifecycle/index.ts";
+import { refreshed } from "../../../src/lifecycle/attributes.ts";
+import { type ApplyContext, type Doubtful, idempotencyKey } from "../../../src/lifecycle/index.ts";
 import { ApiError, type Change, HostformError, type JsonObject, type Reached } from "../../../src/model/index.ts";
 import { changeOf, fakeRun, outcomeOf } from "../../support/changes.ts";
 import { START } from "../../support/clock.ts";
@@ -16,6 +17,7 @@ import {
   liveGrant,
   liveService,
   liveWebhook,
+  recorded,
   remote,
 } from "../../support/subjects.ts";
 
@@ -84,6 +86,12 @@ const grantRecord = { ...liveGrant, raw: {} };
 const hookRecord = { ...liveWebhook, raw: {}, secret: "whsec_1" };
 const serviceRecord = { ...liveService, plan_id: null, raw: {} };
 const ordered = (id = "1001") => ({ service: { ...serviceRecord, id }, invoice: null });
+
+/** A create that is answered at once. */
+const made = async (type: string, config: JsonObject, answer: unknown) => {
+  const { records, ...rest } = await run(type, config, () => answer);
+  return { records, diagnostics: "diagnostics" in rest ? rest.diagnostics : [] };
+};
 
 /** Fails with this reach the first `times`; after that (or `made` beforehand) the object is there. */
 const failing =
@@ -247,7 +255,7 @@ describe("a listable create", () => {
     expect(result.records.at(-1)).toMatchObject({ attributes: { id: "201", created_at: recorded, secret: "whsec_1" } });
   });
 
-  it("writes down the request and what was there like it, before it is sent", async () => {
+  it("writes down the request and what was there, before it is sent", async () => {
     const older = { ...liveWebhook, id: "150" };
     const other = { ...liveWebhook, id: "151", url: "https://other.example" };
     const { records } = await run("hosting_webhook", HOOK, () => hookRecord, {
@@ -258,7 +266,13 @@ describe("a listable create", () => {
     expect(records[0]).toMatchObject({
       attributes: { id: null, url: HOOK.url },
       private: {
-        pending: { since: new Date(START).toISOString(), operation: "createWebhook", body: HOOK, known: ["150"] },
+        pending: {
+          since: new Date(START).toISOString(),
+          operation: "createWebhook",
+          body: HOOK,
+          known: ["150", "151"],
+          knowsAll: true,
+        },
       },
     });
   });
@@ -451,13 +465,12 @@ describe("a listable create", () => {
     expect(result).toMatchObject({ id: "201" });
   });
 
-  it("never takes for its own what is something else", async () => {
-    const result = await run("hosting_webhook", HOOK, (_, nth, fake) => {
+  it("never takes for its own what is something else, nor sends it again beside it: it may be shown in another form", async () => {
+    const result = await run("hosting_webhook", HOOK, (_, __, fake) => {
       fake.objects.set("202", remote({ ...liveWebhook, id: "202", url: "https://other.example" }));
-      if (nth === 1) throw failure("maybe");
-      return hookRecord;
+      throw failure("maybe");
     });
-    expect(result).toMatchObject({ sent: 2, id: "201" });
+    expect(result).toMatchObject({ sent: 1, codes: ["plan.pending"], id: null });
   });
 
   it("that could be either of two stops and asks", async () => {
@@ -938,5 +951,79 @@ describe("a blind create", () => {
       id: "acme.example",
       pending: undefined,
     });
+  });
+});
+
+describe("a host that shows what it made in a form of its own", () => {
+  const CLIENT = { name: "Client One", currency: "USD" };
+  const client = (name: string) => ({
+    id: "701",
+    name,
+    currency: "USD",
+    created_at: liveService.created_at ?? null,
+    raw: {},
+  });
+  const order = (domain: string) => ({ ...liveService, domain, raw: {} });
+  const CASES: readonly [string, JsonObject, JsonObject, unknown][] = [
+    ["hosting_client_account", CLIENT, client("CLIENT ONE"), client("CLIENT ONE")],
+    ["hosting_service", ORDER, order("acme.example"), { service: order("acme.example"), invoice: null }],
+    [
+      "hosting_grant",
+      GRANT,
+      { ...liveGrant, email: "d.ev@acme.example" },
+      { ...grantRecord, email: "d.ev@acme.example" },
+    ],
+  ];
+
+  it.each(CASES)(
+    "%s is not made a second time after a lost answer, nor by the next run",
+    async (type, config, shows) => {
+      const lost = (_: Mutation, __: number, fake: FakeAccount) => {
+        fake.objects.set(String(shows.id), remote(shows));
+        throw failure("maybe");
+      };
+      const first = await run(type, config, lost);
+      // An order is sent again within seconds, with its key: that is another rule. What is known then is what was there before.
+      const kept = first.records.find((record) => record !== "dropped")?.private;
+      expect(kept?.pending, "what was there is known").toMatchObject({ knowsAll: true });
+      const second = await run(type, config, lost, { live: [shows], private: kept ?? {} });
+      expect(second).toMatchObject({ sent: 0, codes: ["plan.pending"] });
+      expect(second.details.join()).toMatch(/asked for was .* A host may show it in a form of its own/);
+    },
+  );
+
+  it.each(CASES)(
+    "%s is recorded as it was sent, with a word, and what the host shows is no difference",
+    async (type, config, shows, answer) => {
+      const { records, diagnostics } = await made(type, config, answer);
+      const state = records.at(-1);
+      if (state === undefined || state === "dropped") throw new Error("nothing was recorded");
+      expect(state.attributes).toMatchObject(config);
+      expect(diagnostics.map(({ code }) => code)).toEqual(["api.form"]);
+      expect(refreshed(kindOf(type), state.attributes, remote(shows), state.private.shown)).toEqual(state.attributes);
+      const others = remote({
+        ...shows,
+        ...Object.fromEntries(Object.keys(state.private.shown ?? {}).map((name) => [name, "other.example"])),
+      });
+      expect(refreshed(kindOf(type), state.attributes, others, state.private.shown)).not.toEqual(state.attributes);
+    },
+  );
+
+  it("what another address has, or a lost create of the same run has made, is nobody's twice", async () => {
+    const sibling: JsonObject = { ...liveWebhook, id: "202", url: "https://b.example" };
+    const pending = { since: new Date(START).toISOString(), operation: "createWebhook" };
+    const prior = recorded("hosting_webhook.b", { ...HOOK, url: "https://b.example" }, { private: { pending } });
+    const contexts: Partial<ApplyContext>[] = [
+      { siblings: () => [prior as Doubtful] },
+      { holder: (_, { id }) => (id === "202" ? "hosting_webhook.b" : undefined) },
+    ];
+    for (const context of contexts) {
+      const answer = (_: Mutation, nth: number, fake: FakeAccount) => {
+        fake.objects.set("202", remote(sibling));
+        if (nth === 1) throw failure("maybe");
+        return hookRecord;
+      };
+      expect(await run("hosting_webhook", HOOK, answer, { context })).toMatchObject({ sent: 2, id: "201" });
+    }
   });
 });

@@ -76,6 +76,20 @@ describe("the verdict", () => {
     ["nothing in sight yet, shortly after", "hosting_webhook", HOOK, { intent: { since: at(-60_000) } }, "unclear"],
     ["nothing in sight ten minutes after", "hosting_webhook", HOOK, { intent: { since: at(-600_000) } }, "nothing"],
     [
+      "something else that is new: a host may show it in a form of its own",
+      "hosting_webhook",
+      HOOK,
+      { live: [hook({ url: "https://other.example" })], intent: { knowsAll: true } },
+      "unclear",
+    ],
+    [
+      "something else that was there before",
+      "hosting_webhook",
+      HOOK,
+      { live: [hook({ url: "https://other.example" })], intent: { knowsAll: true, known: ["201"] } },
+      "nothing",
+    ],
+    [
       "nothing in sight, a moment before a list that may lag for eight minutes is believed",
       "hosting_webhook",
       HOOK,

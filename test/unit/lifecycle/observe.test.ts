@@ -409,15 +409,19 @@ describe("a create on its way", () => {
 
   it("is written down with all that it is, and only that", () => {
     const since = at(0);
-    expect(intentOf(mutation, START, ["7"])).toEqual({
+    expect(intentOf(mutation, START, { known: ["7"], knowsAll: true })).toEqual({
       since,
       operation: "createWebhook",
       params: { id: "1" },
       body: { url: "x" },
       idempotencyKey: "k",
       known: ["7"],
+      knowsAll: true,
     });
-    expect(intentOf({ endpoint: "createWebhook" } as never, START, [])).toEqual({ since, operation: "createWebhook" });
+    expect(intentOf({ endpoint: "createWebhook" } as never, START, { known: [] })).toEqual({
+      since,
+      operation: "createWebhook",
+    });
     expect(intentOf({ endpoint: "createWebhook" } as never, START)).toEqual({ since, operation: "createWebhook" });
     expect(resent(intentOf(mutation, START), START + 5)).toMatchObject({ since, resent: at(5), body: { url: "x" } });
   });

@@ -39,6 +39,18 @@ describe("an object that the user names", () => {
     expect(found).not.toHaveProperty("private.pending");
   });
 
+  it("that came since is believed, whatever the API shows of it, and is as it was sent", async () => {
+    const other = { ...liveWebhook, url: "https://hooks.acme.example/v2" };
+    const prior = doubtful("hosting_webhook.a", HOOK, { pending: { ...pending, knowsAll: true } });
+    expect(await adopted(prior, "201", [other])).toMatchObject({
+      attributes: { id: "201", ...HOOK },
+      private: { shown: { url: other.url } },
+    });
+    expect(await adopted(prior, "200", [{ ...other, id: "200" }])).toMatchObject([
+      { code: "usage", detail: "It was there before the request left." },
+    ]);
+  });
+
   it("keeps what the API never tells", async () => {
     const found = await adopted(doubtful("hosting_webhook.a", { ...HOOK, secret: "whsec" }), "201", [liveWebhook]);
     expect(found).toMatchObject({ attributes: { secret: "whsec" } });
