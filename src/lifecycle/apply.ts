@@ -230,9 +230,10 @@ class Work {
   async #putBack(next?: number): Promise<void> {
     const { prior, save, drop } = this.#context;
     if (prior !== undefined && prior.private.pending === undefined) {
+      if (next === undefined) return save(prior);
       // Of a service that is gone, the generation is its own: the next order takes one more.
-      const generation = next !== undefined && typeof prior.attributes.id === "string" ? next - 1 : next;
-      return save(next === undefined ? prior : { ...prior, private: { ...prior.private, generation } });
+      const generation = typeof prior.attributes.id === "string" ? next - 1 : next;
+      return save({ ...prior, private: { ...prior.private, generation } });
     }
     if (next !== undefined) this.#mark = { ...this.#mark, generation: next };
     if (this.#mark.generation === undefined) return drop(this.#change.address);

@@ -777,21 +777,38 @@ describe("an order", () => {
     expect(compared[0]).toMatchObject(known);
   });
 
-  it("again of what is gone is refused: the gone one is recorded as before, with the generation that is used up", async () => {
-    const gone = service({ status: "terminated" });
-    const lines = await trace({
-      ...order,
-      before: gone,
-      mark: { generation: 2 },
-      prior: { generation: 1 },
-      over: { before: null },
-      answers: { createService: refused },
-    });
-    expect(lines.slice(-2)).toEqual([
-      "save 1001 status=terminated suspended=false [generation 2]",
-      "failed: api.server",
-    ]);
-  });
+  it.each<[string, JsonObject, unknown, string]>([
+    [
+      "is gone",
+      service({ status: "terminated" }),
+      422,
+      "save 1001 status=terminated suspended=false [generation 2, waiting]",
+    ],
+    ["came to nothing", service({ id: null, status: null }), 422, "save - suspended=false [generation 3, waiting]"],
+    [
+      "is gone, by a token that may not",
+      service({ status: "terminated" }),
+      403,
+      "save 1001 status=terminated suspended=false [generation 1, waiting]",
+    ],
+  ])(
+    "again of what %s is refused: it is recorded as before, and no key that is used up is used again",
+    async (_, before, status, saved) => {
+      const lines = await trace({
+        ...order,
+        before,
+        mark: { generation: 2 },
+        prior: { generation: 1, waiting: ["suspended"] },
+        over: { before: null },
+        answers: {
+          createService: () => {
+            throw failure("answered", Number(status));
+          },
+        },
+      });
+      expect(lines.slice(-2)).toEqual([saved, "failed: api.server"]);
+    },
+  );
 
   it("again of what has no known outcome is not put back to a pending one that is refused", async () => {
     const lines = await trace({

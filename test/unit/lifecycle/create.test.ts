@@ -965,7 +965,7 @@ describe("a host that shows what it made in a form of its own", () => {
   });
   const order = (domain: string) => ({ ...liveService, domain, raw: {} });
   const CASES: readonly [string, JsonObject, JsonObject, unknown][] = [
-    ["hosting_client_account", CLIENT, client("CLIENT ONE"), client("CLIENT ONE")],
+    ["hosting_client_account", CLIENT, client("client-one"), client("client-one")],
     ["hosting_service", ORDER, order("acme.example"), { service: order("acme.example"), invoice: null }],
     [
       "hosting_grant",
