@@ -111,7 +111,10 @@ describe("a failure", () => {
     expect(ran.out).toContain('hosting_grant.bad["dev@acme.example"]');
     const { resources } = await project.state();
     // Of the refused order, the next Idempotency-Key is kept, and nothing else.
-    expect(resources.get("hosting_service.bad")).toMatchObject({ attributes: { id: null }, private: { generation: 2 } });
+    expect(resources.get("hosting_service.bad")).toMatchObject({
+      attributes: { id: null },
+      private: { generation: 2 },
+    });
     expect([...resources.keys()].filter((address) => address !== "hosting_service.bad").sort()).toEqual([
       'hosting_grant.good["dev@acme.example"]',
       "hosting_service.good",
