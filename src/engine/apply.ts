@@ -163,7 +163,9 @@ class Run {
       interrupted: stop.aborted,
       unfulfilled: unfulfilledIn(plan),
       noWait: this.#options.waitMs <= 0,
-      pending: plan.changes.flatMap(({ address }) => (this.#records.isPending(address) ? [address] : [])),
+      pending: plan.changes.flatMap(({ address }) =>
+        this.#records.isPending(address) && !this.#outcomes.get(address)?.unrecorded ? [address] : [],
+      ),
       requests: requests() - before,
       seconds: (clock.now() - started) / 1000,
     };
@@ -248,7 +250,14 @@ class Run {
     const stopped = this.#options.stop.aborted && error.diagnostics.every(({ code }) => STOPPED.has(code));
     if (stopped && sent.fate === "nothing") return notStarted(address);
     const diagnostics = !stopped ? this.#explain(error, change) : sent.fate === "open" ? [] : [halfway(address)];
-    return { address, result: "failed", diagnostics, ...(sent.fate === "open" && { unknown: true }) };
+    const { isUnrecorded } = sent;
+    return {
+      address,
+      result: "failed",
+      diagnostics,
+      ...(sent.fate === "open" && { unknown: true }),
+      ...(isUnrecorded && { unrecorded: true }),
+    };
   }
 
   async #apply(change: Change, sent: SentWriter): Promise<Applied> {
@@ -267,10 +276,12 @@ class Run {
         ...this.#records.contextOf(change),
         prior: this.#records.get(change.address),
         save: async (resource) => {
-          await this.#records.put(resource);
+          const { pending, attempt } = resource.private;
+          const write = () => this.#records.put(resource);
+          await ((pending ?? attempt) === undefined ? sent.recording(write) : write());
           this.#attributes.set(resource.address, resource.attributes);
         },
-        drop: (address) => this.#records.remove(address),
+        drop: (address) => sent.recording(() => this.#records.remove(address)),
         parentKind: this.#kinds.get(kind.nested?.in ?? ""),
         ...secretsOf(kind, this.#declared.get(change.address), this.#options),
         wait: (ofKind, address, id, parent, done) =>
@@ -324,6 +335,15 @@ function whenAborted(signal: AbortSignal | undefined): Promise<void> {
 /** Knows what left of one change: nothing; requests that were all answered; or one whose fate is open. */
 class SentWriter {
   fate: "nothing" | "answered" | "open" = "nothing";
+  /** The last answer could not be recorded. */
+  isUnrecorded = false;
+
+  /** Records what an answer contained. */
+  async recording(write: () => Promise<void>): Promise<void> {
+    this.isUnrecorded = this.fate === "answered";
+    await write();
+    this.isUnrecorded = false;
+  }
 
   through(writer: Writer): Writer {
     return {

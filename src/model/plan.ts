@@ -94,6 +94,8 @@ export interface Outcome {
   readonly invoice?: Invoice;
   /** A request of it left, and it is not known what became of it. */
   readonly unknown?: boolean;
+  /** A request of it was answered, and the state could not be written since: what became of it is known, and not recorded. */
+  readonly unrecorded?: true;
   /** What the resource now waits for: the payment of its invoice, a queued job, or somebody who says what its status means. */
   readonly awaiting?: Awaiting;
 }

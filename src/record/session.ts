@@ -188,9 +188,12 @@ export class Session implements OpenState {
     const outputs = durable.state.outputs === this.#document.state.outputs ? [] : ["the outputs"];
     const lost = [...describeChanges([changesBetween(durable, this.#document)]), ...outputs];
     const left = recorder.journalName;
+    // Whoever took the lock over may have folded the journal into the state by now.
+    const isTaken = error instanceof HostformError && error.diagnostics.some(({ code }) => code === "state.lost_lock");
+    const kept = isTaken ? "kept" : `in ${left}`;
     const consequence = [
       lost.length > 0 && `Not recorded: ${lost.join(", ")}.`,
-      left !== undefined && `What was recorded before is in ${left}, and the next run goes on from there.`,
+      left !== undefined && `What was recorded before is ${kept}, and the next run goes on from there.`,
     ]
       .filter(Boolean)
       .join("\n");

@@ -34,7 +34,7 @@ const MAX_INTERRUPTED = 200;
 export function renderOutcome(plan: Plan, result: ApplyResult, options: OutcomeTextOptions): string {
   const paint = painter(options.color);
   const told = options.diagnostics === false ? [] : diagnosticsOf(result);
-  const { done, unknown, failed, halfway, notStarted } = tally(result);
+  const { done, unknown, unrecorded, failed, halfway, notStarted } = tally(result);
   const { interrupted } = result;
   const most = interrupted ? MAX_INTERRUPTED : MAX_LISTED;
   const list = (header: string, addresses: readonly string[]) => listBlock(header, addresses, paint, most);
@@ -47,6 +47,7 @@ export function renderOutcome(plan: Plan, result: ApplyResult, options: OutcomeT
     ...(interrupted ? [list("Completed:", done)] : []),
     list("Waiting:", waitingTexts(result)),
     list("No known outcome (a request left, and its answer was not seen):", unknown),
+    list("Answered, but the answer could not be recorded:", unrecorded),
     list("Done in part; the next run does the rest:", halfway),
     list("Failed:", failed),
     list("Skipped:", skippedTexts(result)),
@@ -88,7 +89,7 @@ function resultLines(plan: Plan, result: ApplyResult, paint: Paint): string {
   const verb = plan.mode === "destroy" ? "Destroy" : "Apply";
   if (isFulfilled(result)) return `${paint.good(`${verb} complete!`)} ${doneText(plan, result)}\n`;
   const counts = doneText(plan, { ...result, noWait: false });
-  const { done, queued, failed, halfway, skipped, notStarted, unknown } = tally(result);
+  const { done, queued, failed, halfway, skipped, notStarted, unknown, unrecorded } = tally(result);
   const count = (addresses: readonly string[], what: string) =>
     addresses.length > 0 ? [`${addresses.length} ${what}`] : [];
   const ends = [
@@ -98,15 +99,16 @@ function resultLines(plan: Plan, result: ApplyResult, paint: Paint): string {
     ...count(halfway, "done in part"),
     ...(result.noWait ? [] : count(queued, "still queued")),
     ...count(unknown, "with no known outcome"),
+    ...count(unrecorded, "not recorded"),
     ...count(unclearIn(result), "of a status that is not understood"),
   ];
   if (result.interrupted) {
     const all = [`${done.length} of ${plural(result.outcomes.length, "change")} completed`, ...ends].join(", ");
-    return `${paint.warning(`${verb} interrupted:`)} ${all}. ${counts}\n${nextStep}\n`;
+    return `${paint.warning(`${verb} interrupted:`)} ${all}. ${counts}\n${nextStep(unrecorded)}\n`;
   }
   // A cap that the invoices exceeded is an error of the run, not of a change.
   if (ends.length === 0) ends.push(plural(result.diagnostics.filter(isError).length, "error"));
-  return `${paint.error(`${verb} incomplete:`)} ${ends.join(", ")}. ${counts}\n${nextStep}\n`;
+  return `${paint.error(`${verb} incomplete:`)} ${ends.join(", ")}. ${counts}\n${nextStep(unrecorded)}\n`;
 }
 
 /** How each change ended, in disjoint parts; addresses. */
@@ -121,6 +123,8 @@ interface Tally {
   readonly notStarted: readonly string[];
   /** Also creates of earlier runs, which are no changes of this one. */
   readonly unknown: readonly string[];
+  /** Its answer came, and is not in the state. */
+  readonly unrecorded: readonly string[];
 }
 
 function tally({ outcomes, pending }: ApplyResult): Tally {
@@ -132,7 +136,8 @@ function tally({ outcomes, pending }: ApplyResult): Tally {
   return {
     done: which(({ result, awaiting }) => result === "done" && awaiting !== "job" && awaiting !== "status"),
     queued: which(({ result, awaiting }) => result === "done" && awaiting === "job"),
-    failed: which((outcome) => outcome.result === "failed" && !isHalfway(outcome)),
+    failed: which((outcome) => outcome.result === "failed" && !isHalfway(outcome) && !outcome.unrecorded),
+    unrecorded: which((outcome) => outcome.unrecorded === true),
     halfway: which(isHalfway),
     skipped: which(({ result }) => result === "skipped"),
     notStarted: which(({ result }) => result === "not-started"),
@@ -140,7 +145,10 @@ function tally({ outcomes, pending }: ApplyResult): Tally {
   };
 }
 
-const nextStep = "What was done is recorded; the same command goes on from there.";
+const nextStep = (unrecorded: readonly string[]) =>
+  unrecorded.length > 0
+    ? "The rest of what was done is recorded; `hostform plan` shows where things stand."
+    : "What was done is recorded; the same command goes on from there.";
 
 /** `3 suspended`, `1 queued`: what Terraform's summary has no count for. */
 export const doneEffects = (done: Counts, queued: number): string[] => [
