@@ -11,7 +11,7 @@ interface Verdict {
   readonly code: Code;
   readonly summary: string;
   readonly fix: string;
-  readonly reached?: "no" | "maybe";
+  readonly reached?: "no" | "answered" | "maybe";
   readonly transient?: boolean;
 }
 
@@ -45,6 +45,14 @@ function isOwnLimit({ headers, text, cut }: Reply): boolean {
   const counted = headers["retry-after"] !== undefined || headers["x-ratelimit-remaining"]?.trim() === "0";
   return counted && htmlPage(text, headers["content-type"]) === undefined;
 }
+
+/** Words by which a host says that it knows a key from a request with another body; §7 has the 409 for one in progress. */
+const OTHER_REQUEST =
+  /(?:different|other|another|not the same|only\b.*\bsame) (?:\w+ )?(?:body|payload|param\w*|content|arguments|input)|mismatch|(?:not|n't) match|differ(?:s|ed|ent from)\b/i;
+
+/** Whether a refusal of an order is about its Idempotency-Key, which belongs to a request with another body. */
+const isOtherRequest = ({ text }: Reply) =>
+  isShaped(parseJson(text)?.value) && /idempoten/i.test(text) && OTHER_REQUEST.test(text);
 
 /** Turns an answer other than 2xx into the error that callers get (§7, and its silence about 401, 404 and 5xx). */
 export function refusal(
@@ -128,6 +136,15 @@ function judge({ endpoint }: ApiRequest, reply: Reply): Verdict {
         };
   }
   if (status === 408) return again("api.timeout", "The API gave up waiting for the request (408)");
+  if ((status === 409 || status === 422) && repeat === "keyed" && isOtherRequest(reply)) {
+    return {
+      code: "api.rejected",
+      summary: `The API knows the Idempotency-Key of this order from a request with other values (${status})`,
+      fix: "Look in the dashboard whether the earlier one was carried out; if so, import it. If not, declare another `reference`: the order then has another key.",
+      // This one was not carried out. A refused key says nothing of the request that has it.
+      reached: "answered",
+    };
+  }
   if (status === 409 && repeat === "keyed") {
     return {
       ...again("api.conflict", "The API is still working on a request with the same Idempotency-Key (409)"),

@@ -45,7 +45,7 @@ const NAMES = {
 /** Reads the section `guards`. A wrong setting is reported at its place and left out; a section without any, warned of. */
 export function readGuards(section: Entry, mistakes: Mistakes): Guards {
   const { value: tree } = section;
-  if (tree.form === "leaf" ? tree.value === null : tree.form === "map" && tree.entries.size === 0) {
+  if (limitsNothing(tree)) {
     const fix = "Write `max_orders: 3` and so on, indented below `guards:`, or remove the section.";
     mistakes.warn(section.keySpan, "config.structure", "`guards` has no limit in it, so it limits nothing", { fix });
     return {};
@@ -66,6 +66,13 @@ export function readGuards(section: Entry, mistakes: Mistakes): Guards {
     }
   }
   return { ...settings, ranges } as Guards;
+}
+
+/** An empty section, or one that holds nothing but empty limits (`max_spend: {}`). */
+function limitsNothing(tree: Entry["value"]): boolean {
+  if (tree.form === "leaf") return tree.value === null;
+  const isEmpty = ({ key, value }: Entry) => key === "max_spend" && value.form !== "list" && limitsNothing(value);
+  return tree.form === "map" && [...tree.entries.values()].every(isEmpty);
 }
 
 /** Checks one limit; every mistake in it at its own place. */

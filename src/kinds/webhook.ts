@@ -34,10 +34,19 @@ const attributes = z.strictObject({
   created_at: createdAtAttribute(),
 });
 
+/**
+ * The events that can be declared. A host adds some of its own ("ping"): that is no difference which another webhook would end.
+ * Where none of them is known, and of a pattern, it is not known what they are.
+ */
+function declarable(events: readonly string[]): readonly string[] {
+  const known = events.filter((name) => name.includes("*") || EVENTS.some((event) => event === name));
+  return known.length === 0 ? events : known;
+}
+
 const remote = (record: WebhookRecord): Remote => ({
   id: record.id,
   phase: "live",
-  attributes: { id: record.id, url: record.url, events: record.events, created_at: record.created_at },
+  attributes: { id: record.id, url: record.url, events: declarable(record.events), created_at: record.created_at },
 });
 
 /** Webhook subscriptions. §4 webhooks endpoints, §6 Events. */

@@ -22,7 +22,7 @@ export interface Disk {
   list(folder: string): Promise<string[]>;
   /** Makes creations, renames and removals in a folder durable. */
   syncFolder(folder: string): Promise<void>;
-  /** A text that differs once another file stands at the path, or its content was rewritten; undefined without a file. */
+  /** A text that differs once another file stands at the path, or its content was rewritten; undefined without a file, {@link NOT_A_FILE} for anything else. */
   identity(path: string): Promise<string | undefined>;
 }
 
@@ -37,6 +37,9 @@ export interface NewFile {
   sync(): Promise<void>;
   close(): Promise<void>;
 }
+
+/** The identity of a folder, a device, a pipe: reading one may never end. */
+export const NOT_A_FILE = "not a file";
 
 /** The disk of this machine. */
 export const systemDisk: Disk = {
@@ -68,6 +71,7 @@ export const systemDisk: Disk = {
   },
   identity: async (path) => {
     const found = await absentAs(undefined, stat(path, { bigint: true }));
+    if (found?.isFile() === false) return NOT_A_FILE;
     return found && `${found.dev}:${found.ino}:${found.size}:${found.mtimeNs}`;
   },
 };

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import type { Diagnostic } from "../model/index.ts";
 import { errnoOf, fail, HostformError } from "../model/index.ts";
-import type { Disk } from "./disk.ts";
+import { type Disk, NOT_A_FILE } from "./disk.ts";
 
 /** The text of one state and how to replace it: a file here, a remote backend elsewhere. One per run. */
 export interface StateText {
@@ -58,6 +58,7 @@ export class StateFile implements StateText {
   async read(): Promise<string | undefined> {
     try {
       const identity = await this.#disk.identity(this.name);
+      if (identity === NOT_A_FILE) throw new Error("it is not a regular file");
       const text = await this.#disk.read(this.name);
       this.#seen = { identity, text };
       return text;

@@ -168,6 +168,7 @@ it("does not take turns with somebody who changes it back", async () => {
   expect(watching.of("watch_contended").map(({ hostform }) => hostform)).toEqual([
     { addresses: ["hosting_service.www"], times: 3, held_seconds: 240 },
   ]);
+  expect(watching.of("watch_contended")[0]?.["@message"]).toContain("so somebody changes it back");
   made.sandbox.control.suspendService(made.service);
   await made.sandbox.control.settled();
   await watching.until(() => watching.of("watch_event").length === 4);

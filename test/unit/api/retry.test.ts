@@ -280,6 +280,29 @@ describe("an order whose key is in flight (409, §7)", () => {
     expect(error).toMatchObject({ status: 409, reached: "maybe", diagnostics: [{ code: "api.conflict" }] });
   });
 
+  it.each([
+    [409, "Idempotency-Key was used with another body."],
+    [409, "Keys for idempotent requests can only be used with the same parameters they were first used with."],
+    [422, "The Idempotency-Key does not match the request that it was first used for."],
+  ])("is not in flight where the host says that another request has it (%i): %s", async (status, message) => {
+    calls.keyed.endpoint().reply(status, { message });
+    const { client, clock } = setUp();
+    const error = await failureOf(client.services.create(order, { idempotencyKey: "key-1" }));
+    expect(error).toMatchObject({ status, reached: "answered", diagnostics: [{ code: "api.rejected" }] });
+    expect(error.diagnostics[0]?.fix).toContain("declare another `reference`");
+    expect(clock.waits).toEqual([]);
+  });
+
+  it.each([
+    "Another request with the same Idempotency-Key is in progress.",
+    "A request is outstanding for this Idempotency-Key",
+  ])("is in flight: %s", async (message) => {
+    calls.keyed.endpoint().times(8).reply(409, { message });
+    const options = { idempotencyKey: "key-1", repeatWithinMs: 3_600_000 };
+    const error = await failureOf(setUp().client.services.create(order, options));
+    expect(error).toMatchObject({ reached: "maybe", diagnostics: [{ code: "api.conflict" }] });
+  });
+
   it("is a plain refusal where no key was sent", async () => {
     calls.once.endpoint().reply(409, { message: "already suspended" });
     const error = await failureOf(setUp().client.services.suspend("7"));

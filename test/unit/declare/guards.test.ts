@@ -30,7 +30,7 @@ describe("guards", () => {
     expect(declare(text).desired?.guards === undefined).toBe(expected === undefined);
   });
 
-  it.each(["guards:\n", "guards: {}\n", "guards:\n  # max_orders: 3\n"])(
+  it.each(["guards:\n", "guards: {}\n", "guards:\n  # max_orders: 3\n", "guards: {max_spend: {}}\n"])(
     "without any limit are warned of: %j",
     (text) => {
       const { desired, diagnostics } = declare(text);

@@ -250,6 +250,31 @@ describe("created", () => {
   });
 });
 
+describe("the events of a webhook", () => {
+  it.each([
+    ["of the host's own are no difference", ["invoice.paid", "ping"], ["invoice.paid"]],
+    [
+      "that can be declared are one",
+      ["invoice.paid", "service.expiring", "ping"],
+      ["invoice.paid", "service.expiring"],
+    ],
+    ["that are a pattern are not left out", ["invoice.paid", "invoice.*"], ["invoice.paid", "invoice.*"]],
+    ["of which none is known stay as they are", ["ping"], ["ping"]],
+  ])("%s", async (_, events, read) => {
+    const record = { id: "201", raw: {}, url: "https://a.example", events, created_at: null, secret: "whsec" };
+    const client = {
+      webhooks: {
+        list: async function* () {
+          yield record;
+        },
+      },
+    };
+    const listed = webhook.list?.({ client, settings: { statusWords: {} } } as never, undefined) ?? [];
+    for await (const { attributes } of listed) expect(attributes.events).toEqual(read);
+    expect(webhook.created(record as never, {}, { statusWords: {} }).attributes.events).toEqual(read);
+  });
+});
+
 describe("the natural key", () => {
   it.each([
     ["services: domains in any case", service, { domain: "WWW.acme.example" }, { domain: "www.acme.example" }, true],

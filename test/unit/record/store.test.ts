@@ -31,6 +31,14 @@ describe("a state file on this machine", () => {
     await state.close();
   };
 
+  test.each(["/dev/full", "a folder"])("a state that is no file is refused in words: %s", async (path) => {
+    mkdirSync(join(folder, "a folder"));
+    const opened = createFileStore({ path: join(path.startsWith("/") ? "/" : folder, path) }).open(request);
+    await expect(opened).rejects.toMatchObject({
+      diagnostics: [{ code: "state.unreadable", detail: expect.stringContaining("it is not a regular file") }],
+    });
+  });
+
   test("opening and closing without changes leaves nothing behind", async () => {
     await write(join(folder, "hosting.tfstate"));
     expect(readdirSync(folder)).toEqual([]);

@@ -1,3 +1,5 @@
+import type { Change } from "../../../model/index.ts";
+
 /** Within this, what was put right and has to be put right again counts. */
 const WITHIN_MS = 3_600_000;
 /** From this on it is no accident. */
@@ -30,4 +32,12 @@ export class Contention {
       times: Math.max(...contended.map(({ times }) => times)),
     };
   }
+}
+
+/** What it shows that changes had to be made again and again: that each was undone outside of hostform is seen, or is not. */
+export function conclusion(changes: readonly Pick<Change, "reasons">[]): string {
+  const isUndone = changes.every(({ reasons }) => reasons.some(({ why }) => why === "drift" || why === "gone"));
+  return isUndone
+    ? "so somebody changes it back"
+    : "and it differs again: the host does not keep it as declared, or another declaration changes it";
 }

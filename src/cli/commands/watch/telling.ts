@@ -115,9 +115,10 @@ export class Telling {
     this.#say({ type: "watch_settling" }, "The declaration is new: it is acted upon when it stays the same.");
   }
 
-  contended({ addresses, times }: Contended, heldMs: number): void {
+  /** @param why the end of a sentence: what that shows. */
+  contended({ addresses, times }: Contended, heldMs: number, why: string): void {
     const held = `Events lead to no look for ${formatDuration(heldMs / 1000)}.`;
-    const text = `${addresses.join(", ")}: put right ${plural(times, "time")} within an hour, so somebody changes it back. ${held}`;
+    const text = `${addresses.join(", ")}: put right ${plural(times, "time")} within an hour, ${why}. ${held}`;
     this.#say({ type: "watch_contended", addresses, times, held_seconds: heldMs / 1000 }, text);
   }
 

@@ -4,7 +4,7 @@ import type { GuardFlags } from "../../guards.ts";
 import type { Invocation } from "../../io.ts";
 import { readState } from "../../recorded.ts";
 import { inItsTerms } from "../../told.ts";
-import { Contention } from "./contention.ts";
+import { Contention, conclusion } from "./contention.ts";
 import { readAnew, SettledDeclaration } from "./declaration.ts";
 import { type Hint, Hints, namedBy } from "./hints.ts";
 import { errorsOf, type Look, lookOnce } from "./look.ts";
@@ -183,7 +183,8 @@ export class Watch {
     );
     if (contended === undefined) return;
     const heldMs = this.#schedule.contended(this.#now, contended.times);
-    this.#telling.contended(contended, heldMs);
+    const again = changed.filter(({ address }) => contended.addresses.includes(address));
+    this.#telling.contended(contended, heldMs, conclusion(again));
   }
 
   #failed(kind: LookKind, told: Told, error: unknown): void {
