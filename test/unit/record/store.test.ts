@@ -33,7 +33,10 @@ describe("a state file on this machine", () => {
 
   test.each(["/dev/full", "a folder"])("a state that is no file is refused in words: %s", async (path) => {
     mkdirSync(join(folder, "a folder"));
-    const opened = createFileStore({ path: join(path.startsWith("/") ? "/" : folder, path) }).open(request);
+    const opened = createFileStore({ path: join(path.startsWith("/") ? "/" : folder, path) }).open({
+      ...request,
+      write: true,
+    });
     await expect(opened).rejects.toMatchObject({
       diagnostics: [{ code: "state.unreadable", detail: expect.stringContaining("it is not a regular file") }],
     });
