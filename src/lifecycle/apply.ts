@@ -16,7 +16,7 @@ import { type Applied, type ApplyContext, ended, proceed } from "./context.ts";
 import { create } from "./create.ts";
 import { type CreateContext, intentOf, wasRefused } from "./creating.ts";
 import { isJustCreated, settledMark } from "./doubt.ts";
-import { NotLiveYet, whyNotPaid } from "./not-live-yet.ts";
+import { NotLiveYet, whyWaiting } from "./not-live-yet.ts";
 import { ownForm } from "./refusals.ts";
 import { stepsToward, tryOutput, writeSecret } from "./secrets.ts";
 import { observedMark, unclearEnd, unknownAtOnce } from "./status.ts";
@@ -159,10 +159,11 @@ class Work {
   }
 
   /** @returns why it is not live; undefined when it is. */
-  async #awaitLive({ kind, service }: NotLiveYet): Promise<string | undefined> {
+  async #awaitLive(early: NotLiveYet): Promise<string | undefined> {
+    const { kind, service } = early;
     if (service.phase === "live") return undefined;
     const { account, wait } = this.#context;
-    const why = await whyNotPaid(account, service.id);
+    const why = await whyWaiting(account, early);
     if (why !== undefined) return why;
     const found = await wait(kind, this.#change.address, service.id, undefined, ({ phase }) => phase !== "pending");
     return found?.phase === "live" ? undefined : "it is paid, and still being provisioned";

@@ -41,11 +41,25 @@ export class NotLiveYet extends HostformError {
   because(why: string | undefined): NotLiveYet {
     return new NotLiveYet(this.kind, this.service, this.#what, this.refusal, why);
   }
+
+  /** The refusal where the status is not understood: the word may be why, and only the user can say what it means. */
+  notUnderstood(): HostformError {
+    const { attributes, id } = this.service;
+    const word = JSON.stringify(attributes.status ?? attributes.provisioning_status ?? null);
+    const unclear = `The status of ${this.kind.noun} ${id} is ${word}, which is not understood: it may not be live yet.`;
+    const say = `Say in the provider's status_words what ${word} means: pending, if the service is not live yet.`;
+    const [said, ...more] = this.refusal.diagnostics.map((each) => ({
+      ...each,
+      detail: [each.detail, unclear].filter(Boolean).join(" "),
+      fix: [say, each.fix].filter(Boolean).join(" "),
+    }));
+    return new HostformError(said === undefined ? [] : [said, ...more], { cause: this.refusal });
+  }
 }
 
 /**
- * What a refused create is that is only early: what the object belongs to is not live yet, or was made in this run and has
- * become live just now. Undefined for any other failure. Sends one GET, and none for what time alone does not change.
+ * What a refused create is that is only early: what the object belongs to is not live yet, has a status that is not
+ * understood, or was made in this run and has become live just now. Undefined for any other failure. Sends one GET, and none for what time alone does not change.
  */
 export async function notLiveYet(
   kind: Kind,
@@ -61,21 +75,34 @@ export async function notLiveYet(
 
 async function early(account: Account, kind: Kind, id: string, what: string, error: ApiError) {
   const service = await account.get(kind, id).catch(() => undefined);
-  const isEarly = service?.phase === "pending" || (service?.phase === "live" && account.isNew(id));
-  return isEarly ? new NotLiveYet(kind, service, what, error) : undefined;
+  const { phase } = service ?? {};
+  const isEarly = phase === "pending" || phase === "unknown" || (phase === "live" && account.isNew(id));
+  return service && isEarly ? new NotLiveYet(kind, service, what, error) : undefined;
 }
 
 /** A single sign-on that was refused: in other words where the service is not live yet, else as it came. */
 export async function signOnRefused(account: Account, kind: Kind, id: string, error: unknown): Promise<unknown> {
   const found = mayPass(error) ? await early(account, kind, id, "The single sign-on", error) : undefined;
-  return found?.because(await whyNotPaid(account, id)) ?? error;
+  return found?.because(await whyWaiting(account, found)) ?? error;
 }
+
+/**
+ * Why a service is not live; undefined when its invoices are paid. One whose status is not understood counts as not live while
+ * it is not paid. @throws HostformError the refusal, where it is not known to be unpaid: then its word has to be understood.
+ */
+export async function whyWaiting(account: Account, early: NotLiveYet): Promise<string | undefined> {
+  const why = await whyNotPaid(account, early.service.id);
+  if (early.service.phase === "unknown" && why !== UNPAID) throw early.notUnderstood();
+  return why;
+}
+
+const UNPAID = "its invoice is not paid";
 
 /** Why a service cannot become live without the user; undefined when its invoices are paid. */
 export async function whyNotPaid(account: Account, id: string): Promise<string | undefined> {
   const isPaid = await isPaidFor(account, id);
   if (isPaid === true) return undefined;
-  return isPaid === false ? "its invoice is not paid" : "it is not known whether it is paid";
+  return isPaid === false ? UNPAID : "it is not known whether it is paid";
 }
 
 /** Whether the invoices of a service are paid; undefined where they cannot be read or there are none. */

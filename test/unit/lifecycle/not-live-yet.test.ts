@@ -92,11 +92,29 @@ describe("a grant of a service that is not live yet", () => {
     ["one of two invoices not paid", { phases: ["pending"], paid: [true, false] }, "its invoice is not paid"],
     ["invoices not readable", { phases: ["pending"] }, "it is not known whether it is paid"],
     ["no invoice", { phases: ["pending"], paid: [] }, "it is not known whether it is paid"],
+    ["not paid, status not understood", { phases: ["unknown"], paid: [false] }, "its invoice is not paid"],
   ])("(%s) is left for later at once, and nothing is recorded of it", async (_, host, why) => {
     const { says, sent, waits, last, asked } = await grant(host);
     expect(says).toBe(`${WHERE} waits until service 1001 is live: ${why}`);
     expect({ sent, waits, last, asked }).toEqual({ sent: 1, waits: 0, last: "dropped", asked: [] });
   });
+
+  it.each<Host>([
+    { phases: ["unknown"], paid: [true] },
+    { phases: ["unknown"], paid: [] },
+  ])(
+    "whose status is not understood, and that is not known to be unpaid, is a failure that names the word: %j",
+    async (host) => {
+      const { isWait, outcome, sent, last } = await grant(host);
+      expect({ isWait, sent, last }).toEqual({ isWait: false, sent: 1, last: "dropped" });
+      expect(outcome).toMatchObject({
+        message: "not now",
+        diagnostics: [
+          { detail: expect.stringContaining('is "active", which'), fix: expect.stringContaining("status_words") },
+        ],
+      });
+    },
+  );
 
   it("that is paid is waited for, and the grant is made", async () => {
     const { outcome, sent, waits } = await grant({ phases: ["pending", "live"], paid: [true] });
@@ -131,7 +149,6 @@ describe("a grant of a service that is not live yet", () => {
     ["a page of a proxy", { status: 404, code: "api.malformed" }],
     ["a failure of the server", { status: 500, code: "api.server" }],
     ["a service that is live", { phases: ["suspended"] }],
-    ["a service of a word that is not understood", { phases: ["unknown"] }],
   ])("is not taken for %s", async (_, host) => {
     const { isWait, outcome } = await grant({ phases: ["pending"], paid: [false], times: 99, ...host });
     expect(isWait).toBe(false);
