@@ -66,11 +66,19 @@ export function readPage<T>(endpoint: EndpointName, form: Form<T>, json: unknown
   if (json === null || isEmpty(json)) return { items: [], next: [] };
   const holders = isObject(json) ? holdersIn(json) : [];
   const said = statementsOf(holders.flatMap(withMeta));
-  const items = itemsOf(holders, form, isPaged(said));
+  const items = itemsOf(holders, form, isPaged(said) || isOnlyLinks(json));
   if (items === undefined) {
     throw malformed(endpoint, { expected: `a list (each item ${form.noun})`, came: formOf(json) });
   }
   return { items, ...said };
+}
+
+/** HAL's empty list: nothing but the address of the list itself. */
+function isOnlyLinks(json: unknown): boolean {
+  const entries = isObject(json) ? Object.entries(json) : [];
+  const isLinks = ([name, value]: [string, unknown]) =>
+    (name === "links" || name === "_links") && isObject(value) && Object.hasOwn(value, "self");
+  return entries.length > 0 && entries.every(isLinks);
 }
 
 const isEmpty = (value: unknown): boolean => isObject(value) && Object.keys(value).length === 0;

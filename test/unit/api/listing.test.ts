@@ -95,7 +95,7 @@ interface Host {
   readonly pastEnd: "empty" | "404" | "422" | "repeats";
   /** Page 0 of a host that counts from 1. */
   readonly zero: "422" | "500" | "first" | "empty";
-  readonly empty: "[]" | "null" | "{}" | "nothing";
+  readonly empty: "[]" | "null" | "{}" | "nothing" | "links";
   readonly wrap: (rows: readonly unknown[], said: Said) => unknown;
 }
 
@@ -118,6 +118,7 @@ function answer({ first, size, pastEnd, zero, empty, wrap }: Host, all: readonly
   const body = wrap(rows, statements({ rows, page, first, size, count: all.length }));
   if (rows.length > 0 || empty === "[]") return body;
   if (empty === "nothing") return {};
+  if (empty === "links") return { _links: { self: { href: `${ORIGIN}/api/v1/services` } } };
   const held = empty === "null" ? null : {};
   if (Array.isArray(body)) return held;
   return Object.fromEntries(
@@ -217,7 +218,7 @@ describe("every envelope, wherever pages are counted from and whatever comes aft
       size: fc.integer({ min: 1, max: 8 }),
       pastEnd: fc.constantFrom("empty" as const, "404" as const, "422" as const, "repeats" as const),
       zero: fc.constantFrom("422" as const, "500" as const, "first" as const, "empty" as const),
-      empty: fc.constantFrom("[]" as const, "null" as const, "{}" as const, "nothing" as const),
+      empty: fc.constantFrom("[]" as const, "null" as const, "{}" as const, "nothing" as const, "links" as const),
     });
     const counts = fc.array(fc.integer({ min: 0, max: 30 }), { minLength: 1, maxLength: 3 });
     let refusals = 0;
@@ -593,6 +594,8 @@ describe("refuses to guess", () => {
     [{ message: "Not now" }, 'an object with "message"'],
     [{ data: null, message: "Later" }, 'an object with "data", "message"'],
     [{ data: {}, notice: "Later" }, 'an object with "data", "notice"'],
+    [{ links: { docs: "https://api.example/docs" } }, 'an object with "links"'],
+    [{ _links: { self: { href: "/x" } }, message: "Later" }, 'an object with "_links", "message"'],
     [{ services: null, grants: null }, 'an object with "services", "grants"'],
     [{ things: null }, 'an object with "things"'],
     [{ things: ["a"], page: 1 }, 'an object with "things", "page"'],
