@@ -64,6 +64,12 @@ export interface SessionParts {
   readonly writing: { readonly lock: HeldLock; readonly recorder: Recorder } | undefined;
 }
 
+/** Whether only a request that was about to leave is not recorded: it did not leave then, and nothing came of it. */
+const isUnsent = ({ private: now }: ResourceState, recorded: ResourceState | undefined): boolean =>
+  (["pending", "attempt"] as const).some(
+    (request) => now[request] !== undefined && recorded?.private[request] === undefined,
+  );
+
 export class Session implements OpenState {
   readonly recovered: readonly string[];
   readonly warnings: readonly Diagnostic[];
@@ -186,7 +192,9 @@ export class Session implements OpenState {
   #explain(error: unknown, recorder: Recorder): never {
     const { durable } = recorder;
     const outputs = durable.state.outputs === this.#document.state.outputs ? [] : ["the outputs"];
-    const lost = [...describeChanges([changesBetween(durable, this.#document)]), ...outputs];
+    const { remove, put } = changesBetween(durable, this.#document);
+    const made = put.filter((resource) => !isUnsent(resource, durable.state.resources.get(resource.address)));
+    const lost = [...describeChanges([{ remove, put: made }]), ...outputs];
     const left = recorder.journalName;
     // Whoever took the lock over may have folded the journal into the state by now.
     const isTaken = error instanceof HostformError && error.diagnostics.some(({ code }) => code === "state.lost_lock");

@@ -2,9 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { HostformError, type JsonObject, UNKNOWN, type ValueObject } from "../../../../src/model/index.ts";
 import type { Mark } from "../../../../src/terraform/resource/mark.ts";
+import { planDeclared } from "../../../../src/terraform/resource/plan.ts";
 import { liveService, remote } from "../../../support/subjects.ts";
 import { type Asked, answering, ask, lost, ORDER, refused } from "./asking.ts";
-import { codesOf } from "./front.ts";
+import { asHeld, codesOf } from "./front.ts";
 
 const PRIOR = { ...liveService, plan_id: 11, deletion_policy: "prevent" };
 const MARK = { host: "here", made: "www.acme.example" };
@@ -156,6 +157,25 @@ describe("a password", () => {
     expect(happened).toEqual(["tried", "sent", "wrote generated"]);
     expect(answer.state).toMatchObject({ password_version: 2, generated_password: isWritable ? null : "generated" });
     expect(codesOf(answer.diagnostics)).toEqual(isWritable ? [] : ["warning secret.output"]);
+  });
+
+  it("that the server generates and nobody can read is an error, and the next plan does not reset it", async () => {
+    const { answer, kind, front } = await ask("hosting_service", change, {
+      prior: VPS,
+      mark: MARK,
+      planned: generated,
+      answer: () => ({ password: null, names: "data.login" }),
+    });
+    expect(codesOf(answer.diagnostics)).toEqual(["error secret.lost"]);
+    expect(answer.state).toMatchObject({ password_version: 2, generated_password: null });
+    expect(answer.mark).toEqual(MARK);
+    const next = await planDeclared(
+      kind,
+      { prior: answer.state, config: asHeld(kind, change), mark: answer.mark },
+      front,
+    );
+    expect(next.planned).toMatchObject({ password_version: 2, generated_password: null });
+    expect(codesOf(next.diagnostics)).toEqual(["warning secret.lost"]);
   });
 
   it("that the server generates is in the journal, beside the one that Terraform had recorded", async () => {
