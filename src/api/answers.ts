@@ -44,7 +44,8 @@ const reading: Reading = {
   unsuspendService: () => null,
   resetPassword: (json) => {
     const password = findOnce(json, { ...GENERATED_PASSWORD, wrappers: ["service", "credentials"] });
-    return { password, ...(password === null && { names: namesIn(json) }) };
+    const isStructure = typeof json === "object" && json !== null;
+    return { password, ...(password === null && isStructure && { names: namesIn(json) }) };
   },
   createGrant: (json) => findOne(grantForm, json) ?? null,
   revokeGrant: () => null,

@@ -111,7 +111,7 @@ export interface Answers {
   unsuspendService: null;
   resetPassword: {
     readonly password: string | null;
-    /** Without a password: the names that the answer had. */
+    /** Without a password: the names that the answer had. Absent: it was empty, a text or a part of one. */
     readonly names?: string;
   };
   createGrant: GrantRecord | null;

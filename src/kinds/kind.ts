@@ -37,13 +37,22 @@ export interface Remote {
   readonly phase: Phase;
 }
 
+/** What an answer makes known. */
+interface Accepted {
+  readonly attributes: JsonObject;
+  readonly warning?: Diagnostic;
+}
+
 /** One request of a change, as a value, with what its answer means. */
 export interface Step<E extends MutationName = MutationName> {
   /** What people read while it runs: "suspending". */
   readonly name: string;
   readonly mutation: Mutation<E>;
   /** The attributes that the answer makes known, and what there is to say of it: an error ends the change as not completed. */
-  accept(answer: Answers[E]): { readonly attributes: JsonObject; readonly warning?: Diagnostic };
+  accept(answer: Answers[E]): Accepted & {
+    /** Of an empty answer, whose content may be lost on its way: what holds the first time. The next apply sends it once more. */
+    readonly once?: Accepted;
+  };
   /** For queued jobs (§3): the phase of the object that shows that the job is done. Absent: done with the answer. */
   readonly toward?: "live" | "suspended";
 }

@@ -257,8 +257,12 @@ class Work {
       };
       const asked = job === undefined ? this.#mark : { ...rest, job };
       const answer = await this.#begun(step.mutation, asked, () => writer.perform(step.mutation), this.#mark);
-      this.#mark = asked;
-      const { attributes, warning } = step.accept(answer);
+      const { once, ...accepted } = step.accept(answer);
+      const { emptied, ...answered } = asked;
+      const isSame = emptied === step.mutation.endpoint;
+      const isFirst = once !== undefined && !isSame;
+      this.#mark = isFirst ? { ...asked, emptied: step.mutation.endpoint } : isSame ? answered : asked;
+      const { attributes, warning } = isFirst ? once : accepted;
       this.#attributes = { ...this.#attributes, ...attributes };
       if (warning !== undefined) this.#diagnostics.push({ ...warning, address: this.#change.address });
       await this.#save();

@@ -52,6 +52,8 @@ export interface PrivateMark {
   readonly shown?: JsonObject;
   /** A create that was begun and whose outcome is not known. */
   readonly pending?: Intent;
+  /** The request whose answer, which alone shows a secret, was empty: it is sent once more for that, and not a third time. */
+  readonly emptied?: string;
   /** Any other request that was begun. Nothing hangs on it: what the account shows next is what became of it. */
   readonly attempt?: Intent;
   /** Nothing is done because of it: it says what a status word that is not understood should mean. */

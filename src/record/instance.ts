@@ -167,6 +167,7 @@ const markFields = {
   attempt: intent.optional(),
   job: job.optional(),
   waiting: z.array(z.string()).optional(),
+  emptied: z.string().optional(),
 } satisfies Record<keyof PrivateMark, z.ZodType>;
 
 const markNames = Object.keys(markFields);

@@ -108,6 +108,24 @@ describe("a password", () => {
     expect(passwordSent(project)).toHaveLength(1);
   });
 
+  it("that the API makes and whose answer is empty is reset once more, and never a third time", async () => {
+    const box = { plan_id: 31, currency: "USD", password_version: 1 };
+    const project = await startProject({ declare: { project: "passwords", services: { box } } });
+    project.control.addFault({
+      method: "POST",
+      path: "/services/*/password",
+      phase: "after",
+      times: 9,
+      status: 200,
+      body: "",
+    });
+    expect((await project.run("apply", "--auto-approve")).code).toBe(1);
+    expect((await project.run("apply", "--auto-approve")).code).toBe(1);
+    const third = await project.run("apply", "--auto-approve");
+    expect(third.code, third.text).toBe(0);
+    expect(passwordSent(project)).toHaveLength(2);
+  });
+
   it("is read once for all that name the same source", async () => {
     const { services } = www({ command: ["pass"] });
     const declare = {

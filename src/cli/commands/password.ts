@@ -41,7 +41,7 @@ export async function runPassword(invocation: Invocation, flags: PasswordFlags, 
   } else {
     if (password === null) {
       fail("api.malformed", `The password of service ${id} was reset, but the answer does not hold the new one`, {
-        detail: `The answer is the only way to learn a generated password. The names in it: ${names}.`,
+        detail: `The answer is the only way to learn a generated password. The names in it: ${names ?? "none"}.`,
         fix: "Set one on the server or in the host's dashboard. To run the command again resets it once more, and the answer is likely to be of the same form.",
       });
     }

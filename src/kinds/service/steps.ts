@@ -1,4 +1,5 @@
-import { describeEndpoint, type PlanRecord } from "../../api/index.ts";
+import { describeEndpoint } from "../../api/endpoints.ts";
+import type { PlanRecord } from "../../api/index.ts";
 import type { Diagnostic, JsonObject, ValueObject } from "../../model/index.ts";
 import { sameFolded } from "../attribute.ts";
 import type { Step } from "../kind.ts";
@@ -20,8 +21,12 @@ export function passwordStep(prior: JsonObject, planned: JsonObject, config: Jso
       const earlier = { generated_password: null, generated_password_fingerprint: null };
       if (given) return { attributes: { ...done, ...earlier } };
       // The version is recorded either way: a host that answers so does it each time, and a live server would be reset in vain.
-      if (answer.password === null)
-        return { attributes: { ...done, ...earlier }, warning: lostPassword(form, answer.names) };
+      if (answer.password === null) {
+        const warning = lostPassword(form, answer.names);
+        const again = { ...warning, fix: "Apply again to have another one generated, this once." };
+        const never = { attributes: { ...done, ...earlier }, warning };
+        return { ...never, ...(answer.names === undefined && { once: { attributes: earlier, warning: again } }) };
+      }
       return { attributes: { ...done, ...earlier, generated_password: answer.password } };
     },
   };

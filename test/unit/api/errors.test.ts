@@ -184,7 +184,7 @@ describe("secrets of the body are in no message", () => {
     async (text) => {
       api().post("/services/7/password").reply(200, text);
       // It was reset: that is no failure of the request, which would be sent again.
-      expect(await setUp().client.services.resetPassword("7")).toEqual({ password: null, names: "none" });
+      expect(await setUp().client.services.resetPassword("7")).toEqual({ password: null });
     },
   );
 

@@ -115,9 +115,12 @@ describe("a generated password", () => {
     // Nobody knows whether the stop is a part of it.
     [{ message: "The new password is aB3-xyz." }, "message"],
     [{ message: "Your password is: https://vps.example/once/aB3" }, "message"],
-    ["The password was reset", "none"],
-    [undefined, "none"],
+    [{}, "none"],
   ])("is not made up from %j, whose names are kept", (answer, names) => {
     expect(readAnswer("resetPassword", answer)).toEqual({ password: null, names });
+  });
+
+  it.each(["The password was reset", undefined, null])("is not made up from %j, which has no names", (answer) => {
+    expect(readAnswer("resetPassword", answer)).toEqual({ password: null });
   });
 });

@@ -91,7 +91,7 @@ describe("a create", () => {
     const { answer } = await ask("hosting_service", config, {
       answer: ({ endpoint }) =>
         endpoint === "resetPassword"
-          ? { password: null }
+          ? { password: null, names: "data.login" }
           : { service: { ...ordered()().service, domain: null, product_type: "vps" }, invoice: null },
     });
     expect(codesOf(answer.diagnostics)).toEqual(["warning secret.lost", "warning apply.skipped"]);
