@@ -59,7 +59,7 @@ export function recordedOnly(kind: Kind, change: Change, config: JsonObject, cur
 
 /** The attributes after a create: as planned, with what the answer tells, in the declared notation where both mean the same. */
 export function createdAttributes(kind: Kind, planned: JsonObject, made: Created): JsonObject {
-  const live = refreshed(kind, planned, made, made.replayed ? {} : ownForms(kind, planned, made.attributes));
+  const live = refreshed(kind, planned, made, ownForms(kind, planned, made.attributes));
   const once = select(kind, (name, { unreadable }) => (unreadable ? made.attributes[name] : undefined));
   return { ...live, ...once };
 }
@@ -72,7 +72,7 @@ export function adoptedAttributes(kind: Kind, told: JsonObject, config: ValueObj
   return select(kind, (name, meta, type) => {
     const known = told[name] ?? null;
     const declared = config[name] ?? meta.default ?? null;
-    const believed = (meta.change === "recorded" && known === null) || isLeftOut(type, meta, known);
+    const believed = meta.change === "recorded" || isLeftOut(type, meta, known);
     return believed && !hasUnknown(declared) ? declared : known;
   });
 }

@@ -19,6 +19,7 @@ import { isJustCreated, settledMark } from "./doubt.ts";
 import { NotLiveYet, whyWaiting } from "./not-live-yet.ts";
 import { ownForm } from "./refusals.ts";
 import { stepsToward, tryOutput, writeSecret } from "./secrets.ts";
+import { withdraw } from "./settle.ts";
 import { observedMark, unclearEnd, unknownAtOnce } from "./status.ts";
 
 /**
@@ -194,7 +195,7 @@ class Work {
     this.#attributes = createdAttributes(this.#kind, planned, made);
     if (this.#kind.list !== undefined && !made.replayed)
       this.#mark = { ...this.#mark, created: new Date(this.#context.account.hostNow()).toISOString() };
-    if (!made.replayed) this.#noteForms(ownForms(this.#kind, planned, made.attributes));
+    this.#noteForms(ownForms(this.#kind, planned, made.attributes));
     // Durable before anything else happens: from here on the object is known, whatever fails next.
     await this.#save();
     if (made.warning !== undefined) this.#diagnostics.push({ ...made.warning, address: this.#change.address });
@@ -225,7 +226,8 @@ class Work {
 
   /**
    * The record as it was before a create: a gone service stays gone (`--reorder` was for one run), and the generation of an
-   * order outlives it, so that the next one does not repeat the key of the service that is gone.
+   * order outlives it, so that the next one does not repeat the key of the service that is gone. What an earlier run was
+   * replacing is there still.
    * @param next the generation of the next order, where the key of the refused one is used up.
    */
   async #putBack(next?: number): Promise<void> {
@@ -236,10 +238,9 @@ class Work {
       const generation = typeof prior.attributes.id === "string" ? next - 1 : next;
       return save({ ...prior, private: { ...prior.private, generation } });
     }
-    if (next !== undefined) this.#mark = { ...this.#mark, generation: next };
-    if (this.#mark.generation === undefined) return drop(this.#change.address);
-    this.#attributes = { ...this.#attributes, id: null };
-    await this.#save();
+    const mark = { ...this.#mark, ...(next !== undefined && { generation: next }) };
+    const left = withdraw(recordOf(this.#kind, this.#change, { ...this.#attributes, id: null }, mark));
+    return left === undefined ? drop(this.#change.address) : save(left);
   }
 
   /** The requests of an in-place change, one after the other; each answer is recorded before the next is sent. */

@@ -46,7 +46,7 @@ export function intentOf(
   { known = [], knowsAll }: Pick<Intent, "known" | "knowsAll"> = {},
 ): Intent {
   const intent: Intent = { since: new Date(now).toISOString(), operation: endpoint, params, body, idempotencyKey };
-  return { ...intent, ...(known.length > 0 && { known }), ...(knowsAll && { knowsAll }) };
+  return { ...intent, ...(known.length > 0 && { known }), knowsAll };
 }
 
 /** The intent of a request that is sent again. */
@@ -71,9 +71,8 @@ export const wasRefused = (error: unknown): boolean => error instanceof ApiError
  */
 export const usesUpKey = (error: unknown): boolean =>
   error instanceof ApiError &&
-  error.reached === "answered" &&
   error.status === 422 &&
-  !/idempoten/i.test([error.serverMessage ?? "", ...Object.keys(error.fieldErrors)].join(" "));
+  !/idempoten/i.test([error.serverMessage, ...Object.keys(error.fieldErrors)].join(" "));
 
 /** It did not even leave: an earlier sending is as open as before. */
 export const notSent = (error: unknown): boolean => error instanceof ApiError && error.reached === "no";

@@ -94,7 +94,9 @@ function verdictOf({ account, kind, prior }: EvidenceInput, made: readonly Remot
   if (made === null) return "unknowable";
   const now = account.hostNow();
   if (made.length === 0) {
-    if (ageOf(prior.private.pending, now) < believedAfterMs(account.settings)) return "unclear";
+    const { pending } = prior.private;
+    // What the API accepted is looked for, and not sent again.
+    if (pending.accepted || ageOf(pending, now) < believedAfterMs(account.settings)) return "unclear";
     return kind.creation === "keyed" ? "sent-again" : "nothing";
   }
   if (certainlyMade(kind, prior, made, now) === undefined) return "unclear";

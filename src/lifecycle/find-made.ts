@@ -46,7 +46,7 @@ export async function findMade(
   }
   const others = strangers(kind, sent, await collection(account, kind, planned), {
     holder: (remote) => holder?.(kind, remote),
-    siblings: siblings?.(kind) ?? [],
+    siblings: siblings?.(kind),
   });
   if (others.length > 0) throw stopped(undecided({ kind, address: change.address }, sent, others));
   return undefined;

@@ -45,15 +45,19 @@ export class NotLiveYet extends HostformError {
   /** The refusal where the status is not understood: the word may be why, and only the user can say what it means. */
   notUnderstood(): HostformError {
     const { attributes, id } = this.service;
-    const word = JSON.stringify(attributes.status ?? attributes.provisioning_status ?? null);
-    const unclear = `The status of ${this.kind.noun} ${id} is ${word}, which is not understood: it may not be live yet.`;
-    const say = `Say in the provider's status_words what ${word} means: pending, if the service is not live yet.`;
-    const [said, ...more] = this.refusal.diagnostics.map((each) => ({
+    const word = attributes.status == null ? undefined : JSON.stringify(attributes.status);
+    const what = word === undefined ? "not shown" : `${word}, which is not understood`;
+    const unclear = `The status of ${this.kind.noun} ${id} is ${what}: it may not be live yet.`;
+    const say =
+      word === undefined
+        ? "Look in the dashboard whether it is live."
+        : `Say in the provider's status_words what ${word} means: pending, if the service is not live yet.`;
+    const diagnostics = this.refusal.diagnostics.map((each) => ({
       ...each,
       detail: [each.detail, unclear].filter(Boolean).join(" "),
       fix: [say, each.fix].filter(Boolean).join(" "),
     }));
-    return new HostformError(said === undefined ? [] : [said, ...more], { cause: this.refusal });
+    return new HostformError(diagnostics, { cause: this.refusal });
   }
 }
 

@@ -101,8 +101,7 @@ export async function collection(account: Account, kind: Kind, config: ValueObje
 
 /** What is like the declaration; nothing when that or the collection is not known. */
 export async function likeness(account: Account, kind: Kind, config: ValueObject | undefined): Promise<Likeness> {
-  if (config === undefined || (kind.parent !== undefined && parentOf(kind, config) === undefined))
-    return { matches: [] };
+  if (config === undefined) return { matches: [] };
   const all = await collection(account, kind, config);
   const same = all.filter(({ attributes }) => matches(kind, config, attributes));
   // Without the list of plans everything unclear resembles; it is read only where something is.
@@ -222,7 +221,7 @@ function differenceOf(kind: Kind, recorded: JsonObject, live: JsonObject): strin
       : undefined;
   }
   const [before, now] = [kind.naturalKey(recorded), kind.naturalKey(live)];
-  const isOther = kind.quote !== undefined && before !== undefined && now !== undefined && before !== now;
+  const isOther = kind.quote !== undefined && before !== undefined && before !== now;
   return isOther ? `It is ${now}; the recorded one was ${before}.` : undefined;
 }
 

@@ -43,11 +43,11 @@ function refuseOther(kind: Kind, { address, attributes, private: { pending } }: 
 }
 
 /**
- * The record of a resource whose create, as the user says, made nothing.
+ * The record of a resource whose create, as the user or the API says, made nothing.
  * @returns undefined when nothing is left to be remembered; the object that was to be replaced, or the generation of an
  *   order, whose key must not be used for another, outlives it.
  */
-export function withdraw(prior: Doubtful): ResourceState | undefined {
+export function withdraw(prior: ResourceState): ResourceState | undefined {
   const { deposed, ...kept } = settledMark(prior.private);
   if (deposed !== undefined) return { ...prior, attributes: deposed, private: kept };
   return kept.generation === undefined ? undefined : { ...prior, private: kept };

@@ -291,6 +291,25 @@ describe("a new webhook", () => {
       ],
     ],
     [
+      "made by a run whose answer was lost goes, is refused as another, and what it was to replace is kept",
+      {
+        ...hook,
+        before: webhook({ ...HOOK, id: null, secret: null }),
+        mark: { pending, deposed: webhook() },
+        over: { before: null },
+        live: [made],
+        answers: { createWebhook: refused },
+      },
+      [
+        `save - [pending createWebhook, attempt deleteWebhook, deposed 201]`,
+        DELETED,
+        "save - [pending createWebhook, deposed 201]",
+        create,
+        OLD,
+        "failed: api.server",
+      ],
+    ],
+    [
       "passes on what the trial of its secret's place warns of",
       {
         ...hook,
@@ -814,11 +833,13 @@ describe("an order", () => {
     const lines = await trace({
       ...order,
       before: service(),
+      mark: { waiting: ["suspended"] } as PrivateMark,
       prior: { pending } as PrivateMark,
       over: { before: null },
       answers: { createService: refused },
     });
-    expect(lines.slice(-2)).toEqual(["save - status=active suspended=false [generation 2]", "failed: api.server"]);
+    const saved = "save - status=active suspended=false [generation 2, waiting]";
+    expect(lines.slice(-2)).toEqual([saved, "failed: api.server"]);
   });
 });
 

@@ -277,6 +277,16 @@ describe("a listable create", () => {
     });
   });
 
+  it.each([
+    ["a service that was there", undefined, ["300"]],
+    ["a service that is new, which has nothing", "1001", undefined],
+  ])("of what belongs to %s writes down what there is", async (_, made, known) => {
+    const live = [{ ...liveGrant, id: "300", email: "other@acme.example" }];
+    const { records } = await run("hosting_grant", GRANT, () => grantRecord, { live, ...(made && { made }) });
+    expect(records[0]).toMatchObject({ private: { pending: { knowsAll: true, ...(known && { known }) } } });
+    if (known === undefined) expect(records[0]).not.toHaveProperty("private.pending.known");
+  });
+
   it("whose secret was lost with the answer is deleted and made anew, with a word", async () => {
     let made = 200;
     const result = await run("hosting_webhook", HOOK, ({ endpoint }, nth, fake) => {
@@ -988,7 +998,7 @@ describe("a host that shows what it made in a form of its own", () => {
       expect(kept?.pending, "what was there is known").toMatchObject({ knowsAll: true });
       const second = await run(type, config, lost, { live: [shows], private: kept ?? {} });
       expect(second).toMatchObject({ sent: 0, codes: ["plan.pending"] });
-      expect(second.details.join()).toMatch(/asked for was .* A host may show it in a form of its own/);
+      expect(second.details.join()).toMatch(/ is ".*", asked for was ".*"\. A host may show it in a form of its own/);
     },
   );
 
@@ -999,7 +1009,11 @@ describe("a host that shows what it made in a form of its own", () => {
       const state = records.at(-1);
       if (state === undefined || state === "dropped") throw new Error("nothing was recorded");
       expect(state.attributes).toMatchObject(config);
-      expect(diagnostics.map(({ code }) => code)).toEqual(["api.form"]);
+      const [[name = "", form] = []] = Object.entries(state.private.shown ?? {});
+      const both = `as ${JSON.stringify(form)}; ${JSON.stringify(config[name])} was sent`;
+      const summary = `The API shows ${name} of ${type}.acme ${both}`;
+      expect(diagnostics).toMatchObject([{ code: "api.form", summary, attribute: [name] }]);
+      expect(state.private, "and that it is new").toHaveProperty("created");
       expect(refreshed(kindOf(type), state.attributes, remote(shows), state.private.shown)).toEqual(state.attributes);
       const others = remote({
         ...shows,

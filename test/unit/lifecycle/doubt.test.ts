@@ -10,12 +10,14 @@ import {
   type Doubtful,
   isDoubtful,
   isJustCreated,
+  knownBefore,
   madeBetween,
   madeThen,
   namesOutcome,
   newlyMade,
   newSince,
   settledMark,
+  strangers,
   tellsOnce,
 } from "../../../src/lifecycle/doubt.ts";
 import type { Intent, JsonObject, PrivateMark } from "../../../src/model/index.ts";
@@ -129,6 +131,48 @@ describe("what is new since a request left", () => {
     const kind = kindOf("hosting_webhook");
     expect(newlyMade({ kind }, sent(["1"]), observed)).toEqual([b]);
     expect(newlyMade({ kind, holder: ({ id }) => (id === "1" ? "x" : undefined) }, sent(), observed)).toEqual([b]);
+  });
+});
+
+describe("what is written down as there before a create", () => {
+  const many = (count: number) => Array.from({ length: count }, (_, i) => remote({ id: String(i + 1) }));
+  const like = remote({ id: "7" });
+  const held = ({ id }: Remote) => (id === "2" ? "hosting_webhook.other" : undefined);
+
+  it.each<[string, Remote[], Remote[], ReturnType<typeof knownBefore>]>([
+    ["is everything, each once", many(1), [like, ...many(1)], { known: ["7", "1"], knowsAll: true }],
+    ["is nothing of an empty account, and that is all", [], [], { known: [], knowsAll: true }],
+    ["is not what another address has", many(3), [], { known: ["1", "3"], knowsAll: true }],
+    ["is what is like it alone, where there is very much", many(1_002), [like], { known: ["7"] }],
+  ])("%s", (_, all, alike, expected) => expect(knownBefore(all, alike, held)).toStrictEqual(expected));
+
+  it("is everything up to a thousand objects", () => {
+    expect(knownBefore(many(1_001), [], held)).toMatchObject({ knowsAll: true });
+    expect(knownBefore(many(1_000), [])).toMatchObject({ knowsAll: true });
+    expect(knownBefore(many(1_001), [])).toStrictEqual({ known: [] });
+  });
+});
+
+describe("what came after a create and is not like it", () => {
+  const kind = kindOf("hosting_webhook");
+  const hook = (id: string, url: string) => remote({ ...liveWebhook, id, url });
+  const [old, other, siblings] = [hook("1", "https://a.example"), hook("2", "https://b.example"), "https://c.example"];
+  const sent = (over: Partial<Intent>) => ({ attributes: liveWebhook, private: { pending: intent(over) } });
+  const sibling = (known?: string[]): Doubtful => {
+    const attributes = { ...liveWebhook, url: siblings };
+    return recorded("hosting_webhook.c", attributes, { private: { pending: intent(known && { known }) } }) as Doubtful;
+  };
+  const its = hook("3", siblings);
+
+  it.each<[string, Partial<Intent>, Remote[], Parameters<typeof strangers>[3], string[]]>([
+    ["may be it in a form of the host's own", { known: ["1"], knowsAll: true }, [old, other], {}, ["2"]],
+    ["is not known where not all was written down", { known: ["1"] }, [old, other], {}, []],
+    ["is not what is gone", { knowsAll: true }, [{ ...other, phase: "gone" }], {}, []],
+    ["is not what another address has", { knowsAll: true }, [other], { holder: () => "hosting_webhook.b" }, []],
+    ["is not what another lost create made", { knowsAll: true }, [its, other], { siblings: [sibling()] }, ["2"]],
+    ["is what was there before that", { knowsAll: true }, [its], { siblings: [sibling(["3"])] }, ["3"]],
+  ])("%s", (_, pending, all, context, ids) => {
+    expect(strangers(kind, sent(pending), all, context).map(({ id }) => id)).toEqual(ids);
   });
 });
 

@@ -103,6 +103,13 @@ describe("the verdict", () => {
       { intent: { since: at(-605_000) }, listLagMs: 480_000 },
       "nothing",
     ],
+    [
+      "nothing in sight of what was accepted: it is not sent again",
+      "hosting_service",
+      ORDER,
+      { intent: { accepted: true } },
+      "unclear",
+    ],
     ["one that can only be it", "hosting_service", ORDER, { live: [service()] }, "made"],
     ["one that can only be it, whose secret is lost", "hosting_webhook", HOOK, { live: [hook()] }, "secret-lost"],
     [
@@ -162,6 +169,10 @@ describe("the evidence", () => {
       invoices: [{ id: "31", number: "INV-31", order_id: "1001", total: 500, currency: "USD", status: "unpaid" }],
       verdict: "made",
     });
+  });
+
+  it("says that the API accepted the request, where it did", async () => {
+    expect(await look("hosting_webhook", HOOK, { intent: { accepted: true } })).toHaveProperty("accepted", true);
   });
 
   it("has null where there is nothing", async () => {

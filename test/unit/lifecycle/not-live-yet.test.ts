@@ -1,6 +1,7 @@
 /** A grant that the API refuses because its service is not live yet: waited for where that ends in this run, else left for later. */
 import { describe, expect, it } from "vitest";
 import type { InvoiceRecord } from "../../../src/api/index.ts";
+import type { Kind } from "../../../src/kinds/kind.ts";
 import {
   applyChange,
   NotLiveYet,
@@ -30,6 +31,12 @@ interface Host {
   readonly fields?: Readonly<Record<string, readonly string[]>>;
   /** The grant was made although the answer says no. */
   readonly made?: boolean;
+  /** The status by which it refuses its list, from which request on. Default: it shows it. */
+  readonly hides?: readonly [status: number, sent: number];
+  /** The create of an earlier run whose answer was lost. */
+  readonly earlier?: true;
+  /** What it shows of the service. */
+  readonly service?: JsonObject;
   /** What `wait` finds. Default: what the service is by then. */
   readonly waits?: "in vain";
 }
@@ -44,7 +51,7 @@ async function grant(host: Host) {
     ...kindOf("hosting_service"),
     get: async () => {
       looks += 1;
-      return remote(liveService, phase());
+      return remote({ ...liveService, ...host.service }, phase());
     },
   };
   const account = Object.assign(fake.account, {
@@ -54,7 +61,7 @@ async function grant(host: Host) {
       return [{ order_id: "9", paid_at: null, status: "due" }, ...own] as unknown as InvoiceRecord[];
     },
   });
-  account.noteNew("1001");
+  if (host.hides === undefined) account.noteNew("1001");
   const refusal = {
     code,
     summary: "not now",
@@ -79,8 +86,17 @@ async function grant(host: Host) {
       return host.waits === undefined && found !== undefined && done(found) ? found : undefined;
     },
   });
-  const change = changeOf("hosting_grant", GRANT, { address: WHERE });
-  const outcome = await applyChange(fake.kind, change, GRANT, context).catch((error: unknown) => error);
+  const pending = { since: new Date(START).toISOString(), operation: "createGrant" };
+  const change = changeOf("hosting_grant", GRANT, { address: WHERE, private: host.earlier ? { pending } : {} });
+  const kind = {
+    ...fake.kind,
+    async *list(...args: Parameters<NonNullable<Kind["list"]>>) {
+      const [by, since = 0] = host.hides ?? [];
+      if (by !== undefined && sent >= since) throw new ApiError({ ...refusal, reached: "answered", status: by });
+      yield* fake.kind.list?.(...args) ?? [];
+    },
+  };
+  const outcome = await applyChange(kind, change, GRANT, context).catch((error: unknown) => error);
   const isWait = outcome instanceof NotLiveYet;
   const says = isWait ? outcome.message : undefined;
   return { isWait, says, outcome, sent, waits, last: records.at(-1), looks, asked: fake.asked };
@@ -115,6 +131,14 @@ describe("a grant of a service that is not live yet", () => {
       });
     },
   );
+
+  it("whose status is not shown cannot be named: the user has to look", async () => {
+    const { outcome } = await grant({ phases: ["unknown"], paid: [true], service: { status: null } });
+    expect(outcome).toMatchObject({
+      diagnostics: [{ detail: "The status of service 1001 is not shown: it may not be live yet." }],
+    });
+    expect(outcome).not.toMatchObject({ diagnostics: [{ fix: expect.stringContaining("status_words") }] });
+  });
 
   it("that is paid is waited for, and the grant is made", async () => {
     const { outcome, sent, waits } = await grant({ phases: ["pending", "live"], paid: [true] });
@@ -157,6 +181,32 @@ describe("a grant of a service that is not live yet", () => {
 
   it("asks nothing of the service where time changes nothing", async () => {
     expect((await grant({ phases: ["pending"], status: 403, times: 99 })).looks).toBe(0);
+  });
+
+  const paidLater = { phases: ["pending"] as const, paid: [false] };
+  it.each<[why: string, host: Host, expected: object]>([
+    ["before anything is sent", { ...paidLater, hides: [409, 0] }, { isWait: true, sent: 0, last: undefined }],
+    [
+      "which an earlier run may have made: that stays pending",
+      { ...paidLater, hides: [409, 0], earlier: true },
+      { isWait: true, sent: 0, last: undefined },
+    ],
+    [
+      "after an answer that leaves the outcome open",
+      { ...paidLater, reached: "maybe", hides: [409, 1] },
+      { isWait: true, sent: 1, last: "dropped" },
+    ],
+  ])("whose host does not list it until then is left for later: %s", async (_, host, expected) => {
+    expect(await grant(host)).toMatchObject(expected);
+  });
+
+  it.each<[why: string, host: Partial<Host>]>([
+    ["for another reason", { hides: [500, 1] }],
+    ["of a service that has become live since", { hides: [409, 1], phases: ["live"], times: 9 }],
+  ])("whose list is refused %s stays pending: it may be made", async (_, host) => {
+    const { isWait, last } = await grant({ ...paidLater, reached: "maybe", ...host });
+    expect(isWait).toBe(false);
+    expect(last).toMatchObject({ private: { pending: { operation: "createGrant" } } });
   });
 
   it("after an answer that leaves the outcome open is left for later only where the list does not show it", async () => {

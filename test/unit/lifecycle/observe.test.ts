@@ -1,7 +1,15 @@
 // What is observed of a resource, in each way in which it can be named, and what is said of values that are wrong.
 import { describe, expect, it } from "vitest";
 import type { Remote } from "../../../src/kinds/kind.ts";
-import { intentOf, mutationOf, notSent, refusedAgain, resent, wasRefused } from "../../../src/lifecycle/creating.ts";
+import {
+  intentOf,
+  mutationOf,
+  notSent,
+  refusedAgain,
+  resent,
+  usesUpKey,
+  wasRefused,
+} from "../../../src/lifecycle/creating.ts";
 import { type Observation, parentOf, read, validate } from "../../../src/lifecycle/index.ts";
 import { billedTwice, sameInUse } from "../../../src/lifecycle/lookalike.ts";
 import { mayPass, notLiveYet, signOnRefused, whyNotPaid } from "../../../src/lifecycle/not-live-yet.ts";
@@ -442,6 +450,21 @@ describe("a create on its way", () => {
       wasRefused(Object.assign(new Error("x"), { reached })),
       notSent(Object.assign(new Error("x"), { reached })),
     ]).toEqual([false, false]);
+  });
+
+  it.each<[string, number, string | undefined, string[], boolean]>([
+    ["its values", 422, "The plan is not offered.", ["plan_id"], true],
+    ["nothing that it names", 422, undefined, [], true],
+    ["its key, in words", 422, "Idempotency-Key in use", [], false],
+    ["its key, as a field", 422, "Invalid.", ["idempotency_key"], false],
+    ["a token", 403, undefined, [], false],
+  ])("and refused for %s (%i) uses up its key, or not", (_, status, serverMessage, fields, expected) => {
+    const fieldErrors = Object.fromEntries(fields.map((field) => [field, ["is invalid"]]));
+    const more = { ...(serverMessage && { serverMessage }), fieldErrors, status };
+    expect(usesUpKey(new ApiError({ code: "api.validation", summary: "no", endpoint: "POST /x", ...more }))).toBe(
+      expected,
+    );
+    expect(usesUpKey(Object.assign(new Error("no"), more)), "of the API alone").toBe(false);
   });
 
   it("and refused when it was sent again says what was sent, and how to go on", () => {

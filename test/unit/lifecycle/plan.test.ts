@@ -82,6 +82,9 @@ const LISTED: readonly Partial<PlanRecord>[] = [
   { plan_id: 31, name: "Root", product_type: "Root VPS", prices: {}, currency: "USD", price: 900, billing_cycle: null },
 ];
 
+const LOST: Intent = { since: "2026-11-21T10:00:00Z", operation: "createWebhook", knowsAll: true };
+const other = remote({ ...liveWebhook, id: "202", url: "https://other.example" });
+
 const cases: readonly Case[] = [
   // What the list of plans says of an order.
   { why: "a plan that is listed", config: order, live: ABSENT, plans: LISTED, actions: ["create"] },
@@ -1082,6 +1085,26 @@ const cases: readonly Case[] = [
     live: { status: "absent", matches: [], alike: [remote({ ...liveService, domain: null }, "gone")] },
     actions: ["create"],
     says: [],
+  },
+  {
+    why: "a lost create beside something else that is new: a host may show it in a form of its own",
+    type: "hosting_webhook",
+    config: hook,
+    prior: hook as JsonObject,
+    mark: { pending: LOST },
+    live: { ...ABSENT, strangers: [other] },
+    actions: ["no-op"],
+    says: ["warning plan.pending"],
+  },
+  {
+    why: "a lost create that made the one that is like it, beside something else that is new",
+    type: "hosting_webhook",
+    config: hook,
+    prior: { ...(hook as JsonObject), secret: "whsec" },
+    mark: { pending: LOST },
+    live: { ...alike(remote(liveWebhook)), strangers: [remote(liveWebhook), other] } as Observation,
+    actions: ["no-op"],
+    after: { id: "201" },
   },
 ];
 

@@ -371,6 +371,7 @@ describe("reading", () => {
     expect(await read(account, { kind, prior: undefined, config: { email: "dev@acme.example" } })).toEqual({
       status: "absent",
       matches: [],
+      alike: [],
     });
     expect(asked).toEqual([]);
   });
