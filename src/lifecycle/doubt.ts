@@ -84,7 +84,10 @@ export function strangers(
   kind: Kind,
   { private: { pending: intent } }: Sent,
   all: Iterable<Remote>,
-  { holder, siblings = [] }: { holder?(remote: Remote): string | undefined; siblings?: readonly Doubtful[] | undefined } = {},
+  {
+    holder,
+    siblings = [],
+  }: { holder?(remote: Remote): string | undefined; siblings?: readonly Doubtful[] | undefined } = {},
 ): Remote[] {
   if (!intent.knowsAll) return [];
   const isSiblings = (remote: Remote) =>

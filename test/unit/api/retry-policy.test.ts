@@ -205,6 +205,17 @@ describe("an order is repeated only while its key is certainly remembered", () =
     await handler(request("keyed", { repeatWithinMs: 4000 })).catch(() => undefined);
     expect(until).toEqual([undefined, START + 4000, START + 4000]);
   });
+
+  it("counted from the first attempt that may have been carried out: one that never left costs no time", async () => {
+    const clock = new FakeClock();
+    const calls: { at: number; until: number | undefined }[] = [];
+    const handler = retry({ clock, random: () => 1, maxAttempts: 3 }, async ({ endpoint, notAfter }) => {
+      calls.push({ at: clock.now(), until: notAfter });
+      throw failed({ reached: calls.length === 1 ? "no" : "maybe" }, endpoint);
+    });
+    await handler(request("keyed", { repeatWithinMs: 4000 })).catch(() => undefined);
+    expect(calls.map(({ until }) => until)).toEqual([undefined, undefined, (calls[1]?.at ?? 0) + 4000]);
+  });
 });
 
 describe("what waited too long for its turn", () => {

@@ -361,6 +361,57 @@ describe("what is reported", () => {
   });
 });
 
+describe("what cannot be recorded", () => {
+  const A = "hosting_webhook.a";
+  const config = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
+  const deposed = hook({ id: "200" });
+  const create = { actions: ["create"], after: hook({ ...config, id: null }), config } as const;
+  const replace = { ...create, actions: ["delete", "create"], before: hook({ id: "200" }) } as const;
+  const cases: [
+    string,
+    Partial<Change>,
+    { fails?: (mark: PrivateMark) => boolean; drops?: boolean; refuses?: string },
+    object,
+  ][] = [
+    ["an answer: it is not unknown what came of it", create, { fails: (mark) => !mark.pending }, { unrecorded: true }],
+    ["that a create begins: nothing was sent", create, { fails: (mark) => Boolean(mark.pending) }, {}],
+    [
+      "that a second request begins: the answer to the first one is recorded",
+      { ...create, private: { deposed } },
+      { fails: (mark) => Boolean(mark.attempt) },
+      {},
+    ],
+    ["that a create begins, after a removal that is recorded", replace, { fails: (mark) => Boolean(mark.pending) }, {}],
+    ["an answer to a removal", replace, { drops: true }, { unrecorded: true }],
+    [
+      "nothing: the answer to the first request is recorded, and the second one is refused",
+      { ...create, private: { deposed } },
+      { refuses: "deleteWebhook" },
+      {},
+    ],
+  ];
+
+  it.each(cases)("is %s", async (_, of, { fails = () => false, drops = false, refuses }, expected) => {
+    const put = async ({ private: mark }: ResourceState) => {
+      if (fails(mark)) fail("state.unwritable", "the disk is full");
+    };
+    const remove = async () => {
+      if (drops) fail("state.unwritable", "the disk is full");
+    };
+    const { result } = await run([change(A, of)], {
+      config: { [A]: config },
+      recorder: { put, remove },
+      answer: ({ endpoint }) => {
+        if (endpoint === refuses) throw failure("answered", 403);
+        return endpoint === "createWebhook" ? { ...liveWebhook, ...config, raw: {}, secret: "whsec" } : null;
+      },
+    });
+    const [outcome] = result.outcomes;
+    expect({ ...outcome, diagnostics: [] }).toEqual({ address: A, result: "failed", diagnostics: [], ...expected });
+    expect(result.pending, "what is not recorded is not pending as well").toEqual([]);
+  });
+});
+
 describe("a run that is stopped", () => {
   const ORDER = { plan_id: 11, currency: "USD", domain: "www.acme.example", suspended: true };
   const A = "hosting_service.a";

@@ -115,7 +115,7 @@ describe("an invoice", () => {
     expect(spending.exceeded()).toMatchObject([
       {
         summary: "The orders of this run cost 70 EUR; max_spend allows 50 EUR",
-        detail: expect.stringMatching(/^a 70/),
+        detail: expect.stringMatching(/^a 70\.\n/),
       },
     ]);
   });
