@@ -460,7 +460,8 @@ describe("a create on its way", () => {
     ["a token", 403, undefined, [], false],
   ])("and refused for %s (%i) uses up its key, or not", (_, status, serverMessage, fields, expected) => {
     const fieldErrors = Object.fromEntries(fields.map((field) => [field, ["is invalid"]]));
-    const more = { ...(serverMessage && { serverMessage }), fieldErrors, status };
+    const reached = "answered" as const;
+    const more = { ...(serverMessage && { serverMessage }), fieldErrors, status, reached };
     expect(usesUpKey(new ApiError({ code: "api.validation", summary: "no", endpoint: "POST /x", ...more }))).toBe(
       expected,
     );
