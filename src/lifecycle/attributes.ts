@@ -59,8 +59,7 @@ export function refreshed(
     const shown = live[name] === undefined ? old : live[name];
     const remembered = meta.unreadable && recorded !== undefined;
     const silent = remembered || isLeftOut(type, meta, shown);
-    const form = forms[name];
-    const same = silent || sameValue(meta, old, shown) || (form !== undefined && equal(form, shown));
+    const same = silent || sameValue(meta, old, shown) || equal(forms[name], shown);
     values[name] = meta.writeOnly ? null : same ? old : shown;
   }
   values.id = id;

@@ -67,7 +67,6 @@ export function noteRefused(kind: Kind, name: string, order: ResourceState, { jo
 
 /** The generation of the next order of this name, for its mark; nothing where none was refused. */
 export function generationOf(kind: Kind, name: string | undefined, { journal }: Session): PrivateMark {
-  const note = kind.creation === "keyed" && name !== undefined ? journal.get(refused(kind), name) : undefined;
-  const { generation } = note?.private ?? {};
-  return generation === undefined ? {} : { generation };
+  const note = name === undefined ? undefined : journal.get(refused(kind), name);
+  return { generation: note?.private.generation };
 }

@@ -37,6 +37,31 @@ describe("the id of an order", () => {
   });
 });
 
+describe("a refusal about the key of an order", () => {
+  const said = "Idempotency-Key was used with a different body";
+  const OWN = { message: said };
+  const KNOWN = /knows the Idempotency-Key/;
+
+  it.each<[string, string, number, unknown, boolean]>([
+    ["another request has it", "/services", 409, OWN, true],
+    ["another request has it, as a wrong value", "/services", 422, OWN, true],
+    ["of a create without a key", "/webhooks", 422, OWN, false],
+    ["by another status", "/services", 400, OWN, false],
+    ["in a shape that is not the API's own", "/services", 422, { error: said }, false],
+    ["that names no key", "/services", 422, { message: "The body does not match the plan" }, false],
+    ["that says nothing of another request", "/services", 422, { message: "Idempotency-Key is too long" }, false],
+  ])("is known by what it says: %s", async (_, create, status, body, expected) => {
+    const { client } = setUp({ maxAttempts: 1 });
+    api().post(create).reply(status, JSON.stringify(body));
+    const send =
+      create === "/webhooks"
+        ? client.webhooks.create({})
+        : client.services.create({ plan_id: 1 }, { idempotencyKey: "k" });
+    const { diagnostics } = await failureOf(send);
+    expect(KNOWN.test(diagnostics[0]?.summary ?? "")).toBe(expected);
+  });
+});
+
 describe("a signing secret", () => {
   it("is kept when the answer names no id: it is told only this once", async () => {
     answers("/webhooks", { data: { url: "https://a.example", events: ["invoice.paid"], secret: "whsec_once" } });

@@ -95,28 +95,6 @@ describe.each(Object.entries(creates))("a refused create (%s)", (name, { path, s
   });
 });
 
-describe("a refusal about the key of an order", () => {
-  const said = "Idempotency-Key was used with a different body";
-  const OWN = { message: said };
-  const KNOWN = /knows the Idempotency-Key/;
-
-  it.each<[string, keyof typeof creates, number, unknown, boolean]>([
-    ["another request has it", "keyed", 409, OWN, true],
-    ["another request has it, as a wrong value", "keyed", 422, OWN, true],
-    ["of a create without a key", "webhook", 422, OWN, false],
-    ["by another status", "keyed", 400, OWN, false],
-    ["in a shape that is not the API's own", "keyed", 422, { error: said }, false],
-    ["that names no key", "keyed", 422, { message: "The body does not match the plan" }, false],
-    ["that says nothing of another request", "keyed", 422, { message: "Idempotency-Key is too long" }, false],
-  ])("is known by what it says: %s", async (_, create, status, body, expected) => {
-    const { path, send } = creates[create];
-    api().post(path).reply(status, JSON.stringify(body)).persist();
-    const { diagnostics } = await failureOf(send(setUp({ maxAttempts: 1 }).client));
-    expect(KNOWN.test(diagnostics[0]?.summary ?? "")).toBe(expected);
-    nock.cleanAll();
-  });
-});
-
 describe("what makes nothing new", () => {
   it.each([
     ["a suspension", "POST", "/services/7/suspend", (c: HostingClient) => c.services.suspend("7")],

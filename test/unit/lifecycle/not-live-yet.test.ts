@@ -202,7 +202,8 @@ describe("a grant of a service that is not live yet", () => {
 
   it.each<[why: string, host: Partial<Host>]>([
     ["for another reason", { hides: [500, 1] }],
-    ["of a service that has become live since", { hides: [409, 1], phases: ["live"], times: 9 }],
+    ["of a service whose status is not understood", { hides: [409, 1], phases: ["unknown"] }],
+    ["after a create whose answer was lost", { hides: [409, 1], status: 500, code: "api.server" }],
   ])("whose list is refused %s stays pending: it may be made", async (_, host) => {
     const { isWait, last } = await grant({ ...paidLater, reached: "maybe", ...host });
     expect(isWait).toBe(false);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { fail } from "../../../src/model/index.ts";
 import { createFileStore, decodeState } from "../../../src/record/index.ts";
 import fc from "../../support/fc.ts";
 import { countingUuids, diagnosticOf, resource } from "./builders.ts";
@@ -183,6 +184,20 @@ describe("a write that fails", () => {
     expect([...(await found(disk)).resources.keys()]).toEqual(["hosting_webhook.old"]);
     await state.put(resource("hosting_service.b", "43"));
     expect([...onDisk(disk).resources.keys()]).toEqual(["hosting_service.a", "hosting_service.b"]);
+  });
+
+  test("says where what was recorded before is kept", async () => {
+    const disk = new FakeDisk();
+    const state = await opened(disk);
+    await state.put(resource("hosting_webhook.old", "7"));
+    disk.before = (operation) => {
+      if (operation.startsWith("write ")) fail("state.unwritable", "the disk is away");
+    };
+    const diagnostic = await diagnosticOf(() => state.put(resource("hosting_service.a", "42")));
+    expect(diagnostic).toMatchObject({ code: "state.unwritable", summary: "the disk is away" });
+    expect(diagnostic?.detail).toMatch(
+      /What was recorded before is in \S+journal\S*, and the next run goes on from there/,
+    );
   });
 
   test("is tried once more on closing", async () => {
