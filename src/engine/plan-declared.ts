@@ -46,6 +46,12 @@ export function planDeclared(options: PlanOptions): PlannedDeclared {
   const data = new DataSources(desired.data, undefined, observed.data);
   const index = addressIndex(declared.keys(), data.dependencies());
   const holders = holdersOf(options.recorded ?? state, kinds);
+  const isLeaving = (address: string) => !(options.declared ?? declared).has(address);
+  const leaving = [...state.resources.values()].filter(
+    (recorded) =>
+      isLeaving(recorded.address) &&
+      (isDoubtful(recorded) || observed.observations.get(recorded.address)?.status === "present"),
+  );
   const results = new Map<string, Value>();
   const left = new Set<string>(); // gone and not made anew: nothing that refers to them can be made either
   const undecided = new Set<string>(); // nor to what may not have been made
@@ -85,10 +91,10 @@ export function planDeclared(options: PlanOptions): PlannedDeclared {
       ...(isDoubtful(state.resources.get(resource.address)) && {
         siblings: siblingsOf(resource, kind, state.resources.values()),
       }),
-      abandoned: siblingsOf(resource, kind, state.resources.values()).filter(
-        ({ address }) => !(options.declared ?? declared).has(address),
+      abandoned: leaving.filter(
+        ({ address, provider }) => provider === resource.provider && address.startsWith(`${kind.type}.`),
       ),
-      isLeaving: (address) => !(options.declared ?? declared).has(address),
+      isLeaving,
       reorder: options.reorder.has(resource.address),
       orderAnyway: options.orderAnyway?.has(resource.address) ?? false,
       plans: observed.plans.get(resource.provider) ?? [],

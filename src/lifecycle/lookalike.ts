@@ -1,6 +1,6 @@
 import type { PlanRecord } from "../api/index.ts";
 import { type Kind, matches, type Remote } from "../kinds/kind.ts";
-import type { Diagnostic, Phase, ValueObject } from "../model/index.ts";
+import type { Diagnostic, Phase, ResourceState, ValueObject } from "../model/index.ts";
 import type { Doubtful } from "./doubt.ts";
 
 /** What is known of other resources, to tell whose a live object is. */
@@ -11,8 +11,8 @@ export interface Others {
   isLeaving?(address: string): boolean;
   /** Resources of the same kind and account whose own create has no known outcome, and is settled in this run. */
   readonly siblings?: readonly Doubtful[];
-  /** The same, of addresses that are no longer declared. */
-  readonly abandoned?: readonly Doubtful[];
+  /** Resources of the same kind and account that are no longer declared and are there, or may have been made: lists may lag. */
+  readonly abandoned?: readonly ResourceState[];
 }
 
 /**
@@ -65,7 +65,7 @@ export function billedTwice(kind: Kind, same: readonly Remote[], own: Remote, ad
   };
 }
 
-/** A create of an address that is no longer declared, which may be the declared one under its old name. */
+/** An address that is no longer declared, whose object may be the declared one under its old name. */
 export function renamedFrom(
   kind: Kind,
   config: ValueObject,
