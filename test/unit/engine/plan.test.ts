@@ -201,3 +201,33 @@ describe("the plan of many", () => {
     ]);
   });
 });
+
+describe("a server without a domain that was renamed while no list shows it yet", () => {
+  const OLD = "hosting_service.old";
+  const NEW = "hosting_service.new";
+  const server = { plan_id: 31, currency: "USD", deletion_policy: "forget" };
+  const liveServer = complete(kindOf("hosting_service"), { ...liveService, ...server, domain: null });
+  const at = new Date(START - 10_000).toISOString();
+  const codes = (old: Observation, config: object, state = stateOf(recorded(OLD, liveServer))) => {
+    const desired = desiredOf(declared(NEW, config as typeof server));
+    const observations = new Map([
+      [OLD, old],
+      [NEW, ABSENT],
+    ]);
+    const { changes, diagnostics } = plan(optionsOf(desired, state, observations));
+    const made = changes.find(({ address }) => address === NEW)?.actions[0];
+    return { made, codes: diagnostics.filter(({ severity }) => severity === "error").map(({ code }) => code) };
+  };
+
+  it("is not ordered a second time", () => {
+    expect(codes(present(liveServer, at), server)).toMatchObject({ made: "no-op", codes: ["plan.lookalike"] });
+  });
+
+  it.each<[string, Observation, object]>([
+    ["it is gone", GONE, server],
+    ["the other one is of another plan", present(liveServer, at), { ...server, plan_id: 32 }],
+    ["the other one has a domain", present(liveServer, at), { ...server, domain: "new.acme.example" }],
+  ])("is no reason against another one where %s", (_, old, config) => {
+    expect(codes(old, config)).toEqual({ made: "create", codes: [] });
+  });
+});
