@@ -20,7 +20,9 @@ import { announcing, learnDeclared } from "./known-secrets.ts";
 import { withMoneyScale } from "./money-scale.ts";
 import { misplacedOutputs } from "./secrets.ts";
 import { stackHint } from "./stack/hint.ts";
+import { stateFile } from "./stack/place.ts";
 import { inItsTerms } from "./told.ts";
+import { warningOfTracked } from "./tracked.ts";
 
 /** A declaration that was read and checked. */
 export interface Project {
@@ -125,16 +127,18 @@ function sourceOf({ options, io }: Invocation): ReadOptions {
 export function stateStore(invocation: Invocation, encryption: Encryption = stateEncryption(invocation)): StateStore {
   const { options, io } = invocation;
   let remote = false;
+  let file: string | undefined;
   // Terraform may go on with the state of a stack, and knows nothing of the journal.
   const whole = invocation.stack !== undefined;
   const place = async (signal?: AbortSignal) => {
     const backend = await backendOf(invocation);
     remote = backend !== undefined;
+    file = backend?.type === "local" ? stateFile(options.dir, backend.settings) : remote ? undefined : options.state;
     return backend
       ? backendPlace(backend, invocation, signal)
       : createFilePlace({ path: options.state, clock: io.clock, whole });
   };
-  const store = createStateStore(place, randomUUID, encryption);
+  const store = warningOfTracked(createStateStore(place, randomUUID, encryption), () => file);
   return announcing(
     refusingForgotten(store, () => (remote ? options.state : undefined)),
     io.redaction,

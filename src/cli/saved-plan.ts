@@ -6,14 +6,16 @@ import {
   type Change,
   errnoOf,
   fail,
+  HostformError,
   isNoOp,
   isObject,
   type JsonObject,
   type OutputChange,
   type Plan,
 } from "../model/index.ts";
-import { systemDisk } from "../record/index.ts";
+import { type Encryption, type Seal, systemDisk } from "../record/index.ts";
 import { jsonText } from "../report/index.ts";
+import { stateEncryption } from "./encryption.ts";
 import { GUARD_FLAGS, type GuardFlags } from "./guards.ts";
 import type { Invocation } from "./io.ts";
 import { beginsAsPlan, FORM, orUnwritable, placeForPlan, writeBeside } from "./plan-file.ts";
@@ -39,8 +41,9 @@ export interface SavedPlan {
   readonly plan: Plan;
 }
 
-/** The version of the file's form. */
+/** The version of the file's form; of one that is proved with the key of the state. */
 const VERSION = 1;
+const PROVED_VERSION = 2;
 /** A plan of 20,000 resources takes about 40 MB. */
 const MOST_BYTES = 256 * 1024 * 1024;
 
@@ -50,7 +53,9 @@ const NEW_PLAN = "Make a new one: `hostform plan --out FILE`.";
 export async function writeSavedPlan(invocation: Invocation, file: string, saved: SavedPlan): Promise<void> {
   // Once more: reading the account takes its time, and something else may stand there by now.
   const target = await placeForPlan(invocation, file);
-  const text = encodeSavedPlan(saved, invocation.io.redaction);
+  const encryption = stateEncryption(invocation);
+  const seal = encryption.key && (await encryption.recent());
+  const text = encodeSavedPlan(saved, invocation.io.redaction, seal);
   await orUnwritable(file, async () => {
     const temporary = await writeBeside(target, text);
     try {
@@ -62,7 +67,10 @@ export async function writeSavedPlan(invocation: Invocation, file: string, saved
   });
 }
 
-/** Reads a saved plan. @throws HostformError `plan.saved` for what is not one, is damaged, or of a newer version. */
+/**
+ * Reads a saved plan. With a key, one that is not proved with it is refused: it could have been written by anyone.
+ * @throws HostformError `plan.saved` for what is not one, is damaged, or of a newer version; `state.key`.
+ */
 export async function readSavedPlan(invocation: Invocation, file: string): Promise<SavedPlan> {
   let bytes: Buffer;
   try {
@@ -74,19 +82,59 @@ export async function readSavedPlan(invocation: Invocation, file: string): Promi
     });
   }
   if (bytes.length > MOST_BYTES) refuse(`${file} is not a plan that hostform saved`, "It is too large for one.");
-  return decodeSavedPlan(bytes.toString("utf8"), file);
+  return provedPlan(bytes.toString("utf8"), file, stateEncryption(invocation));
 }
 
-/** The text of the file. Sensitive values are taken out, and whatever else is known to be secret is marked. */
-export function encodeSavedPlan({ request, origin, plan }: SavedPlan, redaction: Redaction): string {
+/**
+ * The plan of a file, when the key proves it.
+ * @throws HostformError `plan.saved`; `state.key` where the key is missing or another.
+ */
+export async function provedPlan(text: string, file: string, encryption: Encryption): Promise<SavedPlan> {
+  const { proof, ...saved } = decodeSavedPlan(text, file);
+  const { key } = encryption;
+  if (proof === undefined) {
+    if (key === undefined) return saved;
+    refuse(
+      `${file} is not signed with the key of the state`,
+      `${key.variable} is set: a plan that was saved without it could have been written by anyone.`,
+    );
+  }
+  const seal = await encryption.from(proof.key);
+  try {
+    seal.open(proof.text, boundTo(proof.checksum));
+  } catch (error) {
+    if (!(error instanceof HostformError)) throw error;
+    refuse(`${file} was edited`, "What it says is not what was signed with the key of the state.");
+  }
+  return saved;
+}
+
+/** A proof of a plan is none of a state or a journal. */
+function boundTo(stated: string): string {
+  return `hostform plan\n${stated}`;
+}
+
+/**
+ * The text of the file. Sensitive values are taken out, and whatever else is known to be secret is marked.
+ * @param seal proves it, where there is a key.
+ */
+export function encodeSavedPlan({ request, origin, plan }: SavedPlan, redaction: Redaction, seal?: Seal): string {
   const { targets, reorder, orderAnyway = [], mode, guards = {} } = request;
   const asked: Required<PlanRequest> = { mode, targets, reorder, orderAnyway, guards: guardsOf(guards) };
   const body = hidden({ request: asked, origin, plan: withoutSecrets(plan) }, redaction) as object;
-  return `${jsonText({ form: FORM, version: VERSION, checksum: checksum(body), ...body }, 2)}\n`;
+  const stated = checksum(body);
+  const proof = seal && { key: seal.header, proof: seal.seal("", boundTo(stated)) };
+  const version = seal === undefined ? VERSION : PROVED_VERSION;
+  return `${jsonText({ form: FORM, version, checksum: stated, ...proof, ...body }, 2)}\n`;
+}
+
+/** A plan as its file has it. Whether the proof is one is not known yet. */
+interface DecodedPlan extends SavedPlan {
+  readonly proof?: { readonly key: JsonObject; readonly text: string; readonly checksum: string };
 }
 
 /** The inverse. @throws HostformError `plan.saved`. */
-export function decodeSavedPlan(text: string, file: string): SavedPlan {
+export function decodeSavedPlan(text: string, file: string): DecodedPlan {
   const json = parsed(text);
   if (json === undefined && beginsAsPlan(text)) {
     refuse(`${file} is damaged: it was cut off, or edited`, "Its end is missing, or it is no JSON any more.");
@@ -95,17 +143,22 @@ export function decodeSavedPlan(text: string, file: string): SavedPlan {
     const hint = "`plan --json` and `plan --format` are for reading; only `plan --out FILE` can be applied.";
     refuse(`${file} is not a plan that hostform saved`, hint);
   }
-  const { form: _, version, checksum: stated, ...body } = json;
-  if (version !== VERSION) {
-    refuse(`${file} is of version ${jsonText(version)}, which this hostform does not know`, `It knows ${VERSION}.`);
+  const { form: _, version, checksum: stated, ...rest } = json;
+  if (version !== VERSION && version !== PROVED_VERSION) {
+    const known = `It knows ${VERSION} and ${PROVED_VERSION}.`;
+    refuse(`${file} is of version ${jsonText(version)}, which this hostform does not know`, known);
   }
-  if (stated !== checksum(body) || !shape.safeParse(body).success) {
+  const { key, proof, ...others } = rest;
+  const body = version === PROVED_VERSION ? others : rest;
+  const isProved = version === PROVED_VERSION && isObject(key) && typeof proof === "string";
+  if (stated !== checksum(body) || !shape.safeParse(body).success || isProved !== (version === PROVED_VERSION)) {
     refuse(
       `${file} is damaged, or was edited`,
-      "What it says is not what was planned. A plan is changed by planning anew.",
+      "What it says is not what was planned. To change a plan, make a new one.",
     );
   }
-  return body as unknown as SavedPlan;
+  const saved = body as unknown as SavedPlan;
+  return isProved ? { ...saved, proof: { key: key as JsonObject, text: proof, checksum: stated } } : saved;
 }
 
 /** The addresses that a plan changes. */

@@ -236,6 +236,14 @@ export const codes = {
     "The state is encrypted and the key is missing or wrong",
     "Set HOSTFORM_STATE_PASSPHRASE or HOSTFORM_STATE_KEY to the key that it was encrypted with.",
   ],
+  "state.unencrypted": [
+    "There is a key, but the state or its journal is not encrypted",
+    "If it was encrypted before, someone replaced it: restore it. If it never was: `hostform state encrypt`.",
+  ],
+  "state.tracked": [
+    "git tracks the state or its journal",
+    "`git rm --cached FILE`, and add it to .gitignore: a pull request could replace it.",
+  ],
   "state.backend": [
     "The place where the state is kept cannot be used",
     "Check the `backend` section, its credentials in the environment, and that the server runs.",

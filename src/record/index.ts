@@ -13,7 +13,7 @@
 export { type CaptureOptions, captureCommand } from "./captured-command.ts";
 export type { Disk, NewFile } from "./disk.ts";
 export { systemDisk } from "./disk.ts";
-export { Encryption, type EncryptionOptions } from "./encryption.ts";
+export { bytesOf, Encryption, type EncryptionOptions } from "./encryption.ts";
 export type { StateText } from "./file.ts";
 export { StateFile } from "./file.ts";
 export type { Remainder, StateDocument } from "./format.ts";
@@ -26,10 +26,21 @@ export * from "./remote/index.ts";
 export type { Resealed, Resealing } from "./reseal.ts";
 export type { Move } from "./revise.ts";
 export { moveResources, selectResources, withOutputs, withoutResources, withResource } from "./revise.ts";
+export type { Seal } from "./sealing.ts";
 export { type CommandEnd, type CommandRunner, lastLines, SECRET_COMMAND_MS } from "./secret-command.ts";
 export { SecretFiles, type SecretOutputParts } from "./secret-output.ts";
 export type { OpenState } from "./session.ts";
 export { type Standing, standingAt } from "./standing.ts";
-export { KEY_VARIABLES, type KeyVariables, NEW_KEY_VARIABLES, readStateKey, type StateKey } from "./state-key.ts";
+export {
+  KEY_VARIABLES,
+  type KeyCommand,
+  type KeyVariables,
+  NEW_KEY_VARIABLES,
+  OLD_KEY_VARIABLES,
+  readOldKeys,
+  readStateKey,
+  type StateKey,
+} from "./state-key.ts";
 export type { FilePlaceOptions, StateStore } from "./store.ts";
 export { createFilePlace, createFileStore, createStateStore, thisProcess } from "./store.ts";
+export { ALLOW_UNENCRYPTED } from "./unencrypted.ts";

@@ -55,7 +55,7 @@ const READINGS = 4;
 
 /**
  * Reads journal and state. The journal first: what it no longer has, the state read after it has.
- * @throws HostformError `state.unreadable`, `state.journal`, `state.key`.
+ * @throws HostformError `state.unreadable`, `state.journal`, `state.key`, `state.unencrypted`.
  */
 export async function findState({ text, journal, sealing }: StatePlace): Promise<Found> {
   const lines = await journal?.read();

@@ -35,7 +35,8 @@ export async function pushText(place: StatePlace, { given, force, lock, uuid }: 
   };
   const { stored, journaled, journal } = await findState(place);
   if (journal === undefined) {
-    if (text === stored) return;
+    // By force also in another form: a state in the clear, of the same content, gives way to an encrypted one.
+    if (text === stored && !force) return;
     if (stored !== undefined && !force) checkSuccession(decodeStored(stored, place.text).state, next.state, name);
     if (journaled) await removeSpent(place, lock);
     return write();

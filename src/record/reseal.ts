@@ -87,8 +87,9 @@ function conversion(
       parseStateFile(old, place);
       return { plain: old, next: sealState(old, await newSeal()) };
     }
-    if (wanted.to === "sealed") return { plain: undefined, next: old };
-    const plain = openState(sealed, await encryption.from(sealed.key), place);
+    const seal = await encryption.from(sealed.key);
+    if (wanted.to === "sealed" && !seal.old) return { plain: undefined, next: old };
+    const plain = openState(sealed, seal, place);
     return { plain, next: wanted.to === "clear" ? plain : sealState(plain, await newSeal()) };
   };
 }

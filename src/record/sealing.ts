@@ -11,6 +11,8 @@ export interface Seal {
    * @throws HostformError `state.unreadable` when a byte of it was changed, or it stands in another's place.
    */
   open(sealed: string, bound: string): string;
+  /** Its key is one of earlier times: it opens, and nothing is sealed with it. */
+  readonly old?: boolean;
 }
 
 /** Whether and how a state and its journal are encrypted. */
@@ -26,4 +28,11 @@ export interface Sealing {
    * @throws HostformError `state.key` when the key is missing or another, `state.unreadable` for what is no header.
    */
   from(header: JsonObject): Promise<Seal>;
+  /**
+   * Refuses a journal in the clear where nobody proves that it is ours: beside an encrypted state, or with a key. The
+   * state was read before.
+   * @param name where the journal is. @param held what it holds, for the message.
+   * @throws HostformError `state.unencrypted`.
+   */
+  checkClear(name: string, held: string): void;
 }

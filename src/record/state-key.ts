@@ -1,26 +1,48 @@
 import type { Diagnostic } from "../model/index.ts";
 import { fail } from "../model/index.ts";
 
-/** The two environment variables of which one holds the key of a state. */
+/** The environment variables of which one holds the key of a state, or the command that prints it. */
 export interface KeyVariables {
   readonly passphrase: string;
   readonly key: string;
+  readonly command: string;
 }
 
 /** Where the key of the state is. */
-export const KEY_VARIABLES: KeyVariables = { passphrase: "HOSTFORM_STATE_PASSPHRASE", key: "HOSTFORM_STATE_KEY" };
+export const KEY_VARIABLES: KeyVariables = {
+  passphrase: "HOSTFORM_STATE_PASSPHRASE",
+  key: "HOSTFORM_STATE_KEY",
+  command: "HOSTFORM_STATE_KEY_COMMAND",
+};
 
 /** Where the key is that takes its place, for `state rotate-key`. */
 export const NEW_KEY_VARIABLES: KeyVariables = {
   passphrase: "HOSTFORM_STATE_NEW_PASSPHRASE",
   key: "HOSTFORM_STATE_NEW_KEY",
+  command: "HOSTFORM_STATE_NEW_KEY_COMMAND",
+};
+
+/** Where the keys are that it had before: they open, and nothing is encrypted with them. Each may hold several, one a line. */
+export const OLD_KEY_VARIABLES: KeyVariables = {
+  passphrase: "HOSTFORM_STATE_OLD_PASSPHRASE",
+  key: "HOSTFORM_STATE_OLD_KEY",
+  command: "HOSTFORM_STATE_OLD_KEY_COMMAND",
 };
 
 /** What a state is encrypted with: a passphrase that a key is derived from, or the key itself. */
 export type StateKey =
   | { readonly from: "passphrase"; readonly variable: string; readonly passphrase: string }
-  /** 32 bytes. */
-  | { readonly from: "key"; readonly variable: string; readonly bytes: Buffer };
+  /** 32 bytes; of a command, once they are needed. */
+  | { readonly from: "key"; readonly variable: string; readonly bytes: Buffer | (() => Promise<Buffer>) };
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Runs the command that prints a key.
+ * @param variable holds the command.
+ * @returns its standard output. @throws HostformError `state.key`.
+ */
+export type KeyCommand = (command: string, variable: string) => Promise<string>;
 
 /** Of AES-256. */
 const KEY_BYTES = 32;
@@ -30,24 +52,92 @@ const PASSPHRASE_CHARACTERS = 16;
 const FIX_KEY = "Make one with `openssl rand -base64 32`.";
 
 /**
- * The key that the environment holds; undefined when neither variable is set. An empty variable is an error: it is most
+ * The key that the environment holds; undefined when no variable is set. An empty variable is an error: it is most
  * likely a secret that a CI job was not given, and a state written in the clear would be worse than a failed job.
+ * @param run is called once, when the key of a command is needed.
  * @throws HostformError `state.key` naming the variable and lengths, never the value.
  */
 export function readStateKey(
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
   variables: KeyVariables,
+  run: KeyCommand = noCommand,
 ): StateKey | undefined {
-  const [passphrase, key] = [env[variables.passphrase], env[variables.key]];
-  if (passphrase !== undefined && key !== undefined) {
-    refuse(`Both ${variables.passphrase} and ${variables.key} are set`, {
+  const given = Object.values(variables).filter((name) => env[name] !== undefined);
+  if (given.length > 1) {
+    refuse(`${given.length === 2 ? "Both " : ""}${given.join(" and ")} are set`, {
       detail: "A state is encrypted with one of them.",
-      fix: `Set only one: ${variables.passphrase} for a passphrase, ${variables.key} for a key of ${KEY_BYTES} bytes.`,
+      fix: `Set only one: ${variables.passphrase} for a passphrase, ${variables.key} for a key of ${KEY_BYTES} bytes, ${variables.command} for a command that prints such a key.`,
     });
   }
+  const [passphrase, key, command] = [env[variables.passphrase], env[variables.key], env[variables.command]];
   if (passphrase !== undefined) return parsePassphrase(passphrase, variables.passphrase);
-  return key === undefined ? undefined : { from: "key", variable: variables.key, bytes: parseKey(key, variables.key) };
+  if (key !== undefined) return { from: "key", variable: variables.key, bytes: parseKey(key, variables.key) };
+  if (command === undefined) return undefined;
+  const [variable, printed] = [variables.command, printing(command, variables.command, run)];
+  const bytes = async () => parseKey(await printed(), variable, PRINTED);
+  return { from: "key", variable, bytes };
 }
+
+/**
+ * The keys of before that the environment holds, whatever they are.
+ * @throws HostformError `state.key` as {@link readStateKey} does, and where there is no present key to encrypt with.
+ */
+export async function readOldKeys(
+  env: Environment,
+  current: StateKey | undefined,
+  run: KeyCommand,
+): Promise<StateKey[]> {
+  const { passphrase, key, command } = OLD_KEY_VARIABLES;
+  const given = [passphrase, key, command].filter((name) => env[name] !== undefined);
+  const [first] = given;
+  if (first === undefined) return [];
+  if (current === undefined) {
+    refuse(`${first} is set, but there is no key to encrypt with`, {
+      detail: "Old keys are for reading only.",
+      fix: `Set ${KEY_VARIABLES.key}, ${KEY_VARIABLES.passphrase} or ${KEY_VARIABLES.command}, or unset ${first}.`,
+    });
+  }
+  const keys = (text: string, variable: string, origin?: Origin): StateKey[] =>
+    linesOf(text, variable, origin).map((line) => ({ from: "key", variable, bytes: parseKey(line, variable, origin) }));
+  const [passphrases, own, printer] = [env[passphrase], env[key], env[command]];
+  return [
+    ...(own === undefined ? [] : keys(own, key)),
+    ...(printer === undefined ? [] : keys(await printing(printer, command, run)(), command, PRINTED)),
+    ...(passphrases === undefined
+      ? []
+      : linesOf(passphrases, passphrase).map((line) => parsePassphrase(line, passphrase))),
+  ];
+}
+
+const noCommand: KeyCommand = async (_, variable) => {
+  throw new TypeError(`nothing runs the command in ${variable}`);
+};
+
+/** The output of a command, which is run at the first call alone. */
+function printing(command: string, variable: string, run: KeyCommand): () => Promise<string> {
+  if (command.trim() === "") refuseEmpty(variable);
+  let output: Promise<string> | undefined;
+  return () => {
+    output ??= run(command, variable);
+    return output;
+  };
+}
+
+function linesOf(text: string, variable: string, origin?: Origin): string[] {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
+  return lines.length === 0 ? refuseEmpty(variable, origin) : lines;
+}
+
+/** How messages name where a key came from, when it is not the variable itself. */
+interface Origin {
+  readonly subject: (variable: string) => string;
+  readonly empty: Pick<Diagnostic, "detail" | "fix">;
+}
+
+const PRINTED: Origin = {
+  subject: (variable) => `what the command in ${variable} printed`,
+  empty: { detail: "It ended well.", fix: "Let it print the key, and nothing else." },
+};
 
 function parsePassphrase(passphrase: string, variable: string): StateKey {
   const length = [...passphrase].length;
@@ -62,19 +152,20 @@ function parsePassphrase(passphrase: string, variable: string): StateKey {
 }
 
 /** 64 hexadecimal digits, or base64 of either alphabet, padded or not. Space around it is ignored. */
-function parseKey(text: string, variable: string): Buffer {
+function parseKey(text: string, variable: string, origin?: Origin): Buffer {
   const trimmed = text.trim();
-  if (trimmed === "") refuseEmpty(variable);
+  const subject = origin?.subject(variable) ?? variable;
+  if (trimmed === "") refuseEmpty(variable, origin);
   if (/^[0-9a-f]{64}$/i.test(trimmed)) return Buffer.from(trimmed, "hex");
   if (!/^[\w+/-]+={0,2}$/.test(trimmed)) {
-    refuse(`${variable} is neither base64 nor hexadecimal`, {
+    refuse(`${subject[0]?.toUpperCase()}${subject.slice(1)} is neither base64 nor hexadecimal`, {
       detail: `It has ${trimmed.length} characters; a key of ${KEY_BYTES} bytes has 44 in base64, 64 in hexadecimal.`,
       fix: FIX_KEY,
     });
   }
   const bytes = Buffer.from(trimmed, "base64");
   if (bytes.length !== KEY_BYTES) {
-    refuse(`The key in ${variable} has the wrong length`, {
+    refuse(`The key in ${subject} has the wrong length`, {
       detail: /^[0-9a-f]{45,}$/i.test(trimmed)
         ? `It has ${trimmed.length} hexadecimal digits, ${KEY_BYTES * 2} are needed.`
         : `It has ${bytes.length} bytes, ${KEY_BYTES} are needed.`,
@@ -84,7 +175,8 @@ function parseKey(text: string, variable: string): Buffer {
   return bytes;
 }
 
-function refuseEmpty(variable: string): never {
+function refuseEmpty(variable: string, origin?: Origin): never {
+  if (origin !== undefined) refuse(`The command in ${variable} printed nothing`, origin.empty);
   refuse(`${variable} is set, but empty`, {
     detail: "A CI job that is not given a secret has an empty variable in its place.",
     fix: "Give it its value, or unset it.",

@@ -26,7 +26,8 @@ export interface StateStore {
    * Opens the state; an absent one is empty. `write: true` takes the lock, which also a plan wants, so that it does not
    * look at a state in motion; without it the state can only be read. What an earlier run left in the journal is there,
    * too; at the place it stays as it is until the first change.
-   * @throws HostformError `state.locked`, `state.unreadable`, `state.newer`, `state.foreign`, `state.journal`, `state.key`.
+   * @throws HostformError `state.locked`, `state.unreadable`, `state.newer`, `state.foreign`, `state.journal`, `state.key`,
+   * `state.unencrypted`.
    */
   open(request: LockRequest & { readonly write: boolean }): Promise<OpenState>;
   /**
@@ -86,6 +87,7 @@ export function createStateStore(
 ): StateStore {
   return {
     open: async ({ write, ...request }) => {
+      if (write) await encryption.ready();
       const at = sealPlace(await place(request.signal), encryption);
       const lock = write ? await at.lock.acquire(request) : undefined;
       try {
@@ -108,7 +110,7 @@ export function createStateStore(
       return journal === undefined ? stored : foldedState(await openDocuments(at));
     },
     push: async (given, { force, ...request }) => {
-      const at = sealPlace(await place(), encryption, force);
+      const at = sealPlace(await place(), encryption, { damage: force });
       const plain = await unsealed(given, "the text given", encryption);
       const lock = await at.lock.acquire(request);
       try {
@@ -120,7 +122,8 @@ export function createStateStore(
       }
     },
     reseal: async (wanted, request) => {
-      const at = sealPlace(await place(), encryption);
+      // To change the form of what is in the clear is what is asked for; it has no key that could be changed.
+      const at = sealPlace(await place(), encryption, wanted.to === "key" ? {} : { clear: true });
       const lock = await at.lock.acquire(request);
       try {
         await at.text.sweep();

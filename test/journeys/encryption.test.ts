@@ -1,6 +1,8 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { chainLine } from "../../src/record/journal/chain.ts";
 import { type Project, startProject } from "../support/project.ts";
 
 const PASSPHRASE = "correct horse battery staple";
@@ -211,10 +213,27 @@ describe("hostform state encrypt", () => {
 });
 
 describe("a state in the clear, with a key", () => {
-  it("stays in the clear, and each run says so once", async () => {
+  it("is refused by everything that reads it, and nothing is sent", async () => {
     const project = await startProject({ declare: declaration });
     await project.apply();
     Object.assign(project.env, byKey);
+    const before = disk(project);
+    project.sent();
+    for (const args of [["plan"], ["apply", "--auto-approve"], ["state", "list"], ["state", "pull"]]) {
+      const ran = await project.run(...args);
+      expect(ran.code, args.join(" ")).toBe(1);
+      expect(ran.err).toContain("HOSTFORM_STATE_KEY is set, but the state is not encrypted [state.unencrypted]");
+      expect(ran.err).toContain("hostform state encrypt");
+    }
+    expect([project.sent(), disk(project)]).toEqual([[], before]);
+    expect((await project.run("state", "encrypt")).code).toBe(0);
+    await project.expectNoChanges();
+  });
+
+  it("stays in the clear where that is allowed, and each run says so once", async () => {
+    const project = await startProject({ declare: declaration });
+    await project.apply();
+    Object.assign(project.env, byKey, { HOSTFORM_STATE_ALLOW_UNENCRYPTED: "1" });
     const words = "HOSTFORM_STATE_KEY is set, but the state is not encrypted";
     for (const args of [["plan"], ["state", "list"], ["state", "mv", "hosting_webhook.one", "hosting_webhook.uno"]]) {
       const ran = await project.run(...args);
@@ -225,6 +244,143 @@ describe("a state in the clear, with a key", () => {
     expect(hostform.diagnostics).toContainEqual(expect.objectContaining({ severity: "warning", code: "state.key" }));
     expect(await project.stateText()).toContain('"terraform_version"');
     expect((await project.run("state", "list", "--quiet")).err).toBe("");
+  });
+});
+
+describe("who can write beside an encrypted state and has no key", () => {
+  it("makes `apply` delete nothing: a forged journal is refused, and nothing is sent", async () => {
+    const project = await startProject({ declare: declaration, env: byKey });
+    await project.apply();
+    const stranger = await project.beside({ project: "stranger", webhooks: { theirs: webhook("theirs") } });
+    await stranger.apply();
+    const [theirs] = project.control.list("webhooks").slice(-1);
+    const { lineage, serial } = JSON.parse((await project.stateText()) ?? "");
+    const attributes = { id: project.idOf("webhooks", Number(theirs?.id)), ...webhook("theirs"), enabled: true };
+    const head = chainLine("", JSON.stringify({ journal: 1, lineage, serial }));
+    const forged = chainLine(head.sum, JSON.stringify({ put: [{ address: "hosting_webhook.theirs", attributes }] }));
+    writeFileSync(`${project.statePath}.journal`, head.line + forged.line);
+    project.sent();
+    const ran = await project.run("apply", "--auto-approve");
+    expect(project.sent()).toEqual([]);
+    expect(ran.code).toBe(1);
+    expect(ran.err).toContain("The state is encrypted, but the journal beside it is not [state.unencrypted]");
+    expect(ran.err).toContain("hosting_webhook.theirs");
+    expect(project.control.list("webhooks")).toHaveLength(4);
+  });
+
+  it("makes `apply FILE` apply nothing: a plan that the key does not prove is refused", async () => {
+    const project = await startProject({ declare: declaration, env: byKey });
+    const file = path.join(project.dir, "acme.plan");
+    expect((await project.run("plan", "--out", "acme.plan")).code).toBe(0);
+    const proved = readFileSync(file, "utf8");
+    const { env } = project;
+    project.sent();
+    const apply = async (text: string, key: string | undefined) => {
+      env.HOSTFORM_STATE_KEY = key;
+      writeFileSync(file, text);
+      const ran = await project.run("apply", "acme.plan");
+      env.HOSTFORM_STATE_KEY = KEY;
+      return ran;
+    };
+    delete env.HOSTFORM_STATE_KEY;
+    expect((await project.run("plan", "--out", "clear.plan")).code).toBe(0);
+    const unproved = readFileSync(path.join(project.dir, "clear.plan"), "utf8");
+    expect((await apply(unproved, KEY)).err).toContain(
+      "acme.plan is not signed with the key of the state [plan.saved]",
+    );
+    expect((await apply(proved, OTHER_KEY)).err).toContain("[state.key]");
+    expect((await apply(proved, undefined)).err).toContain("[state.key]");
+    expect(project.changesSent()).toEqual([]);
+    expect((await apply(proved, KEY)).code).toBe(0);
+  });
+});
+
+describe("a state that git tracks", () => {
+  it("is warned of, encrypted or not, with its journal and its backup", async () => {
+    for (const env of [byKey, {}]) {
+      const project = await startProject({ declare: declaration, env });
+      const git = (...args: string[]) => execFileSync("git", args, { cwd: project.dir, stdio: "pipe" });
+      git("init", "--quiet");
+      expect((await project.apply()).text).not.toContain("state.tracked");
+      git("add", "hosting.tfstate");
+      for (const args of [["plan"], ["state", "list"]]) {
+        const ran = await project.run(...args);
+        expect([ran.code, ran.text.split("git tracks hosting.tfstate [state.tracked]").length]).toEqual([0, 2]);
+        expect(ran.text).toContain("git rm --cached hosting.tfstate");
+      }
+    }
+  });
+});
+
+describe("a key from a command", () => {
+  const command = { HOSTFORM_STATE_KEY_COMMAND: "kms decrypt --key acme" };
+
+  it("is asked for once a run, encrypts without a passphrase, and is shown nowhere", async () => {
+    const project = await startProject({ declare: declaration, env: command });
+    const asked: string[][] = [];
+    project.onCapture = async (words) => {
+      asked.push([...words]);
+      return { stdout: `${KEY}\n`, stderr: "" };
+    };
+    const applied = await project.apply();
+    expect(asked).toEqual([["kms", "decrypt", "--key", "acme"]]);
+    expect(applied.text).not.toContain(KEY);
+    expect(JSON.parse((await project.stateText()) ?? "").key).toMatchObject({ from: "key" });
+    delete project.env.HOSTFORM_STATE_KEY_COMMAND;
+    expect((await project.run("plan")).err).toContain("[state.key]");
+    Object.assign(project.env, byKey);
+    await project.expectNoChanges();
+  });
+
+  it.each<[string, string, { stdout: string; stderr: string; failure?: string }, RegExp]>([
+    [
+      "fails",
+      "kms",
+      { failure: "ended with exit code 3", stdout: "", stderr: "no such key" },
+      /ended with exit code 3[\s\S]*no such key/,
+    ],
+    ["prints nothing", "kms", { stdout: "\n", stderr: "" }, /printed nothing/],
+    [
+      "prints something else",
+      "kms",
+      { stdout: "a.key!", stderr: "" },
+      /What the command in \w+ printed is neither base64/,
+    ],
+    ["prints a short key", "kms", { stdout: "AAAA", stderr: "" }, /It has 3 bytes/],
+    ["is empty", " ", { stdout: KEY, stderr: "" }, /is set, but empty/],
+    ["is for a shell", "kms 'a b'", { stdout: KEY, stderr: "" }, /It is not given to a shell[\s\S]*list in JSON/],
+    ["is no list of texts", "[1]", { stdout: KEY, stderr: "" }, /list in JSON/],
+  ])("that %s is an error, and nothing is sent", async (_, line, end, words) => {
+    const project = await startProject({ declare: declaration, env: { HOSTFORM_STATE_KEY_COMMAND: line } });
+    project.onCapture = async () => end;
+    const ran = await project.run("apply", "--auto-approve");
+    expect([ran.code, project.sent()]).toEqual([1, []]);
+    expect(ran.err).toContain("[state.key]");
+    expect(ran.err).toMatch(words);
+  });
+
+  it("takes the place of a passphrase, and the old one still opens for as long as it is given", async () => {
+    const project = await startProject({ declare: declaration, env: byKey });
+    await project.apply();
+    delete project.env.HOSTFORM_STATE_KEY;
+    project.onCapture = async () => ({ stdout: OTHER_KEY, stderr: "" });
+    Object.assign(project.env, {
+      HOSTFORM_STATE_KEY_COMMAND: '["kms", "a b"]',
+      HOSTFORM_STATE_OLD_KEY: `${OTHER_KEY}\n${KEY}`,
+    });
+    await project.expectNoChanges();
+    expect((await project.run("state", "encrypt")).out).toContain("The state is encrypted");
+    delete project.env.HOSTFORM_STATE_OLD_KEY;
+    await project.expectNoChanges();
+    expect((await project.run("state", "encrypt")).out).toBe("The state is encrypted already.\n");
+  });
+
+  it("of before needs a present one", async () => {
+    const project = await startProject({ declare: declaration, env: byKey });
+    await project.apply();
+    Object.assign(project.env, { HOSTFORM_STATE_OLD_KEY: KEY, HOSTFORM_STATE_KEY: undefined });
+    const ran = await project.run("plan");
+    expect(ran.err).toContain("HOSTFORM_STATE_OLD_KEY is set, but there is no key to encrypt with [state.key]");
   });
 });
 
@@ -311,7 +467,7 @@ describe("hostform state rotate-key", () => {
     Object.assign(project.env, byKey, { HOSTFORM_STATE_NEW_KEY: OTHER_KEY });
     const ran = await project.run("state", "rotate-key");
     expect(ran.code).toBe(1);
-    expect(ran.text).toContain("The state is not encrypted, so it has no key");
+    expect(ran.text).toContain("HOSTFORM_STATE_KEY is set, but the state is not encrypted [state.unencrypted]");
     expect(ran.text).toContain("hostform state encrypt");
   });
 });

@@ -9,7 +9,7 @@ import { createHash } from "node:crypto";
 /** SHA-256 cut to 128 bits: 22 characters of base64url. Far cheaper than the sync that follows, and nothing collides. */
 const SUM_BYTES = 16;
 const HOLE = "\0";
-const LINE = /^[\w-]{22} (\d+) (.*)$/s;
+const LINE = /^([\w-]{22}) (\d+) (.*)$/s;
 
 /** What the first line follows. */
 export const CHAIN_START = "";
@@ -26,6 +26,8 @@ export function chainLine(previous: string, payload: string): { readonly line: s
 /** The lines of a text, as far as they can be trusted. */
 export interface ChainReading {
   readonly payloads: readonly string[];
+  /** The checksum of each of them. */
+  readonly sums: readonly string[];
   /**
    * Of the first bad line, counted from 1, when it is not the torn end of the last write: more follows it, it has its
    * line break, or it is longer than it was. That is damage, because a line is only added once the one before is whole
@@ -34,8 +36,8 @@ export interface ChainReading {
   readonly damagedLine?: number;
   /** What the last write left when a crash tore it; empty for a text that ends well. */
   readonly torn: string;
-  /** The payloads from the damaged line on, as they stand there; for messages only. */
-  readonly beyond: readonly string[];
+  /** The payloads from the damaged line on, as they stand there, each with the checksum that stands before it; for messages only. */
+  readonly beyond: readonly { readonly payload: string; readonly previous: string }[];
 }
 
 export function readChain(text: string): ChainReading {
@@ -43,18 +45,20 @@ export function readChain(text: string): ChainReading {
   // What follows the last line break is no whole line, whatever it says.
   const whole = pieces.slice(0, -1);
   const payloads: string[] = [];
-  let sum = CHAIN_START;
+  const sums: string[] = [];
   for (const line of whole) {
     const payload = payloadOf(line);
-    const next = chainLine(sum, payload);
+    const next = chainLine(sums.at(-1) ?? CHAIN_START, payload);
     if (`${line}\n` !== next.line) break;
     payloads.push(payload);
-    sum = next.sum;
+    sums.push(next.sum);
   }
   const rest = pieces.slice(payloads.length);
   const torn = rest.join("\n");
-  if (isTorn(torn)) return { payloads, torn, beyond: [] };
-  return { payloads, torn: "", damagedLine: payloads.length + 1, beyond: rest.map(payloadOf) };
+  if (isTorn(torn)) return { payloads, sums, torn, beyond: [] };
+  const before = [sums.at(-1) ?? CHAIN_START, ...rest.map(statedSumOf)];
+  const beyond = rest.map((line, index) => ({ payload: payloadOf(line), previous: before[index] ?? "" }));
+  return { payloads, sums, torn: "", damagedLine: payloads.length + 1, beyond };
 }
 
 /**
@@ -70,12 +74,16 @@ function isTorn(text: string): boolean {
 
 /** Longer than what was written at once. Its line break, too, may have become something else. */
 function isTooLong(line: string): boolean {
-  const [, length, payload = ""] = LINE.exec(line) ?? [];
+  const [, , length, payload = ""] = LINE.exec(line) ?? [];
   return payload.length > Number(length) + 1;
 }
 
 function payloadOf(line: string): string {
-  return LINE.exec(line)?.[2] ?? "";
+  return LINE.exec(line)?.[3] ?? "";
+}
+
+function statedSumOf(line: string): string {
+  return LINE.exec(line)?.[1] ?? "";
 }
 
 function sumOf(previous: string, payload: string): string {

@@ -1,20 +1,25 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { JsonObject, ResourceState } from "../../model/index.ts";
-import { parseAddress } from "../../model/index.ts";
+import { HostformError, parseAddress } from "../../model/index.ts";
 import { normalized, privateMark } from "../instance.ts";
 import type { Seal } from "../sealing.ts";
 import { CHAIN_START, chainLine } from "./chain.ts";
 import type { Changes } from "./changes.ts";
 import { isEmpty } from "./changes.ts";
 
-/** The form of the journal. A reader refuses what it does not know: half of a record may be what orders a server twice. */
-const JOURNAL_VERSION = 1;
+/** The form of a journal. A reader refuses what it does not know: half of a record may be what orders a server twice. */
+const CLEAR_VERSION = 1;
+/**
+ * Of a sealed journal: its first line carries a proof, and each line is bound to all before it. Up to 0.1 they had the form
+ * above, in which the key proves each line alone; such a journal is still read.
+ */
+const SEALED_VERSION = 2;
 
 /** How each first line begins, whatever its version. */
 const HEAD_START = '{"journal":';
 
-/** The first line: what the journal belongs to. Always in the clear. */
+/** The first line: what the journal belongs to. Always in the clear; of a sealed journal, proved with the key. */
 export interface JournalHead {
   /** Of the state; chosen by the journal when there is no state yet. */
   readonly lineage: string;
@@ -22,6 +27,8 @@ export interface JournalHead {
   readonly serial: number;
   /** What the lines are sealed with. */
   readonly seal?: JsonObject | undefined;
+  /** Made with the key over all that stands before it in the line. */
+  readonly proof?: string | undefined;
 }
 
 /**
@@ -30,12 +37,12 @@ export interface JournalHead {
  */
 export type JournalEntry = Changes | { readonly fold: readonly string[] };
 
-const head = z.strictObject({
-  journal: z.literal(JOURNAL_VERSION),
-  lineage: z.string().min(1),
-  serial: z.int().min(0),
-  seal: z.record(z.string(), z.unknown()).optional(),
-});
+const belonging = { lineage: z.string().min(1), serial: z.int().min(0) };
+const header = z.record(z.string(), z.unknown());
+const head = z.discriminatedUnion("journal", [
+  z.strictObject({ journal: z.literal(CLEAR_VERSION), ...belonging, seal: header.optional() }),
+  z.strictObject({ journal: z.literal(SEALED_VERSION), ...belonging, seal: header, proof: z.string() }),
+]);
 
 /** A resource as the state has it; what is most often the same is left out. */
 const record = z.strictObject({
@@ -58,24 +65,27 @@ export function digestOf(stateText: string): string {
 
 /** Makes the lines of one journal, in their order. */
 export class JournalLines {
-  readonly #head: JournalHead;
+  readonly #head: Omit<JournalHead, "seal" | "proof">;
   readonly #seal: Seal | undefined;
   #previous = CHAIN_START;
   #count = 0;
 
-  constructor(state: Omit<JournalHead, "seal">, seal: Seal | undefined) {
-    this.#head = { ...state, seal: seal?.header };
+  constructor(state: Omit<JournalHead, "seal" | "proof">, seal: Seal | undefined) {
+    this.#head = state;
     this.#seal = seal;
   }
 
   /** The first line. */
   head(): string {
-    return this.#line(ascii(JSON.stringify({ journal: JOURNAL_VERSION, ...this.#head })));
+    const seal = this.#seal;
+    if (seal === undefined) return this.#line(ascii(JSON.stringify({ journal: CLEAR_VERSION, ...this.#head })));
+    const text = ascii(JSON.stringify({ journal: SEALED_VERSION, ...this.#head, seal: seal.header })).slice(0, -1);
+    return this.#line(`${text}${proofEnd(seal.seal("", headBound(text)))}`);
   }
 
   entry(entry: JournalEntry): string {
     const text = JSON.stringify("fold" in entry ? entry : encodeChanges(entry));
-    return this.#line(this.#seal?.seal(text, boundTo(this.#head, this.#count)) ?? ascii(text));
+    return this.#line(this.#seal?.seal(text, lineBound(this.#head, this.#count, this.#previous)) ?? ascii(text));
   }
 
   /** A whole journal with one entry of changes, if there are any, and the state that takes them up. */
@@ -95,8 +105,21 @@ export class JournalLines {
 export function decodeHead(payload: string): JournalHead | undefined {
   const checked = head.safeParse(parsed(payload));
   if (!checked.success) return undefined;
-  const { lineage, serial, seal } = checked.data;
-  return { lineage, serial, seal: seal as JsonObject | undefined };
+  const { lineage, serial, seal, ...rest } = checked.data;
+  return { lineage, serial, seal: seal as JsonObject | undefined, ...("proof" in rest && { proof: rest.proof }) };
+}
+
+/** Whether the first line is what was written with the key, to the byte. Nothing proves it in the earlier form. */
+export function isProved(payload: string, { proof }: JournalHead, seal: Seal): boolean {
+  if (proof === undefined) return true;
+  const end = proofEnd(proof);
+  if (!payload.endsWith(end)) return false;
+  try {
+    return seal.open(proof, headBound(payload.slice(0, -end.length))) === "";
+  } catch (error) {
+    if (error instanceof HostformError) return false;
+    throw error;
+  }
 }
 
 /** Whether a crash can leave this of the first line: its beginning, or one with a hole (NUL) in it. */
@@ -110,6 +133,7 @@ export function isTornHead(text: string): boolean {
 
 /**
  * @param line counted from 0, the head being 0.
+ * @param previous the checksum of the line before it.
  * @returns undefined for what is no entry.
  * @throws HostformError as `Seal.open` does.
  */
@@ -118,8 +142,9 @@ export function decodeEntry(
   of: JournalHead | undefined,
   line: number,
   seal: Seal | undefined,
+  previous = CHAIN_START,
 ): JournalEntry | undefined {
-  const json = parsed(seal && of ? seal.open(payload, boundTo(of, line)) : payload);
+  const json = parsed(seal && of ? seal.open(payload, entryBound(of, line, previous)) : payload);
   const last = fold.safeParse(json);
   if (last.success) return last.data;
   if (!changes.safeParse(json).success) return undefined;
@@ -151,9 +176,29 @@ function decodeRecord(found: z.infer<typeof record>): ResourceState {
   return normalized({ ...resource, attributes: found.attributes, private: found.private ?? {} } as ResourceState);
 }
 
-/** A sealed line opens in its own place only. */
-function boundTo({ lineage, serial }: JournalHead, line: number): string {
+type Belonging = Pick<JournalHead, "lineage" | "serial">;
+
+function entryBound(of: JournalHead, line: number, previous: string): string {
+  return of.proof === undefined ? earlierLineBound(of, line) : lineBound(of, line, previous);
+}
+
+/** A sealed line opens in its own place only, and behind the lines that it was written behind. */
+function lineBound(of: Belonging, line: number, previous: string): string {
+  return `${earlierLineBound(of, line)}\n${previous}`;
+}
+
+function earlierLineBound({ lineage, serial }: Belonging, line: number): string {
   return `hostform journal\n${lineage}\n${serial}\n${line}`;
+}
+
+/** @param text the first line as far as it is proved. */
+function headBound(text: string): string {
+  return `hostform journal head\n${text}`;
+}
+
+/** How a first line ends that is proved. */
+function proofEnd(proof: string): string {
+  return `,"proof":${JSON.stringify(proof)}}`;
 }
 
 /** The same JSON, with every other character as an escape. */

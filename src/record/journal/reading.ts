@@ -5,7 +5,7 @@ import { readChain } from "./chain.ts";
 import type { Changes } from "./changes.ts";
 import { describeChanges } from "./changes.ts";
 import type { JournalHead } from "./entry.ts";
-import { decodeEntry, decodeHead, digestOf, isTornHead } from "./entry.ts";
+import { decodeEntry, decodeHead, digestOf, isProved, isTornHead } from "./entry.ts";
 
 /** A journal that holds something, read to its end. */
 export interface Journal {
@@ -30,12 +30,13 @@ export interface JournalReading {
 /**
  * Reads a journal. Its last line, which may be the first, can be torn, as a crash leaves it: nothing was sent after it,
  * and it is left out, with a warning.
- * @throws HostformError `state.journal` when it is damaged elsewhere or of an unknown version; `state.key`.
+ * @throws HostformError `state.journal` when it is damaged elsewhere or of an unknown version; `state.key`; what
+ * `Sealing.checkClear` throws.
  */
 export async function readJournal(
   text: string,
   name: string,
-  sealing: Pick<Sealing, "from"> | undefined,
+  sealing: Pick<Sealing, "from" | "checkClear"> | undefined,
 ): Promise<JournalReading> {
   const chain = readChain(text);
   const [first] = chain.payloads;
@@ -46,7 +47,9 @@ export async function readJournal(
   if (head === undefined && first !== undefined) return refuseUnknown(name);
   if (head === undefined) return refuseDamaged(name, 1, legibleBeyond(chain));
   const seal = head.seal === undefined ? undefined : await sealOf(head.seal, name, sealing);
-  const { changes, fold, bad } = readEntries(chain.payloads.slice(1), head, seal);
+  const isHead = seal === undefined || isProved(chain.payloads[0] ?? "", head, seal);
+  const { changes, fold, bad } = isHead ? readEntries(chain, head, seal) : { changes: [], fold: [], bad: 1 };
+  if (seal === undefined) sealing?.checkClear(name, listed(changes));
   const damaged = bad ?? chain.damagedLine;
   if (damaged !== undefined) return refuseDamaged(name, damaged, [...changes, ...legibleBeyond(chain, head, seal)]);
   if (changes.length === 0) return { journal: undefined, warnings };
@@ -90,12 +93,12 @@ export function refuseForeign(
   });
 }
 
-function readEntries(payloads: readonly string[], head: JournalHead, seal: Seal | undefined) {
+function readEntries({ payloads, sums }: ChainReading, head: JournalHead, seal: Seal | undefined) {
   const changes: Changes[] = [];
   let fold: readonly string[] | undefined;
-  for (const [index, payload] of payloads.entries()) {
+  for (const [index, payload] of payloads.slice(1).entries()) {
     const line = index + 1;
-    const entry = fold === undefined ? legible(payload, head, line, seal) : undefined;
+    const entry = fold === undefined ? legible(payload, head, line, seal, sums[index]) : undefined;
     if (entry === undefined) return { changes, fold, bad: line + 1 };
     if ("fold" in entry) fold = entry.fold;
     else changes.push(entry);
@@ -104,9 +107,15 @@ function readEntries(payloads: readonly string[], head: JournalHead, seal: Seal 
 }
 
 /** Undefined for a line that its checksum vouches for and that is no entry all the same, or does not open. */
-function legible(payload: string, head: JournalHead | undefined, line: number, seal: Seal | undefined) {
+function legible(
+  payload: string,
+  head: JournalHead | undefined,
+  line: number,
+  seal: Seal | undefined,
+  previous: string | undefined,
+) {
   try {
-    return decodeEntry(payload, head, line, seal);
+    return decodeEntry(payload, head, line, seal, previous);
   } catch (error) {
     if (error instanceof HostformError) return undefined;
     throw error;
@@ -114,8 +123,8 @@ function legible(payload: string, head: JournalHead | undefined, line: number, s
 }
 
 function legibleBeyond({ payloads, beyond }: ChainReading, head?: JournalHead, seal?: Seal): Changes[] {
-  return beyond.flatMap((payload, index) => {
-    const entry = legible(payload, head, payloads.length + index, seal);
+  return beyond.flatMap(({ payload, previous }, index) => {
+    const entry = legible(payload, head, payloads.length + index, seal, previous);
     return entry === undefined || "fold" in entry ? [] : [entry];
   });
 }

@@ -16,7 +16,7 @@ export class JournalWriter {
   /** Takes the place of whatever journal is there. Throws as {@link JournalPlace.begin} does. */
   static async begin(
     place: JournalPlace,
-    state: Omit<JournalHead, "seal">,
+    state: Pick<JournalHead, "lineage" | "serial">,
     seal: Seal | undefined,
     verify: Verify,
   ): Promise<JournalWriter> {

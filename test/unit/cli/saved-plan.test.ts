@@ -2,9 +2,16 @@ import { describe, expect, it } from "vitest";
 import type { Origin } from "../../../src/cli/plan-origin.ts";
 import { checkOrigin, differences } from "../../../src/cli/plan-origin.ts";
 import { Redaction } from "../../../src/cli/redaction.ts";
-import { decodeSavedPlan, encodeSavedPlan, type PlanRequest, type SavedPlan } from "../../../src/cli/saved-plan.ts";
+import {
+  decodeSavedPlan,
+  encodeSavedPlan,
+  type PlanRequest,
+  provedPlan,
+  type SavedPlan,
+} from "../../../src/cli/saved-plan.ts";
 import { type Change, HostformError, type JsonObject, type Plan } from "../../../src/model/index.ts";
 import fc from "../../support/fc.ts";
+import { passphraseKey, quick, rawKey } from "../record/keys.ts";
 import { change, drift, order, plan, reason, update } from "../report/builders.ts";
 
 const origin: Origin = {
@@ -109,6 +116,71 @@ describe("the file of a saved plan", () => {
     for (const length of [30, 60, text.length - 10]) {
       expect(() => decodeSavedPlan(text.slice(0, length), "f")).toThrow("f is damaged: it was cut off, or edited");
     }
+  });
+
+  describe("with a key", () => {
+    const of = saved(plan([order()]));
+    const sealed = async () => encodeSavedPlan(of, none, await quick(rawKey).fresh());
+    const { createHash } = process.getBuiltinModule("node:crypto");
+    const digest = (body: object) => createHash("sha256").update(JSON.stringify(body)).digest("hex");
+
+    it("is proved with it, and says what the plan says", async () => {
+      expect((await provedPlan(await sealed(), "f", quick(rawKey))).plan).toEqual(json(of.plan));
+      const passphrase = encodeSavedPlan(of, none, await quick(passphraseKey).fresh());
+      expect((await provedPlan(passphrase, "f", quick(passphraseKey))).request).toEqual(request);
+      const changed = quick({ ...rawKey, bytes: Buffer.alloc(32, 2) }, { old: async () => [rawKey] });
+      expect((await provedPlan(await sealed(), "f", changed)).plan).toEqual(json(of.plan));
+    });
+
+    it("is refused without a proof, with another key, and without one", async () => {
+      const clear = encodeSavedPlan(of, none);
+      expect(await provedPlan(clear, "f", quick(undefined))).toEqual(decodeSavedPlan(clear, "f"));
+      await expect(provedPlan(clear, "f", quick(rawKey))).rejects.toThrow("f is not signed with the key of the state");
+      await expect(provedPlan(clear, "f", quick(rawKey, { acceptsClear: true }))).rejects.toThrow("is not signed");
+      for (const key of [undefined, passphraseKey, { ...rawKey, bytes: Buffer.alloc(32, 2) }])
+        await expect(provedPlan(await sealed(), "f", quick(key))).rejects.toMatchObject({
+          diagnostics: [{ code: "state.key" }],
+        });
+    });
+
+    it("is refused with any byte changed, unless it is its layout alone", async () => {
+      const text = await sealed();
+      const intact = await provedPlan(text, "f", quick(rawKey));
+      for (let index = 0; index < text.length; index++) {
+        const other = `${text.slice(0, index)}${text[index] === "x" ? "y" : "x"}${text.slice(index + 1)}`;
+        await expect(provedPlan(other, "f", quick(rawKey)), `byte ${index}`).rejects.toBeInstanceOf(HostformError);
+        if (text[index] === " ") continue;
+        const blank = `${text.slice(0, index)} ${text.slice(index + 1)}`;
+        const read = await provedPlan(blank, "f", quick(rawKey)).catch((error: unknown) => {
+          expect(error).toBeInstanceOf(HostformError);
+        });
+        if (read !== undefined) expect([text[index], read]).toEqual(["\n", intact]);
+      }
+    });
+
+    it("is refused with anything else in it, and a checksum that is right: anyone can compute that", async () => {
+      const { form, version, checksum: _, key, proof, ...body } = JSON.parse(await sealed());
+      const forged = (over: object, head: object = { version, key, proof }) =>
+        JSON.stringify({ form, ...head, checksum: digest({ ...body, ...over }), ...body, ...over });
+      expect(await provedPlan(forged({}), "f", quick(rawKey))).toMatchObject({ origin });
+      const table: [what: string, text: string][] = [
+        ["another request", forged({ request: { ...request, guards: { maxOrders: 100 } } })],
+        ["another origin", forged({ origin: { ...origin, serial: 5 } })],
+        ["another plan", forged({ plan: { ...body.plan, changes: [] } })],
+        ["a member more", forged({ more: 1 })],
+        ["no proof", forged({}, { version, key })],
+        ["the earlier version", forged({}, { version: 1, key, proof })],
+        ["the earlier version, without a proof", forged({}, { version: 1 })],
+        [
+          "the proof of something else",
+          forged({}, { version, key, proof: (await quick(rawKey).fresh()).seal("", "x") }),
+        ],
+      ];
+      for (const [what, text] of table)
+        await expect(provedPlan(text, "f", quick(rawKey)), what).rejects.toMatchObject({
+          diagnostics: [{ code: "plan.saved" }],
+        });
+    });
   });
 
   it.each(["", "null", "[]", "1", '"x"', "{", '{"form":"hostform plan"}', '{"form":"hostform plan","version":1}'])(

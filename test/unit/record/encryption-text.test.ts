@@ -87,9 +87,24 @@ describe("a state in the clear", () => {
     expect([disk.text(path), await text.current(), text.warnings]).toEqual([next, undefined, []]);
   });
 
-  test("stays in the clear with a key, and the reader is told", async () => {
+  test("is refused with a key, and what takes its place is encrypted", async () => {
     const disk = new FakeDisk({ [path]: plain });
     const text = over(disk, quick(passphraseKey));
+    expect(await diagnosticOf(() => text.read())).toMatchObject({
+      code: "state.unencrypted",
+      summary: "HOSTFORM_STATE_PASSPHRASE is set, but the state is not encrypted",
+      fix: expect.stringMatching(
+        /restore it from a backup.*`hostform state encrypt`.*HOSTFORM_STATE_ALLOW_UNENCRYPTED=1/,
+      ),
+    });
+    expect(text.warnings).toEqual([]);
+    await text.write(next, allowed);
+    expect(disk.text(path)).toContain('"hostform_encryption"');
+  });
+
+  test("that is accepted stays in the clear with a key, and the reader is warned", async () => {
+    const disk = new FakeDisk({ [path]: plain });
+    const text = over(disk, quick(passphraseKey, { acceptsClear: true }));
     expect(await text.read()).toBe(plain);
     await text.write(next, allowed);
     expect([disk.text(path), await text.current()]).toEqual([next, undefined]);
@@ -98,14 +113,17 @@ describe("a state in the clear", () => {
         severity: "warning",
         code: "state.key",
         summary: "HOSTFORM_STATE_PASSPHRASE is set, but the state is not encrypted",
-        fix: "Encrypt it: `hostform state encrypt`. Or unset the variable.",
+        fix: "Encrypt it: `hostform state encrypt`. Then unset HOSTFORM_STATE_ALLOW_UNENCRYPTED.",
       },
     ]);
   });
 
   test("costs no derivation", async () => {
     const rounds = 2_000_000_000;
-    const text = over(new FakeDisk({ [path]: plain }), new Encryption({ key: passphraseKey, iterations: rounds }));
+    const text = over(
+      new FakeDisk({ [path]: plain }),
+      new Encryption({ key: passphraseKey, iterations: rounds, acceptsClear: true }),
+    );
     await text.read();
     expect(await text.current()).toBeUndefined();
   });

@@ -213,7 +213,8 @@ describe("a journal", () => {
       undefined,
     ],
   ])("that is sealed does not open: %s", async (_, open, diagnostic) => {
-    const sealing = { from: async (header: JsonObject) => ({ header, seal: () => "", open }) };
+    const from = async (header: JsonObject) => ({ header, seal: () => "", open });
+    const sealing = { from, checkClear: () => undefined };
     const reading = readJournal(textOf({ ...head, seal: { k: 1 } }, put), "x.journal", sealing);
     if (diagnostic) await expect(reading).rejects.toMatchObject({ diagnostics: [diagnostic] });
     else await expect(reading).rejects.toBeInstanceOf(RangeError);

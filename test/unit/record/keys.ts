@@ -1,4 +1,4 @@
-import { Encryption } from "../../../src/record/encryption.ts";
+import { Encryption, type EncryptionOptions } from "../../../src/record/encryption.ts";
 import type { StateKey } from "../../../src/record/state-key.ts";
 
 export const passphraseKey: StateKey = {
@@ -16,6 +16,6 @@ export function countingBytes(): (count: number) => Buffer {
 }
 
 /** Encryption that derives its key in no time. */
-export function quick(key: StateKey | undefined): Encryption {
-  return new Encryption({ key, iterations: 3, random: countingBytes() });
+export function quick(key: StateKey | undefined, more: Partial<EncryptionOptions> = {}): Encryption {
+  return new Encryption({ key, iterations: 3, random: countingBytes(), ...more });
 }

@@ -1,5 +1,6 @@
 import { fail, HostformError } from "../../../model/index.ts";
 import {
+  bytesOf,
   type Encryption,
   KEY_VARIABLES,
   NEW_KEY_VARIABLES,
@@ -19,7 +20,7 @@ export async function runStateRotateKey(invocation: Invocation): Promise<number>
   const old = stateEncryption(invocation).required();
   const encryption = stateEncryption(invocation, NEW_KEY_VARIABLES);
   const key = encryption.required();
-  if (same(old, key)) {
+  if (await same(old, key)) {
     fail("usage", `${key.variable} holds the ${key.from} that ${old.variable} holds`, { fix: "Set it to a new one." });
   }
   const { found, changed, backup } = await rotate(invocation, encryption);
@@ -29,18 +30,20 @@ export async function runStateRotateKey(invocation: Invocation): Promise<number>
     const already = changed ? "" : " already";
     const what = backup ? "The state and its backup are" : "The state is";
     invocation.io.out(`${what} encrypted with the new ${key.from}${already}.\n`);
-    const unset = old.from === key.from ? "" : ` and unset ${old.variable}`;
+    const variable = KEY_VARIABLES[key.variable === NEW_KEY_VARIABLES.command ? "command" : key.from];
+    const unset = variable === old.variable ? "" : ` and unset ${old.variable}`;
+    const value = variable === KEY_VARIABLES.command ? "the command that prints it" : "it";
     say(
       invocation,
-      `From now on, set ${KEY_VARIABLES[key.from]} to it${unset}. Copies made earlier still need the old ${old.from}.`,
+      `From now on, set ${variable} to ${value}${unset}. Copies made earlier still need the old ${old.from}.`,
     );
   }
   return 0;
 }
 
-function same(one: StateKey, other: StateKey): boolean {
+async function same(one: StateKey, other: StateKey): Promise<boolean> {
   return one.from === "key"
-    ? other.from === "key" && one.bytes.equals(other.bytes)
+    ? other.from === "key" && (await bytesOf(one)).equals(await bytesOf(other))
     : other.from === "passphrase" && one.passphrase === other.passphrase;
 }
 

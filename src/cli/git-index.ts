@@ -1,0 +1,90 @@
+import { readFileSync, statSync } from "node:fs";
+import path from "node:path";
+
+/** Of `git-index`'s header: "DIRC", version, count of entries. */
+const HEADER_BYTES = 12;
+/** Of each entry before its object name: times, device, inode, mode, owner and size. */
+const STAT_BYTES = 40;
+const EXTENDED = 0x4000;
+const NUL = 0;
+
+/**
+ * Which of some files git tracks, by the index of the repository that they lie in. No program is started: a repository can
+ * name one that git would run.
+ * @param folder absolute, links followed. @param names of files in it.
+ * @returns those that are tracked; none where there is no repository, or no index that can be read.
+ */
+export function trackedFiles(folder: string, names: readonly string[]): string[] {
+  const repository = repositoryOf(folder);
+  if (repository === undefined) return [];
+  try {
+    const inside = path.relative(repository.top, folder).split(path.sep).filter(Boolean);
+    const wanted = new Map(names.map((name) => [[...inside, name].join("/"), name]));
+    const index = readFileSync(path.join(repository.git, "index"));
+    return [...pathsIn(index, hashBytes(repository.git))].flatMap((entry) => wanted.get(entry) ?? []);
+  } catch {
+    return [];
+  }
+}
+
+/** The nearest folder with a `.git`, and the folder that its index is in: of a worktree it is elsewhere. */
+function repositoryOf(folder: string): { readonly top: string; readonly git: string } | undefined {
+  for (let top = folder; ; top = path.dirname(top)) {
+    const git = path.join(top, ".git");
+    const found = statSync(git, { throwIfNoEntry: false });
+    if (found?.isDirectory()) return { top, git };
+    if (found?.isFile()) {
+      const named = /^gitdir: (.+)$/m.exec(readFileSync(git, "utf8"))?.[1];
+      return named === undefined ? undefined : { top, git: path.resolve(top, named.trim()) };
+    }
+    if (path.dirname(top) === top) return undefined;
+  }
+}
+
+/** SHA-1 unless the repository says that it has SHA-256; a worktree has the settings of its repository. */
+function hashBytes(git: string): number {
+  const common = tryRead(path.join(git, "commondir"));
+  const config = tryRead(path.join(common === undefined ? git : path.resolve(git, common.trim()), "config")) ?? "";
+  return /^\s*objectformat\s*=\s*sha256\s*$/im.test(config) ? 32 : 20;
+}
+
+function tryRead(file: string): string | undefined {
+  return statSync(file, { throwIfNoEntry: false })?.isFile() ? readFileSync(file, "utf8") : undefined;
+}
+
+/** The paths of an index of version 2, 3 or 4 (`gitformat-index`). */
+function* pathsIn(index: Buffer, hash: number): Generator<string> {
+  const version = index.readUInt32BE(4);
+  if (index.toString("latin1", 0, 4) !== "DIRC" || version < 2 || version > 4) return;
+  let at = HEADER_BYTES;
+  let previous = "";
+  for (let left = index.readUInt32BE(8); left > 0; left--) {
+    const start = at;
+    const isExtended = (index.readUInt16BE(at + STAT_BYTES + hash) & EXTENDED) !== 0;
+    at += STAT_BYTES + hash + (isExtended ? 4 : 2);
+    let kept = 0;
+    if (version === 4) {
+      const removed = offsetAt(index, at);
+      at = removed.next;
+      kept = Buffer.byteLength(previous) - removed.value;
+    }
+    const end = index.indexOf(NUL, at);
+    if (end === -1) return;
+    previous = Buffer.concat([Buffer.from(previous).subarray(0, kept), index.subarray(at, end)]).toString("utf8");
+    yield previous;
+    // Entries of the earlier versions are padded with 1 to 8 NULs to a multiple of 8.
+    at = version === 4 ? end + 1 : start + Math.floor((end - start + 8) / 8) * 8;
+  }
+}
+
+/** A number of variable length, as packs have it for `OFS_DELTA`. */
+function offsetAt(index: Buffer, from: number): { readonly value: number; readonly next: number } {
+  let next = from;
+  let byte = index.readUInt8(next++);
+  let value = byte & 0x7f;
+  while ((byte & 0x80) !== 0) {
+    byte = index.readUInt8(next++);
+    value = (value + 1) * 128 + (byte & 0x7f);
+  }
+  return { value, next };
+}
