@@ -79,6 +79,26 @@ it("bring to the next job what a run left: a journal alone, both files, and no j
   expect(git("origin", "rev-list", "--count", "hosting-state").trim()).toBe("3");
 });
 
+it.each(["", "state 1"])(
+  "start from no local state: what a pull request brought along is gone (on the branch: %j)",
+  (kept) => {
+    if (kept !== "") {
+      writeFileSync(job("before")(STATE), kept);
+      script("before", "ci/keep-state.sh");
+    }
+    git(".", "clone", "--quiet", "--depth=1", `file://${base}/origin`, "request");
+    const file = (name: string) => path.join(base, "request", name);
+    for (const name of [STATE, JOURNAL, `${STATE}.backup`]) writeFileSync(file(name), "forged");
+    script("request", "ci/fetch-state.sh");
+    expect([STATE, JOURNAL, `${STATE}.backup`].map((name) => existsSync(file(name)))).toEqual([
+      kept !== "",
+      false,
+      false,
+    ]);
+    if (kept !== "") expect(readFileSync(file(STATE), "utf8")).toBe(kept);
+  },
+);
+
 it("keep nothing where a run left nothing", () => {
   job("only");
   script("only", "ci/keep-state.sh");

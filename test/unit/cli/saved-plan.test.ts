@@ -11,7 +11,7 @@ import {
 } from "../../../src/cli/saved-plan.ts";
 import { type Change, HostformError, type JsonObject, type Plan } from "../../../src/model/index.ts";
 import fc from "../../support/fc.ts";
-import { passphraseKey, quick, rawKey } from "../record/keys.ts";
+import { keyOf, passphraseKey, quick, rawKey } from "../record/keys.ts";
 import { change, drift, order, plan, reason, update } from "../report/builders.ts";
 
 const origin: Origin = {
@@ -128,7 +128,7 @@ describe("the file of a saved plan", () => {
       expect((await provedPlan(await sealed(), "f", quick(rawKey))).plan).toEqual(json(of.plan));
       const passphrase = encodeSavedPlan(of, none, await quick(passphraseKey).fresh());
       expect((await provedPlan(passphrase, "f", quick(passphraseKey))).request).toEqual(request);
-      const changed = quick({ ...rawKey, bytes: Buffer.alloc(32, 2) }, { old: async () => [rawKey] });
+      const changed = quick(keyOf(2), { old: async () => [rawKey] });
       expect((await provedPlan(await sealed(), "f", changed)).plan).toEqual(json(of.plan));
     });
 
@@ -137,7 +137,7 @@ describe("the file of a saved plan", () => {
       expect(await provedPlan(clear, "f", quick(undefined))).toEqual(decodeSavedPlan(clear, "f"));
       await expect(provedPlan(clear, "f", quick(rawKey))).rejects.toThrow("f is not signed with the key of the state");
       await expect(provedPlan(clear, "f", quick(rawKey, { acceptsClear: true }))).rejects.toThrow("is not signed");
-      for (const key of [undefined, passphraseKey, { ...rawKey, bytes: Buffer.alloc(32, 2) }])
+      for (const key of [undefined, passphraseKey, keyOf(2)])
         await expect(provedPlan(await sealed(), "f", quick(key))).rejects.toMatchObject({
           diagnostics: [{ code: "state.key" }],
         });

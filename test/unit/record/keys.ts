@@ -7,7 +7,14 @@ export const passphraseKey: StateKey = {
   passphrase: "correct horse battery staple",
 };
 
-export const rawKey: StateKey = { from: "key", variable: "HOSTFORM_STATE_KEY", bytes: Buffer.alloc(32, 1) };
+/** A key of 32 times this byte. */
+export const keyOf = (byte: number): StateKey => ({
+  from: "key",
+  variable: "HOSTFORM_STATE_KEY",
+  bytes: Buffer.alloc(32, byte),
+});
+
+export const rawKey = keyOf(1);
 
 /** Bytes that are never the same twice, and the same in each run. */
 export function countingBytes(): (count: number) => Buffer {

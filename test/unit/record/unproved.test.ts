@@ -5,7 +5,7 @@ import { CHAIN_START, chainLine, readChain } from "../../../src/record/journal/c
 import { countingUuids, diagnosticOf, resource } from "./builders.ts";
 import { FakeDisk } from "./fake-disk.ts";
 import { backupPath, idsOf, journalPath, placeOn, statePath } from "./journal-harness.ts";
-import { passphraseKey, quick, rawKey } from "./keys.ts";
+import { keyOf, passphraseKey, quick, rawKey } from "./keys.ts";
 import { FORMER_JOURNAL, FORMER_STATE } from "./sealed-files-of-0808e87.ts";
 
 const [A, B, C] = ["hosting_service.a", "hosting_service.b", "hosting_service.c"];
@@ -186,7 +186,7 @@ describe("whoever knows the form and not the key", () => {
 });
 
 describe("keys of before", () => {
-  const other = { ...rawKey, bytes: Buffer.alloc(32, 2) };
+  const other = keyOf(2);
 
   it("open state and journal; what is written from then on has the present key", async () => {
     for (const old of [rawKey, passphraseKey]) {
@@ -215,7 +215,7 @@ describe("keys of before", () => {
   });
 
   it("are none of an unknown key: the message is about the present one", async () => {
-    const { state } = await filesOf(quick({ ...rawKey, bytes: Buffer.alloc(32, 3) }));
+    const { state } = await filesOf(quick(keyOf(3)));
     const problem = await diagnosticOf(() => idsWith(on(state), quick(other, { old: async () => [rawKey] })));
     expect(problem).toMatchObject({ code: "state.key", summary: expect.stringContaining("HOSTFORM_STATE_KEY is not") });
   });

@@ -17,7 +17,7 @@ export async function runStateDecrypt(invocation: Invocation): Promise<number> {
     // Not kept back by --quiet: this is what the command is about.
     invocation.io.err(warning(secrets));
     if (key !== undefined)
-      invocation.io.err(`Unset ${key.variable}, or each run will say that the state is not encrypted.\n`);
+      invocation.io.err(`Unset ${key.variable}: with it, a state that is not encrypted is refused.\n`);
   }
   return 0;
 }
