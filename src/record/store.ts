@@ -87,11 +87,13 @@ export function createStateStore(
 ): StateStore {
   return {
     open: async ({ write, ...request }) => {
-      if (write) await encryption.ready();
       const at = sealPlace(await place(request.signal), encryption);
       const lock = write ? await at.lock.acquire(request) : undefined;
       try {
-        if (lock !== undefined) await at.text.sweep();
+        if (lock !== undefined) {
+          await encryption.ready();
+          await at.text.sweep();
+        }
         const { base, durable, recovered, spent, ...found } = await openDocuments(at);
         if (lock !== undefined && spent) await removeSpent(at, lock);
         const { text, journal, whole, sealing } = at;

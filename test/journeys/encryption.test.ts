@@ -226,6 +226,7 @@ describe("a state in the clear, with a key", () => {
       expect(ran.err).toContain("hostform state encrypt");
     }
     expect([project.sent(), disk(project)]).toEqual([[], before]);
+    expect((await project.run("force-unlock")).out).toBe("Nothing holds the state.\n");
     expect((await project.run("state", "encrypt")).code).toBe(0);
     await project.expectNoChanges();
   });

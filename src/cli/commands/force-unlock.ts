@@ -3,6 +3,7 @@ import { escapeLine } from "../../report/index.ts";
 import { type Invocation, printJson, say } from "../io.ts";
 import { stateStore } from "../project.ts";
 
+const OF_THE_STATE = ["state.unreadable", "state.newer", "state.foreign", "state.unencrypted"];
 const FENCED = "If its holder still runs, its next write is refused.";
 const NOT_FENCED =
   "If its holder still runs: hostform does not write over a state that another run has changed since, and the server may refuse a lock that was freed. Another program may write over it; end it first.";
@@ -52,8 +53,7 @@ async function whoHolds(invocation: Invocation): Promise<string | undefined> {
     const [first] = error.diagnostics;
     if (first?.code === "state.locked") return first.detail ?? first.summary;
     // The lock was taken and freed again: what is wrong is the state itself.
-    if (first?.code === "state.unreadable" || first?.code === "state.newer" || first?.code === "state.foreign")
-      return undefined;
+    if (first !== undefined && OF_THE_STATE.includes(first.code)) return undefined;
     throw error;
   }
 }

@@ -146,6 +146,13 @@ describe("whoever knows the form and not the key", () => {
       }
   });
 
+  it("changes no byte of a journal without mending its checksums either; the last line break alone is what a crash leaves", async () => {
+    const { state, journal } = await filesOf(quick(rawKey));
+    for (let index = 0; index < journal.length - 1; index++)
+      expect(await outcome(on(state, changedAt(journal, index))), `byte ${index}`).toMatch(/^state\./);
+    expect(await outcome(on(state, journal.replace(/\n$/, "x")))).toEqual({ [A]: "1", [B]: `id of ${B}` });
+  });
+
   it("puts together no journal from the lines of others, and none of the earlier form", async () => {
     let nonces = 255;
     const another = quick(rawKey, { random: (count) => Buffer.alloc(count, nonces--) });
