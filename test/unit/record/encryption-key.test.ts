@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { HostformError } from "../../../src/model/index.ts";
-import { KEY_VARIABLES, NEW_KEY_VARIABLES, readStateKey } from "../../../src/record/state-key.ts";
+import { KEY_VARIABLES, NEW_KEY_VARIABLES, readOldKeys, readStateKey } from "../../../src/record/state-key.ts";
 import { fc } from "../../support/fc.ts";
 import { diagnosticOf } from "./builders.ts";
 
@@ -48,6 +48,64 @@ describe("the key in the environment", () => {
   test("is looked for under other names when it is the new one", () => {
     const env = { HOSTFORM_STATE_PASSPHRASE: passphrase, HOSTFORM_STATE_NEW_KEY: bytes.toString("hex") };
     expect(readStateKey(env, NEW_KEY_VARIABLES)).toMatchObject({ from: "key", variable: "HOSTFORM_STATE_NEW_KEY" });
+  });
+});
+
+describe("a key that a command prints", () => {
+  const printing = (text: string) => {
+    const asked: string[] = [];
+    const run = async (command: string, variable: string) => {
+      asked.push(`${variable}: ${command}`);
+      return text;
+    };
+    return { asked, run };
+  };
+
+  test("is asked for when it is needed, and once", async () => {
+    const { asked, run } = printing(`${bytes.toString("base64")}\n`);
+    const key = readStateKey({ HOSTFORM_STATE_KEY_COMMAND: "kms" }, KEY_VARIABLES, run);
+    if (key?.from !== "key" || typeof key.bytes !== "function") throw new Error("no command");
+    expect(asked).toEqual([]);
+    expect([await key.bytes(), await key.bytes()]).toEqual([bytes, bytes]);
+    expect(asked).toEqual(["HOSTFORM_STATE_KEY_COMMAND: kms"]);
+  });
+
+  test.each(["HOSTFORM_STATE_KEY", "HOSTFORM_STATE_PASSPHRASE"])("does not go with %s", async (other) => {
+    const env = { HOSTFORM_STATE_KEY_COMMAND: "kms", [other]: passphrase };
+    const problem = await diagnosticOf(() => readStateKey(env, KEY_VARIABLES, printing("").run));
+    expect(problem).toMatchObject({ code: "state.key", summary: expect.stringMatching(/^Both .* are set$/) });
+  });
+});
+
+describe("keys of before", () => {
+  const hex = bytes.toString("hex");
+  const current = readStateKey({ HOSTFORM_STATE_KEY: hex }, KEY_VARIABLES);
+  const run = async () => `${"0".repeat(64)}\r\n\n${hex}\n`;
+
+  test("are one on each line, of every sort at once", async () => {
+    const env = {
+      HOSTFORM_STATE_OLD_KEY: hex,
+      HOSTFORM_STATE_OLD_KEY_COMMAND: "kms",
+      HOSTFORM_STATE_OLD_PASSPHRASE: `${passphrase}\n${passphrase} 2\n`,
+    };
+    expect(await readOldKeys(env, current, run)).toEqual([
+      { from: "key", variable: "HOSTFORM_STATE_OLD_KEY", bytes },
+      { from: "key", variable: "HOSTFORM_STATE_OLD_KEY_COMMAND", bytes: Buffer.alloc(32) },
+      { from: "key", variable: "HOSTFORM_STATE_OLD_KEY_COMMAND", bytes },
+      { from: "passphrase", variable: "HOSTFORM_STATE_OLD_PASSPHRASE", passphrase },
+      { from: "passphrase", variable: "HOSTFORM_STATE_OLD_PASSPHRASE", passphrase: `${passphrase} 2` },
+    ]);
+    expect(await readOldKeys({ HOSTFORM_STATE_KEY: hex }, current, run)).toEqual([]);
+  });
+
+  test.each<[string, Record<string, string>, typeof current, RegExp]>([
+    ["empty", { HOSTFORM_STATE_OLD_KEY: " \n" }, current, /is set, but empty/],
+    ["too short", { HOSTFORM_STATE_OLD_PASSPHRASE: `${passphrase}\nshort` }, current, /is too short/],
+    ["from a command that is empty", { HOSTFORM_STATE_OLD_KEY_COMMAND: "" }, current, /is set, but empty/],
+    ["all that there is", { HOSTFORM_STATE_OLD_KEY: hex }, undefined, /no key to encrypt with/],
+  ])("are refused when one is %s", async (_, env, key, summary) => {
+    const problem = await diagnosticOf(() => readOldKeys(env, key, run));
+    expect(problem).toMatchObject({ code: "state.key", summary: expect.stringMatching(summary) });
   });
 });
 
