@@ -1,15 +1,23 @@
+import { breakCommands, isCiLog } from "../model/index.ts";
 import { escapeOutput } from "../report/index.ts";
+import { LogLines } from "./ci-log.ts";
 import type { GuardedIo, Io } from "./io.ts";
 import { Redaction } from "./redaction.ts";
 
 /** Puts the guard before the streams. */
 export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
-  const out = guarded((text) => io.out(text), redaction);
-  const err = guarded((text) => io.err(text), redaction);
+  const [outLines, errLines] = [
+    new LogLines((text) => io.out(text), io.env),
+    new LogLines((text) => io.err(text), io.env),
+  ];
+  const out = guarded(outLines, redaction);
+  const err = guarded(errLines, redaction);
+  if (io.errIsRunner) redaction.onLearn((secret) => errLines.mask(secret));
   let isInterrupted = false;
   const flush = () => {
     out.flush();
     err.flush();
+    errLines.end();
   };
   return {
     ...io,
@@ -18,7 +26,8 @@ export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
     err: err.write,
     ask(question, signal) {
       flush();
-      return io.ask(escapeOutput(redaction.redact(question)), signal);
+      const safe = escapeOutput(redaction.redact(question));
+      return io.ask(isCiLog(io.env) ? breakCommands(safe) : safe, signal);
     },
     run(command, args, env) {
       flush();
@@ -37,8 +46,9 @@ export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
     },
     reveal(text) {
       out.flush();
-      io.out(text);
+      outLines.write(text);
     },
+    breaks: (text) => isCiLog(io.env) && breakCommands(text) !== text,
     rewind(lines) {
       err.flush();
       io.err(`\u001b[${lines}A\u001b[J`);
@@ -48,11 +58,9 @@ export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
 }
 
 /** One stream: what may be the beginning of a secret waits for the next write. */
-function guarded(write: (text: string) => void, redaction: Redaction) {
+function guarded(lines: LogLines, redaction: Redaction) {
   let waiting = "";
-  const pass = (text: string) => {
-    if (text !== "") write(escapeOutput(redaction.redact(text)));
-  };
+  const pass = (text: string) => lines.write(escapeOutput(redaction.redact(text)));
   return {
     write(text: string): void {
       const all = waiting + text;

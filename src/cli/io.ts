@@ -15,6 +15,8 @@ export interface Io {
   err(text: string): void;
   readonly outIsTerminal: boolean;
   readonly errIsTerminal: boolean;
+  /** Whether the runner of GitHub Actions reads standard error itself: it can be given secrets to hide there. */
+  readonly errIsRunner: boolean;
   readonly columns: number | undefined;
   /**
    * A line typed by the user; undefined at the end of input or when nobody is there to type.
@@ -65,7 +67,7 @@ export interface ShellOptions {
 
 /**
  * The outside of a command as commands get it (`guarded-io.ts` makes it). Everything that they write passes through it, so
- * that nothing can get past: known secrets are hidden, and what would act on a terminal is shown.
+ * that nothing can get past: known secrets are hidden, and what would act on a terminal or on the agent of a CI is shown.
  */
 export interface GuardedIo extends Io {
   /** The secrets of this run. Whoever learns one announces it here, before anything is written. */
@@ -75,6 +77,8 @@ export interface GuardedIo extends Io {
    * `state show --reveal`, `password`, `sso`, `sandbox`). A test holds the list of them.
    */
   reveal(text: string): void;
+  /** Whether `reveal` has to change a text, since an agent of a CI would act on it. */
+  breaks(text: string): boolean;
   /** Goes up so many lines on the terminal of standard error, and clears what follows. */
   rewind(lines: number): void;
   /** Whether Ctrl-C was pressed while somebody listened: a run that begins after that (another look, another stack) ends. */

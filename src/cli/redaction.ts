@@ -35,12 +35,20 @@ export class Redaction {
   /** Secrets of which white space and backslashes are so great a part that the pass does not see them. */
   readonly #sparse: RegExp[] = [];
   #longest = 0;
+  #announce: ((secret: string) => void) | undefined;
+
+  /** Calls back with each secret, once: those that are known, and each that is learned later. */
+  onLearn(callback: (secret: string) => void): void {
+    this.#announce = callback;
+    for (const secret of this.#known) callback(secret);
+  }
 
   /** Announces secrets; from now on they are hidden. What is not a text, or too short, is passed over. */
   learn(...values: readonly unknown[]): void {
     for (const value of values) {
       if (typeof value !== "string" || value.length < SHORTEST_SECRET || this.#known.has(value)) continue;
       this.#known.add(value);
+      this.#announce?.(value);
       for (const form of formsOf(value)) this.#add(form);
       if (bare(value).length < SHORTEST_SECRET && value.trim() !== "") this.#sparse.push(sparsePattern(value));
       // Whoever prints the lines of a key one by one prints the key.

@@ -4,6 +4,7 @@ import type { ReadStream } from "node:tty";
 import { errnoOf, HostformError, systemClock } from "../model/index.ts";
 import { captureCommand } from "../record/index.ts";
 import { browse, runCommand, runShell } from "./child-process.ts";
+import { runnerReadsErrors } from "./ci-log.ts";
 import type { Io } from "./io.ts";
 
 /** The real streams, environment and signals of this process. */
@@ -28,6 +29,7 @@ export function systemIo(): Io {
     err: (chunk) => void stderr.write(chunk),
     outIsTerminal: stdout.isTTY === true,
     errIsTerminal: stderr.isTTY === true,
+    errIsRunner: runnerReadsErrors(process.env),
     columns: stdout.isTTY ? stdout.columns : stderr.isTTY ? stderr.columns : undefined,
     exit: (code) => process.exit(code),
     ask: async (question, signal) => {

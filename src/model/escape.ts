@@ -36,3 +36,32 @@ export function quote(text: string): string {
 export function inQuotes(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
+
+/** Set by GitHub Actions (Gitea's and Forgejo's too), Azure Pipelines and TeamCity, whose agents act on what a log says. */
+const AGENTS = ["GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"] as const;
+
+/** Whether an agent of a CI reads what a command writes, and takes some of it as commands. */
+export function isCiLog(env: Readonly<Record<string, string | undefined>>): boolean {
+  return AGENTS.some((name) => Boolean(env[name]));
+}
+
+/**
+ * What the agent of a CI acts on when it reads a line of a log: `##[` (GitHub), `##vso[` (Azure) and `##teamcity[` wherever
+ * they stand, `::` (GitHub) behind white space and colours. Agents compare texts as a language does, so that characters
+ * which weigh nothing may stand in between.
+ */
+const WEIGHTLESS = String.raw`\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}\x00-\x08\x0e-\x1f\x7f-\x9f`;
+const COLOUR = String.raw`\x1b\[[\d;]*m`;
+const COMMAND = new RegExp(
+  String.raw`(#[${WEIGHTLESS}]*#[a-z${WEIGHTLESS}]{0,40})(\[)|^((?:${COLOUR}|(?!\n)[\s${WEIGHTLESS}])*:[${WEIGHTLESS}]*)(:)`,
+  "gimu",
+);
+
+/**
+ * A text that no agent of a CI acts on, whatever stands in it: the last character of what begins a command is shown as
+ * `\u005b` or `\u003a`, which means the same within JSON and HCL.
+ * @param shown how that character is shown.
+ */
+export function breakCommands(text: string, shown: (character: string) => string = visible): string {
+  return text.replace(COMMAND, (_, hash, bracket, space, colon) => `${hash ?? space}${shown(bracket ?? colon)}`);
+}

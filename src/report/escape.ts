@@ -1,4 +1,4 @@
-import { escapeLine, escapeText, UNSAFE_EXCEPT_BREAKS, visible } from "../model/index.ts";
+import { breakCommands, escapeLine, escapeText, UNSAFE_EXCEPT_BREAKS, visible } from "../model/index.ts";
 import { COLOURS } from "./style.ts";
 
 export { escapeLine, escapeText, quote } from "../model/index.ts";
@@ -58,6 +58,14 @@ export function escapeMarkdown(text: string): string {
   // One space on both sides is taken off again; without it a tick at an end would belong to the fence.
   const room = /^[` ]|[` ]$/.test(line) ? " " : "";
   return `${ticks}${room}${line}${room}${ticks}`;
+}
+
+/**
+ * A document in Markdown that no agent of a CI acts on when a job prints it: a comment is made in one job and shown in
+ * another. The backslash that breaks a command hides no secret from those who look for it later.
+ */
+export function breakMarkdown(text: string): string {
+  return breakCommands(text, (character) => `\\${character}`);
 }
 
 /** Text of several lines as a fenced block of Markdown, which nothing in it can close. Ends with a newline. */

@@ -1,6 +1,6 @@
 import type { Plan } from "../model/index.ts";
 import { formatNumber } from "./duration.ts";
-import { escapeMarkdown, fenceMarkdown } from "./escape.ts";
+import { breakMarkdown, escapeMarkdown, fenceMarkdown } from "./escape.ts";
 import { type PlanDocument, type PlanDocumentOptions, planDocument, signOf } from "./plan-document.ts";
 
 export interface PlanMarkdownOptions extends PlanDocumentOptions {
@@ -42,7 +42,7 @@ function assemble(plan: Plan, document: PlanDocument, told: number, shown: numbe
   const body = blocks.slice(0, shown).map(diffOf).join("\n");
   const heading =
     changes === 0 ? "Details" : `The plan: ${formatNumber(changes)} ${changes === 1 ? "change" : "changes"}`;
-  return [
+  const lines = [
     `<!-- hostform plan: ${encodeURIComponent(plan.project.toWellFormed())} -->`,
     `### hostform plan: ${escapeMarkdown(plan.project)}\n`,
     `**${summary}**\n`,
@@ -55,7 +55,8 @@ function assemble(plan: Plan, document: PlanDocument, told: number, shown: numbe
       ? []
       : [`<details><summary>${heading}</summary>\n`, `${fenceMarkdown(body, "diff")}\n</details>\n`]),
     ...more(blocks.length - shown, "part", "of the plan"),
-  ].join("\n");
+  ];
+  return breakMarkdown(lines.join("\n"));
 }
 
 function more(count: number, noun: string, of = ""): string[] {

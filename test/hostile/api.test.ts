@@ -5,7 +5,7 @@ import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { LONG } from "../reliability/support/long.ts";
 import fc from "../support/fc.ts";
-import { markup } from "../unit/report/hostile.ts";
+import { markup, COMMANDS as OF_AGENTS } from "../unit/report/hostile.ts";
 import { answer, folder } from "./support.ts";
 
 const TOKEN = "canary-token-0123456789";
@@ -276,6 +276,8 @@ function worldOf(text: string, round: () => number): Answering {
 describe("hostile texts go through everything", () => {
   const texts = [
     EVIL,
+    OF_AGENTS.join(" "),
+    `::set-env name=A::x\n${OF_AGENTS.join("\n")}`,
     ...fc.sample(
       markup.filter((text) => text.trim() !== ""),
       { numRuns: 12, seed: 7 },
@@ -297,7 +299,7 @@ describe("hostile texts go through everything", () => {
           services: { www, own: { ...www, import: undefined, domain: "own.example" } },
         }),
       );
-      const env = { HOSTING_BASE_URL: url, HOSTING_TOKEN: TOKEN };
+      const env = { HOSTING_BASE_URL: url, HOSTING_TOKEN: TOKEN, GITHUB_ACTIONS: "true" };
       const plans = [["plan"], ["plan", "--json"], ["plan", "--format", "markdown"], ["plan", "--format", "html"]];
       const all: string[] = [];
       const say = async (...args: string[]) => all.push((await answer(dir, args, env, JSON.stringify(text))).text);

@@ -6,7 +6,7 @@ import { afterAll, afterEach, expect } from "vitest";
 import { runCli } from "../../src/cli/cli.ts";
 import { testClock } from "../support/clock.ts";
 import { fakeIo } from "../support/io.ts";
-import { dangerous } from "../unit/report/hostile.ts";
+import { dangerous, liveCommands } from "../unit/report/hostile.ts";
 
 /**
  * Longer than any answer takes on a busy machine, far shorter than what grows with the square of the input. On an idle
@@ -47,7 +47,7 @@ export interface Answer {
 
 /**
  * Runs a command and holds it to what every command owes: it ends, with 0 or 1, in time; nothing that it prints acts on a
- * terminal; a failure is explained, not a stack trace or a defect; with `--json` standard output is JSON; objects of
+ * terminal, nor on the agent of a CI where it runs in one (in Markdown anywhere); a failure is explained, not a stack trace or a defect; with `--json` standard output is JSON; objects of
  * this process are as they were.
  */
 export async function answer(
@@ -66,6 +66,7 @@ export async function answer(
   expect(ms, "the answer took too long").toBeLessThan(PATIENCE_MS);
   expect([0, 1], text.slice(0, 2000)).toContain(code);
   expect(dangerous(text, "\n\t"), "nothing acts on a terminal").toEqual([]);
+  if (env.GITHUB_ACTIONS || args.includes("markdown")) expect(liveCommands(text), "nothing acts on a CI").toEqual([]);
   expect(text, "no stack trace").not.toMatch(/^\s+at .+:\d+:\d+/m);
   expect(text, "no defect").not.toMatch(/\[internal\]|"internal"|not foreseen/);
   expect(text, "nothing half-said").not.toMatch(/\[object Object\]/);

@@ -212,6 +212,7 @@ export class Host implements AsyncDisposable {
       err: (part) => void text.push(part),
       outIsTerminal: false,
       errIsTerminal: false,
+      errIsRunner: false,
       columns: undefined,
       ask: async () => undefined,
       readInput: async () => "",

@@ -7,6 +7,8 @@ export interface FakeIoParts {
   readonly cwd?: string;
   readonly clock?: Clock;
   readonly terminal?: boolean;
+  /** Whether a runner of GitHub Actions reads standard error. */
+  readonly runner?: boolean;
   readonly columns?: number;
   /** What the user types, one line for each question. */
   readonly answers?: readonly string[];
@@ -59,6 +61,7 @@ export function fakeIo(parts: FakeIoParts = {}): FakeIo {
     },
     outIsTerminal: parts.terminal ?? false,
     errIsTerminal: parts.terminal ?? false,
+    errIsRunner: parts.runner ?? false,
     columns: parts.columns,
     ask: async (question) => {
       questions.push(question);

@@ -282,6 +282,7 @@ export class Project {
       err: (text) => void err.push(text),
       outIsTerminal: false,
       errIsTerminal: false,
+      errIsRunner: false,
       columns: undefined,
       ask: async (question) => this.answer(question),
       readInput: async () => "",

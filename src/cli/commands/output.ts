@@ -65,8 +65,17 @@ async function show(
   const { value, type } = output;
   if (options.json) revealJson(invocation, value);
   else if (!raw) io.reveal(`${renderOutputValue(value, type)}\n`);
-  // A pipe gets it as it is; a terminal could be steered by what it holds.
-  else io.reveal(io.outIsTerminal ? escapeText(rawText(name, value)) : rawText(name, value));
+  else io.reveal(io.outIsTerminal ? escapeText(rawText(name, value)) : asItIs(invocation, name, value));
+}
+
+/** A pipe gets it as it is. The log of a CI would act on some texts, and a text that was changed is not the one asked for. */
+function asItIs({ io }: Invocation, name: string, value: Json): string {
+  const text = rawText(name, value);
+  if (!io.breaks(text)) return text;
+  return fail("state.output", `The output ${name} holds what the agent of a CI takes as a command`, {
+    detail: "`##[`, `##vso[`, or `::` at the beginning of a line. Printed as it is, it could act on this job.",
+    fix: `Use \`hostform output --json ${name}\`, which means the same.`,
+  });
 }
 
 function rawText(name: string, value: Json): string {

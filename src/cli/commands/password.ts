@@ -50,6 +50,7 @@ export async function runPassword(invocation: Invocation, flags: PasswordFlags, 
     // A pipe gets it as it is; a terminal could be steered by what it holds.
     else io.reveal(`${io.outIsTerminal ? escapeLine(password) : password}\n`);
     say(invocation, `The API has set this password for service ${id}. It is shown this once.`);
+    if (!options.json && io.breaks(password)) say(invocation, "In it, \\u005b stands for [ and \\u003a for a colon.");
   }
   say(invocation, "A password_version in the declaration is not touched: apply sets a password when it changes.");
   return 0;

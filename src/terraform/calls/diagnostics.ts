@@ -1,11 +1,13 @@
 import { create } from "@bufbuild/protobuf";
 import {
   type AttributePath,
+  breakCommands,
   type Diagnostic,
   escapeLine,
   escapeText,
   HostformError,
   IN_DOUBT,
+  isCiLog,
   type JsonObject,
 } from "../../model/index.ts";
 import { inConfigurationWords } from "../resource/advice.ts";
@@ -18,13 +20,17 @@ import {
   Diagnostic_Severity as Severity,
 } from "../wire/tfplugin6.gen.ts";
 
-/** This front's one translator of what people should know: summary, then detail and what to do, at the attribute. */
-export function toDiagnostics(diagnostics: readonly Diagnostic[]): Message[] {
+/**
+ * This front's one translator of what people should know: summary, then detail and what to do, at the attribute. Terraform
+ * prints it as it is: where that is the log of a CI, it holds no command of its agent.
+ */
+export function toDiagnostics(diagnostics: readonly Diagnostic[], env = process.env): Message[] {
+  const inLog = (text: string) => (isCiLog(env) ? breakCommands(text) : text);
   return diagnostics.map(inConfigurationWords).map(({ severity, summary, detail, fix, attribute }) =>
     create(DiagnosticSchema, {
       severity: severity === "error" ? Severity.ERROR : Severity.WARNING,
-      summary: escapeLine(summary),
-      detail: escapeText([detail, fix].filter((part) => part !== undefined && part !== "").join("\n\n")),
+      summary: inLog(escapeLine(summary)),
+      detail: inLog(escapeText([detail, fix].filter((part) => part !== undefined && part !== "").join("\n\n"))),
       ...(attribute !== undefined && attribute.length > 0 && { attribute: toPath(attribute) }),
     }),
   );

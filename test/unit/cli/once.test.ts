@@ -91,6 +91,20 @@ describe("password", () => {
     expect(stderr).toContain("was reset, but the answer does not hold the new one");
   });
 
+  it("is readable where the agent of a CI would act on it: what was changed in it is said", async () => {
+    const made = await withVps();
+    const body = '{"data":{"id":1,"product_type":"vps","password":"::p##[w"}}';
+    const env = {
+      HOSTING_BASE_URL: await answering(200, "application/json", body),
+      HOSTING_TOKEN: made.sandbox.tokens.agency,
+      GITHUB_ACTIONS: "true",
+    };
+    const { stdout, stderr } = await made.run(["password", "1"], { env });
+    expect(stdout).toBe(":\\u003ap##\\u005bw\n");
+    expect(stderr).toContain("\\u005b stands for [ and \\u003a for a colon");
+    expect((await made.run(["password", "1", "--json"], { env })).json().password).toBe("::p##[w");
+  });
+
   it("asks for a decision when the product type is not known", async () => {
     const made = await withVps();
     made.sandbox.control.change("services", Number(made.vps), { product_type: "mainframe" as never });

@@ -15,7 +15,7 @@ const RECORDED: Record<string, OutputState> = {
 };
 
 /** Runs the command where these outputs are recorded. */
-async function output(args: readonly string[], outputs = RECORDED, terminal = false): Promise<Ran> {
+async function output(args: readonly string[], outputs = RECORDED, terminal = false, env = {}): Promise<Ran> {
   const dir = await folder();
   const open = await createFileStore({ path: `${dir}/hosting.tfstate` }).open({
     write: true,
@@ -24,7 +24,7 @@ async function output(args: readonly string[], outputs = RECORDED, terminal = fa
   });
   await open.setOutputs(new Map(Object.entries(outputs)));
   await open.close();
-  return runIn(dir, ["output", ...args], { terminal });
+  return runIn(dir, ["output", ...args], { terminal, env });
 }
 
 describe("output", () => {
@@ -64,6 +64,21 @@ site_id = "1001"
     expect((await output(["--raw", "note"], RECORDED, true)).stdout).toBe("\\u001b[2Jtwo\nlines");
     expect((await output(["note"], RECORDED, true)).stdout).not.toContain("\u001b[2J");
     expect((await output(["--json"])).stdout).not.toContain("\u001b");
+  });
+
+  it("is not printed as it is where the agent of a CI would act on it, and means the same as JSON", async () => {
+    const recorded = {
+      ...RECORDED,
+      command: { value: "::set-env name=A::b", type: "string" as const, sensitive: false },
+    };
+    const [raw, json] = [
+      await output(["--raw", "command"], recorded, false, { TF_BUILD: "True" }),
+      await output(["--json", "command"], recorded, false, { TF_BUILD: "True" }),
+    ];
+    expect(raw).toMatchObject({ code: 1, stdout: "" });
+    expect(raw.stderr).toContain("hostform output --json command");
+    expect(json.json()).toBe("::set-env name=A::b");
+    expect((await output(["--raw", "command"], recorded)).stdout).toBe("::set-env name=A::b");
   });
 
   it("prints all as JSON in Terraform's form, with the values of the sensitive ones", async () => {

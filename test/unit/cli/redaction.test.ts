@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { guardIo } from "../../../src/cli/guarded-io.ts";
 import { Redaction, SECRET_MARK } from "../../../src/cli/redaction.ts";
+import { breakMarkdown } from "../../../src/report/escape.ts";
 import { escapeHtml, jsonText, renderDiagnostics } from "../../../src/report/index.ts";
 import fc from "../../support/fc.ts";
 import { fakeIo } from "../../support/io.ts";
@@ -17,7 +18,7 @@ const secrets = fc
   .oneof(
     fc.stringMatching(/^[a-z0-9]{6,40}$/),
     fc.base64String({ minLength: 8, maxLength: 60 }),
-    fc.string({ unit: fc.constantFrom(...Array.from("aZ9 \"'\\/<>&%+=?:;@#`${}é💶")), minLength: 6, maxLength: 24 }),
+    fc.string({ unit: fc.constantFrom(...Array.from("aZ9 \"'\\/<>&%+=?:;@#[`${}é💶")), minLength: 6, maxLength: 24 }),
     fc.string({ unit: "binary", minLength: 6, maxLength: 24 }),
   )
   .filter((secret) => secret.length >= 6 && secret.trim() !== "" && !secret.includes("\n"));
@@ -32,6 +33,7 @@ const WAYS: readonly (readonly [name: string, way: (secret: string) => string])[
   ["in JSON within JSON", (secret) => inner(inner(secret))],
   ["in JSON that is safe on a terminal", (secret) => jsonText(secret).slice(1, -1)],
   ["in HTML", escapeHtml],
+  ["in a comment in Markdown", breakMarkdown],
   ["URL-encoded", (secret) => encodeURIComponent(secret.toWellFormed())],
   ["as a query", (secret) => new URLSearchParams({ s: secret.toWellFormed() }).toString().slice(2)],
 ];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ApplyEvent } from "../../../src/model/index.ts";
+import { type ApplyEvent, breakCommands } from "../../../src/model/index.ts";
 import {
   advanceStatus,
   escapeLine,
@@ -12,13 +12,14 @@ import {
   renderListing,
   renderOutcome,
   renderPlan,
+  renderPlanMarkdown,
   renderStatus,
   requestEventLine,
   startStatus,
 } from "../../../src/report/index.ts";
 import fc from "../../support/fc.ts";
 import { at, change, diagnostic, drift, invoice, outcome, plan, reason, result } from "./builders.ts";
-import { dangerous, hostile } from "./hostile.ts";
+import { COMMANDS, dangerous, hostile, liveCommands } from "./hostile.ts";
 
 describe("escaping", () => {
   it("lets no control, bidirectional or zero-width character through on a line", () => {
@@ -57,6 +58,47 @@ describe("escaping", () => {
   });
 
   it("makes CRLF a newline in text of several lines", () => expect(escapeText("a\r\nb\rc")).toBe("a\nb\\u000dc"));
+});
+
+describe("commands of a CI's agent", () => {
+  it.each([
+    ["##[error]no", "##\\u005berror]no", "GitHub takes it anywhere in a line"],
+    ["a ##vso[task.setvariable variable=A]b", "a ##vso\\u005btask.setvariable variable=A]b", "Azure too"],
+    ["a\n \t::set-env name=A::b", "a\n \t:\\u003aset-env name=A::b", "GitHub takes it behind white space"],
+    ["\u001b[31m::x", "\u001b[31m:\\u003ax", "a colour is no beginning"],
+    ["#\u0301#[x]", "#\u0301#\\u005bx]", "a mark between weighs nothing"],
+    ["fe80::1 a::b # [x] #[x]", "fe80::1 a::b # [x] #[x]", "what is no command stays"],
+  ])("%j is shown as %j: %s", (text, shown) => expect(breakCommands(text)).toBe(shown));
+
+  it("are none any more in any text, and mean the same within JSON", () => {
+    fc.assert(
+      fc.property(hostile.map(escapeText), (text) => {
+        expect(liveCommands(breakCommands(text))).toEqual([]);
+        expect(breakCommands(breakCommands(text))).toBe(breakCommands(text));
+        const document = jsonText({ [text.toWellFormed()]: text.toWellFormed() }, 2);
+        expect(JSON.parse(breakCommands(document))).toEqual(JSON.parse(document));
+      }),
+    );
+  });
+
+  it.each(["\ufeff", "#", ":", " ", "\n", "\u001b[31m", "\u0301", "#a"])(
+    "are sought in one pass: a lot of %j",
+    (piece) => {
+      expect(breakCommands(piece.repeat(50_000)).length).toBeGreaterThan(0);
+    },
+  );
+
+  it("are broken in a comment in Markdown wherever it is made", () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(fc.constantFrom(...COMMANDS), hostile)), (parts) => {
+        const text = parts.join("");
+        const bad = diagnostic({ summary: text, detail: `a\n${text}`, fix: text });
+        const changes = [change({ address: `hosting_service.${text}`, actions: ["update"], after: { text } })];
+        expect(liveCommands(renderPlanMarkdown(plan(changes, { project: text, diagnostics: [bad] })))).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
+  });
 });
 
 describe("jsonText", () => {

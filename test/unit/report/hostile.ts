@@ -8,7 +8,13 @@ export function dangerous(text: string, allowed = ""): string[] {
     return (
       code < 0x20 ||
       (code >= 0x7f && code <= 0x9f) ||
-      [0xad, 0x61c, 0x180e, 0xfeff].includes(code) ||
+      [0xad, 0x34f, 0x61c, 0x6dd, 0x70f, 0x890, 0x891, 0x8e2, 0x3164, 0xfeff, 0xffa0].includes(code) ||
+      (code >= 0x600 && code <= 0x605) ||
+      (code >= 0x115f && code <= 0x1160) ||
+      (code >= 0x17b4 && code <= 0x17b5) ||
+      (code >= 0x180b && code <= 0x180f) ||
+      (code >= 0xfe00 && code <= 0xfe0f) ||
+      (code >= 0xfff0 && code <= 0xfffb) ||
       (code >= 0x200b && code <= 0x200f) ||
       (code >= 0x2028 && code <= 0x202e) ||
       (code >= 0x2060 && code <= 0x206f) ||
@@ -17,6 +23,34 @@ export function dangerous(text: string, allowed = ""): string[] {
     );
   });
 }
+
+/**
+ * What the agents of CI systems act on in a log, found as they find it: in each line, with what weighs nothing left out, as
+ * comparisons of texts in .NET do. Written from their sources (ActionCommand.cs, Command.cs), not from the code under test.
+ */
+export function liveCommands(text: string): string[] {
+  return text.split(/\r\n|\r|\n/).filter((line) => {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour begins with one
+    const plain = line.replace(/\u001b\[[\d;]*m/g, "").replace(/(?!\s)[\p{Cc}\p{Cf}\p{M}]/gu, "");
+    return (
+      ["##[", "##vso[", "##teamcity["].some((prefix) => plain.includes(prefix)) || plain.trimStart().startsWith("::")
+    );
+  });
+}
+
+/** Commands of those agents, and pieces that become one when they meet. */
+export const COMMANDS = [
+  "##[error]x",
+  "##vso[task.setvariable variable=A]x",
+  "##teamcity[setParameter name='env.A' value='x']",
+  "::set-env name=A::x",
+  "\n  ::add-path::/x",
+  "#\u0301#[command]x",
+  ":",
+  "#",
+  "##vso",
+  "[",
+] as const;
 
 /** Any text, with many more of the dangerous characters than chance would give. */
 export const hostile = fc.string({
@@ -36,6 +70,7 @@ export const hostile = fc.string({
       "\n",
       "\t",
       "\u{e0041}",
+      ...COMMANDS,
     ),
   ),
 });
