@@ -1,8 +1,7 @@
 // A receiver with nothing but Node: node node.ts
 import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
 import process from "node:process";
-import { nodeHandler } from "hostform/webhooks";
+import { nodeHandler, receiverServer } from "hostform/webhooks";
 import { onEvent } from "./on-event.ts";
 
 const handler = nodeHandler({
@@ -13,7 +12,7 @@ const handler = nodeHandler({
   onError: (error) => console.error("failed:", error),
 });
 
-const server = createServer(handler).listen(Number(process.env.PORT ?? 4000), "127.0.0.1", () => {
+const server = receiverServer(handler).listen(Number(process.env.PORT ?? 4000), "127.0.0.1", () => {
   const address = server.address();
   console.log("listening on port", typeof address === "object" ? address?.port : address);
 });

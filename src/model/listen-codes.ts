@@ -8,6 +8,10 @@ export const listenCodes = {
     "Deliveries cannot be received or handed on as asked",
     "See the message: it names the address that is not usable, and why.",
   ],
+  "webhooks.memory": [
+    "The file that remembers deliveries cannot be used",
+    "Name a file of its own, in a folder that may be written to; it is made when it is not there.",
+  ],
   "webhooks.subscription": [
     "A subscription for the time of the run cannot be made or removed",
     "See the message; `hostform webhooks` lists the subscriptions that there are.",

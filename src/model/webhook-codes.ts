@@ -28,6 +28,10 @@ export const webhookCodes = {
     "The body of a delivery is JSON, but not an event",
     "An event is an object with `event`, `data` and `timestamp`; the message names what is missing.",
   ],
+  "webhooks.too_old": [
+    "A delivery is older than the receiver accepts, or it does not say how old it is",
+    "It is a copy that somebody sends again, or it was on its way for long. Raise `maxAge` above the time for which the sender tries again; check the clock of this machine.",
+  ],
   "webhooks.busy": [
     "The same delivery is being handled at this moment",
     "Nothing to do: the sender tries again, and is then told what came of it.",

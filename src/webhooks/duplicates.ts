@@ -26,14 +26,20 @@ export interface MemoryOptions {
 }
 
 /** A memory in this process. @throws TypeError for a capacity or time that is not above 0. */
-export function memoryOf({ capacity = 10_000, seconds = 86_400, clock = Date }: MemoryOptions = {}): DuplicateMemory {
+export function memoryOf(options: MemoryOptions = {}): DuplicateMemory {
+  return memoryFrom(new Map(), options);
+}
+
+/** @param handled identity -> when it is forgotten; the one seen longest ago comes first. It is kept up to date. */
+export function memoryFrom(
+  handled: Map<string, number>,
+  { capacity = 10_000, seconds = 86_400, clock = Date }: MemoryOptions,
+): DuplicateMemory {
   if (!(capacity >= 1) || !(seconds > 0)) {
     throw new TypeError("A memory of duplicates has a capacity of 1 or more and keeps for more than 0 seconds.");
   }
   /** Claims under way. They are never dropped to make room: what is being handled must not be handled beside itself. */
   const busy = new Set<string>();
-  /** Identity -> when it is forgotten; the one seen longest ago comes first. */
-  const handled = new Map<string, number>();
   return {
     claim: (identity) => {
       if (busy.has(identity)) return "busy";

@@ -13,6 +13,7 @@ const STATUS: Readonly<Record<WebhookCode, number>> = {
   "webhooks.bad_signature": 401,
   "webhooks.not_json": 400,
   "webhooks.not_an_event": 400,
+  "webhooks.too_old": 400,
   "webhooks.busy": 503,
   "webhooks.body_read": 500,
   "webhooks.failed": 500,

@@ -4,7 +4,9 @@
  * sender. Must not: parse a body before its signature is checked, count a delivery as handled before it was, or let a secret
  * into any text.
  */
+export { type FileMemoryOptions, fileMemoryOf } from "./duplicates-file.ts";
 export { type ExpressRequest, expressHandler } from "./express-handler.ts";
 export * from "./fetch.ts";
 export { nodeHandler } from "./node-handler.ts";
+export { type ReceiverLimits, receiverServer } from "./receiver-server.ts";
 export { signatureOf, verifySignature } from "./signature.ts";

@@ -29,6 +29,14 @@ export interface ReceiverOptions {
   readonly onEvent: (event: WebhookEvent, delivery: Delivery) => unknown;
   /** Which deliveries were handled. Default: a memory in this process. `false`: each attempt is handled. */
   readonly duplicates?: DuplicateMemory | false | undefined;
+  /**
+   * Refuses what is older, in seconds, by the event's `timestamp` (§6); or as far in the future; or of no known time. Who has
+   * got hold of a delivery can send it again only for so long. It must be above the time for which the sender tries again,
+   * which is not specified; a memory of duplicates has to last as long. Default: any age is taken.
+   */
+  readonly maxAge?: number | undefined;
+  /** `now` in milliseconds since the epoch, for `maxAge`. Default: the system's. */
+  readonly clock?: { now(): number } | undefined;
   /** Largest body that is read, in bytes. Default: 1 MiB. */
   readonly maxBytes?: number | undefined;
   /** Told of each delivery that was refused, for a log: it was forged, is no event, too large, or handled at this moment. */
@@ -75,10 +83,11 @@ export const MAX_BYTES = 1024 * 1024;
  * @throws TypeError at once for secrets or options that cannot be used.
  */
 export function receiverOf(options: ReceiverOptions, digests: Digests): (incoming: Incoming) => Promise<Answer> {
-  const { secrets, onEvent, duplicates = memoryOf(), maxBytes = MAX_BYTES } = options;
+  const { secrets, onEvent, duplicates = memoryOf(), maxBytes = MAX_BYTES, maxAge, clock = Date } = options;
   if (typeof secrets !== "function") checkSecrets(secrets);
   if (typeof onEvent !== "function") throw new TypeError("onEvent is not a function: events would be taken and lost.");
   if (!(maxBytes > 0)) throw new TypeError("maxBytes is not above 0: no delivery could be taken.");
+  if (maxAge !== undefined && !(maxAge > 0)) throw new TypeError("maxAge is not above 0: no delivery could be taken.");
 
   /** The body, verified. */
   const verified = async ({ method, signature, read }: Incoming): Promise<Uint8Array> => {
@@ -92,6 +101,7 @@ export function receiverOf(options: ReceiverOptions, digests: Digests): (incomin
   const handle = async (incoming: Incoming): Promise<void> => {
     const rawBody = await verified(incoming);
     const event = parseEvent(rawBody);
+    if (maxAge !== undefined) refuseOld(event, maxAge, clock.now());
     const identity = await digests.identify(rawBody);
     const claim = duplicates === false ? "new" : await duplicates.claim(identity);
     if (claim === "handled") return;
@@ -117,6 +127,16 @@ export function receiverOf(options: ReceiverOptions, digests: Digests): (incomin
       return answerTo(refusal, tell(options, refusal, error instanceof Failure ? error.thrown : error));
     }
   };
+}
+
+/** @param maxAge in seconds @param now in milliseconds */
+function refuseOld({ at }: WebhookEvent, maxAge: number, now: number): void {
+  if (at === undefined) {
+    throw new WebhookError("webhooks.too_old", "The time of the event cannot be read, so its age is not known.");
+  }
+  if (Math.abs(now - at.getTime()) <= maxAge * 1000) return;
+  const sentence = `The time of the event is more than ${maxAge} seconds away from now.`;
+  throw new WebhookError("webhooks.too_old", sentence);
 }
 
 /** What `onEvent` threw: never an answer to the sender, even when it is a `WebhookError`. */

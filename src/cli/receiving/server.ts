@@ -1,7 +1,8 @@
-import { createServer, type RequestListener } from "node:http";
+import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { errnoOf, HostformError } from "../../model/index.ts";
 import { escapeLine } from "../../report/index.ts";
+import { receiverServer } from "../../webhooks/index.ts";
 
 /** A server that receives deliveries. */
 export interface Receiver {
@@ -21,16 +22,9 @@ export interface Binding {
   readonly port: number;
 }
 
-/** Whoever sends so slowly is no sender of events (milliseconds, for a whole request). */
-const REQUEST_MS = 30_000;
-
-/** More at once are turned away: whoever sends events tries again. */
-const MOST_CONNECTIONS = 256;
-
 /** Puts a handler on a port. @throws HostformError `webhooks.listen` when the port cannot be had. */
 export async function receiveAt({ host, port }: Binding, handler: RequestListener): Promise<Receiver> {
-  const options = { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, maxHeaderSize: 16_384 };
-  const server = createServer(options, (request, response) => {
+  const server = receiverServer((request, response) => {
     // Deliveries are rare, and a connection that stays open would only hold up the end.
     response.setHeader("connection", "close");
     handler(request, response);
@@ -39,7 +33,6 @@ export async function receiveAt({ host, port }: Binding, handler: RequestListene
     server.once("error", (error) => reject(refusal(error, { host, port })));
     server.listen(port, host, resolve);
   });
-  server.maxConnections = MOST_CONNECTIONS;
   // A peer that breaks off is its own affair.
   server.on("error", () => {});
   const { port: taken, family, address } = server.address() as AddressInfo;

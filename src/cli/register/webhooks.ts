@@ -1,11 +1,18 @@
-import { Argument, Option } from "commander";
+import { Argument, InvalidArgumentError, Option } from "commander";
 import { didYouMean, EVENTS } from "../../model/index.ts";
-import { collect, given, port } from "../options.ts";
+import { collect, duration, given, port } from "../options.ts";
 import { examples, type Registration } from "../registration.ts";
 import { variableName } from "../variable-name.ts";
 import { addSecretOptions } from "./secret-options.ts";
 
 const CONTROL = ["--control-url <url>", "the sandbox's control port (default: HOSTING_SANDBOX_CONTROL_URL)"] as const;
+
+/** A time above none: no event would be young enough. */
+function age(text: string): number {
+  const time = duration(text);
+  if (time === 0) throw new InvalidArgumentError("expected a time above 0");
+  return time;
+}
 
 /** webhooks, and what there is to do with deliveries. */
 export function registerWebhooks({ command, action }: Registration): void {
@@ -44,6 +51,8 @@ export function registerWebhooks({ command, action }: Registration): void {
       )
       .addOption(new Option("--events <names>", "only these, with commas between (repeatable)").argParser(collect))
       .option("--duplicates", "hand on what comes again, too: what `replay` sends")
+      .addOption(new Option("--remember <file>", "remember there what was handled, for the next run").argParser(given))
+      .addOption(new Option("--max-age <time>", "refuse events that are older: 10m").argParser(age))
       .option("--register [url]", "subscribe this address, or the one given, until the end")
       .option("--provider <alias>", "the account for --register (default: default)")
       .action(

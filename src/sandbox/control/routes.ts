@@ -53,6 +53,9 @@ const LARGEST_SNAPSHOT = 256 * 1024 * 1024;
 export function controlApp(control: Control, about: About): Hono {
   const app = new Hono();
   app.use(async (c, next) => {
+    // Nothing that is answered here is for a page of another site to load as a script, an image or a style.
+    c.header("X-Content-Type-Options", "nosniff");
+    c.header("Cross-Origin-Resource-Policy", "same-origin");
     // A web page elsewhere must not drive the sandbox: neither by a name of its own that leads here (DNS rebinding)
     // nor by a form that it sends here (which carries its origin).
     const { hostname, origin } = new URL(c.req.url);

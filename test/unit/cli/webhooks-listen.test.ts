@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { runCli } from "../../../src/cli/cli.ts";
 import { systemClock } from "../../../src/model/index.ts";
 import { signatureOf, verifySignature } from "../../../src/webhooks/index.ts";
+import { testClock } from "../../support/clock.ts";
 import type { FakeIoParts } from "../../support/io.ts";
 import { type LiveIo, liveIo } from "../../support/live-io.ts";
 import { folder, project, runIn } from "./harness.ts";
@@ -200,6 +201,34 @@ describe("webhooks listen", () => {
     expect([await post(EVENT), await post(EVENT)]).toEqual([204, 204]);
     expect(await io.line(/forwarded again: 201/)).toContain("invoice 5003");
     expect(app.received).toHaveLength(2);
+  });
+
+  it("--remember: does not hand on after a restart what was taken before it", async () => {
+    const app = await application((_, response) => void response.end());
+    const cwd = await folder();
+    const args = ["--secret-env", "HOOK", "--forward-to", app.url, "--remember", "deliveries"];
+    const first = await listen(args, { cwd });
+    expect(await first.post(EVENT)).toBe(204);
+    expect(await first.stop()).toBe(0);
+    const second = await listen(args, { cwd });
+    expect(await second.post(EVENT)).toBe(204);
+    await second.io.line(/duplicate/);
+    expect(app.received).toHaveLength(1);
+    await second.stop();
+    await writeFile(path.join(cwd, "deliveries"), "not mine");
+    const { code, stderr } = await runIn(cwd, ["webhooks", "listen", ...args], { env: { HOOK: SECRET } });
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining("webhooks.memory") });
+  });
+
+  it("--max-age: refuses what is older, and an age that nothing can have", async () => {
+    const clock = testClock(Date.parse("2026-11-22T08:10:00Z"));
+    const { io, post } = await listen(["--secret-env", "HOOK", "--max-age", "10m"], { clock });
+    expect(await post(EVENT)).toBe(204);
+    clock.advance(1);
+    expect(await post(EVENT)).toBe(400);
+    expect(await io.line(/refused \(400\)/)).toContain("more than 600 seconds away from now");
+    const { stderr } = await runIn("/", ["webhooks", "listen", "--secret-env", "HOOK", "--max-age", "0"]);
+    expect(stderr).toContain("expected a time above 0");
   });
 
   it("does not hand on twice what is being handed on at the moment", async () => {

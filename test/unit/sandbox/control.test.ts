@@ -132,6 +132,20 @@ describe("over HTTP", () => {
   });
 
   test.each([
+    ["JSON", "GET", "/state", 200],
+    ["a text", "GET", "/", 200],
+    ["a session as a test", "GET", "/session?format=test", 409],
+    ["what is not there", "GET", "/nothing", 404],
+    ["a refusal", "POST", "/faults", 422],
+  ])("%s is for no page of another site to load", async (_, method, path, status) => {
+    const { sandbox } = await start();
+    const answer = await fetch(`${sandbox.controlUrl}${path}`, { method });
+    expect(answer.status).toBe(status);
+    expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
+    expect(answer.headers.get("cross-origin-resource-policy")).toBe("same-origin");
+  });
+
+  test.each([
     ["a foreign host name", { Host: "evil.example" }, 403],
     ["a foreign origin", { Origin: "http://evil.example" }, 403],
     ["an opaque origin", { Origin: "null" }, 403],

@@ -52,6 +52,22 @@ const SERVERS: readonly (readonly [string, (options: ReceiverOptions) => Promise
 ];
 
 describe.each(SERVERS)("%s", (_, start) => {
+  it("takes an event up to `maxAge` from its time, and refuses what is older, younger or of no time", async () => {
+    const { options, events, refused } = recorder();
+    const at = Date.parse("2026-11-22T10:00:00Z");
+    let now = at;
+    const send = await start({ ...options, maxAge: 600, clock: { now: () => now } });
+    const statuses: number[] = [];
+    for (const seconds of [0, 600, -600, 601, -601]) {
+      now = at + seconds * 1000;
+      statuses.push((await send(delivery(bodyOf("invoice.paid", { id: seconds })))).status);
+    }
+    statuses.push((await send(delivery('{"event":"x","data":{},"timestamp":"2026-11-22T10:00:00"}'))).status);
+    expect(statuses).toEqual([204, 204, 204, 400, 400, 400]);
+    expect(events).toHaveLength(3);
+    expect(refused).toEqual(["webhooks.too_old", "webhooks.too_old", "webhooks.too_old"]);
+  });
+
   it("hands over what is genuine, with its exact bytes", async () => {
     const { options, events, refused, errors } = recorder();
     const send = await start(options);

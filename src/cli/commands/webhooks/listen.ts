@@ -1,7 +1,8 @@
+import path from "node:path";
 import { isLoopback } from "../../../api/base-url.ts";
 import { fail } from "../../../model/index.ts";
 import { plural } from "../../../report/index.ts";
-import { memoryOf } from "../../../webhooks/index.ts";
+import { fileMemoryOf, memoryOf } from "../../../webhooks/index.ts";
 import { withProvider } from "../../account.ts";
 import { type Invocation, say } from "../../io.ts";
 import type { Provider } from "../../providers.ts";
@@ -30,6 +31,10 @@ export interface ListenFlags extends SecretFlags {
   readonly events?: readonly string[];
   /** Hand on what comes again, too: for trying things out with `replay`. */
   readonly duplicates?: boolean;
+  /** What was handled is remembered in this file, for the next run. */
+  readonly remember?: string;
+  /** What is older is refused (milliseconds). */
+  readonly maxAge?: number;
   /** True: this very address. */
   readonly register?: string | true;
   readonly provider?: string;
@@ -94,6 +99,12 @@ class Listener {
 
   async run(registering?: Registering): Promise<number> {
     const { io } = this.#invocation;
+    const { remember, maxAge } = this.#flags;
+    const { clock } = io;
+    const memory =
+      remember === undefined
+        ? memoryOf({ clock })
+        : await fileMemoryOf({ file: path.resolve(io.cwd, remember), clock });
     const stops = stopsOf(this.#invocation);
     // What comes before the subscription's secret is known waits for it.
     const { promise: subscribed, resolve: settle, reject: give } = Promise.withResolvers<Subscription | undefined>();
@@ -106,7 +117,9 @@ class Listener {
         return own === undefined ? given : [own.secret, ...given];
       },
       events: new Set<string>(events),
-      memory: memoryOf({ clock: io.clock }),
+      memory,
+      maxAge: maxAge === undefined ? undefined : maxAge / 1000,
+      clock,
       forwarder: this.#forwarder,
       again: this.#flags.duplicates === true,
       stop: stops.now,

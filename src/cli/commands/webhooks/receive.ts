@@ -17,6 +17,9 @@ export interface Handling {
   /** The events that are wanted; empty: all. */
   readonly events: ReadonlySet<string>;
   readonly memory: DuplicateMemory;
+  /** What is older is refused, in seconds. */
+  readonly maxAge: number | undefined;
+  readonly clock: { now(): number };
   readonly forwarder: Forwarder | undefined;
   /** What was handled is handed on once more when it comes again. */
   readonly again: boolean;
@@ -50,11 +53,13 @@ export async function takeDelivery(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { secrets, memory } = handling;
+  const { secrets, memory, maxAge, clock } = handling;
   const course: Course = {};
   const receive = receiverOf(
     {
       secrets,
+      maxAge,
+      clock,
       duplicates: {
         claim: async (identity) => {
           course.identity = identity;

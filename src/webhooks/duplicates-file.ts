@@ -1,0 +1,107 @@
+import { constants } from "node:fs";
+import { appendFile, lstat, open, readFile, rename, rm } from "node:fs/promises";
+import { errnoOf, HostformError } from "../model/errors.ts";
+import { type DuplicateMemory, type MemoryOptions, memoryFrom } from "./duplicates.ts";
+
+export interface FileMemoryOptions extends MemoryOptions {
+  /** A file of its own, which is made when it is not there. One process at a time may use it. */
+  readonly file: string;
+}
+
+/** The first line: nothing else is ever written over. */
+const HEAD = "hostform webhook deliveries 1\n";
+
+/** A digest, and when it is forgotten, in milliseconds since the epoch. */
+const LINE = /^([0-9a-f]{64}) (\d{1,16})$/;
+
+/**
+ * A memory that outlives the process: each delivery that was handled is a line of the file, on the disk before the sender
+ * is answered. What was under way when the process ended is not in it, and is handled when it is sent again.
+ *
+ * @throws HostformError `webhooks.memory` when the file cannot be used; it is left as it is then
+ * @throws TypeError for a capacity or time that is not above 0
+ */
+export async function fileMemoryOf({ file, ...options }: FileMemoryOptions): Promise<DuplicateMemory> {
+  const { capacity = 10_000, clock = Date } = options;
+  const handled = await read(file, clock.now());
+  const memory = memoryFrom(handled, options);
+  await write(file, handled);
+  let appended = 0;
+  let turn: Promise<unknown> = Promise.resolve();
+  /** The file grows by a line a delivery, and is written afresh when most of it is forgotten. */
+  const keep = async (line: string) => {
+    appended += 1;
+    try {
+      // No file is made here: one without its first line would be refused at the next start.
+      const flag = constants.O_WRONLY | constants.O_APPEND;
+      if (appended <= capacity) return await appendFile(file, line, { flag, flush: true });
+    } catch (error) {
+      if (errnoOf(error) !== "ENOENT") throw refused(file, errnoOf(error) ?? String(error));
+    }
+    await write(file, handled);
+    appended = 0;
+  };
+  return {
+    claim: memory.claim,
+    settle: async (identity, succeeded) => {
+      if (!succeeded) return memory.settle(identity, false);
+      await memory.settle(identity, true);
+      const line = lineOf(identity, handled);
+      const kept = turn.then(() => keep(line));
+      turn = kept.catch(() => {});
+      await kept;
+    },
+  };
+}
+
+const lineOf = (identity: string, handled: ReadonlyMap<string, number>) => `${identity} ${handled.get(identity)}\n`;
+
+/** Identity -> when it is forgotten; what is forgotten by now is left out, and a line that a crash has cut off. */
+async function read(file: string, now: number): Promise<Map<string, number>> {
+  const text = await textOf(file);
+  const handled = new Map<string, number>();
+  if (text === "") return handled;
+  if (!text.startsWith(HEAD)) throw refused(file, "it holds something else");
+  for (const line of text.slice(HEAD.length).split("\n").slice(0, -1)) {
+    const [, identity = "", until = ""] = LINE.exec(line) ?? [];
+    if (identity === "") throw refused(file, "a line of it is no delivery");
+    // The one that was seen last comes last.
+    handled.delete(identity);
+    if (Number(until) > now) handled.set(identity, Number(until));
+  }
+  return handled;
+}
+
+async function textOf(file: string): Promise<string> {
+  try {
+    if (!(await lstat(file)).isFile()) throw refused(file, "it is no regular file");
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return "";
+    throw error instanceof HostformError ? error : refused(file, errnoOf(error) ?? String(error));
+  }
+}
+
+/** Puts a whole file in its place; a crash leaves the old one. */
+async function write(file: string, handled: ReadonlyMap<string, number>): Promise<void> {
+  const temporary = `${file}.new`;
+  try {
+    await rm(temporary, { force: true });
+    const made = await open(temporary, "wx", 0o600);
+    try {
+      await made.writeFile(HEAD + [...handled.keys()].map((identity) => lineOf(identity, handled)).join(""));
+      await made.sync();
+    } finally {
+      await made.close();
+    }
+    await rename(temporary, file);
+  } catch (error) {
+    throw refused(file, errnoOf(error) ?? String(error));
+  }
+}
+
+function refused(file: string, why: string): HostformError {
+  const summary = `Deliveries cannot be remembered in ${file}: ${why}`;
+  const fix = "Name a file of its own, in a folder that may be written to.";
+  return new HostformError([{ severity: "error", code: "webhooks.memory", summary, fix }]);
+}

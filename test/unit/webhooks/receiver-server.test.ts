@@ -1,0 +1,88 @@
+import type { AddressInfo, Socket } from "node:net";
+import { connect } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { nodeHandler, type ReceiverLimits, receiverServer } from "../../../src/webhooks/index.ts";
+import { bodyOf, delivery, recorder } from "./deliveries.ts";
+
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+async function receiving(limits?: ReceiverLimits) {
+  const { options, events } = recorder();
+  const server = receiverServer(nodeHandler(options), limits);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  ends.push(() => void server.close().closeAllConnections());
+  const { port } = server.address() as AddressInfo;
+  return { events, server, port, url: `http://127.0.0.1:${port}/hooks` };
+}
+
+/** Begins a request and goes no further. */
+function begin(port: number, text: string): { readonly socket: Socket; readonly closed: Promise<string> } {
+  const socket = connect(port, "127.0.0.1", () => socket.write(text));
+  ends.push(() => socket.destroy());
+  socket.on("error", () => {});
+  let said = "";
+  socket.on("data", (chunk) => {
+    said += chunk;
+  });
+  return { socket, closed: new Promise((resolve) => socket.once("close", () => resolve(said))) };
+}
+
+const HEADERS = "POST /hooks HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n";
+
+describe("a receiver that anybody can reach", () => {
+  it.each([
+    ["nothing", ""],
+    ["half a header", "POST /hooks HTTP/1.1\r\nHost:"],
+    ["half a body", `${HEADERS}{`],
+  ])("takes deliveries while 300 connections have sent %s", async (_, text) => {
+    const { url, port, events, server } = await receiving();
+    const connected = new Promise<void>((resolve) => {
+      let count = 0;
+      server.on("connection", () => {
+        if (++count === 300) resolve();
+      });
+    });
+    for (let i = 0; i < 300; i++) begin(port, text);
+    await connected;
+    expect((await fetch(url, delivery())).status).toBe(204);
+    expect(events).toHaveLength(1);
+  });
+
+  it("cuts off who does not end the headers in time, by itself", async () => {
+    const { port } = await receiving({ headersTimeout: 20 });
+    expect(await begin(port, "POST /hooks HTTP/1.1\r\n").closed).toMatch(/^HTTP\/1.1 408 /);
+  });
+
+  it("gives 10 seconds for headers, 30 for a request, and looks every second", async () => {
+    const { server } = await receiving();
+    expect(server).toMatchObject({
+      headersTimeout: 10_000,
+      requestTimeout: 30_000,
+      connectionsCheckingInterval: 1_000,
+      maxConnections: 256,
+    });
+  });
+
+  it("does not cut off a delivery that is being handled, however many begin a request", async () => {
+    const handling = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const { options } = recorder();
+    const onEvent = () => {
+      begun.resolve();
+      return handling.promise;
+    };
+    const server = receiverServer(nodeHandler({ ...options, onEvent }), { maxConnections: 8 });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    ends.push(() => void server.close().closeAllConnections());
+    const { port } = server.address() as AddressInfo;
+    const answer = fetch(`http://127.0.0.1:${port}/`, delivery(bodyOf()));
+    await begun.promise;
+    const [first] = Array.from({ length: 5 }, () => begin(port, "POST /"));
+    await first?.closed;
+    handling.resolve();
+    expect((await answer).status).toBe(204);
+  });
+});
