@@ -189,8 +189,8 @@ describe("a saved plan is refused", () => {
     ["when it is cut off", "is damaged: it was cut off", (project) => change(project, (text) => text.slice(0, -10))],
     [
       "when it is of a newer version",
-      "of version 2",
-      (project) => change(project, (text) => text.replace('"version": 1', '"version": 2')),
+      "of version 3",
+      (project) => change(project, (text) => text.replace('"version": 1', '"version": 3')),
     ],
     ["when it is another file", "is not a plan that hostform saved", (project) => change(project, () => "{}")],
     ["when it is text", "is not a plan that hostform saved", (project) => change(project, () => "\u0000\u001b[2J")],
