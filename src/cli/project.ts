@@ -18,6 +18,7 @@ import { stateEncryption } from "./encryption.ts";
 import type { Invocation } from "./io.ts";
 import { announcing, learnDeclared } from "./known-secrets.ts";
 import { withMoneyScale } from "./money-scale.ts";
+import { requireOwnFile } from "./own-file.ts";
 import { misplacedOutputs } from "./secrets.ts";
 import { stackHint } from "./stack/hint.ts";
 import { stateFile } from "./stack/place.ts";
@@ -114,7 +115,13 @@ function sourceOf({ options, io }: Invocation): ReadOptions {
   return {
     dir: near(options.dir),
     files: options.files.map((file) => path.relative(options.dir, file)),
-    fs: { list: (folder) => systemFiles.list(far(folder)), read: (file, limit) => systemFiles.read(far(file), limit) },
+    fs: {
+      list: (folder) => systemFiles.list(far(folder)),
+      async read(file, limit, named = true) {
+        if (!named) await requireOwnFile(far(file), file, { roots: [options.dir] });
+        return systemFiles.read(far(file), limit);
+      },
+    },
     kinds,
     env: io.env,
   };

@@ -17,6 +17,7 @@ import { readGuards } from "./guards.ts";
 import { didYouMean, Mistakes } from "./mistakes.ts";
 import { readOutputs } from "./outputs.ts";
 import { readProvider } from "./providers.ts";
+import { isDeclaration } from "./recognize.ts";
 import { checkReferences } from "./references.ts";
 import { readSecretSource } from "./secret-source.ts";
 import { rangeOf, Source, type SourceFile } from "./source.ts";
@@ -56,10 +57,11 @@ export interface Declaration {
 
 /** Reads a declaration from the texts of its YAML files. Pure; never throws for what stands in them. */
 export function parseDeclaration(
-  files: readonly SourceFile[],
+  given: readonly SourceFile[],
   { kinds, env, incomplete = false }: DeclarationOptions,
 ): Declaration {
   const mistakes = new Mistakes();
+  const files = given.map((file) => ({ ...file, quotable: isDeclaration(file.text, kinds) }));
   const reads = files.map((file, index) => readYaml(file, index, mistakes));
   const fragments = reads.flatMap(({ documents }) => documents.map((tree) => readDocument(tree, kinds, mistakes)));
   const complete = !incomplete && reads.every((read) => read.complete);

@@ -1,6 +1,6 @@
 import { open, readdir } from "node:fs/promises";
 import { isAbsolute, join, normalize } from "node:path";
-import { type Diagnostic, errnoOf } from "../model/index.ts";
+import { type Diagnostic, errnoOf, HostformError } from "../model/index.ts";
 import { type Declaration, type DeclarationOptions, parseDeclaration } from "./declaration.ts";
 import { Source, type SourceFile } from "./source.ts";
 import { LIMITS } from "./yaml.ts";
@@ -9,8 +9,8 @@ import { LIMITS } from "./yaml.ts";
 export interface DeclarationFiles {
   /** The names in a folder. */
   list(folder: string): Promise<readonly string[]>;
-  /** The first `limit` bytes of a file. */
-  read(path: string, limit: number): Promise<Uint8Array>;
+  /** The first `limit` bytes of a file. @param named by the user (default); else it was found by its name. */
+  read(path: string, limit: number, named?: boolean): Promise<Uint8Array>;
 }
 
 /** The real file system. */
@@ -47,10 +47,8 @@ export interface ReadOptions extends DeclarationOptions {
  */
 export async function readDeclaration(options: ReadOptions): Promise<Declaration> {
   const { dir, fs } = options;
-  const found =
-    options.files === undefined || options.files.length === 0
-      ? await find(dir, fs)
-      : { paths: named(dir, options.files) };
+  const { files: given = [] } = options;
+  const found = given.length === 0 ? await find(dir, fs) : { paths: named(dir, given) };
   if ("diagnostic" in found) {
     const { diagnostic } = found;
     const backend = diagnostic.code === "config.missing" ? undefined : "unclear";
@@ -59,7 +57,7 @@ export async function readDeclaration(options: ReadOptions): Promise<Declaration
   const files: SourceFile[] = [];
   const unreadable: Diagnostic[] = [];
   for (const path of found.paths) {
-    const read = await readSource(path, fs);
+    const read = await readSource(path, fs, given.length > 0);
     if ("text" in read) files.push(read);
     else unreadable.push(read);
   }
@@ -92,11 +90,13 @@ async function find(dir: string, fs: DeclarationFiles): Promise<{ paths: string[
   return { diagnostic: { severity: "error", code: "config.missing", summary, fix } };
 }
 
-async function readSource(path: string, fs: DeclarationFiles): Promise<SourceFile | Diagnostic> {
+async function readSource(path: string, fs: DeclarationFiles, isNamed: boolean): Promise<SourceFile | Diagnostic> {
   let bytes: Uint8Array;
   try {
-    bytes = await fs.read(path, LIMITS.bytes + 1);
+    bytes = await fs.read(path, LIMITS.bytes + 1, isNamed);
   } catch (error) {
+    const [refusal] = error instanceof HostformError ? error.diagnostics : [];
+    if (refusal !== undefined) return refusal;
     return unreadableDiagnostic(path, error);
   }
   if (bytes.length > LIMITS.bytes) {
@@ -119,7 +119,7 @@ function notUtf8(path: string, bytes: Uint8Array): Diagnostic {
     code: "config.syntax",
     summary: `${path} is not a text in UTF-8${utf16 ? ", but in UTF-16" : ""}`,
     fix: "Save it as UTF-8.",
-    range: new Source({ path, text }).range(at, at + 1),
+    range: new Source({ path, text, quotable: false }).range(at, at + 1),
   };
 }
 

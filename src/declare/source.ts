@@ -4,6 +4,8 @@ import type { SourceRange } from "../model/index.ts";
 export interface SourceFile {
   readonly path: string;
   readonly text: string;
+  /** False for a text that is no declaration: no message shows a line of it. Default: true. */
+  readonly quotable?: boolean;
 }
 
 /** A stretch of one source: offsets in UTF-16 units, the end exclusive. */
@@ -24,11 +26,13 @@ export class Source {
   /** The place among the sources of one declaration; decides the order of diagnostics. */
   readonly index: number;
   readonly #lineStarts: number[] = [0];
+  readonly #quotable: boolean;
 
   constructor(file: SourceFile, index = 0) {
     this.path = file.path;
     this.text = file.text.startsWith("\uFEFF") ? file.text.slice(1) : file.text;
     this.index = index;
+    this.#quotable = file.quotable ?? true;
     for (let at = this.text.indexOf("\n"); at >= 0; at = this.text.indexOf("\n", at + 1)) this.#lineStarts.push(at + 1);
   }
 
@@ -45,7 +49,7 @@ export class Source {
       ...first,
       endLine: last.line,
       endColumn: last.column,
-      ...(text.length <= LONGEST_LINE && { text: hideSecrets(text) }),
+      ...(this.#quotable && text.length <= LONGEST_LINE && { text: hideSecrets(text) }),
     };
   }
 

@@ -1,6 +1,7 @@
 import { apiCodes } from "./api-codes.ts";
 import { listenCodes } from "./listen-codes.ts";
 import { stackCodes } from "./stack-codes.ts";
+import { trustCodes } from "./trust-codes.ts";
 import { webhookCodes } from "./webhook-codes.ts";
 
 /**
@@ -69,6 +70,8 @@ export const codes = {
   ],
 
   ...stackCodes,
+
+  ...trustCodes,
 
   // Provider
   "provider.unknown": [

@@ -3,6 +3,7 @@ import path from "node:path";
 import { type SourceFile, systemFiles } from "../../declare/index.ts";
 import { compareText } from "../../expression/index.ts";
 import { errnoOf, fail } from "../../model/index.ts";
+import { type Ownership, requireOwnFile } from "../own-file.ts";
 
 /** What a synthesized stack may hold; one of a thousand services has a hundredth of it. */
 const MOST_BYTES = 64 * 1024 * 1024;
@@ -56,8 +57,12 @@ export async function allNamesIn(folder: string, shown: string): Promise<string[
   }
 }
 
-/** A text of the user's. @throws HostformError `stack.files` for one that cannot be read, is too large or not UTF-8. */
-export async function readText(file: string, shown: string): Promise<SourceFile> {
+/**
+ * A text of the user's. @param own what the file must be; absent for one that the command line names.
+ * @throws HostformError `stack.files` for one that cannot be read, is too large or not UTF-8, `trust.file`.
+ */
+export async function readText(file: string, shown: string, own?: Ownership): Promise<SourceFile> {
+  if (own !== undefined) await requireOwnFile(file, shown, own);
   const bytes = await systemFiles.read(file, MOST_BYTES + 1).catch((error: unknown) => unreadable(shown, error));
   if (bytes.length > MOST_BYTES) {
     fail("stack.files", `${shown} is larger than 64 MiB`, { fix: "Split the stack into several." });

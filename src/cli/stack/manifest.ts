@@ -50,6 +50,7 @@ export function readManifest(text: string, folder: string, shown: string): reado
       name,
       constructPath,
       folder: inside(workingDirectory),
+      root: folder,
       file,
       dependencies: dependencies.map((of) => {
         const known = names.get(of) ?? found.find((one) => one.name === of)?.name;
@@ -68,7 +69,9 @@ function checked(text: string, shown: string): z.infer<typeof shape> {
   try {
     json = JSON.parse(text);
   } catch (error) {
-    return refuse(`${shown} is not JSON`, error instanceof Error ? error.message : undefined);
+    if (!(error instanceof SyntaxError)) throw error;
+    // The words of the error show what stands there, and that may be no manifest at all.
+    return refuse(`${shown} is not JSON`);
   }
   const result = shape.safeParse(json);
   if (result.success) return result.data;

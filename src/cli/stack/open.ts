@@ -51,13 +51,13 @@ export async function stacksAt(at: string, near: (file: string) => string): Prom
 }
 
 async function manifestAt(file: string, near: (file: string) => string): Promise<readonly Stack[]> {
-  const { text } = await readText(file, near(file));
+  const { text } = await readText(file, near(file), { roots: [path.dirname(file)] });
   return readManifest(text, path.dirname(file), near(file));
 }
 
 /** Reads the files of a stack. @throws HostformError `stack.files`. */
 export async function load(stack: Stack, near: (file: string) => string): Promise<LoadedStack> {
-  const { folder, file } = stack;
+  const { folder, file, root = folder } = stack;
   const found = await stackFiles(folder, near(folder));
   if (found.length === 0) {
     fail("stack.files", `There is no *.tf.json in ${near(folder)}`, {
@@ -74,7 +74,7 @@ export async function load(stack: Stack, near: (file: string) => string): Promis
       fix: `Name the folder, ${near(folder)}; or move one of the two elsewhere.`,
     });
   }
-  const files = await Promise.all(found.map((one) => readText(one, near(one))));
+  const files = await Promise.all(found.map((one) => readText(one, near(one), { roots: [root] })));
   return { ...stack, files, outline: outlineOf(files) };
 }
 

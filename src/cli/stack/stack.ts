@@ -21,6 +21,8 @@ export interface Stack {
   readonly constructPath: string;
   /** Absolute: the folder in which Terraform would run. */
   readonly folder: string;
+  /** The folder that its files must lie in by their real path, absolute: that of the manifest. Default: its own. */
+  readonly root?: string;
   /** The file that must be there, absolute; undefined: any `*.tf.json`. */
   readonly file?: string;
   /** Names of the stacks that come before it. */

@@ -1,6 +1,7 @@
 import path from "node:path";
 import { readValuesFile } from "../../declare/index.ts";
 import { type Diagnostic, HostformError, type Json } from "../../model/index.ts";
+import type { Ownership } from "../own-file.ts";
 import { allNamesIn, readText } from "./folder.ts";
 import type { Given, LoadedStack, VariableOption } from "./stack.ts";
 
@@ -24,7 +25,7 @@ const PREFIX = "TF_VAR_";
  * variables alone), `terraform.tfvars.json`, `*.auto.tfvars.json` by name, then the options as they stand on the line.
  */
 export async function givenVariables(
-  { folder, outline }: Pick<LoadedStack, "folder" | "outline">,
+  { folder, root = folder, outline }: Pick<LoadedStack, "folder" | "root" | "outline">,
   options: readonly VariableOption[],
   { env, near }: Surroundings,
 ): Promise<GivenVariables> {
@@ -34,9 +35,9 @@ export async function givenVariables(
     const text = Object.hasOwn(env, PREFIX + name) ? env[PREFIX + name] : undefined;
     if (text !== undefined) given.push({ name, from: PREFIX + name, value: { text } });
   }
-  const take = async (file: string) => {
+  const take = async (file: string, own?: Ownership) => {
     try {
-      given.push(...(await variablesFile(file, near(file))));
+      given.push(...(await variablesFile(file, near(file), own)));
     } catch (error) {
       if (!(error instanceof HostformError)) throw error;
       diagnostics.push(...error.diagnostics);
@@ -46,7 +47,7 @@ export async function givenVariables(
   const names = await allNamesIn(folder, near(folder));
   const main = names.filter((name) => /^terraform\.tfvars(?:\.json)?$/.test(name));
   const automatic = names.filter((name) => /\.auto\.tfvars(?:\.json)?$/.test(name));
-  for (const name of [...main, ...automatic]) await take(path.join(folder, name));
+  for (const name of [...main, ...automatic]) await take(path.join(folder, name), { roots: [root] });
   for (const option of options) {
     if ("file" in option) await take(option.file);
     else given.push({ name: option.name, from: "-var", value: { text: option.text } });
@@ -54,15 +55,15 @@ export async function givenVariables(
   return { given, diagnostics };
 }
 
-/** @throws HostformError `stack.variables`, `stack.files`. */
-async function variablesFile(file: string, shown: string): Promise<Given[]> {
+/** @throws HostformError `stack.variables`, `stack.files`, `trust.file`. */
+async function variablesFile(file: string, shown: string, own: Ownership | undefined): Promise<Given[]> {
   if (!file.endsWith(".json")) {
     refuse(
       `${shown} is written in Terraform's own language, which hostform does not read`,
       'Write the values as JSON, and let the name end in `.json`: `plan = 11` becomes `{"plan": 11}` in terraform.tfvars.json.',
     );
   }
-  const { text } = await readText(file, shown);
+  const { text } = await readText(file, shown, own);
   const { values, diagnostics } = readValuesFile({ path: shown, text });
   if (diagnostics.length > 0) throw new HostformError(diagnostics);
   if (values === undefined) {

@@ -1,6 +1,7 @@
 import { type Desired, type DesiredData, type DesiredResource, isProjectName } from "../../model/index.ts";
 import type { Declaration } from "../declaration.ts";
 import { didYouMean, Mistakes } from "../mistakes.ts";
+import { isStack } from "../recognize.ts";
 import { rangeOf, type SourceFile } from "../source.ts";
 import type { Compiled } from "./compile.ts";
 import { type Draft, readDraft } from "./draft.ts";
@@ -33,7 +34,8 @@ import { readVariables } from "./variables.ts";
  */
 export function parseStack(files: readonly SourceFile[], options: StackOptions): Declaration {
   const mistakes = new Mistakes();
-  const trees = files.map((file, index) => readJson(new StackSource(file, index), mistakes));
+  const sources = files.map((file) => ({ ...file, quotable: isStack(file.text) }));
+  const trees = sources.map((file, index) => readJson(new StackSource(file, index), mistakes));
   const complete = trees.flatMap((tree) => tree ?? []);
   if (complete.length < trees.length) {
     return { desired: undefined, partial: undefined, backend: "unclear", diagnostics: mistakes.list() };

@@ -1,0 +1,51 @@
+import { lstat, realpath, stat } from "node:fs/promises";
+import path from "node:path";
+import { errnoOf, fail } from "../model/index.ts";
+
+/** What a file that a project brings along must be. */
+export interface Ownership {
+  /** The folders that it may lie in, absolute. */
+  readonly roots: readonly string[];
+  /** Whether it may be a link, to a file inside them. Default: true. */
+  readonly links?: boolean;
+}
+
+/**
+ * Refuses a file that a project only seems to have: by its real path it must lie inside, and be a regular file. A repository can
+ * hold a link to any file, and a pipe that never ends. A file that is not there is left to the one who reads it.
+ * @param at absolute. @param shown its path as people know it.
+ * @throws HostformError `trust.file`, before anything of the file is read.
+ */
+export async function requireOwnFile(at: string, shown: string, { roots, links = true }: Ownership): Promise<void> {
+  const real = await found(() => realpath(at));
+  if (real === undefined) return;
+  const inside = await Promise.all(roots.map((root) => found(() => realpath(root))));
+  if (!inside.some((root) => root !== undefined && isInside(root, real))) {
+    fail("trust.file", `${shown} leads to a file outside the project, and is not read`, {
+      fix: "Put the file itself there. If it is meant, name it on the command line: `-f` for a declaration, `--var-file` for values.",
+    });
+  }
+  if (!(await found(() => stat(real)))?.isFile()) {
+    fail("trust.file", `${shown} is not a regular file`, { fix: "Put a regular file there." });
+  }
+  if (!links && (await found(() => lstat(at)))?.isSymbolicLink()) {
+    fail("trust.file", `${shown} is a link, which an untrusted project may not have in place of a file`, {
+      fix: "Put the file itself there.",
+    });
+  }
+}
+
+/** Whether a path is a folder or lies in it. Both absolute, links followed. */
+export function isInside(folder: string, file: string): boolean {
+  const way = path.relative(folder, file);
+  return way !== ".." && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way);
+}
+
+async function found<T>(look: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await look();
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
+}
