@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
+import { requireAllowedOrigin } from "../api/allowed-origins.ts";
 import { isLoopback } from "../api/base-url.ts";
 import { connectionPool } from "../api/proxy.ts";
 import { stateFolder } from "../local/index.ts";
@@ -101,7 +102,10 @@ function httpPlace(backend: Backend, { io, options, errLook }: Invocation, bound
   };
   const url = (name: string) => {
     const text = setting(name);
-    return text === undefined ? undefined : checkedUrl(text, name, backend, options.insecureHttp);
+    if (text === undefined) return undefined;
+    const checked = checkedUrl(text, name, backend, options.insecureHttp);
+    requireAllowedOrigin(checked, io.env, { of: `The backend's ${name}` });
+    return checked;
   };
   const address = url("address");
   if (address === undefined) {
@@ -144,6 +148,9 @@ function pgPlace({ settings }: Backend, invocation: Invocation, { signal: readin
   const { io } = invocation;
   const contender = thisProcess();
   const server = parsePgServer(io.env, contender.user);
+  // A folder is a socket on this machine.
+  const host = server.host.includes(":") ? `[${server.host}]` : server.host;
+  if (!host.startsWith("/")) requireAllowedOrigin(`postgres://${host}:${server.port}`, io.env, { of: "The backend" });
   const text = (name: string) => (typeof settings[name] === "string" ? settings[name] : undefined);
   return createPgPlace({
     connect: (applicationName, signal) => connectTo(server, applicationName, { signal, timeoutMs }),

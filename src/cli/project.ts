@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import path from "node:path";
+import { overrideWarnings } from "../api/allowed-origins.ts";
 import { type Declaration, type ReadOptions, readDeclaration, systemFiles } from "../declare/index.ts";
 import { validateDesired } from "../engine/index.ts";
 import { kinds } from "../kinds/index.ts";
@@ -45,7 +46,10 @@ export async function checkProject(
   // A template that the declaration itself has refused cannot be evaluated either: once is enough.
   const refused = new Set(diagnostics.map(placeOf));
   const news = values.filter((value) => value.code !== "config.expression" || !refused.has(placeOf(value)));
-  const all = inItsTerms(invocation, inPlaceOrder([...diagnostics, ...news]));
+  const elsewhere = [...(readable?.providers.values() ?? [])].flatMap(({ alias, baseUrl, range }) =>
+    overrideWarnings(baseUrl, invocation.io.env, { of: `Provider ${alias}`, ...(range && { range }) }),
+  );
+  const all = inItsTerms(invocation, inPlaceOrder([...diagnostics, ...news, ...elsewhere]));
   return { diagnostics: all, ...(desired !== undefined && !all.some(isError) && { desired }) };
 }
 

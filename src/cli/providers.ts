@@ -1,4 +1,5 @@
 import path from "node:path";
+import { requireAllowedOrigin } from "../api/allowed-origins.ts";
 import { type CreateTurns, createTurnsFor, oncePerCode } from "../api/create-turns.ts";
 import { HostingClient, ledgerFor, type RequestEvent } from "../api/index.ts";
 import { readToken } from "../api/token.ts";
@@ -58,7 +59,14 @@ export class Providers {
   async prepare(aliases: Iterable<string>): Promise<void> {
     for (const alias of new Set(aliases)) {
       if (this.#tokens.has(alias)) continue;
-      const token = await tokenOf(this.#config(alias), this.#invocation);
+      const config = this.#config(alias);
+      const { env } = this.#invocation.io;
+      // Before the token is even read.
+      requireAllowedOrigin(config.baseUrl ?? env.HOSTING_BASE_URL ?? "", env, {
+        of: `Provider ${alias}`,
+        ...(config.range && { range: config.range }),
+      });
+      const token = await tokenOf(config, this.#invocation);
       learnToken(this.#invocation.io.redaction, token);
       this.#tokens.set(alias, token);
     }

@@ -1,3 +1,4 @@
+import { requireAllowedOrigin } from "../../api/allowed-origins.ts";
 import { ledgerFor, type RequestEvent } from "../../api/index.ts";
 import { Prober } from "../../api/probe.ts";
 import { readToken } from "../../api/token.ts";
@@ -44,6 +45,7 @@ export async function runContract(invocation: Invocation, flags: ContractFlags):
     fail("usage", "--webhook-url is for --write", { fix: "Add --write, or leave it out." });
   }
   checkWebhookUrl(flags.webhookUrl);
+  requireAllowedOrigin(baseUrl, io.env, { of: "The base URL" });
   const token = await tokenOf(invocation, flags.tokenEnv);
   const write = flags.write === true;
   return interruptible(invocation, async (signal) => {

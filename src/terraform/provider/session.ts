@@ -1,4 +1,5 @@
 import path from "node:path";
+import { overrideWarnings, requireAllowedOrigin } from "../../api/allowed-origins.ts";
 import { normalizeBaseUrl } from "../../api/base-url.ts";
 import { createTurnsFor, oncePerCode } from "../../api/create-turns.ts";
 import { HostingClient, type Ledger, ledgerFor, VERSION } from "../../api/index.ts";
@@ -82,6 +83,9 @@ export async function openSession(config: ValueObject, surroundings: Surrounding
 
   const settings = settingsIn(config);
   const baseUrl = addressOf(config, env);
+  const use = { of: "The provider", attribute: ["base_url"] };
+  requireAllowedOrigin(baseUrl, env, use);
+  for (const warning of overrideWarnings(baseUrl, env, use)) onWarning(warning);
   const project = projectOf(config, env);
   const token = await tokenOf(config, env, folder);
   if (token.warning !== undefined) onWarning(token.warning);
