@@ -23,6 +23,7 @@ import { renderDiagnostics } from "../report/index.ts";
 import type { Invocation } from "./io.ts";
 import { duration } from "./options.ts";
 import { stateFile } from "./stack/place.ts";
+import { requireOwnBackend } from "./untrusted.ts";
 
 const CONNECT_MS = 10_000;
 
@@ -38,6 +39,7 @@ export async function backendPlace(
   signal?: AbortSignal,
 ): Promise<StatePlace> {
   try {
+    await requireOwnBackend(invocation, backend, stateFile(invocation.options.dir, backend.settings));
     if (backend.type === "local") return await localPlace(backend, invocation);
     const bounds = { signal, timeoutMs: timeoutIn(invocation.io.env) };
     return backend.type === "http" ? httpPlace(backend, invocation, bounds) : pgPlace(backend, invocation, bounds);

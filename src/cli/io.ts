@@ -102,6 +102,8 @@ export interface CommonOptions {
   readonly quiet: boolean;
   readonly verbose: boolean;
   readonly insecureHttp: boolean;
+  /** `--untrusted`: the declaration may come from a stranger. */
+  readonly untrusted?: boolean;
   readonly lockTimeoutMs: number;
   /** `--app` or `--stack`: stacks in place of a declaration in YAML. */
   readonly stacks?: StackSource;

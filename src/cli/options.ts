@@ -2,6 +2,7 @@ import path from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { type CommonOptions, type GuardedIo, type Invocation, looksOf } from "./io.ts";
 import { addStackOptions, stackSource } from "./stack/options.ts";
+import { untrustedByEnvironment } from "./untrusted.ts";
 
 const collect = (value: string, earlier: readonly string[] = []): readonly string[] => [...earlier, given(value)];
 
@@ -58,6 +59,12 @@ export function addCommonOptions(command: Command): Command {
         .helpGroup(COMMON_OPTIONS),
     )
     .addOption(
+      new Option(
+        "--untrusted",
+        "the declaration may be a stranger's: it names no address, credential, backend or program (validate, plan)",
+      ).helpGroup(COMMON_OPTIONS),
+    )
+    .addOption(
       new Option("--insecure-http", "allow plain http to addresses other than loopback").helpGroup(COMMON_OPTIONS),
     );
 }
@@ -82,6 +89,7 @@ export function invocationOf(command: Command, io: GuardedIo): Invocation {
     quiet: levels.some((level) => level.quiet === true),
     verbose: levels.some((level) => level.verbose === true),
     insecureHttp: levels.some((level) => level.insecureHttp === true),
+    untrusted: levels.some((level) => level.untrusted === true) || untrustedByEnvironment(io.env),
     lockTimeoutMs: first<number>("lockTimeout") ?? 0,
     ...(stacks && { stacks }),
   };

@@ -22,7 +22,9 @@ export async function requireOwnFile(at: string, shown: string, { roots, links =
   const inside = await Promise.all(roots.map((root) => found(() => realpath(root))));
   if (!inside.some((root) => root !== undefined && isInside(root, real))) {
     fail("trust.file", `${shown} leads to a file outside the project, and is not read`, {
-      fix: "Put the file itself there. If it is meant, name it on the command line: `-f` for a declaration, `--var-file` for values.",
+      fix: links
+        ? "Put the file itself there. If it is meant, name it on the command line: `-f` for a declaration, `--var-file` for values."
+        : "Put the file itself into the project.",
     });
   }
   if (!(await found(() => stat(real)))?.isFile()) {

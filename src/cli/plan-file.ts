@@ -4,6 +4,7 @@ import path from "node:path";
 import { errnoOf, fail } from "../model/index.ts";
 import { systemDisk } from "../record/index.ts";
 import type { Invocation } from "./io.ts";
+import { refuseDetour } from "./untrusted.ts";
 
 /** What the file of a saved plan says it is: its first member, so that a damaged one is known as well. */
 export const FORM = "hostform plan";
@@ -21,9 +22,10 @@ export function beginsAsPlan(text: string): boolean {
  * Where `--out FILE` leads, links followed. Nothing but a saved plan is ever replaced by one, and no name is taken that the
  * state or the declaration would be looked for under.
  * @returns an absolute path in a folder that can be written to.
- * @throws HostformError `usage` for a place where no plan may go, `plan.saved` for one where none can be written.
+ * @throws HostformError `usage` for a place where no plan may go, `plan.saved` for one where none can be written, `trust.file`.
  */
 export async function placeForPlan({ io, options, stack }: Invocation, file: string): Promise<string> {
+  if (options.untrusted === true) await refuseDetour(io.cwd, path.resolve(io.cwd, file));
   return orUnwritable(file, async () => {
     const named = path.resolve(io.cwd, file);
     const target = await systemDisk.resolve(named);

@@ -11,6 +11,7 @@ import { registerSetup } from "./register/setup.ts";
 import { registerState } from "./register/state.ts";
 import { registerTerraform } from "./register/terraform.ts";
 import { examples, type Registration } from "./registration.ts";
+import { refuseUntrustedCommand } from "./untrusted.ts";
 
 export interface ProgramOptions {
   /** Whether usage errors are printed for people; otherwise the CommanderError thrown has to do. */
@@ -49,6 +50,7 @@ export function buildProgram(io: GuardedIo, { usageErrors }: ProgramOptions, fin
         const flags = args.at(-2);
         const words = args.slice(0, -2);
         const invocation = invocationOf(command, io);
+        await refuseUntrustedCommand(invocation, nameOf(command));
         const work = (own: Invocation) => run(own, flags as never, ...(words as never));
         const { stacks } = invocation.options;
         if (stacks === undefined) return finish(await work(invocation));

@@ -25,6 +25,7 @@ import { stackHint } from "./stack/hint.ts";
 import { stateFile } from "./stack/place.ts";
 import { inItsTerms } from "./told.ts";
 import { warningOfTracked } from "./tracked.ts";
+import { declaredEnvironment, namedFiles, requireOwnState, variableGate, withoutTrust } from "./untrusted.ts";
 
 /** A declaration that was read and checked. */
 export interface Project {
@@ -42,10 +43,17 @@ export async function checkProject(
   const values =
     readable === undefined
       ? []
-      : [...validateDesired(readable, kinds, invocation.io.env), ...misplacedOutputs(invocation, readable)];
+      : [
+          ...validateDesired(readable, kinds, declaredEnvironment(invocation)),
+          ...misplacedOutputs(invocation, readable),
+        ];
   // A template that the declaration itself has refused cannot be evaluated either: once is enough.
-  const refused = new Set(diagnostics.map(placeOf));
-  const news = values.filter((value) => value.code !== "config.expression" || !refused.has(placeOf(value)));
+  const refused = new Set(diagnostics.flatMap((one) => [placeOf(one), attributeOf(one) ?? placeOf(one)]));
+  const news = values.filter(
+    (value) =>
+      value.code !== "config.expression" ||
+      !(refused.has(placeOf(value)) || refused.has(attributeOf(value) ?? placeOf(value))),
+  );
   const elsewhere = [...(readable?.providers.values() ?? [])].flatMap(({ alias, baseUrl, range }) =>
     overrideWarnings(baseUrl, invocation.io.env, { of: `Provider ${alias}`, ...(range && { range }) }),
   );
@@ -67,7 +75,8 @@ export async function loadProviders(invocation: Invocation): Promise<ReadonlyMap
   if (desired !== undefined) return desired.providers;
   // Looking at the account needs only the providers; mistakes elsewhere in the declaration do not matter.
   const hindering = diagnostics.filter(
-    ({ code, address }) => code.startsWith("provider.") || (code === "config.secret" && address === undefined),
+    ({ code, address }) =>
+      code.startsWith("provider.") || code.startsWith("trust.") || (code === "config.secret" && address === undefined),
   );
   if (partial !== undefined && hindering.length === 0) return partial.providers;
   if (diagnostics.every(({ code }) => code === "config.missing") && options.files.length === 0) {
@@ -88,10 +97,11 @@ function declarationOf(invocation: Invocation): Promise<Declaration> {
 /** Reads the declaration, and announces the secrets that it holds or names. */
 async function readAndLearn(invocation: Invocation): Promise<Declaration> {
   const { stack } = invocation;
-  const read =
+  const found =
     stack === undefined
       ? await readDeclaration(sourceOf(invocation)).then((read) => withStackHint(invocation, read))
       : await (await import("./stack/read.ts")).readStack(invocation, stack);
+  const read = await withoutTrust(invocation, found);
   const { env } = invocation.io;
   const { desired, partial } = read;
   const declaration: Declaration = {
@@ -113,7 +123,9 @@ function withStackHint({ options }: Invocation, declaration: Declaration): Decla
 }
 
 /** Where the declaration is read; paths are shown relative to the working folder. */
-function sourceOf({ options, io }: Invocation): ReadOptions {
+function sourceOf(invocation: Invocation): ReadOptions {
+  const { options, io } = invocation;
+  const named = namedFiles(invocation);
   const near = (file: string) => path.relative(io.cwd, file) || ".";
   const far = (file: string) => path.resolve(io.cwd, file);
   return {
@@ -121,13 +133,15 @@ function sourceOf({ options, io }: Invocation): ReadOptions {
     files: options.files.map((file) => path.relative(options.dir, file)),
     fs: {
       list: (folder) => systemFiles.list(far(folder)),
-      async read(file, limit, named = true) {
-        if (!named) await requireOwnFile(far(file), file, { roots: [options.dir] });
+      async read(file, limit, isNamed = true) {
+        const own = named ?? (isNamed ? undefined : { roots: [options.dir] });
+        if (own !== undefined) await requireOwnFile(far(file), file, own);
         return systemFiles.read(far(file), limit);
       },
     },
     kinds,
-    env: io.env,
+    env: declaredEnvironment(invocation),
+    refusesVariable: variableGate(invocation),
   };
 }
 
@@ -145,9 +159,9 @@ export function stateStore(invocation: Invocation, encryption: Encryption = stat
     const backend = await backendOf(invocation);
     remote = backend !== undefined;
     file = backend?.type === "local" ? stateFile(options.dir, backend.settings) : remote ? undefined : options.state;
-    return backend
-      ? backendPlace(backend, invocation, signal)
-      : createFilePlace({ path: options.state, clock: io.clock, whole });
+    if (backend !== undefined) return backendPlace(backend, invocation, signal);
+    await requireOwnState(invocation, options.state);
+    return createFilePlace({ path: options.state, clock: io.clock, whole });
   };
   const store = warningOfTracked(createStateStore(place, randomUUID, encryption), () => file);
   return announcing(
@@ -173,6 +187,8 @@ async function backendOf(invocation: Invocation): Promise<Backend | undefined> {
   return typeof backend === "object" ? backend : undefined;
 }
 
+const attributeOf = ({ address, attribute: [name] = [] }: Diagnostic) =>
+  address === undefined || name === undefined ? undefined : `${address} ${name}`;
 const placeOf = ({ range }: Diagnostic) => `${range?.file}:${range?.line}:${range?.column}`;
 
 function inPlaceOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {

@@ -23,6 +23,7 @@ import { loadProject, stateStore } from "./project.ts";
 import { Providers } from "./providers.ts";
 import { changedAddresses, hidden, type PlanRequest, type SavedPlan } from "./saved-plan.ts";
 import { inItsTerms } from "./told.ts";
+import { declaredEnvironment } from "./untrusted.ts";
 
 /** What `plan`, `apply`, `destroy` and `watch` take. */
 export interface RunOptions extends PlanRequest {
@@ -130,6 +131,7 @@ async function makePlan(
   signal: AbortSignal,
 ): Promise<Pick<Run, "plan" | "desired" | "state" | "limits" | "all" | "moves" | "data">> {
   const { io } = invocation;
+  const env = declaredEnvironment(invocation);
   const { state: recorded, moves, diagnostics: unmoved } = moved(declared, store.state);
   const all = new Set(declared.resources.map(({ address }) => address));
   const known = new Set([...all, ...recorded.resources.keys()]);
@@ -151,7 +153,7 @@ async function makePlan(
     state,
     kinds,
     accounts,
-    env: io.env,
+    env,
     reorder: new Set(reorder),
     readData: await dataReader(invocation, desired, providers, signal),
   };
@@ -168,7 +170,7 @@ async function makePlan(
     recorded,
     observed,
     kinds,
-    env: io.env,
+    env,
     mode,
     reorder: new Set(reorder),
     orderAnyway: new Set(orderAnyway),

@@ -32,6 +32,8 @@ export interface DeclarationOptions {
   readonly kinds: Kinds;
   /** The environment that `${env.NAME}` refers to. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whether a variable is kept from it, as an untrusted declaration gets only some. Default: none is. */
+  readonly refusesVariable?: ((name: string) => boolean) | undefined;
   /** True when there are further files that could not be read: what seems undeclared may stand there. */
   readonly incomplete?: boolean;
 }
@@ -58,14 +60,16 @@ export interface Declaration {
 /** Reads a declaration from the texts of its YAML files. Pure; never throws for what stands in them. */
 export function parseDeclaration(
   given: readonly SourceFile[],
-  { kinds, env, incomplete = false }: DeclarationOptions,
+  { kinds, env, refusesVariable, incomplete = false }: DeclarationOptions,
 ): Declaration {
   const mistakes = new Mistakes();
   const files = given.map((file) => ({ ...file, quotable: isDeclaration(file.text, kinds) }));
   const reads = files.map((file, index) => readYaml(file, index, mistakes));
   const fragments = reads.flatMap(({ documents }) => documents.map((tree) => readDocument(tree, kinds, mistakes)));
   const complete = !incomplete && reads.every((read) => read.complete);
-  const environment: Environment = (name) => (Object.hasOwn(env, name) ? env[name] : undefined);
+  const environment: Environment = Object.assign((name: string) => (Object.hasOwn(env, name) ? env[name] : undefined), {
+    refuses: refusesVariable,
+  });
   const sections = fragments.flatMap((fragment) => fragment.backends);
   const backend = mergeBackend(sections, environment, complete, mistakes);
   const merged = merge(fragments, files, { kinds, env: environment, complete, mistakes });

@@ -4,7 +4,11 @@ import type { Span } from "./source.ts";
 import { type Leaf, templateSpans } from "./tree.ts";
 
 /** The environment by name; undefined when a variable is not set. */
-export type Environment = (name: string) => string | undefined;
+export interface Environment {
+  (name: string): string | undefined;
+  /** Whether a variable is kept from the declaration, set or not. Default: none is. */
+  readonly refuses?: ((name: string) => boolean) | undefined;
+}
 
 /** A reference to a resource, with the place of its `${…}`. */
 export interface PlacedReference {
@@ -33,7 +37,13 @@ export function readTemplate(
       if (typeof part === "string") continue;
       const span = spanAt(part.offset);
       if (part.to === "resource") found.push({ reference: part, span });
-      else if (env(part.name) === undefined) {
+      else if (env.refuses?.(part.name) === true) {
+        unset = true;
+        mistakes.add(span, "trust.untrusted", `The untrusted declaration reads the environment variable ${part.name}`, {
+          ...remark,
+          fix: "Write the value itself. If anyone may see the variable, add its name to HOSTFORM_ENV_ALLOW.",
+        });
+      } else if (env(part.name) === undefined) {
         unset = true;
         mistakes.add(span, "config.environment", `The environment variable ${part.name} is not set`, remark);
       }

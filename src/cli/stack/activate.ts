@@ -1,12 +1,13 @@
 import path from "node:path";
 import { fail, HostformError, isError } from "../../model/index.ts";
 import type { Invocation } from "../io.ts";
+import { namedFiles, variableGate } from "../untrusted.ts";
 import { synthesize } from "./app.ts";
 import { load, loadIfPossible, stacksAt } from "./open.ts";
 import { inOrder, selected } from "./order.ts";
 import { stateFile } from "./place.ts";
 import { refuseSharedStates } from "./same-state.ts";
-import type { LoadedStack, Purpose, Stack, StackRun, StackSource, VariableOption } from "./stack.ts";
+import type { ActiveStack, LoadedStack, Purpose, Stack, StackRun, StackSource, VariableOption } from "./stack.ts";
 import { refuseTerraformArguments } from "./terraform-arguments.ts";
 import { givenVariables } from "./variables.ts";
 import { refuseWorkspaces } from "./workspace.ts";
@@ -41,7 +42,18 @@ export async function chooseStacks(invocation: Invocation, source: StackSource, 
     refuseSharedStates(all, invocation.io.env, near(at));
   const options = source.variables;
   refuseUndeclared(stacks, options);
-  return { stacks, run: { purpose, source: at, all, selected: stacks.length, options, planned: new Map() } };
+  return {
+    stacks,
+    run: {
+      purpose,
+      source: at,
+      project: invocation.options.dir,
+      all,
+      selected: stacks.length,
+      options,
+      planned: new Map(),
+    },
+  };
 }
 
 /** The invocation that works on one of the stacks: in its folder, with its state. */
@@ -49,14 +61,20 @@ export async function invocationOn(invocation: Invocation, stack: LoadedStack, r
   const { io, options } = invocation;
   const near = nearTo(invocation);
   await refuseWorkspaces(stack.folder, io.env, near(stack.folder));
-  const { given, diagnostics } = await givenVariables(stack, optionsFor(stack, run), { env: io.env, near });
   const { backend } = stack.outline;
   const state = stateFile(stack.folder, backend?.type === "local" ? backend.settings : {});
-  return {
+  const active: Invocation & { readonly stack: ActiveStack } = {
     ...invocation,
     options: { ...options, dir: stack.folder, files: [], state: options.stateNamed === true ? options.state : state },
-    stack: { ...stack, run, given, diagnostics },
+    stack: { ...stack, run, given: [], diagnostics: [] },
   };
+  const { given, diagnostics } = await givenVariables(stack, optionsFor(stack, run), {
+    env: io.env,
+    near,
+    refuses: variableGate(active),
+    named: namedFiles(active),
+  });
+  return { ...active, stack: { ...active.stack, given, diagnostics } };
 }
 
 /** An error that a construct tells of itself stops every stack, as the app's own CLI has it. */

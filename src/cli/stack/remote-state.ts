@@ -17,7 +17,8 @@ import { backendPlace } from "../backend.ts";
 import { stateEncryption } from "../encryption.ts";
 import type { Invocation } from "../io.ts";
 import { announcing } from "../known-secrets.ts";
-import { placeName } from "./place.ts";
+import { requireOwnBackend } from "../untrusted.ts";
+import { placeName, stateFile } from "./place.ts";
 import type { ActiveStack, LoadedStack, SiblingOutputs } from "./stack.ts";
 
 /** The outputs of other states that a stack refers to, and what is wrong with the places that it names. */
@@ -66,6 +67,7 @@ interface Found {
 async function outputsOf(invocation: Invocation, stack: ActiveStack, state: RemoteState): Promise<Found> {
   const { purpose, planned, all } = stack.run;
   const backend = backendOf(state);
+  await requireOwnBackend(invocation, { ...backend, range: state.range }, stateFile(stack.folder, backend.settings));
   const { env } = invocation.io;
   const place = placeName(stack.folder, backend, env);
   const sibling = all.find((one) => placeName(one.folder, one.outline.backend, env) === place);

@@ -11,6 +11,7 @@ import {
   UNKNOWN,
 } from "../../model/index.ts";
 import type { Invocation } from "../io.ts";
+import { declaredEnvironment } from "../untrusted.ts";
 import { invocationOn } from "./activate.ts";
 import { readStack } from "./read.ts";
 import type { LoadedStack, StackRun } from "./stack.ts";
@@ -42,7 +43,7 @@ export async function refuseSharedOrders(
   for (const stack of stacks) {
     const desired = await desiredOf(invocation, stack, run);
     if (desired === undefined) continue;
-    for (const { resource, orders } of ordersIn(desired, stack.folder, invocation.io.env)) {
+    for (const { resource, orders } of ordersIn(desired, stack.folder, declaredEnvironment(invocation))) {
       const taken = orders.find(({ key }) => (holders.get(key)?.stack ?? stack.name) !== stack.name);
       const holder = taken && holders.get(taken.key);
       if (taken !== undefined && holder !== undefined) twice.push(shared(stack.name, resource, holder, taken.same));

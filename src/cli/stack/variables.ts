@@ -16,6 +16,10 @@ interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** A path as people know it. */
   near(file: string): string;
+  /** Whether a variable of the environment is kept from the stack. Default: none is. */
+  readonly refuses?: ((name: string) => boolean) | undefined;
+  /** What a file of `--var-file` must be. Default: anything that can be read. */
+  readonly named?: Ownership | undefined;
 }
 
 const PREFIX = "TF_VAR_";
@@ -27,13 +31,14 @@ const PREFIX = "TF_VAR_";
 export async function givenVariables(
   { folder, root = folder, outline }: Pick<LoadedStack, "folder" | "root" | "outline">,
   options: readonly VariableOption[],
-  { env, near }: Surroundings,
+  { env, near, refuses, named }: Surroundings,
 ): Promise<GivenVariables> {
   const given: Given[] = [];
   const diagnostics: Diagnostic[] = [];
   for (const name of outline.variables.keys()) {
     const text = Object.hasOwn(env, PREFIX + name) ? env[PREFIX + name] : undefined;
-    if (text !== undefined) given.push({ name, from: PREFIX + name, value: { text } });
+    if (text !== undefined && refuses?.(PREFIX + name) === true) diagnostics.push(refused(name));
+    else if (text !== undefined) given.push({ name, from: PREFIX + name, value: { text } });
   }
   const take = async (file: string, own?: Ownership) => {
     try {
@@ -49,10 +54,19 @@ export async function givenVariables(
   const automatic = names.filter((name) => /\.auto\.tfvars(?:\.json)?$/.test(name));
   for (const name of [...main, ...automatic]) await take(path.join(folder, name), { roots: [root] });
   for (const option of options) {
-    if ("file" in option) await take(option.file);
+    if ("file" in option) await take(option.file, named);
     else given.push({ name: option.name, from: "-var", value: { text: option.text } });
   }
   return { given, diagnostics };
+}
+
+function refused(name: string): Diagnostic {
+  return {
+    severity: "error",
+    code: "trust.untrusted",
+    summary: `The untrusted stack reads the environment variable ${PREFIX}${name}`,
+    fix: `Give the value on the command line: \`--var ${name}=VALUE\`. If anyone may see the variable, add its name to HOSTFORM_ENV_ALLOW.`,
+  };
 }
 
 /** @throws HostformError `stack.variables`, `stack.files`, `trust.file`. */
