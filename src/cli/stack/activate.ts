@@ -27,7 +27,7 @@ export async function chooseStacks(invocation: Invocation, source: StackSource, 
   refuseTerraformArguments(invocation.io.env, purpose);
   const at = source.app === undefined ? source.path : await synthesize(invocation, source.app);
   if (at === undefined) return fail("usage", "Which stack?", { fix: "Pass --app or --stack." });
-  const opened = await stacksAt(at, near);
+  const opened = await stacksAt(at, near, invocation.options.untrusted !== true);
   const only = source.only.length === 0 && opened.meant !== undefined ? [opened.meant.name] : source.only;
   const ordered = inOrder(opened.stacks);
   const wanted = selected(ordered, only);

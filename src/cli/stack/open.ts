@@ -18,10 +18,10 @@ const MANIFEST = "manifest.json";
 /**
  * Finds the stacks at a path: the output folder of an app, the folder of one of its stacks, any folder of `*.tf.json`,
  * or one such file.
- * @param at absolute. @param near a path as people know it.
- * @throws HostformError `stack.files`, `stack.manifest`.
+ * @param at absolute. @param near a path as people know it. @param links whether files may be links.
+ * @throws HostformError `stack.files`, `stack.manifest`, `trust.file`.
  */
-export async function stacksAt(at: string, near: (file: string) => string): Promise<Opened> {
+export async function stacksAt(at: string, near: (file: string) => string, links = true): Promise<Opened> {
   const file = statSync(at, { throwIfNoEntry: false })?.isFile() ? at : undefined;
   const folder = file === undefined ? at : path.dirname(file);
   if (file !== undefined && path.basename(file) !== MANIFEST && !file.endsWith(".tf.json")) {
@@ -29,12 +29,12 @@ export async function stacksAt(at: string, near: (file: string) => string): Prom
   }
   const manifest = path.join(folder, MANIFEST);
   if (existsSync(manifest) && (file === undefined || file === manifest)) {
-    return { stacks: await manifestAt(manifest, near) };
+    return { stacks: await manifestAt(manifest, near, links) };
   }
   // A stack of an app lies in `stacks/NAME` of the output folder: what it refers to is found through its manifest.
   const above = path.join(folder, "..", "..", MANIFEST);
   if (existsSync(above)) {
-    const stacks = await manifestAt(above, near);
+    const stacks = await manifestAt(above, near, links);
     const meant = stacks.find((stack) => stack.folder === folder);
     if (meant !== undefined) return { stacks, meant };
   }
@@ -43,6 +43,7 @@ export async function stacksAt(at: string, near: (file: string) => string): Prom
     name,
     constructPath: name,
     folder,
+    links,
     ...(file && { file }),
     dependencies: [],
     annotations: [],
@@ -50,14 +51,14 @@ export async function stacksAt(at: string, near: (file: string) => string): Prom
   return { stacks: [alone] };
 }
 
-async function manifestAt(file: string, near: (file: string) => string): Promise<readonly Stack[]> {
-  const { text } = await readText(file, near(file), { roots: [path.dirname(file)] });
-  return readManifest(text, path.dirname(file), near(file));
+async function manifestAt(file: string, near: (file: string) => string, links: boolean): Promise<readonly Stack[]> {
+  const { text } = await readText(file, near(file), { roots: [path.dirname(file)], links });
+  return readManifest(text, path.dirname(file), near(file)).map((stack) => ({ ...stack, links }));
 }
 
 /** Reads the files of a stack. @throws HostformError `stack.files`. */
 export async function load(stack: Stack, near: (file: string) => string): Promise<LoadedStack> {
-  const { folder, file, root = folder } = stack;
+  const { folder, file, root = folder, links = true } = stack;
   const found = await stackFiles(folder, near(folder));
   if (found.length === 0) {
     fail("stack.files", `There is no *.tf.json in ${near(folder)}`, {
@@ -74,7 +75,7 @@ export async function load(stack: Stack, near: (file: string) => string): Promis
       fix: `Name the folder, ${near(folder)}; or move one of the two elsewhere.`,
     });
   }
-  const files = await Promise.all(found.map((one) => readText(one, near(one), { roots: [root] })));
+  const files = await Promise.all(found.map((one) => readText(one, near(one), { roots: [root], links })));
   return { ...stack, files, outline: outlineOf(files) };
 }
 

@@ -23,6 +23,8 @@ export interface Stack {
   readonly folder: string;
   /** The folder that its files must lie in by their real path, absolute: that of the manifest. Default: its own. */
   readonly root?: string;
+  /** Whether its files may be links. Default: true. */
+  readonly links?: boolean;
   /** The file that must be there, absolute; undefined: any `*.tf.json`. */
   readonly file?: string;
   /** Names of the stacks that come before it. */

@@ -29,7 +29,7 @@ const PREFIX = "TF_VAR_";
  * variables alone), `terraform.tfvars.json`, `*.auto.tfvars.json` by name, then the options as they stand on the line.
  */
 export async function givenVariables(
-  { folder, root = folder, outline }: Pick<LoadedStack, "folder" | "root" | "outline">,
+  { folder, root = folder, links = true, outline }: Pick<LoadedStack, "folder" | "root" | "links" | "outline">,
   options: readonly VariableOption[],
   { env, near, refuses, named }: Surroundings,
 ): Promise<GivenVariables> {
@@ -52,7 +52,7 @@ export async function givenVariables(
   const names = await allNamesIn(folder, near(folder));
   const main = names.filter((name) => /^terraform\.tfvars(?:\.json)?$/.test(name));
   const automatic = names.filter((name) => /\.auto\.tfvars(?:\.json)?$/.test(name));
-  for (const name of [...main, ...automatic]) await take(path.join(folder, name), { roots: [root] });
+  for (const name of [...main, ...automatic]) await take(path.join(folder, name), { roots: [root], links });
   for (const option of options) {
     if ("file" in option) await take(option.file, named);
     else given.push({ name: option.name, from: "-var", value: { text: option.text } });

@@ -199,6 +199,28 @@ describe("the files of an untrusted project", () => {
   });
 });
 
+it.each(["cdk.tf.json", "terraform.tfvars.json", "a.auto.tfvars.json"])(
+  "a link among the files of an untrusted stack is not read, wherever it leads: %s",
+  async (name) => {
+    const { dir, run } = await place({ "credentials.json": { key: SECRET }, "stack/b.tf.json": {} });
+    symlinkSync("../credentials.json", path.join(dir, "stack", name));
+    const { code, stdout, stderr } = await run(["validate", "--untrusted", "--stack", "stack"]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining("trust.file")]);
+    expect(stdout + stderr).not.toContain(SECRET);
+  },
+);
+
+it.each([["hosting.tfstate"], ["hosting.tfstate.journal"]])(
+  "a file in place of the state shows nothing of itself: %s",
+  async (name) => {
+    const { put, run } = await place(declared());
+    put(name, `${SECRET}\n`);
+    const { code, stdout, stderr } = await run(["plan", "--untrusted"]);
+    expect(code).toBe(1);
+    expect(stdout + stderr).not.toContain(SECRET.slice(0, 6));
+  },
+);
+
 describe("an untrusted stack", () => {
   const stack = (more: object) => ({
     "stack/cdk.tf.json": {
