@@ -20,7 +20,7 @@ export interface Module {
 }
 
 /** The blocks of Terraform's language that are read, with their labels. */
-const TYPES = {
+export const BLOCK_TYPES = {
   terraform: [],
   provider: ["NAME"],
   variable: ["NAME"],
@@ -33,7 +33,7 @@ const TYPES = {
   removed: [],
 } as const satisfies Record<string, readonly string[]>;
 
-type Type = keyof typeof TYPES;
+type Type = keyof typeof BLOCK_TYPES;
 
 /** Blocks of Terraform's that have no meaning here, and what to do. */
 const REFUSED: Readonly<Record<string, string>> = {
@@ -52,9 +52,12 @@ export const REMOTE_STATE = "terraform_remote_state";
 
 /** Sorts the texts of a stack into blocks; what is declared twice, and what is not of hosting, is reported. */
 export function readModule(trees: readonly Tree[], { kinds, schemas }: Catalogue, mistakes: Mistakes): Module {
-  const blocks = Object.fromEntries(Object.keys(TYPES).map((type) => [type, [] as Block[]])) as Record<Type, Block[]>;
+  const blocks = Object.fromEntries(Object.keys(BLOCK_TYPES).map((type) => [type, [] as Block[]])) as Record<
+    Type,
+    Block[]
+  >;
   for (const entry of trees.flatMap((tree) => rootEntries(tree, mistakes))) {
-    if (isType(entry.key)) blocks[entry.key].push(...blocksOf(entry, TYPES[entry.key], mistakes));
+    if (isType(entry.key)) blocks[entry.key].push(...blocksOf(entry, BLOCK_TYPES[entry.key], mistakes));
     else reportType(entry, mistakes);
   }
   const resourceTypes = [...kinds.keys()];
@@ -86,7 +89,7 @@ function rootEntries(tree: Tree, mistakes: Mistakes): Entry[] {
   return [];
 }
 
-const isType = (key: string): key is Type => Object.hasOwn(TYPES, key);
+const isType = (key: string): key is Type => Object.hasOwn(BLOCK_TYPES, key);
 
 function reportType({ key, keySpan }: Entry, mistakes: Mistakes): void {
   const fix = Object.hasOwn(REFUSED, key) ? REFUSED[key] : undefined;
@@ -94,7 +97,7 @@ function reportType({ key, keySpan }: Entry, mistakes: Mistakes): void {
     mistakes.add(keySpan, "config.unsupported", `\`${key}\` blocks are not supported in a stack`, { fix });
     return;
   }
-  const known = Object.keys(TYPES);
+  const known = Object.keys(BLOCK_TYPES);
   const near = mistakes.nearest(key, known);
   mistakes.add(keySpan, "config.unknown_key", `A stack has no "${key.slice(0, 100)}".${didYouMean(near)}`, {
     detail: `It can have ${known.join(", ")}.`,

@@ -11,7 +11,7 @@ import { checkDependsOn, checkNames, type Declared } from "./references.ts";
 import { rootsOf } from "./roots.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-const ARGUMENTS: readonly string[] = ["value", "description", "sensitive", "depends_on", "ephemeral"];
+export const OUTPUT_ARGUMENTS: readonly string[] = ["value", "description", "sensitive", "depends_on", "ephemeral"];
 
 /** Reads the `output` blocks. What is wrong with a value that is known already is told now. */
 export function readOutputs(
@@ -38,8 +38,8 @@ function readOutput(
     if (key === "precondition") {
       const fix = "Check it with the `validation` of a variable, or in the program that synthesizes.";
       mistakes.add(at, "config.unsupported", "`precondition` is not supported in a stack", { fix });
-    } else if (!ARGUMENTS.includes(key)) {
-      const near = mistakes.nearest(key, ARGUMENTS);
+    } else if (!OUTPUT_ARGUMENTS.includes(key)) {
+      const near = mistakes.nearest(key, OUTPUT_ARGUMENTS);
       mistakes.add(at, "config.unknown_key", `An output has no "${key.slice(0, 100)}".${didYouMean(near)}`);
     }
   }

@@ -21,7 +21,14 @@ export interface RemoteState {
   readonly range?: SourceRange | undefined;
 }
 
-const ARGUMENTS: readonly string[] = ["backend", "config", "workspace", "defaults", "depends_on", "provider"];
+export const REMOTE_STATE_ARGUMENTS: readonly string[] = [
+  "backend",
+  "config",
+  "workspace",
+  "defaults",
+  "depends_on",
+  "provider",
+];
 
 /** The remote states that a stack names, for whoever can read them. Mistakes are passed over: {@link parseStack} tells them. */
 export function remoteStatesOf(files: readonly SourceFile[]): RemoteState[] {
@@ -55,8 +62,8 @@ export function checkRemoteStates({ data }: Module, mistakes: Mistakes): void {
   for (const [address, { labels, body }] of data) {
     if (labels[0]?.text !== REMOTE_STATE) continue;
     for (const { key, keySpan } of argumentsOf(body)) {
-      if (ARGUMENTS.includes(key)) continue;
-      const near = mistakes.nearest(key, ARGUMENTS);
+      if (REMOTE_STATE_ARGUMENTS.includes(key)) continue;
+      const near = mistakes.nearest(key, REMOTE_STATE_ARGUMENTS);
       const unsupported = ["count", "for_each", "lifecycle"].includes(key);
       const summary = unsupported
         ? `\`${key}\` of ${address} is not supported`

@@ -27,7 +27,15 @@ export interface Variable {
   readonly from: string | undefined;
 }
 
-const ARGUMENTS = ["type", "default", "description", "sensitive", "nullable", "ephemeral", "validation"] as const;
+export const VARIABLE_ARGUMENTS = [
+  "type",
+  "default",
+  "description",
+  "sensitive",
+  "nullable",
+  "ephemeral",
+  "validation",
+] as const;
 
 /** The value where a mistake, which is reported, leaves none. */
 export const MISSING: Typed = { type: "any", content: UNKNOWN };
@@ -66,11 +74,11 @@ function readVariable(name: string, block: Block, given: GivenVariable | undefin
     mistakes.add(keySpan, "config.structure", `"${name.slice(0, 100)}" cannot be the name of a variable`, { fix });
   }
   for (const { key, keySpan: at } of argumentsOf(body)) {
-    if ((ARGUMENTS as readonly string[]).includes(key)) continue;
-    const near = mistakes.nearest(key, ARGUMENTS);
+    if ((VARIABLE_ARGUMENTS as readonly string[]).includes(key)) continue;
+    const near = mistakes.nearest(key, VARIABLE_ARGUMENTS);
     mistakes.add(at, "config.unknown_key", `A variable has no "${key.slice(0, 100)}".${didYouMean(near)}`);
   }
-  const entry = (key: (typeof ARGUMENTS)[number]) => body.entries.get(key);
+  const entry = (key: (typeof VARIABLE_ARGUMENTS)[number]) => body.entries.get(key);
   const type = typeOf(entry("type"), mistakes);
   const sensitive = flagOf(entry("sensitive"), mistakes) ?? false;
   const ephemeral = flagOf(entry("ephemeral"), mistakes) ?? false;

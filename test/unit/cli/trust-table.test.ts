@@ -7,6 +7,10 @@ import { syncBuiltinESMExports } from "node:module";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { backendSettings } from "../../../src/declare/index.ts";
+import { BLOCK_TYPES } from "../../../src/declare/stack/module.ts";
+import { OUTPUT_ARGUMENTS } from "../../../src/declare/stack/outputs.ts";
+import { REMOTE_STATE_ARGUMENTS } from "../../../src/declare/stack/remote-states.ts";
+import { VARIABLE_ARGUMENTS } from "../../../src/declare/stack/variables.ts";
 import { kinds } from "../../../src/kinds/index.ts";
 import { type Attributes, isNested, isObject } from "../../../src/model/index.ts";
 import { dataSources } from "../../../src/terraform/data/index.ts";
@@ -66,6 +70,8 @@ const YAML = answers({
 const STACK = answers({
   harmless: `
     provider.hosting: insecure_http project requests_per_minute status_words idempotency_key_retention list_lag money_scale
+    variable.one: type default description sensitive nullable ephemeral validation
+    output.one: value description sensitive depends_on ephemeral
     resource.hosting_client_account: name company_name company_number vat_number currency deletion_policy replace_on_change timeouts.create
     resource.hosting_domain: domain years currency nameserver_mode registrant_contact deletion_policy replace_on_change timeouts.create
     resource.hosting_grant: service_id email permission expires_at timeouts.create timeouts.delete
@@ -79,6 +85,8 @@ const STACK = answers({
     provider.hosting: base_url token token_env token_file
     terraform.backend.http: address update_method lock_address lock_method unlock_address unlock_method without_lock
     terraform.backend.pg: schema_name workspace
+    terraform.backend.local: path
+    data.terraform_remote_state: backend config workspace defaults depends_on provider
     resource.hosting_service.secret_output: command
     resource.hosting_webhook.secret_output: command`,
   inside: `
@@ -127,11 +135,19 @@ const stackPaths = [
   ...Object.entries(backendSettings).flatMap(([type, { shape }]) =>
     Object.keys(shape).map((name) => `terraform.backend.${type}.${name}`),
   ),
+  "terraform.backend.local.path",
+  ...VARIABLE_ARGUMENTS.map((name) => `variable.one.${name}`),
+  ...OUTPUT_ARGUMENTS.map((name) => `output.one.${name}`),
+  ...REMOTE_STATE_ARGUMENTS.map((name) => `data.terraform_remote_state.${name}`),
 ];
+/** Blocks that hold addresses and ids of resources alone, and values. */
+const WITHOUT_KEYS = ["locals", "import", "moved", "removed"];
 
 it("every key has an answer", () => {
   expect([...YAML.keys()].sort()).toEqual(leaves(jsonSchema).sort());
   expect([...STACK.keys()].sort()).toEqual(stackPaths.sort());
+  const blocks = new Set([...STACK.keys()].map((key) => key.split(".")[0]));
+  expect([...blocks, ...WITHOUT_KEYS].sort()).toEqual(Object.keys(BLOCK_TYPES).sort());
 });
 
 const IN_ENVIRONMENT = "value-of-the-environment";
@@ -194,8 +210,12 @@ function stackWith(key: string, value: unknown): object {
     variable: { who: { type: "string", default: "nobody" } },
     provider: { hosting: { project: "test" } },
     ...(block === "resource" && { resource: { [type]: { one: BLOCKS[type] } } }),
+    ...(block === "data" && {
+      data: { [type]: { one: { backend: "http", config: { address: "https://x.example" } } } },
+    }),
+    ...(block === "output" && { output: { one: { value: "x" } } }),
   };
-  const names = block === "resource" ? [type, "one", ...rest] : [type, ...rest];
+  const names = block === "resource" || block === "data" ? [type, "one", ...rest] : [type, ...rest];
   return nest([block, ...names], completed(key, value), base) as object;
 }
 
@@ -204,21 +224,20 @@ function completed(key: string, value: unknown): unknown {
   return key.endsWith("command") && typeof value === "string" ? [value] : value;
 }
 
-/** What an attacker writes; the first is what the key would be abused with if it were allowed. */
-function hostile(key: string, evil: string, outside: string, template: string): unknown[] {
+/** What an attacker writes; where the key is not harmless, first what it would be abused with if it were allowed. */
+function hostile(key: string, answer: Answer, evil: string, outside: string, template: string): unknown[] {
+  if (answer === "harmless") return key.startsWith("data.") ? [evil, template] : [evil, outside, template];
   const usual: [RegExp, unknown][] = [
     [/(base_url|address)$/, evil],
     [/_method$/, "DELETE"],
     [/without_lock$/, true],
     [/(schema_name|workspace)$/, "other"],
     [/(token_env|password\.env)$/, "DEPLOY_NAME"],
-    [/token$/, `\${var.who}`],
-    [/(file|env_file\.path)$/, outside],
+    [/token$/, "${var.who}"],
+    [/(file|local\.path|env_file\.path)$/, outside],
     [/command$/, ["cat", outside]],
   ];
-  const first = usual.find(([names]) => names.test(key))?.[1];
-  const all = [first, evil, outside, template, "DEPLOY_NAME", { command: ["cat", outside] }];
-  return all.filter((value) => value !== undefined);
+  return [usual.find(([names]) => names.test(key))?.[1] ?? evil, template];
 }
 
 interface Attack {
@@ -239,7 +258,7 @@ async function attacked(key: string, answer: Answer, attack: Attack): Promise<vo
     DEPLOY_NAME: IN_ENVIRONMENT,
     TF_VAR_who: IN_ENVIRONMENT,
   };
-  for (const [nth, value] of hostile(key, evil.url, outside, attack.template).entries()) {
+  for (const [nth, value] of hostile(key, answer, evil.url, outside, attack.template).entries()) {
     writeFileSync(path.join(dir, attack.file), JSON.stringify(attack.with(key, value)));
     const { code, stdout, stderr, io } = await runIn(dir, ["plan", "--untrusted", ...attack.args], { env });
     const [text, what] = [stdout + stderr, `${key}: ${JSON.stringify(value)}\n${stderr}`];
@@ -258,7 +277,7 @@ async function attacked(key: string, answer: Answer, attack: Attack): Promise<vo
     if (answer === "refused") expect(code, what).toBe(1);
     // What it is refused for is that it is not trusted.
     if (answer !== "harmless" && nth === 0)
-      expect([code, stderr], what).toEqual([1, expect.stringContaining("trust.untrusted")]);
+      expect([code, stderr], what).toEqual([1, expect.stringMatching(/trust\.(?:untrusted|file)/)]);
   }
   // What hostform reads is seen at all.
   expect(opened.some((file) => file.endsWith(attack.file))).toBe(true);
