@@ -140,10 +140,9 @@ const STATE =
   "Name a copy of the state on the command line, with `--state FILE`: the backend is not used then. `hostform state pull` makes one where the declaration is trusted.";
 
 /** With `--state` the backend of an untrusted declaration is passed over: the state is where the command line says. */
-function withNamedState({ options, stack }: Invocation, read: Declaration) {
+function withNamedState({ options }: Invocation, read: Declaration) {
   const { backend, desired, partial } = read;
-  if (typeof backend !== "object" || options.stateNamed !== true || stack !== undefined)
-    return { declaration: read, unused: [] };
+  if (typeof backend !== "object" || options.stateNamed !== true) return { declaration: read, unused: [] };
   const without = (one: Desired | undefined) => {
     const { backend: _, ...rest } = one ?? {};
     return one && (rest as Desired);

