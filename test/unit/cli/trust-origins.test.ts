@@ -50,6 +50,18 @@ describe("HOSTFORM_ALLOWED_ORIGINS", () => {
     expect(stderr).toContain("hosting.yaml:1:");
   });
 
+  it("holds for a database, whose address is the environment's", async () => {
+    const { code, stderr } = await run(["plan"], () => ({ backend: { pg: {} } }), {
+      HOSTFORM_ALLOWED_ORIGINS: HOME,
+      PG_CONN_STR: "postgres://me:canary-of-the-database@db.example/states",
+    });
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining("postgres://db.example:5432, where no credentials may go"),
+    ]);
+    expect(stderr).not.toContain("canary");
+  });
+
   it("lets through what it names", async () => {
     const [dir, canary] = [await folder(), await startCanary()];
     writeFileSync(path.join(dir, "hosting.yaml"), JSON.stringify({ project: "test", ...WEBHOOK }));

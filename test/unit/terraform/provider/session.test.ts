@@ -54,6 +54,14 @@ describe("a session", () => {
     expect(session.account.settings).toBe(session.settings);
   });
 
+  it("points out an address that overrides that of the environment, unless it is allowed by name", async () => {
+    const env = { HOSTING_BASE_URL: "https://usual.example" };
+    const { warnings } = await open({ ...BASE, token: TOKEN }, { env });
+    expect(warnings).toMatchObject([{ code: "trust.override", attribute: ["base_url"] }]);
+    const allowed = { ...env, HOSTFORM_ALLOWED_ORIGINS: "https://api.example" };
+    expect((await open({ ...BASE, token: TOKEN }, { env: allowed })).warnings).toEqual([]);
+  });
+
   it("has no project where none is given: only orders need one", async () => {
     const { session } = await open({ ...BASE, token: TOKEN }, { env: { HOSTFORM_PROJECT: "" } });
     expect(session.project).toBeUndefined();
@@ -104,6 +112,12 @@ describe("what is missing or wrong is an error at its setting", () => {
       { token: TOKEN },
       { HOSTING_BASE_URL: "api.example" },
       { code: "provider.base_url", attribute: ["base_url"] },
+    ],
+    [
+      "an address that the token may not go to",
+      { ...BASE, token_file: "not-even-read" },
+      { HOSTFORM_ALLOWED_ORIGINS: "https://other.example" },
+      { code: "trust.origin", attribute: ["base_url"] },
     ],
     [
       "a project that is none in the environment",
