@@ -37,6 +37,16 @@ export async function requireOwnFile(at: string, shown: string, { roots, links =
   }
 }
 
+/** The same of a folder, before its names are read. @param root absolute. @throws HostformError `trust.file`. */
+export async function requireOwnFolder(at: string, shown: string, root: string): Promise<void> {
+  const real = await found(() => realpath(at));
+  const within = await found(() => realpath(root));
+  if (real === undefined || within === undefined || isInside(within, real)) return;
+  fail("trust.file", `${shown} leads to a folder outside the project, and is not read`, {
+    fix: "Put the folder itself there.",
+  });
+}
+
 /** Whether a path is a folder or lies in it. Both absolute, links followed. */
 export function isInside(folder: string, file: string): boolean {
   const way = path.relative(folder, file);

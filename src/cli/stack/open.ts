@@ -1,6 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import path from "node:path";
 import { fail, HostformError } from "../../model/index.ts";
+import { requireOwnFolder } from "../own-file.ts";
 import { readText, stackFiles } from "./folder.ts";
 import { readManifest } from "./manifest.ts";
 import { outlineOf } from "./outline.ts";
@@ -56,9 +57,10 @@ async function manifestAt(file: string, near: (file: string) => string, links: b
   return readManifest(text, path.dirname(file), near(file)).map((stack) => ({ ...stack, links }));
 }
 
-/** Reads the files of a stack. @throws HostformError `stack.files`. */
+/** Reads the files of a stack. @throws HostformError `stack.files`, `trust.file`. */
 export async function load(stack: Stack, near: (file: string) => string): Promise<LoadedStack> {
   const { folder, file, root = folder, links = true } = stack;
+  await requireOwnFolder(folder, near(folder), root);
   const found = await stackFiles(folder, near(folder));
   if (found.length === 0) {
     fail("stack.files", `There is no *.tf.json in ${near(folder)}`, {

@@ -57,9 +57,11 @@ describe("a file that is found by its name", () => {
     put(dir, "out/manifest.json", MANIFEST);
     mkdirSync(path.join(dir, "out/stacks"));
     put(path.dirname(outside), "cdk.tf.json", STACK);
+    put(path.dirname(outside), "names-too.tf", "");
     symlinkSync(path.dirname(outside), path.join(dir, "out/stacks/one"));
     const { code, stderr } = await runIn(dir, ["validate", "--stack", "out"]);
     expect([code, stderr]).toEqual([1, expect.stringContaining("outside the project")]);
+    expect(stderr).not.toContain("names-too");
   });
 
   it("and is no regular file is refused, not waited for", async () => {
