@@ -53,12 +53,13 @@ interface Case {
 }
 
 /** `[attempt suspendService, job suspended from "active", deposed 201]`. */
-function markText({ pending, attempt, deposed, generation, job, created: _, ...rest }: PrivateMark): string {
+function markText({ pending, attempt, deposed, generation, job, emptied, created: _, ...rest }: PrivateMark): string {
   const parts = [
     pending && `pending ${pending.operation}`,
     attempt && `attempt ${attempt.operation}${attempt.body === undefined ? "" : " with its body"}`,
     deposed && `deposed ${deposed.id}`,
     generation && `generation ${generation}`,
+    emptied && `emptied ${emptied}`,
     job && `job ${job.toward} from ${JSON.stringify(job.before)} since ${Date.parse(job.since) - START}`,
     ...Object.keys(rest),
   ].filter(Boolean);
@@ -857,5 +858,53 @@ describe("a grant", () => {
       "drop hosting_grant.a",
       "left the state",
     ]);
+  });
+});
+
+describe("an answer without what it alone tells", () => {
+  const RESET = { password_version: 2 };
+  const nothing = () => ({ password: null });
+
+  it.each<[string, JsonObject, PrivateMark, () => unknown, string]>([
+    [
+      "is remembered: the request is sent for once more",
+      RESET,
+      { shown: {} },
+      nothing,
+      "[emptied resetPassword, shown]",
+    ],
+    ["for the second time is not", RESET, { shown: {}, emptied: "resetPassword" }, nothing, "[shown]"],
+    [
+      "to another request before is another matter",
+      RESET,
+      { emptied: "suspendService" },
+      nothing,
+      "[emptied resetPassword]",
+    ],
+    [
+      "is forgotten once one tells it",
+      RESET,
+      { emptied: "resetPassword" },
+      () => ({ password: "made-up" }),
+      "generated_password=made-up",
+    ],
+    [
+      "is not forgotten over another request",
+      { password: "hunter2", ...RESET },
+      { emptied: "suspendService" },
+      () => ({}),
+      "[emptied suspendService]",
+    ],
+  ])("%s", async (_, config, mark, resetPassword, end) => {
+    const before = service({ product_type: "vps", password_version: 1 });
+    const lines = await trace({
+      type: "hosting_service",
+      actions: ["update"],
+      before,
+      config,
+      mark,
+      answers: { resetPassword },
+    });
+    expect(lines.findLast((line) => line.startsWith("save"))?.endsWith(end), lines.join("\n")).toBe(true);
   });
 });
