@@ -1,14 +1,13 @@
+import { existsSync } from "node:fs";
 import { kinds } from "../kinds/index.ts";
 import { attributesOf, sensitiveNames } from "../lifecycle/index.ts";
 import { type Desired, type Json, type Plan, parseAddress, type ResourceState } from "../model/index.ts";
 import type { OpenState, StateStore } from "../record/index.ts";
+import { type Environment, secretsInEnvironment } from "./environment-secrets.ts";
 import type { Redaction } from "./redaction.ts";
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Variables whose whole value is a secret, whatever is declared. */
+/** Variables whose whole value is a secret, even an ordinary word. */
 const VARIABLES = [
-  "HOSTING_TOKEN",
   "HOSTFORM_STATE_PASSPHRASE",
   "HOSTFORM_STATE_KEY",
   "HOSTFORM_STATE_NEW_PASSPHRASE",
@@ -19,16 +18,14 @@ const VARIABLES = [
   "PGPASSWORD",
 ] as const;
 
-/** Variables that hold addresses, with a password in them perhaps. */
-const ADDRESSES = ["PG_CONN_STR", "TF_HTTP_ADDRESS", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"] as const;
-
 /** Of a list or map that is secret as a whole, shorter texts are words (`cpanel`) that stand in other places too. */
 const SHORTEST_PART = 12;
 
-/** Announces the secrets that the environment holds. */
+/** Announces the secrets that the environment holds: those of hostform, and any that the names of variables or addresses show. */
 export function learnEnvironment(redaction: Redaction, env: Environment): void {
+  learnToken(redaction, env.HOSTING_TOKEN);
   for (const name of VARIABLES) learnValue(redaction, env[name]);
-  for (const name of ADDRESSES) learnValue(redaction, passwordIn(env[name]));
+  redaction.learn(...secretsInEnvironment(env, existsSync));
 }
 
 /** Announces a value that was read from where a secret is kept, with and without the space around it. */
@@ -124,17 +121,4 @@ function learnPart(redaction: Redaction, ...values: readonly (Json | undefined)[
 function textsIn(value: Json): string[] {
   if (typeof value === "string") return [value];
   return typeof value === "object" && value !== null ? Object.values(value as object).flatMap(textsIn) : [];
-}
-
-/** The password of a URL, or of a PostgreSQL connection string of `name=value` pairs. */
-function passwordIn(address: string | undefined): string | undefined {
-  if (address === undefined) return undefined;
-  if (!URL.canParse(address))
-    return /\bpassword\s*=\s*(?:'((?:[^'\\]|\\.)*)'|(\S+))/i.exec(address)?.slice(1).find(Boolean);
-  const { password } = new URL(address);
-  try {
-    return decodeURIComponent(password);
-  } catch {
-    return password;
-  }
 }

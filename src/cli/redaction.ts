@@ -19,7 +19,7 @@ const RING = 8;
 
 /**
  * Knows every secret of a run and takes them out of texts. A secret is found as it is and JSON-escaped (however often),
- * HTML-escaped, URL-encoded and in base64, also in the middle of a longer base64 text; with line breaks, spaces, colours
+ * HTML-escaped, URL-encoded, in hex and in base64 (of either alphabet), also in the middle of a longer base64 text; with line breaks, spaces, colours
  * or backslashes between its characters, because long lines are wrapped; and when it was cut off by a `…`.
  *
  * One pass over the text, whatever the number of secrets: white space and backslashes are left out, a rolling
@@ -89,12 +89,21 @@ export class Redaction {
   /** The first place from which the rest is the beginning of a form, and not the whole of it. */
   #firstOpen({ codes, at, length }: Bones): number | undefined {
     for (let start = Math.max(0, length - this.#longest + 1); start < length; start++) {
-      const forms = this.#openings.get(String.fromCharCode(codes[start] as number));
+      // By fingerprint where there are enough characters: an environment may hold hundreds of secrets, some of them long.
+      const forms =
+        length - start >= SHORTEST_SECRET
+          ? this.#formsAt(codes, start)
+          : this.#openings.get(String.fromCharCode(codes[start] as number));
       if (forms === undefined) continue;
       const rest = textOf(codes, start, length);
       if (forms.some((form) => form.length > rest.length && form.startsWith(rest))) return at[start];
     }
     return undefined;
+  }
+
+  #formsAt(codes: Uint16Array, start: number): readonly string[] | undefined {
+    const print = fingerprint((i) => codes[start + i] as number);
+    return this.#table[print >>> (32 - TABLE_BITS)] === 1 ? this.#forms.get(print) : undefined;
   }
 
   /** The parts of a text to hide, in order; what overlaps is one part. */
@@ -125,7 +134,7 @@ export class Redaction {
 
   #add(form: string): void {
     if (form.length < SHORTEST_SECRET) return;
-    const print = fingerprint(form);
+    const print = fingerprint((i) => form.charCodeAt(i));
     push(this.#forms, print, form);
     push(this.#openings, form.charAt(0), form);
     this.#table[print >>> (32 - TABLE_BITS)] = 1;
@@ -215,9 +224,9 @@ function textOf(codes: Uint16Array, start: number, end: number): string {
   return text;
 }
 
-function fingerprint(form: string): number {
+function fingerprint(codeAt: (i: number) => number): number {
   let print = 0;
-  for (let i = 0; i < SHORTEST_SECRET; i++) print = roll(print, 0, form.charCodeAt(i));
+  for (let i = 0; i < SHORTEST_SECRET; i++) print = roll(print, 0, codeAt(i));
   return print;
 }
 
@@ -245,7 +254,7 @@ function sparsePattern(secret: string): RegExp {
 /** Every form in which a secret may stand in a text, reduced as texts are before they are searched. */
 function formsOf(secret: string): Set<string> {
   // Nothing to escape, as in most of them.
-  if (/^[\w.-]+$/.test(secret)) return new Set([secret, ...base64Forms(secret)]);
+  if (/^[\w.-]+$/.test(secret)) return new Set([secret, ...bytesForms(secret)]);
   const wellFormed = secret.toWellFormed();
   const encoded = encodeURIComponent(wellFormed);
   const strict = encoded.replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
@@ -254,7 +263,13 @@ function formsOf(secret: string): Set<string> {
   const lowerCase = addresses.map((text) => text.replace(/%[0-9A-F]{2}/g, (hex) => hex.toLowerCase()));
   const texts = [secret, escapeLine(secret), escapeText(secret), escapeHtml(secret), jsonText(secret).slice(1, -1)];
   const json = JSON.stringify(secret).slice(1, -1);
-  return new Set([...texts, json, ...addresses, ...lowerCase, ...base64Forms(wellFormed)].map(bare));
+  return new Set([...texts, json, ...addresses, ...lowerCase, ...bytesForms(wellFormed)].map(bare));
+}
+
+/** A text as its bytes are written: in base64 and in hex. */
+function bytesForms(text: string): string[] {
+  const hex = Buffer.from(text).toString("hex");
+  return [...base64Forms(text), hex, hex.toUpperCase()];
 }
 
 /** What of a text is the same in each base64 text that holds it: for each of the three places it can begin at. */

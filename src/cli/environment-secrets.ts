@@ -1,0 +1,164 @@
+/**
+ * Finds the secrets in an environment: the values of variables whose names say so, and the credentials inside addresses,
+ * query strings, headers and JSON of any variable. A word that stands in any output (`service`, a user name, a path) is
+ * none, whatever its variable is called: hiding it everywhere would hide the output.
+ */
+import { kinds } from "../kinds/index.ts";
+import { attributesOf } from "../lifecycle/index.ts";
+import { isObject } from "../model/index.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Names of variables, of parameters of a query and of keys in JSON whose values are secrets. */
+const SECRET_NAME = new RegExp(
+  [
+    "TOKEN",
+    "SECRET",
+    "(?<!BY|COM)PASS(?!IVE|ENGER|AGE)",
+    "(?<!^|OLD)PWD",
+    "KEY(?!BOARD|MAP|WORD)",
+    "CREDENTIAL",
+    "CREDS",
+    "CONN(?:ECTION)?_?STR",
+    "(?:^|_)DSN$",
+    "AUTH(?!OR(?!I))",
+    "PRIVATE",
+    "BEARER",
+    "JWT",
+    "COOKIE",
+    "SIGNATURE",
+  ].join("|"),
+  "i",
+);
+
+/** What a name like `TOKEN_FILE` or `AUTH_HOST` ends with: it says where a secret is or what it is for. */
+const ABOUT_A_SECRET =
+  /_?(?:COMMAND|DIR|FILE|PATH|USER|USERNAME)$|_(?:DOMAIN|EMAIL|HOST|HOSTNAME|NAME|PORT|SOCK|TYPE)$/i;
+
+/** Short names that mean a secret as a parameter of a query alone. */
+const SECRET_PARAMETER = /^(?:sig|code|pw)$/i;
+
+const USER_NAME = /(?:^|_)(?:USER|USERNAME|LOGNAME|ACTOR|PGUSER)$/;
+
+/** Values that switch something, and the names of places that programs run in. */
+const WORDS =
+  "active always bearer default development digest disabled enabled example localhost manage oauth2 optional prefer preferred production required staging suspended testing unknown";
+
+/** Whole numbers of up to seven digits (ids, ports, seconds), versions, addresses of four numbers, times. */
+const NUMBER = /^[+-]?\d{1,7}(?:\.\d{1,4})?$|^[~^v]?\d{1,5}(?:\.\d{1,5}){1,3}$|^\d{1,7}\s?(?:[smhd]|ms|[kmg]b?)$/i;
+
+/** Shorter texts in JSON whose name says nothing are words. */
+const SHORTEST_PART = 12;
+/** A user name without a password is a token if it looks like one: `https://ghp_…@github.com`. */
+const TOKEN_AS_USER = /^(?=.*\d)[\w.~+%-]{16,}$/;
+
+/**
+ * The secrets that an environment holds.
+ * @param exists whether there is something at a path.
+ */
+export function secretsInEnvironment(env: Environment, exists: (path: string) => boolean): Set<string> {
+  const ordinary = ordinaryWords(env);
+  const isOrdinary = (value: string) =>
+    ordinary.has(value.toLowerCase()) ||
+    Object.hasOwn(env, value) ||
+    NUMBER.test(value) ||
+    (/[/\\]/.test(value) && value.length < 4096 && exists(value));
+  const found = new Set<string>();
+  for (const [name, value] of Object.entries(env)) {
+    if (value === undefined) continue;
+    const trimmed = value.trim();
+    if (isOrdinary(trimmed)) continue;
+    for (const secret of secretsOf(name, trimmed)) if (!isOrdinary(secret)) found.add(secret);
+  }
+  return found;
+}
+
+/** The credentials inside an address, as they are and decoded. */
+export function credentialsIn(text: string): string[] {
+  return [...userInfoIn(text), ...parametersIn(text), ...headersIn(text)].flatMap((one) => [one, decoded(one)]);
+}
+
+const isSecretName = (name: string) => SECRET_NAME.test(name) && !ABOUT_A_SECRET.test(name);
+
+function secretsOf(name: string, value: string): string[] {
+  const json = parsed(value);
+  if (json !== undefined) return partsOf(json, isSecretName(name));
+  const inside = credentialsIn(value);
+  if (/proxy/i.test(name)) inside.push(...(/^[^\s:@/]+:([^\s@/]+)@/.exec(value)?.slice(1) ?? []));
+  return isSecretName(name) && !isOpenAddress(name, value, inside) ? [value, ...rests(value), ...inside] : inside;
+}
+
+/**
+ * An address is no secret as a whole when it only names a host, when what is secret in it is known, or when it is that of a
+ * database.
+ */
+function isOpenAddress(name: string, value: string, inside: readonly string[]): boolean {
+  const known = inside.length > 0 || /CONN|DSN$/i.test(name);
+  if (!/^[a-z][a-z\d+.-]*:\/\//i.test(value)) return known && /^[\w ]+=/.test(value);
+  return known || /^[a-z][a-z\d+.-]*:\/\/[^/?#]*\/?$/i.test(value);
+}
+
+/** What is secret by itself: behind the number of `12|abc…`, behind the scheme of `Bearer abc…`, behind `user:`. */
+function rests(value: string): string[] {
+  const match = /^(?:\d+\||(?:basic|bearer|token)\s+|[\w.@-]+:)(\S+)$/i.exec(value);
+  return match?.slice(1) ?? [];
+}
+
+function userInfoIn(text: string): string[] {
+  return [...text.matchAll(/[a-z][a-z\d+.-]*:\/\/([^\s/?#]+)@/gi)].flatMap(([, info = ""]) => {
+    const colon = info.indexOf(":");
+    const user = colon < 0 ? info : info.slice(0, colon);
+    return [...(colon < 0 ? [] : [info.slice(colon + 1)]), ...(TOKEN_AS_USER.test(user) ? [user] : [])];
+  });
+}
+
+/** `?token=…&sig=…`, `password='…' host=…`, `AccountKey=…;`. */
+function parametersIn(text: string): string[] {
+  if (!text.includes("=")) return [];
+  const pairs = text.matchAll(/(?:^|[?&;#\s])([\w.%-]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|"([^"]*)"|([^&;#\s]*))/g);
+  return [...pairs].flatMap(([, name = "", single, double, plain]) =>
+    isSecretName(name) || SECRET_PARAMETER.test(name) ? [single ?? double ?? plain ?? ""] : [],
+  );
+}
+
+function headersIn(text: string): string[] {
+  const headers = text.matchAll(/\bauthorization["']?\s*[:=]\s*["']?(?:(?:basic|bearer|token)\s+)?([^\s"']+)/gi);
+  return [...headers].flatMap(([, value]) => value ?? []);
+}
+
+/** The texts of a document: those with a secret's name, and all long ones where the whole is a secret. */
+function partsOf(value: unknown, whole: boolean, name?: string): string[] {
+  if (typeof value === "string") {
+    if (name !== undefined && isSecretName(name)) return secretsOf(name, value.trim());
+    return whole && value.length >= SHORTEST_PART && !isOpenAddress("", value, [])
+      ? [value, ...credentialsIn(value)]
+      : credentialsIn(value);
+  }
+  if (Array.isArray(value)) return value.flatMap((one) => partsOf(one, whole, name));
+  return isObject(value) ? Object.entries(value).flatMap(([key, one]) => partsOf(one, whole, key)) : [];
+}
+
+function parsed(value: string): unknown {
+  if (!/^[{[]/.test(value)) return undefined;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return undefined;
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The words of hostform's own output, switches, and the names of users; in lower case. */
+function ordinaryWords(env: Environment): Set<string> {
+  const own = [...kinds].flatMap(([type, kind]) => [type, ...attributesOf(kind).map(([name]) => name)]);
+  const users = Object.entries(env).flatMap(([name, value]) => (USER_NAME.test(name) ? [value ?? ""] : []));
+  const words = [...own, ...own.flatMap((name) => name.split("_")), ...WORDS.split(" "), ...users];
+  return new Set(words.map((word) => word.toLowerCase()));
+}
