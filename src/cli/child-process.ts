@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
-import { errnoOf, fail } from "../model/index.ts";
+import { childEnvironment, errnoOf, fail } from "../model/index.ts";
 import type { ShellOptions } from "./io.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
@@ -86,7 +86,9 @@ export async function browse(url: string): Promise<void> {
         : (["xdg-open"] as const);
   const fix = "Leave `--open` out to have the URL printed.";
   try {
-    const code = await ended(spawn(command, [...args, url], { stdio: "ignore" }));
+    const code = await ended(
+      spawn(command, [...args, url], { stdio: "ignore", env: { ...childEnvironment(process.env) } }),
+    );
     if (code !== 0) fail("usage", `The browser could not be opened: ${command} ended with ${code}`, { fix });
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;

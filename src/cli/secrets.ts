@@ -2,6 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import type { Secrets, SourceReader } from "../engine/index.ts";
 import {
+  childEnvironment,
   type Desired,
   type Diagnostic,
   errnoOf,
@@ -18,10 +19,12 @@ import { learnValue } from "./known-secrets.ts";
 type Command = readonly [string, ...string[]];
 
 /** How secrets of this run get out and in. Paths are relative to the project's folder, and commands run there. */
-export function secretsOf(invocation: Invocation, { files }: Pick<Desired, "files">): Secrets {
+export function secretsOf(invocation: Invocation, { files, providers }: Pick<Desired, "files" | "providers">): Secrets {
   const { io, options } = invocation;
+  const tokens = [...providers.values()].map(({ tokenEnv }) => tokenEnv);
+  const inherited = childEnvironment(io.env, tokens);
   const run = (command: Command, input: string, env: Readonly<Record<string, string>>) =>
-    io.capture(command, { cwd: options.dir, env: { ...io.env, ...env }, input, timeoutMs: SECRET_COMMAND_MS });
+    io.capture(command, { cwd: options.dir, env: { ...inherited, ...env }, input, timeoutMs: SECRET_COMMAND_MS });
   const own = ownFiles(invocation, files);
   const outputs = new SecretFiles({ folder: options.dir, disk: systemDisk, look: standingAt, run, own });
   return {

@@ -5,6 +5,7 @@
  */
 export * from "./address.ts";
 export * from "./change.ts";
+export * from "./child-environment.ts";
 export * from "./clock.ts";
 export * from "./codes.ts";
 export * from "./contract.ts";

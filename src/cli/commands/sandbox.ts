@@ -1,5 +1,5 @@
 import path from "node:path";
-import { fail, HostformError } from "../../model/index.ts";
+import { childEnvironment, fail, HostformError } from "../../model/index.ts";
 import { plural } from "../../report/index.ts";
 import { type Invocation, revealJson, say } from "../io.ts";
 import { checkRecordFile, readSnapshotFile, writeRecord } from "./sandbox-files.ts";
@@ -45,7 +45,7 @@ export async function runSandbox(
     const [command, ...args] = words;
     if (command !== undefined) {
       if (flags.open) await openDashboard(invocation, sandbox);
-      return await io.run(command, args, { ...io.env, ...exported });
+      return await io.run(command, args, { ...inheritedBy(io.env), ...exported });
     }
     const stopped = interrupted(invocation);
     announce(invocation, sandbox, flags, exported);
@@ -56,6 +56,15 @@ export async function runSandbox(
   } finally {
     await end(invocation, flags, sandbox);
   }
+}
+
+/**
+ * Nothing that opens the real account or its state. The key of the state stays: the command is hostform itself in most
+ * cases, and would write a state in the clear without it.
+ */
+function inheritedBy(env: Invocation["io"]["env"]): Invocation["io"]["env"] {
+  const keys = Object.entries(env).filter(([name]) => name.startsWith("HOSTFORM_STATE_"));
+  return { ...childEnvironment(env), ...Object.fromEntries(keys) };
 }
 
 /** Closes the sandbox, even when its session cannot be written. */

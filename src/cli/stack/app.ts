@@ -1,7 +1,7 @@
 import { mkdir, stat } from "node:fs/promises";
 import path from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { errnoOf, fail, isObject, type JsonObject } from "../../model/index.ts";
+import { childEnvironment, errnoOf, fail, isObject, type JsonObject } from "../../model/index.ts";
 import { systemDisk } from "../../record/index.ts";
 import { interruptible } from "../interrupt.ts";
 import type { Invocation } from "../io.ts";
@@ -28,7 +28,7 @@ export async function synthesize(invocation: Invocation, app: string): Promise<s
     io.shell(app, {
       cwd: options.dir,
       env: {
-        ...io.env,
+        ...childEnvironment(io.env),
         CDKTF_OUTDIR: output,
         // Errors of constructs then stand in the manifest, with their places.
         CDKTF_CONTINUE_SYNTH_ON_ERROR_ANNOTATIONS: "true",

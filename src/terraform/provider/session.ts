@@ -8,6 +8,7 @@ import { Account } from "../../lifecycle/index.ts";
 import { isRunning, processMark, stateFolder } from "../../local/index.ts";
 import {
   type Clock,
+  childEnvironment,
   type Diagnostic,
   HostformError,
   hasUnknown,
@@ -54,10 +55,12 @@ function isTerraforms(file: string): boolean {
   );
 }
 
-/** The environment for a command of the user's: without what is between Terraform and this process, and without the token. */
+/** The environment for a command of the user's: without what is between Terraform and this process, and without credentials. */
 function withoutOurs(env: Surroundings["env"], { token_env: named }: ValueObject): Surroundings["env"] {
-  const isOurs = (name: string) => /^(?:TF_)?PLUGIN_/.test(name) || name === "HOSTING_TOKEN" || name === named;
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !isOurs(name)));
+  const tokens = typeof named === "string" ? [named] : [];
+  return Object.fromEntries(
+    Object.entries(childEnvironment(env, tokens)).filter(([name]) => !/^(?:TF_)?PLUGIN_/.test(name)),
+  );
 }
 
 /**

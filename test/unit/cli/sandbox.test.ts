@@ -52,7 +52,12 @@ describe("sandbox", () => {
       await folder(),
       ["sandbox", "--token", "customer", "--auto-pay", "--", "deploy", "--json", "-C", "x"],
       {
-        env: { HOSTING_TOKEN: "overridden", PATH: "/bin" },
+        env: {
+          HOSTING_TOKEN: "overridden",
+          PG_CONN_STR: "postgres://real.example/x",
+          PATH: "/bin",
+          HOSTFORM_STATE_KEY: "k",
+        },
         exitCode: 7,
         onRun: async (_, env) => {
           seen = env;
@@ -62,7 +67,8 @@ describe("sandbox", () => {
     );
     expect(ran).toMatchObject({ code: 7, stdout: "", stderr: "" });
     expect(ran.io.ran, "the command's own options are left alone").toEqual([["deploy", "--json", "-C", "x"]]);
-    expect(seen.PATH).toBe("/bin");
+    expect([seen.PATH, seen.HOSTFORM_STATE_KEY]).toEqual(["/bin", "k"]);
+    expect(seen.PG_CONN_STR, "nothing that opens the real state").toBeUndefined();
     expect(seen.HOSTING_TOKEN).toContain("customer");
     expect(status).toBe(200);
     expect(await isUp(seen.HOSTING_BASE_URL ?? "")).toBe("down");

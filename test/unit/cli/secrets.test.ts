@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { guardIo } from "../../../src/cli/guarded-io.ts";
 import { secretsOf } from "../../../src/cli/secrets.ts";
 import { HostformError, type SecretSource } from "../../../src/model/index.ts";
-import type { CommandEnd } from "../../../src/record/index.ts";
+import type { CaptureOptions, CommandEnd } from "../../../src/record/index.ts";
 import { type FakeIoParts, fakeIo } from "../../support/io.ts";
 import { folder } from "./harness.ts";
 
@@ -14,24 +14,27 @@ const SECRET = "correct horse battery";
 async function reader(parts: FakeIoParts = {}, end: Partial<CommandEnd> = {}) {
   const dir = await folder();
   const runs: (readonly string[])[] = [];
+  const given: (readonly string[])[] = [];
   const fake = {
     ...fakeIo(parts),
-    capture: async (command: readonly string[], { cwd, input }: { cwd: string; input: string }) => {
+    capture: async (command: readonly string[], { cwd, input, env }: CaptureOptions) => {
       expect([cwd, input]).toEqual([dir, ""]);
       runs.push(command);
+      given.push(Object.keys(env));
       return { stdout: "", stderr: "", ...end };
     },
   };
   const io = guardIo(fake);
   const options = { dir, state: path.join(dir, "hosting.tfstate") };
-  const { readSource } = secretsOf({ io, options } as never, { files: [] });
+  const providers = new Map([["default", { alias: "default", tokenEnv: "ACME_TOKEN" }]]);
+  const { readSource } = secretsOf({ io, options } as never, { files: [], providers });
   if (readSource === undefined) throw new Error("no reader");
   const shown = (text: string) => {
     io.out(text);
     io.flush();
     return fake.stdout();
   };
-  return { dir, runs, read: readSource, shown };
+  return { dir, runs, given, read: readSource, shown };
 }
 
 /** The detail of the refusal, which never holds the secret. */
@@ -73,6 +76,21 @@ describe("a secret value", () => {
     const { dir, read } = await reader();
     await writeFile(path.join(dir, "pw"), "pässwörd-\u{1F511}-\u5bc6\n");
     expect(await read({ file: "pw" })).toBe("pässwörd-\u{1F511}-\u5bc6");
+  });
+
+  it("comes from a command without the tokens in use, the keys of the state and what opens its backend", async () => {
+    const names = [
+      "HOSTING_TOKEN",
+      "ACME_TOKEN",
+      "HOSTFORM_STATE_KEY",
+      "TF_HTTP_PASSWORD",
+      "PGPASSWORD",
+      "VAULT_TOKEN",
+    ];
+    const env = Object.fromEntries(names.map((name) => [name, "0123456789"]));
+    const { given, read } = await reader({ env }, { stdout: SECRET });
+    await read({ command: ["pass"] });
+    expect(given).toEqual([["VAULT_TOKEN"]]);
   });
 
   it("is taken from what a command prints, once for all that name the same", async () => {

@@ -28,7 +28,7 @@ writeFileSync(out + "/manifest.json", JSON.stringify({ version: "0.21.0", stacks
   name: "one", constructPath: "one", workingDirectory: "stacks/one", synthesizedStackPath: "stacks/one/cdk.tf.json",
   annotations: JSON.parse(process.env.ANNOTATIONS || "[]"),
 } } }));
-writeFileSync("given.json", JSON.stringify([out, process.cwd(), process.env.CDKTF_CONTEXT_JSON]));
+writeFileSync("given.json", JSON.stringify([out, process.cwd(), process.env.CDKTF_CONTEXT_JSON, process.env.HOSTING_TOKEN]));
 console.log("synthesizing");
 `;
 
@@ -48,7 +48,18 @@ describe("--app", () => {
       path.join(folder, "build/out"),
       folder,
       '{"a":["b"]}',
+      null,
     ]);
+  });
+
+  it("is not given the API token, unless that is asked for", async () => {
+    put("app.cjs", SYNTH);
+    const tokenGiven = async (env: Record<string, string>) => {
+      await run(["state", "list", "--app", `${node} app.cjs`], { HOSTING_TOKEN: "1|abcdefgh", ...env });
+      return JSON.parse(readFileSync(path.join(folder, "given.json"), "utf8"))[3];
+    };
+    expect(await tokenGiven({})).toBeNull();
+    expect(await tokenGiven({ HOSTFORM_CHILD_ENV: "HOSTING_TOKEN" })).toBe("1|abcdefgh");
   });
 
   it("keeps the results clean, and is quiet when that is asked for", async () => {
