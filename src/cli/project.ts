@@ -45,13 +45,13 @@ export async function checkProject(
       ? []
       : [
           ...validateDesired(readable, kinds, declaredEnvironment(invocation)),
-          ...misplacedOutputs(invocation, readable),
+          ...(await misplacedOutputs(invocation, readable)),
         ];
   // A template that the declaration itself has refused cannot be evaluated either: once is enough.
   const refused = new Set(diagnostics.flatMap((one) => [placeOf(one), attributeOf(one) ?? placeOf(one)]));
   const news = values.filter(
     (value) =>
-      value.code !== "config.expression" ||
+      !["config.expression", "secret.output"].includes(value.code) ||
       !(refused.has(placeOf(value)) || refused.has(attributeOf(value) ?? placeOf(value))),
   );
   const elsewhere = [...(readable?.providers.values() ?? [])].flatMap(({ alias, baseUrl, range }) =>

@@ -22,6 +22,7 @@ import { checkOrigin, differences, type Origin, originOf, refuseDifferences } fr
 import { loadProject, stateStore } from "./project.ts";
 import { Providers } from "./providers.ts";
 import { changedAddresses, hidden, type PlanRequest, type SavedPlan } from "./saved-plan.ts";
+import { withDestinations } from "./secrets.ts";
 import { inItsTerms } from "./told.ts";
 import { declaredEnvironment } from "./untrusted.ts";
 
@@ -181,8 +182,13 @@ async function makePlan(
     declared: all,
     moves,
   });
+  const { changes, diagnostics: misplaced } = await withDestinations(invocation, made.changes, declared);
   return {
-    plan: { ...made, diagnostics: [...made.diagnostics, ...unmoved, ...store.warnings, ...unmanaged(store)] },
+    plan: {
+      ...made,
+      changes,
+      diagnostics: [...made.diagnostics, ...misplaced, ...unmoved, ...store.warnings, ...unmanaged(store)],
+    },
     desired,
     state,
     limits,

@@ -1,18 +1,30 @@
 import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
 import type { Secrets, SourceReader } from "../engine/index.ts";
+import { kinds } from "../kinds/index.ts";
+import { fileOutputIn, oneTimeSecretName } from "../lifecycle/index.ts";
 import {
+  type Change,
   childEnvironment,
   type Desired,
   type Diagnostic,
   errnoOf,
   fail,
+  HostformError,
   isObject,
   located,
   type SecretSource,
   sourcePlace,
 } from "../model/index.ts";
-import { type CommandEnd, lastLines, SECRET_COMMAND_MS, SecretFiles, standingAt, systemDisk } from "../record/index.ts";
+import {
+  type CommandEnd,
+  type CommandRunner,
+  lastLines,
+  SECRET_COMMAND_MS,
+  SecretFiles,
+  standingAt,
+  systemDisk,
+} from "../record/index.ts";
 import type { Invocation } from "./io.ts";
 import { learnValue } from "./known-secrets.ts";
 
@@ -25,8 +37,7 @@ export function secretsOf(invocation: Invocation, { files, providers }: Pick<Des
   const inherited = childEnvironment(io.env, tokens);
   const run = (command: Command, input: string, env: Readonly<Record<string, string>>) =>
     io.capture(command, { cwd: options.dir, env: { ...inherited, ...env }, input, timeoutMs: SECRET_COMMAND_MS });
-  const own = ownFiles(invocation, files);
-  const outputs = new SecretFiles({ folder: options.dir, disk: systemDisk, look: standingAt, run, own });
+  const outputs = secretFiles(invocation, files, run);
   return {
     secretOutputs: {
       check: (output, of) => outputs.check(output, of),
@@ -40,6 +51,14 @@ export function secretsOf(invocation: Invocation, { files, providers }: Pick<Des
   };
 }
 
+const noCommand: CommandRunner = () => Promise.reject(new Error("nothing is run to learn where a secret goes"));
+
+function secretFiles(invocation: Invocation, files: readonly string[], run = noCommand): SecretFiles {
+  const { options, stack } = invocation;
+  const parts = { folder: options.dir, ...(stack?.run.project !== undefined && { project: stack.run.project }), run };
+  return new SecretFiles({ ...parts, disk: systemDisk, look: standingAt, own: ownFiles(invocation, files) });
+}
+
 /** What hostform itself reads or writes: no secret may replace it. */
 function ownFiles({ io, options }: Invocation, declared: readonly string[]): string[] {
   const [folder, name] = [path.dirname(options.state), path.basename(options.state)];
@@ -48,26 +67,60 @@ function ownFiles({ io, options }: Invocation, declared: readonly string[]): str
 }
 
 /**
- * Each `secret_output` that names one of hostform's own files, as far as the declaration alone tells: links are followed
- * only when something is about to be written.
+ * Each `secret_output` that names one of hostform's own files, or leads out of the project without saying so. Nothing is
+ * written for that.
  */
-export function misplacedOutputs(invocation: Invocation, { files, resources }: Desired): Diagnostic[] {
-  const own = ownFiles(invocation, files);
-  return resources.flatMap(({ address, config, locate }) => {
-    const output = isObject(config.secret_output) ? config.secret_output : {};
-    const named = isObject(output.env_file) ? output.env_file.path : output.file;
-    if (typeof named !== "string" || !own.includes(path.resolve(invocation.options.dir, named))) return [];
-    const diagnostic: Diagnostic = {
-      severity: "error",
-      code: "secret.output",
-      summary: `A secret of ${address} cannot be written to ${named}`,
-      detail: "It is a file that hostform itself reads or writes.",
-      fix: "Name another file.",
-      address,
-      attribute: ["secret_output"],
-    };
-    return [located(diagnostic, locate(["secret_output"]))];
+export async function misplacedOutputs(invocation: Invocation, { files, resources }: Desired): Promise<Diagnostic[]> {
+  const outputs = secretFiles(invocation, files);
+  const found = resources.map(async ({ address, type, config, locate }) => {
+    const output = fileOutputIn(config);
+    if (output === undefined) return [];
+    const attribute = secretNameOf(type);
+    const misplaced = await outputs.destination(output, { address, attribute }).then(() => [], diagnosticsOf);
+    return misplaced.map((diagnostic) => located(diagnostic, locate(["secret_output"])));
   });
+  return (await Promise.all(found)).flat();
+}
+
+/**
+ * The changes of a plan; those that bring a secret say where it goes, as far as that is allowed. What is not, because a
+ * template leads there, is an error of the plan.
+ */
+export async function withDestinations(
+  invocation: Invocation,
+  changes: readonly Change[],
+  { files, resources }: Pick<Desired, "files" | "resources">,
+): Promise<{ readonly changes: readonly Change[]; readonly diagnostics: readonly Diagnostic[] }> {
+  const outputs = secretFiles(invocation, files);
+  const diagnostics: Diagnostic[] = [];
+  const placed = changes.map(async (change): Promise<Change> => {
+    const output = fileOutputIn(change.after ?? {});
+    const { address } = change;
+    const attribute = secretNameOf(change.type);
+    if (output === undefined || !bringsSecret(change, attribute)) return change;
+    try {
+      const { inside, shown } = await outputs.destination(output, { address, attribute });
+      return { ...change, secretTo: inside ? shown : `${shown}, outside of the project` };
+    } catch (error) {
+      const range = resources.find((resource) => resource.address === address)?.locate(["secret_output"]);
+      diagnostics.push(...diagnosticsOf(error).map((diagnostic) => located(diagnostic, range)));
+      return change;
+    }
+  });
+  return { changes: await Promise.all(placed), diagnostics };
+}
+
+function bringsSecret({ actions, after_unknown: unknown, reasons }: Change, attribute: string): boolean {
+  if (actions.some((action) => action === "create")) return true;
+  const isRenewed = isObject(unknown) && unknown[attribute] !== undefined;
+  return isRenewed || reasons.some((reason) => reason.attribute === attribute || reason.attribute === "secret_output");
+}
+
+const secretNameOf = (type: string): string => oneTimeSecretName(kinds.get(type)) ?? "secret";
+
+function diagnosticsOf(error: unknown): readonly Diagnostic[] {
+  if (error instanceof HostformError) return error.diagnostics;
+  throw error;
 }
 
 /** Reads sources, each at most once. What is read is announced to the redaction before anybody else has it. */

@@ -6,6 +6,7 @@ const text = (what: string) => z.string(`expected ${what}`).min(1, `expected ${w
 
 const FORMS = ["file", "env_file", "command"] as const;
 
+const OUTSIDE = "outside_project";
 const LINE = "{path: PATH, name: NAME}";
 const COMMAND = "expected a list: [PROGRAM, ARGUMENT, …]";
 const ONE_FORM = `exactly one of {file: PATH}, {env_file: ${LINE}} and {command: [PROGRAM, ARGUMENT, …]}`;
@@ -19,6 +20,9 @@ const mapOf = (known: readonly string[], wanted: string) => ({
     return `"${word}" is not known.${didYouMean(word, known)} Expected: ${wanted}`;
   },
 });
+
+/** For editors: that these keys are there. */
+const has = (...keys: string[]) => ({ properties: Object.fromEntries(keys.map((key) => [key, {}])), required: keys });
 
 /** What is said of a key that is none is enough. */
 const onceKeysAreKnown = ({ issues }: z.core.ParsePayload) => issues.length === 0;
@@ -50,20 +54,41 @@ const output = z
         .refine(([program]) => program !== "", "expected a program")
         .optional()
         .describe("Program, with its arguments, that reads the secret from standard input. It is run without a shell."),
+      [OUTSIDE]: z
+        .boolean("expected true or false")
+        .optional()
+        .describe(
+          "Whether the file may lie outside of the project's folder. Without it, a path that leaves the project, also through a symbolic link, is refused.",
+        ),
     },
-    mapOf(FORMS, ONE_FORM),
+    mapOf([...FORMS, OUTSIDE], ONE_FORM),
   )
   .refine((value) => FORMS.filter((form) => value[form] !== undefined).length === 1, {
     error: `expected ${ONE_FORM}`,
     when: onceKeysAreKnown,
   })
-  .meta({ minProperties: 1, maxProperties: 1 });
+  .refine((value) => value.command === undefined || value[OUTSIDE] === undefined, {
+    error: `${OUTSIDE} goes with a file or an env_file`,
+    when: onceKeysAreKnown,
+  })
+  .meta({
+    minProperties: 1,
+    not: {
+      anyOf: [
+        has("file", "env_file"),
+        has("file", "command"),
+        has("env_file", "command"),
+        has("command", OUTSIDE),
+        { ...has(OUTSIDE), maxProperties: 1 },
+      ],
+    },
+  });
 
 /** Where a one-time secret goes instead of staying in the state. @param secret the attribute that holds it. */
 export const secretOutputAttribute = (secret: string) =>
   attribute(z.pipe(z.transform(withoutNulls), output).optional(), {
-    description: `Where \`${secret}\` is written to when the API tells it, instead of staying in the state: \`{file: PATH}\`, \`{env_file: {path, name}}\` or \`{command: [PROGRAM, …]}\`. Paths are relative to the project's folder. Tried before anything is sent.`,
-    hcl: `Where \`${secret}\` is written to when the API tells it, instead of staying in the state: exactly one of \`file\`, \`env_file\` and \`command\`. Paths are relative to the directory in which Terraform runs. Tried before anything is sent.`,
+    description: `Where \`${secret}\` is written to when the API tells it, instead of staying in the state: \`{file: PATH}\`, \`{env_file: {path, name}}\` or \`{command: [PROGRAM, …]}\`. Paths are relative to the project's folder and stay in it, unless \`outside_project: true\` is added. Tried before anything is sent.`,
+    hcl: `Where \`${secret}\` is written to when the API tells it, instead of staying in the state: exactly one of \`file\`, \`env_file\` and \`command\`. Paths are relative to the directory in which Terraform runs and stay in it, unless \`outside_project = true\` is added. Tried before anything is sent.`,
     change: "recorded",
     unreadable: true,
     same: (a: Json, b: Json) => equal(withoutNulls(a), withoutNulls(b)),

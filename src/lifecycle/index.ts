@@ -18,7 +18,7 @@ export { planResource } from "./plan.ts";
 export { type PlanInput, type Planned, unchanged } from "./planned.ts";
 export * from "./read.ts";
 export * from "./removal.ts";
-export { fingerprintOf, unrecoverable } from "./secrets.ts";
+export { fileOutputIn, fingerprintOf, oneTimeSecretName, unrecoverable } from "./secrets.ts";
 export * from "./settle.ts";
 export { observedMark, unknownPhase, unseenNames } from "./status.ts";
 export * from "./validate.ts";

@@ -4,6 +4,7 @@ import {
   type Change,
   type Diagnostic,
   equal,
+  type FileOutput,
   HostformError,
   hasUnknown,
   isObject,
@@ -15,6 +16,7 @@ import {
   type SecretOutput,
   UNKNOWN,
   type Value,
+  type ValueObject,
 } from "../model/index.ts";
 import { plannedAttributes } from "./aims.ts";
 import { attributesOf } from "./attributes.ts";
@@ -41,6 +43,9 @@ function oneTimeSecret(kind: Kind): OneTimeSecret | undefined {
   return undefined;
 }
 
+/** The attribute of a kind that holds a one-time secret; undefined: there is none. */
+export const oneTimeSecretName = (kind: Kind | undefined): string | undefined => kind && oneTimeSecret(kind)?.name;
+
 /**
  * `sha256:` and the first 8 hex digits of the digest of a secret in UTF-8: enough to tell two secrets apart, and too
  * few to find one by. Of all guesses one in 2^32 fits, so that whoever guesses a password that people or servers make
@@ -54,8 +59,8 @@ export function fingerprintOf(secret: string): string {
 function outputIn({ secret_output: declared }: JsonObject): SecretOutput | undefined {
   if (!isObject(declared)) return undefined;
   // Terraform writes null for the forms that are not given.
-  const [form] = Object.entries(declared).filter(([, value]) => value !== null);
-  return form && (Object.fromEntries([form]) as unknown as SecretOutput);
+  const given = Object.entries(declared).filter(([, value]) => value !== null);
+  return given.length === 0 ? undefined : (Object.fromEntries(given) as unknown as SecretOutput);
 }
 
 const known = (value: Json | undefined): string | undefined => (typeof value === "string" ? value : undefined);
@@ -101,7 +106,22 @@ export function planSecret(
     return { ...nothing, diagnostics: [neverCame(kind, address, secret, output)] };
   }
   const old = outputIn(before);
-  return equal(old, output) ? nothing : { ...nothing, diagnostics: [unmovable(address, secret, old, output)] };
+  return isSamePlace(old, output) ? nothing : { ...nothing, diagnostics: [unmovable(address, secret, old, output)] };
+}
+
+/** The place that the attributes of a resource name, when it is a file and known; undefined too for what is no place. */
+export function fileOutputIn({ secret_output: declared }: ValueObject): FileOutput | undefined {
+  if (hasUnknown(declared ?? null)) return undefined;
+  const output = outputIn({ secret_output: declared as Json });
+  if (output === undefined || "command" in output) return undefined;
+  const path = "file" in output ? output.file : isObject(output.env_file) && output.env_file.path;
+  return typeof path === "string" ? output : undefined;
+}
+
+/** Whether the place may lie outside of the project makes it no other place. */
+function isSamePlace(old: SecretOutput | undefined, output: SecretOutput): boolean {
+  const place = (one: SecretOutput | undefined) => ({ ...one, outside_project: null }) as Json;
+  return equal(place(old), place(output));
 }
 
 /** The words for a secret that is to be written out, and that nobody here was told. */

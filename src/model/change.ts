@@ -58,6 +58,8 @@ export interface Change {
   readonly unlisted?: string;
   /** The API shows nothing of it before this is live (`service 1001`): until then it is planned as it was recorded, or as new. */
   readonly waitsFor?: string;
+  /** Where the secret that it brings is written: a path in the project, links followed, or in full outside of it. */
+  readonly secretTo?: string;
   /** What removal means for this resource: an API call, leaving it alone, or suspending it first. */
   readonly removal?: "delete" | "forget" | "suspend";
   readonly private: PrivateMark;

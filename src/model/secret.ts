@@ -2,12 +2,35 @@ import type { SecretSource } from "./desired.ts";
 
 /** Where a one-time secret is written to (`secret_output`). Paths are relative to the project's folder. */
 export type SecretOutput =
-  /** The whole content of a file, with a line break at its end. */
-  | { readonly file: string }
-  /** One `NAME=value` line of a file. */
-  | { readonly env_file: { readonly path: string; readonly name: string } }
+  | FileOutput
   /** A program that reads the secret from its standard input. */
   | { readonly command: readonly [string, ...string[]] };
+
+/** Where a one-time secret is written to that goes into a file. */
+export type FileOutput = {
+  /** Whether the file may lie outside of the project, by its real path. */
+  readonly outside_project?: boolean;
+} & (
+  | { /** The whole content of it is the secret and a line break. */ readonly file: string }
+  | { /** One `NAME=value` line of it. */ readonly env_file: { readonly path: string; readonly name: string } }
+);
+
+/** Where the path of a `secret_output` really leads. */
+export interface SecretDestination {
+  /** Symbolic links followed, as far as there is something. */
+  readonly real: string;
+  /** Whether that is in the project. */
+  readonly inside: boolean;
+  /** Whether a symbolic link in some part of the path leads there. */
+  readonly linked: boolean;
+  /** For people: relative to the project, or in full outside of it. */
+  readonly shown: string;
+}
+
+/** The path that a `secret_output` names. */
+export function outputPath(output: FileOutput): string {
+  return "file" in output ? output.file : output.env_file.path;
+}
 
 /** The attribute of a resource that a secret is. */
 export interface SecretName {

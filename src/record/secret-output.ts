@@ -1,15 +1,28 @@
 import { basename, dirname, join, resolve } from "node:path";
-import { type Diagnostic, errnoOf, fail, outputPlace, type SecretName, type SecretOutput } from "../model/index.ts";
+import {
+  type Diagnostic,
+  errnoOf,
+  type FileOutput,
+  fail,
+  outputPath,
+  outputPlace,
+  type SecretDestination,
+  type SecretName,
+  type SecretOutput,
+} from "../model/index.ts";
 import { captureCommand } from "./captured-command.ts";
 import { type Disk, systemDisk } from "./disk.ts";
 import { quoteValue, withAssignment } from "./env-file.ts";
 import { type CommandRunner, lastLines, SECRET_COMMAND_MS } from "./secret-command.ts";
+import { destinationOf } from "./secret-destination.ts";
 import { type Standing, standingAt } from "./standing.ts";
 
 /** What writing secrets needs. */
 export interface SecretOutputParts {
-  /** The project's folder: paths are relative to it. */
+  /** Absolute: paths are relative to it, and stay in it. */
   readonly folder: string;
+  /** Absolute: the project that the folder is a part of, such as that of an app whose stack it is. Default: the folder. */
+  readonly project?: string;
   readonly disk: Disk;
   /** Undefined when there is nothing at the path. */
   look(path: string): Promise<Standing | undefined>;
@@ -40,6 +53,32 @@ export class SecretFiles {
     this.#parts = parts;
   }
 
+  /**
+   * Where a secret would be written, links followed. Writes nothing, and does not look outside of the project unless that
+   * is declared or a link leads there.
+   * @throws HostformError `secret.output` for a place where no secret may be written.
+   */
+  async destination(output: FileOutput, of: SecretName): Promise<SecretDestination> {
+    const { disk, folder, project = folder, own, isOwn, owner = "hostform" } = this.#parts;
+    const errand = { output, of };
+    const outside = output.outside_project === true;
+    const declared = resolve(folder, outputPath(output));
+    const destination = await this.#attempt(errand, () => destinationOf(disk, declared, [project, folder], outside));
+    if (!destination.inside && !outside) {
+      const way = destination.linked ? "A symbolic link leads out of the project. " : "";
+      refuse(
+        errand,
+        `${way}It is ${destination.real}, which is not in ${project}.`,
+        "Name a file in that folder, or set `outside_project` to true beside it if this one is meant.",
+      );
+    }
+    const owned = await Promise.all(own.map((file) => disk.resolve(file).catch(() => file)));
+    if (owned.includes(destination.real) || isOwn?.(destination.real)) {
+      refuse(errand, `It is a file that ${owner} itself reads or writes.`, "Name another file.");
+    }
+    return destination;
+  }
+
   /** Makes sure, by trying, that a secret can be written there. @returns warnings. */
   check(output: SecretOutput, of: SecretName): Promise<readonly Diagnostic[]> {
     const errand = { output, of };
@@ -48,7 +87,7 @@ export class SecretFiles {
         await this.#run(errand, output.command, "test", "");
         return [];
       }
-      const { path, diagnostics } = await this.#target(errand);
+      const { path, diagnostics } = await this.#target(output, of);
       if ("env_file" in output) await this.#textOf(path, errand);
       await this.#attempt(
         errand,
@@ -67,7 +106,7 @@ export class SecretFiles {
     const errand = { output, of };
     return this.#inTurn(async () => {
       if ("command" in output) return this.#run(errand, output.command, "write", secret);
-      const { path } = await this.#target(errand);
+      const { path } = await this.#target(output, of);
       const text = "file" in output ? `${secret}\n` : await this.#assigned(path, output.env_file.name, secret, errand);
       await this.#attempt(errand, () => this.#replace(path, text), path);
     });
@@ -80,16 +119,11 @@ export class SecretFiles {
   }
 
   /** The file that is to be replaced, links followed: a link stays a link. */
-  async #target(errand: Errand): Promise<{ path: string; diagnostics: Diagnostic[] }> {
-    const { output, of } = errand;
-    const { disk, folder, look, own, isOwn, owner = "hostform" } = this.#parts;
-    const declared = "file" in output ? output.file : "env_file" in output ? output.env_file.path : "";
-    const path = await this.#attempt(errand, () => disk.resolve(resolve(folder, declared)));
-    const standing = await this.#attempt(errand, () => look(path));
-    const owned = await Promise.all(own.map((file) => disk.resolve(file).catch(() => file)));
-    if (owned.includes(path) || isOwn?.(path)) {
-      refuse(errand, `It is a file that ${owner} itself reads or writes.`, "Name another file.");
-    }
+  async #target(output: FileOutput, of: SecretName): Promise<{ path: string; diagnostics: Diagnostic[] }> {
+    const errand = { output, of };
+    const declared = outputPath(output);
+    const { real: path } = await this.destination(output, of);
+    const standing = await this.#attempt(errand, () => this.#parts.look(path));
     if (standing !== undefined && standing.form !== "file") {
       const what = standing.form === "folder" ? "a folder" : "not an ordinary file";
       refuse(errand, `${path} is ${what}.`, "Name a file; it need not exist yet.");
@@ -196,7 +230,7 @@ export class SecretFiles {
 export function systemSecretFiles({
   env,
   ...parts
-}: Pick<SecretOutputParts, "folder" | "own" | "isOwn" | "owner"> & {
+}: Pick<SecretOutputParts, "folder" | "project" | "own" | "isOwn" | "owner"> & {
   readonly env: Readonly<Record<string, string | undefined>>;
 }): SecretFiles {
   const run: CommandRunner = (command, input, more) =>

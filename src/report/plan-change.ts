@@ -77,6 +77,7 @@ function remarks(change: Change): string[] {
   if (change.importing !== undefined && change.actions[0] !== "no-op")
     lines.push(`(imported from ${quote(change.importing.id)})`);
   if (change.deferred.length > 0) lines.push(deferredText(change));
+  if (change.secretTo !== undefined) lines.push(`(its secret is written to ${change.secretTo})`);
   if (change.provider !== "default") lines.push(`(account: provider ${change.provider})`);
   return lines;
 }

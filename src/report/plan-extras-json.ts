@@ -39,6 +39,8 @@ export interface ResourceExtrasJson {
   readonly unlisted?: string;
   /** The API shows nothing of it before this is live, such as `service 1001`. */
   readonly waits_for?: string;
+  /** Where the secret that it brings is written, links followed: relative to the project, or in full outside of it. */
+  readonly secret_to?: string;
   readonly removal?: "delete" | "forget" | "suspend";
   readonly quote?: Quote;
 }
@@ -68,6 +70,7 @@ function resourceExtras(change: Change): ResourceExtrasJson {
     ...(change.unfulfilled && { unfulfilled: true }),
     ...(change.unlisted !== undefined && { unlisted: change.unlisted }),
     ...(change.waitsFor !== undefined && { waits_for: change.waitsFor }),
+    ...(change.secretTo !== undefined && { secret_to: change.secretTo }),
     ...(change.removal !== undefined && { removal: change.removal }),
     ...(change.quote !== undefined && { quote: change.quote }),
   };

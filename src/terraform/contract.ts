@@ -1,7 +1,15 @@
 import type { HostingClient } from "../api/index.ts";
 import type { Kind, Settings } from "../kinds/kind.ts";
 import type { Account, SecretOutputs } from "../lifecycle/index.ts";
-import type { Clock, Json, JsonObject, ResourceState } from "../model/index.ts";
+import type {
+  Clock,
+  FileOutput,
+  Json,
+  JsonObject,
+  ResourceState,
+  SecretDestination,
+  SecretName,
+} from "../model/index.ts";
 import type { Schema, Type } from "../model/schema.ts";
 
 /** The contracts between the parts of the provider. None of them knows wire types; `calls/` alone translates. */
@@ -28,6 +36,8 @@ export interface Session {
   readonly stop: AbortSignal;
   readonly journal: Journal;
   readonly secretOutputs: SecretOutputs;
+  /** Where a secret would be written. @throws HostformError `secret.output` for a place where none may be. */
+  secretDestination(output: FileOutput, of: SecretName): Promise<SecretDestination>;
   close(): Promise<void>;
 }
 

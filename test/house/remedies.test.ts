@@ -125,6 +125,7 @@ describe("YAML in remedies", () => {
     ...Object.keys(guardSettings.shape),
     ...[
       "without_lock",
+      "outside_project",
       "project",
       "providers",
       "provider",

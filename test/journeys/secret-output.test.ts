@@ -87,6 +87,87 @@ describe("a new webhook with a secret_output", () => {
     expect(text(project, FILE.file)).toBe(`${made(project)}\n`);
   });
 
+  it("shows in the plan where it goes, links followed", async () => {
+    const project = await startProject({ declare: to(FILE) });
+    mkdirSync(at(project, "vault"));
+    symlinkSync("vault/hook", at(project, FILE.file));
+    expect((await project.run("plan")).out).toContain("# (its secret is written to vault/hook)");
+    const { hostform } = JSON.parse((await project.run("plan", "--json")).out);
+    expect(hostform.resources[HOOK].secret_to).toBe("vault/hook");
+    await project.apply();
+    await project.declare(hook({ ...to(FILE).webhooks.billing, events: ["invoice.created"] }));
+    expect((await project.changeOf(HOOK)).secretTo, "a replacement brings another").toBe("vault/hook");
+  });
+
+  it.each<[string, object, (project: Project, outside: string) => void]>([
+    ["a path", { file: "../outside/.bashrc" }, () => undefined],
+    ["a link", FILE, (project, outside) => symlinkSync(`${outside}/.bashrc`, at(project, FILE.file))],
+    ["a link to where nothing is", FILE, (project, outside) => symlinkSync(`${outside}/new`, at(project, FILE.file))],
+    [
+      "a link in the middle of the path",
+      { env_file: { path: "a/b/.bashrc", name: "S" } },
+      (project, outside) => {
+        mkdirSync(at(project, "a"));
+        symlinkSync(outside, at(project, "a/b"));
+      },
+    ],
+    ["the environment", { file: "${env.ELSEWHERE}" }, (project) => (project.env.ELSEWHERE = "../outside/.bashrc")],
+  ])("may not leave the project by %s, unless that is declared", async (_, output, prepare) => {
+    const project = await startProject();
+    // The project is one folder deeper, so that what is beside it is removed with it.
+    const inner = await project.beside(to(output));
+    const outside = at(project, "outside");
+    mkdirSync(outside);
+    writeFileSync(path.join(outside, ".bashrc"), "alias ll=ls\n");
+    prepare(inner, outside);
+    const refused = await inner.run("apply", "--auto-approve");
+    expect(refused.code).toBe(1);
+    expect(refused.text).toMatch(/\[secret\.output\]\n +on hosting\.yaml:\d+:\d+/);
+    expect(refused.text).toContain("set `outside_project` to true");
+    expect(project.control.list("webhooks"), "nothing was sent").toEqual([]);
+    expect(text(project, "outside/.bashrc")).toBe("alias ll=ls\n");
+
+    await inner.declare(to({ ...output, outside_project: true }));
+    expect((await inner.run("plan")).out).toMatch(/its secret is written to \/.*outside\/\S+, outside of the project/);
+    await inner.apply();
+    const written = ["outside/.bashrc", "outside/new"].filter((file) => existsSync(at(project, file)));
+    expect(written.map((file) => text(project, file)).join("")).toContain(made(inner));
+    await inner.expectNoChanges();
+  });
+
+  it("may not leave the project from a stack either, whose folder is a part of it", async () => {
+    const project = await startProject();
+    const inner = await project.beside("{}");
+    mkdirSync(at(inner, "infra"));
+    const stack = (secret_output: object) =>
+      writeFileSync(
+        at(inner, "infra/main.tf.json"),
+        JSON.stringify({
+          provider: { hosting: [{ project: "secrets" }] },
+          resource: {
+            hosting_webhook: {
+              billing: { url: "https://hooks.acme.example", events: ["invoice.paid"], secret_output },
+            },
+          },
+          terraform: { required_providers: { hosting: { source: "hostform/hosting" } } },
+        }),
+      );
+    stack({ file: "../../hook" });
+    const refused = await inner.run("plan", "--stack", "infra");
+    expect([refused.code, refused.text]).toEqual([1, expect.stringContaining("[secret.output]")]);
+    stack({ file: "../hook" });
+    expect((await inner.run("plan", "--stack", "infra")).out).toContain("its secret is written to hook)");
+    stack({ env_file: { path: "../../hook", name: "HOOK" }, outside_project: true });
+    expect((await inner.run("plan", "--stack", "infra")).out).toMatch(/written to \/.*\/hook, outside of the project/);
+  });
+
+  it("is not moved, and nothing is said of that, when outside_project is added later", async () => {
+    const project = await startProject({ declare: to(FILE) });
+    await project.apply();
+    await project.declare(to({ ...FILE, outside_project: true }));
+    expect((await project.plan()).diagnostics).toEqual([]);
+  });
+
   it.each([
     ["the declaration", { file: "hosting.yaml" }],
     ["the state, spelled in another way", { file: "./x/../hosting.tfstate" }],
@@ -106,6 +187,7 @@ describe("a new webhook with a secret_output", () => {
     ["a text", "x", "secret_output: expected exactly one of {file: PATH}"],
     ["two forms", { file: "a", command: ["b"] }, "secret_output: expected exactly one of {file: PATH}"],
     ["a command line", { command: "vault put x" }, "secret_output.command: expected a list: [PROGRAM, ARGUMENT, …]"],
+    ["a command outside", { command: ["x"], outside_project: true }, "outside_project goes with a file or an env_file"],
     ["a path alone", { env_file: "x" }, "secret_output.env_file: expected {path: PATH, name: NAME}"],
   ])("cannot be %s: validate shows the forms, once", async (_, output, words) => {
     const project = await startProject({ declare: hook({ secret_output: output }) });
@@ -143,7 +225,7 @@ describe("a place that cannot be written to", () => {
     ["it is a folder", { file: "vault" }, (project) => mkdirSync(at(project, "vault")), "is a folder"],
     ["it is the state", { file: "hosting.tfstate" }, () => undefined, "hostform itself"],
     ["it is the declaration", { env_file: { path: "hosting.yaml", name: "A" } }, () => undefined, "hostform itself"],
-    ["it is a device", { file: "/dev/null" }, () => undefined, "not an ordinary file"],
+    ["it is a device", { file: "/dev/null", outside_project: true }, () => undefined, "not an ordinary file"],
     [
       "it is no text",
       { env_file: { path: "blob", name: "A" } },

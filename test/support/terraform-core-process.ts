@@ -129,6 +129,7 @@ export class Machine {
       stop: stop.signal,
     });
     const settings = { statusWords: {} };
+    const files = systemSecretFiles({ folder: this.outputs, own: [], env: {} });
     const session: Connection["session"] = {
       client,
       settings,
@@ -142,7 +143,8 @@ export class Machine {
       self: { mark: randomUUID(), parent: life.mark, isRunning: () => false },
       stop: stop.signal,
       journal: mortalJournal(journal, life),
-      secretOutputs: mortalOutputs(systemSecretFiles({ folder: this.outputs, own: [], env: {} }), life),
+      secretOutputs: mortalOutputs(files, life),
+      secretDestination: (output, of) => files.destination(output, of),
       close: async () => journal.close(),
     };
     return { connection: { ...connection, stop, session, terraformVersion: "1.11.4" }, told };

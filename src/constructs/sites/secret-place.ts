@@ -8,13 +8,16 @@ import { isToken, shown } from "./checks.ts";
  */
 export type SecretDestination =
   /** The whole content of a file, mode 0600. */
-  | { readonly file: string }
+  | { readonly file: string; readonly outsideProject?: boolean }
   /** The line `NAME=…` of a file of such lines. */
-  | { readonly envFile: { readonly path: string; readonly name: string } }
+  | { readonly envFile: { readonly path: string; readonly name: string }; readonly outsideProject?: boolean }
   /** A program, with its arguments, that reads the secret from its standard input. It runs in the stack's folder. */
   | { readonly command: readonly string[] };
 
-/** A {@link SecretDestination}, or `"state"`: the secret stays in the state, marked as sensitive. */
+/**
+ * A {@link SecretDestination}, or `"state"`: the secret stays in the state, marked as sensitive. A file outside of the app's
+ * folder, also by a symbolic link, needs `outsideProject: true`.
+ */
 export type SecretPlace = SecretDestination | "state";
 
 /** `secret_output` as the bindings of a service and of a webhook take it. */
@@ -22,6 +25,7 @@ export interface SecretOutput {
   readonly file?: string;
   readonly envFile?: { readonly path: string; readonly name: string };
   readonly command?: string[];
+  readonly outsideProject?: boolean;
 }
 
 const FORMS = ["file", "envFile", "command"] as const;
@@ -37,24 +41,31 @@ const FORMS = ["file", "envFile", "command"] as const;
 export function secretOutput(place: SecretPlace | undefined, stack: TerraformStack): SecretOutput | undefined {
   if (place === "state") return undefined;
   const forms = typeof place === "object" && place !== null ? FORMS.filter((form) => form in place) : [];
-  if (place === undefined || forms.length !== 1 || Object.keys(place).length !== 1) {
+  if (place === undefined || forms.length !== 1 || Object.keys(place).some((key) => !isKeyOf(place, key))) {
     throw new Error(
       'secret: expected one of { file: "PATH" }, { envFile: { path: "PATH", name: "NAME" } }, { command: ["PROGRAM", …] } and "state"',
     );
   }
-  if ("file" in place) return { file: fromStack(stack, "secret.file", place.file) };
+  if ("file" in place) return { file: fromStack(stack, "secret.file", place.file), ...outsideOf(place) };
   if ("envFile" in place) {
     const { path, name } = place.envFile;
     if (!isToken(name) && !/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
       throw new Error(`secret.envFile.name: ${shown(name)} is no name of a variable, such as HOOK_SECRET`);
     }
-    return { envFile: { path: fromStack(stack, "secret.envFile.path", path), name } };
+    return { envFile: { path: fromStack(stack, "secret.envFile.path", path), name }, ...outsideOf(place) };
   }
   if (!Array.isArray(place.command) || place.command.length === 0 || place.command[0] === "") {
     throw new Error("secret.command: expected a list: [PROGRAM, ARGUMENT, …]");
   }
   return { command: [...place.command] };
 }
+
+/** A command may do as it likes: nothing is to be allowed there. */
+const isKeyOf = (place: SecretDestination, key: string) =>
+  key === "outsideProject" ? !("command" in place) : FORMS.some((form) => form === key);
+
+const outsideOf = ({ outsideProject }: { readonly outsideProject?: boolean }) =>
+  outsideProject === undefined ? {} : { outsideProject };
 
 /** A path as it is to be written so that it means the same from the stack's folder. */
 function fromStack(stack: TerraformStack, property: string, path: string): string {

@@ -1,3 +1,4 @@
+import { access } from "node:fs/promises";
 import path from "node:path";
 import { overrideWarnings, requireAllowedOrigin } from "../../api/allowed-origins.ts";
 import { normalizeBaseUrl } from "../../api/base-url.ts";
@@ -47,6 +48,26 @@ const TERRAFORMS = [
   ".terraform.lock.hcl",
 ];
 
+/**
+ * The project that the folder belongs to. A stack of CDKTF is in `cdktf.out/stacks/NAME`, and its project where the app
+ * has its `cdktf.json`, or beside the output folder.
+ */
+async function appFolder(folder: string): Promise<string> {
+  const output = path.resolve(folder, "..", "..");
+  const isThere = (file: string) =>
+    access(file).then(
+      () => true,
+      () => false,
+    );
+  if (path.basename(path.dirname(folder)) !== "stacks" || !(await isThere(path.join(output, "manifest.json"))))
+    return folder;
+  const beside = path.dirname(output);
+  for (let at = beside; ; at = path.dirname(at)) {
+    if (await isThere(path.join(at, "cdktf.json"))) return at;
+    if (at === path.dirname(at)) return beside;
+  }
+}
+
 /** Configuration, variables, states and plans, wherever they are, and what Terraform keeps in its data folder. */
 function isTerraforms(file: string): boolean {
   return (
@@ -79,10 +100,12 @@ export async function openSession(config: ValueObject, surroundings: Surrounding
     own,
     isOwn: isTerraforms,
     owner: "Terraform",
+    project: await appFolder(folder),
   });
+  const secretDestination: Session["secretDestination"] = (output, of) => secretOutputs.destination(output, of);
   const open = Object.keys(config).filter((name) => hasUnknown(config[name] ?? null));
   const needed = open.filter((name) => name !== "project");
-  if (needed.length > 0) return waitingSession(needed, { clock, stop, secretOutputs });
+  if (needed.length > 0) return waitingSession(needed, { clock, stop, secretOutputs, secretDestination });
 
   const settings = settingsIn(config);
   const baseUrl = addressOf(config, env);
@@ -124,6 +147,7 @@ export async function openSession(config: ValueObject, surroundings: Surrounding
     clock,
     stop,
     secretOutputs,
+    secretDestination,
     get project() {
       return open.includes("project") ? notKnown(["project"]) : project;
     },

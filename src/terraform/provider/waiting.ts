@@ -21,7 +21,7 @@ export function notKnown(settings: readonly string[]): never {
 /** The session of a configuration that is not known as a whole: whatever needs the account throws {@link notKnown}. */
 export function waitingSession(
   settings: readonly string[],
-  parts: Pick<Session, "clock" | "stop" | "secretOutputs">,
+  parts: Pick<Session, "clock" | "stop" | "secretOutputs" | "secretDestination">,
 ): Session {
   const needed = () => notKnown(settings);
   return {

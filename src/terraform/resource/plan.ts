@@ -42,6 +42,7 @@ import {
   twoAddresses,
   willSettle,
 } from "./plan-notices.ts";
+import { secretPlaceNotices } from "./plan-secret.ts";
 import { conform, declaredIn, labelOf, nameOf, recordedAs, untold, withFront } from "./subject.ts";
 
 export interface PlanAnswer {
@@ -74,7 +75,12 @@ export async function planDeclared(kind: Kind, question: PlanQuestion, front: Fr
     prior === null
       ? await planCreate(kind, config, mark, front)
       : await planRecorded(kind, { ...question, prior }, front);
-  return { ...answer, planned: withFront(kind, answer.planned, config) };
+  const place = await secretPlaceNotices(kind, config, prior === null, front.session);
+  return {
+    ...answer,
+    planned: withFront(kind, answer.planned, config),
+    diagnostics: [...answer.diagnostics, ...place],
+  };
 }
 
 type Own = Pick<PlanInput, "config" | "prior" | "observed" | "plans" | "adopting">;

@@ -51,6 +51,7 @@ async function siblings(state: Partial<RemoteState>, { purpose = "apply", planne
     given: [],
     diagnostics: [],
     run: {
+      project: "/nowhere",
       purpose,
       source: folder,
       all: all ?? [loaded("sites", { path: "sites.tfstate" })],

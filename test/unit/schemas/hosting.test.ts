@@ -90,7 +90,7 @@ describe("the editor's schema", () => {
     [
       "two places for one secret",
       service("    secret_output: {file: a, command: [b]}\n"),
-      "/services/a/secret_output must NOT have more than 1 properties",
+      "/services/a/secret_output must NOT be valid",
     ],
     ["an unknown section", "project: p\nservice: {}\n", " must NOT have additional properties"],
     [

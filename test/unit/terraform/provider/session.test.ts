@@ -1,4 +1,4 @@
-import { readFile, stat } from "node:fs/promises";
+import { mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
@@ -169,6 +169,27 @@ describe("what a session keeps on disk", () => {
     await expect(session.secretOutputs.check({ file: "terraform.tfstate" }, of)).rejects.toMatchObject({
       diagnostics: [{ code: "secret.output", detail: "It is a file that Terraform itself reads or writes." }],
     });
+  });
+
+  it("stays in Terraform's folder, or in the project of a stack of CDKTF, unless it is declared as outside", async () => {
+    const dir = await folder();
+    const stack = path.join(dir, "app/cdktf.out/stacks/web");
+    await mkdir(stack, { recursive: true });
+    await writeFile(path.join(dir, "app/cdktf.out/manifest.json"), "{}");
+    await symlink(dir, path.join(dir, "app/link"));
+    const of = { address: "webhook https://h.example", attribute: "secret" };
+    const inFolder = async (place: string) =>
+      (await open({ ...BASE, token: TOKEN }, { folder: place })).session.secretOutputs;
+    const refused = { diagnostics: [{ severity: "error", code: "secret.output", attribute: ["secret_output"] }] };
+    const alone = await inFolder(path.join(dir, "app"));
+    for (const file of ["../hook", "link/hook", path.join(dir, "hook")])
+      await expect(alone.check({ file }, of), file).rejects.toMatchObject(refused);
+    expect(await alone.check({ file: "link/hook", outside_project: true }, of)).toEqual([]);
+    const outputs = await inFolder(stack);
+    expect(await outputs.check({ file: "../../../hook" }, of)).toEqual([]);
+    await expect(outputs.check({ file: "../../../../hook" }, of)).rejects.toMatchObject(refused);
+    await writeFile(path.join(dir, "cdktf.json"), "{}");
+    expect(await (await inFolder(stack)).check({ file: "../../../../hook" }, of), "the app is above").toEqual([]);
   });
 
   it("is nothing at all where nothing is made", async () => {

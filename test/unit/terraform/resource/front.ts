@@ -56,6 +56,7 @@ export function surroundings(type: string, { objects = [], answer, session, coal
     stop: new AbortController().signal,
     journal,
     secretOutputs: { check: async () => [], write: async () => undefined },
+    secretDestination: async () => ({ real: "/p/secret", inside: true, linked: false, shown: "secret" }),
     close: async () => undefined,
     ...session,
   };

@@ -68,7 +68,7 @@ export interface ServiceConfig extends cdktf.TerraformMetaArguments {
   */
   readonly replaceOnChange?: boolean | cdktf.IResolvable;
   /**
-  * Where `generated_password` is written to when the API tells it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs. Tried before anything is sent.
+  * Where `generated_password` is written to when the API tells it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. Tried before anything is sent.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#secret_output Service#secret_output}
   */
@@ -242,6 +242,12 @@ export interface ServiceSecretOutput {
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#file Service#file}
   */
   readonly file?: string;
+  /**
+  * Whether the file may lie outside of the project's folder. Without it, a path that leaves the project, also through a symbolic link, is refused.
+  *
+  * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#outside_project Service#outside_project}
+  */
+  readonly outsideProject?: boolean | cdktf.IResolvable;
 }
 
 export function serviceSecretOutputToTerraform(struct?: ServiceSecretOutput | cdktf.IResolvable): any {
@@ -253,6 +259,7 @@ export function serviceSecretOutputToTerraform(struct?: ServiceSecretOutput | cd
     command: cdktf.listMapper(cdktf.stringToTerraform, false)(struct!.command),
     env_file: serviceSecretOutputEnvFileToTerraform(struct!.envFile),
     file: cdktf.stringToTerraform(struct!.file),
+    outside_project: cdktf.booleanToTerraform(struct!.outsideProject),
   }
 }
 
@@ -280,6 +287,12 @@ export function serviceSecretOutputToHclTerraform(struct?: ServiceSecretOutput |
       isBlock: false,
       type: "simple",
       storageClassType: "string",
+    },
+    outside_project: {
+      value: cdktf.booleanToHclTerraform(struct!.outsideProject),
+      isBlock: false,
+      type: "simple",
+      storageClassType: "boolean",
     },
   };
 
@@ -317,6 +330,10 @@ export class ServiceSecretOutputOutputReference extends cdktf.ComplexObject {
       hasAnyValues = true;
       internalValueResult.file = this._file;
     }
+    if (this._outsideProject !== undefined) {
+      hasAnyValues = true;
+      internalValueResult.outsideProject = this._outsideProject;
+    }
     return hasAnyValues ? internalValueResult : undefined;
   }
 
@@ -327,6 +344,7 @@ export class ServiceSecretOutputOutputReference extends cdktf.ComplexObject {
       this._command = undefined;
       this._envFile.internalValue = undefined;
       this._file = undefined;
+      this._outsideProject = undefined;
     }
     else if (cdktf.Tokenization.isResolvable(value)) {
       this.isEmptyObject = false;
@@ -338,6 +356,7 @@ export class ServiceSecretOutputOutputReference extends cdktf.ComplexObject {
       this._command = value.command;
       this._envFile.internalValue = value.envFile;
       this._file = value.file;
+      this._outsideProject = value.outsideProject;
     }
   }
 
@@ -396,6 +415,25 @@ export class ServiceSecretOutputOutputReference extends cdktf.ComplexObject {
   // Temporarily expose input value. Use with caution.
   public get fileInput() {
     return this._file;
+  }
+
+  // outside_project - computed: false, optional: true, required: false
+  private _outsideProject?: boolean | cdktf.IResolvable;
+  /**
+  * Whether the file may lie outside of the project's folder. Without it, a path that leaves the project, also through a symbolic link, is refused.
+  */
+  public get outsideProject() {
+    return this.getBooleanAttribute('outside_project');
+  }
+  public set outsideProject(value: boolean | cdktf.IResolvable) {
+    this._outsideProject = value;
+  }
+  public resetOutsideProject() {
+    this._outsideProject = undefined;
+  }
+  // Temporarily expose input value. Use with caution.
+  public get outsideProjectInput() {
+    return this._outsideProject;
   }
 }
 export interface ServiceTimeouts {
@@ -940,7 +978,7 @@ export class Service extends cdktf.TerraformResource {
   // secret_output - computed: false, optional: true, required: false
   private _secretOutput = new ServiceSecretOutputOutputReference(this, "secret_output");
   /**
-  * Where `generated_password` is written to when the API tells it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs. Tried before anything is sent.
+  * Where `generated_password` is written to when the API tells it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. Tried before anything is sent.
   */
   public get secretOutput() {
     return this._secretOutput;

@@ -17,7 +17,7 @@ export interface WebhookConfig extends cdktn.TerraformMetaArguments {
   */
   readonly events: string[];
   /**
-  * Where `secret` is written to when the API tells it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs. Tried before anything is sent.
+  * Where `secret` is written to when the API tells it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. Tried before anything is sent.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/webhook#secret_output Webhook#secret_output}
   */
@@ -185,6 +185,12 @@ export interface WebhookSecretOutput {
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/webhook#file Webhook#file}
   */
   readonly file?: string;
+  /**
+  * Whether the file may lie outside of the project's folder. Without it, a path that leaves the project, also through a symbolic link, is refused.
+  *
+  * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/webhook#outside_project Webhook#outside_project}
+  */
+  readonly outsideProject?: boolean | cdktn.IResolvable;
 }
 
 export function webhookSecretOutputToTerraform(struct?: WebhookSecretOutput | cdktn.IResolvable): any {
@@ -196,6 +202,7 @@ export function webhookSecretOutputToTerraform(struct?: WebhookSecretOutput | cd
     command: cdktn.listMapper(cdktn.stringToTerraform, false)(struct!.command),
     env_file: webhookSecretOutputEnvFileToTerraform(struct!.envFile),
     file: cdktn.stringToTerraform(struct!.file),
+    outside_project: cdktn.booleanToTerraform(struct!.outsideProject),
   }
 }
 
@@ -223,6 +230,12 @@ export function webhookSecretOutputToHclTerraform(struct?: WebhookSecretOutput |
       isBlock: false,
       type: "simple",
       storageClassType: "string",
+    },
+    outside_project: {
+      value: cdktn.booleanToHclTerraform(struct!.outsideProject),
+      isBlock: false,
+      type: "simple",
+      storageClassType: "boolean",
     },
   };
 
@@ -260,6 +273,10 @@ export class WebhookSecretOutputOutputReference extends cdktn.ComplexObject {
       hasAnyValues = true;
       internalValueResult.file = this._file;
     }
+    if (this._outsideProject !== undefined) {
+      hasAnyValues = true;
+      internalValueResult.outsideProject = this._outsideProject;
+    }
     return hasAnyValues ? internalValueResult : undefined;
   }
 
@@ -270,6 +287,7 @@ export class WebhookSecretOutputOutputReference extends cdktn.ComplexObject {
       this._command = undefined;
       this._envFile.internalValue = undefined;
       this._file = undefined;
+      this._outsideProject = undefined;
     }
     else if (cdktn.Tokenization.isResolvable(value)) {
       this.isEmptyObject = false;
@@ -281,6 +299,7 @@ export class WebhookSecretOutputOutputReference extends cdktn.ComplexObject {
       this._command = value.command;
       this._envFile.internalValue = value.envFile;
       this._file = value.file;
+      this._outsideProject = value.outsideProject;
     }
   }
 
@@ -339,6 +358,25 @@ export class WebhookSecretOutputOutputReference extends cdktn.ComplexObject {
   // Temporarily expose input value. Use with caution.
   public get fileInput() {
     return this._file;
+  }
+
+  // outside_project - computed: false, optional: true, required: false
+  private _outsideProject?: boolean | cdktn.IResolvable;
+  /**
+  * Whether the file may lie outside of the project's folder. Without it, a path that leaves the project, also through a symbolic link, is refused.
+  */
+  public get outsideProject() {
+    return this.getBooleanAttribute('outside_project');
+  }
+  public set outsideProject(value: boolean | cdktn.IResolvable) {
+    this._outsideProject = value;
+  }
+  public resetOutsideProject() {
+    this._outsideProject = undefined;
+  }
+  // Temporarily expose input value. Use with caution.
+  public get outsideProjectInput() {
+    return this._outsideProject;
   }
 }
 export interface WebhookTimeouts {
@@ -602,7 +640,7 @@ export class Webhook extends cdktn.TerraformResource {
   // secret_output - computed: false, optional: true, required: false
   private _secretOutput = new WebhookSecretOutputOutputReference(this, "secret_output");
   /**
-  * Where `secret` is written to when the API tells it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs. Tried before anything is sent.
+  * Where `secret` is written to when the API tells it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. Tried before anything is sent.
   */
   public get secretOutput() {
     return this._secretOutput;

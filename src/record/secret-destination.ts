@@ -1,0 +1,41 @@
+import path from "node:path";
+import { errnoOf, type SecretDestination } from "../model/index.ts";
+import type { Disk } from "./disk.ts";
+
+/**
+ * Follows the links in every part of a path; what does not exist yet is taken as it is written. Nothing outside of the
+ * project is looked at unless `outside` allows it or a link leads there.
+ * @param folders the project's, absolute; the first one is the one that paths are shown relative to.
+ */
+export async function destinationOf(
+  disk: Pick<Disk, "resolve">,
+  declared: string,
+  folders: readonly string[],
+  outside: boolean,
+): Promise<SecretDestination> {
+  const real = await Promise.all(folders.map((folder) => realPath(disk, folder)));
+  const among = (file: string, roots: readonly string[]) => roots.find((root) => isInside(root, file));
+  const isLooked = outside || among(declared, [...folders, ...real]) !== undefined;
+  const target = isLooked ? await realPath(disk, declared) : declared;
+  const root = isLooked ? among(target, real) : undefined;
+  const shown = root === undefined ? target : path.relative(root, target);
+  const plain = folders.map((folder, i) => path.join(real[i] as string, path.relative(folder, declared)));
+  const linked = target !== declared && !plain.includes(target);
+  return { real: target, inside: root !== undefined, linked, shown };
+}
+
+function isInside(folder: string, file: string): boolean {
+  const way = path.relative(folder, file);
+  return way !== ".." && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way);
+}
+
+/** @throws the system's errors, except that something does not exist yet. */
+async function realPath(disk: Pick<Disk, "resolve">, file: string): Promise<string> {
+  try {
+    return await disk.resolve(file);
+  } catch (error) {
+    const above = path.dirname(file);
+    if (errnoOf(error) !== "ENOENT" || above === file) throw error;
+    return path.join(await realPath(disk, above), path.basename(file));
+  }
+}
