@@ -1,7 +1,18 @@
 import { existsSync } from "node:fs";
+import { scopeOf } from "../engine/index.ts";
 import { kinds } from "../kinds/index.ts";
 import { attributesOf, sensitiveNames } from "../lifecycle/index.ts";
-import { type Desired, type Json, type Plan, parseAddress, type ResourceState } from "../model/index.ts";
+import {
+  type Desired,
+  type DesiredData,
+  ExpressionError,
+  type Json,
+  type Plan,
+  parseAddress,
+  type ResourceState,
+  split,
+  UNKNOWN,
+} from "../model/index.ts";
 import type { OpenState, StateStore } from "../record/index.ts";
 import { type Environment, secretsInEnvironment } from "./environment-secrets.ts";
 import type { Redaction } from "./redaction.ts";
@@ -42,9 +53,10 @@ export function learnToken(redaction: Redaction, token: string | undefined): voi
 /** Announces what a declaration holds or names of secrets: tokens of its accounts, passwords written out or taken from the environment. */
 export function learnDeclared(
   redaction: Redaction,
-  { providers, resources, outputs = [] }: Pick<Desired, "providers" | "resources" | "outputs">,
+  { providers, resources, outputs = [], data = [] }: Pick<Desired, "providers" | "resources" | "outputs" | "data">,
   env: Environment,
 ): void {
+  learnMarked(redaction, [...resources, ...data], env);
   for (const { sensitive, references } of outputs) {
     if (!sensitive) continue;
     for (const { reference } of references) if (reference.to === "env") learnValue(redaction, env[reference.name]);
@@ -60,6 +72,22 @@ export function learnDeclared(
       if (typeof value === "string" && !value.includes("${")) redaction.learn(value);
       for (const { reference, path } of references) {
         if (path[0] === name && reference.to === "env") learnValue(redaction, env[reference.name]);
+      }
+    }
+  }
+}
+
+/** Announces what expressions make of secrets, as far as it is known before anything is read: `${upper(var.token)}`. */
+function learnMarked(redaction: Redaction, declared: readonly DesiredData[], env: Environment): void {
+  const scope = scopeOf(() => UNKNOWN, env);
+  for (const one of declared) {
+    for (const name of Object.keys(one.config)) {
+      if (one.isSecret?.(name, scope) !== true) continue;
+      try {
+        learnPart(redaction, split(one.evaluate(name, scope)).known);
+      } catch (error) {
+        // What cannot be evaluated has no value that could be shown.
+        if (!(error instanceof ExpressionError)) throw error;
       }
     }
   }

@@ -56,7 +56,7 @@ export function resolveConfig(
   // Declared, but read only when a request needs it.
   for (const name of resource.sources?.keys() ?? []) evaluated[name] = UNKNOWN;
   const checked = validate(kind, evaluated, resource.address);
-  diagnostics.push(...checked.diagnostics.map((diagnostic) => discreet(diagnostic, resource)));
+  diagnostics.push(...checked.diagnostics.map((diagnostic) => discreet(diagnostic, resource, scope)));
   return {
     config: checked.values,
     diagnostics: diagnostics.map((diagnostic) => located(diagnostic, resource.locate(diagnostic.attribute ?? []))),
@@ -64,8 +64,12 @@ export function resolveConfig(
 }
 
 /** A value that came out of an expression may be a secret: the message names the expression instead. */
-function discreet(diagnostic: Diagnostic, { references }: DesiredResource): Diagnostic {
-  const from = references.find(({ path: [name] }) => name === diagnostic.attribute?.[0]);
-  if (from === undefined || diagnostic.code !== "config.invalid_value") return diagnostic;
+function discreet(diagnostic: Diagnostic, resource: DesiredResource, scope: Scope): Diagnostic {
+  const [attribute] = diagnostic.attribute ?? [];
+  if (diagnostic.code !== "config.invalid_value") return diagnostic;
+  if (resource.isSecret?.(String(attribute), scope))
+    return { ...diagnostic, detail: "The value is not shown: a secret went into it." };
+  const from = resource.references.find(({ path: [name] }) => name === attribute);
+  if (from === undefined) return diagnostic;
   return { ...diagnostic, detail: `The value comes from \${${from.reference.text}}.` };
 }
