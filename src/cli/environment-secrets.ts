@@ -98,10 +98,14 @@ function isOpenAddress(name: string, value: string, inside: readonly string[]): 
   return known || /^[a-z][a-z\d+.-]*:\/\/[^/?#]*\/?$/i.test(value);
 }
 
-/** What is secret by itself: behind the number of `12|abc…`, behind the scheme of `Bearer abc…`, behind `user:`. */
+/**
+ * What is secret by itself: behind the number of `12|abc…`, behind the scheme of `Bearer abc…`, behind `user:`, also in
+ * base64 as `Basic …` has it.
+ */
 function rests(value: string): string[] {
-  const match = /^(?:\d+\||(?:basic|bearer|token)\s+|[\w.@-]+:)(\S+)$/i.exec(value);
-  return match?.slice(1) ?? [];
+  const [rest] = /^(?:\d+\||(?:basic|bearer|token)\s+|[\w.@-]+:)(\S+)$/i.exec(value)?.slice(1) ?? [];
+  const [password] = /^[\w.@-]+:([!-~]{6,})$/.exec(Buffer.from(rest ?? value, "base64").toString())?.slice(1) ?? [];
+  return [rest, password].filter((one) => one !== undefined);
 }
 
 function userInfoIn(text: string): string[] {
@@ -115,15 +119,17 @@ function userInfoIn(text: string): string[] {
 /** `?token=…&sig=…`, `password='…' host=…`, `AccountKey=…;`. */
 function parametersIn(text: string): string[] {
   if (!text.includes("=")) return [];
-  const pairs = text.matchAll(/(?:^|[?&;#\s])([\w.%-]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|"([^"]*)"|([^&;#\s]*))/g);
+  const pairs = text.matchAll(/(?:^|[?&;#:,\s])([\w.%-]+)\s*=\s*(?:'((?:[^'\\]|\\.)*)'|"([^"]*)"|([^&;#\s]*))/g);
   return [...pairs].flatMap(([, name = "", single, double, plain]) =>
     isSecretName(name) || SECRET_PARAMETER.test(name) ? [single ?? double ?? plain ?? ""] : [],
   );
 }
 
 function headersIn(text: string): string[] {
-  const headers = text.matchAll(/\bauthorization["']?\s*[:=]\s*["']?(?:(?:basic|bearer|token)\s+)?([^\s"']+)/gi);
-  return [...headers].flatMap(([, value]) => value ?? []);
+  const headers = text.matchAll(
+    /\bauthorization["']?\s*[:=]\s*["']?((?:basic|bearer|token)\s+[^\s"']+|[^\s"']{16,})/gi,
+  );
+  return [...headers].flatMap(([, value = ""]) => [value, ...rests(value)]);
 }
 
 /** The texts of a document: those with a secret's name, and all long ones where the whole is a secret. */

@@ -49,6 +49,13 @@ describe("a secret of the environment is hidden in every output", () => {
     ["a signature of an address", "DOWNLOAD", "https://x.example/f?sv=2024&sig=0a1b2c3d4e5f", "0a1b2c3d4e5f"],
     ["a password of a connection string", "DATABASE", `host=db.example password='${SECRET}' dbname=x`],
     ["a key of a connection string", "STORAGE", `AccountName=acme;AccountKey=${SECRET};EndpointSuffix=x`],
+    ["a setting of npm", "NPM", `//npm.example/:_authToken=${SECRET}`],
+    ["a password in base64", "REGISTRY_AUTH", Buffer.from(`joe:${SECRET}`).toString("base64")],
+    [
+      "a password in a header in base64",
+      "H",
+      `Authorization: Basic ${Buffer.from(`joe:${SECRET}`).toString("base64")}`,
+    ],
     ["a header", "GIT_CONFIG_VALUE_0", `AUTHORIZATION: basic ${SECRET}`],
     ["a text in JSON with the name of a secret", "SETTINGS", JSON.stringify({ a: [{ client_secret: SECRET }] })],
     ["a long text in JSON that is a secret", "GOOGLE_CREDENTIALS", JSON.stringify({ note: SECRET })],
@@ -94,6 +101,7 @@ describe("what is no secret stays readable, whatever its variable is called", ()
       "Nino Acme qwertz-de loopback",
     ],
     ["a short value", { PASS: "abc12" }, "abc12"],
+    ["a sentence", { CI_COMMIT_MESSAGE: "authorization: handle timeouts" }, "handle timeouts"],
     ["the value of another variable", { GREETING: "good morning" }, "good morning"],
   ])("%s", (_, env, text) => expect(shown(text, env)).toBe(text));
 });
