@@ -60,8 +60,8 @@ const YAML = answers({
     backend.http: address update_method lock_address lock_method unlock_address unlock_method without_lock
     backend.pg: schema_name workspace
     services.*.password: env file command
-    services.*.secret_output: command
-    webhooks.*.secret_output: command`,
+    services.*.secret_output: command outside_project
+    webhooks.*.secret_output: command outside_project`,
   inside: `
     services.*.secret_output: file env_file.path
     webhooks.*.secret_output: file env_file.path`,
@@ -87,8 +87,8 @@ const STACK = answers({
     terraform.backend.pg: schema_name workspace
     terraform.backend.local: path
     data.terraform_remote_state: backend config workspace defaults depends_on provider
-    resource.hosting_service.secret_output: command
-    resource.hosting_webhook.secret_output: command`,
+    resource.hosting_service.secret_output: command outside_project
+    resource.hosting_webhook.secret_output: command outside_project`,
   inside: `
     resource.hosting_service.secret_output: file env_file.path
     resource.hosting_webhook.secret_output: file env_file.path`,
