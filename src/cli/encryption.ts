@@ -1,4 +1,4 @@
-import { fail } from "../model/index.ts";
+import { childEnvironment, fail } from "../model/index.ts";
 import {
   ALLOW_UNENCRYPTED,
   Encryption,
@@ -46,7 +46,7 @@ function encryptionOf(io: Invocation["io"], variables: KeyVariables): Encryption
 /** Runs the command of a variable in the working folder, without a shell. What it prints is a secret. */
 function keyCommand(io: Invocation["io"]): KeyCommand {
   return async (command, variable) => {
-    const options = { cwd: io.cwd, env: io.env, input: "", timeoutMs: SECRET_COMMAND_MS };
+    const options = { cwd: io.cwd, env: childEnvironment(io.env), input: "", timeoutMs: SECRET_COMMAND_MS };
     const { failure, stdout, stderr } = await io.capture(wordsOf(command, variable), options);
     for (const line of linesOf(stdout)) learnValue(io.redaction, line);
     if (failure === undefined) return stdout;

@@ -319,8 +319,9 @@ describe("a key from a command", () => {
   it("is asked for once a run, encrypts without a passphrase, and is shown nowhere", async () => {
     const project = await startProject({ declare: declaration, env: command });
     const asked: string[][] = [];
-    project.onCapture = async (words) => {
+    project.onCapture = async (words, { env }) => {
       asked.push([...words]);
+      expect(env, "hostform's own credentials are not for it").not.toHaveProperty("HOSTING_TOKEN");
       return { stdout: `${KEY}\n`, stderr: "" };
     };
     const applied = await project.apply();
