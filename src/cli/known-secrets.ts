@@ -36,7 +36,7 @@ const SHORTEST_PART = 12;
 export function learnEnvironment(redaction: Redaction, env: Environment): void {
   learnToken(redaction, env.HOSTING_TOKEN);
   for (const name of VARIABLES) learnValue(redaction, env[name]);
-  redaction.learn(...secretsInEnvironment(env, existsSync));
+  redaction.hide(...secretsInEnvironment(env, existsSync));
 }
 
 /** Announces a value that was read from where a secret is kept, with and without the space around it. */

@@ -35,24 +35,32 @@ export class Redaction {
   /** Secrets of which white space and backslashes are so great a part that the pass does not see them. */
   readonly #sparse: RegExp[] = [];
   #longest = 0;
+  readonly #announced = new Set<string>();
   #announce: ((secret: string) => void) | undefined;
 
-  /** Calls back with each secret, once: those that are known, and each that is learned later. */
+  /** Calls back with each secret, once: those that were learned, and each that is learned later. */
   onLearn(callback: (secret: string) => void): void {
     this.#announce = callback;
-    for (const secret of this.#known) callback(secret);
+    for (const secret of this.#announced) callback(secret);
   }
 
   /** Announces secrets; from now on they are hidden. What is not a text, or too short, is passed over. */
   learn(...values: readonly unknown[]): void {
-    for (const value of values) {
-      if (typeof value !== "string" || value.length < SHORTEST_SECRET || this.#known.has(value)) continue;
-      this.#known.add(value);
+    for (const value of values.flatMap(linesOf)) {
+      if (this.#announced.has(value)) continue;
+      this.#announced.add(value);
       this.#announce?.(value);
+    }
+    this.hide(...values);
+  }
+
+  /** Hides what may be a secret, and announces it to nobody: a CI that was told a word would hide it in the rest of its log. */
+  hide(...values: readonly unknown[]): void {
+    for (const value of values.flatMap(linesOf)) {
+      if (this.#known.has(value)) continue;
+      this.#known.add(value);
       for (const form of formsOf(value)) this.#add(form);
       if (bare(value).length < SHORTEST_SECRET && value.trim() !== "") this.#sparse.push(sparsePattern(value));
-      // Whoever prints the lines of a key one by one prints the key.
-      if (value.includes("\n")) this.learn(...value.split(/\r?\n/));
     }
   }
 
@@ -140,6 +148,13 @@ export class Redaction {
     this.#table[print >>> (32 - TABLE_BITS)] = 1;
     this.#longest = Math.max(this.#longest, form.length);
   }
+}
+
+/** A secret and its lines: anyone who prints the lines of a key one by one prints the key. */
+function linesOf(value: unknown): string[] {
+  if (typeof value !== "string" || value.length < SHORTEST_SECRET) return [];
+  const lines = value.includes("\n") ? value.split(/\r?\n/) : [];
+  return [value, ...lines.filter((line) => line.length >= SHORTEST_SECRET)];
 }
 
 function push<K>(lists: Map<K, string[]>, key: K, form: string): void {

@@ -106,6 +106,15 @@ describe("what is no secret stays readable, whatever its variable is called", ()
   ])("%s", (_, env, text) => expect(shown(text, env)).toBe(text));
 });
 
+it("is announced to a CI when hostform uses it, and not because of the name of its variable", () => {
+  const [redaction, announced] = [new Redaction(), [] as string[]];
+  redaction.onLearn((secret) => announced.push(secret));
+  learnEnvironment(redaction, { HOSTING_TOKEN: "12|abcdefgh", OTHER_TOKEN: "ijklmnop" });
+  expect(announced).toEqual(["12|abcdefgh", "abcdefgh"]);
+  redaction.learn("ijklmnop");
+  expect(announced.at(-1)).toBe("ijklmnop");
+});
+
 describe("time", () => {
   it("hardly grows with the environment: a thousand secrets, some long, and writes that end in the middle of a line", () => {
     const env = Object.fromEntries(
