@@ -17,6 +17,7 @@ import {
   sourcePlace,
 } from "../model/index.ts";
 import {
+  appFolder,
   type CommandEnd,
   type CommandRunner,
   lastLines,
@@ -55,7 +56,9 @@ const noCommand: CommandRunner = () => Promise.reject(new Error("nothing is run 
 
 function secretFiles(invocation: Invocation, files: readonly string[], run = noCommand): SecretFiles {
   const { options, stack } = invocation;
-  const parts = { folder: options.dir, ...(stack?.run.project !== undefined && { project: stack.run.project }), run };
+  const { dir: folder } = options;
+  const projects = stack === undefined ? [] : [stack.run.project ?? folder, appFolder(folder)];
+  const parts = { folder, projects, run };
   return new SecretFiles({ ...parts, disk: systemDisk, look: standingAt, own: ownFiles(invocation, files) });
 }
 

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { errnoOf, type SecretDestination } from "../model/index.ts";
 import type { Disk } from "./disk.ts";
@@ -37,5 +38,20 @@ async function realPath(disk: Pick<Disk, "resolve">, file: string): Promise<stri
     const above = path.dirname(file);
     if (errnoOf(error) !== "ENOENT" || above === file) throw error;
     return path.join(await realPath(disk, above), path.basename(file));
+  }
+}
+
+/**
+ * The project that the folder belongs to. A stack of CDKTF is in `cdktf.out/stacks/NAME`, and its project where the app
+ * has its `cdktf.json`, or beside the output folder.
+ */
+export function appFolder(folder: string): string {
+  const output = path.resolve(folder, "..", "..");
+  const isStack = path.basename(path.dirname(folder)) === "stacks" && existsSync(path.join(output, "manifest.json"));
+  if (!isStack) return folder;
+  const beside = path.dirname(output);
+  for (let at = beside; ; at = path.dirname(at)) {
+    if (existsSync(path.join(at, "cdktf.json"))) return at;
+    if (at === path.dirname(at)) return beside;
   }
 }

@@ -15,14 +15,17 @@ import { type Disk, systemDisk } from "./disk.ts";
 import { quoteValue, withAssignment } from "./env-file.ts";
 import { type CommandRunner, lastLines, SECRET_COMMAND_MS } from "./secret-command.ts";
 import { destinationOf } from "./secret-destination.ts";
+
+export { appFolder } from "./secret-destination.ts";
+
 import { type Standing, standingAt } from "./standing.ts";
 
 /** What writing secrets needs. */
 export interface SecretOutputParts {
   /** Absolute: paths are relative to it, and stay in it. */
   readonly folder: string;
-  /** Absolute: the project that the folder is a part of, such as that of an app whose stack it is. Default: the folder. */
-  readonly project?: string;
+  /** Absolute: the projects that the folder is a part of, such as that of an app whose stack it is; a secret may go anywhere in them. */
+  readonly projects?: readonly string[];
   readonly disk: Disk;
   /** Undefined when there is nothing at the path. */
   look(path: string): Promise<Standing | undefined>;
@@ -59,16 +62,18 @@ export class SecretFiles {
    * @throws HostformError `secret.output` for a place where no secret may be written.
    */
   async destination(output: FileOutput, of: SecretName): Promise<SecretDestination> {
-    const { disk, folder, project = folder, own, isOwn, owner = "hostform" } = this.#parts;
+    const { disk, folder, projects = [], own, isOwn, owner = "hostform" } = this.#parts;
     const errand = { output, of };
     const outside = output.outside_project === true;
     const declared = resolve(folder, outputPath(output));
-    const destination = await this.#attempt(errand, () => destinationOf(disk, declared, [project, folder], outside));
+    const destination = await this.#attempt(errand, () =>
+      destinationOf(disk, declared, [...projects, folder], outside),
+    );
     if (!destination.inside && !outside) {
       const way = destination.linked ? "A symbolic link leads out of the project. " : "";
       refuse(
         errand,
-        `${way}It is ${destination.real}, which is not in ${project}.`,
+        `${way}It is ${destination.real}, which is not in ${projects[0] ?? folder}.`,
         "Name a file in that folder, or set `outside_project` to true beside it if this one is meant.",
       );
     }
@@ -230,7 +235,7 @@ export class SecretFiles {
 export function systemSecretFiles({
   env,
   ...parts
-}: Pick<SecretOutputParts, "folder" | "project" | "own" | "isOwn" | "owner"> & {
+}: Pick<SecretOutputParts, "folder" | "projects" | "own" | "isOwn" | "owner"> & {
   readonly env: Readonly<Record<string, string | undefined>>;
 }): SecretFiles {
   const run: CommandRunner = (command, input, more) =>

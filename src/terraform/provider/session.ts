@@ -1,4 +1,3 @@
-import { access } from "node:fs/promises";
 import path from "node:path";
 import { overrideWarnings, requireAllowedOrigin } from "../../api/allowed-origins.ts";
 import { normalizeBaseUrl } from "../../api/base-url.ts";
@@ -16,7 +15,7 @@ import {
   systemClock,
   type ValueObject,
 } from "../../model/index.ts";
-import { systemSecretFiles } from "../../record/secret-output.ts";
+import { appFolder, systemSecretFiles } from "../../record/secret-output.ts";
 import type { Session } from "../contract.ts";
 import { type OpenJournal, openJournal } from "../journal.ts";
 import { validateProviderConfig } from "./config.ts";
@@ -47,26 +46,6 @@ const TERRAFORMS = [
   ".terraform.tfstate.lock.info",
   ".terraform.lock.hcl",
 ];
-
-/**
- * The project that the folder belongs to. A stack of CDKTF is in `cdktf.out/stacks/NAME`, and its project where the app
- * has its `cdktf.json`, or beside the output folder.
- */
-async function appFolder(folder: string): Promise<string> {
-  const output = path.resolve(folder, "..", "..");
-  const isThere = (file: string) =>
-    access(file).then(
-      () => true,
-      () => false,
-    );
-  if (path.basename(path.dirname(folder)) !== "stacks" || !(await isThere(path.join(output, "manifest.json"))))
-    return folder;
-  const beside = path.dirname(output);
-  for (let at = beside; ; at = path.dirname(at)) {
-    if (await isThere(path.join(at, "cdktf.json"))) return at;
-    if (at === path.dirname(at)) return beside;
-  }
-}
 
 /** Configuration, variables, states and plans, wherever they are, and what Terraform keeps in its data folder. */
 function isTerraforms(file: string): boolean {
@@ -100,7 +79,7 @@ export async function openSession(config: ValueObject, surroundings: Surrounding
     own,
     isOwn: isTerraforms,
     owner: "Terraform",
-    project: await appFolder(folder),
+    projects: [appFolder(folder)],
   });
   const secretDestination: Session["secretDestination"] = (output, of) => secretOutputs.destination(output, of);
   const open = Object.keys(config).filter((name) => hasUnknown(config[name] ?? null));
