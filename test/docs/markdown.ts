@@ -28,7 +28,7 @@ export interface Page {
 /** The pages that people read, and that are written by hand or generated. */
 export function pages(): Page[] {
   const folders = globSync("{docs,examples}/**/*.md", { cwd: root }).toSorted();
-  const files = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", ...folders];
+  const files = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", ...folders];
   return files.map((file) => readPage(file, readFileSync(path.join(root, file), "utf8")));
 }
 

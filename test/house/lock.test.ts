@@ -5,13 +5,16 @@ import { describe, expect, it } from "vitest";
 interface Locked {
   readonly version?: string;
   readonly resolved?: string;
+  readonly integrity?: string;
+  readonly inBundle?: boolean;
+  readonly dev?: boolean;
+  readonly hasInstallScript?: boolean;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
 const root = path.resolve(import.meta.dirname, "../..");
-const lock: { packages: Record<string, Locked> } = JSON.parse(
-  readFileSync(path.join(root, "package-lock.json"), "utf8"),
-);
+const read = (file: string) => readFileSync(path.join(root, file), "utf8");
+const lock: { packages: Record<string, Locked> } = JSON.parse(read("package-lock.json"));
 const packages = Object.entries(lock.packages);
 
 describe("the lock file", () => {
@@ -25,5 +28,25 @@ describe("the lock file", () => {
 
   it("names no place that packages come from: that is the reader's setting", () => {
     expect(packages.filter(([, { resolved }]) => resolved !== undefined).map(([place]) => place)).toEqual([]);
+  });
+
+  it("settles the version and the checksum of each package", () => {
+    const fetched = packages.filter(([place, { inBundle }]) => place !== "" && inBundle !== true);
+    expect(fetched.length).toBeGreaterThan(100);
+    const open = fetched.filter(
+      ([, one]) => !/^\d+\.\d+\.\d+/.test(one.version ?? "") || !/^sha512-/.test(one.integrity ?? ""),
+    );
+    expect(open.map(([place]) => place)).toEqual([]);
+  });
+
+  it("has a script at installation only in the tools that SECURITY.md and allowScripts name", () => {
+    const withScript = packages.filter(([, { hasInstallScript }]) => hasInstallScript === true);
+    const names = withScript.map(([place]) => place.split("node_modules/").at(-1) ?? "").toSorted();
+    const [, section = ""] = read("SECURITY.md").split("run a script when they are installed");
+    const documented = [...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name);
+    const { allowScripts }: { allowScripts: object } = JSON.parse(read("package.json"));
+    expect(documented.toSorted()).toEqual(names);
+    expect(Object.keys(allowScripts).toSorted()).toEqual(names);
+    expect(withScript.filter(([, { dev }]) => dev !== true).map(([place]) => place)).toEqual([]);
   });
 });
