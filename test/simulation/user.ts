@@ -1,3 +1,4 @@
+import { withdraw } from "../../src/lifecycle/settle.ts";
 import { type Diagnostic, parseAddress, resourceOf, type State } from "../../src/model/index.ts";
 import { type Declaration, serviceAddress } from "./declaration.ts";
 import type { Machine, RunEnd } from "./machine.ts";
@@ -155,13 +156,16 @@ export class User {
   }
 
   async #absent(address: string, state: State): Promise<void> {
-    if (state.resources.get(address)?.private.pending === undefined) return;
+    const resource = state.resources.get(address);
+    if (resource?.private.pending === undefined) return;
     this.#witness.agreeToReorder(this.#server, new Set([address]));
     this.hasMeddled = true;
     const { name } = parseAddress(address) ?? { name: "" };
     for (const { domains } of this.#declarations)
       for (const one of domains) if (one.name === name) this.#witness.agreeToRegister(one.domain);
-    await this.#machine.withState((store) => store.remove(address));
+    // As `resolve --absent` does: what was to be replaced is what is there.
+    const left = withdraw(resource);
+    await this.#machine.withState((store) => (left === undefined ? store.remove(address) : store.put(left)));
   }
 
   #isLive(id: unknown): boolean {
