@@ -7,8 +7,6 @@ import { simulate } from "../test/simulation/history.ts";
 
 /** Histories that a worker plays before it reports. */
 const BLOCK = 20;
-/** Blocks that a worker plays before another takes its place: what histories leave behind in memory slows it down. */
-const LIFE = 10;
 
 interface Report {
   readonly played: number;
@@ -51,7 +49,7 @@ function playMany(from: number, count: number): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const started = Date.now();
   const progress = { given: 0, played: 0, runs: 0, told: started };
-  const workers = new Set<Worker>();
+  const workers = Array.from({ length: availableParallelism() }, () => new Worker(new URL(import.meta.url)));
   const tell = () => {
     const seconds = (Date.now() - started) / 1000;
     const speed = Math.round(progress.played / Math.max(1, seconds));
@@ -67,10 +65,7 @@ function playMany(from: number, count: number): Promise<number> {
     if (next > 0) worker.postMessage({ seed: from + progress.given, count: next });
     progress.given += Math.max(0, next);
   };
-  const start = () => {
-    const worker = new Worker(new URL(import.meta.url));
-    workers.add(worker);
-    let blocks = 0;
+  for (const worker of workers) {
     worker.on("error", reject);
     worker.on("message", ({ played, runs, failed }: Report) => {
       progress.played += played;
@@ -88,15 +83,10 @@ function playMany(from: number, count: number): Promise<number> {
         progress.told = Date.now();
         tell();
       }
-      blocks += 1;
-      if (blocks < LIFE) return give(worker);
-      workers.delete(worker);
-      void worker.terminate();
-      start();
+      give(worker);
     });
     give(worker);
-  };
-  for (let core = 0; core < availableParallelism(); core++) start();
+  }
   return promise;
 }
 

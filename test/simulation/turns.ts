@@ -34,6 +34,8 @@ export class SimulatedTurns {
       run: async (work, signal) => {
         while (this.#holder !== undefined && this.#holder !== life)
           await clock.sleep(50 + this.#world.chance.real() * 50, signal);
+        // A process that died while it waited takes no turn: nobody would ever give it back.
+        if (life.dead) return new Promise(() => {});
         signal?.throwIfAborted();
         this.#holder = life;
         inside += 1;
