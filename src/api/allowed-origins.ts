@@ -65,7 +65,7 @@ export function overrideWarnings(
       severity: "warning",
       code: "trust.override",
       summary: `${of} sends its token to ${there}, not to HOSTING_BASE_URL`,
-      detail: "The declaration names that address.",
+      detail: "The provider's settings name that address.",
       fix: `Remove \`base_url\` if that is not meant. Where it is, set ${VARIABLE} to the origins that are.`,
       ...place,
     },

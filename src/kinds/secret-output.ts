@@ -58,7 +58,7 @@ const output = z
         .boolean("expected true or false")
         .optional()
         .describe(
-          "Whether the file may lie outside of the project's folder. Without it, a path that leaves the project, also through a symbolic link, is refused.",
+          "Whether the file may lie outside of the folder that paths are relative to. Without it, a path that leaves the folder, also through a symbolic link, is refused.",
         ),
     },
     mapOf([...FORMS, OUTSIDE], ONE_FORM),

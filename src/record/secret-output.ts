@@ -223,7 +223,8 @@ export class SecretFiles {
       // Such as /proc: what is missing is not the folder.
       const fix = folder ? "Name a file in a folder where files can be made." : FIXES.ENOENT;
       const how = (code === "ENOENT" ? fix : FIXES[code]) ?? "Mend the place, or name another.";
-      return refuse(errand, (error as Error).message, how);
+      // The file beside it that is written first is nobody's business.
+      return refuse(errand, (error as Error).message.replace(/\.([^/\\]+)\.hostform\.tmp/, "$1"), how);
     }
   }
 }

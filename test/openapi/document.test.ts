@@ -38,6 +38,7 @@ GET /api/v1/migration-requests/{id} view
 /** What a profile can choose that no document of requests and answers describes. */
 const NOT_ON_THE_WIRE: Readonly<Record<string, string>> = {
   list_lag: "when a record is listed is not part of any answer's form",
+  refused_key: "which refusal of an order comes is not part of its form",
   weather: "failures that come and go are not part of any answer's form",
 };
 

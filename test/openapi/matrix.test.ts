@@ -7,11 +7,14 @@ import { type Running, start } from "../unit/sandbox/harness.ts";
 import { type Asked, type Row, rows, scene, tokenOf } from "./cells.ts";
 
 /** Between them they have every form that an answer can take. */
+/** Each request is asked for its own answer, not for that of one before. */
+const refused_key = "free";
+
 const PROFILES: Readonly<Record<string, Partial<Profile>>> = {
   usual: {},
   minimal: PROFILE_SETS.minimal,
-  contrary: PROFILE_SETS.contrary,
-  strict: PROFILE_SETS.strict,
+  contrary: { ...PROFILE_SETS.contrary, refused_key },
+  strict: { ...PROFILE_SETS.strict, refused_key },
   "queued with 204": { queued: "no_content", creation: "beside", envelope: "flat" },
   "split orders": { creation: "split", webhook: "bare", envelope: "named_has_more", domain_check: "is_available" },
 };

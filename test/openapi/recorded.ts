@@ -1,6 +1,6 @@
 /** Real exchanges with a sandbox, for tests that change them. */
 import type { Exchange, Profile } from "../../src/sandbox/index.ts";
-import { start } from "../unit/sandbox/harness.ts";
+import { open } from "../unit/sandbox/harness.ts";
 import { rows, scene } from "./cells.ts";
 
 /**
@@ -10,7 +10,7 @@ import { rows, scene } from "./cells.ts";
 export async function recorded(profile: Partial<Profile> = {}, { few = false } = {}): Promise<Exchange[]> {
   const exchanges: Exchange[] = [];
   const observe = (exchange: Exchange) => void exchanges.push(exchange);
-  const running = await start({ profile, observe });
+  const running = await open({ profile, observe });
   const { send, sandbox } = running;
   const has = await scene(running);
   for (const { method, path, good, invalid, unknown } of rows(has)) {
@@ -26,8 +26,9 @@ export async function recorded(profile: Partial<Profile> = {}, { few = false } =
   await send("POST", "/services", { key: "other", body: {} });
   await send("GET", "/plans", { token: null });
   await send("GET", "/webhooks", { token: sandbox.tokens.viewer });
-  const limited = await start({ profile, observe, rateLimit: 1 });
+  const limited = await open({ profile, observe, rateLimit: 1 });
   await limited.send("GET", "/plans");
   await limited.send("GET", "/plans");
+  await Promise.all([sandbox.close(), limited.sandbox.close()]);
   return exchanges;
 }

@@ -380,6 +380,8 @@ const SAME_FORM = new Set([
   // When something is shown, and what a page after the last one is: in the same forms.
   "list_lag",
   "past_end",
+  // Which refusal comes: in the same form.
+  "refused_key",
   // Of deliveries, below.
   "event_data",
 ]);

@@ -71,7 +71,11 @@ async function expectSettled(terraform: Terraform): Promise<void> {
   });
   expect(terraform.attributes("hosting_webhook.billing")).toMatchObject({ id: String(hook?.id), secret: hook?.secret });
   await terraform.expectNoChanges();
-  // What Terraform has recorded is not kept beside it.
+}
+
+/** What Terraform has recorded is not kept beside it once the provider has ended. */
+function expectForgotten(terraform: Terraform): void {
+  const [hook] = terraform.control.list("webhooks");
   expect(noted(terraform, hook?.secret ?? "none")).toBe(false);
 }
 
@@ -81,6 +85,7 @@ describe.skipIf(noTerraform !== undefined)(titled("an apply that is killed"), { 
     await terraform.write(CONFIG);
     const operations = await operationsOf(terraform);
     await expectSettled(terraform);
+    expectForgotten(terraform);
     // In full, each command has processes of its own; the sample has one for those that recover, and one for the check.
     const after = (work: () => Promise<unknown>) => (LONG ? work() : terraform.served(work));
     const points = LONG ? operations : sampled(operations, whom);
@@ -92,6 +97,7 @@ describe.skipIf(noTerraform !== undefined)(titled("an apply that is killed"), { 
         if (ended.code === "SIGKILL") killed += 1;
         await after(() => untilQuiet(terraform, BOX));
         await after(() => expectSettled(terraform));
+        expectForgotten(terraform);
       } catch (error) {
         failures.push(
           `${point.process}.${point.nth} ${point.label}: ${error instanceof Error ? error.message : error}`,

@@ -31,8 +31,14 @@ export interface Running {
 
 /** A sandbox that is closed after the test, without rate limit unless the options set one. */
 export async function start(options: SandboxOptions = {}): Promise<Running> {
+  const running = await open(options);
+  onTestFinished(() => running.sandbox.close());
+  return running;
+}
+
+/** The same, for what goes on outside of a test: whoever opens it closes it. */
+export async function open(options: SandboxOptions = {}): Promise<Running> {
   const sandbox = await startSandbox({ clock: { now: () => START }, rateLimit: 0, ...options });
-  onTestFinished(() => sandbox.close());
   return { sandbox, send: (method, path, sending) => send(sandbox, method, path, sending) };
 }
 

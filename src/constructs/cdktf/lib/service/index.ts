@@ -243,7 +243,7 @@ export interface ServiceSecretOutput {
   */
   readonly file?: string;
   /**
-  * Whether the file may lie outside of the project's folder. Without it, a path that leaves the project, also through a symbolic link, is refused.
+  * Whether the file may lie outside of the folder that paths are relative to. Without it, a path that leaves the folder, also through a symbolic link, is refused.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#outside_project Service#outside_project}
   */
@@ -420,7 +420,7 @@ export class ServiceSecretOutputOutputReference extends cdktf.ComplexObject {
   // outside_project - computed: false, optional: true, required: false
   private _outsideProject?: boolean | cdktf.IResolvable;
   /**
-  * Whether the file may lie outside of the project's folder. Without it, a path that leaves the project, also through a symbolic link, is refused.
+  * Whether the file may lie outside of the folder that paths are relative to. Without it, a path that leaves the folder, also through a symbolic link, is refused.
   */
   public get outsideProject() {
     return this.getBooleanAttribute('outside_project');

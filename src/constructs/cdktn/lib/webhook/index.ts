@@ -186,7 +186,7 @@ export interface WebhookSecretOutput {
   */
   readonly file?: string;
   /**
-  * Whether the file may lie outside of the project's folder. Without it, a path that leaves the project, also through a symbolic link, is refused.
+  * Whether the file may lie outside of the folder that paths are relative to. Without it, a path that leaves the folder, also through a symbolic link, is refused.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/webhook#outside_project Webhook#outside_project}
   */
@@ -363,7 +363,7 @@ export class WebhookSecretOutputOutputReference extends cdktn.ComplexObject {
   // outside_project - computed: false, optional: true, required: false
   private _outsideProject?: boolean | cdktn.IResolvable;
   /**
-  * Whether the file may lie outside of the project's folder. Without it, a path that leaves the project, also through a symbolic link, is refused.
+  * Whether the file may lie outside of the folder that paths are relative to. Without it, a path that leaves the folder, also through a symbolic link, is refused.
   */
   public get outsideProject() {
     return this.getBooleanAttribute('outside_project');
