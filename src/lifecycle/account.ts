@@ -13,6 +13,7 @@ export class Account {
   readonly #earlier = new Map<string, Promise<ReadonlyMap<string, Remote>>>();
   readonly #confirmed = new Map<string, Promise<ReadonlyMap<string, Remote>>>();
   readonly #made = new Set<string>();
+  readonly #outdatedFor = new Map<string, number>();
   #plans: Promise<PlanRecord[]> | undefined;
   #invoices: Promise<InvoiceRecord[]> | undefined;
   /** How creates of this token are made in turns with other processes of this machine; absent: they are not. */
@@ -200,6 +201,17 @@ export class Account {
   outdate(kind: Kind, parent?: string): void {
     this.forget(kind, parent);
     this.#rechecked.delete(kind.type);
+  }
+
+  /**
+   * The same, once for what was made at that time (milliseconds since the epoch) and must be listed by now: what was read
+   * before may be from a time when it was not listed yet.
+   */
+  outdateFor(at: number, kind: Kind, parent?: string): void {
+    const key = keyOf(kind, parent);
+    if (at <= (this.#outdatedFor.get(key) ?? Number.NEGATIVE_INFINITY)) return;
+    this.#outdatedFor.set(key, at);
+    this.outdate(kind, parent);
   }
 
   /** Must be called when a collection was changed. */

@@ -44,11 +44,14 @@ export async function createInTurn(
     const [thing, likeness] = [thingOf(kind, change, planned, context.project), likenessOf(kind, planned)];
     const note = () => ({ thing, likeness, owner: context.owner?.() ?? "" });
     const alikeAt = alikeElsewhere(change, turn, note(), account);
-    const unlisted = alikeAt !== undefined && alikeAt !== awaited && unbelievedMs(account, alikeAt);
-    if (unlisted) {
-      await refuseListed(kind, change, planned, context);
-      awaited = alikeAt;
-      return unlisted;
+    if (alikeAt !== undefined && alikeAt !== awaited) {
+      const unlisted = unbelievedMs(account, alikeAt);
+      if (unlisted === undefined) account.outdateFor(alikeAt, kind);
+      else {
+        await refuseListed(kind, change, planned, context);
+        awaited = alikeAt;
+        return unlisted;
+      }
     }
     const earlier = change.private.pending === undefined ? turn.earlier(note(), account.countAtStart) : undefined;
     // What the own state has had before, it knows better.
@@ -112,13 +115,13 @@ async function untilShown(
   { at }: EarlierCreate,
   { account, pause }: CreateContext,
 ): Promise<void> {
-  const left = unbelievedMs(account, at);
-  if (left === undefined) return;
   const parent = parentOf(kind, planned);
   const listed = [...(await account.list(kind, parent)).values()];
   if (listed.some(({ attributes }) => matches(kind, planned, attributes))) return;
-  await pause(left);
-  account.outdate(kind, parent);
+  const left = unbelievedMs(account, at);
+  if (left !== undefined) await pause(left);
+  // A list that was read in the meantime may lag: this run may have waited for long since then.
+  account.outdateFor(at, kind, parent);
 }
 
 /** The same thing by whichever run it is made; empty while nothing tells it from others. A server has nothing but its order's key. */
