@@ -216,6 +216,27 @@ describe("a create that another run on the machine made meanwhile", () => {
     expect(clock.slept).toBeGreaterThanOrEqual(30_000);
   });
 
+  it.each(
+    ["hosting_webhook", "hosting_service"].flatMap((type) =>
+      [1_000, 40_000, 79_999, 80_000, 200_000].map((turnMs) => ({ type, turnMs })),
+    ),
+  )(
+    "is not made again by a run that read a lagging list and has its turn $turnMs ms later: $type",
+    async ({ type, turnMs }) => {
+      const { begin, clock, made, lag } = machine(type);
+      lag(30_000);
+      await begin({ owner: "one", project: "one" }).end();
+      clock.advance(1_000);
+      const second = begin({ owner: "two", project: "two" });
+      await second.read();
+      await second.recheck();
+      clock.advance(turnMs);
+      const code = type === "hosting_service" ? "plan.lookalike" : "plan.exists";
+      expect(await second.end()).toMatchObject({ sent: 0, codes: [code] });
+      expect(made()).toBe(1);
+    },
+  );
+
   it("is looked for in a list that was read after the wait, although an order before had it read already", async () => {
     const { begin, clock, made, lag } = machine("hosting_webhook");
     lag(30_000);
