@@ -99,7 +99,7 @@ function isOpenAddress(name: string, value: string, inside: readonly string[]): 
 }
 
 /**
- * What is secret by itself: behind the number of `12|abc…`, behind the scheme of `Bearer abc…`, behind `user:`, also in
+ * What is secret wherever it stands: behind the number of `12|abc…`, behind the scheme of `Bearer abc…`, behind `user:`, also in
  * base64 as `Basic …` has it.
  */
 function rests(value: string): string[] {

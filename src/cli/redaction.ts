@@ -54,7 +54,7 @@ export class Redaction {
     this.hide(...values);
   }
 
-  /** Hides what may be a secret, and announces it to nobody: a CI that was told a word would hide it in the rest of its log. */
+  /** Hides what may be a secret without announcing it: a CI runner would hide the word in the rest of its log. */
   hide(...values: readonly unknown[]): void {
     for (const value of values.flatMap(linesOf)) {
       if (this.#known.has(value)) continue;

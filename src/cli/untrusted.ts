@@ -27,7 +27,7 @@ import { isInside, type Ownership, requireOwnFile } from "./own-file.ts";
 const COMMANDS = ["validate", "plan", "version", "completion", "sandbox"];
 
 const FIX =
-  "Remove it from the declaration; what is needed comes from outside, from the environment or the command line. If you trust whoever wrote it, leave out `--untrusted` (HOSTFORM_UNTRUSTED).";
+  "Remove it from the declaration; what is needed comes from outside, from the environment or the command line. If you trust its author, leave out `--untrusted` (HOSTFORM_UNTRUSTED).";
 
 /** Whether HOSTFORM_UNTRUSTED says so: anything but nothing, `0` and `false`. */
 export function untrustedByEnvironment({ HOSTFORM_UNTRUSTED: text = "" }: GuardedIo["env"]): boolean {

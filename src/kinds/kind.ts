@@ -66,7 +66,7 @@ export interface Created {
   readonly phase?: Phase;
   /** The answer was that of an earlier order: the object is adopted, and nothing is done to it along with that. */
   readonly replayed?: boolean;
-  /** The answer, though one of success, tells nothing of an object but perhaps an id, which may be that of a job. */
+  /** The answer, though one of success, shows nothing of an object but perhaps an id, which may be that of a job. */
   readonly unclear?: true;
   /** What there is to say of it. An error, as of a one-time secret that did not come, ends the change as not completed. */
   readonly warning?: Diagnostic;

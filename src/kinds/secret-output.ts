@@ -87,8 +87,8 @@ const output = z
 /** Where a one-time secret goes instead of staying in the state. @param secret the attribute that holds it. */
 export const secretOutputAttribute = (secret: string) =>
   attribute(z.pipe(z.transform(withoutNulls), output).optional(), {
-    description: `Where \`${secret}\` is written to when the API tells it, instead of staying in the state: \`{file: PATH}\`, \`{env_file: {path, name}}\` or \`{command: [PROGRAM, …]}\`. Paths are relative to the project's folder and stay in it, unless \`outside_project: true\` is added. Tried before anything is sent.`,
-    hcl: `Where \`${secret}\` is written to when the API tells it, instead of staying in the state: exactly one of \`file\`, \`env_file\` and \`command\`. Paths are relative to the directory in which Terraform runs and stay in it, unless \`outside_project = true\` is added. Tried before anything is sent.`,
+    description: `Where \`${secret}\` is written to when the API shows it, instead of staying in the state: \`{file: PATH}\`, \`{env_file: {path, name}}\` or \`{command: [PROGRAM, …]}\`. Paths are relative to the project's folder and stay in it, unless \`outside_project: true\` is added. Tried before anything is sent.`,
+    hcl: `Where \`${secret}\` is written to when the API shows it, instead of staying in the state: exactly one of \`file\`, \`env_file\` and \`command\`. Paths are relative to the directory in which Terraform runs and stay in it, unless \`outside_project = true\` is added. Tried before anything is sent.`,
     change: "recorded",
     unreadable: true,
     same: (a: Json, b: Json) => equal(withoutNulls(a), withoutNulls(b)),

@@ -65,12 +65,12 @@ export function createdAttributes(kind: Kind, planned: JsonObject, made: Created
 }
 
 /**
- * The attributes of an object that is adopted as it is: what the API told; what it never tells, and what concerns
+ * The attributes of an object that is adopted as it is: what the API showed; what it never shows, and what concerns
  * hostform alone, as declared. The rest (a password, a permission) takes requests: the next plan shows it.
  */
-export function adoptedAttributes(kind: Kind, told: JsonObject, config: ValueObject): JsonObject {
+export function adoptedAttributes(kind: Kind, shown: JsonObject, config: ValueObject): JsonObject {
   return select(kind, (name, meta, type) => {
-    const known = told[name] ?? null;
+    const known = shown[name] ?? null;
     const declared = config[name] ?? meta.default ?? null;
     const believed = meta.change === "recorded" || isLeftOut(type, meta, known);
     return believed && !hasUnknown(declared) ? declared : known;

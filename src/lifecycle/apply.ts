@@ -175,10 +175,10 @@ class Work {
     const planned = plannedAttributes(this.#kind, this.#change, this.#config);
     const made = await create(this.#kind, this.#change, planned, {
       ...this.#context,
-      markPending: async (pending, told) => {
+      markPending: async (pending, answered) => {
         // What an answer contained is recorded also when the run was stopped.
-        if (told === undefined) proceed(this.#context);
-        this.#attributes = { ...planned, ...told };
+        if (answered === undefined) proceed(this.#context);
+        this.#attributes = { ...planned, ...answered };
         await this.#save({ ...this.#mark, pending });
       },
       unmark: undo,

@@ -85,9 +85,9 @@ const isEmpty = (value: Value) => value === null || (Array.isArray(value) && val
  * A server that says nothing of what no object can be without, or of what cannot change, has left it out rather than
  * changed it (which fields records have is not specified, §2).
  */
-export function isLeftOut(type: z.ZodType, meta: AttributeMeta, told: Value): boolean {
+export function isLeftOut(type: z.ZodType, meta: AttributeMeta, value: Value): boolean {
   const mayBeCleared = meta.change !== "immutable" && (meta.change === undefined || type.safeParse(undefined).success);
-  return isEmpty(told) && !mayBeCleared;
+  return isEmpty(value) && !mayBeCleared;
 }
 
 /**
@@ -107,13 +107,13 @@ export function unreadableOf(kind: Kind, config: ValueObject, live: ValueObject)
 /** The first attribute that cannot change, of those that the API shows, in which a live object is not the planned one. */
 export function differing(kind: Kind, planned: JsonObject, { attributes }: Remote): string | undefined {
   const found = attributesOf(kind).find(([name, , meta]) => {
-    const [told, wanted] = [attributes[name] ?? null, planned[name] ?? null];
+    const [shown, wanted] = [attributes[name] ?? null, planned[name] ?? null];
     return (
       meta.change === "immutable" &&
       !meta.unreadable &&
-      told !== null &&
+      shown !== null &&
       wanted !== null &&
-      !sameValue(meta, wanted, told)
+      !sameValue(meta, wanted, shown)
     );
   });
   return found?.[0];

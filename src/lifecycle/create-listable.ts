@@ -45,7 +45,7 @@ export async function createListable(
   for (let sendings = 1; ; sendings++) {
     if (open !== undefined) {
       const look = (open.accepted ? findAccepted : findMade)(kind, change, planned, open, context);
-      // What this run has sent is not recorded in the change: whoever tries the change again would not look for it.
+      // What this run has sent is not recorded in the change: a second try of the change would not look for it.
       const made = await (open === change.private.pending ? look.catch(notShown) : look);
       if (made !== undefined && !tellsOnce(kind)) return adopted(kind, planned, made, context);
       if (made !== undefined) {
@@ -87,8 +87,11 @@ export async function createListable(
       open = intent;
       continue;
     }
-    const told = kind.created(answer, planned, account.settings);
-    const made = told.id === null || told.unclear ? await named(kind, change, planned, told, intent, context) : told;
+    const answered = kind.created(answer, planned, account.settings);
+    const made =
+      answered.id === null || answered.unclear
+        ? await named(kind, change, planned, answered, intent, context)
+        : answered;
     // An answer without the secret that it alone tells is a lost answer; twice, and the host does not tell it.
     if (!tellsOnce(kind, made.attributes) || isSilent) return made;
     isSilent = true;
@@ -162,8 +165,8 @@ async function named(
 ): Promise<Created> {
   // Whatever comes of looking: what only the answer could tell is kept.
   const { id: _, ...answered } = made.attributes;
-  const told = Object.fromEntries(Object.entries(answered).filter(([, value]) => value !== null));
-  const listed = await findAccepted(kind, change, planned, intent, context, told);
+  const known = Object.fromEntries(Object.entries(answered).filter(([, value]) => value !== null));
+  const listed = await findAccepted(kind, change, planned, intent, context, known);
   const seen = Object.entries(listed.attributes).filter(([, value]) => value !== null);
-  return { ...made, id: listed.id, attributes: { ...told, ...Object.fromEntries(seen) } };
+  return { ...made, id: listed.id, attributes: { ...known, ...Object.fromEntries(seen) } };
 }

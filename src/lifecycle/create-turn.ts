@@ -124,7 +124,7 @@ async function untilShown(
   account.outdateFor(at, kind, parent);
 }
 
-/** The same thing by whichever run it is made; empty while nothing tells it from others. A server has nothing but its order's key. */
+/** The same thing by whichever run it is made; empty where nothing distinguishes it from others. A server has nothing but its order's key. */
 function thingOf(kind: Kind, { address, private: mark }: Change, planned: JsonObject, project: string): string {
   const order = () => idempotencyKey(project, kind.orderReference?.(planned) ?? address, mark.generation ?? 1);
   const key = kind.naturalKey(planned) ?? (kind.creation === "keyed" ? order() : undefined);

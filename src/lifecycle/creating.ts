@@ -27,8 +27,8 @@ export interface CreateContext
     | "owner"
     | "parentKind"
   > {
-  /** Records durably that the create was begun. @param told what is known of the object already. */
-  markPending(intent: Intent, told?: JsonObject): Promise<void>;
+  /** Records durably that the create was begun. @param answered what is known of the object already. */
+  markPending(intent: Intent, answered?: JsonObject): Promise<void>;
   /** Takes that back: nothing was made. @param generation that of the next order, where the key of this one is used up. */
   unmark(generation?: number): Promise<void>;
   /** Takes it back, too: the order had been carried out long ago, and its object is gone. Its key is used up. */

@@ -33,7 +33,7 @@ export interface Evidence {
 
 export interface Candidate {
   readonly id: string;
-  /** What tells it from others of its kind (an e-mail address, a domain); null where that cannot be read. */
+  /** What distinguishes it from others of its kind (an e-mail address, a domain); null where that cannot be read. */
   readonly natural_key: string | null;
   readonly created_at: Json;
   readonly status: Json;

@@ -54,8 +54,8 @@ export async function findMade(
 
 /**
  * What the API has made of a create that it accepted without saying what: found in the list. It is written down as accepted
- * first; then it is looked for by every run, and never sent again by itself.
- * @param told what the answer contained all the same.
+ * first; then it is looked for by every run, and never sent again automatically.
+ * @param answered what the answer contained all the same.
  * @throws HostformError `plan.pending` when the list does not show it in time, or not clearly.
  */
 export async function findAccepted(
@@ -64,9 +64,9 @@ export async function findAccepted(
   planned: JsonObject,
   intent: Intent,
   context: CreateContext,
-  told?: JsonObject,
+  answered?: JsonObject,
 ): Promise<Remote> {
-  await context.markPending({ ...intent, accepted: true }, told);
+  await context.markPending({ ...intent, accepted: true }, answered);
   const made = await findMade(kind, change, planned, intent, context);
   if (made === undefined) throw stopped(notShown({ kind, address: change.address }));
   return made;

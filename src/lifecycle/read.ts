@@ -26,7 +26,7 @@ export type Observation =
 export interface Likeness {
   /** Live objects with its natural key. */
   readonly matches: readonly Remote[];
-  /** Live objects that may have its natural key, of which the API shows too little to tell. */
+  /** Live objects that may have its natural key, of which the API shows too little to be sure. */
   readonly unreadable?: readonly Remote[];
   /** Objects of any phase with its natural key or, for kinds that say so without one, alike in other ways. */
   readonly alike?: readonly Remote[];

@@ -131,7 +131,7 @@ export function gone({ kind, address, prior, importId }: Subject, how: string, c
   };
 }
 
-/** The API shows objects that may be the declared one, and not enough of them to tell. */
+/** The API shows objects that may be the declared one, and not enough of them to be sure. */
 export function unreadable({ kind, address }: Subject, config: ValueObject, live: readonly Remote[]): Diagnostic {
   const ids = live.map(({ id }) => id);
   const full = importIdOfFirst(kind, live);
@@ -142,7 +142,7 @@ export function unreadable({ kind, address }: Subject, config: ValueObject, live
     severity: "error",
     code: "plan.unreadable",
     summary: `${address} may exist already as ${which}: the API shows no ${names} of it that can be read`,
-    detail: `Nothing tells whether it is the declared ${kind.noun}, so none is created beside it. The specification does not say how the API shows ${names}.`,
+    detail: `Nothing shows whether it is the declared ${kind.noun}, so none is created beside it. The specification does not say how the API shows ${names}.`,
     object: full,
     fix: `If it is the declared one: \`hostform import ${inQuotes(address)} ${full}\`. If not, import it under an address of its own, or remove it. Report the shape of the API's answer (\`hostform contract\`).`,
     address,
@@ -213,7 +213,7 @@ export function undecided(
       ? `${other} A host may show it in a form of its own.`
       : hidden.length === 0
         ? elsewhen === undefined
-          ? `nothing else tells whose ${one ? "it is" : "they are"}.`
+          ? `nothing else shows whose ${one ? "it is" : "they are"}.`
           : `the API says that ${one ? "it" : elsewhen.id} was made at ${String(elsewhen.attributes.created_at)}, and the request left at ${since}. Does a clock differ?`
         : `the API shows no ${[...new Set(hidden)].join(", ")} of ${one ? "it" : "them"} that can be read.`;
   return {

@@ -131,7 +131,7 @@ export const codes = {
     "Adopt it with `hostform import`, or insist on another order with `--order-anyway ADDRESS`.",
   ],
   "plan.unreadable": [
-    "An object that may be the declared one exists, and the API does not show what would tell",
+    "An object that may be the declared one exists, and the API does not show whether it is",
     "Adopt it with `hostform import`, or remove it; report the shape of the API's answer.",
   ],
   "plan.saved": ["A saved plan cannot be applied", "Make a new one with `hostform plan --out FILE`."],

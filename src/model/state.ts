@@ -16,7 +16,7 @@ export interface Intent {
   readonly body?: JsonObject;
   /** §4: of an order. */
   readonly idempotencyKey?: string;
-  /** The API accepted it and did not say what it made: it is looked for, and never sent again by itself. */
+  /** The API accepted it and did not say what it made: it is looked for, and never sent again automatically. */
   readonly accepted?: true;
   /** Of a create that the collection shows: the ids of what was there before and is managed under no other address. */
   readonly known?: readonly string[];

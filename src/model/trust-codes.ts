@@ -14,6 +14,6 @@ export const trustCodes = {
   ],
   "trust.untrusted": [
     "An untrusted declaration asks for what only a trusted one may have",
-    "Remove it from the declaration and set it outside: in the environment or on the command line. If you trust whoever wrote it, leave `--untrusted` out.",
+    "Remove it from the declaration and set it outside: in the environment or on the command line. If you trust its author, leave `--untrusted` out.",
   ],
 } as const;

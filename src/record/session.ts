@@ -196,7 +196,7 @@ export class Session implements OpenState {
     const made = put.filter((resource) => !isUnsent(resource, durable.state.resources.get(resource.address)));
     const lost = [...describeChanges([{ remove, put: made }]), ...outputs];
     const left = recorder.journalName;
-    // Whoever took the lock over may have folded the journal into the state by now.
+    // The new holder of the lock may have folded the journal into the state by now.
     const isTaken = error instanceof HostformError && error.diagnostics.some(({ code }) => code === "state.lost_lock");
     const kept = isTaken ? "kept" : `in ${left}`;
     const consequence = [

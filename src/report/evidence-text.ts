@@ -43,7 +43,7 @@ const VERDICT: Readonly<Record<EvidenceReport["verdict"], string>> = {
   made: "It was made: `hostform apply` adopts it.",
   nothing:
     "It was not made, as far as the account shows: `hostform apply` sends the request again. If it was not meant to: `--absent`.",
-  unclear: "hostform cannot tell: adopt one of these with `--adopt ID`, or say `--absent`.",
+  unclear: "hostform cannot decide: adopt one of these with `--adopt ID`, or say `--absent`.",
   unknowable:
     "The API has no call that shows it: say `--adopt ID` if it was ordered (the invoice or the dashboard tells), or `--absent`.",
 };

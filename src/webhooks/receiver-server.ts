@@ -16,7 +16,7 @@ const CHECK_MS = 1_000;
 
 /**
  * A server of `node:http` for a receiver that anybody can reach: `receiverServer(nodeHandler({secrets, onEvent})).listen(8080)`.
- * Whoever begins requests and does not end them is cut off, and cannot keep others out: when too many are unfinished, the
+ * A client that begins requests and does not end them is cut off, and cannot keep others out: when too many are unfinished, the
  * oldest of them makes room. A delivery is a few packets and done; what is turned away, its sender sends again.
  */
 export function receiverServer(

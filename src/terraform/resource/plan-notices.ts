@@ -170,7 +170,7 @@ export function strangers(
   ];
 }
 
-/** Objects that may be the declared one, of which the API does not show what would tell. Which are other instances' is not known. */
+/** Objects that may be the declared one, of which the API shows too little to be sure. Which are other instances' is not known. */
 export function hiddenOnes(
   kind: Kind,
   { unreadable = [] }: { readonly unreadable?: readonly Remote[] },
@@ -183,7 +183,7 @@ export function hiddenOnes(
     {
       severity: "warning",
       code: "plan.unreadable",
-      summary: `This ${kind.noun} may exist already as ${which}: the API does not show what would tell`,
+      summary: `This ${kind.noun} may exist already as ${which}: the API shows too little to be sure`,
       detail: `If it is in this state under another address, nothing is wrong. If it is not, another ${kind.noun} is created beside it.`,
       fix: "If it is the declared one, import it.",
     },

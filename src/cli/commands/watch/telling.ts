@@ -118,7 +118,7 @@ export class Telling {
   /** @param why the end of a sentence: what that shows. */
   contended({ addresses, times }: Contended, heldMs: number, why: string): void {
     const held = `Events lead to no look for ${formatDuration(heldMs / 1000)}.`;
-    const text = `${addresses.join(", ")}: put right ${plural(times, "time")} within an hour, ${why}. ${held}`;
+    const text = `${addresses.join(", ")}: corrected ${plural(times, "time")} within an hour, ${why}. ${held}`;
     this.#say({ type: "watch_contended", addresses, times, held_seconds: heldMs / 1000 }, text);
   }
 

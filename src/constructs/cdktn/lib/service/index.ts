@@ -68,7 +68,7 @@ export interface ServiceConfig extends cdktn.TerraformMetaArguments {
   */
   readonly replaceOnChange?: boolean | cdktn.IResolvable;
   /**
-  * Where `generated_password` is written to when the API tells it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. Tried before anything is sent.
+  * Where `generated_password` is written to when the API shows it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. Tried before anything is sent.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/service#secret_output Service#secret_output}
   */
@@ -980,7 +980,7 @@ export class Service extends cdktn.TerraformResource {
   // secret_output - computed: false, optional: true, required: false
   private _secretOutput = new ServiceSecretOutputOutputReference(this, "secret_output");
   /**
-  * Where `generated_password` is written to when the API tells it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. Tried before anything is sent.
+  * Where `generated_password` is written to when the API shows it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. Tried before anything is sent.
   */
   public get secretOutput() {
     return this._secretOutput;

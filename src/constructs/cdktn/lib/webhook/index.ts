@@ -17,7 +17,7 @@ export interface WebhookConfig extends cdktn.TerraformMetaArguments {
   */
   readonly events: string[];
   /**
-  * Where `secret` is written to when the API tells it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. Tried before anything is sent.
+  * Where `secret` is written to when the API shows it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. Tried before anything is sent.
   *
   * Docs at Terraform Registry: {@link https://registry.terraform.io/providers/hostform/hosting/latest/docs/resources/webhook#secret_output Webhook#secret_output}
   */
@@ -640,7 +640,7 @@ export class Webhook extends cdktn.TerraformResource {
   // secret_output - computed: false, optional: true, required: false
   private _secretOutput = new WebhookSecretOutputOutputReference(this, "secret_output");
   /**
-  * Where `secret` is written to when the API tells it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. Tried before anything is sent.
+  * Where `secret` is written to when the API shows it, instead of staying in the state: exactly one of `file`, `env_file` and `command`. Paths are relative to the directory in which Terraform runs and stay in it, unless `outside_project = true` is added. Tried before anything is sent.
   */
   public get secretOutput() {
     return this._secretOutput;
