@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { type Backend, evaluate, type JsonObject } from "../model/index.ts";
+import { resolveReferences } from "../expression/references.ts";
+import type { Backend, JsonObject } from "../model/index.ts";
 import { reportTwice } from "./duplicates.ts";
 import { didYouMean, type Mistakes } from "./mistakes.ts";
 import { namesSecret } from "./providers.ts";
@@ -158,7 +159,7 @@ function evaluated(tree: Tree, env: Environment, mistakes: Mistakes): Leaf["valu
   const references = readTemplate(tree, env, mistakes);
   if (references === undefined) return undefined;
   const [wrong] = references;
-  if (wrong === undefined) return evaluate(tree.value, { env, resource: () => undefined }) as string;
+  if (wrong === undefined) return resolveReferences(tree.value, { env, resource: () => undefined }) as string;
   const fix = "Only `${env.NAME}` can be used here.";
   mistakes.add(wrong.span, "config.reference", "A backend cannot refer to a resource", { fix });
   return undefined;

@@ -1,6 +1,6 @@
+import { hasReferences } from "../expression/references.ts";
 import { metaOf } from "../kinds/attribute.ts";
 import type { Kind, Kinds } from "../kinds/kind.ts";
-import { isTemplate } from "../model/index.ts";
 import { didYouMean, type Mistakes } from "./mistakes.ts";
 import { isSecretSource } from "./secret-source.ts";
 import type { Span } from "./source.ts";
@@ -149,7 +149,7 @@ function readImport(entry: Entry | undefined, address: string, mistakes: Mistake
   if (entry === undefined) return undefined;
   const id = entry.value.form === "leaf" ? entry.value.value : undefined;
   if (Number.isInteger(id)) return String(id);
-  if (typeof id === "string" && id !== "" && !isTemplate(id)) return id;
+  if (typeof id === "string" && id !== "" && !hasReferences(id)) return id;
   const fix = "Write the id that the API gave the object; expressions are not evaluated here.";
   mistakes.add(valueSpan(entry), "config.structure", "`import` must be an id", { address, fix });
   return undefined;

@@ -1,13 +1,13 @@
+import { expressionsOf } from "../expression/references.ts";
 import type { Kinds } from "../kinds/kind.ts";
-import {
-  type Backend,
-  type Desired,
-  type DesiredResource,
-  type Diagnostic,
-  type Guards,
-  type ProviderConfig,
-  type SecretSource,
-  templatesOf,
+import type {
+  Backend,
+  Desired,
+  DesiredResource,
+  Diagnostic,
+  Guards,
+  ProviderConfig,
+  SecretSource,
 } from "../model/index.ts";
 import { mergeBackend } from "./backend.ts";
 import type { Draft, Named } from "./block.ts";
@@ -242,7 +242,7 @@ function desiredResource(
     type: kind.type,
     provider: provider?.name ?? "default",
     config,
-    ...templatesOf(config),
+    ...expressionsOf(config),
     dependsOn,
     ...(sources.size > 0 && { sources }),
     ...(importId !== undefined && { importId }),

@@ -1,5 +1,6 @@
+import { hasReferences } from "../expression/references.ts";
 import type { Kind, Kinds } from "../kinds/kind.ts";
-import { isProjectName, isTemplate } from "../model/index.ts";
+import { isProjectName } from "../model/index.ts";
 import { type Draft, type Named, readProviderName } from "./block.ts";
 import { didYouMean, type Mistakes } from "./mistakes.ts";
 import { namesSecret, reportSecret } from "./providers.ts";
@@ -69,7 +70,7 @@ function readProject(entry: Entry, mistakes: Mistakes): Named {
   if (typeof name !== "string" || !isProjectName(name)) {
     const detail =
       "It is part of the key under which services are ordered, so it is not to change once something was ordered.";
-    const summary = `\`project\` must be a name${typeof name === "string" && isTemplate(name) ? ", not an expression" : ""}`;
+    const summary = `\`project\` must be a name${typeof name === "string" && hasReferences(name) ? ", not an expression" : ""}`;
     mistakes.add(span, "config.structure", summary, {
       detail,
       fix: "Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit; put quotes around a number.",

@@ -1,5 +1,6 @@
+import { hasReferences } from "../expression/references.ts";
 import type { Kind } from "../kinds/kind.ts";
-import { formatAddress, isTemplate, parseAddress } from "../model/index.ts";
+import { formatAddress, parseAddress } from "../model/index.ts";
 import { type Draft, emptyDraft, readBody, type Surroundings } from "./block.ts";
 import type { Span } from "./source.ts";
 import { type Entry, type Leaf, type MapTree, valueSpan } from "./tree.ts";
@@ -36,7 +37,7 @@ function readInstance(entry: Entry, kind: Kind, parent: Draft, around: Surroundi
   const name = parseAddress(parent.address)?.name;
   if (nested === undefined || name === undefined) return undefined;
   const { keySpan } = entry;
-  if (isTemplate(entry.key)) {
+  if (hasReferences(entry.key)) {
     const summary = `The key of a ${kind.noun} is part of its address and cannot be an expression`;
     around.mistakes.add(keySpan, "config.expression", summary, { fix: `Write the ${nested.keyAttribute} itself.` });
     return undefined;

@@ -1,4 +1,5 @@
-import { compareText } from "../expression/index.ts";
+import { hasReferences, parseReferences } from "../expression/references.ts";
+import { compareText } from "../expression/text-order.ts";
 import { metaOf, typeOf } from "../kinds/attribute.ts";
 import {
   type Attribute,
@@ -6,10 +7,8 @@ import {
   hasUnknown,
   isNested,
   isObject,
-  isTemplate,
   type Json,
   type OutputValue,
-  parseTemplate,
   typeJson,
   type Value,
 } from "../model/index.ts";
@@ -42,7 +41,7 @@ export function conforming(value: Value, type: Json): Pick<OutputValue, "value" 
 
 /** What a text refers to, when it is a reference and nothing else. */
 function referredType(text: string, { drafts }: Pick<Known, "drafts">): Json | undefined {
-  const [only, ...more] = isTemplate(text) ? partsOf(text) : [];
+  const [only, ...more] = hasReferences(text) ? partsOf(text) : [];
   if (only === undefined || typeof only === "string" || more.length > 0 || only.to === "env") return undefined;
   const draft = drafts.get(only.address);
   const [name, ...path] = only.path;
@@ -54,9 +53,9 @@ function referredType(text: string, { drafts }: Pick<Known, "drafts">): Json | u
 }
 
 /** One that cannot be read is told elsewhere. */
-function partsOf(text: string): ReturnType<typeof parseTemplate> {
+function partsOf(text: string): ReturnType<typeof parseReferences> {
   try {
-    return parseTemplate(text);
+    return parseReferences(text);
   } catch {
     return [];
   }

@@ -1,13 +1,11 @@
+import { hasReferences, referencesIn, resolveReferences } from "../expression/references.ts";
 import { metaOf } from "../kinds/attribute.ts";
 import {
   type Desired,
   type DesiredOutput,
-  evaluate,
   isName,
-  isTemplate,
   type OutputValue,
   type Reference,
-  referencesIn,
   type Scope,
 } from "../model/index.ts";
 import type { Draft } from "./block.ts";
@@ -87,7 +85,7 @@ function readSettings(name: string, { entries }: MapTree, mistakes: Mistakes) {
   }
   const [description, sensitive] = [entries.get("description"), entries.get("sensitive")];
   const text = description?.value.form === "leaf" ? description.value.value : undefined;
-  if (description !== undefined && (typeof text !== "string" || isTemplate(text))) {
+  if (description !== undefined && (typeof text !== "string" || hasReferences(text))) {
     const summary = `The \`description\` of the output "${name}" must be a text without expressions`;
     mistakes.add(valueSpan(description), "config.structure", summary);
   }
@@ -125,7 +123,7 @@ function desiredOutput(draft: OutputDraft, known: Surroundings, mistakes: Mistak
     config,
     references: referencesIn(config),
     evaluate: (scope: Scope): OutputValue => ({
-      ...conforming(evaluate(config, scope), type),
+      ...conforming(resolveReferences(config, scope), type),
       secret: secrets.length > 0,
     }),
     range: rangeOf(keySpan),

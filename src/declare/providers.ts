@@ -1,7 +1,8 @@
 import { dirname, isAbsolute, join } from "node:path";
 import type { z } from "zod";
+import { resolveReferences } from "../expression/references.ts";
 import { configOf, type ProviderSettings, providerSettings } from "../kinds/provider-settings.ts";
-import { evaluate, isName, looksLikeToken, type ProviderConfig } from "../model/index.ts";
+import { isName, looksLikeToken, type ProviderConfig } from "../model/index.ts";
 import { didYouMean, type Mistakes } from "./mistakes.ts";
 import { rangeOf, type Span } from "./source.ts";
 import { type Environment, readTemplate } from "./templates.ts";
@@ -102,7 +103,7 @@ function evaluated(tree: Tree, env: Environment, mistakes: Mistakes): unknown {
   const references = readTemplate(tree, env, mistakes);
   if (references === undefined) return undefined;
   const [wrong] = references;
-  if (wrong === undefined) return evaluate(tree.value, { env, resource: () => undefined });
+  if (wrong === undefined) return resolveReferences(tree.value, { env, resource: () => undefined });
   const fix = "Only `${env.NAME}` can be used here.";
   mistakes.add(wrong.span, "config.reference", "A provider cannot refer to a resource", { fix });
   return undefined;

@@ -1,6 +1,7 @@
+import { hasReferences } from "../expression/references.ts";
 import { metaOf } from "../kinds/attribute.ts";
 import type { Kinds } from "../kinds/kind.ts";
-import { isTemplate, parseAddress, type Reference, resourceOf } from "../model/index.ts";
+import { parseAddress, type Reference, resourceOf } from "../model/index.ts";
 import type { Draft, Named } from "./block.ts";
 import { circles } from "./circles.ts";
 import { didYouMean, type Mistakes, type Remark } from "./mistakes.ts";
@@ -106,7 +107,7 @@ function resolveDependsOn(
   instances: ReadonlyMap<string, readonly string[]>,
   mistakes: Mistakes,
 ): readonly string[] {
-  if (isTemplate(name) || parseAddress(name) === undefined) {
+  if (hasReferences(name) || parseAddress(name) === undefined) {
     mistakes.add(span, "config.reference", "This is not the address of a resource", {
       address,
       fix: "Write an address such as hosting_service.acme, without `${}` and without an attribute.",

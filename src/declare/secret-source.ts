@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { hasReferences, parseReferences, resolveReferences } from "../expression/references.ts";
 import { metaOf } from "../kinds/attribute.ts";
 import type { Kind } from "../kinds/kind.ts";
-import { ExpressionError, evaluate, isTemplate, parseTemplate, type SecretSource } from "../model/index.ts";
+import { ExpressionError, type SecretSource } from "../model/index.ts";
 import { didYouMean, type Mistakes } from "./mistakes.ts";
 import { type Environment, readTemplate } from "./templates.ts";
 import { type Entry, type Leaf, type MapTree, strings, type Tree, toJson } from "./tree.ts";
@@ -75,7 +76,7 @@ export function readSecretSource(
   }
   if (entry.key !== "env" && !readTemplates(tree as MapTree, address, env, mistakes)) return undefined;
   const scope = { env, resource: () => undefined };
-  const value = entry.key === "env" ? toJson(entry.value) : evaluate(toJson(entry.value), scope);
+  const value = entry.key === "env" ? toJson(entry.value) : resolveReferences(toJson(entry.value), scope);
   const parsed = secretSourceForms.partial().safeParse({ [entry.key]: value });
   if (parsed.success) return parsed.data as SecretSource;
   const [issue] = parsed.error.issues;
@@ -112,10 +113,10 @@ function refersToResource({ value }: Leaf): boolean {
   return parts.every((part) => typeof part === "object") && parts.some((part) => part.to === "resource");
 }
 
-function partsOf(value: Leaf["value"]): ReturnType<typeof parseTemplate> {
-  if (typeof value !== "string" || !isTemplate(value)) return [String(value)];
+function partsOf(value: Leaf["value"]): ReturnType<typeof parseReferences> {
+  if (typeof value !== "string" || !hasReferences(value)) return [String(value)];
   try {
-    return parseTemplate(value);
+    return parseReferences(value);
   } catch (error) {
     if (error instanceof ExpressionError) return [value];
     throw error;

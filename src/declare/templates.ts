@@ -1,4 +1,5 @@
-import { ExpressionError, isTemplate, parseTemplate, type Reference } from "../model/index.ts";
+import { hasReferences, parseReferences } from "../expression/references.ts";
+import { ExpressionError, type Reference } from "../model/index.ts";
 import type { Mistakes, Remark } from "./mistakes.ts";
 import type { Span } from "./source.ts";
 import { type Leaf, templateSpans } from "./tree.ts";
@@ -28,12 +29,12 @@ export function readTemplate(
   remark: Remark = {},
 ): readonly PlacedReference[] | undefined {
   const text = leaf.value;
-  if (typeof text !== "string" || !isTemplate(text)) return [];
+  if (typeof text !== "string" || !hasReferences(text)) return [];
   const spanAt = templateSpans(leaf);
   const found: PlacedReference[] = [];
   let unset = false;
   try {
-    for (const part of parseTemplate(text)) {
+    for (const part of parseReferences(text)) {
       if (typeof part === "string") continue;
       const span = spanAt(part.offset);
       if (part.to === "resource") found.push({ reference: part, span });

@@ -1,4 +1,5 @@
-import { type Desired, type DesiredResource, type JsonObject, templatesOf } from "../../src/model/index.ts";
+import { expressionsOf } from "../../src/expression/references.ts";
+import type { Desired, DesiredResource, JsonObject } from "../../src/model/index.ts";
 import type { Chance } from "./chance.ts";
 
 export interface DeclaredService {
@@ -168,7 +169,7 @@ export function desiredOf(declaration: Declaration, imports: ReadonlyMap<string,
       type: address.slice(0, address.indexOf(".")),
       provider: "default",
       config,
-      ...templatesOf(config),
+      ...expressionsOf(config),
       dependsOn: [],
       locate: () => undefined,
       ...(importId !== undefined && { importId }),

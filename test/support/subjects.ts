@@ -1,5 +1,6 @@
 /** Builders for unit tests of lifecycle and engine: kinds, records as they are read, states, declarations, accounts. */
 import type { Mutation, MutationName, PlanRecord, Reader, Writer } from "../../src/api/index.ts";
+import { expressionsOf } from "../../src/expression/references.ts";
 import { kinds } from "../../src/kinds/index.ts";
 import type { Kind, Remote, Settings } from "../../src/kinds/kind.ts";
 import { Account, attributesOf } from "../../src/lifecycle/index.ts";
@@ -12,7 +13,6 @@ import {
   type Reached,
   type ResourceState,
   type State,
-  templatesOf,
 } from "../../src/model/index.ts";
 import { START } from "./clock.ts";
 
@@ -88,7 +88,7 @@ export function declared(
   over: Partial<Omit<DesiredResource, "address" | "config">> = {},
 ): DesiredResource {
   const type = address.slice(0, address.indexOf("."));
-  const own = { address, type, provider: "default", config, ...templatesOf(config), dependsOn: [] };
+  const own = { address, type, provider: "default", config, ...expressionsOf(config), dependsOn: [] };
   return { ...own, locate: () => undefined, ...over };
 }
 

@@ -1,5 +1,6 @@
+import { hasReferences, parseReferences } from "../../expression/references.ts";
 import type { Kind } from "../../kinds/kind.ts";
-import { type DesiredResource, isTemplate, parseTemplate } from "../../model/index.ts";
+import type { DesiredResource } from "../../model/index.ts";
 import type { TfBlock, TfValue } from "../../report/index.ts";
 import type { ResourceContext } from "./context.ts";
 import { addressCode } from "./value.ts";
@@ -30,8 +31,8 @@ function idOf(
   const parent = kind.parent === undefined ? undefined : config[kind.parent];
   if (parent === undefined || kind.parseImportId?.(importId) !== undefined) return importId;
   const text = String(parent);
-  if (!isTemplate(text)) return `${text}/${importId}`;
-  const [reference] = parseTemplate(text);
+  if (!hasReferences(text)) return `${text}/${importId}`;
+  const [reference] = parseReferences(text);
   if (typeof reference !== "object" || reference.to !== "resource") return importId;
   const { address } = reference;
   // An id must be known when Terraform plans: the one that is known now is.

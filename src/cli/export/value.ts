@@ -1,12 +1,5 @@
-import {
-  type AttributePath,
-  isObject,
-  isTemplate,
-  type Json,
-  parseAddress,
-  parseTemplate,
-  type Reference,
-} from "../../model/index.ts";
+import { hasReferences, parseReferences } from "../../expression/references.ts";
+import { type AttributePath, isObject, type Json, parseAddress, type Reference } from "../../model/index.ts";
 import { quotedLiteral, renderValue, type TfCode, type TfTemplate, type TfValue } from "../../report/index.ts";
 import type { Variables } from "./variables.ts";
 
@@ -39,7 +32,7 @@ interface Place {
  * that the provider's schema gives, so that the value comes out as in YAML. What is null is left out of maps.
  */
 export function tfValue(value: Json, type: Type, place: Place, writing: Writing): TfValue {
-  if (typeof value === "string" && isTemplate(value)) return written(value, place, writing);
+  if (typeof value === "string" && hasReferences(value)) return written(value, place, writing);
   const { path } = place;
   if (Array.isArray(value)) {
     const element = elementOf(type);
@@ -78,7 +71,7 @@ function mapText(value: Json, place: Place, writing: Writing): TfValue {
 function jsonParts(value: Json, place: Place, writing: Writing): TfTemplate["template"] {
   const inner = (part: Json, step: string | number) =>
     jsonParts(part, { ...place, path: [...place.path, step] }, writing);
-  if (typeof value === "string" && isTemplate(value)) {
+  if (typeof value === "string" && hasReferences(value)) {
     const part = written(value, place, writing);
     return [typeof part === "string" ? JSON.stringify(part) : { code: `jsonencode(${renderValue(part)})` }];
   }
@@ -96,7 +89,7 @@ function jsonParts(value: Json, place: Place, writing: Writing): TfTemplate["tem
 /** A template: a text without references is literal, a reference alone keeps its type. */
 function written(text: string, { path, secret }: Place, writing: Writing): string | TfCode | TfTemplate {
   const { variables } = writing;
-  const template = parseTemplate(text).map((part) => {
+  const template = parseReferences(text).map((part) => {
     if (typeof part === "string") return part;
     if (part.to === "env")
       return secret ? variables.secret({ env: part.name }, part.name) : variables.ordinary(part.name);

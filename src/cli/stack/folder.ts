@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import path from "node:path";
 import { type SourceFile, systemFiles } from "../../declare/index.ts";
-import { compareText } from "../../expression/index.ts";
+import { compareText } from "../../expression/text-order.ts";
 import { errnoOf, fail } from "../../model/index.ts";
 import { type Ownership, requireOwnFile } from "../own-file.ts";
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DataSources, readingsBefore } from "../../../src/engine/data.ts";
 import { addressIndex, dependenciesOf } from "../../../src/engine/graph.ts";
+import { expressionsOf } from "../../../src/expression/references.ts";
 import {
   type Change,
   type DesiredData,
@@ -8,7 +9,6 @@ import {
   type JsonObject,
   type PlacedReference,
   type Scope,
-  templatesOf,
   UNKNOWN,
   type Value,
 } from "../../../src/model/index.ts";
@@ -29,7 +29,7 @@ const source = (address: string, config: JsonObject = {}, over: Partial<DesiredD
   config,
   dependsOn: [],
   locate: () => undefined,
-  ...templatesOf(config),
+  ...expressionsOf(config),
   ...over,
 });
 

@@ -1,14 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { DataSources } from "../../../src/engine/data.ts";
 import { outputsWithin, planOutputs, recordOutputs } from "../../../src/engine/outputs.ts";
+import { referencesIn, resolveReferences } from "../../../src/expression/references.ts";
 import {
   type DesiredOutput,
   ExpressionError,
-  evaluate,
   type Json,
   type OutputState,
   type Plan,
-  referencesIn,
   type Scope,
   UNKNOWN,
   type Value,
@@ -19,7 +18,7 @@ const output = (name: string, value: Json, over: Partial<DesiredOutput & { secre
   name,
   sensitive: false,
   references: referencesIn(value),
-  evaluate: (scope) => ({ value: evaluate(value, scope), secret: over.secret === true }),
+  evaluate: (scope) => ({ value: resolveReferences(value, scope), secret: over.secret === true }),
   ...over,
 });
 const recorded = (entries: Readonly<Record<string, Json>>, sensitive = false) =>

@@ -1,13 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  ExpressionError,
-  evaluate,
-  parseTemplate,
-  referencesIn,
-  type Scope,
-  UNKNOWN,
-  type Value,
-} from "../../../src/model/index.ts";
+import { parseReferences, referencesIn, resolveReferences } from "../../../src/expression/references.ts";
+import { ExpressionError, type Scope, UNKNOWN, type Value } from "../../../src/model/index.ts";
 import fc from "../../support/fc.ts";
 
 const resources: Readonly<Record<string, Value>> = {
@@ -24,7 +17,7 @@ const scope: Scope = {
 
 const refusal = (text: string): ExpressionError => {
   try {
-    evaluate(text, scope);
+    resolveReferences(text, scope);
   } catch (error) {
     if (error instanceof ExpressionError) return error;
     throw error;
@@ -53,7 +46,7 @@ describe("a template", () => {
     ["$$${env.TOKEN_NAME}", "$${env.TOKEN_NAME}", "the escape is read from the left"],
     ["cost: $5", "cost: $5", "a dollar alone"],
   ])("%s is %j: %s", (text, expected, _why) => {
-    expect(evaluate(text, scope)).toEqual(expected);
+    expect(resolveReferences(text, scope)).toEqual(expected);
   });
 
   it.each([
@@ -69,6 +62,8 @@ describe("a template", () => {
     ["abc${hosting_service.acme.coupon_code}", 3, /null and cannot stand inside a string/],
     ["${1 + 1}", 0, /not a reference/],
     ["${env.a.b}", 0, /not a reference/],
+    ['${hosting_webhook.hook.events["\\q"]}', 0, /not a reference/],
+    ['${hosting_webhook.hook.events["a\nb"]}', 0, /not a reference/],
   ])("%j fails at %i: %s", (text, offset, message) => {
     const error = refusal(text);
     expect(error.offset).toBe(offset);
@@ -76,7 +71,7 @@ describe("a template", () => {
   });
 
   it("takes a brace inside quotes for what it is", () => {
-    expect(parseTemplate('${hosting_grant.acme["}"].id}')).toEqual([
+    expect(parseReferences('${hosting_grant.acme["}"].id}')).toEqual([
       expect.objectContaining({ address: 'hosting_grant.acme["}"]', path: ["id"], offset: 0 }),
     ]);
   });
@@ -89,7 +84,7 @@ describe("a template", () => {
           // `$$` before a `{` is already an escape, so only texts without one can be escaped by doubling.
           fc.pre(!text.includes("$${"));
           expect(
-            evaluate(
+            resolveReferences(
               text.replaceAll("${", () => "$${"),
               scope,
             ),

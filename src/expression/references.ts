@@ -1,0 +1,176 @@
+import {
+  type AttributePath,
+  ExpressionError,
+  type Expressions,
+  formatPath,
+  hasUnknown,
+  isObject,
+  type Json,
+  type JsonObject,
+  type PlacedReference,
+  parseAddress,
+  type Reference,
+  type Scope,
+  UNKNOWN,
+  type Value,
+} from "../model/index.ts";
+
+// What YAML has of the language: strings with `${TYPE.NAME.ATTRIBUTE}` and `${env.NAME}` in them, and nothing to compute. It
+// stands apart from the parser so that a project in YAML starts without it.
+
+/** A string taken apart: literal text and references in turn. */
+export type ReferenceParts = readonly (string | Reference)[];
+
+const ENV = /^env\.([A-Za-z_][A-Za-z0-9_]*)$/;
+const RESOURCE =
+  /^([a-z][a-z0-9_]*\.[A-Za-z_][A-Za-z0-9_-]*(?:\[(?:\d+|"(?:[^"\\]|\\.)*")\])?)((?:\.[A-Za-z_][A-Za-z0-9_-]*|\[(?:\d+|"(?:[^"\\]|\\.)*")\])*)$/;
+const STEP = /\.([A-Za-z_][A-Za-z0-9_-]*)|\[(?:(\d+)|("(?:[^"\\]|\\.)*"))\]/g;
+
+/** Whether a string has references, or an escaped `${`. */
+export function hasReferences(text: string): boolean {
+  return text.includes("${");
+}
+
+/**
+ * Takes a string apart. `$${` is a literal `${`.
+ * @throws ExpressionError on an unclosed or unreadable `${…}`.
+ */
+export function parseReferences(text: string): ReferenceParts {
+  const parts: (string | Reference)[] = [];
+  let literal = "";
+  let at = 0;
+  while (at < text.length) {
+    if (text.startsWith("$${", at)) {
+      literal += "${";
+      at += 3;
+    } else if (text.startsWith("${", at)) {
+      const end = closingBrace(text, at + 2);
+      if (literal !== "") parts.push(literal);
+      literal = "";
+      parts.push(parseReference(text.slice(at + 2, end).trim(), at));
+      at = end + 1;
+    } else {
+      literal += text[at];
+      at += 1;
+    }
+  }
+  if (literal !== "" || parts.length === 0) parts.push(literal);
+  return parts;
+}
+
+function closingBrace(text: string, start: number): number {
+  let quoted = false;
+  for (let i = start; i < text.length; i++) {
+    if (quoted && text[i] === "\\") i += 1;
+    else if (text[i] === '"') quoted = !quoted;
+    else if (text[i] === "}" && !quoted) return i;
+  }
+  throw new ExpressionError("this `${` is not closed by a `}`", start - 2);
+}
+
+function parseReference(text: string, offset: number): Reference {
+  const env = ENV.exec(text)?.[1];
+  if (env !== undefined) return { to: "env", name: env, text, offset };
+  const [, address = "env.", steps = ""] = RESOURCE.exec(text) ?? [];
+  const path = pathOf(steps);
+  if (address.startsWith("env.") || parseAddress(address) === undefined || path === undefined)
+    throw new ExpressionError(
+      `"${text}" is not a reference; expected TYPE.NAME.ATTRIBUTE (hosting_service.acme.id) or env.NAME`,
+      offset,
+    );
+  if (path.length === 0)
+    throw new ExpressionError(`"${text}" names a resource but no attribute of it, such as ${text}.id`, offset);
+  return { to: "resource", address, path, text, offset };
+}
+
+/** Undefined when a key in quotes has an escape that does not exist. */
+function pathOf(steps: string): AttributePath | undefined {
+  try {
+    return [...steps.matchAll(STEP)].map(
+      ([, name, index, quoted = '""']): string | number =>
+        name ?? (index === undefined ? (JSON.parse(quoted) as string) : Number(index)),
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+/** All references in a value, with the path of the string each stands in. Strings that cannot be parsed are passed over. */
+export function referencesIn(value: Json, path: AttributePath = []): PlacedReference[] {
+  if (typeof value === "string") {
+    if (!hasReferences(value)) return [];
+    try {
+      return parseReferences(value).flatMap((part) => (typeof part === "string" ? [] : [{ reference: part, path }]));
+    } catch (error) {
+      if (error instanceof ExpressionError) return [];
+      throw error;
+    }
+  }
+  if (Array.isArray(value)) return value.flatMap((item, i) => referencesIn(item, [...path, i]));
+  if (isObject(value))
+    return Object.entries(value).flatMap(([key, item]) => referencesIn(item as Json, [...path, key]));
+  return [];
+}
+
+/** The declared attributes of a block of YAML. */
+export function expressionsOf(config: JsonObject): Expressions {
+  return {
+    references: referencesIn(config),
+    evaluate: (attribute, scope) => resolveReferences(config[attribute] ?? null, scope),
+  };
+}
+
+/**
+ * A value with what its references refer to. A string that is one reference takes the type of what it refers to;
+ * one with other text around becomes a string, unknown when any part is.
+ * @throws ExpressionError when a reference leads nowhere or a list or object stands inside a longer string.
+ */
+export function resolveReferences(value: Json, scope: Scope): Value {
+  if (typeof value === "string") return hasReferences(value) ? resolveText(parseReferences(value), scope) : value;
+  if (Array.isArray(value)) return value.map((item) => resolveReferences(item, scope));
+  if (isObject(value)) {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, item]) => [key, resolveReferences(item as Json, scope)]),
+    );
+  }
+  return value;
+}
+
+function resolveText(parts: ReferenceParts, scope: Scope): Value {
+  const [only] = parts;
+  if (parts.length === 1 && typeof only === "object") return resolve(only, scope);
+
+  let text = "";
+  let unknown = false;
+  for (const part of parts) {
+    const value = typeof part === "string" ? part : resolve(part, scope);
+    if (hasUnknown(value)) unknown = true;
+    else if (typeof value !== "object") text += String(value);
+    else if (typeof part === "object") {
+      const what = value === null ? "null" : Array.isArray(value) ? "a list" : "an object";
+      throw new ExpressionError(`${part.text} is ${what} and cannot stand inside a string`, part.offset);
+    }
+  }
+  return unknown ? UNKNOWN : text;
+}
+
+function resolve(reference: Reference, scope: Scope): Value {
+  if (reference.to === "env") {
+    const value = scope.env(reference.name);
+    if (value === undefined)
+      throw new ExpressionError(`the environment variable ${reference.name} is not set`, reference.offset);
+    return value;
+  }
+  let value = scope.resource(reference.address);
+  if (value === undefined) throw new ExpressionError(`no resource ${reference.address} is declared`, reference.offset);
+  for (const [i, step] of reference.path.entries()) {
+    if (value === UNKNOWN) return UNKNOWN;
+    const next: unknown = Array.isArray(value) ? value[Number(step)] : isObject(value) ? value[step] : undefined;
+    if (next === undefined) {
+      const where = `${reference.address}.${formatPath(reference.path.slice(0, i + 1))}`;
+      throw new ExpressionError(`${where} does not exist`, reference.offset);
+    }
+    value = next as Value;
+  }
+  return value;
+}
