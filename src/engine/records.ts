@@ -20,8 +20,10 @@ export class Records {
   readonly #recorder: Recorder;
   readonly #kinds: Kinds;
   readonly #resources: Map<string, ResourceState>;
+  /** Object of the account, by its identity -> the addresses that have it recorded; more than one only in a damaged state. */
+  readonly #holders = new Map<string, Set<string>>();
   /** Thing of the account -> the address that has it, or that it is being made for. */
-  readonly #things: Map<string, string>;
+  readonly #things = new Map<string, string>();
   /** Objects that answers of this run have named -> the address that was told. */
   readonly #taken = new Map<string, string>();
   /** Addresses that this run makes: what is theirs is named by the answer. */
@@ -31,7 +33,6 @@ export class Records {
     this.#recorder = recorder;
     this.#kinds = kinds;
     this.#resources = new Map(state.resources);
-    this.#things = new Map();
     for (const resource of state.resources.values()) this.#note(resource);
     this.#making = new Set(changes.flatMap(({ address, actions: [first] }) => (first === "create" ? [address] : [])));
   }
@@ -59,12 +60,14 @@ export class Records {
 
   async put(resource: ResourceState): Promise<void> {
     await this.#recorder.put(resource);
+    this.#unhold(resource.address);
     this.#resources.set(resource.address, resource);
     this.#note(resource);
   }
 
   async remove(address: string): Promise<void> {
     await this.#recorder.remove(address);
+    this.#unhold(address);
     this.#resources.delete(address);
     for (const [thing, by] of this.#things) if (by === address) this.#things.delete(thing);
   }
@@ -72,6 +75,16 @@ export class Records {
   #note(resource: ResourceState): void {
     const thing = sameThingIn(resource, this.#kinds);
     if (thing !== undefined && !this.#things.has(thing)) this.#things.set(thing, resource.address);
+    const identity = identityIn(resource, this.#kinds);
+    if (identity === undefined) return;
+    this.#holders.set(identity, (this.#holders.get(identity) ?? new Set()).add(resource.address));
+  }
+
+  /** The address no longer has the object that is recorded for it. */
+  #unhold(address: string): void {
+    const resource = this.#resources.get(address);
+    const identity = resource && identityIn(resource, this.#kinds);
+    if (identity !== undefined) this.#holders.get(identity)?.delete(address);
   }
 
   /** The other address that has the thing already; otherwise it is taken for this one. */
@@ -92,10 +105,7 @@ export class Records {
   }
 
   #holder(address: string, provider: string, kind: Kind, { id, attributes }: Remote): string | undefined {
-    const identity = identityOf(provider, kind, { ...attributes, id });
-    const held = [...this.#resources.values()].find(
-      (resource) => resource.address !== address && identity === identityIn(resource, this.#kinds),
-    );
-    return held?.address;
+    const holders = this.#holders.get(identityOf(provider, kind, { ...attributes, id }) ?? "") ?? [];
+    return [...holders].find((holder) => holder !== address);
   }
 }

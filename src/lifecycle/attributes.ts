@@ -95,13 +95,15 @@ export function isLeftOut(type: z.ZodType, meta: AttributeMeta, value: Value): b
  * one by all that it does show; none when it certainly is another, or can be read.
  */
 export function unreadableOf(kind: Kind, config: ValueObject, live: ValueObject): string[] {
-  const identity = attributesOf(kind).filter(([name]) => kind.identity?.includes(name));
-  const isHidden = (name: string) => isEmpty(live[name] ?? null);
-  const hidden = identity.filter(([name]) => isHidden(name));
-  const differs = identity.some(
-    ([name, , meta]) => !isHidden(name) && !sameValue(meta, config[name] ?? null, live[name] ?? null),
-  );
-  return differs || !(kind.alike?.(config, live) ?? true) ? [] : hidden.map(([name]) => name);
+  const { identity = [] } = kind;
+  const hidden = identity.filter((name) => isEmpty(live[name] ?? null));
+  // Of most objects of a list nothing is hidden: then no value is compared.
+  if (hidden.length === 0) return [];
+  const differs = attributesOf(kind).some(([name, , meta]) => {
+    const isShown = identity.includes(name) && !hidden.includes(name);
+    return isShown && !sameValue(meta, config[name] ?? null, live[name] ?? null);
+  });
+  return differs || !(kind.alike?.(config, live) ?? true) ? [] : hidden;
 }
 
 /** The first attribute that cannot change, of those that the API shows, in which a live object is not the planned one. */

@@ -77,7 +77,11 @@ describe("an object", () => {
     expect(holder("a")).toBeUndefined();
     expect(holder("b", { provider: "beta" })).toBeUndefined();
     expect(records.contextOf(change("b")).holder?.(kind, object("1002"))).toBeUndefined();
-    await records.remove("hosting_service.a");
+    await records.put(service("c", "x.example", "1001"));
+    await records.put(service("a", "x.example", "1002"));
+    expect(holder("b"), "the one that has it now").toBe("hosting_service.c");
+    expect(records.contextOf(change("b")).holder?.(kind, object("1002"))).toBe("hosting_service.a");
+    await records.remove("hosting_service.c");
     expect(holder("b")).toBeUndefined();
   });
 
