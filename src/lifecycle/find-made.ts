@@ -54,7 +54,7 @@ export async function findMade(
 
 /**
  * What the API has made of a create that it accepted without saying what: found in the list. It is written down as accepted
- * first; then it is looked for by every run, and never sent again automatically.
+ * first, also by a run that was stopped; then it is looked for by every run, and never sent again automatically.
  * @param answered what the answer contained all the same.
  * @throws HostformError `plan.pending` when the list does not show it in time, or not clearly.
  */
@@ -64,7 +64,7 @@ export async function findAccepted(
   planned: JsonObject,
   intent: Intent,
   context: CreateContext,
-  answered?: JsonObject,
+  answered: JsonObject = {},
 ): Promise<Remote> {
   await context.markPending({ ...intent, accepted: true }, answered);
   const made = await findMade(kind, change, planned, intent, context);
