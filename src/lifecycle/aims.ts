@@ -11,7 +11,7 @@ import {
   type Value,
   type ValueObject,
 } from "../model/index.ts";
-import { attributesOf, isLeftOut, ownForms, refreshed } from "./attributes.ts";
+import { attributesOf, isLeftOut, refreshed } from "./attributes.ts";
 
 /** What a change aims at, as attributes: the plan's values, and the declared ones where the plan did not know them yet. */
 
@@ -57,9 +57,12 @@ export function recordedOnly(kind: Kind, change: Change, config: JsonObject, cur
   });
 }
 
-/** The attributes after a create: as planned, with what the answer tells, in the declared notation where both mean the same. */
-export function createdAttributes(kind: Kind, planned: JsonObject, made: Created): JsonObject {
-  const live = refreshed(kind, planned, made, ownForms(kind, planned, made.attributes));
+/**
+ * The attributes after a create: as planned, with what the answer contains, in the declared notation where both mean the same.
+ * @param shown what the API shows in a form of its own.
+ */
+export function createdAttributes(kind: Kind, planned: JsonObject, made: Created, shown: JsonObject): JsonObject {
+  const live = refreshed(kind, planned, made, shown);
   const once = select(kind, (name, { unreadable }) => (unreadable ? made.attributes[name] : undefined));
   return { ...live, ...once };
 }

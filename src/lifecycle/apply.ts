@@ -192,10 +192,11 @@ class Work {
       },
       warn: (diagnostic) => void this.#diagnostics.push(diagnostic),
     });
-    this.#attributes = createdAttributes(this.#kind, planned, made);
+    const shown = ownForms(this.#kind, planned, made.attributes);
+    this.#attributes = createdAttributes(this.#kind, planned, made, shown);
     if (this.#kind.list !== undefined && !made.replayed)
       this.#mark = { ...this.#mark, created: new Date(this.#context.account.hostNow()).toISOString() };
-    this.#noteForms(ownForms(this.#kind, planned, made.attributes));
+    this.#noteForms(shown);
     // Durable before anything else happens: from here on the object is known, whatever fails next.
     await this.#save();
     if (made.warning !== undefined) this.#diagnostics.push({ ...made.warning, address: this.#change.address });
@@ -203,10 +204,11 @@ class Work {
     return made;
   }
 
-  /** What the API shows in a form of its own is said once, and is no difference from then on. */
+  /** What the API shows of a new object in a form of its own is said once, and is no difference from then on. */
   #noteForms(shown: JsonObject): void {
-    if (Object.keys(shown).length === 0) return;
-    this.#mark = { ...this.#mark, shown };
+    // Those of an object that it replaces are not its own.
+    const { shown: _, ...mark } = this.#mark;
+    this.#mark = Object.keys(shown).length === 0 ? mark : { ...mark, shown };
     for (const [name, form] of Object.entries(shown))
       this.#diagnostics.push(ownForm(this.#subject(), name, this.#attributes[name] ?? null, form));
   }

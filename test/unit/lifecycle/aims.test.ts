@@ -113,6 +113,7 @@ describe("what a create made", () => {
       hooks,
       planned,
       created({ url: "https://A.example/", events: ["a", "b"], created_at: "2026-11-21", secret: "s" }),
+      {},
     );
     expect(made).toMatchObject({
       id: "1",
@@ -121,7 +122,7 @@ describe("what a create made", () => {
       created_at: "2026-11-21",
       secret: "s",
     });
-    expect(createdAttributes(hooks, planned, created({}, null)).id).toBeNull();
+    expect(createdAttributes(hooks, planned, created({}, null), {}).id).toBeNull();
   });
 });
 

@@ -5,6 +5,7 @@ import type { Mutation } from "../../../src/api/index.ts";
 import type { Kind, Remote } from "../../../src/kinds/kind.ts";
 import type { Applied } from "../../../src/lifecycle/index.ts";
 import {
+  ApiError,
   type Change,
   type Diagnostic,
   HostformError,
@@ -55,7 +56,7 @@ interface Case {
 /** `[attempt suspendService, job suspended from "active", deposed 201]`. */
 function markText({ pending, attempt, deposed, generation, job, emptied, created: _, ...rest }: PrivateMark): string {
   const parts = [
-    pending && `pending ${pending.operation}`,
+    pending && `${pending.accepted ? "accepted" : "pending"} ${pending.operation}`,
     attempt && `attempt ${attempt.operation}${attempt.body === undefined ? "" : " with its body"}`,
     deposed && `deposed ${deposed.id}`,
     generation && `generation ${generation}`,
@@ -146,6 +147,9 @@ const refused = () => {
 };
 const lost = () => {
   throw failure("maybe");
+};
+const accepted = () => {
+  throw new ApiError({ code: "api.accepted", summary: "no service", endpoint: "POST /x", reached: "maybe" });
 };
 const missing = () => {
   throw notFound();
@@ -256,6 +260,19 @@ describe("a webhook that takes the place of another", () => {
       ],
     ],
     [
+      "leaves the form behind in which the API showed the old one",
+      { ...replaced, actions: ["create", "delete"], mark: { shown: {} }, answers: { createWebhook: hookMade } },
+      [
+        "save - [pending createWebhook, deposed 201, shown]",
+        create,
+        `${NEW} [deposed 201]`,
+        `${NEW} [attempt deleteWebhook, deposed 201]`,
+        DELETED,
+        NEW,
+        "is 202",
+      ],
+    ],
+    [
       "is not begun by a run that was stopped",
       { ...replaced, actions: ["create", "delete"], stopsAfter: 0 },
       ["failed: interrupted"],
@@ -331,7 +348,7 @@ describe("a new webhook", () => {
       [
         "save - [pending createWebhook]",
         create,
-        "save - secret=whsec_new [pending createWebhook]",
+        "save - secret=whsec_new [accepted createWebhook]",
         "failed: plan.pending",
       ],
     ],
@@ -774,6 +791,11 @@ describe("an order", () => {
       ],
     ],
     ["is not begun by a run that was stopped", { ...order, stopsAfter: 0 }, ["failed: interrupted"]],
+    [
+      "that is accepted by an answer which names nothing, and then the run is stopped, is recorded as accepted: it is never sent again",
+      { ...order, answers: { createService: accepted }, stopsAfter: 1 },
+      [...SENT, "save - [accepted createService]", "failed: plan.pending"],
+    ],
     [
       "that is refused with 422 leaves the generation of the next order: its key is used up",
       { ...order, answers: { createService: refused } },
