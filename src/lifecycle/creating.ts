@@ -27,7 +27,7 @@ export interface CreateContext
     | "owner"
     | "parentKind"
   > {
-  /** Records durably that the create was begun. @param answered what is known of the object already. */
+  /** Records durably that the create was begun. @param answered what an answer contained, if one came: it is recorded also by a run that was stopped. */
   markPending(intent: Intent, answered?: JsonObject): Promise<void>;
   /** Takes that back: nothing was made. @param generation that of the next order, where the key of this one is used up. */
   unmark(generation?: number): Promise<void>;
@@ -67,12 +67,14 @@ export const wasRefused = (error: unknown): boolean => error instanceof ApiError
 
 /**
  * Whether the key of a refused order is used up: a host that keeps to the word of §4 answers every request with that key with
- * the same 422, also the corrected one. A 422 about the key itself says that an earlier order has it: that one stays known.
+ * the same 422, also the corrected one. A 422 about the key itself (`api.rejected`, or its name in any of the words) says that
+ * an earlier order has it: that one stays known.
  */
 export const usesUpKey = (error: unknown): boolean =>
   error instanceof ApiError &&
   error.status === 422 &&
-  !/idempoten/i.test([error.serverMessage, ...Object.keys(error.fieldErrors)].join(" "));
+  error.diagnostics[0]?.code !== "api.rejected" &&
+  !/idempoten/i.test(JSON.stringify([error.serverMessage, error.fieldErrors]));
 
 /** It did not even leave: an earlier sending is as open as before. */
 export const notSent = (error: unknown): boolean => error instanceof ApiError && error.reached === "no";

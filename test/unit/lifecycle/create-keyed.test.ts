@@ -3,9 +3,17 @@ import { describe, expect, it } from "vitest";
 import type { PlanRecord } from "../../../src/api/index.ts";
 import type { Kind, Remote } from "../../../src/kinds/kind.ts";
 import { createKeyed } from "../../../src/lifecycle/create-keyed.ts";
-import type { CreateContext } from "../../../src/lifecycle/creating.ts";
+import { type CreateContext, usesUpKey } from "../../../src/lifecycle/creating.ts";
 import type { Doubtful } from "../../../src/lifecycle/doubt.ts";
-import { type Change, HostformError, type Intent, type JsonObject, type Reached } from "../../../src/model/index.ts";
+import {
+  ApiError,
+  type Change,
+  type Code,
+  HostformError,
+  type Intent,
+  type JsonObject,
+  type Reached,
+} from "../../../src/model/index.ts";
 import { START } from "../../support/clock.ts";
 import { failure, fakeAccount, fakeWriter, kindOf, liveService, recorded, remote } from "../../support/subjects.ts";
 
@@ -214,6 +222,28 @@ describe("the answer to an order", () => {
   ])("%s", async (_, fails, happened) => {
     expect(await order({ fails })).toMatchObject({ ended: ["error api.server"], happened, asked: ["list"] });
   });
+});
+
+describe("the key of an order that is refused with 422", () => {
+  const refusal = (code: Code, serverMessage?: string, fieldErrors = {}) =>
+    new ApiError({
+      code,
+      summary: "refused",
+      endpoint: "POST /services",
+      reached: "answered",
+      status: 422,
+      serverMessage,
+      fieldErrors,
+    });
+  const INVALID = "The given data was invalid.";
+
+  it.each<[string, ApiError, boolean]>([
+    ["by its values", refusal("api.validation", INVALID, { domain: ["The domain is taken."] }), true],
+    ["in the message", refusal("api.validation", "Idempotency-Key in use"), false],
+    ["by a field", refusal("api.validation", INVALID, { idempotency_key: ["Already taken."] }), false],
+    ["in what a field says", refusal("api.validation", INVALID, { key: ["The Idempotency-Key was used."] }), false],
+    ["in words that the message does not repeat", refusal("api.rejected"), false],
+  ])("that names it %s", (_, error, isUsedUp) => expect(usesUpKey(error)).toBe(isUsedUp));
 });
 
 describe("an answer that names nothing but an id", () => {
