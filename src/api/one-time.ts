@@ -45,13 +45,15 @@ const GIVEN =
 /** Small letters, capitals, digits, signs; ids, dates and names have fewer of them. */
 const CLASSES = [/[a-z]/, /[A-Z]/, /[0-9]/, /[^\w\s.:/+-]/];
 const ADDRESS = /^\d{4}-\d\d-\d\d|:\/\/|^[^@\s]+@[^@\s]+\.[a-z]+$/i;
+/** A sentence of one word: "Success!". */
+const EXCLAMATION = /^[A-Z][a-z]+\W$/;
 
 /** A password by what it looks like: alone, or at the end of a sentence that gives it ("The new password is aB3xyz"). */
 function passwordIn(text: string): string | undefined {
   const given = GIVEN.exec(text.trim())?.slice(1).find(Boolean);
   const [word, least] = given === undefined ? [text, 3] : [given, 2];
   const isMixed = CLASSES.filter((one) => one.test(word)).length >= least;
-  return /^\S{6,}$/.test(word) && isMixed && !ADDRESS.test(word) ? word : undefined;
+  return /^\S{6,}$/.test(word) && isMixed && !ADDRESS.test(word) && !EXCLAMATION.test(word) ? word : undefined;
 }
 
 /** A name of something else, though it ends like one: `old_secret`, `has_password`. */

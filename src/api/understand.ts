@@ -79,9 +79,9 @@ function read(request: ApiRequest, reply: Reply, redact: Redact): unknown {
   const encoding = reply.headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity")
     throw came("a compressed answer, which was not asked for", false);
-  // The text itself is not shown: it may be the rest of an answer with a secret in it.
   // The password was reset, and a text may be the new one. A part of a structure is nothing.
   if (json === undefined && endpoint === "resetPassword") return /^[[{"<]/.test(text) ? undefined : text;
+  // The text itself is not shown: it may be the rest of an answer with a secret in it.
   if (json === undefined) throw came("text that is not JSON, only a part of it, or nested too deeply", true);
   return json.value;
 }
