@@ -52,8 +52,10 @@ export function isCiLog(env: Readonly<Record<string, string | undefined>>): bool
  */
 const WEIGHTLESS = String.raw`\p{M}\p{Cf}\p{Default_Ignorable_Code_Point}\x00-\x08\x0e-\x1f\x7f-\x9f`;
 const COLOUR = String.raw`\x1b\[[\d;]*m`;
+/** Whatever a line begins after (`^`). Were it white space of the next line as well, thousands in a row would take seconds. */
+const BREAKS = String.raw`\n\r\u2028\u2029`;
 const COMMAND = new RegExp(
-  String.raw`(#[${WEIGHTLESS}]*#[a-z${WEIGHTLESS}]{0,40})(\[)|^((?:${COLOUR}|(?!\n)[\s${WEIGHTLESS}])*:[${WEIGHTLESS}]*)(:)`,
+  String.raw`(#[${WEIGHTLESS}]*#[a-z${WEIGHTLESS}]{0,40})(\[)|^((?:${COLOUR}|(?![${BREAKS}])[\s${WEIGHTLESS}])*:[${WEIGHTLESS}]*)(:)`,
   "gimu",
 );
 

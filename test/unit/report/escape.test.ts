@@ -81,7 +81,7 @@ describe("commands of a CI's agent", () => {
     );
   });
 
-  it.each(["\ufeff", "#", ":", " ", "\n", "\u001b[31m", "\u0301", "#a"])(
+  it.each(["\ufeff", "#", ":", " ", "\n", "\r", "\u2028", "\u001b[31m", "\u0301", "#a"])(
     "are sought in one pass: a lot of %j",
     (piece) => {
       expect(breakCommands(piece.repeat(50_000)).length).toBeGreaterThan(0);
