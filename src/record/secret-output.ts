@@ -15,10 +15,9 @@ import { type Disk, systemDisk } from "./disk.ts";
 import { quoteValue, withAssignment } from "./env-file.ts";
 import { type CommandRunner, lastLines, SECRET_COMMAND_MS } from "./secret-command.ts";
 import { destinationOf } from "./secret-destination.ts";
+import { type Standing, standingAt } from "./standing.ts";
 
 export { appFolder } from "./secret-destination.ts";
-
-import { type Standing, standingAt } from "./standing.ts";
 
 /** What writing secrets needs. */
 export interface SecretOutputParts {

@@ -74,7 +74,7 @@ export function readStateKey(
   if (key !== undefined) return { from: "key", variable: variables.key, bytes: parseKey(key, variables.key) };
   if (command === undefined) return undefined;
   const [variable, printed] = [variables.command, printing(command, variables.command, run)];
-  const bytes = async () => parseKey(await printed(), variable, PRINTED);
+  const bytes = async () => parseKey(await printed(), variable, true);
   return { from: "key", variable, bytes };
 }
 
@@ -97,12 +97,16 @@ export async function readOldKeys(
       fix: `Set ${KEY_VARIABLES.key}, ${KEY_VARIABLES.passphrase} or ${KEY_VARIABLES.command}, or unset ${first}.`,
     });
   }
-  const keys = (text: string, variable: string, origin?: Origin): StateKey[] =>
-    linesOf(text, variable, origin).map((line) => ({ from: "key", variable, bytes: parseKey(line, variable, origin) }));
+  const keys = (text: string, variable: string, isPrinted = false): StateKey[] =>
+    linesOf(text, variable, isPrinted).map((line) => ({
+      from: "key",
+      variable,
+      bytes: parseKey(line, variable, isPrinted),
+    }));
   const [passphrases, own, printer] = [env[passphrase], env[key], env[command]];
   return [
     ...(own === undefined ? [] : keys(own, key)),
-    ...(printer === undefined ? [] : keys(await printing(printer, command, run)(), command, PRINTED)),
+    ...(printer === undefined ? [] : keys(await printing(printer, command, run)(), command, true)),
     ...(passphrases === undefined
       ? []
       : linesOf(passphrases, passphrase).map((line) => parsePassphrase(line, passphrase))),
@@ -123,21 +127,10 @@ function printing(command: string, variable: string, run: KeyCommand): () => Pro
   };
 }
 
-function linesOf(text: string, variable: string, origin?: Origin): string[] {
+function linesOf(text: string, variable: string, isPrinted = false): string[] {
   const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "");
-  return lines.length === 0 ? refuseEmpty(variable, origin) : lines;
+  return lines.length === 0 ? refuseEmpty(variable, isPrinted) : lines;
 }
-
-/** How messages name where a key came from, when it is not the variable itself. */
-interface Origin {
-  readonly subject: (variable: string) => string;
-  readonly empty: Pick<Diagnostic, "detail" | "fix">;
-}
-
-const PRINTED: Origin = {
-  subject: (variable) => `what the command in ${variable} printed`,
-  empty: { detail: "It ended well.", fix: "Let it print the key, and nothing else." },
-};
 
 function parsePassphrase(passphrase: string, variable: string): StateKey {
   const length = [...passphrase].length;
@@ -151,11 +144,14 @@ function parsePassphrase(passphrase: string, variable: string): StateKey {
   return { from: "passphrase", variable, passphrase };
 }
 
-/** 64 hexadecimal digits, or base64 of either alphabet, padded or not. Space around it is ignored. */
-function parseKey(text: string, variable: string, origin?: Origin): Buffer {
+/**
+ * 64 hexadecimal digits, or base64 of either alphabet, padded or not. Space around it is ignored.
+ * @param isPrinted the variable holds the command that printed it.
+ */
+function parseKey(text: string, variable: string, isPrinted = false): Buffer {
   const trimmed = text.trim();
-  const subject = origin?.subject(variable) ?? variable;
-  if (trimmed === "") refuseEmpty(variable, origin);
+  const subject = isPrinted ? `what the command in ${variable} printed` : variable;
+  if (trimmed === "") refuseEmpty(variable, isPrinted);
   if (/^[0-9a-f]{64}$/i.test(trimmed)) return Buffer.from(trimmed, "hex");
   if (!/^[\w+/-]+={0,2}$/.test(trimmed)) {
     refuse(`${subject[0]?.toUpperCase()}${subject.slice(1)} is neither base64 nor hexadecimal`, {
@@ -175,8 +171,13 @@ function parseKey(text: string, variable: string, origin?: Origin): Buffer {
   return bytes;
 }
 
-function refuseEmpty(variable: string, origin?: Origin): never {
-  if (origin !== undefined) refuse(`The command in ${variable} printed nothing`, origin.empty);
+function refuseEmpty(variable: string, isPrinted = false): never {
+  if (isPrinted) {
+    refuse(`The command in ${variable} printed nothing`, {
+      detail: "It ended well.",
+      fix: "Let it print the key, and nothing else.",
+    });
+  }
   refuse(`${variable} is set, but empty`, {
     detail: "A CI job that is not given a secret has an empty variable in its place.",
     fix: "Give it its value, or unset it.",
