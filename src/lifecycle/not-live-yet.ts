@@ -63,7 +63,8 @@ export class NotLiveYet extends HostformError {
 
 /**
  * What a refused create is that is only early: what the object belongs to is not live yet, has a status that is not
- * understood, or was made in this run and has become live just now. Undefined for any other failure. Sends one GET, and none for what time alone does not change.
+ * understood, or was made in this run and has become live just now. Undefined for any other failure. Sends one GET, and none
+ * for what time alone does not change.
  */
 export async function notLiveYet(
   kind: Kind,
@@ -91,22 +92,15 @@ export async function signOnRefused(account: Account, kind: Kind, id: string, er
 }
 
 /**
- * Why a service is not live; undefined when its invoices are paid. One whose status is not understood counts as not live while
- * it is not paid. @throws HostformError the refusal, where it is not known to be unpaid: then its word has to be understood.
+ * Why a service cannot become live without the user; undefined when its invoices are paid. One whose status is not understood
+ * counts as not live while it is not paid.
+ * @throws HostformError the refusal, where it is not known to be unpaid: then its word has to be understood.
  */
 export async function whyWaiting(account: Account, early: NotLiveYet): Promise<string | undefined> {
-  const why = await whyNotPaid(account, early.service.id);
-  if (early.service.phase === "unknown" && why !== UNPAID) throw early.notUnderstood();
-  return why;
-}
-
-const UNPAID = "its invoice is not paid";
-
-/** Why a service cannot become live without the user; undefined when its invoices are paid. */
-export async function whyNotPaid(account: Account, id: string): Promise<string | undefined> {
-  const isPaid = await isPaidFor(account, id);
+  const isPaid = await isPaidFor(account, early.service.id);
+  if (early.service.phase === "unknown" && isPaid !== false) throw early.notUnderstood();
   if (isPaid === true) return undefined;
-  return isPaid === false ? UNPAID : "it is not known whether it is paid";
+  return isPaid === false ? "its invoice is not paid" : "it is not known whether it is paid";
 }
 
 /** Whether the invoices of a service are paid; undefined where they cannot be read or there are none. */

@@ -12,7 +12,7 @@ import {
 } from "../../../src/lifecycle/creating.ts";
 import { type Observation, parentOf, read, validate } from "../../../src/lifecycle/index.ts";
 import { billedTwice, sameInUse } from "../../../src/lifecycle/lookalike.ts";
-import { mayPass, notLiveYet, signOnRefused, whyNotPaid } from "../../../src/lifecycle/not-live-yet.ts";
+import { mayPass, notLiveYet, signOnRefused } from "../../../src/lifecycle/not-live-yet.ts";
 import { likeness } from "../../../src/lifecycle/read.ts";
 import {
   ApiError,
@@ -404,7 +404,6 @@ describe("a refusal that may be over when the service is live", () => {
   ])("with an invoice that is %s", async (_, invoices, why) => {
     const { account, kind } = fakeAccount(kindOf("hosting_service"), remote(liveService, "pending"));
     Object.assign(account, { invoices: async () => invoices });
-    expect(await whyNotPaid(account, "1001")).toBe(why);
     const said = await signOnRefused(account, kind, "1001", refused(422));
     const summary = `The single sign-on waits until service 1001 is live${why === undefined ? "" : `: ${why}`}`;
     expect(said).toMatchObject({ diagnostics: [{ severity: "error", code: "apply.waiting", summary, detail: "no" }] });
