@@ -39,9 +39,7 @@ export async function createListable(
   const notShown = async (error: unknown): Promise<never> => {
     throw (await notLiveYet(kind, change.address, planned, error, context)) ?? error;
   };
-  const before = open === undefined ? await present(kind, change, planned, context).catch(notShown) : [];
-  const holder = (remote: Remote) => context.holder?.(kind, remote);
-  const there = open ?? knownBefore(await others(kind, planned, context), before, holder);
+  const there = open ?? (await present(kind, change, planned, context).catch(notShown));
   for (let sendings = 1; ; sendings++) {
     if (open !== undefined) {
       const look = (open.accepted ? findAccepted : findMade)(kind, change, planned, open, context);
@@ -101,7 +99,7 @@ export async function createListable(
 }
 
 /**
- * The objects with the same natural key that are there already.
+ * What is there before the create, for its intent; of a parent that is new, nothing.
  * @throws HostformError `plan.exists` for what the plan did not see: it appeared while the plan was looked at, or its parent
  *   was to be made and turned out to be there.
  */
@@ -110,10 +108,10 @@ async function present(
   change: Change,
   planned: JsonObject,
   context: CreateContext,
-): Promise<readonly Remote[]> {
+): Promise<Pick<Intent, "known" | "knowsAll">> {
   const { account, holder, replaces } = context;
   const parent = parentOf(kind, planned);
-  if (parent !== undefined && account.isNew(parent)) return [];
+  if (parent !== undefined && account.isNew(parent)) return knownBefore([], []);
   const { matches: there, unreadable: hidden = [] } = await likeness(account, kind, planned);
   const own = { kind, address: change.address, holder: (remote: Remote) => holder?.(kind, remote) };
   const free = hidden.filter((remote) => own.holder(remote) === undefined && !replaces?.(remote));
@@ -121,14 +119,9 @@ async function present(
     throw new HostformError([unreadable(own, planned, free)]);
   // What a replacement takes the place of may look the same; anything else with the same natural key may not be there.
   const isReplaced = ({ id }: Remote) => id === change.before?.id;
-  if (there.every((remote) => isReplaced(remote) || replaces?.(remote))) return there;
-  throw new HostformError([existing(own, there)]);
-}
-
-/** Everything that is there; of a parent that is new, nothing. */
-async function others(kind: Kind, planned: JsonObject, { account }: CreateContext): Promise<readonly Remote[]> {
-  const parent = parentOf(kind, planned);
-  return parent !== undefined && account.isNew(parent) ? [] : collection(account, kind, planned);
+  if (!there.every((remote) => isReplaced(remote) || replaces?.(remote)))
+    throw new HostformError([existing(own, there)]);
+  return knownBefore(await collection(account, kind, planned), there, own.holder);
 }
 
 /** What could be learned only from the lost answer is lost: the object goes, and another is made. */

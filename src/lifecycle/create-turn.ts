@@ -36,8 +36,7 @@ export async function createInTurn(
   /** @returns how long to wait, in milliseconds, before the next turn. */
   const work = async (turn: CreateTurn): Promise<Created | number> => {
     isMyTurn = true;
-    const owner = context.owner?.() ?? "";
-    const { unknownAt } = turn.others(account.countAtStart, owner);
+    const { unknownAt } = turn.others(account.countAtStart, context.owner?.() ?? "");
     const left = unknownAt && unbelievedMs(account, unknownAt);
     if (left) await pause(left);
     account.catchUp(turn);
@@ -56,11 +55,10 @@ export async function createInTurn(
     const earlier = change.private.pending === undefined ? turn.earlier(note(), account.countAtStart) : undefined;
     // What the own state has had before, it knows better.
     const isOthers = earlier !== undefined && (!earlier.isOwn || earlier.isNew);
-    if (isOthers) {
-      const mayBeReset = account.turns?.isResettable === true && !earlier.isNew;
-      if (kind.creation !== "blind") {
-        if (!mayBeReset) await untilShown(kind, planned, earlier, context);
-      } else if (!change.anyway) throw madeElsewhere(kind, change, planned, earlier);
+    if (isOthers && kind.creation === "blind") {
+      if (!change.anyway) throw madeElsewhere(kind, change, planned, earlier);
+    } else if (isOthers && (earlier.isNew || !account.turns?.isResettable)) {
+      await untilShown(kind, planned, earlier, context);
     }
     const writer = noting(context.writer, turn, () => turn.begin(note(), account.hostNow()));
     const made = await carryOut({ ...context, writer });
