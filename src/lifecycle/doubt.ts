@@ -79,11 +79,12 @@ export function knownBefore(
  * Objects that came after a create left and that are not like it: a host may show what it made in a form of its own (a name in
  * capitals, a domain without "www."). What another address has, or another create without known outcome has certainly made,
  * is not among them.
+ * @param observed `strangers`: everything that may be among them.
  */
 export function strangers(
   kind: Kind,
   { private: { pending: intent } }: Sent,
-  all: Iterable<Remote>,
+  { strangers: all = [] }: { readonly status?: string; readonly strangers?: readonly Remote[] },
   {
     holder,
     siblings = [],
@@ -95,7 +96,7 @@ export function strangers(
       ({ attributes, private: mark }) =>
         !mark.pending.known?.includes(remote.id) && matches(kind, attributes, remote.attributes),
     );
-  return newSince(intent, [...all], holder).filter((remote) => remote.phase !== "gone" && !isSiblings(remote));
+  return newSince(intent, all, holder).filter((remote) => remote.phase !== "gone" && !isSiblings(remote));
 }
 
 /**

@@ -86,8 +86,7 @@ async function candidates(input: EvidenceInput): Promise<Remote[]> {
   const { account, kind, prior } = input;
   const observed = await read(account, { kind, prior: undefined, config: prior.attributes, sent: prior });
   const made = newlyMade(input, prior, observed);
-  const others = observed.status === "absent" ? (observed.strangers ?? []) : [];
-  return made.length > 0 ? made : strangers(kind, prior, others, input);
+  return made.length > 0 ? made : strangers(kind, prior, observed, input);
 }
 
 function verdictOf({ account, kind, prior }: EvidenceInput, made: readonly Remote[] | null): Evidence["verdict"] {

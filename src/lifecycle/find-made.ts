@@ -44,7 +44,8 @@ export async function findMade(
     if (only === undefined) throw stopped(undecided({ kind, address: change.address }, sent, made));
     return only;
   }
-  const others = strangers(kind, sent, await collection(account, kind, planned), {
+  const all = { strangers: await collection(account, kind, planned) };
+  const others = strangers(kind, sent, all, {
     holder: (remote) => holder?.(kind, remote),
     siblings: siblings?.(kind),
   });

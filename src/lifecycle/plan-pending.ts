@@ -32,13 +32,10 @@ export function planPending(input: PlanInput, prior: Doubtful, ways: Ways): Plan
   if (kind.creation === "blind") return unchanged(input, prior.attributes, [pending(input)]);
   const then = asSent(input, prior);
   const made = newlyMade(input, prior, observed);
-  const others =
-    made.length > 0
-      ? []
-      : strangers(kind, prior, observed.status === "absent" ? (observed.strangers ?? []) : [], input);
-  if (others.length > 0) return unchanged(input, prior.attributes, [undecided(input, prior, others)]);
-  if (made.length === 0 && intent.accepted) return unchanged(input, prior.attributes, [notShown(input)]);
   if (made.length === 0) {
+    const others = strangers(kind, prior, observed, input);
+    if (others.length > 0) return unchanged(input, prior.attributes, [undecided(input, prior, others)]);
+    if (intent.accepted) return unchanged(input, prior.attributes, [notShown(input)]);
     const again = `the answer to the request of ${intent.since} was lost: the same is sent again`;
     return ways.create(then, kind.creation === "keyed" ? `${again}, with the same key` : again);
   }

@@ -88,7 +88,8 @@ async function readNow(account: Account, query: ReadQuery): Promise<Observation>
   }
   if (importId !== undefined) return readImported(account, kind, importId, config, alone);
   const like = await likeness(account, kind, config);
-  const news = sent === undefined ? [] : strangers(kind, sent, await collection(account, kind, config));
+  const all = sent && { strangers: await collection(account, kind, config) };
+  const news = all ? strangers(kind, sent, all) : [];
   return { status: "absent", ...like, ...(news.length > 0 && { strangers: news }) };
 }
 

@@ -131,12 +131,15 @@ export function gone({ kind, address, prior, importId }: Subject, how: string, c
   };
 }
 
+/** The attributes of the natural key that some objects do not show in a form that can be read; empty: none. */
+const hiddenNames = (kind: Kind, config: ValueObject, live: readonly Remote[]) =>
+  [...new Set(live.flatMap(({ attributes }) => unreadableOf(kind, config, attributes)))].join(", ");
+
 /** The API shows objects that may be the declared one, and not enough of them to be sure. */
 export function unreadable({ kind, address }: Subject, config: ValueObject, live: readonly Remote[]): Diagnostic {
   const ids = live.map(({ id }) => id);
   const full = importIdOfFirst(kind, live);
-  const hidden = live.flatMap(({ attributes }) => unreadableOf(kind, config, attributes));
-  const names = [...new Set(hidden)].join(", ");
+  const names = hiddenNames(kind, config, live);
   const which = ids.length === 1 ? `${kind.noun} ${ids[0]}` : `one of the ${kind.noun}s ${ids.slice(0, 10).join(", ")}`;
   return {
     severity: "error",
@@ -179,43 +182,39 @@ export function ownForm({ kind, address }: Subject, name: string, sent: Json, fo
     code: "api.form",
     summary: `The API shows ${name} of ${address} as ${shown(form)}; ${shown(sent)} was sent`,
     detail: `The ${kind.noun} was made as it was asked for, and the API has a form of its own for it: both count as the same.`,
-    fix: `If that is not what you meant, declare it as the API shows it.`,
+    fix: "If that is not what you meant, declare it as the API shows it.",
     address,
     attribute: [name],
   };
 }
 
-/** In what of its natural key a live object is not what was asked for, as a sentence. */
-function otherwise(kind: Kind, sent: JsonObject, live: JsonObject): string[] {
-  return Object.entries(ownForms(kind, sent, live)).map(
-    ([name, is]) => `its ${name} is ${shown(is)}, asked for was ${shown(sent[name] ?? null)}.`,
-  );
+/** Why it is not certain that a create made some objects, as the end of a sentence. */
+function whyUndecided(kind: Kind, { attributes, private: { pending } }: Sent, candidates: readonly Remote[]): string {
+  const one = candidates.length === 1;
+  const [other] = candidates.flatMap((live) => Object.entries(ownForms(kind, attributes, live.attributes)));
+  if (other !== undefined) {
+    const [name, is] = other;
+    const sent = shown(attributes[name] ?? null);
+    return `its ${name} is ${shown(is)}, asked for was ${sent}. A host may show it in a form of its own.`;
+  }
+  const hidden = hiddenNames(kind, attributes, candidates);
+  if (hidden !== "") return `the API shows no ${hidden} of ${one ? "it" : "them"} that can be read.`;
+  const { since } = pending;
+  // Of one that does not show when it was made, the time decides nothing.
+  const elsewhen = candidates.find((live) => !madeThen(pending, live, Date.parse(since)));
+  if (elsewhen === undefined) return `nothing else shows whose ${one ? "it is" : "they are"}.`;
+  const made = `${one ? "it" : elsewhen.id} was made at ${String(elsewhen.attributes.created_at)}`;
+  return `the API says that ${made}, and the request left at ${since}. Does a clock differ?`;
 }
 
 /** Several objects could be what a create without known outcome made, or one that cannot be told from another's. */
-export function undecided(
-  { kind, address }: Subject,
-  { attributes, private: mark }: Sent,
-  candidates: readonly Remote[],
-): Diagnostic {
+export function undecided({ kind, address }: Subject, sent: Sent, candidates: readonly Remote[]): Diagnostic {
   const ids = candidates.map(({ id }) => id).join(", ");
   const one = candidates.length === 1;
-  const hidden = candidates.flatMap((live) => unreadableOf(kind, attributes, live.attributes));
-  const answer = mark.pending.accepted
+  const answer = sent.private.pending.accepted
     ? `The API accepted a request for this ${kind.noun}; its answer does not show which one it made.`
     : `A request for this ${kind.noun} left and its answer was lost.`;
-  const { since } = mark.pending;
-  // Of one that does not show when it was made, the time decides nothing.
-  const elsewhen = candidates.find((live) => !madeThen(mark.pending, live, Date.parse(since)));
-  const other = candidates.flatMap((live) => otherwise(kind, attributes, live.attributes))[0];
-  const why =
-    other !== undefined
-      ? `${other} A host may show it in a form of its own.`
-      : hidden.length === 0
-        ? elsewhen === undefined
-          ? `nothing else shows whose ${one ? "it is" : "they are"}.`
-          : `the API says that ${one ? "it" : elsewhen.id} was made at ${String(elsewhen.attributes.created_at)}, and the request left at ${since}. Does a clock differ?`
-        : `the API shows no ${[...new Set(hidden)].join(", ")} of ${one ? "it" : "them"} that can be read.`;
+  const why = whyUndecided(kind, sent, candidates);
   return {
     severity: "warning",
     code: "plan.pending",
@@ -239,7 +238,8 @@ export function notShown({ kind, address }: Subject): Diagnostic {
   };
 }
 
-const resolveIt = (address: string) =>
+/** The way out of a create without known outcome. */
+export const resolveIt = (address: string) =>
   `\`hostform resolve ${inQuotes(address)}\` shows what is known of it; \`--adopt ID\` or \`--absent\` settles it.`;
 
 /** A server that is no longer declared may be the one that is declared now. */

@@ -11,6 +11,7 @@ import { refreshed } from "./attributes.ts";
 import { ageOf, believedAfterMs, certainlyMade, type Doubtful, isDoubtful, newlyMade, settledMark } from "./doubt.ts";
 import { secretNames } from "./planned.ts";
 import type { Observation } from "./read.ts";
+import { resolveIt } from "./refusals.ts";
 import { notRemovable, observedMark } from "./status.ts";
 
 export interface RemovalInput {
@@ -192,7 +193,7 @@ function undecided(kind: Kind, address: string): Diagnostic {
     code: "plan.pending",
     summary: `It is not known whether ${address} was ordered, so it cannot be removed`,
     detail: `An earlier run asked for this ${kind.noun} and the answer was lost.`,
-    fix: `\`hostform resolve ${inQuotes(address)}\` shows what is known of it; \`--adopt ID\` or \`--absent\` settles it.`,
+    fix: resolveIt(address),
     address,
   };
 }

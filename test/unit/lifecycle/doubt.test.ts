@@ -172,7 +172,7 @@ describe("what came after a create and is not like it", () => {
     ["is not what another lost create made", { knowsAll: true }, [its, other], { siblings: [sibling()] }, ["2"]],
     ["is what was there before that", { knowsAll: true }, [its], { siblings: [sibling(["3"])] }, ["3"]],
   ])("%s", (_, pending, all, context, ids) => {
-    expect(strangers(kind, sent(pending), all, context).map(({ id }) => id)).toEqual(ids);
+    expect(strangers(kind, sent(pending), { strangers: all }, context).map(({ id }) => id)).toEqual(ids);
   });
 });
 
