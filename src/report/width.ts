@@ -1,25 +1,13 @@
-/**
- * Columns that text takes on a terminal, for text that is already escaped and not yet coloured (so it holds neither
- * zero-width characters nor ANSI sequences).
- */
+import stringWidth from "string-width";
 
-const NARROW = /^[\x20-\x7e]*$/;
-const COMBINING = /^\p{M}$/u;
-// East Asian Wide and Fullwidth blocks (UAX #11), and what is drawn as a picture by default.
-const WIDE =
-  /^(?:[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{17000}-\u{18cff}\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation})$/u;
-
-function columns(character: string): number {
-  return COMBINING.test(character) ? 0 : WIDE.test(character) ? 2 : 1;
-}
-
-/** How many columns the text takes. */
+/** Columns that text takes on a terminal: emoji and wide characters two, marks and ANSI sequences none. */
 export function widthOf(text: string): number {
-  if (NARROW.test(text)) return text.length;
-  let width = 0;
-  for (const character of text) width += columns(character);
-  return width;
+  return stringWidth(text);
 }
+
+/** What people take for one character: no cut goes through it. */
+const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
+const charactersOf = (text: string) => Array.from(segmenter.segment(text), ({ segment }) => segment);
 
 /** Cuts text to at most `width` columns; what was cut is marked by `…`. */
 export function cut(text: string, width: number): string {
@@ -27,28 +15,23 @@ export function cut(text: string, width: number): string {
   return width < 1 ? "" : `${takeStart(text, width - 1)}…`;
 }
 
-/** The longest beginning of the text within `width` columns. */
+/** The longest beginning of the text within `width` columns. The text holds no ANSI sequences. */
 export function takeStart(text: string, width: number): string {
-  let taken = "";
-  let used = 0;
-  for (const character of text) {
-    used += columns(character);
-    if (used > width) break;
-    taken += character;
-  }
-  return taken;
+  return within(charactersOf(text), width).join("");
 }
 
-/** The longest end of the text within `width` columns. */
+/** The longest end of the text within `width` columns. The text holds no ANSI sequences. */
 export function takeEnd(text: string, width: number): string {
-  const kept: string[] = [];
+  return within(charactersOf(text).reverse(), width).reverse().join("");
+}
+
+function within(characters: readonly string[], width: number): string[] {
   let used = 0;
-  for (const character of [...text].reverse()) {
-    used += columns(character);
-    if (used > width) break;
-    kept.push(character);
-  }
-  return kept.reverse().join("");
+  const over = characters.findIndex((character) => {
+    used += widthOf(character);
+    return used > width;
+  });
+  return characters.slice(0, over < 0 ? undefined : over);
 }
 
 /** Fills text up to `width` columns with spaces, after it or before it. */

@@ -7,7 +7,7 @@ import {
   renderTable,
   requestEventLine,
 } from "../../../src/report/index.ts";
-import { cut, pad, widthOf, wrap } from "../../../src/report/width.ts";
+import { cut, pad, takeEnd, takeStart, widthOf, wrap } from "../../../src/report/width.ts";
 import fc from "../../support/fc.ts";
 
 interface Row {
@@ -226,6 +226,15 @@ describe("widths", () => {
     ["e\u0301", 1],
     ["🚀", 2],
     ["ანა", 3],
+    ["👩‍💻", 2],
+    ["👍🏽", 2],
+    ["🇬🇪🇫🇷", 4],
+    ["❤️", 2],
+    ["1️⃣", 2],
+    ["한글", 4],
+    ["ｶﾞ", 2],
+    ["กำ", 2],
+    ["\u001b[1m\u001b[31mred\u001b[0m", 3],
   ])("%s takes %d columns", (text, width) => expect(widthOf(text)).toBe(width));
 
   it("cuts to the width and no wider, marking what was cut", () => {
@@ -233,7 +242,27 @@ describe("widths", () => {
     expect(cut("日本語", 4)).toBe("日…");
     expect(cut("abc", 3)).toBe("abc");
     expect(cut("abc", 0)).toBe("");
+    expect(cut("👩‍💻👩‍💻", 3)).toBe("👩‍💻…");
+    expect(cut("👩‍💻👩‍💻", 2)).toBe("…");
+    expect(cut("cafe\u0301s", 5)).toBe("cafe\u0301s");
     expect(pad("日", 4, "right")).toBe("  日");
+    expect(pad("🇬🇪", 4)).toBe("🇬🇪  ");
+  });
+
+  it("takes from either end as much as fits, and never a part of a character", () => {
+    const text = fc.string({ unit: fc.constantFrom("a", " ", "日", "e\u0301", "🚀", "👩‍💻", "🇬🇪") });
+    fc.assert(
+      fc.property(text, fc.integer({ min: 0, max: 20 }), (whole, width) => {
+        const [start, end] = [takeStart(whole, width), takeEnd(whole, width)];
+        expect(whole.startsWith(start) && whole.endsWith(end)).toBe(true);
+        for (const taken of [start, end]) {
+          expect(widthOf(taken)).toBeLessThanOrEqual(width);
+          expect(widthOf(taken)).toBeGreaterThanOrEqual(Math.min(width - 1, widthOf(whole)));
+        }
+        expect(widthOf(start) + widthOf(whole.slice(start.length))).toBe(widthOf(whole));
+        expect(widthOf(end) + widthOf(whole.slice(0, whole.length - end.length))).toBe(widthOf(whole));
+      }),
+    );
   });
 
   it("wraps at spaces, keeps long words and indented lines, loses no word", () => {
