@@ -15,13 +15,13 @@ const NUL = 0;
  * @returns those that are tracked; none where there is no repository, or no index that can be read.
  */
 export function trackedFiles(folder: string, names: readonly string[]): string[] {
-  const repository = repositoryOf(folder);
-  if (repository === undefined) return [];
   try {
+    const repository = repositoryOf(folder);
+    if (repository === undefined) return [];
+    const index = readRegular(path.join(repository.git, "index")) ?? Buffer.alloc(0);
     const inside = path.relative(repository.top, folder).split(path.sep).filter(Boolean);
     const wanted = new Map(names.map((name) => [[...inside, name].join("/"), name]));
-    const index = readFileSync(path.join(repository.git, "index"));
-    return [...pathsIn(index, hashBytes(repository.git))].flatMap((entry) => wanted.get(entry) ?? []);
+    return [...pathsIn(index, hashBytes(repository.git))].flatMap((entry) => wanted.get(entry.toString()) ?? []);
   } catch {
     return [];
   }
@@ -43,21 +43,22 @@ function repositoryOf(folder: string): { readonly top: string; readonly git: str
 
 /** SHA-1 unless the repository says that it has SHA-256; a worktree has the settings of its repository. */
 function hashBytes(git: string): number {
-  const common = tryRead(path.join(git, "commondir"));
-  const config = tryRead(path.join(common === undefined ? git : path.resolve(git, common.trim()), "config")) ?? "";
+  const common = readRegular(path.join(git, "commondir"))?.toString().trim() ?? ".";
+  const config = readRegular(path.resolve(git, common, "config"))?.toString() ?? "";
   return /^\s*objectformat\s*=\s*sha256\s*$/im.test(config) ? 32 : 20;
 }
 
-function tryRead(file: string): string | undefined {
-  return statSync(file, { throwIfNoEntry: false })?.isFile() ? readFileSync(file, "utf8") : undefined;
+/** Undefined where there is nothing, and for what may never end, such as a pipe. */
+function readRegular(file: string): Buffer | undefined {
+  return statSync(file, { throwIfNoEntry: false })?.isFile() ? readFileSync(file) : undefined;
 }
 
-/** The paths of an index of version 2, 3 or 4 (`gitformat-index`). */
-function* pathsIn(index: Buffer, hash: number): Generator<string> {
+/** The paths of an index of version 2, 3 or 4 (`gitformat-index`), in bytes: a name need not be UTF-8. */
+function* pathsIn(index: Buffer, hash: number): Generator<Buffer> {
   const version = index.readUInt32BE(4);
   if (index.toString("latin1", 0, 4) !== "DIRC" || version < 2 || version > 4) return;
   let at = HEADER_BYTES;
-  let previous = "";
+  let previous = Buffer.alloc(0);
   for (let left = index.readUInt32BE(8); left > 0; left--) {
     const start = at;
     const isExtended = (index.readUInt16BE(at + STAT_BYTES + hash) & EXTENDED) !== 0;
@@ -66,11 +67,11 @@ function* pathsIn(index: Buffer, hash: number): Generator<string> {
     if (version === 4) {
       const removed = offsetAt(index, at);
       at = removed.next;
-      kept = Buffer.byteLength(previous) - removed.value;
+      kept = previous.length - removed.value;
     }
     const end = index.indexOf(NUL, at);
     if (end === -1) return;
-    previous = Buffer.concat([Buffer.from(previous).subarray(0, kept), index.subarray(at, end)]).toString("utf8");
+    previous = Buffer.concat([previous.subarray(0, kept), index.subarray(at, end)]);
     yield previous;
     // Entries of the earlier versions are padded with 1 to 8 NULs to a multiple of 8.
     at = version === 4 ? end + 1 : start + Math.floor((end - start + 8) / 8) * 8;

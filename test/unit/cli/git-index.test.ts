@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { trackedFiles } from "../../../src/cli/git-index.ts";
@@ -59,6 +59,31 @@ describe("what git tracks", () => {
     git(top, "worktree", "add", "--quiet", "tree");
     expect(trackedFiles(path.join(top, "tree"), NAMES)).toEqual(["hosting.tfstate"]);
   });
+
+  it("is read whatever bytes the other names have", () => {
+    const top = repository(["hosting.tfstate"], [], "4");
+    const blob = git(top, "hash-object", "hosting.tfstate").toString().trim();
+    const input = Buffer.concat([Buffer.from(`100644 ${blob}\thosting.a`), Buffer.from([0xe9, 0xff, 0])]);
+    execFileSync("git", ["update-index", "-z", "--index-info"], { cwd: top, env: environment, input });
+    expect(trackedFiles(top, NAMES)).toEqual(["hosting.tfstate"]);
+  });
+
+  it("is nothing where the system refuses to say", () => {
+    const top = repository(["hosting.tfstate"]);
+    rmSync(path.join(top, ".git"), { recursive: true });
+    symlinkSync(".git", path.join(top, ".git"));
+    expect(trackedFiles(top, NAMES)).toEqual([]);
+  });
+
+  it.skipIf(process.platform === "win32")(
+    "is nothing where a pipe stands in place of the index, which never ends",
+    () => {
+      const top = repository(["hosting.tfstate"]);
+      rmSync(path.join(top, ".git/index"));
+      execFileSync("mkfifo", [path.join(top, ".git/index")]);
+      expect(trackedFiles(top, NAMES)).toEqual([]);
+    },
+  );
 
   it("is nothing without a repository, and where its index cannot be read", () => {
     const top = repository(["hosting.tfstate"]);
