@@ -13,7 +13,7 @@ import {
   split,
   UNKNOWN,
 } from "../model/index.ts";
-import type { OpenState, StateStore } from "../record/index.ts";
+import { type StateStore, withMembers } from "../record/index.ts";
 import { type Environment, secretsInEnvironment } from "./environment-secrets.ts";
 import type { Redaction } from "./redaction.ts";
 
@@ -109,26 +109,13 @@ export function announcing(store: StateStore, redaction: Redaction): StateStore 
     open: async (request) => {
       const open = await store.open(request);
       for (const resource of open.state.resources.values()) learnResource(redaction, resource);
-      return watched(open, redaction);
+      const put = (resource: ResourceState) => {
+        learnResource(redaction, resource);
+        return open.put(resource);
+      };
+      return withMembers(open, { put });
     },
   };
-}
-
-/** The same session; what it is to record is announced before. */
-function watched(open: OpenState, redaction: Redaction): OpenState {
-  return new Proxy(open, {
-    get(target, name) {
-      if (name === "put") {
-        return (resource: ResourceState) => {
-          learnResource(redaction, resource);
-          return target.put(resource);
-        };
-      }
-      // Its methods read private fields: they belong to the session, not to what stands before it.
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
 }
 
 function learnResource(redaction: Redaction, { address, attributes, sensitive, private: mark }: ResourceState): void {

@@ -20,6 +20,7 @@ import {
   appFolder,
   type CommandEnd,
   type CommandRunner,
+  filesOfState,
   lastLines,
   SECRET_COMMAND_MS,
   SecretFiles,
@@ -64,9 +65,7 @@ function secretFiles(invocation: Invocation, files: readonly string[], run = noC
 
 /** What hostform itself reads or writes: no secret may replace it. */
 function ownFiles({ io, options }: Invocation, declared: readonly string[]): string[] {
-  const [folder, name] = [path.dirname(options.state), path.basename(options.state)];
-  const names = [name, `${name}.backup`, `${name}.journal`, `.${name}.lock`, `.${name}.lock.info`];
-  return [...names.map((file) => path.join(folder, file)), ...declared.map((file) => path.resolve(io.cwd, file))];
+  return [...Object.values(filesOfState(options.state)), ...declared.map((file) => path.resolve(io.cwd, file))];
 }
 
 /**

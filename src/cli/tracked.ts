@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import path from "node:path";
 import { type Diagnostic, errnoOf } from "../model/index.ts";
-import type { OpenState, StateStore } from "../record/index.ts";
+import { filesOfState, type StateStore, withMembers } from "../record/index.ts";
 import { trackedFiles } from "./git-index.ts";
 
 /**
@@ -15,7 +15,7 @@ export function warningOfTracked(store: StateStore, file: () => string | undefin
       const open = await store.open(request);
       const state = file();
       const warnings = state === undefined ? [] : trackedWarnings(state);
-      return warnings.length === 0 ? open : withWarnings(open, warnings);
+      return warnings.length === 0 ? open : withMembers(open, { warnings: [...open.warnings, ...warnings] });
     },
   };
 }
@@ -23,8 +23,11 @@ export function warningOfTracked(store: StateStore, file: () => string | undefin
 function trackedWarnings(state: string): Diagnostic[] {
   const at = real(state);
   if (at === undefined) return [];
-  const name = path.basename(at);
-  const tracked = trackedFiles(path.dirname(at), [name, `${name}.backup`, `${name}.journal`]);
+  const { state: text, backup, journal } = filesOfState(at);
+  const tracked = trackedFiles(
+    path.dirname(at),
+    [text, backup, journal].map((file) => path.basename(file)),
+  );
   if (tracked.length === 0) return [];
   const list = tracked.join(", ");
   return [
@@ -51,15 +54,4 @@ function real(file: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function withWarnings(open: OpenState, more: readonly Diagnostic[]): OpenState {
-  return new Proxy(open, {
-    get(target, name) {
-      if (name === "warnings") return [...target.warnings, ...more];
-      // Its methods read private fields: they belong to the session, not to what stands before it.
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
 }

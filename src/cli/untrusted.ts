@@ -14,6 +14,7 @@ import {
   located,
   type ProviderConfig,
 } from "../model/index.ts";
+import { filesOfState } from "../record/index.ts";
 import type { GuardedIo, Invocation } from "./io.ts";
 import { isInside, type Ownership, requireOwnFile } from "./own-file.ts";
 
@@ -97,12 +98,11 @@ export async function requireOwnState(invocation: Invocation, file: string): Pro
 
 /** The file and what lies beside it are regular files in these folders, or not there. @param file absolute. */
 async function requireStateIn(roots: readonly string[], { io }: Invocation, file: string): Promise<void> {
-  const [folder, name] = [path.dirname(file), path.basename(file)];
-  const shown = path.relative(io.cwd, file);
-  if (!(await liesIn(roots, folder))) fail("trust.file", `The state ${shown} lies outside the project`, { fix: FIX });
-  for (const one of [name, `${name}.backup`, `${name}.journal`, `.${name}.lock`, `.${name}.lock.info`]) {
-    await requireOwnFile(path.join(folder, one), path.join(path.dirname(shown), one), { roots, links: false });
+  const near = (one: string) => path.relative(io.cwd, one);
+  if (!(await liesIn(roots, path.dirname(file)))) {
+    fail("trust.file", `The state ${near(file)} lies outside the project`, { fix: FIX });
   }
+  for (const one of Object.values(filesOfState(file))) await requireOwnFile(one, near(one), { roots, links: false });
 }
 
 /** Refuses a place of a state that is not a file of the project. @throws HostformError `trust.untrusted`, `trust.file`. */

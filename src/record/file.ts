@@ -35,6 +35,12 @@ export interface StateText {
 /** Gives a text another form. @param place where the text is: the name of the state, or that of a copy. */
 export type Change = (text: string, place: string) => Promise<string>;
 
+/** The files that keep one state: its text, what stands beside it, and its lock with the notice of the holder. */
+export function filesOfState(state: string) {
+  const lock = join(dirname(state), `.${basename(state)}.lock`);
+  return { state, backup: `${state}.backup`, journal: `${state}.journal`, lock, notice: `${lock}.info` };
+}
+
 /**
  * A state file that is only ever replaced whole. At every moment, power failure included, the path holds the old
  * content or the new one.
@@ -74,7 +80,7 @@ export class StateFile implements StateText {
     if (this.#seen === undefined) await this.read();
     if (!this.#backedUp && this.#seen?.text !== undefined) {
       // As Terraform does: the state before the run, whatever the run writes.
-      await this.#replace(`${this.name}.backup`, this.#seen.text, verify);
+      await this.#replace(filesOfState(this.name).backup, this.#seen.text, verify);
     }
     this.#backedUp = true;
     const identity = await this.#replace(this.name, text, async () => {
@@ -86,7 +92,7 @@ export class StateFile implements StateText {
   }
 
   async convert(change: Change, verify: () => void | Promise<void>): Promise<void> {
-    const backup = `${this.name}.backup`;
+    const { backup } = filesOfState(this.name);
     const copy = await this.#disk.read(backup);
     const text = await this.read();
     const newCopy = copy === undefined ? undefined : await change(copy, backup);

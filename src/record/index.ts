@@ -15,7 +15,7 @@ export type { Disk, NewFile } from "./disk.ts";
 export { systemDisk } from "./disk.ts";
 export { bytesOf, Encryption, type EncryptionOptions } from "./encryption.ts";
 export type { StateText } from "./file.ts";
-export { StateFile } from "./file.ts";
+export { filesOfState, StateFile } from "./file.ts";
 export type { Remainder, StateDocument } from "./format.ts";
 export { decodeState, emptyDocument, encodeState, taintedAddresses, unmanagedAddresses } from "./format.ts";
 export type { Contender, LockHolder } from "./holder.ts";
@@ -29,7 +29,7 @@ export { moveResources, selectResources, withOutputs, withoutResources, withReso
 export type { Seal } from "./sealing.ts";
 export { type CommandEnd, type CommandRunner, lastLines, SECRET_COMMAND_MS } from "./secret-command.ts";
 export { appFolder, SecretFiles, type SecretOutputParts } from "./secret-output.ts";
-export type { OpenState } from "./session.ts";
+export { type OpenState, withMembers } from "./session.ts";
 export { type Standing, standingAt } from "./standing.ts";
 export {
   KEY_VARIABLES,

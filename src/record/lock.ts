@@ -1,9 +1,9 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
 import type { Grip } from "../local/index.ts";
 import { takeGrip } from "../local/index.ts";
 import type { Clock } from "../model/index.ts";
 import { errnoOf, fail, HostformError } from "../model/index.ts";
+import { filesOfState } from "./file.ts";
 import type { Contender, LockHolder } from "./holder.ts";
 import { decodeHolder, describeHolder, encodeHolder } from "./holder.ts";
 
@@ -72,8 +72,7 @@ const spreadOf = (pid: number) => (pid * 0.618_033_988_75) % 1;
  * @param statePath the state file, symbolic links followed.
  */
 export function createFileLock(statePath: string, { clock, uuid, contender }: LockContext): StateLock {
-  const path = join(dirname(statePath), `.${basename(statePath)}.lock`);
-  const noticePath = `${path}.info`;
+  const { lock: path, notice: noticePath } = filesOfState(statePath);
   const spread = spreadOf(contender.pid);
 
   const readNotice = (): LockHolder | undefined => {

@@ -54,6 +54,18 @@ export interface OpenState {
   close(): Promise<void>;
 }
 
+/** The same session with these members in place of its own. */
+export function withMembers(open: OpenState, members: Partial<OpenState>): OpenState {
+  return new Proxy(open, {
+    get(target, name) {
+      if (Object.hasOwn(members, name)) return Reflect.get(members, name);
+      // Its methods read private fields: they belong to the session, not to what stands before it.
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
 /** What a session works on. Without a lock and a recorder it may only read. */
 export interface SessionParts {
   readonly document: StateDocument;

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import { fail } from "../../model/index.ts";
 import type { Disk, NewFile } from "../disk.ts";
-import { reasonOf } from "../file.ts";
+import { filesOfState, reasonOf } from "../file.ts";
 
 /** What is asked right before something is written, and may refuse it by throwing. */
 export type Verify = () => void | Promise<void>;
@@ -45,7 +45,7 @@ export interface JournalFileOptions {
 
 /** The journal as a file beside the state file, `NAME.journal`. */
 export function createJournalFile({ statePath, disk, uuid, unchanged }: JournalFileOptions): JournalPlace {
-  const name = `${statePath}.journal`;
+  const { journal: name } = filesOfState(statePath);
   const folder = dirname(statePath);
 
   const remove = async () => {
