@@ -2,10 +2,10 @@ import { childEnvironment, fail } from "../model/index.ts";
 import {
   ALLOW_UNENCRYPTED,
   Encryption,
+  endOfErrors,
   KEY_VARIABLES,
   type KeyCommand,
   type KeyVariables,
-  lastLines,
   OLD_KEY_VARIABLES,
   readOldKeys,
   readStateKey,
@@ -50,10 +50,9 @@ function keyCommand(io: Invocation["io"]): KeyCommand {
     const { failure, stdout, stderr } = await io.capture(wordsOf(command, variable), options);
     for (const line of linesOf(stdout)) learnValue(io.redaction, line);
     if (failure === undefined) return stdout;
-    const words = lastLines(stderr, stdout);
     return fail("state.key", `The command in ${variable} ${failure}`, {
-      detail: words === "" ? "It wrote nothing to standard error." : `The end of its standard error:\n${words}`,
-      fix: "Mend the command: it prints the key, 32 bytes in base64 or hexadecimal, and nothing else.",
+      detail: endOfErrors(stderr, stdout),
+      fix: "Fix the command: it prints the key, 32 bytes in base64 or hexadecimal, and nothing else.",
     });
   };
 }

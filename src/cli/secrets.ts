@@ -20,8 +20,8 @@ import {
   appFolder,
   type CommandEnd,
   type CommandRunner,
+  endOfErrors,
   filesOfState,
-  lastLines,
   SECRET_COMMAND_MS,
   SecretFiles,
   standingAt,
@@ -193,9 +193,7 @@ function unset(source: SecretSource, value: string | undefined): never {
 }
 
 function failed(source: SecretSource, { failure, stdout, stderr }: CommandEnd): never {
-  const words = lastLines(stderr, stdout);
-  const said = words === "" ? "It wrote nothing to standard error." : `The end of its standard error:\n${words}`;
-  unreadable(source, `It ${failure}. ${said}`, "Mend the command, or name another.");
+  unreadable(source, `It ${failure}. ${endOfErrors(stderr, stdout)}`, "Fix the command, or name another.");
 }
 
 function unreadable(source: SecretSource, detail: string, fix: string): never {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { ProviderConfig } from "../model/index.ts";
+import { fail, type ProviderConfig } from "../model/index.ts";
 import type { Settings } from "./kind.ts";
 
 const VARIABLE_NAME = "expected the name of an environment variable, such as HOSTING_TOKEN";
@@ -78,6 +78,23 @@ export function configOf(settings: ProviderSettings): Omit<ProviderConfig, "alia
     ...(idempotency_key_retention !== undefined && { keyLifetimeMs: milliseconds(idempotency_key_retention) }),
     ...(list_lag !== undefined && { listLagMs: milliseconds(list_lag) }),
   };
+}
+
+/** `2` -> 2; undefined for what is no `money_scale`. */
+export const parseMoneyScale = (text: string): number | undefined => (/^[0-4]$/.test(text) ? Number(text) : undefined);
+
+/**
+ * The scale of a provider's amounts. HOSTING_MONEY_SCALE goes with HOSTING_BASE_URL: it is the scale of the host there, for
+ * a provider that declares neither. @throws HostformError `config.invalid_value` at `money_scale`.
+ */
+export function moneyScaleOf(
+  { baseUrl, moneyScale }: Pick<ProviderConfig, "baseUrl" | "moneyScale">,
+  { HOSTING_MONEY_SCALE: text }: Readonly<Record<string, string | undefined>>,
+): number | undefined {
+  if (moneyScale !== undefined || baseUrl !== undefined || !text) return moneyScale;
+  const summary = "The environment variable HOSTING_MONEY_SCALE is not a number of digits";
+  const fix = "Set it to 0 to 4, or unset it.";
+  return parseMoneyScale(text) ?? fail("config.invalid_value", summary, { fix, attribute: ["money_scale"] });
 }
 
 /** `90s`, `10m`, `24h`, `7d` -> milliseconds. */

@@ -24,8 +24,13 @@ const MOST_CHARACTERS = 500;
 /** Shorter texts are no secrets: an answer of `y` would blacken every y. */
 const SHORTEST_SECRET = 4;
 
-/** The last lines of what a command said, the secret in it blotted out. */
-export function lastLines(text: string, secret: string): string {
+/** Sentences on what a command that failed has said, the secret in it blotted out. */
+export function endOfErrors(stderr: string, secret: string): string {
+  const words = lastLines(stderr, secret);
+  return words === "" ? "It wrote nothing to standard error." : `The end of its standard error:\n${words}`;
+}
+
+function lastLines(text: string, secret: string): string {
   const hidden = secret.trim();
   const clean = hidden.length < SHORTEST_SECRET ? text : text.replaceAll(hidden, "(secret)");
   const end = clean.trimEnd().split("\n").slice(-MOST_LINES).join("\n");

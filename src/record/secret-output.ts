@@ -13,7 +13,7 @@ import {
 import { captureCommand } from "./captured-command.ts";
 import { type Disk, systemDisk } from "./disk.ts";
 import { quoteValue, withAssignment } from "./env-file.ts";
-import { type CommandRunner, lastLines, SECRET_COMMAND_MS } from "./secret-command.ts";
+import { type CommandRunner, endOfErrors, SECRET_COMMAND_MS } from "./secret-command.ts";
 import { destinationOf } from "./secret-destination.ts";
 import { type Standing, standingAt } from "./standing.ts";
 
@@ -205,10 +205,8 @@ export class SecretFiles {
       HOSTFORM_ATTRIBUTE: attribute,
     });
     if (failure === undefined) return;
-    const words = lastLines(stderr, input);
-    const said = words === "" ? "It wrote nothing to standard error." : `The end of its standard error:\n${words}`;
     const when = purpose === "test" ? " when it was tried (HOSTFORM_SECRET_OUTPUT=test)" : "";
-    refuse(errand, `It ${failure}${when}. ${said}`, "Mend the command, or name another.");
+    refuse(errand, `It ${failure}${when}. ${endOfErrors(stderr, input)}`, "Fix the command, or name another.");
   }
 
   /** Does a step on the disk; the system's refusal becomes a message. @param path what is to be written. */

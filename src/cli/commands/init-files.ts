@@ -10,8 +10,8 @@ export interface StarterParts {
   readonly project: string;
   readonly baseUrl?: string;
   readonly tokenEnv?: string;
-  /** Digits of amounts behind the point; null: it is not known. */
-  readonly moneyScale?: number | null;
+  /** Digits of amounts behind the point. Absent: it is not known. */
+  readonly moneyScale?: number;
   /** Path of the editor's schema, relative to the declaration. */
   readonly localSchema?: string;
   readonly kinds: readonly Kind[];
@@ -25,9 +25,9 @@ export function starter({ project, baseUrl, tokenEnv, moneyScale, localSchema, k
   const account = {
     ...(baseUrl && { base_url: baseUrl }),
     ...(tokenEnv && { token_env: tokenEnv }),
-    ...(typeof moneyScale === "number" && { money_scale: moneyScale }),
+    ...(moneyScale !== undefined && { money_scale: moneyScale }),
   };
-  const unscaled = typeof moneyScale === "number" ? "" : `    # money_scale: 2 # ${SCALE_NOTE}\n`;
+  const unscaled = moneyScale !== undefined ? "" : `    # money_scale: 2 # ${SCALE_NOTE}\n`;
   const providers =
     Object.keys(account).length > 0
       ? `${stringify({ providers: { default: account } })}${unscaled}`

@@ -2,6 +2,7 @@ import { access, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { parseDeclaration } from "../../declare/index.ts";
 import { kinds } from "../../kinds/index.ts";
+import { parseMoneyScale } from "../../kinds/provider-settings.ts";
 import { errnoOf, fail, HostformError, isError } from "../../model/index.ts";
 import { escapeLine } from "../../report/index.ts";
 import { type Invocation, printJson, say } from "../io.ts";
@@ -69,15 +70,16 @@ async function ask({ io, options }: Invocation, flags: InitFlags) {
   const project = flags.project ?? (await question("Name of the project", nameFrom(options.dir)));
   const baseUrl = flags.baseUrl ?? (await question("Address of the API (empty: from HOSTING_BASE_URL)", ""));
   const tokenEnv = flags.tokenEnv ?? (await question("Environment variable with the API token", "HOSTING_TOKEN"));
-  const moneyScale =
+  const digits =
     flags.moneyScale ??
     (await question("Digits of amounts behind the point (2: the API counts cents; empty: not known)", ""));
-  if (moneyScale !== "" && !/^[0-4]$/.test(moneyScale)) {
-    fail("usage", `${JSON.stringify(moneyScale)} is not a number of digits`, { fix: "Give 0 to 4, or nothing." });
+  const moneyScale = parseMoneyScale(digits);
+  if (moneyScale === undefined && digits !== "") {
+    fail("usage", `${JSON.stringify(digits)} is not a number of digits`, { fix: "Give 0 to 4, or nothing." });
   }
   return {
     project,
-    ...(moneyScale !== "" && { moneyScale: Number(moneyScale) }),
+    ...(moneyScale !== undefined && { moneyScale }),
     ...(baseUrl !== "" && { baseUrl }),
     ...(tokenEnv !== "HOSTING_TOKEN" && { tokenEnv }),
   };

@@ -3,7 +3,7 @@ import { overrideWarnings, requireAllowedOrigin } from "../../api/allowed-origin
 import { normalizeBaseUrl } from "../../api/base-url.ts";
 import { createTurnsFor, oncePerCode } from "../../api/create-turns.ts";
 import { HostingClient, type Ledger, ledgerFor, VERSION } from "../../api/index.ts";
-import { readingSettings } from "../../kinds/provider-settings.ts";
+import { moneyScaleOf, readingSettings } from "../../kinds/provider-settings.ts";
 import { Account } from "../../lifecycle/index.ts";
 import { isRunning, processMark, stateFolder } from "../../local/index.ts";
 import {
@@ -20,7 +20,7 @@ import type { Session } from "../contract.ts";
 import { type OpenJournal, openJournal } from "../journal.ts";
 import { validateProviderConfig } from "./config.ts";
 import { hostMark, placeMark } from "./place.ts";
-import { addressOf, type ProviderToken, projectOf, scaleOf, settingsIn, tokenOf } from "./settings.ts";
+import { addressOf, type ProviderToken, projectOf, settingsIn, tokenOf } from "./settings.ts";
 import { notKnown, waitingSession } from "./waiting.ts";
 
 /** What a session needs of the process that it lives in. */
@@ -122,7 +122,7 @@ export async function openSession(config: ValueObject, surroundings: Surrounding
     host: hostMark(normalizeBaseUrl(baseUrl, true).href),
     place: placeMark(folder, env),
     self: { mark: processMark(), parent: processMark(process.ppid), isRunning },
-    moneyScale: settings.moneyScale ?? scaleOf(config, env),
+    moneyScale: moneyScaleOf(settings, env),
     clock,
     stop,
     secretOutputs,

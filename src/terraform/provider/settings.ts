@@ -23,17 +23,6 @@ export function addressOf(config: ValueObject, env: Env): string {
   });
 }
 
-/** The scale of amounts that goes with HOSTING_BASE_URL, where neither is configured. @throws HostformError at `money_scale`. */
-export function scaleOf(config: ValueObject, env: Env): number | undefined {
-  const text = env.HOSTING_MONEY_SCALE || undefined;
-  if (text === undefined || given(config, "base_url") !== undefined) return undefined;
-  if (/^[0-4]$/.test(text)) return Number(text);
-  return fail("config.invalid_value", "The environment variable HOSTING_MONEY_SCALE is not a number of digits", {
-    fix: "Set it to 0 to 4, or unset it.",
-    attribute: ["money_scale"],
-  });
-}
-
 /** The name of the project; undefined when none is given. @throws HostformError at `project`. */
 export function projectOf(config: ValueObject, env: Env): string | undefined {
   const project = given(config, "project");

@@ -11,6 +11,7 @@ describe("HOSTING_MONEY_SCALE", () => {
     ["goes with the address of the environment", {}, "2", 2],
     ["does not outrank what is declared", { moneyScale: 0 }, "2", 0],
     ["says nothing of another host", { baseUrl: "https://other.example" }, "2", undefined],
+    ["is no mistake of what does not use it", { baseUrl: "https://other.example", moneyScale: 2 }, "cents", 2],
     ["is not set", {}, undefined, undefined],
     ["is empty", {}, "", undefined],
   ])("%s", (_, config, text, scale) => expect(scaleOf(config, text)).toBe(scale));

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { HostformError, type SecretOutput } from "../../../src/model/index.ts";
-import { type CommandEnd, lastLines, SecretFiles, type Standing } from "../../../src/record/index.ts";
+import { type CommandEnd, endOfErrors, SecretFiles, type Standing } from "../../../src/record/index.ts";
 import { systemSecretFiles } from "../../../src/record/secret-output.ts";
 import { temporaryFolder } from "../../support/ledgers.ts";
 import { everyLuck, FakeDisk } from "./fake-disk.ts";
@@ -290,7 +290,7 @@ describe("a command that takes a secret", () => {
     expect(await refusal(files.check(COMMAND, OF))).toMatchObject({
       detail:
         "It could not be found when it was tried (HOSTFORM_SECRET_OUTPUT=test). It wrote nothing to standard error.",
-      fix: "Mend the command, or name another.",
+      fix: "Fix the command, or name another.",
     });
   });
 
@@ -305,7 +305,6 @@ describe("a command that takes a secret", () => {
 
 describe("the end of what a command said", () => {
   it.each([
-    ["", SECRET, ""],
     [`a ${SECRET} b`, `${SECRET}\n`, "a (secret) b"],
     ["yes", "y", "yes"],
     ["of abc", "abc", "of abc"],
@@ -314,7 +313,11 @@ describe("the end of what a command said", () => {
     ["x".repeat(500), "", "x".repeat(500)],
     ["x".repeat(501), "", `…${"x".repeat(500)}`],
   ])("of %j without %j is %j", (text, secret, end) => {
-    expect(lastLines(text, secret)).toBe(end);
+    expect(endOfErrors(text, secret)).toBe(`The end of its standard error:\n${end}`);
+  });
+
+  it("is nothing of a command that said nothing", () => {
+    expect(endOfErrors("", SECRET)).toBe("It wrote nothing to standard error.");
   });
 });
 
