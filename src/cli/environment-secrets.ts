@@ -109,7 +109,8 @@ function rests(value: string): string[] {
 }
 
 function userInfoIn(text: string): string[] {
-  return [...text.matchAll(/[a-z][a-z\d+.-]*:\/\/([^\s/?#]+)@/gi)].flatMap(([, info = ""]) => {
+  // Of the scheme its end is enough: to look for its beginning in a long word takes minutes.
+  return [...text.matchAll(/[a-z\d+.-]:\/\/([^\s/?#]+)@/gi)].flatMap(([, info = ""]) => {
     const colon = info.indexOf(":");
     const user = colon < 0 ? info : info.slice(0, colon);
     return [...(colon < 0 ? [] : [info.slice(colon + 1)]), ...(TOKEN_AS_USER.test(user) ? [user] : [])];
@@ -133,15 +134,22 @@ function headersIn(text: string): string[] {
 }
 
 /** The texts of a document: those with a secret's name, and all long ones where the whole is a secret. */
-function partsOf(value: unknown, whole: boolean, name?: string): string[] {
-  if (typeof value === "string") {
-    if (name !== undefined && isSecretName(name)) return secretsOf(name, value.trim());
-    return whole && value.length >= SHORTEST_PART && !isOpenAddress("", value, [])
-      ? [value, ...credentialsIn(value)]
-      : credentialsIn(value);
+function partsOf(document: unknown, whole: boolean): string[] {
+  const found: string[] = [];
+  // No recursion: a text of others, such as the title of a pull request, may be nested more deeply than the stack allows.
+  const open: [name: string, value: unknown][] = [["", document]];
+  for (const [name, value] of open) {
+    if (typeof value === "string") found.push(...partOf(name, value, whole));
+    else if (Array.isArray(value)) for (const one of value) open.push([name, one]);
+    else if (isObject(value)) for (const entry of Object.entries(value)) open.push(entry);
   }
-  if (Array.isArray(value)) return value.flatMap((one) => partsOf(one, whole, name));
-  return isObject(value) ? Object.entries(value).flatMap(([key, one]) => partsOf(one, whole, key)) : [];
+  return found;
+}
+
+function partOf(name: string, value: string, whole: boolean): string[] {
+  if (isSecretName(name)) return secretsOf(name, value.trim());
+  const isSecret = whole && value.length >= SHORTEST_PART && !isOpenAddress("", value, []);
+  return [...(isSecret ? [value] : []), ...credentialsIn(value)];
 }
 
 function parsed(value: string): unknown {

@@ -228,9 +228,10 @@ function endOfColour(text: string, start: number): number {
   return text[end] === "m" ? end : start;
 }
 
+/** The same as a text. */
 function bare(text: string): string {
-  const { codes, length } = bonesOf(text);
-  return textOf(codes, 0, length);
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is left out
+  return text.replace(/\u001b\[[\d;]*m|[\u0000-\u0020\\]/g, "");
 }
 
 function textOf(codes: Uint16Array, start: number, end: number): string {

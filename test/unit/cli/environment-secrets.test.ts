@@ -116,6 +116,20 @@ it("is announced to a CI when hostform uses it, and not because of the name of i
 });
 
 describe("time", () => {
+  // The title of a pull request may stand in a variable, and be a stranger's.
+  it.each([
+    ["one long word", "a".repeat(120_000)],
+    ["deeply nested JSON", `${"[".repeat(60_000)}${"]".repeat(60_000)}`],
+    ["deeply nested objects", `${'{"a":'.repeat(20_000)}"${SECRET}"${"}".repeat(20_000)}`],
+    ["addresses without end", "a://".repeat(30_000)],
+    ["parameters without end", "a='".repeat(40_000)],
+    ["headers without end", "authorization:".repeat(8_000)],
+  ])("does not depend on what others write: %s", (_, text) => {
+    const isSecret = text.includes(SECRET);
+    expect(shown(`domain = "${SECRET}"`, { TITLE: text })).toBe(`domain = "${SECRET}"`);
+    expect(shown(`domain = "${SECRET}"`, { TITLE_TOKEN: text })).toBe(`domain = "${isSecret ? M : SECRET}"`);
+  });
+
   it("hardly grows with the environment: a thousand secrets, some long, and writes that end in the middle of a line", () => {
     const env = Object.fromEntries(
       Array.from({ length: 1000 }, (_, i) => [
