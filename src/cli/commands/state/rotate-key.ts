@@ -57,7 +57,7 @@ async function rotate(invocation: Invocation, encryption: Encryption): Promise<O
     const opened = await stateStore(invocation, encryption)
       .open(reading)
       .catch(() => undefined);
-    if (opened === undefined || opened.warnings.some(({ code }) => code !== "state.tracked")) throw error;
+    if (opened === undefined) throw error;
     await opened.close();
     return { found: true, changed: false, backup: false };
   }
