@@ -86,9 +86,7 @@ export async function browse(url: string): Promise<void> {
         : (["xdg-open"] as const);
   const fix = "Leave `--open` out to have the URL printed.";
   try {
-    const code = await ended(
-      spawn(command, [...args, url], { stdio: "ignore", env: { ...childEnvironment(process.env) } }),
-    );
+    const code = await ended(spawn(command, [...args, url], { stdio: "ignore", env: childEnvironment(process.env) }));
     if (code !== 0) fail("usage", `The browser could not be opened: ${command} ended with ${code}`, { fix });
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;

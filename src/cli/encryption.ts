@@ -6,7 +6,6 @@ import {
   KEY_VARIABLES,
   type KeyCommand,
   type KeyVariables,
-  OLD_KEY_VARIABLES,
   readOldKeys,
   readStateKey,
   SECRET_COMMAND_MS,
@@ -33,8 +32,6 @@ function encryptionOf(io: Invocation["io"], variables: KeyVariables): Encryption
   const run = keyCommand(io);
   const key = readStateKey(io.env, variables, run);
   if (variables !== KEY_VARIABLES) return new Encryption({ key, variables });
-  for (const name of [OLD_KEY_VARIABLES.key, OLD_KEY_VARIABLES.passphrase])
-    for (const line of linesOf(io.env[name])) learnValue(io.redaction, line);
   let keys: ReturnType<typeof readOldKeys> | undefined;
   const old = () => {
     keys ??= readOldKeys(io.env, key, run);
@@ -48,7 +45,7 @@ function keyCommand(io: Invocation["io"]): KeyCommand {
   return async (command, variable) => {
     const options = { cwd: io.cwd, env: childEnvironment(io.env), input: "", timeoutMs: SECRET_COMMAND_MS };
     const { failure, stdout, stderr } = await io.capture(wordsOf(command, variable), options);
-    for (const line of linesOf(stdout)) learnValue(io.redaction, line);
+    learnValue(io.redaction, stdout);
     if (failure === undefined) return stdout;
     return fail("state.key", `The command in ${variable} ${failure}`, {
       detail: endOfErrors(stderr, stdout),
@@ -66,8 +63,6 @@ function wordsOf(command: string, variable: string): [string, ...string[]] {
     fix: `Write it as a list in JSON: ${variable}='["program", "an argument"]'.`,
   });
 }
-
-const linesOf = (text = "") => text.split("\n");
 
 function listed(command: string): string[] {
   try {

@@ -5,7 +5,7 @@
  */
 import { kinds } from "../kinds/index.ts";
 import { attributesOf } from "../lifecycle/index.ts";
-import { isObject } from "../model/index.ts";
+import { isObject, SHORTEST_SECRET_PART } from "../model/index.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -47,8 +47,6 @@ const WORDS =
 /** Whole numbers of up to seven digits (ids, ports, seconds), versions, addresses of four numbers, times. */
 const NUMBER = /^[+-]?\d{1,7}(?:\.\d{1,4})?$|^[~^v]?\d{1,5}(?:\.\d{1,5}){1,3}$|^\d{1,7}\s?(?:[smhd]|ms|[kmg]b?)$/i;
 
-/** Shorter texts in JSON whose name says nothing are words. */
-const SHORTEST_PART = 12;
 /** A user name without a password is a token if it looks like one: `https://ghp_…@github.com`. */
 const TOKEN_AS_USER = /^(?=.*\d)[\w.~+%-]{16,}$/;
 
@@ -148,7 +146,7 @@ function partsOf(document: unknown, whole: boolean): string[] {
 
 function partOf(name: string, value: string, whole: boolean): string[] {
   if (isSecretName(name)) return secretsOf(name, value.trim());
-  const isSecret = whole && value.length >= SHORTEST_PART && !isOpenAddress("", value, []);
+  const isSecret = whole && value.length >= SHORTEST_SECRET_PART && !isOpenAddress("", value, []);
   return [...(isSecret ? [value] : []), ...credentialsIn(value)];
 }
 

@@ -10,27 +10,20 @@ import {
   type Plan,
   parseAddress,
   type ResourceState,
+  SHORTEST_SECRET_PART,
   split,
   UNKNOWN,
 } from "../model/index.ts";
-import { type StateStore, withMembers } from "../record/index.ts";
+import { KEY_VARIABLES, NEW_KEY_VARIABLES, OLD_KEY_VARIABLES, type StateStore, withMembers } from "../record/index.ts";
 import { type Environment, secretsInEnvironment } from "./environment-secrets.ts";
 import type { Redaction } from "./redaction.ts";
 
 /** Variables whose whole value is a secret, even an ordinary word. */
 const VARIABLES = [
-  "HOSTFORM_STATE_PASSPHRASE",
-  "HOSTFORM_STATE_KEY",
-  "HOSTFORM_STATE_NEW_PASSPHRASE",
-  "HOSTFORM_STATE_NEW_KEY",
-  "HOSTFORM_STATE_OLD_PASSPHRASE",
-  "HOSTFORM_STATE_OLD_KEY",
+  ...[KEY_VARIABLES, NEW_KEY_VARIABLES, OLD_KEY_VARIABLES].flatMap(({ passphrase, key }) => [passphrase, key]),
   "TF_HTTP_PASSWORD",
   "PGPASSWORD",
-] as const;
-
-/** Of a list or map that is secret as a whole, shorter texts are words (`cpanel`) that stand in other places too. */
-const SHORTEST_PART = 12;
+];
 
 /** Announces the secrets that the environment holds: those of hostform, and any that the names of variables or addresses show. */
 export function learnEnvironment(redaction: Redaction, env: Environment): void {
@@ -39,9 +32,9 @@ export function learnEnvironment(redaction: Redaction, env: Environment): void {
   redaction.hide(...secretsInEnvironment(env, existsSync));
 }
 
-/** Announces a value that was read from where a secret is kept, with and without the space around it. */
-export function learnValue(redaction: Redaction, value: string | undefined): void {
-  redaction.learn(value, value?.trim());
+/** Announces a value that was read from where a secret is kept, with and without the space around it and around its lines. */
+export function learnValue(redaction: Redaction, value = ""): void {
+  redaction.learn(value, value.trim(), ...value.split("\n").map((line) => line.trim()));
 }
 
 /** Announces an API token. Of `12|abc…` the part behind the bar is the secret one. */
@@ -128,7 +121,7 @@ function learnPart(redaction: Redaction, ...values: readonly (Json | undefined)[
   for (const value of values) {
     if (typeof value === "string") redaction.learn(value);
     else if (typeof value === "object" && value !== null) {
-      for (const part of textsIn(value)) if (part.length >= SHORTEST_PART) redaction.learn(part);
+      for (const part of textsIn(value)) if (part.length >= SHORTEST_SECRET_PART) redaction.learn(part);
     }
   }
 }

@@ -1,6 +1,6 @@
 import { lstat, realpath, stat } from "node:fs/promises";
-import path from "node:path";
 import { errnoOf, fail } from "../model/index.ts";
+import { isInside } from "../record/index.ts";
 
 /** What a file that a project brings along must be. */
 export interface Ownership {
@@ -45,12 +45,6 @@ export async function requireOwnFolder(at: string, shown: string, root: string):
   fail("trust.file", `${shown} leads to a folder outside the project, and is not read`, {
     fix: "Put the folder itself there.",
   });
-}
-
-/** Whether a path is a folder or lies in it. Both absolute, links followed. */
-export function isInside(folder: string, file: string): boolean {
-  const way = path.relative(folder, file);
-  return way !== ".." && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way);
 }
 
 async function found<T>(look: () => Promise<T>): Promise<T | undefined> {

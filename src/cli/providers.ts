@@ -60,9 +60,8 @@ export class Providers {
     for (const alias of new Set(aliases)) {
       if (this.#tokens.has(alias)) continue;
       const config = this.#config(alias);
-      const { env } = this.#invocation.io;
       // Before the token is even read.
-      requireAllowedOrigin(config.baseUrl ?? env.HOSTING_BASE_URL ?? "", env, {
+      requireAllowedOrigin(this.#addressOf(config) ?? "", this.#invocation.io.env, {
         of: `Provider ${alias}`,
         ...(config.range && { range: config.range }),
       });
@@ -130,10 +129,14 @@ export class Providers {
     );
   }
 
+  #addressOf({ baseUrl }: ProviderConfig): string | undefined {
+    return baseUrl ?? (this.#invocation.io.env.HOSTING_BASE_URL || undefined);
+  }
+
   /** Two aliases with the same address and token are one client: the request budget is the token's. */
   #client(config: ProviderConfig, token: string): HostingClient {
     const { options, io } = this.#invocation;
-    const baseUrl = config.baseUrl ?? (io.env.HOSTING_BASE_URL || undefined);
+    const baseUrl = this.#addressOf(config);
     if (baseUrl === undefined) {
       fail("provider.base_url", `No base URL for provider ${config.alias}`, {
         fix: "Set HOSTING_BASE_URL, or `base_url` under `providers`. To try without an account: `hostform sandbox`.",

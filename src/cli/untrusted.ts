@@ -14,9 +14,9 @@ import {
   located,
   type ProviderConfig,
 } from "../model/index.ts";
-import { filesOfState } from "../record/index.ts";
+import { filesOfState, isInside } from "../record/index.ts";
 import type { GuardedIo, Invocation } from "./io.ts";
-import { isInside, type Ownership, requireOwnFile } from "./own-file.ts";
+import { type Ownership, requireOwnFile } from "./own-file.ts";
 
 /**
  * What `--untrusted` means: the declaration may come from a stranger. It names no address, credential, command, backend or program,
@@ -119,7 +119,7 @@ export async function requireOwnBackend(invocation: Invocation, { type, range }:
 export async function withoutTrust(invocation: Invocation, read: Declaration): Promise<Declaration> {
   if (invocation.options.untrusted !== true) return read;
   const { declaration, unused } = withNamedState(invocation, read);
-  const { backend, diagnostics } = declaration;
+  const { backend } = declaration;
   const readable = declaration.desired ?? declaration.partial;
   const found = [
     ...(typeof backend === "object"
@@ -127,12 +127,11 @@ export async function withoutTrust(invocation: Invocation, read: Declaration): P
       : []),
     ...(readable === undefined ? [] : await refusalsIn(invocation, readable)),
   ];
-  if (found.length === 0) return { ...declaration, diagnostics: [...diagnostics, ...unused] };
   return {
     ...declaration,
-    desired: undefined,
+    ...(found.length > 0 && { desired: undefined }),
     backend: typeof backend === "object" ? "unclear" : backend,
-    diagnostics: [...diagnostics, ...found, ...unused],
+    diagnostics: [...declaration.diagnostics, ...found, ...unused],
   };
 }
 

@@ -32,6 +32,9 @@ export function outputPath(output: FileOutput): string {
   return "file" in output ? output.file : output.env_file.path;
 }
 
+/** Of a list or map that is secret as a whole, shorter texts are words (`cpanel`) that stand in other places too. */
+export const SHORTEST_SECRET_PART = 12;
+
 /** The attribute of a resource that a secret is. */
 export interface SecretName {
   readonly address: string;

@@ -28,6 +28,7 @@ export type { Move } from "./revise.ts";
 export { moveResources, selectResources, withOutputs, withoutResources, withResource } from "./revise.ts";
 export type { Seal } from "./sealing.ts";
 export { type CommandEnd, type CommandRunner, endOfErrors, SECRET_COMMAND_MS } from "./secret-command.ts";
+export { isInside } from "./secret-destination.ts";
 export { appFolder, SecretFiles, type SecretOutputParts } from "./secret-output.ts";
 export { type OpenState, withMembers } from "./session.ts";
 export { type Standing, standingAt } from "./standing.ts";

@@ -25,7 +25,8 @@ export async function destinationOf(
   return { real: target, inside: root !== undefined, linked, shown };
 }
 
-function isInside(folder: string, file: string): boolean {
+/** Whether a path is a folder or lies in it. Both absolute, links followed. */
+export function isInside(folder: string, file: string): boolean {
   const way = path.relative(folder, file);
   return way !== ".." && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way);
 }

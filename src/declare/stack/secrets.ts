@@ -1,4 +1,4 @@
-import { isNested, type Schema } from "../../model/index.ts";
+import { isNested, type Schema, SHORTEST_SECRET_PART } from "../../model/index.ts";
 import type { Mistakes } from "../mistakes.ts";
 import { namesSecret } from "../providers.ts";
 import { type Entry, strings } from "../tree.ts";
@@ -6,9 +6,6 @@ import { argumentsOf, type Block } from "./blocks.ts";
 import type { Module } from "./module.ts";
 import type { Catalogue } from "./options.ts";
 import { StackSource } from "./source.ts";
-
-/** Of a map that is secret as a whole, shorter texts are words (`cpanel`) that stand in other places too. */
-const SHORTEST_PART = 12;
 
 /**
  * Finds the secrets that are written out in a stack, before anything else is said of it: no message shows them. Each is
@@ -51,7 +48,7 @@ export function literalSecrets(
         if (learn(entry)) warn(entry, FIX);
         continue;
       }
-      learn(entry, SHORTEST_PART);
+      learn(entry, SHORTEST_SECRET_PART);
       const parts = entry.value.form === "map" && !isNested(attribute.type) ? [...entry.value.entries.values()] : [];
       for (const part of parts) if (namesSecret(part.key) && learn(part)) warn(part, FIX);
     }

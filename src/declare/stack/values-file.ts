@@ -14,14 +14,8 @@ export interface ValuesFile {
 /** Reads a `*.tfvars.json` as Terraform does: its texts are literals. No message shows a line of it, which may hold a secret. */
 export function readValuesFile(file: SourceFile): ValuesFile {
   const mistakes = new Mistakes();
-  const tree = readJson(new Source(file), mistakes);
+  const tree = readJson(new Source({ ...file, quotable: false }), mistakes);
   const values = tree && toJson(tree);
-  const diagnostics = tree === undefined ? [] : mistakes.list().map(withoutLine);
+  const diagnostics = tree === undefined ? [] : mistakes.list();
   return { values: isObject(values) ? (values as JsonObject) : undefined, diagnostics };
-}
-
-function withoutLine(diagnostic: Diagnostic): Diagnostic {
-  if (diagnostic.range === undefined) return diagnostic;
-  const { text: _, ...range } = diagnostic.range;
-  return { ...diagnostic, range };
 }

@@ -290,13 +290,13 @@ function instants(draw: Draw, add: Add): void {
   }
 }
 
-/** 26: how long keys are remembered, and lists lag. */
 /** 5: what a repeated order is answered with. */
 function repetitions(draw: Draw, add: Add): void {
   if (draw.once(0.3)) add(profile("replay"), "ok");
   if (draw.once(0.5)) add(profile("refused_key"), "kept");
 }
 
+/** 26: how long keys are remembered, and lists lag. */
 function memory(draw: Draw, add: Add): void {
   if (draw.once(0.7)) add(["idempotencyRetentionSeconds"], draw.oneOf([5, 30, 60, 120, 600, 3600]));
   if (draw.once(0.3)) add(list("lagSeconds"), draw.oneOf([2, 4, 8, 15, 30]));
