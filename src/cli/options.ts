@@ -1,8 +1,8 @@
 import path from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { untrustedByEnvironment } from "../model/index.ts";
 import { type CommonOptions, type GuardedIo, type Invocation, looksOf } from "./io.ts";
 import { addStackOptions, stackSource } from "./stack/options.ts";
-import { untrustedByEnvironment } from "./untrusted.ts";
 
 const collect = (value: string, earlier: readonly string[] = []): readonly string[] => [...earlier, given(value)];
 

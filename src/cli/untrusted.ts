@@ -1,6 +1,7 @@
 import { realpath } from "node:fs/promises";
 import path from "node:path";
 import type { Declaration } from "../declare/index.ts";
+import { phaseOfWord } from "../kinds/service/words.ts";
 import {
   type Backend,
   type Desired,
@@ -29,11 +30,6 @@ const COMMANDS = ["validate", "plan", "version", "completion", "sandbox"];
 
 const FIX =
   "Remove it from the declaration; what is needed comes from outside, from the environment or the command line. If you trust its author, leave out `--untrusted` (HOSTFORM_UNTRUSTED).";
-
-/** Whether HOSTFORM_UNTRUSTED says so: anything but nothing, `0` and `false`. */
-export function untrustedByEnvironment({ HOSTFORM_UNTRUSTED: text = "" }: GuardedIo["env"]): boolean {
-  return !["", "0", "false"].includes(text.trim().toLowerCase());
-}
 
 /**
  * Refuses a command line that an untrusted project may not be worked on with, before anything of the project is read.
@@ -160,21 +156,19 @@ function withNamedState({ options }: Invocation, read: Declaration) {
 async function refusalsIn(invocation: Invocation, { providers, resources }: Desired): Promise<Diagnostic[]> {
   const outputs = await Promise.all(resources.map((resource) => outputRefusals(invocation, resource)));
   return [
-    ...[...providers.values()].flatMap((provider) => providerRefusals(provider, invocation.stack !== undefined)),
+    ...[...providers.values()].flatMap((provider) => providerRefusals(provider, invocation)),
     ...resources.flatMap(sourceRefusals),
     ...outputs.flat(),
   ];
 }
 
-/** Settings of a provider that say how the account is read, and nothing of where it is or who asks. */
+/** Settings of a provider that change what is planned, which the plan shows, and nothing of where the account is or who asks. */
 const HARMLESS: readonly string[] = [
   "alias",
   "range",
   "requestsPerMinute",
-  "statusWords",
   "keyLifetimeMs",
   "listLagMs",
-  "moneyScale",
 ] satisfies (keyof ProviderConfig)[];
 
 const SETTINGS: Readonly<Record<string, string>> = {
@@ -183,13 +177,39 @@ const SETTINGS: Readonly<Record<string, string>> = {
   tokenFile: "a credential (token_file)",
 };
 
-function providerRefusals({ alias, range, ...settings }: ProviderConfig, isStack: boolean): Diagnostic[] {
+const SCALE =
+  "Remove it, and set HOSTING_MONEY_SCALE beside HOSTING_BASE_URL: the plan shows amounts by that. The same number in both is accepted.";
+const WORDS =
+  "Keep the words that hostform does not know. If this host means something else by the others, leave out `--untrusted` (HOSTFORM_UNTRUSTED).";
+
+/** Decision 0031 has a reason for each setting. */
+function providerRefusals(
+  { alias, range, moneyScale, statusWords = {}, ...settings }: ProviderConfig,
+  { io, stack }: Invocation,
+): Diagnostic[] {
   const given = Object.entries(settings).filter(([name, value]) => {
     // What a stack's provider has by default, too.
-    if (isStack && name === "tokenEnv" && value === "HOSTING_TOKEN") return false;
+    if (stack !== undefined && name === "tokenEnv" && value === "HOSTING_TOKEN") return false;
     return value !== undefined && !HARMLESS.includes(name);
   });
-  return given.map(([name]) => refusal(`names ${SETTINGS[name] ?? name} for the provider ${alias}`, { range }));
+  const refused = given.map(([name]) =>
+    refusal(`names ${SETTINGS[name] ?? name} for the provider ${alias}`, { range }),
+  );
+  if (moneyScale !== undefined && String(moneyScale) !== io.env.HOSTING_MONEY_SCALE)
+    refused.push(refusal(`says how amounts are written (money_scale) for the provider ${alias}`, { range }, SCALE));
+  const others = Object.entries(statusWords).filter(([word, phase]) => {
+    const usual = phaseOfWord(word, { statusWords: {} });
+    return usual !== "unknown" && usual !== phase;
+  });
+  for (const [word] of others)
+    refused.push(
+      refusal(
+        `gives a known status another meaning (status_words: ${word}) for the provider ${alias}`,
+        { range },
+        WORDS,
+      ),
+    );
+  return refused;
 }
 
 function sourceRefusals({ address, sources, locate }: DesiredResource): Diagnostic[] {

@@ -23,4 +23,5 @@ export * from "./schema.ts";
 export * from "./secret.ts";
 export * from "./state.ts";
 export * from "./suggest.ts";
+export * from "./untrusted.ts";
 export * from "./value.ts";

@@ -5,6 +5,7 @@ import { didYouMean, type Mistakes } from "../mistakes.ts";
 import { type Entry, toJson, valueSpan } from "../tree.ts";
 import { argumentsOf, type Block, textsOf } from "./blocks.ts";
 import { type Compiled, compile } from "./compile.ts";
+import { KEYS, type Keys } from "./keys.ts";
 import { type DraftLifecycle, readLifecycle } from "./lifecycle.ts";
 import { PROVIDER } from "./module.ts";
 
@@ -40,13 +41,8 @@ export interface Repetition {
   readonly compiled: Compiled | undefined;
 }
 
-const META = ["count", "for_each", "depends_on", "provider", "lifecycle"] as const;
-
 /** Attributes that steer Terraform's provider and concern no object. */
 const FRONT = ["timeouts", "replace_on_change"] as const;
-
-/** Blocks that Terraform has in a resource and that have no meaning here. */
-const REFUSED = ["connection", "provisioner", "dynamic"] as const;
 
 /** Reads a block of a resource (with its kind) or of a data source. What is wrong in it is reported; the rest is kept. */
 export function readDraft(
@@ -57,15 +53,17 @@ export function readDraft(
   mistakes: Mistakes,
 ): Draft {
   const { body } = block;
+  const keys: Keys = kind === undefined ? KEYS.data : KEYS.resource;
   const attributes = new Map<string, DraftAttribute>();
   let replaceOnChange: DraftAttribute | undefined;
   for (const entry of argumentsOf(body)) {
     const { key } = entry;
-    if ((META as readonly string[]).includes(key)) continue;
-    if ((REFUSED as readonly string[]).includes(key)) {
+    if (keys.known.includes(key)) continue;
+    const fix = Object.hasOwn(keys.refused, key) ? keys.refused[key] : undefined;
+    if (fix !== undefined) {
       mistakes.add(entry.keySpan, "config.unsupported", `\`${key}\` is not supported in a stack`, {
         address: base,
-        fix: "Remove it, or apply the stack with Terraform.",
+        fix,
       });
       continue;
     }
@@ -150,7 +148,7 @@ function reportUnknown(
   const { attributes } = schema;
   const declarable = Object.keys(attributes).filter((name) => attributes[name]?.required || attributes[name]?.optional);
   const own = declarable.filter((name) => !(FRONT as readonly string[]).includes(name));
-  const near = mistakes.nearest(entry.key, [...declarable, ...META]);
+  const near = mistakes.nearest(entry.key, [...declarable, ...KEYS.resource.known]);
   const noun = kind?.noun ?? "data source";
   const summary = `A ${noun} has no attribute "${entry.key.slice(0, 100)}".${didYouMean(near)}`;
   mistakes.add(entry.keySpan, "config.unknown_key", summary, {

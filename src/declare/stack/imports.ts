@@ -14,7 +14,7 @@ import { type Block, textOf } from "./blocks.ts";
 import { type Compiled, compile, reportExpression } from "./compile.ts";
 import { readProviderName } from "./draft.ts";
 import { addressOf, hasKey } from "./expansion.ts";
-import { checkKeys } from "./moves.ts";
+import { checkKeys, KEYS } from "./keys.ts";
 import { checkNames, type Declared } from "./references.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -29,7 +29,7 @@ export function readImports(blocks: readonly Block[], context: Context): Readonl
   const ids = new Map<string, string>();
   const { mistakes } = context.declared;
   for (const block of blocks) {
-    checkKeys(block, "import", ["id", "to", "for_each", "provider"], mistakes);
+    checkKeys(block, KEYS.import, (key) => `\`import\` has no ${key} here`, mistakes);
     const id = block.body.entries.get("id");
     const to = block.body.entries.get("to");
     const target = textOf(to, mistakes);

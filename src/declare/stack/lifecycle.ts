@@ -1,17 +1,8 @@
 import type { Lifecycle, Schema } from "../../model/index.ts";
 import { didYouMean, type Mistakes } from "../mistakes.ts";
 import { type Entry, valueSpan } from "../tree.ts";
-import { argumentsOf, flagOf, onlyBlock, textsOf } from "./blocks.ts";
-
-/** What is read of `lifecycle`. */
-const KNOWN = ["prevent_destroy", "ignore_changes", "create_before_destroy"] as const;
-
-/** What Terraform has there beside, and why it cannot be here. */
-const REFUSED: Readonly<Record<string, string>> = {
-  precondition: "Check it with the `validation` of a variable, or in the program that synthesizes.",
-  postcondition: "Check it in the program that synthesizes, or apply the stack with Terraform.",
-  replace_triggered_by: "To order a service anew there is `hostform plan --reorder ADDRESS`.",
-};
+import { flagOf, onlyBlock, textsOf } from "./blocks.ts";
+import { checkKeys, KEYS } from "./keys.ts";
 
 /** `lifecycle` of a block. That nothing of it may be destroyed holds for the block, also without any instance. */
 export interface DraftLifecycle extends Lifecycle {
@@ -28,17 +19,8 @@ export function readLifecycle(
 ): DraftLifecycle | undefined {
   const block = onlyBlock(entry, mistakes);
   if (block === undefined) return undefined;
-  for (const { key, keySpan } of argumentsOf(block.body)) {
-    const known: readonly string[] = isResource ? KNOWN : [];
-    if (known.includes(key)) continue;
-    const fix = Object.hasOwn(REFUSED, key) ? REFUSED[key] : undefined;
-    if (fix !== undefined) {
-      mistakes.add(keySpan, "config.unsupported", `\`${key}\` is not supported in a stack`, { address, fix });
-    } else {
-      const summary = `\`lifecycle\` has no "${key.slice(0, 100)}" here.${didYouMean(mistakes.nearest(key, known))}`;
-      mistakes.add(keySpan, "config.unknown_key", summary, { address });
-    }
-  }
+  const keys = isResource ? KEYS["resource.lifecycle"] : KEYS["data.lifecycle"];
+  checkKeys(block, keys, (key) => `\`lifecycle\` has no ${key} here`, mistakes, { address });
   const { entries } = block.body;
   const preventDestroy = flagOf(entries.get("prevent_destroy"), mistakes);
   const createBeforeDestroy = flagOf(entries.get("create_before_destroy"), mistakes);

@@ -3,6 +3,7 @@ import { reportTwice } from "../duplicates.ts";
 import { didYouMean, type Mistakes } from "../mistakes.ts";
 import type { Entry, Tree } from "../tree.ts";
 import { argumentsOf, type Block, blocksOf } from "./blocks.ts";
+import { KEYS, type Keys } from "./keys.ts";
 import type { Catalogue } from "./options.ts";
 
 /** The blocks of all files of a stack, by what they are. Resources and data sources by their address without a key. */
@@ -20,7 +21,7 @@ export interface Module {
 }
 
 /** The blocks of Terraform's language that are read, with their labels. */
-export const BLOCK_TYPES = {
+const BLOCK_TYPES = {
   terraform: [],
   provider: ["NAME"],
   variable: ["NAME"],
@@ -31,18 +32,9 @@ export const BLOCK_TYPES = {
   import: [],
   moved: [],
   removed: [],
-} as const satisfies Record<string, readonly string[]>;
+} as const satisfies Record<Type, readonly string[]>;
 
-type Type = keyof typeof BLOCK_TYPES;
-
-/** Blocks of Terraform's that have no meaning here, and what to do. */
-const REFUSED: Readonly<Record<string, string>> = {
-  module: "Write its resources into the stack itself, or apply the stack with Terraform.",
-  check: "Remove it, or apply the stack with Terraform.",
-  ephemeral: "`hostform sso` gives a panel's address; or apply the stack with Terraform.",
-  action: "Remove it, or apply the stack with Terraform.",
-  list: "Remove it.",
-};
+type Type = (typeof KEYS.stack.known)[number];
 
 /** The provider whose resources these are, by its name in a stack. */
 export const PROVIDER = "hosting";
@@ -92,12 +84,12 @@ function rootEntries(tree: Tree, mistakes: Mistakes): Entry[] {
 const isType = (key: string): key is Type => Object.hasOwn(BLOCK_TYPES, key);
 
 function reportType({ key, keySpan }: Entry, mistakes: Mistakes): void {
-  const fix = Object.hasOwn(REFUSED, key) ? REFUSED[key] : undefined;
+  const { known, refused }: Keys = KEYS.stack;
+  const fix = Object.hasOwn(refused, key) ? refused[key] : undefined;
   if (fix !== undefined) {
     mistakes.add(keySpan, "config.unsupported", `\`${key}\` blocks are not supported in a stack`, { fix });
     return;
   }
-  const known = Object.keys(BLOCK_TYPES);
   const near = mistakes.nearest(key, known);
   mistakes.add(keySpan, "config.unknown_key", `A stack has no "${key.slice(0, 100)}".${didYouMean(near)}`, {
     detail: `It can have ${known.join(", ")}.`,

@@ -1,14 +1,15 @@
 import type { Kinds } from "../../kinds/kind.ts";
 import { type Moved, parseAddress, type Removed } from "../../model/index.ts";
-import { didYouMean, type Mistakes } from "../mistakes.ts";
+import type { Mistakes } from "../mistakes.ts";
 import { rangeOf } from "../source.ts";
 import { type Entry, valueSpan } from "../tree.ts";
-import { argumentsOf, type Block, flagOf, onlyBlock, textOf } from "./blocks.ts";
+import { type Block, flagOf, onlyBlock, textOf } from "./blocks.ts";
+import { checkKeys, KEYS } from "./keys.ts";
 
 /** Reads the `moved` blocks. Whether a move fits what is declared and recorded, the plan sees. */
 export function readMoved(blocks: readonly Block[], kinds: Kinds, mistakes: Mistakes): Moved[] {
   return blocks.flatMap((block) => {
-    checkKeys(block, "moved", ["from", "to"], mistakes);
+    checkKeys(block, KEYS.moved, (key) => `\`moved\` has no ${key} here`, mistakes);
     const from = addressIn(block, "moved", "from", kinds, mistakes);
     const to = addressIn(block, "moved", "to", kinds, mistakes);
     return from === undefined || to === undefined ? [] : [{ from, to, range: rangeOf(block.body.span) }];
@@ -18,9 +19,10 @@ export function readMoved(blocks: readonly Block[], kinds: Kinds, mistakes: Mist
 /** Reads the `removed` blocks: without `lifecycle` what is removed is destroyed, as far as the API can. */
 export function readRemoved(blocks: readonly Block[], kinds: Kinds, mistakes: Mistakes): Removed[] {
   return blocks.flatMap((block) => {
-    checkKeys(block, "removed", ["from", "lifecycle"], mistakes);
+    checkKeys(block, KEYS.removed, (key) => `\`removed\` has no ${key} here`, mistakes);
     const lifecycle = onlyBlock(block.body.entries.get("lifecycle"), mistakes);
-    if (lifecycle !== undefined) checkKeys(lifecycle, "lifecycle", ["destroy"], mistakes);
+    if (lifecycle !== undefined)
+      checkKeys(lifecycle, KEYS["removed.lifecycle"], (key) => `\`lifecycle\` has no ${key} here`, mistakes);
     const destroy = flagOf(lifecycle?.body.entries.get("destroy"), mistakes) ?? true;
     const from = addressIn(block, "removed", "from", kinds, mistakes);
     if (from === undefined) return [];
@@ -32,21 +34,6 @@ export function readRemoved(blocks: readonly Block[], kinds: Kinds, mistakes: Mi
     }
     return [{ from, destroy, range: rangeOf(block.body.span) }];
   });
-}
-
-/** Says which keys of a block are not known. */
-export function checkKeys({ body }: Block, type: string, known: readonly string[], mistakes: Mistakes): void {
-  for (const { key, keySpan } of argumentsOf(body)) {
-    if (known.includes(key)) continue;
-    if (key === "provisioner" || key === "connection" || key === "identity") {
-      const summary = `\`${key}\` is not supported in a stack`;
-      mistakes.add(keySpan, "config.unsupported", summary, { fix: "Remove it, or apply the stack with Terraform." });
-    } else {
-      const near = mistakes.nearest(key, known);
-      const summary = `\`${type}\` has no "${key.slice(0, 100)}" here.${didYouMean(near)}`;
-      mistakes.add(keySpan, "config.unknown_key", summary);
-    }
-  }
 }
 
 function addressIn(block: Block, type: string, key: string, kinds: Kinds, mistakes: Mistakes): string | undefined {

@@ -1,17 +1,15 @@
 import { evaluate, isSecret, type Names, toValue, typeJson } from "../../expression/index.ts";
 import { type DesiredOutput, ExpressionError, isName, type OutputValue } from "../../model/index.ts";
-import { didYouMean } from "../mistakes.ts";
 import { rangeOf } from "../source.ts";
 import { valueSpan } from "../tree.ts";
-import { argumentsOf, type Block, flagOf, textOf, textsOf } from "./blocks.ts";
+import { type Block, flagOf, textOf, textsOf } from "./blocks.ts";
 import { type Compiled, compile, reportExpression } from "./compile.ts";
 import { isEphemeral } from "./expand.ts";
 import { referenceTo } from "./instance.ts";
+import { checkKeys, KEYS } from "./keys.ts";
 import { checkDependsOn, checkNames, type Declared } from "./references.ts";
 import { rootsOf } from "./roots.ts";
 import type { Surroundings } from "./surroundings.ts";
-
-export const OUTPUT_ARGUMENTS: readonly string[] = ["value", "description", "sensitive", "depends_on", "ephemeral"];
 
 /** Reads the `output` blocks. What is wrong with a value that is known already is told now. */
 export function readOutputs(
@@ -34,15 +32,7 @@ function readOutput(
     mistakes.add(keySpan, "config.structure", `"${name.slice(0, 100)}" cannot be the name of an output`, { fix });
     return undefined;
   }
-  for (const { key, keySpan: at } of argumentsOf(body)) {
-    if (key === "precondition") {
-      const fix = "Check it with the `validation` of a variable, or in the program that synthesizes.";
-      mistakes.add(at, "config.unsupported", "`precondition` is not supported in a stack", { fix });
-    } else if (!OUTPUT_ARGUMENTS.includes(key)) {
-      const near = mistakes.nearest(key, OUTPUT_ARGUMENTS);
-      mistakes.add(at, "config.unknown_key", `An output has no "${key.slice(0, 100)}".${didYouMean(near)}`);
-    }
-  }
+  checkKeys({ body }, KEYS.output, (key) => `An output has no ${key}`, mistakes);
   const ephemeral = body.entries.get("ephemeral");
   if (flagOf(ephemeral, mistakes) === true) {
     const summary = "An ephemeral output means nothing in a stack";

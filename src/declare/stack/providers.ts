@@ -16,6 +16,7 @@ import { type Entry, locate, type MapTree, valueSpan } from "../tree.ts";
 import { attributeValue } from "./attribute-value.ts";
 import { argumentsOf, type Block, textOf } from "./blocks.ts";
 import { compile, reportExpression } from "./compile.ts";
+import { KEYS } from "./keys.ts";
 import { PROVIDER } from "./module.ts";
 import { checkNames } from "./references.ts";
 import { rootsOf } from "./roots.ts";
@@ -105,7 +106,7 @@ function settingsOf({ body }: Block, around: Around): Map<string, Setting> {
   const settings = new Map<string, Setting>();
   for (const entry of argumentsOf(body)) {
     const { key, keySpan } = entry;
-    if (key === "alias" || key === "version") continue;
+    if (KEYS.provider.known.includes(key)) continue;
     if (!Object.hasOwn(schema.attributes, key)) {
       const known = Object.keys(schema.attributes);
       const near = mistakes.nearest(key, known);

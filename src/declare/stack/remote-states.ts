@@ -1,9 +1,10 @@
 import { isObject, type Json, type JsonObject, type SourceRange } from "../../model/index.ts";
-import { didYouMean, Mistakes } from "../mistakes.ts";
+import { Mistakes } from "../mistakes.ts";
 import { rangeOf, type SourceFile } from "../source.ts";
 import { toJson } from "../tree.ts";
-import { argumentsOf, type Block, blocksOf } from "./blocks.ts";
+import { type Block, blocksOf } from "./blocks.ts";
 import { readJson } from "./json.ts";
+import { checkKeys, KEYS } from "./keys.ts";
 import { type Module, REMOTE_STATE } from "./module.ts";
 import { StackSource } from "./source.ts";
 
@@ -20,15 +21,6 @@ export interface RemoteState {
   readonly defaults?: JsonObject;
   readonly range?: SourceRange | undefined;
 }
-
-export const REMOTE_STATE_ARGUMENTS: readonly string[] = [
-  "backend",
-  "config",
-  "workspace",
-  "defaults",
-  "depends_on",
-  "provider",
-];
 
 /** The remote states that a stack names, for whoever can read them. Mistakes are passed over: {@link parseStack} tells them. */
 export function remoteStatesOf(files: readonly SourceFile[]): RemoteState[] {
@@ -61,14 +53,7 @@ function remoteState({ labels: [type, name], keySpan, body }: Block): RemoteStat
 export function checkRemoteStates({ data }: Module, mistakes: Mistakes): void {
   for (const [address, { labels, body }] of data) {
     if (labels[0]?.text !== REMOTE_STATE) continue;
-    for (const { key, keySpan } of argumentsOf(body)) {
-      if (REMOTE_STATE_ARGUMENTS.includes(key)) continue;
-      const near = mistakes.nearest(key, REMOTE_STATE_ARGUMENTS);
-      const unsupported = ["count", "for_each", "lifecycle"].includes(key);
-      const summary = unsupported
-        ? `\`${key}\` of ${address} is not supported`
-        : `A remote state has no "${key.slice(0, 100)}".${didYouMean(near)}`;
-      mistakes.add(keySpan, unsupported ? "config.unsupported" : "config.unknown_key", summary);
-    }
+    const missing = (key: string) => `A remote state has no ${key}`;
+    checkKeys({ body }, KEYS["data.terraform_remote_state"], missing, mistakes, { address });
   }
 }

@@ -5,13 +5,8 @@ import { didYouMean, type Mistakes } from "../mistakes.ts";
 import { rangeOf } from "../source.ts";
 import { type Entry, strings, toJson, valueSpan } from "../tree.ts";
 import { argumentsOf, type Block, onlyBlock, textOf } from "./blocks.ts";
+import { BACKENDS, KEYS } from "./keys.ts";
 import { PROVIDER } from "./module.ts";
-
-/** What may stand in `terraform` and says nothing to hostform. */
-const WITHOUT_MEANING = ["required_version", "provider_meta"];
-const KNOWN = ["backend", "required_providers", ...WITHOUT_MEANING];
-
-const WITH_TERRAFORM = "Apply this stack with Terraform, or remove the block.";
 
 /** As Terraform calls the state of a folder without a backend. */
 const DEFAULT_STATE = "terraform.tfstate";
@@ -22,6 +17,7 @@ const DEFAULT_STATE = "terraform.tfstate";
  * @returns the backend; "unclear" after a mistake in it.
  */
 export function readSettings(blocks: readonly Block[], mistakes: Mistakes): Backend | "unclear" {
+  const { known, refused } = KEYS.terraform;
   const entries = blocks.flatMap(({ body }) => argumentsOf(body));
   const backends: Entry[] = [];
   let clear = true;
@@ -33,14 +29,14 @@ export function readSettings(blocks: readonly Block[], mistakes: Mistakes): Back
     else if (key === "cloud") {
       clear = false;
       mistakes.add(keySpan, "config.unsupported", "hostform cannot keep its state in HCP Terraform (`cloud`)", {
-        fix: BACKENDS,
+        fix: refused.cloud,
       });
     } else if (key === "experiments") {
       mistakes.add(keySpan, "config.unsupported", "`experiments` are not supported in a stack", {
-        fix: WITH_TERRAFORM,
+        fix: refused.experiments,
       });
-    } else if (!WITHOUT_MEANING.includes(key)) {
-      const near = mistakes.nearest(key, KNOWN);
+    } else if (!known.includes(key)) {
+      const near = mistakes.nearest(key, known);
       mistakes.add(keySpan, "config.unknown_key", `\`terraform\` has no "${key.slice(0, 100)}".${didYouMean(near)}`);
     }
   }
@@ -57,9 +53,6 @@ export function readSettings(blocks: readonly Block[], mistakes: Mistakes): Back
       : readBackend(backend, mistakes);
   return clear && backends.length < 2 && read !== undefined ? read : "unclear";
 }
-
-const BACKENDS =
-  "Use the backend `local`, `http` or `pg`, which both know; or apply this stack with Terraform alone. To bring the state there: `terraform init -migrate-state`.";
 
 /** @returns undefined after a mistake. */
 function readBackend(section: Entry, mistakes: Mistakes): Backend | undefined {

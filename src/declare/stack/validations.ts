@@ -3,7 +3,7 @@ import { ExpressionError, hasUnknown } from "../../model/index.ts";
 import { type Entry, valueSpan } from "../tree.ts";
 import { type Block, blocksOf } from "./blocks.ts";
 import { compile, reportExpression } from "./compile.ts";
-import { checkKeys } from "./moves.ts";
+import { checkKeys, KEYS } from "./keys.ts";
 import { checkNames, type Declared } from "./references.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Variable } from "./variables.ts";
@@ -20,7 +20,7 @@ export function validateVariables(surroundings: Surroundings, declared: Declared
 
 function validate(variable: Variable, block: Block, surroundings: Surroundings, declared: Declared): void {
   const { mistakes } = declared;
-  checkKeys(block, "validation", ["condition", "error_message"], mistakes);
+  checkKeys(block, KEYS["variable.validation"], (key) => `\`validation\` has no ${key} here`, mistakes);
   const condition = block.body.entries.get("condition");
   const message = block.body.entries.get("error_message");
   if (condition === undefined || message === undefined) {

@@ -12,7 +12,8 @@ import {
 import { ExpressionError, isName, UNKNOWN } from "../../model/index.ts";
 import { didYouMean, type Mistakes } from "../mistakes.ts";
 import { type Entry, toJson, valueSpan } from "../tree.ts";
-import { argumentsOf, type Block, flagOf, textOf } from "./blocks.ts";
+import { type Block, flagOf, textOf } from "./blocks.ts";
+import { checkKeys, KEYS } from "./keys.ts";
 import type { GivenVariable } from "./options.ts";
 
 /** A declared variable with its value. */
@@ -26,16 +27,6 @@ export interface Variable {
   /** Who gave the value; undefined: its default. */
   readonly from: string | undefined;
 }
-
-export const VARIABLE_ARGUMENTS = [
-  "type",
-  "default",
-  "description",
-  "sensitive",
-  "nullable",
-  "ephemeral",
-  "validation",
-] as const;
 
 /** The value where a mistake, which is reported, leaves none. */
 export const MISSING: Typed = { type: "any", content: UNKNOWN };
@@ -73,12 +64,8 @@ function readVariable(name: string, block: Block, given: GivenVariable | undefin
     const fix = "Use letters, digits, `_` and `-`, beginning with a letter.";
     mistakes.add(keySpan, "config.structure", `"${name.slice(0, 100)}" cannot be the name of a variable`, { fix });
   }
-  for (const { key, keySpan: at } of argumentsOf(body)) {
-    if ((VARIABLE_ARGUMENTS as readonly string[]).includes(key)) continue;
-    const near = mistakes.nearest(key, VARIABLE_ARGUMENTS);
-    mistakes.add(at, "config.unknown_key", `A variable has no "${key.slice(0, 100)}".${didYouMean(near)}`);
-  }
-  const entry = (key: (typeof VARIABLE_ARGUMENTS)[number]) => body.entries.get(key);
+  checkKeys(block, KEYS.variable, (key) => `A variable has no ${key}`, mistakes);
+  const entry = (key: (typeof KEYS.variable.known)[number]) => body.entries.get(key);
   const type = typeOf(entry("type"), mistakes);
   const sensitive = flagOf(entry("sensitive"), mistakes) ?? false;
   const ephemeral = flagOf(entry("ephemeral"), mistakes) ?? false;

@@ -10,9 +10,11 @@ import {
   type Clock,
   childEnvironment,
   type Diagnostic,
+  fail,
   HostformError,
   hasUnknown,
   systemClock,
+  untrustedByEnvironment,
   type ValueObject,
 } from "../../model/index.ts";
 import { appFolder, systemSecretFiles } from "../../record/secret-output.ts";
@@ -64,11 +66,24 @@ function withoutOurs(env: Surroundings["env"], { token_env: named }: ValueObject
 }
 
 /**
+ * Terraform runs what a configuration names (other providers, `external`, provisioners) before and beside this provider: a
+ * promise that it cannot keep is refused, not passed over. @throws HostformError `trust.untrusted`.
+ */
+function refuseUntrusted(env: Surroundings["env"]): void {
+  if (!untrustedByEnvironment(env)) return;
+  fail("trust.untrusted", "HOSTFORM_UNTRUSTED is set, and Terraform runs programs that a configuration names", {
+    detail: "The provider cannot keep an untrusted configuration from doing harm. Nothing was sent.",
+    fix: "Plan an untrusted stack with `hostform plan --untrusted --stack DIR`. If you trust the configuration, unset HOSTFORM_UNTRUSTED.",
+  });
+}
+
+/**
  * Opens an account by the provider's configuration. Sends nothing. While a part of the configuration is unknown (when a
  * plan is made) the session is opened all the same; what needs that part then throws `terraform.not_known`.
- * @throws HostformError at the setting that is missing or wrong; a token is in no message.
+ * @throws HostformError at the setting that is missing or wrong; a token is in no message. `trust.untrusted` where HOSTFORM_UNTRUSTED is set.
  */
 export async function openSession(config: ValueObject, surroundings: Surroundings): Promise<Session> {
+  refuseUntrusted(surroundings.env);
   const wrong = validateProviderConfig(config);
   if (wrong.length > 0) throw new HostformError(wrong);
   const { stop, env, clock = systemClock, folder = process.cwd(), onWarning } = surroundings;

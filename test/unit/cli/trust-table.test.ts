@@ -1,16 +1,14 @@
 /**
- * Every key of every format of a declaration, and what an untrusted one may do with it. The keys are taken from the schemas: one
- * that has no answer here fails. Each is then given what an attacker would write there, end to end.
+ * Every key of every format of a declaration, and what an untrusted one may do with it. The keys are taken from the schemas, and
+ * from the table that the reader of stacks goes by: one that has no answer here fails. Each is then given what an attacker would
+ * write there, end to end.
  */
 import fs, { readFileSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import path from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { backendSettings } from "../../../src/declare/index.ts";
-import { BLOCK_TYPES } from "../../../src/declare/stack/module.ts";
-import { OUTPUT_ARGUMENTS } from "../../../src/declare/stack/outputs.ts";
-import { REMOTE_STATE_ARGUMENTS } from "../../../src/declare/stack/remote-states.ts";
-import { VARIABLE_ARGUMENTS } from "../../../src/declare/stack/variables.ts";
+import { KEYS, type Keys } from "../../../src/declare/stack/keys.ts";
 import { kinds } from "../../../src/kinds/index.ts";
 import { type Attributes, isNested, isObject } from "../../../src/model/index.ts";
 import { dataSources } from "../../../src/terraform/data/index.ts";
@@ -21,12 +19,12 @@ import { folder, runIn } from "./harness.ts";
 
 /**
  * `harmless`: whatever stands there, a plan asks the operator's host alone and shows what is written. `refused`: it would name an
- * address, a credential, a command or a backend. `inside`: a path of the project, and no other.
+ * address, a credential, a command or a backend. `inside`: a path of the project, and no other. `unsupported`: no stack may have it.
  */
-type Answer = "harmless" | "refused" | "inside";
+type Answer = "harmless" | "refused" | "inside" | "unsupported";
 
 /** `prefix: names` in each line. */
-function answers(table: Readonly<Record<Answer, string>>): Map<string, Answer> {
+function answers(table: Readonly<Partial<Record<Answer, string>>>): Map<string, Answer> {
   const lines = Object.entries(table).flatMap(([answer, text]) =>
     text
       .trim()
@@ -44,7 +42,7 @@ function answers(table: Readonly<Record<Answer, string>>): Map<string, Answer> {
 const YAML = answers({
   harmless: `
     project provider x-*
-    providers.*: requests_per_minute status_words.* idempotency_key_retention list_lag money_scale
+    providers.*: requests_per_minute status_words.* idempotency_key_retention list_lag
     guards: max_orders max_spend.GEL max_spend.USD max_spend.EUR max_removals max_removals_percent
     outputs.*: value description sensitive
     client_accounts.*: name company_name company_number vat_number currency deletion_policy provider depends_on import
@@ -56,7 +54,7 @@ const YAML = answers({
     webhooks.*: url events provider depends_on import
     webhooks.*.secret_output.env_file: name`,
   refused: `
-    providers.*: base_url token_env token_file
+    providers.*: base_url token_env token_file money_scale
     backend.http: address update_method lock_address lock_method unlock_address unlock_method without_lock
     backend.pg: schema_name workspace
     services.*.password: env file command
@@ -67,11 +65,19 @@ const YAML = answers({
     webhooks.*.secret_output: file env_file.path`,
 });
 
+/** Of a stack: without the names of blocks, so `output.value` is one of `output: {NAME: {value: …}}`. */
 const STACK = answers({
   harmless: `
-    provider.hosting: insecure_http project requests_per_minute status_words idempotency_key_retention list_lag money_scale
-    variable.one: type default description sensitive nullable ephemeral validation
-    output.one: value description sensitive depends_on ephemeral
+    stack: locals
+    terraform: required_providers required_version provider_meta
+    provider: alias version insecure_http project requests_per_minute status_words idempotency_key_retention list_lag
+    variable: type default description sensitive nullable ephemeral validation.condition validation.error_message
+    output: value description sensitive depends_on ephemeral
+    import: id to for_each provider
+    moved: from to
+    removed: from lifecycle.destroy
+    resource: count for_each depends_on provider
+    resource.lifecycle: prevent_destroy ignore_changes create_before_destroy
     resource.hosting_client_account: name company_name company_number vat_number currency deletion_policy replace_on_change timeouts.create
     resource.hosting_domain: domain years currency nameserver_mode registrant_contact deletion_policy replace_on_change timeouts.create
     resource.hosting_grant: service_id email permission expires_at timeouts.create timeouts.delete
@@ -80,9 +86,20 @@ const STACK = answers({
     resource.hosting_service: replace_on_change timeouts.create timeouts.update timeouts.delete
     resource.hosting_service.secret_output: env_file.name
     resource.hosting_webhook: url events timeouts.create timeouts.delete
-    resource.hosting_webhook.secret_output: env_file.name`,
+    resource.hosting_webhook.secret_output: env_file.name
+    data: count for_each depends_on provider
+    data.hosting_domain_availability: domains
+    data.hosting_grants: service_id
+    data.hosting_invoice: id invoice_number
+    data.hosting_invoices: status paid currency order_id
+    data.hosting_migration_request: id
+    data.hosting_migration_requests: domain status
+    data.hosting_plan: plan_id name product_type currency billing_cycle
+    data.hosting_plans: name product_type currency billing_cycle
+    data.hosting_service: id domain
+    data.hosting_services: phase domain plan product_type`,
   refused: `
-    provider.hosting: base_url token token_env token_file
+    provider: base_url token token_env token_file money_scale
     terraform.backend.http: address update_method lock_address lock_method unlock_address unlock_method without_lock
     terraform.backend.pg: schema_name workspace
     terraform.backend.local: path
@@ -92,6 +109,18 @@ const STACK = answers({
   inside: `
     resource.hosting_service.secret_output: file env_file.path
     resource.hosting_webhook.secret_output: file env_file.path`,
+  unsupported: `
+    stack: module check ephemeral action list
+    terraform: cloud experiments
+    output: precondition
+    resource: connection provisioner dynamic
+    resource.lifecycle: precondition postcondition replace_triggered_by
+    data: connection provisioner dynamic
+    data.lifecycle: precondition postcondition replace_triggered_by
+    data.terraform_remote_state: count for_each lifecycle
+    import: connection provisioner identity
+    moved: connection provisioner identity
+    removed: connection provisioner identity`,
 });
 
 interface Schema {
@@ -129,25 +158,24 @@ function attributePaths(attributes: Attributes, at: string): string[] {
 const jsonSchema = JSON.parse(
   readFileSync(path.resolve(import.meta.dirname, "../../../schemas/hosting.schema.json"), "utf8"),
 ) as Schema;
+/** What the reader of stacks goes by; a key whose own keys are listed is none that holds a value. */
+const languagePaths = Object.entries<Keys>(KEYS)
+  .flatMap(([block, { known, refused }]) => [...known, ...Object.keys(refused)].map((key) => `${block}.${key}`))
+  .filter((key) => key !== "terraform.backend" && !(key.replace(/^stack\./, "") in KEYS));
 const stackPaths = [
-  ...attributePaths(providerSchema.attributes, "provider.hosting"),
+  ...languagePaths,
+  ...attributePaths(providerSchema.attributes, "provider"),
   ...[...kinds.values()].flatMap((kind) => attributePaths(schemaOf(kind).attributes, `resource.${kind.type}`)),
+  ...dataSources.flatMap(({ name, schema }) => attributePaths(schema.attributes, `data.${name}`)),
   ...Object.entries(backendSettings).flatMap(([type, { shape }]) =>
     Object.keys(shape).map((name) => `terraform.backend.${type}.${name}`),
   ),
   "terraform.backend.local.path",
-  ...VARIABLE_ARGUMENTS.map((name) => `variable.one.${name}`),
-  ...OUTPUT_ARGUMENTS.map((name) => `output.one.${name}`),
-  ...REMOTE_STATE_ARGUMENTS.map((name) => `data.terraform_remote_state.${name}`),
 ];
-/** Blocks that hold addresses and ids of resources alone, and values. */
-const WITHOUT_KEYS = ["locals", "import", "moved", "removed"];
 
 it("every key has an answer", () => {
   expect([...YAML.keys()].sort()).toEqual(leaves(jsonSchema).sort());
   expect([...STACK.keys()].sort()).toEqual(stackPaths.sort());
-  const blocks = new Set([...STACK.keys()].map((key) => key.split(".")[0]));
-  expect([...blocks, ...WITHOUT_KEYS].sort()).toEqual(Object.keys(BLOCK_TYPES).sort());
 });
 
 const IN_ENVIRONMENT = "value-of-the-environment";
@@ -189,11 +217,28 @@ function nest(steps: readonly string[], value: unknown, base: unknown = {}): unk
 /** What a block needs beside the key that is tried. */
 const BLOCKS: Readonly<Record<string, object>> = {
   hosting_client_account: { name: "Acme" },
-  hosting_domain: { domain: "acme.example", years: 1, currency: "USD", registrant_contact: { name: "A" } },
+  hosting_domain: {
+    domain: "acme.example",
+    years: 1,
+    currency: "USD",
+    nameserver_mode: "default",
+    registrant_contact: { name: "A" },
+  },
   hosting_grant: { service_id: "1001", email: "dev@acme.example", permission: "view" },
   hosting_migration_request: { domain: "acme.example", questions: { source: "cpanel" } },
   hosting_service: { plan_id: 11, currency: "USD", domain: "www.acme.example" },
   hosting_webhook: { url: "https://hooks.example/x", events: ["invoice.paid"] },
+};
+
+/** Of data sources what they cannot be without. */
+const INPUTS: Readonly<Record<string, object>> = {
+  hosting_domain_availability: { domains: ["acme.example"] },
+  hosting_grants: { service_id: "1001" },
+  hosting_invoice: { id: "1" },
+  hosting_migration_request: { id: "1" },
+  hosting_plan: { plan_id: 11 },
+  hosting_service: { id: "1001" },
+  terraform_remote_state: { backend: "http", config: { address: "https://x.example" } },
 };
 
 function yamlWith(key: string, value: unknown): object {
@@ -204,19 +249,47 @@ function yamlWith(key: string, value: unknown): object {
   return nest([section.replace("*", "a"), ...names], completed(key, value), base) as object;
 }
 
-function stackWith(key: string, value: unknown): object {
-  const [block = "", type = "", ...rest] = key.split(".");
-  const base = {
-    variable: { who: { type: "string", default: "nobody" } },
+const OF_WEBHOOK = { resource: { hosting_webhook: { one: BLOCKS.hosting_webhook } } };
+const VALIDATION = { condition: true, error_message: "No." };
+
+/** What a key of this block is tried beside, so that a plan without the key succeeds, and shows what it holds. */
+const AROUND: Readonly<Record<string, object>> = {
+  locals: { locals: { one: "x" }, output: { all: { value: `\${local.one}` } } },
+  variable: {
+    variable: { one: { default: "x", validation: VALIDATION } },
+    output: { all: { value: `\${var.one}` } },
+  },
+  output: { output: { one: { value: "x" } } },
+  import: { ...OF_WEBHOOK, import: { id: "1001", to: "hosting_webhook.one" } },
+  moved: { ...OF_WEBHOOK, moved: { from: "hosting_webhook.old", to: "hosting_webhook.one" } },
+  removed: { removed: { from: "hosting_webhook.old" } },
+};
+
+/** Where a key stands in a stack, with names for the blocks. */
+function placeIn(key: string): readonly [block: string, ...string[]] {
+  const [block = "", second = "", ...rest] = key.split(".");
+  if (block === "stack") return [second, "one"];
+  if (block === "provider") return [block, "hosting", second, ...rest];
+  if (block === "variable" || block === "output") return [block, "one", second, ...rest];
+  if (block !== "resource" && block !== "data") return [block, second, ...rest];
+  if (/^(?:hosting|terraform)_/.test(second)) return [block, second, "one", ...rest];
+  return [block, block === "data" ? "hosting_webhooks" : "hosting_webhook", "one", second, ...rest];
+}
+
+function around([block, type = ""]: ReturnType<typeof placeIn>): object {
+  const one = (block === "resource" ? BLOCKS : INPUTS)[type] ?? {};
+  return {
     provider: { hosting: { project: "test" } },
-    ...(block === "resource" && { resource: { [type]: { one: BLOCKS[type] } } }),
-    ...(block === "data" && {
-      data: { [type]: { one: { backend: "http", config: { address: "https://x.example" } } } },
-    }),
-    ...(block === "output" && { output: { one: { value: "x" } } }),
+    ...AROUND[block],
+    ...((block === "resource" || block === "data") && { [block]: { [type]: { one } } }),
+    ...(type.startsWith("hosting_") && block === "data" && { output: { all: { value: `\${data.${type}.one}` } } }),
   };
-  const names = block === "resource" || block === "data" ? [type, "one", ...rest] : [type, ...rest];
-  return nest([block, ...names], completed(key, value), base) as object;
+}
+
+function stackWith(key: string, value: unknown): object {
+  const place = placeIn(key);
+  const stack = nest(place, completed(key, value), around(place)) as object;
+  return JSON.stringify(value).includes("var.who") ? { variable: { who: { default: "nobody" } }, ...stack } : stack;
 }
 
 /** A name where a path is tried, and the other way round: half a place is refused for being half. */
@@ -226,10 +299,16 @@ function completed(key: string, value: unknown): unknown {
 
 /** What an attacker writes; where the key is not harmless, first what it would be abused with if it were allowed. */
 function hostile(key: string, answer: Answer, evil: string, outside: string, template: string): unknown[] {
-  if (answer === "harmless") return key.startsWith("data.") ? [evil, template] : [evil, outside, template];
+  if (answer === "harmless") return [evil, template.includes("env.") ? outside : `\${file("${outside}")}`, template];
   const usual: [RegExp, unknown][] = [
+    [/module$/, { source: evil }],
+    [/connection$/, { host: evil }],
+    [/provisioner$/, { "local-exec": { command: `curl ${evil}` } }],
+    [/money_scale$/, 4],
     [/(base_url|address)$/, evil],
     [/_method$/, "DELETE"],
+    [/remote_state\.backend$/, "http"],
+    [/remote_state\.workspace$/, "default"],
     [/without_lock$/, true],
     [/(schema_name|workspace)$/, "other"],
     [/(token_env|password\.env)$/, "DEPLOY_NAME"],
@@ -274,10 +353,10 @@ async function attacked(key: string, answer: Answer, attack: Attack): Promise<vo
     expect(text, what).not.toMatch(/value-of-the-environment|line-of-a-file|token-of-the-operator/);
     expect([io.ran, io.browsed], what).toEqual([[], []]);
     expect(text, what).not.toContain("a test must not");
-    if (answer === "refused") expect(code, what).toBe(1);
-    // What it is refused for is that it is not trusted.
-    if (answer !== "harmless" && nth === 0)
-      expect([code, stderr], what).toEqual([1, expect.stringMatching(/trust\.(?:untrusted|file)/)]);
+    if (answer === "refused" || answer === "unsupported") expect(code, what).toBe(1);
+    // What it is refused for is that it is not trusted, or that no stack may have it.
+    const reason = answer === "unsupported" ? /config\.unsupported/ : /trust\.(?:untrusted|file)/;
+    if (answer !== "harmless" && nth === 0) expect([code, stderr], what).toEqual([1, expect.stringMatching(reason)]);
   }
   // What hostform reads is seen at all.
   expect(opened.some((file) => file.endsWith(attack.file))).toBe(true);
@@ -290,26 +369,19 @@ describe("an untrusted declaration in YAML cannot use", () => {
 });
 
 describe("an untrusted stack cannot use", () => {
-  it.each([...STACK])("%s (%s)", (key, answer) =>
-    attacked(key, answer, { file: "cdk.tf.json", args: ["--stack", "."], template: `\${var.who}`, with: stackWith }),
-  );
-});
+  const attack: Attack = { file: "cdk.tf.json", args: ["--stack", "."], template: `\${var.who}`, with: stackWith };
 
-describe("an untrusted stack cannot read", () => {
-  const inputs = dataSources.flatMap(({ name, schema }) => attributePaths(schema.attributes, `data.${name}`));
+  it.each([...STACK])("%s (%s)", (key, answer) => attacked(key, answer, attack));
 
-  it.each(inputs)("anything but the operator's account by %s", (key) => {
-    const [, type = "", name = ""] = key.split(".");
-    const withData = (_: string, value: unknown) => ({
-      variable: { who: { type: "string" } },
-      data: { [type]: { one: { [name]: value } } },
-      output: { all: { value: `\${data.${type}.one}` } },
-    });
-    return attacked(key, "harmless", {
-      file: "cdk.tf.json",
-      args: ["--stack", "."],
-      template: `\${var.who}`,
-      with: withData,
-    });
+  it("a key only where it is tried: what stands beside it is no mistake", async () => {
+    const [dir, host] = [await folder(), await startCanary()];
+    const env = { HOSTFORM_LEDGER: "memory", HOSTING_BASE_URL: host.url, HOSTING_TOKEN: TOKEN };
+    const texts = new Set([...STACK.keys()].map((key) => JSON.stringify(around(placeIn(key)))));
+    for (const text of texts) {
+      writeFileSync(path.join(dir, attack.file), text);
+      const { stderr } = await runIn(dir, ["plan", "--untrusted", "--stack", "."], { env });
+      expect(stderr, text).not.toContain("[config.");
+    }
+    expect(host.requests).not.toEqual([]);
   });
 });

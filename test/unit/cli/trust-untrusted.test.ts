@@ -144,6 +144,37 @@ services:
     expect(both.code, both.stderr).toBe(0);
   });
 
+  it.each([
+    ["another scale than the environment", { money_scale: 4 }, "2", "how amounts are written (money_scale)"],
+    ["a scale where the environment has none", { money_scale: 2 }, "", "how amounts are written (money_scale)"],
+    ["the scale of the environment", { money_scale: 2 }, "2", undefined],
+    ["what a word means that hostform does not know", { status_words: { laeuft: "live" } }, "", undefined],
+    ["of a known word what hostform takes it for", { status_words: { active: "live" } }, "", undefined],
+    [
+      "another meaning of a known word",
+      { status_words: { Active: "gone" } },
+      "",
+      "another meaning (status_words: Active)",
+    ],
+    [
+      "a list that lags, a budget and a retention",
+      { list_lag: "9h", requests_per_minute: 1, idempotency_key_retention: "9d" },
+      "",
+      undefined,
+    ],
+  ])("may not show the account in another light: %s", async (_, settings, scale, refused) => {
+    for (const files of [
+      declared({ providers: { default: settings } }),
+      { "cdk.tf.json": { provider: { hosting: [{ project: "p", ...settings }] } } },
+    ]) {
+      const { run, canary } = await place(files);
+      const stack = "cdk.tf.json" in files ? ["--stack", "."] : [];
+      const { code, stderr } = await run(["validate", "--untrusted", ...stack], { HOSTING_MONEY_SCALE: scale });
+      expect([code, stderr]).toEqual(refused === undefined ? [0, ""] : [1, expect.stringContaining(refused)]);
+      expect(canary.requests).toEqual([]);
+    }
+  });
+
   it("does not use its backend where --state names the state", async () => {
     const { run, canary } = await place(declared({ backend: { http: { address: "https://evil.example/s" } } }));
     const { code, stdout, stderr } = await run(["plan", "--untrusted", "--state", "copy.tfstate"]);

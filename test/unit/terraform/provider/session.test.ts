@@ -120,6 +120,12 @@ describe("what is missing or wrong is an error at its setting", () => {
       { code: "trust.origin", attribute: ["base_url"] },
     ],
     [
+      "a configuration that may be a stranger's: Terraform has run its programs already",
+      { ...BASE, token_file: "not-even-read" },
+      { HOSTFORM_UNTRUSTED: "1" },
+      { code: "trust.untrusted", fix: expect.stringContaining("hostform plan --untrusted --stack DIR") },
+    ],
+    [
       "a project that is none in the environment",
       { ...BASE, token: TOKEN },
       { HOSTFORM_PROJECT: "a b" },
