@@ -123,7 +123,7 @@ describe("what is missing or wrong is an error at its setting", () => {
       "a configuration that may be a stranger's: Terraform has run its programs already",
       { ...BASE, token_file: "not-even-read" },
       { HOSTFORM_UNTRUSTED: "1" },
-      { code: "trust.untrusted", fix: expect.stringContaining("hostform plan --untrusted --stack DIR") },
+      { code: "trust.untrusted" },
     ],
     [
       "a project that is none in the environment",
