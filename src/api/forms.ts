@@ -40,6 +40,9 @@ export interface Form<T> {
   readonly tellsApart?: readonly (keyof T & string)[];
 }
 
+/** An address has no more characters. The patterns of longer texts take the square of the length. */
+const LONGEST = 2_048;
+
 /** By what a field is recognised whose names nobody can list. */
 interface Likely {
   /** A part of its name, or of its path. */
@@ -309,7 +312,7 @@ function likely(value: Fields, sought: Likely | undefined): string | undefined {
   );
   const found = held.flatMap(([name, one]) => {
     const said = sought.name.test(name) && !ANOTHERS.test(name) ? word(one) : null;
-    return said !== null && sought.value.test(said) ? [said] : [];
+    return said !== null && said.length <= LONGEST && sought.value.test(said) ? [said] : [];
   });
   const [only, ...others] = new Set(found);
   return others.length === 0 ? only : undefined;

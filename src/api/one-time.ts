@@ -48,8 +48,12 @@ const ADDRESS = /^\d{4}-\d\d-\d\d|:\/\/|^[^@\s]+@[^@\s]+\.[a-z]+$/i;
 /** A sentence of one word: "Success!". */
 const EXCLAMATION = /^[A-Z][a-z]+\W$/;
 
+/** Longer texts are no password, and no sentence that gives one: the patterns take the square of the length. */
+const LONGEST = 1_000;
+
 /** A password by what it looks like: alone, or at the end of a sentence that gives it ("The new password is aB3xyz"). */
 function passwordIn(text: string): string | undefined {
+  if (text.length > LONGEST) return undefined;
   const given = GIVEN.exec(text.trim())?.slice(1).find(Boolean);
   const [word, least] = given === undefined ? [text, 3] : [given, 2];
   const isMixed = CLASSES.filter((one) => one.test(word)).length >= least;

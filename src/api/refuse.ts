@@ -48,7 +48,7 @@ function isOwnLimit({ headers, text, cut }: Reply): boolean {
 
 /** Words by which a host says that it knows a key from a request with another body; §7 has the 409 for one in progress. */
 const OTHER_REQUEST =
-  /(?:different|other|another|not the same|only\b.*\bsame) (?:\w+ )?(?:body|payload|param\w*|content|arguments|input)|mismatch|(?:not|n't) match|differ(?:s|ed|ent from)\b/i;
+  /(?:different|other|another|not the same|only\b.{0,80}\bsame) (?:\w+ )?(?:body|payload|param\w*|content|arguments|input)|mismatch|(?:not|n't) match|differ(?:s|ed|ent from)\b/i;
 
 /** Whether a refusal of an order is about its Idempotency-Key, which belongs to a request with another body. */
 const isOtherRequest = ({ text }: Reply) =>

@@ -27,7 +27,7 @@ export function serverMessageOf({ text, headers, cut }: Reply): ServerWords {
 export function htmlPage(text: string, contentType = ""): string | undefined {
   const tagged = /^\s*<(!doctype|html|head|body|h1|center|title|!--)/i.test(text);
   if (!tagged && !(/^\s*</.test(text) && /html/i.test(contentType))) return undefined;
-  const title = /<title[^>]*>([^<]{1,200})/i.exec(text)?.[1]?.trim() ?? "";
+  const title = /<title[^>]{0,200}>([^<]{1,200})/i.exec(text)?.[1]?.trim() ?? "";
   return title === "" ? "an HTML page" : `an HTML page titled "${title}"`;
 }
 
