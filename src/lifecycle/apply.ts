@@ -10,6 +10,7 @@ import {
   type PrivateMark,
   type ValueObject,
 } from "../model/index.ts";
+import { isNotFound } from "./account.ts";
 import { createdAttributes, inPlaceAims, plannedAttributes, recordedOnly, recordOf, without } from "./aims.ts";
 import { ownForms, parentOf, refreshed } from "./attributes.ts";
 import { type Applied, type ApplyContext, ended, proceed } from "./context.ts";
@@ -331,6 +332,9 @@ class Work {
     } catch (error) {
       const [{ account }, parent] = [this.#context, this.#parent()];
       account.forget(this.#kind, parent); // gone already is what was wanted, if that is how it is now
+      // A list that lags confirms no page of a proxy: of what was created a moment ago, only the API itself says that it is gone.
+      const isUnlisted = attributes.id === this.#change.before?.id && isYoung(this.#change, this.#context);
+      if (isUnlisted && !isNotFound(error)) throw error;
       if (!(await account.isMissing(error, this.#kind, String(attributes.id), parent))) throw error;
     }
   }

@@ -154,6 +154,9 @@ const accepted = () => {
 const missing = () => {
   throw notFound();
 };
+const page = () => {
+  throw failure("answered", 404, "api.malformed");
+};
 const DELETED = "deleteWebhook 201";
 const OLD = "save 201 secret=whsec_old";
 const NEW = "save 202 secret=whsec_new";
@@ -405,6 +408,16 @@ describe("a removal", () => {
       "of what was just created is done when the API says that it does not know it: an earlier run may have deleted it",
       { ...hook, mark: { created: new Date(START - 1000).toISOString() }, answers: { deleteWebhook: missing } },
       [`${OLD} [attempt deleteWebhook]`, DELETED, `${OLD}`, "drop hosting_webhook.a", "left the state"],
+    ],
+    [
+      "of what was just created is not done when a page says so, which no list that lags can confirm",
+      { ...hook, mark: { created: new Date(START - 1000).toISOString() }, answers: { deleteWebhook: page } },
+      [`${OLD} [attempt deleteWebhook]`, DELETED, OLD, "failed: api.malformed"],
+    ],
+    [
+      "of what was created a while ago is, also when a page says so",
+      { ...hook, mark: { created: new Date(START - 90_000).toISOString() }, answers: { deleteWebhook: page } },
+      [`${OLD} [attempt deleteWebhook]`, DELETED, OLD, "drop hosting_webhook.a", "left the state"],
     ],
     [
       "of what was created a while ago is",
