@@ -17,6 +17,7 @@ import {
   notSent,
   refusedAgain,
   resent,
+  subjectOf,
   usesUpKey,
   wasRefused,
 } from "./creating.ts";
@@ -49,12 +50,14 @@ export async function createKeyed(
   const live = [...before.values()];
   const plans = await account.plans();
   const like = likenessOf(kind, planned, plans);
-  if (pending === undefined) refuseTwin(kind, change, planned, live.filter(like), plans, context);
+  const alike = live.filter(like);
+  if (pending === undefined) refuseTwin(kind, change, planned, alike, plans, context);
 
   const key = idempotencyKey(project, kind.orderReference?.(planned) ?? change.address, generation);
   const fresh = kind.create(planned, key);
   const mutation = pending === undefined ? fresh : mutationOf(pending, fresh);
-  const there = knownBefore(live, live.filter(like), (remote) => context.holder?.(kind, remote));
+  const subject = subjectOf(kind, change, context);
+  const there = knownBefore(live, alike, subject.holder);
   const now = account.hostNow();
   const intent = pending === undefined ? intentOf(mutation, now, there) : resent(pending, now);
   await markPending(intent);
@@ -114,7 +117,6 @@ export async function createKeyed(
   await refuseOther(kind, change, planned, earlier, context);
   if (pending === undefined && context.adoptsOrders === false) {
     await unmark();
-    const subject = { kind, address: change.address, holder: (remote: Remote) => context.holder?.(kind, remote) };
     throw new HostformError([existing(subject, [earlier])]);
   }
   if (pending === undefined && change.anyway === true) {
@@ -201,13 +203,14 @@ export async function refuseListed(
 /** Nothing is ordered that exists already and was not seen, or was not there, when the plan was made. */
 function refuseTwin(
   kind: Kind,
-  { address, anyway }: Change,
+  change: Change,
   planned: JsonObject,
   alike: readonly Remote[],
   plans: readonly PlanRecord[],
-  { holder, siblings, replaces }: CreateContext,
+  context: CreateContext,
 ): void {
-  const subject = { kind, address, holder: (remote: Remote) => holder?.(kind, remote) };
+  const { siblings, replaces } = context;
+  const subject = subjectOf(kind, change, context);
   const live = alike.filter((remote) => remote.phase !== "gone" && !replaces?.(remote));
   const twins = live.filter(({ attributes }) => matches(kind, planned, attributes));
   if (twins.length > 0) throw new HostformError([existing(subject, twins)]);
@@ -215,7 +218,7 @@ function refuseTwin(
     ...subject,
     ...(siblings && { siblings: siblings(kind) }),
   });
-  if (doubles.length > 0 && !anyway) throw new HostformError([lookalike(subject, doubles)]);
+  if (doubles.length > 0 && !change.anyway) throw new HostformError([lookalike(subject, doubles)]);
 }
 
 /**

@@ -9,7 +9,7 @@ import {
   type JsonObject,
 } from "../model/index.ts";
 import { parentOf } from "./attributes.ts";
-import { type CreateContext, intentOf, notSent, refusedAgain, resent, wasRefused } from "./creating.ts";
+import { type CreateContext, intentOf, notSent, refusedAgain, resent, subjectOf, wasRefused } from "./creating.ts";
 import { knownBefore, tellsOnce } from "./doubt.ts";
 import { findAccepted, findMade } from "./find-made.ts";
 import { mayPass, notLiveYet } from "./not-live-yet.ts";
@@ -109,11 +109,11 @@ async function present(
   planned: JsonObject,
   context: CreateContext,
 ): Promise<Pick<Intent, "known" | "knowsAll">> {
-  const { account, holder, replaces } = context;
+  const { account, replaces } = context;
   const parent = parentOf(kind, planned);
   if (parent !== undefined && account.isNew(parent)) return knownBefore([], []);
   const { matches: there, unreadable: hidden = [] } = await likeness(account, kind, planned);
-  const own = { kind, address: change.address, holder: (remote: Remote) => holder?.(kind, remote) };
+  const own = subjectOf(kind, change, context);
   const free = hidden.filter((remote) => own.holder(remote) === undefined && !replaces?.(remote));
   if (free.length > 0 && !change.anyway && !isReplacement(change))
     throw new HostformError([unreadable(own, planned, free)]);

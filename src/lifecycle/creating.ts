@@ -1,4 +1,5 @@
 import type { Mutation } from "../api/index.ts";
+import type { Kind, Remote } from "../kinds/kind.ts";
 import {
   ApiError,
   type Change,
@@ -38,6 +39,13 @@ export interface CreateContext
   /** Tells something that does not stop the change. */
   warn(diagnostic: Diagnostic): void;
 }
+
+/** What is said and asked of a create: its address, and who has a live object of its kind. */
+export const subjectOf = (kind: Kind, { address }: Change, { holder }: Pick<CreateContext, "holder">) => ({
+  kind,
+  address,
+  holder: (remote: Remote) => holder?.(kind, remote),
+});
 
 /** What is written down of a create before it leaves. @param before what was there. */
 export function intentOf(

@@ -1,7 +1,7 @@
 import type { Kind, Remote } from "../kinds/kind.ts";
 import type { Change, Intent, JsonObject } from "../model/index.ts";
 import { parentOf } from "./attributes.ts";
-import { type CreateContext, stopped } from "./creating.ts";
+import { type CreateContext, stopped, subjectOf } from "./creating.ts";
 import {
   ageOf,
   believedAfterMs,
@@ -29,7 +29,8 @@ export async function findMade(
   intent: Intent,
   context: CreateContext,
 ): Promise<Remote | undefined> {
-  const { account, pause, holder, siblings } = context;
+  const { account, pause, siblings } = context;
+  const subject = subjectOf(kind, change, context);
   const sent: Sent = { attributes: planned, private: { pending: intent } };
   let age = ageOf(intent, account.hostNow());
   const last = Math.max(age, believedAfterMs(account.settings));
@@ -38,18 +39,16 @@ export async function findMade(
   for (const at of [...looks, last]) {
     if (at > age) await pause(at - age);
     age = at;
-    const made = await newAndAlike(kind, sent, context);
+    account.forget(kind, parentOf(kind, planned));
+    const made = newlyMade(subject, sent, await likeness(account, kind, planned));
     if (made.length === 0) continue;
     const only = certainlyMade(kind, sent, made, account.hostNow());
-    if (only === undefined) throw stopped(undecided({ kind, address: change.address }, sent, made));
+    if (only === undefined) throw stopped(undecided(subject, sent, made));
     return only;
   }
   const all = { strangers: await collection(account, kind, planned) };
-  const others = strangers(kind, sent, all, {
-    holder: (remote) => holder?.(kind, remote),
-    siblings: siblings?.(kind),
-  });
-  if (others.length > 0) throw stopped(undecided({ kind, address: change.address }, sent, others));
+  const others = strangers(kind, sent, all, { holder: subject.holder, siblings: siblings?.(kind) });
+  if (others.length > 0) throw stopped(undecided(subject, sent, others));
   return undefined;
 }
 
@@ -69,13 +68,6 @@ export async function findAccepted(
 ): Promise<Remote> {
   await context.markPending({ ...intent, accepted: true }, answered);
   const made = await findMade(kind, change, planned, intent, context);
-  if (made === undefined) throw stopped(notShown({ kind, address: change.address }));
+  if (made === undefined) throw stopped(notShown(subjectOf(kind, change, context)));
   return made;
-}
-
-/** What the collection, read now, shows that the request may have made. */
-async function newAndAlike(kind: Kind, sent: Sent, { account, holder }: CreateContext): Promise<Remote[]> {
-  account.forget(kind, parentOf(kind, sent.attributes));
-  const subject = { kind, holder: (remote: Remote) => holder?.(kind, remote) };
-  return newlyMade(subject, sent, await likeness(account, kind, sent.attributes));
 }
