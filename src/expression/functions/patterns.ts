@@ -1,57 +1,44 @@
+import { type Matcher, RE2JS, RE2JSSyntaxException } from "re2js";
+import { Refusal } from "../refusal.ts";
 import { isKnown, list, nullOf, object, text, tuple } from "../typed.ts";
 import { elementType, shapeOf } from "../types.ts";
 import type { Type, Typed } from "../value.ts";
 import { ArgumentError, CallError, type Definition, type Parameter } from "./definition.ts";
 import { NOTHING, textOf } from "./parts.ts";
-import { Machine, type Match } from "./pattern-machine.ts";
-import { type ParsedPattern, parsePattern } from "./pattern-syntax.ts";
 import { replaceText } from "./strings.ts";
 
 const string = (name: string): Parameter => ({ name, type: "string" });
 
-/** A pattern and the text that it is applied to, in code points. */
-class Search {
-  readonly parsed: ParsedPattern;
-  readonly #machine: Machine;
-  readonly #characters: readonly string[];
-  readonly #points: readonly number[];
-
-  constructor(pattern: string, subject: string) {
-    this.parsed = parsePattern(pattern);
-    this.#machine = new Machine(this.parsed);
-    this.#characters = [...subject];
-    this.#points = this.#characters.map((character) => character.codePointAt(0) ?? 0);
-  }
-
-  get length(): number {
-    return this.#points.length;
-  }
-
-  find(from: number): Match | undefined {
-    return this.#machine.find(this.#points, from);
-  }
-
-  part(start: number | undefined, end: number | undefined): string | undefined {
-    return start === undefined || end === undefined ? undefined : this.#characters.slice(start, end).join("");
-  }
-
-  /** Without overlaps; an empty match right after another does not count. */
-  *all(): Generator<Match> {
-    let previous = -1;
-    for (let at = 0; at <= this.length; ) {
-      const match = this.find(at);
-      const [start = 0, end = 0] = match ?? [];
-      if (match === undefined) return;
-      if (!(end === at && start === previous)) yield match;
-      at = end === at ? at + 1 : end;
-      previous = end;
-    }
+/**
+ * Terraform's patterns are those of Go, and so are the library's, with the words of its messages. Its tables are those of
+ * Unicode 17, Terraform's of 15: `\p{L}` and `(?i)` know the letters of the versions between here alone.
+ * @param wrong the error for a pattern that cannot be read: what is wrong, and the part of it that is.
+ */
+function compiled(pattern: string, wrong: (what: string, part: string) => Error): RE2JS {
+  try {
+    return RE2JS.compile(pattern);
+  } catch (error) {
+    if (!(error instanceof RE2JSSyntaxException)) throw error;
+    const what = error.getDescription();
+    // Terraform's version of Go lets several groups have one name.
+    if (what.startsWith("duplicate")) throw new Refusal("groups of the same name in a pattern are not supported", 0);
+    throw wrong(what, error.getPattern() ?? "");
   }
 }
 
+const patternOf = (pattern: Typed) =>
+  compiled(textOf(pattern), (what, part) => new ArgumentError(0, `invalid regexp pattern: ${what} in ${part}`));
+
+/** The names of the groups, from the first on; undefined for one without a name. */
+function namesOf(pattern: RE2JS): readonly (string | undefined)[] {
+  const byIndex = new Map(Object.entries(pattern.namedGroups()).map(([name, index]) => [index, name]));
+  return Array.from({ length: pattern.groupCount() }, (_, i) => byIndex.get(i + 1));
+}
+
 /** A text for a pattern without groups, an object for named groups, a tuple for others. */
-function resultType(pattern: string): Type {
-  const { names } = parsePattern(pattern);
+function resultType(pattern: Typed): Type {
+  if (!isKnown(pattern)) return "any";
+  const names = namesOf(patternOf(pattern));
   const named = names.filter((name) => name !== undefined);
   if (names.length === 0) return "string";
   if (named.length === 0) return { tuple: names.map(() => "string") };
@@ -60,36 +47,55 @@ function resultType(pattern: string): Type {
   return { object: Object.fromEntries(named.map((name) => [name, "string"])) };
 }
 
-function captured(search: Search, match: Match, type: Type): Typed {
+/** What a match gives, as a value of the type. */
+function captured(match: Matcher, names: readonly (string | undefined)[], type: Type): Typed {
   const shape = shapeOf(type);
-  if (shape === "string") return text(search.part(match[0], match[1]) ?? "");
-  const groups = search.parsed.names.map((name, i) => {
-    const part = search.part(match[i * 2 + 2], match[i * 2 + 3]);
-    return [name ?? "", part === undefined ? nullOf("string") : text(part)] as const;
+  if (shape === "string") return text(match.group() ?? "");
+  const groups = names.map((name, i) => {
+    const part = match.group(i + 1);
+    return [name ?? "", part === null ? nullOf("string") : text(part)] as const;
   });
   return shape === "tuple" ? tuple(groups.map(([, group]) => group)) : object(groups);
 }
 
+/** Where to go on after an empty match: behind the next character. */
+function next(subject: string, at: number): number {
+  return at + ((subject.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
+}
+
+/** Without overlaps; an empty match right after another does not count. */
+function* matches(pattern: RE2JS, subject: string): Generator<Matcher> {
+  const matcher = pattern.matcher(subject);
+  let previous = -1;
+  for (let at = 0; at <= subject.length && matcher.find(at); ) {
+    const [start, end] = [matcher.start(), matcher.end()];
+    if (!(end === at && start === previous)) yield matcher;
+    at = end === at ? next(subject, at) : end;
+    previous = end;
+  }
+}
+
 const regex: Definition = {
   parameters: [string("pattern"), string("string")],
-  result: ([pattern = NOTHING]) => (isKnown(pattern) ? resultType(textOf(pattern)) : "any"),
+  result: ([pattern = NOTHING]) => resultType(pattern),
   run([pattern = NOTHING, subject = NOTHING], type) {
-    const search = new Search(textOf(pattern), textOf(subject));
-    const match = search.find(0);
-    if (match === undefined) throw new CallError("pattern did not match any part of the given string");
-    return captured(search, match, type);
+    const search = patternOf(pattern);
+    const matcher = search.matcher(textOf(subject));
+    if (!matcher.find()) throw new CallError("pattern did not match any part of the given string");
+    return captured(matcher, namesOf(search), type);
   },
 };
 
 const regexall: Definition = {
   parameters: [string("pattern"), string("string")],
-  result: ([pattern = NOTHING]) => ({ list: isKnown(pattern) ? resultType(textOf(pattern)) : "any" }),
+  result: ([pattern = NOTHING]) => ({ list: resultType(pattern) }),
   run([pattern = NOTHING, subject = NOTHING], type) {
-    const search = new Search(textOf(pattern), textOf(subject));
+    const search = patternOf(pattern);
+    const names = namesOf(search);
     const element = elementType(type);
     return list(
       element,
-      Array.from(search.all(), (match) => captured(search, match, element)),
+      Array.from(matches(search, textOf(subject)), (match) => captured(match, names, element)),
     );
   },
 };
@@ -97,31 +103,30 @@ const regexall: Definition = {
 /** `$1`, `${1}`, `$name`, `${name}` and `$$` in what replaces a match; a name is as long as it can be. */
 const GROUP = /\$(?:(\$)|\{([\p{L}\p{Nd}_]+)\}|([\p{L}\p{Nd}_]+))/gu;
 
-function expanded(template: string, search: Search, match: Match): string {
+function expanded(template: string, match: Matcher, names: readonly (string | undefined)[]): string {
   return template.replace(GROUP, (_, dollar?: string, braced?: string, plain?: string) => {
     if (dollar !== undefined) return "$";
     const name = braced ?? plain ?? "";
-    const number = /^(?:0|[1-9]\d{0,7})$/.test(name) ? Number(name) : undefined;
-    const index = number ?? search.parsed.names.indexOf(name) + 1;
-    if (number === undefined && index === 0) return "";
-    return search.part(match[index * 2], match[index * 2 + 1]) ?? "";
+    const index = /^(?:0|[1-9]\d{0,7})$/.test(name) ? Number(name) : names.indexOf(name) + 1;
+    if (index > names.length || (index === 0 && name !== "0")) return "";
+    return match.group(index) ?? "";
   });
 }
 
-function replaceAll(subject: string, pattern: string, template: string): string {
-  const search = new Search(pattern, subject);
+function replaceAll(subject: string, source: string, template: string): string {
+  const pattern = compiled(source, (what, part) => new CallError(`error parsing regexp: ${what}: \`${part}\``));
+  const names = namesOf(pattern);
+  const matcher = pattern.matcher(subject);
   let made = "";
   let done = 0;
-  for (let at = 0; at <= search.length; ) {
-    const match = search.find(at);
-    const [start = 0, end = 0] = match ?? [];
-    if (match === undefined) break;
-    made += search.part(done, start) ?? "";
-    if (end > done || start === 0) made += expanded(template, search, match);
+  for (let at = 0; at <= subject.length && matcher.find(at); ) {
+    const [start, end] = [matcher.start(), matcher.end()];
+    made += subject.slice(done, start);
+    if (end > done || start === 0) made += expanded(template, matcher, names);
     done = end;
-    at = Math.max(at + 1, end);
+    at = end > at ? end : next(subject, at);
   }
-  return made + (search.part(done, search.length) ?? "");
+  return made + subject.slice(done);
 }
 
 const replace: Definition = {

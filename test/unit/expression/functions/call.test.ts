@@ -167,7 +167,7 @@ describe("calling functions", () => {
       ["pow", 2, 0.5],
       ["element", ["a"], -1],
       ["format", "%v", null],
-      ["regex", "\\pL", "a"],
+      ["regex", "(?P<n>a)(?P<n>b)", "a"],
       ["length", "\u0897"],
     ] as const)
       expect(

@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { callFunction } from "../../../../src/expression/functions/index.ts";
-import { Machine } from "../../../../src/expression/functions/pattern-machine.ts";
-import { parsePattern } from "../../../../src/expression/functions/pattern-syntax.ts";
 import { fromValue, toValue } from "../../../../src/expression/index.ts";
-import type { Json, Value } from "../../../../src/model/index.ts";
+import { Refusal } from "../../../../src/expression/refusal.ts";
+import { ExpressionError, type Json, type Value } from "../../../../src/model/index.ts";
 import fc from "../../../support/fc.ts";
 
 function call(name: string, ...args: Value[]): Value {
@@ -155,6 +154,10 @@ describe("functions", () => {
 });
 
 describe("patterns", () => {
+  const NO_MATCH = new ExpressionError(
+    'Call to function "regex" failed: pattern did not match any part of the given string',
+    0,
+  );
   // Where no repetition can be empty and no group is repeated, JavaScript finds the same.
   const pattern = fc.letrec<{ choice: string; part: string; plain: string }>((tie) => ({
     choice: fc
@@ -182,18 +185,13 @@ describe("patterns", () => {
         pattern,
         fc.string({ unit: fc.constantFrom("a", "b", "1", "-", ".", " ", "é", "😀") }),
         (source, text) => {
-          const found = new Machine(parsePattern(source)).find(
-            Array.from(text, (one) => one.codePointAt(0) ?? 0),
-            0,
-          );
+          const found = read(() => call("regex", source, text));
           const expected = new RegExp(source, "u").exec(text);
-          const characters = [...text];
-          const groups = expected?.map((_, i) => {
-            const [start, end] = [found?.[i * 2], found?.[i * 2 + 1]];
-            return start === undefined || end === undefined ? undefined : characters.slice(start, end).join("");
-          });
-          expect(groups, source).toEqual(expected === null ? undefined : [...expected]);
-          if (expected === null) expect(found, source).toBeUndefined();
+          if (expected === null) expect(found, source).toMatchObject({ ok: false, error: NO_MATCH });
+          else {
+            const groups = Array.from(expected, (group: string | undefined) => group ?? null);
+            expect(found, source).toEqual({ ok: true, value: groups.length > 1 ? groups.slice(1) : groups[0] });
+          }
         },
       ),
       { numRuns: 1000 },
@@ -209,24 +207,32 @@ describe("patterns", () => {
   });
 
   it.each([
-    "(",
-    ")",
-    "[",
-    "a**",
-    "*a",
-    "a{2,1}",
-    "a{1001}",
-    "\\1",
-    "(?<n>a)(?<n>b)",
-    "\\pL",
-    "\\Q.\\E",
-    "(?=a)",
-    "[z-a]",
-    "[[:nope:]]",
-    "(?U)a",
-    "((a{1000}){1000}){1000}",
-  ])("refuse %s", (source) => {
-    expect(() => call("regex", source, "a")).toThrow(/cannot be used|not supported/);
+    ["(", "missing closing ) in ("],
+    [")", "unexpected ) in )"],
+    ["[", "missing closing ] in ["],
+    ["a**", "invalid nested repetition operator in **"],
+    ["*a", "missing argument to repetition operator in *"],
+    ["a{2,1}", "invalid repeat count in {2,1}"],
+    ["a{1001}", "invalid repeat count in {1001}"],
+    ["((a{1000}){1000}){1000}", "invalid repeat count in {1000}"],
+    ["\\1", "invalid escape sequence in \\1"],
+    ["(?=a)", "invalid or unsupported Perl syntax in (?="],
+    ["[z-a]", "invalid character class range in z-a"],
+    ["[[:nope:]]", "invalid character class range in [:nope:]"],
+    ["\\p{Nope}", "invalid character class range in \\p{Nope}"],
+  ])("%s is wrong in Terraform's words", (source, message) => {
+    expect(() => call("regex", source, "a")).toThrow(
+      new ExpressionError(`Invalid value for "pattern" parameter: invalid regexp pattern: ${message}`, 0),
+    );
+    expect(() => call("replace", "a", `/${source}/`, "")).toThrow(/failed: error parsing regexp: .+: `.+`$/);
+  });
+
+  it("do not let several groups have one name, which depends on the version of Terraform", () => {
+    expect(() => call("regex", "(?<n>a)(?<n>b)", "ab")).toThrow(Refusal);
+  });
+
+  it("that are nested beyond all bounds are a mistake, too", () => {
+    expect(() => call("regex", `${"(".repeat(50_000)}a${")".repeat(50_000)}`, "a")).toThrow(ExpressionError);
   });
 });
 
