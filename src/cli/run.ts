@@ -125,7 +125,7 @@ function unlessShown(error: unknown, shown: readonly Diagnostic[]): void {
 
 async function makePlan(
   invocation: Invocation,
-  { mode, targets, reorder, orderAnyway = [], guards, unattended }: RunOptions,
+  { command, mode, targets, reorder, orderAnyway = [], guards, unattended }: RunOptions,
   declared: Desired,
   store: OpenState,
   providers: Providers,
@@ -157,6 +157,8 @@ async function makePlan(
     env,
     reorder: new Set(reorder),
     readData: await dataReader(invocation, desired, providers, signal),
+    // A job that plans a stranger's declaration has a token that only views.
+    leavesOutUnread: command === "plan" && invocation.options.untrusted === true,
   };
   const observed = await observe(reading).catch((error: unknown) => {
     // Interrupted: every request says that it was cancelled, and none of them why.

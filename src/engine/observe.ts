@@ -35,6 +35,15 @@ export interface Observed {
   readonly listings?: readonly Listing[];
   /** What data sources told, and what they were asked. */
   readonly data?: ReadonlyMap<string, DataReading>;
+  /** What the token may not read; there is no observation of it. */
+  readonly unread?: readonly Unread[];
+}
+
+/** A resource that the token may not read. */
+export interface Unread {
+  readonly address: string;
+  readonly provider: string;
+  readonly type: string;
 }
 
 /** One collection of an account. */
@@ -57,6 +66,8 @@ export interface ObserveOptions {
   readonly reorder: ReadonlySet<string>;
   /** Reads data sources; absent: there are none. */
   readonly readData?: ReadData;
+  /** Leaves out what lists show that a token which only views may not read (§4), in place of failing. */
+  readonly leavesOutUnread?: boolean;
 }
 
 interface Query extends ReadQuery {
@@ -81,10 +92,17 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
 
   const observations = new Map<string, Observation>();
   const plans = new Map<string, readonly PlanRecord[]>();
+  const unread: Unread[] = [];
   const reads = queries.map(async (query) => {
+    const { address, provider, kind } = query;
     const alone = share.get(shareOf(query)) === 1;
-    const parentKind = kinds.get(query.kind.nested?.in ?? "");
-    observations.set(query.address, await read(accounts(query.provider), { ...query, alone, parentKind }));
+    const parentKind = kinds.get(kind.nested?.in ?? "");
+    try {
+      observations.set(address, await read(accounts(provider), { ...query, alone, parentKind }));
+    } catch (error) {
+      if (options.leavesOutUnread !== true || !isBeyondView(kind, error)) throw error;
+      unread.push({ address, provider, type: kind.type });
+    }
   });
   const priced = new Set(
     queries.filter((query) => reorder.has(query.address) || mayOrder(query)).map(({ provider }) => provider),
@@ -107,7 +125,17 @@ export async function observe(options: ObserveOptions): Promise<Observed> {
   );
   if (failures.length > 0) throw merged(failures);
   const now = new Map(queries.map(({ provider }) => [provider, accounts(provider).hostNow()]));
-  return { observations, plans, now, listings: await listingsOf(queries, accounts), data: data.readings };
+  const listings = await listingsOf(queries, accounts);
+  return { observations, plans, now, listings, data: data.readings, ...(unread.length > 0 && { unread }) };
+}
+
+/** Whether a read failed because the kind needs more than the ability `view`. */
+function isBeyondView({ listAbility }: Kind, error: unknown): boolean {
+  return (
+    listAbility !== undefined &&
+    error instanceof HostformError &&
+    error.diagnostics.every(({ code }) => code === "api.forbidden")
+  );
 }
 
 async function listingsOf(queries: readonly Query[], accounts: Accounts): Promise<Listing[]> {

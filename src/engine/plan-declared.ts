@@ -55,11 +55,14 @@ export function planDeclared(options: PlanOptions): PlannedDeclared {
   const results = new Map<string, Value>();
   const left = new Set<string>(); // gone and not made anew: nothing that refers to them can be made either
   const undecided = new Set<string>(); // nor to what may not have been made
+  const unread = new Set(observed.unread?.map(({ address }) => address));
   const changing = new Set<string>();
   const scope: Scope = scopeOf(
     (address) => {
       if (data.has(address)) return data.value(address, scope, changing);
-      return undecided.has(address) ? UNKNOWN : (results.get(address) ?? state.resources.get(address)?.attributes);
+      if (undecided.has(address)) return UNKNOWN;
+      const known = results.get(address) ?? state.resources.get(address)?.attributes;
+      return known === undefined && unread.has(address) ? UNKNOWN : known;
     },
     env,
     (address) =>

@@ -2,6 +2,7 @@ import type { Kinds, Remote } from "../kinds/kind.ts";
 import { type Observation, planRemoval } from "../lifecycle/index.ts";
 import {
   type Change,
+  type Diagnostic,
   type Drift,
   equal,
   type JsonObject,
@@ -17,10 +18,14 @@ import { holdersOf, identityOf, sharedObjects } from "./identity.ts";
 import { kindOf, kindsOf } from "./kinds.ts";
 import { forgetting, protectedOnes } from "./lifecycle.ts";
 import { previousAddressOf } from "./moves.ts";
+import type { Unread } from "./observe.ts";
 import { ordersOf } from "./orders.ts";
 import { outputsWithin, type PlannedOutputs, planOutputs } from "./outputs.ts";
 import { isUndecided, planDeclared } from "./plan-declared.ts";
 import type { PlanOptions } from "./plan-options.ts";
+
+/** Addresses that one warning names. */
+const MOST_SHOWN = 10;
 
 /**
  * Computes the plan. Pure: the same input gives the same value, nothing is read or sent.
@@ -89,6 +94,8 @@ export function plan(options: PlanOptions): Plan {
     const context = { kinds, providers, recorded, declared: all };
     found.push(...checkGuards({ changes: sorted, mode }, options.limits, context));
   }
+  const unread = observed.unread ?? [];
+  found.push(...unreadWarnings(unread, kinds));
   const outputs = outputsOf(options, made.scope);
   found.push(...outputs.diagnostics);
   return {
@@ -99,12 +106,34 @@ export function plan(options: PlanOptions): Plan {
     mode,
     changes: sorted,
     pending: sorted.filter(isUndecided).map(({ address }) => address),
+    ...(unread.length > 0 && { unread: unread.map(({ address }) => address).sort() }),
     drift: driftOf(state, observed.observations),
     ...(outputs.outputs.length > 0 && { outputs: outputs.outputs }),
     diagnostics: found,
     cost: costOf(sorted),
     requests: estimateRequests(sorted, options.readRequests, options.requestsPerMinute, rereads(sorted, kinds)),
   };
+}
+
+/** What is left out of the plan, one warning for each kind of each account. */
+function unreadWarnings(unread: readonly Unread[], kinds: Kinds): Diagnostic[] {
+  return [...Map.groupBy(unread, ({ provider, type }) => `${provider} ${type}`).values()].flatMap((same) => {
+    const [first] = same;
+    const kind = first && kinds.get(first.type);
+    if (kind === undefined) return [];
+    const addresses = same.map(({ address }) => address).sort();
+    const shown = addresses.slice(0, MOST_SHOWN).join(", ");
+    const more = addresses.length > MOST_SHOWN ? ` and ${addresses.length - MOST_SHOWN} more` : "";
+    return [
+      {
+        severity: "warning",
+        code: "plan.unread",
+        summary: `Not compared: ${shown}${more}`,
+        detail: `The token may not list what is a ${kind.noun} (403): that needs the ability "${kind.listAbility}". Nothing is planned for ${addresses.length === 1 ? "it" : "them"}, whether or not it is needed, so this plan cannot be applied.`,
+        fix: "Plan the whole where the token has that ability, and only reviewed declarations are used.",
+      },
+    ];
+  });
 }
 
 /** Why an object is planned without having been seen. */

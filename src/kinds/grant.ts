@@ -92,6 +92,7 @@ passed is left alone, not created in a loop. Destroying revokes it.`,
   replacement: "delete-first",
   removal: "delete",
   parent: "service_id",
+  listAbility: "technical",
   async *list({ client, signal }, service = "") {
     for await (const record of client.grants.list(service, { signal })) yield remote(record, service);
   },

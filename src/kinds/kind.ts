@@ -141,6 +141,8 @@ export interface Kind<E extends MutationName = MutationName> {
   /** A reason not to create (an expired grant), or undefined. */
   lapsed?(config: ValueObject, now: number): string | undefined;
 
+  /** The ability that the list needs, where that is not `view` (§4): a token that only views cannot read the kind. */
+  readonly listAbility?: "technical";
   /** Lists the collection (of one parent, where the kind has one). Absent: the API has no way to read the kind. */
   list?(context: ReadContext, parent: string | undefined): AsyncIterable<Remote>;
   /** Reads one object by id. Absent: only the listing tells. @throws ApiError 404. */

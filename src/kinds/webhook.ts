@@ -78,6 +78,7 @@ between.`,
   creation: "listable",
   replacement: "create-first",
   removal: "delete",
+  listAbility: "technical",
   async *list({ client, signal }) {
     for await (const record of client.webhooks.list({ signal })) yield remote(record);
   },

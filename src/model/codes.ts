@@ -152,6 +152,10 @@ export const codes = {
     "An attribute cannot be compared with the live object",
     "Nothing to do, unless the value matters; then check it in the dashboard.",
   ],
+  "plan.unread": [
+    "What the token may not read is not compared",
+    "Plan it with a token that has the ability the message names, where nobody but you can use that token.",
+  ],
   "plan.address": ["No resource has this address", "Check it with `hostform state list` or `hostform plan`."],
 
   // Guards

@@ -40,6 +40,8 @@ export interface Plan {
   readonly outputs?: readonly OutputChange[];
   /** Addresses of creates without known outcome that applying this plan does not settle. */
   readonly pending: readonly string[];
+  /** Addresses of what the token may not read, so that nothing is planned for them: such a plan cannot be applied. Absent: none. */
+  readonly unread?: readonly string[];
   /** Errors forbid applying; warnings do not. */
   readonly diagnostics: readonly Diagnostic[];
   readonly cost: readonly CostLine[];

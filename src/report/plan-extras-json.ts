@@ -20,6 +20,8 @@ export interface PlanExtrasJson {
   readonly requests: RequestEstimate;
   /** Addresses of creates without known outcome that applying does not settle; the exit code is 1 while there are any. */
   readonly pending: readonly string[];
+  /** Addresses that are not compared, as the token may not read them: nothing is planned for them. */
+  readonly unread?: readonly string[];
   readonly diagnostics: readonly DiagnosticJson[];
   /** By address; resources about which there is nothing to say are left out. */
   readonly resources: Readonly<Record<string, ResourceExtrasJson>>;
@@ -55,6 +57,7 @@ export function extrasJson(plan: Plan): PlanExtrasJson {
     cost: plan.cost,
     requests: plan.requests,
     pending: plan.pending,
+    ...(plan.unread && { unread: plan.unread }),
     diagnostics: plan.diagnostics.map(diagnosticJson),
     resources: Object.fromEntries(plan.changes.map((change) => [change.address, resourceExtras(change)])),
   };

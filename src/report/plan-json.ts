@@ -116,8 +116,8 @@ export function planJson(plan: Plan, options: PlanJsonOptions = {}): PlanJson {
     ...(plan.outputs !== undefined && plan.outputs.length > 0 && { output_changes: outputChangesJson(plan) }),
     prior_state: { format_version: "1.0", terraform_version: version, values: values("before") },
     timestamp: plan.timestamp,
-    applyable: !errored && (!plan.changes.every(isNoOp) || changesRecord(plan)),
-    complete: !errored && plan.changes.every((change) => change.deferred.length === 0),
+    applyable: !errored && plan.unread === undefined && (!plan.changes.every(isNoOp) || changesRecord(plan)),
+    complete: !errored && plan.unread === undefined && plan.changes.every((change) => change.deferred.length === 0),
     errored,
     hostform: extrasJson(plan),
   };

@@ -53,6 +53,13 @@ const countBy = (effects: readonly Effect[]) => (effect: Effect) => effects.filt
 
 /** `Plan: 3 to add, 1 to change, 1 to destroy.`, or the sentence for nothing to do. */
 export function summaryLine(plan: Plan): string {
+  const unread = plan.unread?.length ?? 0;
+  if (unread > 0) {
+    const counted = plan.changes.every(isNoOp)
+      ? "No changes in what was read."
+      : planCounts(countChanges(plan.changes));
+    return `${counted} ${plural(unread, "resource")} ${unread === 1 ? "is" : "are"} not compared; see above.`;
+  }
   if (plan.changes.every(isNoOp)) {
     const unclear = unfulfilledIn(plan).length;
     if (unclear > 0)

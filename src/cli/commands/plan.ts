@@ -39,7 +39,7 @@ export async function runPlan(invocation: Invocation, flags: PlanFlags): Promise
     const { plan, desired, store } = run;
     invocation.io.out(rendered(invocation, run, format));
     if (flags.out !== undefined) {
-      if (plan.diagnostics.some(isError)) say(invocation, "The plan cannot be applied, and was not saved.");
+      if (!isApplicable(plan)) say(invocation, "The plan cannot be applied, and was not saved.");
       else {
         const origin = await originOf(invocation, desired, store.state);
         await writeSavedPlan(invocation, flags.out, { request: options, origin, plan });
@@ -48,9 +48,14 @@ export async function runPlan(invocation: Invocation, flags: PlanFlags): Promise
       }
     }
     if (plan.diagnostics.some(isError) || plan.pending.length > 0) return 1;
-    return flags.detailedExitcode && (hasChanges(plan) || unfulfilledIn(plan).length > 0) ? 2 : 0;
+    if (flags.out !== undefined && !isApplicable(plan)) return 1;
+    const isUnseen = unfulfilledIn(plan).length > 0 || plan.unread !== undefined;
+    return flags.detailedExitcode && (hasChanges(plan) || isUnseen) ? 2 : 0;
   });
 }
+
+/** What was not compared must not be passed over by an apply of the rest. */
+const isApplicable = ({ diagnostics, unread }: Plan) => !diagnostics.some(isError) && unread === undefined;
 
 function formatOf({ options }: Invocation, { format }: PlanFlags): PlanFormat {
   if (!options.json) return format ?? "text";
