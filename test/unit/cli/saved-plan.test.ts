@@ -111,6 +111,12 @@ describe("the file of a saved plan", () => {
     expect(() => decodeSavedPlan(text, "f")).toThrow("is damaged");
   });
 
+  it("is called damaged when it is nested more deeply than the stack allows", () => {
+    const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
+    const text = `{"form":"hostform plan","version":1,"checksum":"x","request":${deep}}`;
+    expect(() => decodeSavedPlan(text, "f")).toThrow("f is damaged");
+  });
+
   it("is called damaged when it was cut off, also within the first number", () => {
     const text = encodeSavedPlan(saved(plan([order()])), none);
     for (const length of [30, 60, text.length - 10]) {
