@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { z } from "zod";
+import { systemFiles } from "../declare/index.ts";
 import {
   type Change,
   errnoOf,
@@ -72,9 +72,9 @@ export async function writeSavedPlan(invocation: Invocation, file: string, saved
  * @throws HostformError `plan.saved` for what is not one, is damaged, or of a newer version; `state.key`.
  */
 export async function readSavedPlan(invocation: Invocation, file: string): Promise<SavedPlan> {
-  let bytes: Buffer;
+  let bytes: Uint8Array;
   try {
-    bytes = await readFile(path.resolve(invocation.io.cwd, file));
+    bytes = await systemFiles.read(path.resolve(invocation.io.cwd, file), MOST_BYTES + 1);
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     fail("plan.saved", `The plan ${file} cannot be read: ${errnoOf(error)}`, {
@@ -82,7 +82,11 @@ export async function readSavedPlan(invocation: Invocation, file: string): Promi
     });
   }
   if (bytes.length > MOST_BYTES) refuse(`${file} is not a plan that hostform saved`, "It is too large for one.");
-  return provedPlan(bytes.toString("utf8"), file, stateEncryption(invocation));
+  return provedPlan(
+    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8"),
+    file,
+    stateEncryption(invocation),
+  );
 }
 
 /**

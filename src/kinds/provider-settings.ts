@@ -85,7 +85,7 @@ export const parseMoneyScale = (text: string): number | undefined => (/^[0-4]$/.
 
 /**
  * The scale of a provider's amounts. HOSTING_MONEY_SCALE goes with HOSTING_BASE_URL: it is the scale of the host there, for
- * a provider that declares neither. @throws HostformError `config.invalid_value` at `money_scale`.
+ * a provider that declares neither. @throws HostformError `config.invalid_value`.
  */
 export function moneyScaleOf(
   { baseUrl, moneyScale }: Pick<ProviderConfig, "baseUrl" | "moneyScale">,
@@ -94,7 +94,7 @@ export function moneyScaleOf(
   if (moneyScale !== undefined || baseUrl !== undefined || !text) return moneyScale;
   const summary = "The environment variable HOSTING_MONEY_SCALE is not a number of digits";
   const fix = "Set it to 0 to 4, or unset it.";
-  return parseMoneyScale(text) ?? fail("config.invalid_value", summary, { fix, attribute: ["money_scale"] });
+  return parseMoneyScale(text) ?? fail("config.invalid_value", summary, { fix });
 }
 
 /** `90s`, `10m`, `24h`, `7d` -> milliseconds. */
