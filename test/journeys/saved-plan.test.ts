@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Project, startProject } from "../support/project.ts";
@@ -203,6 +203,12 @@ describe("a saved plan is refused", () => {
     await happen(project);
     const text = await refused(project);
     expect(text).toContain(expected);
+  });
+
+  it.skipIf(process.platform === "win32")("when a link in its place leads to what never ends", async () => {
+    const project = await startProject({ declare: declaration({ www }) });
+    await symlink("/dev/zero", fileOf(project));
+    expect(await refused(project)).toContain("It is too large for one");
   });
 
   it("in the folder of another project", async () => {

@@ -126,11 +126,7 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, front: F
     ...(inDoubt ? [settleFirst(labelOf(kind, declared))] : []),
     ...diagnostics,
     ...laterRefused(kind, inTheWay),
-    ...(observed.status === "absent" && kind.naturalKey(declared) === undefined
-      ? strangers(kind, observed, front)
-      : []),
-    ...(observed.status === "absent" ? hiddenOnes(kind, observed, front) : []),
-    ...(observed.status === "absent" && observed.waitsFor !== undefined ? [shownLater(kind, observed.waitsFor)] : []),
+    ...unsure(kind, declared, observed, front),
     ...(elsewhere ? [elsewhere] : []),
     ...(note ? [willSettle(kind, note)] : []),
     ...checkOrder(kind, declared, mark, front.session),
@@ -143,6 +139,16 @@ async function planCreate(kind: Kind, config: ValueObject, asked: Mark, front: F
   if (!refused.some(isError)) noteReplacing(kind, name, mark.replacing, front.session);
   const { values } = conform(kind, result, { config: declared, prior: null });
   return { planned: values, mark: {}, requiresReplace: [], diagnostics: refused };
+}
+
+/** What could be the declared object although it does not certainly show. */
+function unsure(kind: Kind, declared: ValueObject, observed: Observation, front: Front): Diagnostic[] {
+  if (observed.status !== "absent") return [];
+  return [
+    ...(kind.naturalKey(declared) === undefined ? strangers(kind, observed, front) : []),
+    ...hiddenOnes(kind, observed, front),
+    ...(observed.waitsFor === undefined ? [] : [shownLater(kind, observed.waitsFor)]),
+  ];
 }
 
 /** What the account shows that could be the declared object. What it takes the place of does not count. */
