@@ -36,6 +36,8 @@ export interface ApplyContext {
   owner?(): string | undefined;
   /** The other address under which a live object is recorded. */
   holder?(kind: Kind, remote: Remote): string | undefined;
+  /** Whether a live object is certainly another resource's, where nobody knows under which address that is recorded. */
+  isOthers?(kind: Kind, remote: Remote): boolean;
   /** Takes an object for this address, before it is recorded. @returns the other address that has it already. */
   take?(kind: Kind, id: string, attributes: JsonObject): string | undefined;
   /** Whether an order that turns out to have been placed before, with no mark of it here, is adopted. Default: yes. */

@@ -19,6 +19,7 @@ export interface CreateContext
     | "project"
     | "pause"
     | "holder"
+    | "isOthers"
     | "replaces"
     | "adoptsOrders"
     | "siblings"

@@ -46,7 +46,8 @@ export async function findMade(
     if (only === undefined) throw stopped(undecided(subject, sent, made));
     return only;
   }
-  const all = { strangers: await collection(account, kind, planned) };
+  const listed = await collection(account, kind, planned);
+  const all = { strangers: listed.filter((remote) => !context.isOthers?.(kind, remote)) };
   const others = strangers(kind, sent, all, { holder: subject.holder, siblings: siblings?.(kind) });
   if (others.length > 0) throw stopped(undecided(subject, sent, others));
   return undefined;

@@ -60,6 +60,7 @@ export function applyContext(
     stop,
     parentKind: kinds.get(kind.nested?.in ?? ""),
     owner: () => place,
+    isOthers: (ofKind, remote) => front.isOurs(ofKind, remote),
     take: (ofKind, id) => front.take(ofKind, id, label),
     replaces: (remote) => wasLetGo(kind, config, remote, front) || isToReplace(kind, name, remote, front),
     // Without a note of ours it may be another configuration's: it is imported by whoever knows that it is not.

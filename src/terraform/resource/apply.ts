@@ -118,6 +118,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
     const applied = await applyChange(kind, change, declared, context);
     const attributes = applied.attributes ?? {};
     front.collections.changed(kind, parentOf(kind, attributes));
+    if (existing === undefined) front.noteMade(kind, attributes.id);
     dropReplacing(kind, name, front.session);
     const marked = markOf(kind, question, attributes, latest.resource?.private ?? mark);
     const kept = { ...marked, ...origin(existing === undefined ? name : mark.made, front) };

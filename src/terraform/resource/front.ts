@@ -22,6 +22,7 @@ export class Front {
   /** What the state holds, and what was imported: type and id. */
   readonly #ids = new Set<string>();
   readonly #imported = new Set<string>();
+  readonly #made = new Set<string>();
   /** Names of what the state holds without an id. */
   readonly #doubts = new Set<string>();
   /** Objects that Terraform has tainted because their secret is lost: type and name -> id. */
@@ -80,6 +81,16 @@ export class Front {
   /** Whether the state is not known to hold anything of a kind: Terraform shows one instance after the other. */
   holdsNone(kind: Kind): boolean {
     return ![...this.#ids].some((id) => id.startsWith(`${kind.type} `));
+  }
+
+  /** An object was made in this process: it belongs to another resource than those that are made beside it. */
+  noteMade(kind: Kind, id: unknown): void {
+    this.#made.add(`${kind.type} ${String(id)}`);
+  }
+
+  /** Whether an object is known to belong to a resource of the state. */
+  isOurs(kind: Kind, { id }: Pick<Remote, "id">): boolean {
+    return this.holds(kind, id) || this.#made.has(`${kind.type} ${id}`);
   }
 
   /** Whether the state is known to hold an object. */

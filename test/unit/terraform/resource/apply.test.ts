@@ -17,11 +17,12 @@ const shown = ({ state, mark, diagnostics }: ApplyAnswer) => ({
 });
 describe("a create", () => {
   it("is held with what its answer told, and with where it was made", async () => {
-    const { answer, sent, journal } = await ask("hosting_webhook", HOOK, { answer: hookMade });
+    const { answer, sent, journal, front, kind } = await ask("hosting_webhook", HOOK, { answer: hookMade });
     expect(shown(answer)).toMatchObject({ id: "201", mark: { host: "here" }, said: [] });
     expect(answer.state).toMatchObject({ url: HOOK.url, secret: "whsec_1", created_at: liveWebhook.created_at });
     expect(sent).toEqual(["createWebhook"]);
     expect(answer.mark.made, "under its name").toBeDefined();
+    expect(front.isOurs(kind, { id: "201" }), "no other create is looked for in it").toBe(true);
     expect(journal.get("hosting_webhook", answer.mark.made ?? "")?.attributes.id).toBe("201");
   });
 
@@ -38,6 +39,22 @@ describe("a create", () => {
     expect(answer.mark).toMatchObject({ pending: { operation: "registerDomain" }, host: "here" });
     expect(codesOf(answer.diagnostics).every((code) => code.startsWith("warning"))).toBe(true);
     expect(codesOf(answer.diagnostics)).toContain("warning plan.pending");
+  });
+
+  it("whose answer is lost is not taken for what the state has, nor for what this process has made", async () => {
+    const others = ["202", "203"].map((id) => ({ ...liveWebhook, id, url: `https://${id}.example` }));
+    const { answer, sent } = await ask("hosting_webhook", HOOK, {
+      prior: HOOK,
+      mark: { host: "here", pending: { ...pendingOf("createWebhook"), knowsAll: true } },
+      objects: others.map((each) => remote(each)),
+      answer: hookMade,
+      prepare: ({ kind, front }) => {
+        front.hold(kind, others[0] as JsonObject);
+        front.noteMade(kind, "203");
+      },
+    });
+    expect(sent).toEqual(["createWebhook"]);
+    expect(shown(answer)).toMatchObject({ id: "201", said: [] });
   });
 
   it("that fails after the object was made is a warning, and the object is held", async () => {
