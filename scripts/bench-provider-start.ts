@@ -7,7 +7,7 @@ import { cpus, tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { createInterface } from "node:readline";
-import { selfSigned } from "../src/terraform/wire/certificate.ts";
+import { selfSigned } from "../src/fronts/terraform/wire/certificate.ts";
 import { dial } from "../test/support/grpc-client.ts";
 import { buildProvider } from "./build-provider.ts";
 

@@ -10,7 +10,7 @@ import {
   emptyDocument,
   encodeState,
   systemDisk,
-} from "../src/record/index.ts";
+} from "../src/core/record/index.ts";
 
 const MUTATIONS = 500;
 const counted = { bytes: 0, syncs: 0 };

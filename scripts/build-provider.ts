@@ -16,7 +16,7 @@ const root = path.resolve(import.meta.dirname, "..");
 export async function buildProvider(outfile: string): Promise<void> {
   const { metafile } = await build({
     absWorkingDir: root,
-    entryPoints: ["src/terraform/main.ts"],
+    entryPoints: ["src/fronts/terraform/main.ts"],
     outfile,
     bundle: true,
     format: "esm",

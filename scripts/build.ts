@@ -12,7 +12,7 @@ const root = path.resolve(import.meta.dirname, "..");
 const dist = path.join(root, "dist");
 
 await rm(dist, { recursive: true, force: true });
-await buildProgram("dist", { client: "src/api/index.ts", sandbox: "src/sandbox/index.ts" });
+await buildProgram("dist", { client: "src/core/api/index.ts", sandbox: "src/sandbox/index.ts" });
 await chmod(path.join(dist, "hostform.js"), 0o755);
 await buildProvider(path.join(dist, "terraform/provider.mjs"));
 await buildWebhooks(path.join(dist, "webhooks"));

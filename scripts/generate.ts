@@ -26,15 +26,15 @@ async function settle(file: string, text: string | undefined): Promise<void> {
   await (text === undefined ? rm(target) : writeFile(target, text));
 }
 
-await settle("src/terraform/wire/tfplugin6.gen.ts", await pluginMessages(root));
+await settle("src/fronts/terraform/wire/tfplugin6.gen.ts", await pluginMessages(root));
 // The registry first: the rest is made from the kinds that it lists.
-await settle("src/kinds/registry.gen.ts", await registry(path.join(root, "src/kinds")));
-const { kinds } = await import("../src/kinds/index.ts");
+await settle("src/core/kinds/registry.gen.ts", await registry(path.join(root, "src/core/kinds")));
+const { kinds } = await import("../src/core/kinds/index.ts");
 await settle("schemas/hosting.schema.json", jsonSchema(kinds));
 const { providerSchemaJson } = await import("./generate/provider-schema.ts");
 await settle("schemas/provider.json", providerSchemaJson());
 const { catalogueLint } = await import("./generate/schema-lint.ts");
-const { catalogue } = await import("../src/terraform/catalogue.ts");
+const { catalogue } = await import("../src/fronts/terraform/catalogue.ts");
 const complaints = catalogueLint(catalogue);
 if (complaints.length > 0)
   throw new Error(`Terraform or the bindings cannot take this schema:\n${complaints.join("\n")}`);

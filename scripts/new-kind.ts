@@ -12,13 +12,13 @@ if (names === undefined || rest.length > 0) {
   console.error("Usage: npm run new:kind NAME, where NAME is kebab-case and singular, such as mail-box.");
   process.exit(1);
 }
-const file = path.join(root, "src/kinds", `${names.file}.ts`);
+const file = path.join(root, "src/core/kinds", `${names.file}.ts`);
 const taken = await access(file).then(
   () => true,
   () => false,
 );
 if (taken) {
-  console.error(`src/kinds/${names.file}.ts exists already.`);
+  console.error(`src/core/kinds/${names.file}.ts exists already.`);
   process.exit(1);
 }
 await writeFile(file, kindFile(names));
@@ -31,9 +31,9 @@ const generated = spawnSync(process.execPath, [path.join(root, "scripts/generate
 });
 if (generated.status !== 0) process.exit(1);
 console.log(`
-Made src/kinds/${names.file}.ts. What is left to do:
-  1. If the API has new endpoints for it, add them to src/api (endpoints.ts, records.ts, forms.ts, client.ts).
-  2. In src/kinds/${names.file}.ts: the attributes, how it is listed, and the request that creates it.
+Made src/core/kinds/${names.file}.ts. What is left to do:
+  1. If the API has new endpoints for it, add them to src/core/api (endpoints.ts, records.ts, forms.ts, client.ts).
+  2. In src/core/kinds/${names.file}.ts: the attributes, how it is listed, and the request that creates it.
   3. test/conformance/samples/${names.type}.ts: a sample; the conformance suite fails until it is there.
   4. examples/resources/${names.type}: what its page for Terraform shows; the tests apply and import it.
   5. npm run generate, then npm test.`);

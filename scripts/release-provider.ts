@@ -7,7 +7,7 @@ import path from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { type Zippable, zipSync } from "fflate";
-import { VERSION } from "../src/api/version.ts";
+import { VERSION } from "../src/core/api/version.ts";
 import {
   BUNDLE,
   NOTICES,

@@ -3,8 +3,8 @@ import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
-import { VERSION } from "../../src/api/version.ts";
-import { catalogue } from "../../src/terraform/catalogue.ts";
+import { VERSION } from "../../src/core/api/version.ts";
+import { catalogue } from "../../src/fronts/terraform/catalogue.ts";
 import { annotate } from "./bindings/annotate.ts";
 import { indexOf } from "./bindings/index-of.ts";
 import type { Library } from "./bindings/libraries.ts";

@@ -5,7 +5,7 @@ import path from "node:path";
 import process from "node:process";
 
 /**
- * `src/terraform/wire/tfplugin6.gen.ts`: the messages of Terraform's plugin protocol, made from `schemas/tfplugin6.proto`
+ * `src/fronts/terraform/wire/tfplugin6.gen.ts`: the messages of Terraform's plugin protocol, made from `schemas/tfplugin6.proto`
  * by buf and protoc-gen-es, both from `node_modules`. Nothing is fetched.
  *
  * @throws Error with buf's words when the .proto is not well formed.

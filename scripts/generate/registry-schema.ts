@@ -1,4 +1,4 @@
-import { type Attribute, type Attributes, isNested, type Type } from "../../src/model/schema.ts";
+import { type Attribute, type Attributes, isNested, type Type } from "../../src/core/model/schema.ts";
 
 /** The groups of a schema's attributes, in the Registry's order. */
 const GROUPS: readonly (readonly [title: string, belongs: (attribute: Attribute) => boolean])[] = [

@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import path from "node:path";
-import type { Kind } from "../../src/kinds/kind.ts";
+import type { Kind } from "../../src/core/kinds/kind.ts";
 
 /** Modules of the folder that hold no kind. */
 const SHARED = new Set([
@@ -14,7 +14,7 @@ const SHARED = new Set([
   "secret-output.ts",
 ]);
 
-/** `registry.gen.ts`: an import for every file (or folder) of `src/kinds` that exports a kind. */
+/** `registry.gen.ts`: an import for every file (or folder) of `src/core/kinds` that exports a kind. */
 export async function registry(folder: string): Promise<string> {
   const entries = (await readdir(folder, { withFileTypes: true })).filter((entry) => !SHARED.has(entry.name));
   const found: { name: string; from: string; type: string }[] = [];
@@ -23,7 +23,7 @@ export async function registry(folder: string): Promise<string> {
     const module = (await import(path.join(folder, from))) as Record<string, unknown>;
     const exported = Object.entries(module).filter((pair): pair is [string, Kind] => isKind(pair[1]));
     if (exported.length !== 1)
-      throw new Error(`src/kinds/${entry.name} exports ${exported.length} kinds instead of one`);
+      throw new Error(`src/core/kinds/${entry.name} exports ${exported.length} kinds instead of one`);
     for (const [name, kind] of exported) found.push({ name, from, type: kind.type });
   }
   found.sort((a, b) => (a.from < b.from ? -1 : 1));

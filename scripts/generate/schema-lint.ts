@@ -1,5 +1,5 @@
-import { type Attribute, type Attributes, isNested, type Schema } from "../../src/model/schema.ts";
-import type { Catalogue } from "../../src/terraform/schema/json.ts";
+import { type Attribute, type Attributes, isNested, type Schema } from "../../src/core/model/schema.ts";
+import type { Catalogue } from "../../src/fronts/terraform/schema/json.ts";
 import { attributeNameComplaint, catalogueNamesLint } from "./bindings/names.ts";
 
 export type Sort = "provider" | "resource" | "data source" | "ephemeral resource";

@@ -3,18 +3,18 @@ import { globSync } from "node:fs";
 
 /** Area -> its files, as globs. */
 export const AREAS: Readonly<Record<string, readonly string[]>> = {
-  lifecycle: ["src/lifecycle/*.ts"],
-  guards: ["src/engine/{guards,orders,doubles,identity}.ts"],
-  spending: ["src/engine/spending.ts"],
-  "order-gate": ["src/engine/order-gate.ts"],
-  apply: ["src/engine/{apply,records,schedule}.ts"],
-  limiter: ["src/api/{limit,limiter}.ts"],
-  retry: ["src/api/retry.ts"],
-  answers: ["src/api/refuse.ts"],
-  turns: ["src/api/create-turns.ts"],
-  journal: ["src/record/{recorder,session,opening}.ts", "src/record/journal/*.ts", "src/terraform/journal*.ts"],
-  provider: ["src/terraform/resource/{apply,apply-context,adopt,mark,made,making-room,noted,remove,order-*}.ts"],
-  redaction: ["src/api/redact.ts", "src/cli/redaction.ts", "src/record/secret-{command,output}.ts"],
+  lifecycle: ["src/core/lifecycle/*.ts"],
+  guards: ["src/core/engine/{guards,orders,doubles,identity}.ts"],
+  spending: ["src/core/engine/spending.ts"],
+  "order-gate": ["src/core/engine/order-gate.ts"],
+  apply: ["src/core/engine/{apply,records,schedule}.ts"],
+  limiter: ["src/core/api/{limit,limiter}.ts"],
+  retry: ["src/core/api/retry.ts"],
+  answers: ["src/core/api/refuse.ts"],
+  turns: ["src/core/api/create-turns.ts"],
+  journal: ["src/core/record/{recorder,session,opening}.ts", "src/core/record/journal/*.ts", "src/fronts/terraform/journal*.ts"],
+  provider: ["src/fronts/terraform/resource/{apply,apply-context,adopt,mark,made,making-room,noted,remove,order-*}.ts"],
+  redaction: ["src/core/api/redact.ts", "src/cli/redaction.ts", "src/core/record/secret-{command,output}.ts"],
 };
 
 /**

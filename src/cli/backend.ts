@@ -2,11 +2,11 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import { requireAllowedOrigin } from "../api/allowed-origins.ts";
-import { isLoopback } from "../api/base-url.ts";
-import { connectionPool } from "../api/proxy.ts";
-import { stateFolder } from "../local/index.ts";
-import { type Backend, type Diagnostic, errnoOf, fail, HostformError, located } from "../model/index.ts";
+import { requireAllowedOrigin } from "../core/api/allowed-origins.ts";
+import { isLoopback } from "../core/api/base-url.ts";
+import { connectionPool } from "../core/api/proxy.ts";
+import { stateFolder } from "../core/local/index.ts";
+import { type Backend, type Diagnostic, errnoOf, fail, HostformError, located } from "../core/model/index.ts";
 import {
   connectTo,
   createFilePlace,
@@ -18,7 +18,7 @@ import {
   type StatePlace,
   type StateStore,
   thisProcess,
-} from "../record/index.ts";
+} from "../core/record/index.ts";
 import { renderDiagnostics } from "../report/index.ts";
 import type { Invocation } from "./io.ts";
 import { duration } from "./options.ts";

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { constants } from "node:os";
-import { childEnvironment, errnoOf, fail } from "../model/index.ts";
+import { childEnvironment, errnoOf, fail } from "../core/model/index.ts";
 import type { ShellOptions } from "./io.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

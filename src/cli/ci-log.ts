@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import path from "node:path";
-import { breakCommands, isCiLog } from "../model/index.ts";
+import { breakCommands, isCiLog } from "../core/model/index.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

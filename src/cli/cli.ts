@@ -1,5 +1,5 @@
 import { CommanderError } from "commander";
-import { HostformError } from "../model/index.ts";
+import { HostformError } from "../core/model/index.ts";
 import { diagnosticJson, jsonText, renderDiagnostics } from "../report/index.ts";
 import { guardIo } from "./guarded-io.ts";
 import { type GuardedIo, type Io, looksOf } from "./io.ts";

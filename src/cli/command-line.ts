@@ -1,5 +1,5 @@
 import path from "node:path";
-import { inQuotes } from "../model/index.ts";
+import { inQuotes } from "../core/model/index.ts";
 import type { Invocation } from "./io.ts";
 import type { ActiveStack } from "./stack/stack.ts";
 

@@ -1,9 +1,9 @@
-import type { ReadData } from "../engine/index.ts";
-import { type Desired, type Diagnostic, fail, HostformError, type JsonObject, located } from "../model/index.ts";
+import type { ReadData } from "../core/engine/index.ts";
+import { type Desired, type Diagnostic, fail, HostformError, type JsonObject, located } from "../core/model/index.ts";
 import type { Invocation } from "./io.ts";
 import type { Provider, Providers } from "./providers.ts";
 
-type DataSession = import("../terraform/contract.ts").DataSession;
+type DataSession = import("../fronts/terraform/contract.ts").DataSession;
 
 /**
  * Reads the data sources of a declaration as the Terraform provider does; undefined when there are none.
@@ -17,7 +17,7 @@ export async function dataReader(
   fresh = false,
 ): Promise<ReadData | undefined> {
   if (data.length === 0) return undefined;
-  const { dataSources } = await import("../terraform/data/index.ts");
+  const { dataSources } = await import("../fronts/terraform/data/index.ts");
   const byName = new Map(dataSources.map((source) => [source.name, source]));
   // One for each account: what is read side by side shares a listing.
   const sessions = new Map<Provider, DataSession>();

@@ -1,4 +1,4 @@
-import { childEnvironment, fail } from "../model/index.ts";
+import { childEnvironment, fail } from "../core/model/index.ts";
 import {
   ALLOW_UNENCRYPTED,
   Encryption,
@@ -9,7 +9,7 @@ import {
   readOldKeys,
   readStateKey,
   SECRET_COMMAND_MS,
-} from "../record/index.ts";
+} from "../core/record/index.ts";
 import type { Invocation } from "./io.ts";
 import { learnValue } from "./known-secrets.ts";
 

@@ -3,9 +3,9 @@
  * query strings, headers and JSON of any variable. A word that stands in any output (`service`, a user name, a path) is
  * none, whatever its variable is called: hiding it everywhere would hide the output.
  */
-import { kinds } from "../kinds/index.ts";
-import { attributesOf } from "../lifecycle/index.ts";
-import { isObject, SHORTEST_SECRET_PART } from "../model/index.ts";
+import { kinds } from "../core/kinds/index.ts";
+import { attributesOf } from "../core/lifecycle/index.ts";
+import { isObject, SHORTEST_SECRET_PART } from "../core/model/index.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,5 +1,5 @@
 /** Why a file could not be read or written, in words. */
-import { errnoOf } from "../model/index.ts";
+import { errnoOf } from "../core/model/index.ts";
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file or folder",

@@ -1,4 +1,4 @@
-import { breakCommands, isCiLog } from "../model/index.ts";
+import { breakCommands, isCiLog } from "../core/model/index.ts";
 import { escapeOutput } from "../report/index.ts";
 import { LogLines } from "./ci-log.ts";
 import type { GuardedIo, Io } from "./io.ts";

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import type { Limits } from "../engine/index.ts";
-import { CURRENCIES, didYouMean, type Guards } from "../model/index.ts";
+import type { Limits } from "../core/engine/index.ts";
+import { CURRENCIES, didYouMean, type Guards } from "../core/model/index.ts";
 import { wholeNumber } from "./registration.ts";
 
 /** The options that say something else than the declared guards, for one run. */

@@ -1,4 +1,4 @@
-import { ApiError, HostformError } from "../model/index.ts";
+import { ApiError, HostformError } from "../core/model/index.ts";
 import type { Invocation } from "./io.ts";
 
 /** How long the end of a run that was stopped twice may take to be recorded, in ms. A state in a file takes far less. */

@@ -1,5 +1,5 @@
-import type { Clock } from "../model/index.ts";
-import type { CaptureOptions, CommandEnd } from "../record/index.ts";
+import type { Clock } from "../core/model/index.ts";
+import type { CaptureOptions, CommandEnd } from "../core/record/index.ts";
 import { jsonText, type Look } from "../report/index.ts";
 import type { Redaction } from "./redaction.ts";
 import type { ActiveStack, StackSource } from "./stack/stack.ts";

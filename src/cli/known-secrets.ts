@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import { scopeOf } from "../engine/index.ts";
-import { kinds } from "../kinds/index.ts";
-import { attributesOf, sensitiveNames } from "../lifecycle/index.ts";
+import { scopeOf } from "../core/engine/index.ts";
+import { kinds } from "../core/kinds/index.ts";
+import { attributesOf, sensitiveNames } from "../core/lifecycle/index.ts";
 import {
   type Desired,
   type DesiredData,
@@ -13,8 +13,8 @@ import {
   SHORTEST_SECRET_PART,
   split,
   UNKNOWN,
-} from "../model/index.ts";
-import { KEY_VARIABLES, NEW_KEY_VARIABLES, OLD_KEY_VARIABLES, type StateStore, withMembers } from "../record/index.ts";
+} from "../core/model/index.ts";
+import { KEY_VARIABLES, NEW_KEY_VARIABLES, OLD_KEY_VARIABLES, type StateStore, withMembers } from "../core/record/index.ts";
 import { type Environment, secretsInEnvironment } from "./environment-secrets.ts";
 import type { Redaction } from "./redaction.ts";
 

@@ -1,5 +1,5 @@
-import { moneyScaleOf } from "../kinds/provider-settings.ts";
-import type { ProviderConfig } from "../model/index.ts";
+import { moneyScaleOf } from "../core/kinds/provider-settings.ts";
+import type { ProviderConfig } from "../core/model/index.ts";
 
 /** The providers with the scale that the environment adds. @throws HostformError as {@link moneyScaleOf} does. */
 export function withMoneyScale(

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { untrustedByEnvironment } from "../model/index.ts";
+import { untrustedByEnvironment } from "../core/model/index.ts";
 import { type CommonOptions, type GuardedIo, type Invocation, looksOf } from "./io.ts";
 import { addStackOptions, stackSource } from "./stack/options.ts";
 

@@ -1,6 +1,6 @@
 import { lstat, realpath, stat } from "node:fs/promises";
-import { errnoOf, fail } from "../model/index.ts";
-import { isInside } from "../record/index.ts";
+import { errnoOf, fail } from "../core/model/index.ts";
+import { isInside } from "../core/record/index.ts";
 
 /** What a file that a project brings along must be. */
 export interface Ownership {

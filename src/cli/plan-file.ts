@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { open, stat } from "node:fs/promises";
 import path from "node:path";
-import { errnoOf, fail } from "../model/index.ts";
-import { systemDisk } from "../record/index.ts";
+import { errnoOf, fail } from "../core/model/index.ts";
+import { systemDisk } from "../core/record/index.ts";
 import type { Invocation } from "./io.ts";
 import { refuseDetour } from "./untrusted.ts";
 

@@ -11,7 +11,7 @@ import {
   type ProviderConfig,
   type Quote,
   type State,
-} from "../model/index.ts";
+} from "../core/model/index.ts";
 import { formatNumber } from "../report/index.ts";
 import type { Invocation } from "./io.ts";
 import type { Redaction } from "./redaction.ts";

@@ -1,6 +1,6 @@
 import { Command, Help, type Option } from "commander";
-import { VERSION } from "../api/version.ts";
-import { didYouMean } from "../model/index.ts";
+import { VERSION } from "../core/api/version.ts";
+import { didYouMean } from "../core/model/index.ts";
 import type { GuardedIo, Invocation } from "./io.ts";
 import { addCommonOptions, COMMON_OPTIONS, invocationOf, STACK_OPTIONS } from "./options.ts";
 import { registerContract } from "./register/contract.ts";

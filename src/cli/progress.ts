@@ -1,4 +1,4 @@
-import type { ApplyEvent, Plan } from "../model/index.ts";
+import type { ApplyEvent, Plan } from "../core/model/index.ts";
 import { advanceStatus, progressLine, renderStatus, type Status, startStatus } from "../report/index.ts";
 import type { Invocation } from "./io.ts";
 

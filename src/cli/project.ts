@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import path from "node:path";
-import { overrideWarnings } from "../api/allowed-origins.ts";
-import { type Declaration, type ReadOptions, readDeclaration, systemFiles } from "../declare/index.ts";
-import { validateDesired } from "../engine/index.ts";
-import { kinds } from "../kinds/index.ts";
+import { overrideWarnings } from "../core/api/allowed-origins.ts";
+import { type Declaration, type ReadOptions, readDeclaration, systemFiles } from "../fronts/yaml/index.ts";
+import { validateDesired } from "../core/engine/index.ts";
+import { kinds } from "../core/kinds/index.ts";
 import {
   type Backend,
   type Desired,
@@ -12,8 +12,8 @@ import {
   HostformError,
   isError,
   type ProviderConfig,
-} from "../model/index.ts";
-import { createFilePlace, createStateStore, type Encryption, type StateStore } from "../record/index.ts";
+} from "../core/model/index.ts";
+import { createFilePlace, createStateStore, type Encryption, type StateStore } from "../core/record/index.ts";
 import { backendPlace, refusingForgotten } from "./backend.ts";
 import { stateEncryption } from "./encryption.ts";
 import type { Invocation } from "./io.ts";

@@ -1,11 +1,11 @@
 import path from "node:path";
-import { requireAllowedOrigin } from "../api/allowed-origins.ts";
-import { type CreateTurns, createTurnsFor, oncePerCode } from "../api/create-turns.ts";
-import { HostingClient, ledgerFor, type RequestEvent } from "../api/index.ts";
-import { readToken } from "../api/token.ts";
-import { readingSettings } from "../kinds/provider-settings.ts";
-import { Account } from "../lifecycle/index.ts";
-import { type Diagnostic, didYouMean, fail, type ProviderConfig } from "../model/index.ts";
+import { requireAllowedOrigin } from "../core/api/allowed-origins.ts";
+import { type CreateTurns, createTurnsFor, oncePerCode } from "../core/api/create-turns.ts";
+import { HostingClient, ledgerFor, type RequestEvent } from "../core/api/index.ts";
+import { readToken } from "../core/api/token.ts";
+import { readingSettings } from "../core/kinds/provider-settings.ts";
+import { Account } from "../core/lifecycle/index.ts";
+import { type Diagnostic, didYouMean, fail, type ProviderConfig } from "../core/model/index.ts";
 import { renderDiagnostics, requestEventLine } from "../report/index.ts";
 import { type Invocation, type Io, say } from "./io.ts";
 import { learnToken } from "./known-secrets.ts";

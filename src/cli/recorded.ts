@@ -1,7 +1,7 @@
-import { kinds } from "../kinds/index.ts";
-import { sensitiveNames } from "../lifecycle/index.ts";
-import { parseAddress, type ResourceState, type State } from "../model/index.ts";
-import type { OpenState, Resealed, Resealing } from "../record/index.ts";
+import { kinds } from "../core/kinds/index.ts";
+import { sensitiveNames } from "../core/lifecycle/index.ts";
+import { parseAddress, type ResourceState, type State } from "../core/model/index.ts";
+import type { OpenState, Resealed, Resealing } from "../core/record/index.ts";
 import { renderDiagnostics } from "../report/index.ts";
 import { interruptible } from "./interrupt.ts";
 import type { Invocation } from "./io.ts";

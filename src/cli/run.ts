@@ -1,5 +1,5 @@
-import { type DataReading, type Limits, type Move, moved, narrow, observe, plan } from "../engine/index.ts";
-import { kinds } from "../kinds/index.ts";
+import { type DataReading, type Limits, type Move, moved, narrow, observe, plan } from "../core/engine/index.ts";
+import { kinds } from "../core/kinds/index.ts";
 import {
   type Desired,
   type Diagnostic,
@@ -10,8 +10,8 @@ import {
   join,
   type Plan,
   type State,
-} from "../model/index.ts";
-import type { OpenState } from "../record/index.ts";
+} from "../core/model/index.ts";
+import type { OpenState } from "../core/record/index.ts";
 import { escapeLine, plural } from "../report/index.ts";
 import { dataReader } from "./data-sources.ts";
 import { limitsOf } from "./guards.ts";

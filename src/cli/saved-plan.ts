@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
 import { z } from "zod";
-import { systemFiles } from "../declare/index.ts";
+import { systemFiles } from "../fronts/yaml/index.ts";
 import {
   type Change,
   errnoOf,
@@ -12,8 +12,8 @@ import {
   type JsonObject,
   type OutputChange,
   type Plan,
-} from "../model/index.ts";
-import { type Encryption, type Seal, systemDisk } from "../record/index.ts";
+} from "../core/model/index.ts";
+import { type Encryption, type Seal, systemDisk } from "../core/record/index.ts";
 import { jsonText } from "../report/index.ts";
 import { stateEncryption } from "./encryption.ts";
 import { GUARD_FLAGS, type GuardFlags } from "./guards.ts";

@@ -1,8 +1,8 @@
 import { readFile, stat } from "node:fs/promises";
 import path from "node:path";
-import type { Secrets, SourceReader } from "../engine/index.ts";
-import { kinds } from "../kinds/index.ts";
-import { fileOutputIn, oneTimeSecretName } from "../lifecycle/index.ts";
+import type { Secrets, SourceReader } from "../core/engine/index.ts";
+import { kinds } from "../core/kinds/index.ts";
+import { fileOutputIn, oneTimeSecretName } from "../core/lifecycle/index.ts";
 import {
   type Change,
   childEnvironment,
@@ -15,7 +15,7 @@ import {
   located,
   type SecretSource,
   sourcePlace,
-} from "../model/index.ts";
+} from "../core/model/index.ts";
 import {
   appFolder,
   type CommandEnd,
@@ -26,7 +26,7 @@ import {
   SecretFiles,
   standingAt,
   systemDisk,
-} from "../record/index.ts";
+} from "../core/record/index.ts";
 import type { Invocation } from "./io.ts";
 import { learnValue } from "./known-secrets.ts";
 

@@ -1,5 +1,5 @@
-import { didYouMean, fail, parseAddress, resourceOf } from "../model/index.ts";
-import { selectResources } from "../record/index.ts";
+import { didYouMean, fail, parseAddress, resourceOf } from "../core/model/index.ts";
+import { selectResources } from "../core/record/index.ts";
 import type { Invocation } from "./io.ts";
 import { readState } from "./recorded.ts";
 

@@ -1,8 +1,8 @@
 import { createInterface } from "node:readline/promises";
 import { text } from "node:stream/consumers";
 import type { ReadStream } from "node:tty";
-import { errnoOf, HostformError, systemClock } from "../model/index.ts";
-import { captureCommand } from "../record/index.ts";
+import { errnoOf, HostformError, systemClock } from "../core/model/index.ts";
+import { captureCommand } from "../core/record/index.ts";
 import { browse, runCommand, runShell } from "./child-process.ts";
 import { runnerReadsErrors } from "./ci-log.ts";
 import type { Io } from "./io.ts";

@@ -6,7 +6,7 @@ import {
   HostformError,
   located,
   type Outcome,
-} from "../model/index.ts";
+} from "../core/model/index.ts";
 import { projectFlags } from "./command-line.ts";
 import type { Invocation } from "./io.ts";
 

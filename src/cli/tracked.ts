@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import path from "node:path";
-import { type Diagnostic, errnoOf } from "../model/index.ts";
-import { filesOfState, type StateStore, withMembers } from "../record/index.ts";
+import { type Diagnostic, errnoOf } from "../core/model/index.ts";
+import { filesOfState, type StateStore, withMembers } from "../core/record/index.ts";
 import { trackedFiles } from "./git-index.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import path from "node:path";
-import type { Declaration } from "../declare/index.ts";
-import { phaseOfWord } from "../kinds/service/words.ts";
+import type { Declaration } from "../fronts/yaml/index.ts";
+import { phaseOfWord } from "../core/kinds/service/words.ts";
 import {
   type Backend,
   type Desired,
@@ -14,8 +14,8 @@ import {
   type Json,
   located,
   type ProviderConfig,
-} from "../model/index.ts";
-import { filesOfState, isInside } from "../record/index.ts";
+} from "../core/model/index.ts";
+import { filesOfState, isInside } from "../core/record/index.ts";
 import type { GuardedIo, Invocation } from "./io.ts";
 import { type Ownership, requireOwnFile } from "./own-file.ts";
 

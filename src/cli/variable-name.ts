@@ -1,5 +1,5 @@
 /** Names of environment variables as they are typed. What is none may be the secret itself, so it is never repeated. */
-import { fail } from "../model/index.ts";
+import { fail } from "../core/model/index.ts";
 import { given } from "./options.ts";
 
 const NAME = /^[A-Za-z_]\w*$/;

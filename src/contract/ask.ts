@@ -1,10 +1,10 @@
 /** Sends one request and reads its answer as the client would. */
-import { nextOf, nextSigns, readPage } from "../api/envelope.ts";
-import { type Form, readRecord } from "../api/forms.ts";
-import { formOf, malformed } from "../api/malformed.ts";
-import { type ProbeRequest, type Prober, probeTitle } from "../api/probe.ts";
-import { takeOne } from "../api/unwrap.ts";
-import { ApiError, type JsonObject } from "../model/index.ts";
+import { nextOf, nextSigns, readPage } from "../core/api/envelope.ts";
+import { type Form, readRecord } from "../core/api/forms.ts";
+import { formOf, malformed } from "../core/api/malformed.ts";
+import { type ProbeRequest, type Prober, probeTitle } from "../core/api/probe.ts";
+import { takeOne } from "../core/api/unwrap.ts";
+import { ApiError, type JsonObject } from "../core/model/index.ts";
 import type { ListSight, RecordSight, Sight } from "./sight.ts";
 
 /** Asks the server; the signal ends it. */

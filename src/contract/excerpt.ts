@@ -2,7 +2,7 @@
  * Answers as they may be shown: a report of a server's habits is copied into mails and issues, so it holds its forms and
  * its words, and nothing of who is hosted there. What is not known to be harmless is not shown.
  */
-import { isObject } from "../model/index.ts";
+import { isObject } from "../core/model/index.ts";
 
 /** Fields whose values are words of the server, not of its customers. */
 const WORD_FIELDS = new Set([

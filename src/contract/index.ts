@@ -4,8 +4,8 @@
  * specification is filled, where the server differs from what the specification says, and the sandbox's profile that
  * is like it. Must not: order, suspend, mail or set anything; show data of customers, or a token; import the sandbox.
  */
-import type { Prober } from "../api/probe.ts";
-import type { ContractReport } from "../model/index.ts";
+import type { Prober } from "../core/api/probe.ts";
+import type { ContractReport } from "../core/model/index.ts";
 import { Asker } from "./ask.ts";
 import { contractChecks, type Vocabulary } from "./checks/index.ts";
 import { contractRows, profileOf } from "./rows/index.ts";

@@ -1,6 +1,6 @@
 /** What was asked and what came: the material that rows and checks are made from. */
-import type { Probed, ProbeEndpoint } from "../api/probe.ts";
-import { type ApiError, isObject, type JsonObject } from "../model/index.ts";
+import type { Probed, ProbeEndpoint } from "../core/api/probe.ts";
+import { type ApiError, isObject, type JsonObject } from "../core/model/index.ts";
 
 /** One request and its answer. */
 export interface Sight {

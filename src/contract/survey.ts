@@ -8,9 +8,9 @@ import {
   planForm,
   serviceForm,
   webhookForm,
-} from "../api/forms.ts";
-import type { ProbeEndpoint } from "../api/probe.ts";
-import type { JsonObject } from "../model/index.ts";
+} from "../core/api/forms.ts";
+import type { ProbeEndpoint } from "../core/api/probe.ts";
+import type { JsonObject } from "../core/model/index.ts";
 import type { Asker } from "./ask.ts";
 import type { Collection, ListSight, PagingSight, Survey } from "./sight.ts";
 

@@ -3,11 +3,11 @@
  * by POST. Nothing here orders, mails or sets anything. What was registered is removed whatever happens, also after an
  * interruption and after a lost answer; what could not be removed is told.
  */
-import { readAnswer } from "../api/answers.ts";
-import { webhookForm } from "../api/forms.ts";
-import { createListing } from "../api/listing.ts";
-import { sameAddress } from "../api/web-address.ts";
-import { ApiError, HostformError, isObject } from "../model/index.ts";
+import { readAnswer } from "../core/api/answers.ts";
+import { webhookForm } from "../core/api/forms.ts";
+import { createListing } from "../core/api/listing.ts";
+import { sameAddress } from "../core/api/web-address.ts";
+import { ApiError, HostformError, isObject } from "../core/model/index.ts";
 import type { Asker } from "./ask.ts";
 import type { Sight, Written } from "./sight.ts";
 

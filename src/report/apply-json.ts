@@ -13,7 +13,7 @@ import {
   type Plan,
   type Progress,
   parseAddress,
-} from "../model/index.ts";
+} from "../core/model/index.ts";
 import { type DiagnosticJson, diagnosticJson } from "./diagnostic-json.ts";
 import { formatElapsed } from "./duration.ts";
 import { countDone, doneChanges, doneEffects } from "./outcome-text.ts";

@@ -1,4 +1,4 @@
-import { type Diagnostic, formatPath, type SourceRange } from "../model/index.ts";
+import { type Diagnostic, formatPath, type SourceRange } from "../core/model/index.ts";
 
 /**
  * A diagnostic as JSON. `severity`, `summary`, `detail`, `address`, `range` and `snippet` are those of Terraform's

@@ -1,4 +1,4 @@
-import { type Diagnostic, formatPath, isError } from "../model/index.ts";
+import { type Diagnostic, formatPath, isError } from "../core/model/index.ts";
 import { plural } from "./duration.ts";
 import { escapeLine, escapeText } from "./escape.ts";
 import { snippetLines } from "./snippet.ts";

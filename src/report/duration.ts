@@ -1,4 +1,4 @@
-import { formatNumber } from "../model/index.ts";
+import { formatNumber } from "../core/model/index.ts";
 
 export { formatNumber };
 

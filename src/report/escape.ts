@@ -1,7 +1,7 @@
-import { breakCommands, escapeLine, escapeText, UNSAFE_EXCEPT_BREAKS, visible } from "../model/index.ts";
+import { breakCommands, escapeLine, escapeText, UNSAFE_EXCEPT_BREAKS, visible } from "../core/model/index.ts";
 import { COLOURS } from "./style.ts";
 
-export { escapeLine, escapeText, quote } from "../model/index.ts";
+export { escapeLine, escapeText, quote } from "../core/model/index.ts";
 
 const UNSAFE_OR_COLOUR =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour begins with one

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "../model/index.ts";
+import type { Json, JsonObject } from "../core/model/index.ts";
 import { formatDuration } from "./duration.ts";
 import { escapeLine } from "./escape.ts";
 import { formatMoney } from "./money.ts";

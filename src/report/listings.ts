@@ -1,4 +1,4 @@
-import type { Json } from "../model/index.ts";
+import type { Json } from "../core/model/index.ts";
 import { formatMoney } from "./money.ts";
 import type { Look } from "./style.ts";
 import { type Column, renderTable } from "./table.ts";

@@ -1,4 +1,4 @@
-import { escapeLine, formatAmount } from "../model/index.ts";
+import { escapeLine, formatAmount } from "../core/model/index.ts";
 
 /**
  * Digits after the decimal point of amounts in a currency, as far as the user has stated them for the provider; the

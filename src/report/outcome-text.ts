@@ -7,7 +7,7 @@ import {
   isFulfilled,
   type Outcome,
   type Plan,
-} from "../model/index.ts";
+} from "../core/model/index.ts";
 import { renderDiagnostics } from "./diagnostic-text.ts";
 import { formatDuration, plural } from "./duration.ts";
 import { escapeLine } from "./escape.ts";

@@ -1,4 +1,4 @@
-import { isObject, type Json, type OutputState } from "../model/index.ts";
+import { isObject, type Json, type OutputState } from "../core/model/index.ts";
 import { escapeLine, quote } from "./escape.ts";
 
 /** The words that Terraform has for a null of each type of one value. */

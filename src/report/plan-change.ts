@@ -8,7 +8,7 @@ import {
   type Reason,
   type Value,
   type Why,
-} from "../model/index.ts";
+} from "../core/model/index.ts";
 import { plural } from "./duration.ts";
 import { escapeLine, quote } from "./escape.ts";
 import { type Row, rowLines } from "./plan-value.ts";

@@ -1,4 +1,4 @@
-import { type Effect, effectOf, isError, isNoOp, type Plan } from "../model/index.ts";
+import { type Effect, effectOf, isError, isNoOp, type Plan } from "../core/model/index.ts";
 import { renderDiagnostics } from "./diagnostic-text.ts";
 import { plural } from "./duration.ts";
 import type { MoneyScale } from "./money.ts";

@@ -1,4 +1,4 @@
-import { type Change, type Drift, equal, type JsonObject, type Plan } from "../model/index.ts";
+import { type Change, type Drift, equal, type JsonObject, type Plan } from "../core/model/index.ts";
 import { formatNumber, plural } from "./duration.ts";
 import { escapeLine } from "./escape.ts";
 import { resourceBlock } from "./plan-change.ts";

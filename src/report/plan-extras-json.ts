@@ -7,7 +7,7 @@ import {
   type Quote,
   type Reason,
   type RequestEstimate,
-} from "../model/index.ts";
+} from "../core/model/index.ts";
 import { type DiagnosticJson, diagnosticJson } from "./diagnostic-json.ts";
 
 /** What Terraform's representation has no place for. */

@@ -1,4 +1,4 @@
-import type { Plan } from "../model/index.ts";
+import type { Plan } from "../core/model/index.ts";
 import { escapeHtml } from "./escape.ts";
 import { type LineSign, type PlanDocumentOptions, planDocument, signOf } from "./plan-document.ts";
 

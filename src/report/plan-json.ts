@@ -10,7 +10,7 @@ import {
   type Mask,
   type Plan,
   parseAddress,
-} from "../model/index.ts";
+} from "../core/model/index.ts";
 import { extrasJson, type PlanExtrasJson } from "./plan-extras-json.ts";
 import { type OutputChangeJson, type OutputValueJson, outputChangesJson, outputValuesJson } from "./plan-outputs.ts";
 import { type MaskedObject, type MaskJson, maskOf, visibleValues } from "./plan-values-json.ts";

@@ -1,4 +1,4 @@
-import type { Plan } from "../model/index.ts";
+import type { Plan } from "../core/model/index.ts";
 import { formatNumber } from "./duration.ts";
 import { breakMarkdown, escapeMarkdown, fenceMarkdown } from "./escape.ts";
 import { type PlanDocument, type PlanDocumentOptions, planDocument, signOf } from "./plan-document.ts";

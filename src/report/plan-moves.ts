@@ -1,4 +1,4 @@
-import type { Plan } from "../model/index.ts";
+import type { Plan } from "../core/model/index.ts";
 import { escapeLine } from "./escape.ts";
 import type { Paint } from "./style.ts";
 

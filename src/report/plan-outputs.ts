@@ -1,4 +1,4 @@
-import { equal, type Json, join, type OutputChange, type Plan } from "../model/index.ts";
+import { equal, type Json, join, type OutputChange, type Plan } from "../core/model/index.ts";
 import { type Row, rowLines } from "./plan-value.ts";
 import { type MaskJson, withoutUnknown } from "./plan-values-json.ts";
 import type { Paint } from "./style.ts";

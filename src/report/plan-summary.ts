@@ -11,7 +11,7 @@ import {
   isNoOp,
   type Plan,
   unfulfilledIn,
-} from "../model/index.ts";
+} from "../core/model/index.ts";
 import { formatEstimate, plural } from "./duration.ts";
 import { escapeLine } from "./escape.ts";
 import { formatMoney, type MoneyScale, sharedScale, UNSCALED } from "./money.ts";

@@ -1,4 +1,4 @@
-import { type Change, isError, isNoOp, type Plan } from "../model/index.ts";
+import { type Change, isError, isNoOp, type Plan } from "../core/model/index.ts";
 import { renderDiagnostics } from "./diagnostic-text.ts";
 import { plural } from "./duration.ts";
 import { escapeLine } from "./escape.ts";

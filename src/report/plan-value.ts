@@ -1,5 +1,5 @@
 import { diffArrays } from "diff";
-import { equal, isObject, UNKNOWN, type Value } from "../model/index.ts";
+import { equal, isObject, UNKNOWN, type Value } from "../core/model/index.ts";
 import { plural } from "./duration.ts";
 import { escapeLine, quote } from "./escape.ts";
 import type { Paint } from "./style.ts";

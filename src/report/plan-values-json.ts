@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, type Mask } from "../model/index.ts";
+import { isObject, type Json, type JsonObject, type Mask } from "../core/model/index.ts";
 
 /** Where a value has marked parts, as Terraform writes it: `false` or `{}` for nowhere, `true` for the whole value. */
 export type MaskJson = boolean | readonly MaskJson[] | MaskedObject;

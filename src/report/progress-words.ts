@@ -1,4 +1,4 @@
-import type { Progress } from "../model/index.ts";
+import type { Progress } from "../core/model/index.ts";
 
 /** How Terraform words the progress of an action; those that Terraform does not know in the same manner. */
 export interface Words {

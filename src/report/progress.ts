@@ -1,4 +1,4 @@
-import type { ApplyEvent, Outcome } from "../model/index.ts";
+import type { ApplyEvent, Outcome } from "../core/model/index.ts";
 import { formatElapsed, plural } from "./duration.ts";
 import { escapeLine } from "./escape.ts";
 import { WORDS } from "./progress-words.ts";

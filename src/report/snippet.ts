@@ -1,4 +1,4 @@
-import type { SourceRange } from "../model/index.ts";
+import type { SourceRange } from "../core/model/index.ts";
 import { escapeLine } from "./escape.ts";
 import type { Look, Paint } from "./style.ts";
 import { takeEnd, takeStart, widthOf } from "./width.ts";

@@ -1,4 +1,4 @@
-import { type ApplyEvent, isNoOp, type Plan, type Progress } from "../model/index.ts";
+import { type ApplyEvent, isNoOp, type Plan, type Progress } from "../core/model/index.ts";
 import { formatElapsed, formatEstimate } from "./duration.ts";
 import { escapeLine } from "./escape.ts";
 import { WORDS } from "./progress-words.ts";

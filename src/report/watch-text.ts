@@ -1,4 +1,4 @@
-import { type Change, type Drift, equal, isNoOp, type Json, type Plan } from "../model/index.ts";
+import { type Change, type Drift, equal, isNoOp, type Json, type Plan } from "../core/model/index.ts";
 import { formatDuration, plural } from "./duration.ts";
 import { escapeLine, jsonText } from "./escape.ts";
 import { deferredText, reasonText, symbolOf, title } from "./plan-change.ts";

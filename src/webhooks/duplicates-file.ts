@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { appendFile, lstat, open, readFile, rename, rm } from "node:fs/promises";
-import { errnoOf, HostformError } from "../model/errors.ts";
+import { errnoOf, HostformError } from "../core/model/errors.ts";
 import { type DuplicateMemory, type MemoryOptions, memoryFrom } from "./duplicates.ts";
 
 export interface FileMemoryOptions extends MemoryOptions {

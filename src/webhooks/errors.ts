@@ -1,5 +1,5 @@
-import { HostformError } from "../model/errors.ts";
-import { webhookCodes } from "../model/webhook-codes.ts";
+import { HostformError } from "../core/model/errors.ts";
+import { webhookCodes } from "../core/model/webhook-codes.ts";
 
 /** Why a delivery was not taken. Each is explained in `docs/errors.md`. */
 export type WebhookCode = keyof typeof webhookCodes;

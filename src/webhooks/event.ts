@@ -1,8 +1,8 @@
-import { EVENTS, type EventName } from "../model/events.ts";
-import { isObject } from "../model/value.ts";
+import { EVENTS, type EventName } from "../core/model/events.ts";
+import { isObject } from "../core/model/value.ts";
 import { WebhookError } from "./errors.ts";
 
-export { EVENTS, type EventName } from "../model/events.ts";
+export { EVENTS, type EventName } from "../core/model/events.ts";
 
 /**
  * What an event tells of its subject. Its fields are not specified (§6: "Contents of the data object per event: not shown"),

@@ -1,4 +1,4 @@
-import { isObject } from "../model/value.ts";
+import { isObject } from "../core/model/value.ts";
 import type { EventData, WebhookEvent } from "./event.ts";
 
 type Subject = "service" | "invoice" | "order";

@@ -3,9 +3,9 @@
  * picked up by itself and fails here until test/conformance/samples has a declaration of it.
  */
 import { describe, expect, it } from "vitest";
-import { type Kind, kinds } from "../../src/kinds/index.ts";
-import { attributesOf, sameValue } from "../../src/lifecycle/index.ts";
-import { isError, type JsonObject } from "../../src/model/index.ts";
+import { type Kind, kinds } from "../../src/core/kinds/index.ts";
+import { attributesOf, sameValue } from "../../src/core/lifecycle/index.ts";
+import { isError, type JsonObject } from "../../src/core/model/index.ts";
 import { type Project, startProject } from "../support/project.ts";
 import { losses } from "./losses.ts";
 import { documentOf, type Sample, sampleOf } from "./sample.ts";

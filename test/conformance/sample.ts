@@ -1,5 +1,5 @@
-import type { Kind } from "../../src/kinds/index.ts";
-import type { JsonObject } from "../../src/model/index.ts";
+import type { Kind } from "../../src/core/kinds/index.ts";
+import type { JsonObject } from "../../src/core/model/index.ts";
 import type { OpenCollection, Sandbox } from "../../src/sandbox/index.ts";
 
 /** What the conformance suite has to know of a kind: one declaration of it, and how its objects look from the other side. */

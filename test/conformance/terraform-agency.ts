@@ -1,5 +1,5 @@
 /** A small agency behind the modelled Terraform: for each address several declarations, one of them the one in the end. */
-import type { JsonObject } from "../../src/model/index.ts";
+import type { JsonObject } from "../../src/core/model/index.ts";
 import type { Sandbox } from "../../src/sandbox/index.ts";
 import type { Declaration, Declarations } from "../support/terraform-core.ts";
 

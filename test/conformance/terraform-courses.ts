@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "vitest";
-import type { Kind } from "../../src/kinds/index.ts";
-import { attributesOf } from "../../src/lifecycle/index.ts";
-import type { JsonObject } from "../../src/model/index.ts";
+import type { Kind } from "../../src/core/kinds/index.ts";
+import { attributesOf } from "../../src/core/lifecycle/index.ts";
+import type { JsonObject } from "../../src/core/model/index.ts";
 import type { Declarations, RunOptions } from "../support/terraform-core.ts";
 import { type Subject, startMachine, subjectOf } from "./terraform-life.ts";
 

@@ -5,7 +5,7 @@
  * journal, where an error that offers an import is good enough.
  */
 import { describe, expect, it } from "vitest";
-import { kinds } from "../../src/kinds/index.ts";
+import { kinds } from "../../src/core/kinds/index.ts";
 import { LONG } from "../reliability/support/long.ts";
 import { Life } from "../support/terraform-core-process.ts";
 import { begin, type Course, coursesOf, expectSettled } from "./terraform-courses.ts";

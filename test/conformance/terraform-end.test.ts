@@ -1,7 +1,7 @@
 /** How each kind ends behind Terraform: what has a DELETE is deleted, for the rest the recorded deletion_policy decides. */
 import { describe, expect, it } from "vitest";
-import { type Kind, kinds } from "../../src/kinds/index.ts";
-import type { JsonObject } from "../../src/model/index.ts";
+import { type Kind, kinds } from "../../src/core/kinds/index.ts";
+import type { JsonObject } from "../../src/core/model/index.ts";
 import { type Subject, startMachine, subjectOf } from "./terraform-life.ts";
 
 async function created(kind: Kind, config: JsonObject = {}): Promise<Subject & { readonly id: number }> {

@@ -1,8 +1,8 @@
 /** A kind's sample behind the modelled Terraform: what the suites for the provider stand on. */
 import { afterEach, expect } from "vitest";
-import type { Kind } from "../../src/kinds/index.ts";
-import { attributesOf } from "../../src/lifecycle/index.ts";
-import { isObject, type Json, type JsonObject } from "../../src/model/index.ts";
+import type { Kind } from "../../src/core/kinds/index.ts";
+import { attributesOf } from "../../src/core/lifecycle/index.ts";
+import { isObject, type Json, type JsonObject } from "../../src/core/model/index.ts";
 import type { SandboxOptions } from "../../src/sandbox/index.ts";
 import { testClock } from "../support/clock.ts";
 import { profileOfRun, startSandbox } from "../support/sandbox.ts";

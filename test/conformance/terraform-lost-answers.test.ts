@@ -7,7 +7,7 @@
  * `npm run test:long losses` takes all on both.
  */
 import { describe, expect, it } from "vitest";
-import { kinds } from "../../src/kinds/index.ts";
+import { kinds } from "../../src/core/kinds/index.ts";
 import { LONG } from "../reliability/support/long.ts";
 import { losses } from "./losses.ts";
 import { begin, type Course, coursesOf, expectSettled } from "./terraform-courses.ts";

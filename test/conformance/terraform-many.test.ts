@@ -1,7 +1,7 @@
 /** Many instances cost Terraform few requests: whoever reads one of a collection has read them all. */
 import { describe, expect, it } from "vitest";
-import { kinds } from "../../src/kinds/index.ts";
-import type { JsonObject } from "../../src/model/index.ts";
+import { kinds } from "../../src/core/kinds/index.ts";
+import type { JsonObject } from "../../src/core/model/index.ts";
 import { type Declarations, TerraformCore } from "../support/terraform-core.ts";
 import type { Machine } from "../support/terraform-core-process.ts";
 import { startMachine } from "./terraform-life.ts";

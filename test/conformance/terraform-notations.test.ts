@@ -3,7 +3,7 @@
  * and nothing is sent. A grant whose end was shown in seconds was revoked and granted again at each apply.
  */
 import { describe, expect, it } from "vitest";
-import { kinds } from "../../src/kinds/index.ts";
+import { kinds } from "../../src/core/kinds/index.ts";
 import { PROFILE_SWITCHES, type Profile } from "../../src/sandbox/index.ts";
 import { startMachine, subjectOf } from "./terraform-life.ts";
 

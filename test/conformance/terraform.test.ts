@@ -3,8 +3,8 @@
  * that holds against the answers what Terraform does. The same with the real Terraform, for some: test/terraform.
  */
 import { describe, expect, it } from "vitest";
-import { kinds } from "../../src/kinds/index.ts";
-import { attributesOf, sameValue } from "../../src/lifecycle/index.ts";
+import { kinds } from "../../src/core/kinds/index.ts";
+import { attributesOf, sameValue } from "../../src/core/lifecycle/index.ts";
 import { type Subject, subjectOf } from "./terraform-life.ts";
 
 describe.each([...kinds.values()])("$type", (kind) => {

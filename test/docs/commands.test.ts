@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import type { GuardedIo } from "../../src/cli/io.ts";
 import { buildProgram } from "../../src/cli/program.ts";
-import { guardSettings, providerSettings } from "../../src/declare/index.ts";
+import { guardSettings, providerSettings } from "../../src/fronts/yaml/index.ts";
 import { PROFILE_SWITCHES } from "../../src/sandbox/index.ts";
 import { root } from "./markdown.ts";
 

@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { REGISTRY_FOLDERS } from "../../scripts/generate/registry-docs.ts";
 import { schemaSection } from "../../scripts/generate/registry-schema.ts";
-import { type Attributes, isNested } from "../../src/model/schema.ts";
-import { catalogue } from "../../src/terraform/catalogue.ts";
+import { type Attributes, isNested } from "../../src/core/model/schema.ts";
+import { catalogue } from "../../src/fronts/terraform/catalogue.ts";
 import { isOfRegistry, pages, root } from "./markdown.ts";
 
 const all = new Map(pages().map((page) => [page.file, page]));

@@ -99,7 +99,7 @@ async function linkPackage(project: string): Promise<void> {
   const folder = path.join(project, "node_modules/hostform");
   await mkdir(folder, { recursive: true });
   const exported = {
-    "./client": "./src/api/index.ts",
+    "./client": "./src/core/api/index.ts",
     "./sandbox": "./src/sandbox/index.ts",
     "./webhooks": "./src/webhooks/index.ts",
     "./webhooks/fetch": "./src/webhooks/fetch.ts",

@@ -21,7 +21,7 @@ async function check(files: Readonly<Record<string, string>>): Promise<string> {
     writeFileSync(path.join(folder, "package.json"), JSON.stringify({ type: "module" }));
     const compilerOptions = {
       paths: {
-        "hostform/client": [path.join(root, "src/api/index.ts")],
+        "hostform/client": [path.join(root, "src/core/api/index.ts")],
         "hostform/sandbox": [path.join(root, "src/sandbox/index.ts")],
         "hostform/webhooks": [path.join(root, "src/webhooks/index.ts")],
         "hostform/webhooks/fetch": [path.join(root, "src/webhooks/fetch.ts")],

@@ -8,8 +8,8 @@ import { describe, expect, it } from "vitest";
 import { parseDocument } from "yaml";
 import type { GuardedIo } from "../../src/cli/io.ts";
 import { buildProgram } from "../../src/cli/program.ts";
-import { guardSettings, providerSettings } from "../../src/declare/index.ts";
-import { kinds } from "../../src/kinds/index.ts";
+import { guardSettings, providerSettings } from "../../src/fronts/yaml/index.ts";
+import { kinds } from "../../src/core/kinds/index.ts";
 import { noTerraform } from "../support/terraform.ts";
 
 const src = path.resolve(import.meta.dirname, "../../src");

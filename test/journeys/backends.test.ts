@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from "node:fs";
 import path from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { decodeState } from "../../src/record/index.ts";
+import { decodeState } from "../../src/core/record/index.ts";
 import { type BackendUnderTest, gate, httpBackend, pgBackend, RemoteProject } from "../support/backends.ts";
 import { noPostgres, type Postgres, startPostgres } from "../support/postgres.ts";
 

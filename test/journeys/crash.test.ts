@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isError } from "../../src/model/index.ts";
+import { isError } from "../../src/core/model/index.ts";
 import { type Project, type ProjectOptions, startProject } from "../support/project.ts";
 import { registration } from "../support/registration.ts";
 import { phaseOfStatus } from "./reading.ts";

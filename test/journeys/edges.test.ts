@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isError } from "../../src/model/index.ts";
+import { isError } from "../../src/core/model/index.ts";
 import { startProject } from "../support/project.ts";
 
 const service = (name: string, more: object = {}) => ({

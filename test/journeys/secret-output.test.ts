@@ -2,8 +2,8 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { fingerprintOf } from "../../src/lifecycle/index.ts";
-import { isError } from "../../src/model/index.ts";
+import { fingerprintOf } from "../../src/core/lifecycle/index.ts";
+import { isError } from "../../src/core/model/index.ts";
 import { type Project, startProject } from "../support/project.ts";
 
 const HOOK = "hosting_webhook.billing";

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import { expect, it } from "vitest";
-import { createFileStore } from "../../src/record/index.ts";
+import { createFileStore } from "../../src/core/record/index.ts";
 import { ordersIn, watchSockets } from "../support/sockets.ts";
 import type { Watched, Watching } from "../support/watching.ts";
 import { watched } from "../support/watching.ts";

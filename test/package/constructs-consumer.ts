@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import process from "node:process";
-import { VERSION } from "../../src/api/version.ts";
+import { VERSION } from "../../src/core/api/version.ts";
 import { root, run } from "./consumer.ts";
 
 /** Compilers that come with tools of ours: the first knows `moduleResolution: node10` without complaint, TypeScript 7 not at all. */

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createFileLock } from "../../src/record/index.ts";
+import { createFileLock } from "../../src/core/record/index.ts";
 import { testClock } from "../support/clock.ts";
 import { announce, LONG } from "./support/long.ts";
 import { type Place, startPlace } from "./support/place.ts";

@@ -1,4 +1,4 @@
-import type { JsonObject, ResourceState, State } from "../../src/model/index.ts";
+import type { JsonObject, ResourceState, State } from "../../src/core/model/index.ts";
 import { type Declaration, desiredOf, serviceAddress } from "./declaration.ts";
 import type { Owners } from "./owners.ts";
 import { phaseOf } from "./records.ts";

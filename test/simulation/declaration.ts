@@ -1,5 +1,5 @@
-import { expressionsOf } from "../../src/expression/references.ts";
-import type { Desired, DesiredResource, JsonObject } from "../../src/model/index.ts";
+import { expressionsOf } from "../../src/core/expression/references.ts";
+import type { Desired, DesiredResource, JsonObject } from "../../src/core/model/index.ts";
 import type { Chance } from "./chance.ts";
 
 export interface DeclaredService {

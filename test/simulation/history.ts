@@ -1,4 +1,4 @@
-import { isNoOp } from "../../src/model/index.ts";
+import { isNoOp } from "../../src/core/model/index.ts";
 import type { Chance } from "./chance.ts";
 import { differences } from "./checks.ts";
 import { GAPS, HOUR, habits, MINUTE, misfortune } from "./circumstances.ts";

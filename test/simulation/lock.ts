@@ -1,5 +1,5 @@
-import { type Clock, fail } from "../../src/model/index.ts";
-import type { HeldLock, StateLock } from "../../src/record/index.ts";
+import { type Clock, fail } from "../../src/core/model/index.ts";
+import type { HeldLock, StateLock } from "../../src/core/record/index.ts";
 import type { Life } from "./life.ts";
 import type { World } from "./world.ts";
 

@@ -1,4 +1,4 @@
-import { idempotencyKey } from "../../src/lifecycle/index.ts";
+import { idempotencyKey } from "../../src/core/lifecycle/index.ts";
 import { type Declaration, type DeclaredService, PROJECT, serviceAddress } from "./declaration.ts";
 import type { Service } from "./records.ts";
 

@@ -1,7 +1,7 @@
-import type { HostingClient, Mutation, Writer } from "../../src/api/index.ts";
-import type { Account, SecretOutputs } from "../../src/lifecycle/index.ts";
-import { ApiError, type ResourceState } from "../../src/model/index.ts";
-import type { Disk, OpenState, StateLock } from "../../src/record/index.ts";
+import type { HostingClient, Mutation, Writer } from "../../src/core/api/index.ts";
+import type { Account, SecretOutputs } from "../../src/core/lifecycle/index.ts";
+import { ApiError, type ResourceState } from "../../src/core/model/index.ts";
+import type { Disk, OpenState, StateLock } from "../../src/core/record/index.ts";
 import type { World } from "./world.ts";
 
 /** A part of the product put out of order on purpose. */

@@ -1,5 +1,5 @@
-import type { CreateTurn, CreateTurns } from "../../src/api/index.ts";
-import type { Clock } from "../../src/model/index.ts";
+import type { CreateTurn, CreateTurns } from "../../src/core/api/index.ts";
+import type { Clock } from "../../src/core/model/index.ts";
 import type { Life } from "./life.ts";
 import type { World } from "./world.ts";
 

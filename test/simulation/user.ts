@@ -1,5 +1,5 @@
-import { withdraw } from "../../src/lifecycle/settle.ts";
-import { type Diagnostic, parseAddress, resourceOf, type State } from "../../src/model/index.ts";
+import { withdraw } from "../../src/core/lifecycle/settle.ts";
+import { type Diagnostic, parseAddress, resourceOf, type State } from "../../src/core/model/index.ts";
 import { type Declaration, serviceAddress } from "./declaration.ts";
 import type { Machine, RunEnd } from "./machine.ts";
 import type { Owners } from "./owners.ts";

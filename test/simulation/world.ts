@@ -1,4 +1,4 @@
-import type { Clock } from "../../src/model/index.ts";
+import type { Clock } from "../../src/core/model/index.ts";
 import { Chance } from "./chance.ts";
 
 interface Timer {

@@ -1,14 +1,14 @@
 /** One change as the lifecycle applies it, in a run that records in memory. */
-import type { CreateTurn, CreateTurns, Reader, Writer } from "../../src/api/index.ts";
-import type { Kind } from "../../src/kinds/kind.ts";
-import { Account, type Applied, type ApplyContext, applyChange } from "../../src/lifecycle/index.ts";
+import type { CreateTurn, CreateTurns, Reader, Writer } from "../../src/core/api/index.ts";
+import type { Kind } from "../../src/core/kinds/kind.ts";
+import { Account, type Applied, type ApplyContext, applyChange } from "../../src/core/lifecycle/index.ts";
 import {
   type Change,
   HostformError,
   type JsonObject,
   type ResourceState,
   type ValueObject,
-} from "../../src/model/index.ts";
+} from "../../src/core/model/index.ts";
 import { START } from "./clock.ts";
 import { complete, kindOf } from "./subjects.ts";
 

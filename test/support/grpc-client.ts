@@ -1,9 +1,9 @@
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from "node:http2";
 import { connect as connectSocket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import type { Identity } from "../../src/terraform/wire/certificate.ts";
-import { framed } from "../../src/terraform/wire/framing.ts";
-import type { Address } from "../../src/terraform/wire/handshake.ts";
+import type { Identity } from "../../src/fronts/terraform/wire/certificate.ts";
+import { framed } from "../../src/fronts/terraform/wire/framing.ts";
+import type { Address } from "../../src/fronts/terraform/wire/handshake.ts";
 
 /** What came of a call. */
 export interface Reply {

@@ -2,8 +2,8 @@
  * A provider process that notes what it creates: `FOLDER PROJECT PREFIX COUNT` notes COUNT services, says `noted` and stays
  * as it is, without closing anything, until it is killed.
  */
-import { systemClock } from "../../src/model/index.ts";
-import { openJournal } from "../../src/terraform/journal.ts";
+import { systemClock } from "../../src/core/model/index.ts";
+import { openJournal } from "../../src/fronts/terraform/journal.ts";
 
 const [folder = "", project = "", prefix = "", count = ""] = process.argv.slice(2);
 const journal = openJournal({

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { onTestFinished } from "vitest";
-import { type Ledger, MemoryLedger, SharedLedger } from "../../src/api/index.ts";
-import { windowFile } from "../../src/api/window-file.ts";
+import { type Ledger, MemoryLedger, SharedLedger } from "../../src/core/api/index.ts";
+import { windowFile } from "../../src/core/api/window-file.ts";
 
 /** A folder of the test's own. */
 export function temporaryFolder(): string {

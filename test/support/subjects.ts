@@ -1,9 +1,9 @@
 /** Builders for unit tests of lifecycle and engine: kinds, records as they are read, states, declarations, accounts. */
-import type { Mutation, MutationName, PlanRecord, Reader, Writer } from "../../src/api/index.ts";
-import { expressionsOf } from "../../src/expression/references.ts";
-import { kinds } from "../../src/kinds/index.ts";
-import type { Kind, Remote, Settings } from "../../src/kinds/kind.ts";
-import { Account, attributesOf } from "../../src/lifecycle/index.ts";
+import type { Mutation, MutationName, PlanRecord, Reader, Writer } from "../../src/core/api/index.ts";
+import { expressionsOf } from "../../src/core/expression/references.ts";
+import { kinds } from "../../src/core/kinds/index.ts";
+import type { Kind, Remote, Settings } from "../../src/core/kinds/kind.ts";
+import { Account, attributesOf } from "../../src/core/lifecycle/index.ts";
 import {
   ApiError,
   type Code,
@@ -13,7 +13,7 @@ import {
   type Reached,
   type ResourceState,
   type State,
-} from "../../src/model/index.ts";
+} from "../../src/core/model/index.ts";
 import { START } from "./clock.ts";
 
 export function kindOf(type: string): Kind {

@@ -1,5 +1,5 @@
 /** The walk of Terraform core that applies a plan. */
-import type { JsonObject } from "../../src/model/index.ts";
+import type { JsonObject } from "../../src/core/model/index.ts";
 import type { CoreState, Declaration, Declarations, Instance, PlannedChange } from "./terraform-core.ts";
 import { planInstance, planRemoval, refuseOtherPlan } from "./terraform-core-plan.ts";
 import { compatibilityProblems } from "./terraform-core-rules.ts";

@@ -1,6 +1,6 @@
 /** The walk of Terraform core that reads the state anew and plans. */
-import type { JsonObject, ValueObject } from "../../src/model/index.ts";
-import { equal } from "../../src/model/index.ts";
+import type { JsonObject, ValueObject } from "../../src/core/model/index.ts";
+import { equal } from "../../src/core/model/index.ts";
 import type {
   Action,
   CoreState,

@@ -6,14 +6,14 @@
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { Agent, type Dispatcher } from "undici";
-import { HostingClient, MemoryLedger } from "../../src/api/index.ts";
-import { Account, type SecretOutputs } from "../../src/lifecycle/index.ts";
-import type { Diagnostic } from "../../src/model/index.ts";
-import { systemSecretFiles } from "../../src/record/secret-output.ts";
+import { HostingClient, MemoryLedger } from "../../src/core/api/index.ts";
+import { Account, type SecretOutputs } from "../../src/core/lifecycle/index.ts";
+import type { Diagnostic } from "../../src/core/model/index.ts";
+import { systemSecretFiles } from "../../src/core/record/secret-output.ts";
 import type { Sandbox } from "../../src/sandbox/index.ts";
-import { type Connection, newConnection } from "../../src/terraform/calls/connection.ts";
-import type { Journal, Note } from "../../src/terraform/contract.ts";
-import { openJournal } from "../../src/terraform/journal.ts";
+import { type Connection, newConnection } from "../../src/fronts/terraform/calls/connection.ts";
+import type { Journal, Note } from "../../src/fronts/terraform/contract.ts";
+import { openJournal } from "../../src/fronts/terraform/journal.ts";
 import type { TestClock } from "./clock.ts";
 import { quickFolder } from "./folder.ts";
 

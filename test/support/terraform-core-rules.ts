@@ -11,8 +11,8 @@ import {
   UNKNOWN,
   type Value,
   type ValueObject,
-} from "../../src/model/index.ts";
-import { type Attribute, type Attributes, isNested } from "../../src/model/schema.ts";
+} from "../../src/core/model/index.ts";
+import { type Attribute, type Attributes, isNested } from "../../src/core/model/schema.ts";
 
 /** A value for messages; secrets of tests are no secrets. */
 const shown = (value: Value) => JSON.stringify(value, (_, part) => (part === UNKNOWN ? "(unknown)" : part));

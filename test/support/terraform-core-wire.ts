@@ -7,13 +7,13 @@ import {
   type MessageShape,
   toBinary,
 } from "@bufbuild/protobuf";
-import type { AttributePath, JsonObject, ValueObject } from "../../src/model/index.ts";
-import type { Schema } from "../../src/model/schema.ts";
-import type { Connection } from "../../src/terraform/calls/connection.ts";
-import { calls } from "../../src/terraform/calls/resource.ts";
-import { decodeDynamic, encodeDynamic } from "../../src/terraform/codec/dynamic.ts";
-import { terraformKind } from "../../src/terraform/resource/subject.ts";
-import { schemaOf } from "../../src/terraform/schema/of-kind.ts";
+import type { AttributePath, JsonObject, ValueObject } from "../../src/core/model/index.ts";
+import type { Schema } from "../../src/core/model/schema.ts";
+import type { Connection } from "../../src/fronts/terraform/calls/connection.ts";
+import { calls } from "../../src/fronts/terraform/calls/resource.ts";
+import { decodeDynamic, encodeDynamic } from "../../src/fronts/terraform/codec/dynamic.ts";
+import { terraformKind } from "../../src/fronts/terraform/resource/subject.ts";
+import { schemaOf } from "../../src/fronts/terraform/schema/of-kind.ts";
 import {
   ApplyResourceChange_RequestSchema,
   ApplyResourceChange_ResponseSchema,
@@ -30,7 +30,7 @@ import {
   UpgradeResourceState_ResponseSchema,
   ValidateResourceConfig_RequestSchema,
   ValidateResourceConfig_ResponseSchema,
-} from "../../src/terraform/wire/tfplugin6.gen.ts";
+} from "../../src/fronts/terraform/wire/tfplugin6.gen.ts";
 import { proposed, unknownProblems, writeOnlyProblems } from "./terraform-core-rules.ts";
 
 /** Terraform would end with "Provider produced …": a defect, whatever the command was to do. */

@@ -4,7 +4,7 @@
  * them. Instances do not depend on each other. In memory, with the test's clock; so that every kind can be put through
  * every failure.
  */
-import type { JsonObject, ValueObject } from "../../src/model/index.ts";
+import type { JsonObject, ValueObject } from "../../src/core/model/index.ts";
 import { Applying, type Entry } from "./terraform-core-apply.ts";
 import { inParallel, Planning } from "./terraform-core-plan.ts";
 import { CommandKilled, Life, type Machine } from "./terraform-core-process.ts";

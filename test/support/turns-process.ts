@@ -4,8 +4,8 @@
  * `count` says where the count stands. It says `waiting` when it has to wait for the turn.
  */
 import { createInterface } from "node:readline";
-import { type CreateTurn, SharedCreateTurns } from "../../src/api/create-turns.ts";
-import { systemClock } from "../../src/model/index.ts";
+import { type CreateTurn, SharedCreateTurns } from "../../src/core/api/create-turns.ts";
+import { systemClock } from "../../src/core/model/index.ts";
 
 const [file = "", owner = ""] = process.argv.slice(2);
 const say = (words: unknown) => process.stdout.write(`${JSON.stringify(words)}\n`);

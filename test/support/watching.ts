@@ -7,7 +7,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import path from "node:path";
 import { afterEach } from "vitest";
 import { runCli } from "../../src/cli/cli.ts";
-import type { Clock } from "../../src/model/index.ts";
+import type { Clock } from "../../src/core/model/index.ts";
 import type { Sandbox, SandboxOptions } from "../../src/sandbox/index.ts";
 import { START } from "./clock.ts";
 import { quickFolder } from "./folder.ts";

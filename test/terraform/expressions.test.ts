@@ -6,8 +6,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { FUNCTION_NAMES, KNOWN_ELSEWHERE } from "../../src/expression/functions/index.ts";
-import type { Json } from "../../src/model/index.ts";
+import { FUNCTION_NAMES, KNOWN_ELSEWHERE } from "../../src/core/expression/functions/index.ts";
+import type { Json } from "../../src/core/model/index.ts";
 import { noTerraform } from "../support/backends.ts";
 import { EXPRESSIONS, TEMPLATES, UNSUPPORTED, WRONG } from "./expressions/corpus.ts";
 import { type Answer, askTerraform, functionsOfTerraform } from "./expressions/oracle.ts";

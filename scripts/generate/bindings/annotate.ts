@@ -1,5 +1,5 @@
 import codemaker from "codemaker";
-import type { Attribute } from "../../../src/model/schema.ts";
+import type { Attribute } from "../../../src/core/model/schema.ts";
 import { isGivenSecret, type Shape } from "./shapes.ts";
 
 /**

@@ -1,7 +1,7 @@
-import { VERSION } from "../../api/index.ts";
-import { apply } from "../../engine/index.ts";
-import { kinds } from "../../kinds/index.ts";
-import { type ApplyResult, fail, HostformError, isError, isFulfilled, unfulfilledIn } from "../../model/index.ts";
+import { VERSION } from "../../core/api/index.ts";
+import { apply } from "../../core/engine/index.ts";
+import { kinds } from "../../core/kinds/index.ts";
+import { type ApplyResult, fail, HostformError, isError, isFulfilled, unfulfilledIn } from "../../core/model/index.ts";
 import {
   escapeLine,
   eventMessage,

@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import path from "node:path";
-import { kinds } from "../../kinds/index.ts";
+import { kinds } from "../../core/kinds/index.ts";
 import {
   type AttributePath,
   type DesiredResource,
@@ -11,8 +11,8 @@ import {
   isError,
   isObject,
   type Json,
-} from "../../model/index.ts";
-import { systemDisk } from "../../record/index.ts";
+} from "../../core/model/index.ts";
+import { systemDisk } from "../../core/record/index.ts";
 import { diagnosticJson, renderDiagnostics, renderHcl, renderTfJson } from "../../report/index.ts";
 import { terraformConfiguration } from "../export/configuration.ts";
 import { stateForExport } from "../export/state.ts";
@@ -42,7 +42,7 @@ export async function runExport(invocation: Invocation, flags: ExportFlags): Pro
   const project = await loadProject(invocation);
   const { desired } = project;
   const { state, diagnostics: ofState } = await stateForExport(invocation);
-  const { schemaOf } = await import("../../terraform/schema/of-kind.ts");
+  const { schemaOf } = await import("../../fronts/terraform/schema/of-kind.ts");
   const folder = file === undefined ? options.dir : path.dirname(file);
   const { document, diagnostics: found } = terraformConfiguration({
     desired,

@@ -1,4 +1,4 @@
-import { fail, HostformError } from "../../model/index.ts";
+import { fail, HostformError } from "../../core/model/index.ts";
 import { escapeLine } from "../../report/index.ts";
 import { type Invocation, printJson, say } from "../io.ts";
 import { stateStore } from "../project.ts";

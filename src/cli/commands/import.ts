@@ -1,6 +1,6 @@
-import type { PlanRecord } from "../../api/index.ts";
-import { holdersOf, identityOf, plan, resolveConfig, scopeOf } from "../../engine/index.ts";
-import { type Kind, kinds } from "../../kinds/index.ts";
+import type { PlanRecord } from "../../core/api/index.ts";
+import { holdersOf, identityOf, plan, resolveConfig, scopeOf } from "../../core/engine/index.ts";
+import { type Kind, kinds } from "../../core/kinds/index.ts";
 import {
   adoptedAttributes,
   type Observation,
@@ -9,7 +9,7 @@ import {
   sensitiveNames,
   settledMark,
   unrecoverable,
-} from "../../lifecycle/index.ts";
+} from "../../core/lifecycle/index.ts";
 import {
   type Change,
   type Desired,
@@ -25,7 +25,7 @@ import {
   type ResourceState,
   type State,
   type ValueObject,
-} from "../../model/index.ts";
+} from "../../core/model/index.ts";
 import { escapeLine } from "../../report/index.ts";
 import { type Invocation, printJson, say } from "../io.ts";
 import { loadProject } from "../project.ts";

@@ -1,6 +1,6 @@
 import { stringify } from "yaml";
-import { VERSION } from "../../api/version.ts";
-import type { Kind } from "../../kinds/index.ts";
+import { VERSION } from "../../core/api/version.ts";
+import type { Kind } from "../../core/kinds/index.ts";
 
 /** The editor's schema for those who have no copy of the package in their project. */
 export const SCHEMA_URL = `https://unpkg.com/hostform@${VERSION}/schemas/hosting.schema.json`;

@@ -1,4 +1,4 @@
-import { didYouMean, fail, type Json, type OutputState } from "../../model/index.ts";
+import { didYouMean, fail, type Json, type OutputState } from "../../core/model/index.ts";
 import { escapeText, renderDiagnostics, renderOutputs, renderOutputValue } from "../../report/index.ts";
 import { type Invocation, revealJson } from "../io.ts";
 import { checkProject } from "../project.ts";

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import type { HostingClient } from "../../api/index.ts";
-import { passwordForm } from "../../kinds/service/words.ts";
-import { errnoOf, fail } from "../../model/index.ts";
+import type { HostingClient } from "../../core/api/index.ts";
+import { passwordForm } from "../../core/kinds/service/words.ts";
+import { errnoOf, fail } from "../../core/model/index.ts";
 import { escapeLine } from "../../report/index.ts";
 import { type ProviderFlags, withProvider } from "../account.ts";
 import { type Invocation, printJson, revealJson, say } from "../io.ts";

@@ -1,4 +1,4 @@
-import { changesRecord, fail, isError, isNoOp, type Plan, unfulfilledIn } from "../../model/index.ts";
+import { changesRecord, fail, isError, isNoOp, type Plan, unfulfilledIn } from "../../core/model/index.ts";
 import { jsonText, planJson, renderPlan, renderPlanHtml, renderPlanMarkdown } from "../../report/index.ts";
 import { commandLine } from "../command-line.ts";
 import type { GuardFlags } from "../guards.ts";

@@ -1,5 +1,5 @@
-import { holdersOf, identityOf } from "../../engine/index.ts";
-import { type Kind, kinds } from "../../kinds/index.ts";
+import { holdersOf, identityOf } from "../../core/engine/index.ts";
+import { type Kind, kinds } from "../../core/kinds/index.ts";
 import {
   adopt,
   type Doubtful,
@@ -8,9 +8,9 @@ import {
   isDoubtful,
   tellsOnce,
   withdraw,
-} from "../../lifecycle/index.ts";
-import { didYouMean, fail, inQuotes, parseAddress, resourceOf, type State } from "../../model/index.ts";
-import type { OpenState } from "../../record/index.ts";
+} from "../../core/lifecycle/index.ts";
+import { didYouMean, fail, inQuotes, parseAddress, resourceOf, type State } from "../../core/model/index.ts";
+import type { OpenState } from "../../core/record/index.ts";
 import { escapeLine, renderEvidence } from "../../report/index.ts";
 import { type Invocation, printJson, say } from "../io.ts";
 import { loadProviders } from "../project.ts";

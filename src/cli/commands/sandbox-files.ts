@@ -1,7 +1,7 @@
 /** The files that `hostform sandbox` starts from and leaves behind. */
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { errnoOf, fail } from "../../model/index.ts";
+import { errnoOf, fail } from "../../core/model/index.ts";
 import { fileFailure } from "../file-failure.ts";
 import { writeWhole } from "../whole-file.ts";
 

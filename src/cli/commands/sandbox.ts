@@ -1,5 +1,5 @@
 import path from "node:path";
-import { childEnvironment, fail, HostformError } from "../../model/index.ts";
+import { childEnvironment, fail, HostformError } from "../../core/model/index.ts";
 import { plural } from "../../report/index.ts";
 import { type Invocation, revealJson, say } from "../io.ts";
 import { checkRecordFile, readSnapshotFile, writeRecord } from "./sandbox-files.ts";

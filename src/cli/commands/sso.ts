@@ -1,5 +1,5 @@
-import { service } from "../../kinds/service/index.ts";
-import { signOnRefused } from "../../lifecycle/index.ts";
+import { service } from "../../core/kinds/service/index.ts";
+import { signOnRefused } from "../../core/lifecycle/index.ts";
 import { type ProviderFlags, withProvider } from "../account.ts";
 import { type Invocation, printJson, revealJson, say } from "../io.ts";
 import { serviceTarget } from "../service-target.ts";

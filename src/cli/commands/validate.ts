@@ -1,4 +1,4 @@
-import { isError } from "../../model/index.ts";
+import { isError } from "../../core/model/index.ts";
 import { diagnosticJson, plural, renderDiagnostics } from "../../report/index.ts";
 import { type Invocation, printJson } from "../io.ts";
 import { checkProject } from "../project.ts";

@@ -1,4 +1,4 @@
-import { VERSION } from "../../api/version.ts";
+import { VERSION } from "../../core/api/version.ts";
 import { type Invocation, printJson } from "../io.ts";
 
 /** `hostform version`. */

@@ -1,6 +1,6 @@
-import { circles } from "../../declare/circles.ts";
-import type { Kind, Kinds } from "../../kinds/kind.ts";
-import { type Desired, type Diagnostic, type Guards, resourceOf, type State } from "../../model/index.ts";
+import { circles } from "../../core/model/circles.ts";
+import type { Kind, Kinds } from "../../core/kinds/kind.ts";
+import { type Desired, type Diagnostic, type Guards, resourceOf, type State } from "../../core/model/index.ts";
 import type { TfBlock, TfDocument } from "../../report/index.ts";
 import type { ResourceContext } from "./context.ts";
 import { outputBlocks } from "./output-block.ts";

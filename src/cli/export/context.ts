@@ -1,4 +1,4 @@
-import type { DesiredResource, State } from "../../model/index.ts";
+import type { DesiredResource, State } from "../../core/model/index.ts";
 import type { TfValue } from "../../report/index.ts";
 import type { Attributes } from "./value.ts";
 import type { Variables } from "./variables.ts";

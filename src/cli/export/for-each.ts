@@ -1,5 +1,5 @@
-import type { Kind } from "../../kinds/kind.ts";
-import { parseAddress } from "../../model/index.ts";
+import type { Kind } from "../../core/kinds/kind.ts";
+import { parseAddress } from "../../core/model/index.ts";
 import type { TfAttribute, TfItem, TfValue } from "../../report/index.ts";
 import type { WrittenInstance } from "./context.ts";
 

@@ -1,6 +1,6 @@
-import { hasReferences, parseReferences } from "../../expression/references.ts";
-import type { Kind } from "../../kinds/kind.ts";
-import type { DesiredResource } from "../../model/index.ts";
+import { hasReferences, parseReferences } from "../../core/expression/references.ts";
+import type { Kind } from "../../core/kinds/kind.ts";
+import type { DesiredResource } from "../../core/model/index.ts";
 import type { TfBlock, TfValue } from "../../report/index.ts";
 import type { ResourceContext } from "./context.ts";
 import { addressCode } from "./value.ts";

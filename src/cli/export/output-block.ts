@@ -1,4 +1,4 @@
-import { type DesiredOutput, type Diagnostic, isObject, type Json, parseAddress } from "../../model/index.ts";
+import { type DesiredOutput, type Diagnostic, isObject, type Json, parseAddress } from "../../core/model/index.ts";
 import type { TfBlock, TfItem, TfValue } from "../../report/index.ts";
 import { tfValue, type Use, type Writing } from "./value.ts";
 

@@ -1,4 +1,4 @@
-import type { Kind } from "../../kinds/kind.ts";
+import type { Kind } from "../../core/kinds/kind.ts";
 import {
   type AttributePath,
   type DesiredResource,
@@ -8,7 +8,7 @@ import {
   located,
   parseAddress,
   resourceOf,
-} from "../../model/index.ts";
+} from "../../core/model/index.ts";
 import type { TfAttribute, TfBlock, TfItem, TfValue } from "../../report/index.ts";
 import type { ResourceContext, WrittenInstance } from "./context.ts";
 import { forEach } from "./for-each.ts";

@@ -1,7 +1,7 @@
 import path from "node:path";
-import { isLoopback } from "../../api/base-url.ts";
-import { VERSION } from "../../api/version.ts";
-import { type Backend, type Desired, type Diagnostic, fail, type ProviderConfig } from "../../model/index.ts";
+import { isLoopback } from "../../core/api/base-url.ts";
+import { VERSION } from "../../core/api/version.ts";
+import { type Backend, type Desired, type Diagnostic, fail, type ProviderConfig } from "../../core/model/index.ts";
 import type { TfBlock, TfItem, TfValue } from "../../report/index.ts";
 import { PROVIDER_ADDRESS } from "../commands/terraform/package.ts";
 

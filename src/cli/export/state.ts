@@ -1,4 +1,4 @@
-import type { Diagnostic, State } from "../../model/index.ts";
+import type { Diagnostic, State } from "../../core/model/index.ts";
 import { plural } from "../../report/index.ts";
 import { stateEncryption } from "../encryption.ts";
 import type { Invocation } from "../io.ts";

@@ -1,9 +1,9 @@
-import { hasReferences, parseReferences } from "../../expression/references.ts";
-import { type AttributePath, isObject, type Json, parseAddress, type Reference } from "../../model/index.ts";
+import { hasReferences, parseReferences } from "../../core/expression/references.ts";
+import { type AttributePath, isObject, type Json, parseAddress, type Reference } from "../../core/model/index.ts";
 import { quotedLiteral, renderValue, type TfCode, type TfTemplate, type TfValue } from "../../report/index.ts";
 import type { Variables } from "./variables.ts";
 
-export type Attributes = import("../../model/schema.ts").Attributes;
+export type Attributes = import("../../core/model/schema.ts").Attributes;
 type Type = Attributes[string]["type"];
 
 /** A reference of one resource to another, and the place in its attributes where it stands. */

@@ -1,4 +1,4 @@
-import { type Json, type SecretSource, sourcePlace } from "../../model/index.ts";
+import { type Json, type SecretSource, sourcePlace } from "../../core/model/index.ts";
 import type { TfBlock, TfCode, TfItem } from "../../report/index.ts";
 import { shellWord } from "../command-line.ts";
 

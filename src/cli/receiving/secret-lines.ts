@@ -3,7 +3,7 @@
  * file would be worth as a secret, anybody can guess (`}`, `# production`), so one such line refuses all of it. Pure.
  */
 
-import { WEBHOOK_SECRET } from "../../api/one-time.ts";
+import { WEBHOOK_SECRET } from "../../core/api/one-time.ts";
 
 /** Why a text cannot be what it is taken for, and what to do about it. */
 export interface Unfit {

@@ -2,7 +2,7 @@
  * Where commands that receive deliveries take the signing secrets from (§6 Signature). In: `--secret-env`,
  * `--secret-file`, `--webhook`. Out: the secrets as they are at this moment, so that a rotation needs no restart.
  */
-import { fail, HostformError } from "../../model/index.ts";
+import { fail, HostformError } from "../../core/model/index.ts";
 import { renderDiagnostics } from "../../report/index.ts";
 import type { Invocation } from "../io.ts";
 import { fileSource, type SecretSource, type SigningSecret, stateSource, variableSource } from "./secret-places.ts";

@@ -1,6 +1,6 @@
 import type { RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { errnoOf, HostformError } from "../../model/index.ts";
+import { errnoOf, HostformError } from "../../core/model/index.ts";
 import { escapeLine } from "../../report/index.ts";
 import { receiverServer } from "../../webhooks/index.ts";
 

@@ -1,5 +1,5 @@
 /** An event in a few words, for people and for programs. What it tells is the sender's: it is escaped, and cut. */
-import { isObject } from "../../model/index.ts";
+import { isObject } from "../../core/model/index.ts";
 import { escapeLine } from "../../report/index.ts";
 import { invoiceIdOf, orderIdOf, serviceIdOf, type WebhookEvent } from "../../webhooks/index.ts";
 

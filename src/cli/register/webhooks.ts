@@ -1,5 +1,5 @@
 import { Argument, InvalidArgumentError, Option } from "commander";
-import { didYouMean, EVENTS } from "../../model/index.ts";
+import { didYouMean, EVENTS } from "../../core/model/index.ts";
 import { collect, duration, given, port } from "../options.ts";
 import { examples, type Registration } from "../registration.ts";
 import { variableName } from "../variable-name.ts";

@@ -1,5 +1,5 @@
 import path from "node:path";
-import { fail, HostformError, isError } from "../../model/index.ts";
+import { fail, HostformError, isError } from "../../core/model/index.ts";
 import type { Invocation } from "../io.ts";
 import { namedFiles, variableGate } from "../untrusted.ts";
 import { synthesize } from "./app.ts";

@@ -1,8 +1,8 @@
 import { mkdir, stat } from "node:fs/promises";
 import path from "node:path";
 import { stripVTControlCharacters } from "node:util";
-import { childEnvironment, errnoOf, fail, isObject, type JsonObject } from "../../model/index.ts";
-import { systemDisk } from "../../record/index.ts";
+import { childEnvironment, errnoOf, fail, isObject, type JsonObject } from "../../core/model/index.ts";
+import { systemDisk } from "../../core/record/index.ts";
 import { interruptible } from "../interrupt.ts";
 import type { Invocation } from "../io.ts";
 

@@ -1,4 +1,4 @@
-import { fail, HostformError } from "../../model/index.ts";
+import { fail, HostformError } from "../../core/model/index.ts";
 import { escapeLine, plural, renderDiagnostics } from "../../report/index.ts";
 import { type Invocation, say } from "../io.ts";
 import { throwingInItsTerms } from "../told.ts";

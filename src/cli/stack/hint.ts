@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from "node:fs";
 import path from "node:path";
-import { errnoOf } from "../../model/index.ts";
+import { errnoOf } from "../../core/model/index.ts";
 
 /** What to try in a folder that holds stacks and no declaration in YAML; undefined when it holds none. */
 export function stackHint(folder: string): string | undefined {

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { z } from "zod";
-import { type Diagnostic, didYouMean, fail, type SourceRange } from "../../model/index.ts";
+import { type Diagnostic, didYouMean, fail, type SourceRange } from "../../core/model/index.ts";
 import type { Stack } from "./stack.ts";
 
 const MOST_STACKS = 1000;

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import path from "node:path";
-import { fail, HostformError } from "../../model/index.ts";
+import { fail, HostformError } from "../../core/model/index.ts";
 import { requireOwnFolder } from "../own-file.ts";
 import { readText, stackFiles } from "./folder.ts";
 import { readManifest } from "./manifest.ts";

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { fail } from "../../model/index.ts";
+import { fail } from "../../core/model/index.ts";
 import type { StackSource, VariableOption } from "./stack.ts";
 
 /** What `--var` and `--var-file` leave behind, to be put back in order. */

@@ -1,4 +1,4 @@
-import { didYouMean, fail } from "../../model/index.ts";
+import { didYouMean, fail } from "../../core/model/index.ts";
 import type { Stack } from "./stack.ts";
 
 /**

@@ -1,5 +1,5 @@
 import path from "node:path";
-import type { Json } from "../../model/index.ts";
+import type { Json } from "../../core/model/index.ts";
 
 /** As Terraform calls the state of a folder without a backend. */
 const DEFAULT_STATE = "terraform.tfstate";

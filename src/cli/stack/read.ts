@@ -1,7 +1,7 @@
-import { type Declaration, parseStack, remoteStatesOf } from "../../declare/index.ts";
-import { kinds } from "../../kinds/index.ts";
-import { type Backend, isError } from "../../model/index.ts";
-import type { Schema } from "../../model/schema.ts";
+import { type Declaration, parseStack, remoteStatesOf } from "../../fronts/yaml/index.ts";
+import { kinds } from "../../core/kinds/index.ts";
+import { type Backend, isError } from "../../core/model/index.ts";
+import type { Schema } from "../../core/model/schema.ts";
 import type { Invocation } from "../io.ts";
 import { readSiblings } from "./remote-state.ts";
 import type { ActiveStack } from "./stack.ts";
@@ -46,9 +46,9 @@ function onDisk(backend: Declaration["backend"]): Backend | undefined | "unclear
 /** What Terraform is told of resources, data sources and the provider. Loaded when it is needed: a YAML project is not. */
 async function schemas() {
   const [{ schemaOf }, { dataSources }, { providerSchema }] = await Promise.all([
-    import("../../terraform/schema/of-kind.ts"),
-    import("../../terraform/data/index.ts"),
-    import("../../terraform/provider/schema.ts"),
+    import("../../fronts/terraform/schema/of-kind.ts"),
+    import("../../fronts/terraform/data/index.ts"),
+    import("../../fronts/terraform/provider/schema.ts"),
   ]);
   const data = new Map<string, Schema>(dataSources.map(({ name, schema }) => [name, schema]));
   return {

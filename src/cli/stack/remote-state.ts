@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { RemoteState } from "../../declare/index.ts";
-import { backendSettings } from "../../declare/index.ts";
+import type { RemoteState } from "../../fronts/yaml/index.ts";
+import { backendSettings } from "../../fronts/yaml/index.ts";
 import {
   type Backend,
   type Diagnostic,
@@ -11,8 +11,8 @@ import {
   UNKNOWN,
   type Value,
   type ValueObject,
-} from "../../model/index.ts";
-import { createStateStore } from "../../record/index.ts";
+} from "../../core/model/index.ts";
+import { createStateStore } from "../../core/record/index.ts";
 import { backendPlace } from "../backend.ts";
 import { stateEncryption } from "../encryption.ts";
 import type { Invocation } from "../io.ts";

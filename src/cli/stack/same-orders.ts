@@ -1,6 +1,6 @@
 import path from "node:path";
-import { kindsOf, resolveConfig, scopeOf } from "../../engine/index.ts";
-import { kinds } from "../../kinds/index.ts";
+import { kindsOf, resolveConfig, scopeOf } from "../../core/engine/index.ts";
+import { kinds } from "../../core/kinds/index.ts";
 import {
   type Desired,
   type DesiredResource,
@@ -9,7 +9,7 @@ import {
   hasUnknown,
   located,
   UNKNOWN,
-} from "../../model/index.ts";
+} from "../../core/model/index.ts";
 import type { Invocation } from "../io.ts";
 import { declaredEnvironment } from "../untrusted.ts";
 import { invocationOn } from "./activate.ts";

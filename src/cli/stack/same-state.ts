@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import path from "node:path";
-import { errnoOf, fail } from "../../model/index.ts";
+import { errnoOf, fail } from "../../core/model/index.ts";
 import { placeName, stateFile } from "./place.ts";
 import type { LoadedStack } from "./stack.ts";
 

@@ -1,4 +1,4 @@
-import { fail } from "../../model/index.ts";
+import { fail } from "../../core/model/index.ts";
 import type { Purpose } from "./stack.ts";
 
 /** Options of Terraform's that decide what is planned. hostform goes by its own line alone. */

@@ -1,4 +1,4 @@
-import type { Diagnostic } from "../../model/index.ts";
+import type { Diagnostic } from "../../core/model/index.ts";
 
 /**
  * Whether a construct has said already what is found in the synthesized file: that one of its secrets stands there in clear

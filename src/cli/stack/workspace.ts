@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { errnoOf, fail } from "../../model/index.ts";
+import { errnoOf, fail } from "../../core/model/index.ts";
 import { requireOwnFile } from "../own-file.ts";
 
 /**

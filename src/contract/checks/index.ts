@@ -1,5 +1,5 @@
 /** What the specification says, held against what was seen. */
-import type { ContractCheck } from "../../model/index.ts";
+import type { ContractCheck } from "../../core/model/index.ts";
 import type { Survey, Written } from "../sight.ts";
 import { listChecks } from "./lists.ts";
 import { readableChecks } from "./readable.ts";

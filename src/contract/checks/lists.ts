@@ -1,7 +1,7 @@
 /** §4 Pagination and §8 Page size, held against the lists that were seen. */
-import { ITEM_NAMES } from "../../api/envelope.ts";
-import { NO_PAGE } from "../../api/listing.ts";
-import type { ContractCheck } from "../../model/index.ts";
+import { ITEM_NAMES } from "../../core/api/envelope.ts";
+import { NO_PAGE } from "../../core/api/listing.ts";
+import type { ContractCheck } from "../../core/model/index.ts";
 import { form } from "../rows/lists.ts";
 import { isSuccess, type ListSight, listings, type PagingSight, type Survey } from "../sight.ts";
 import { check, differs, type Outcome, pass, stops, unseen } from "./verdict.ts";

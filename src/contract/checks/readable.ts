@@ -1,6 +1,6 @@
 /** Whether the client could read what came: where it could not, hostform would stop. */
-import { endpoints } from "../../api/endpoints.ts";
-import type { ContractCheck } from "../../model/index.ts";
+import { endpoints } from "../../core/api/endpoints.ts";
+import type { ContractCheck } from "../../core/model/index.ts";
 import { type Sight, type Survey, sights } from "../sight.ts";
 import { check, type Outcome, pass, told, unseen } from "./verdict.ts";
 

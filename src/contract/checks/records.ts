@@ -1,6 +1,6 @@
 /** §2, held against the records that were seen: their fields, types and words. */
-import type { ContractCheck, JsonObject } from "../../model/index.ts";
-import { isObject } from "../../model/index.ts";
+import type { ContractCheck, JsonObject } from "../../core/model/index.ts";
+import { isObject } from "../../core/model/index.ts";
 import { excerpt, word } from "../excerpt.ts";
 import { fieldOf, nothingIn } from "../rows/seen.ts";
 import { isSuccess, type RecordSight, recordsOf, type Survey } from "../sight.ts";

@@ -1,6 +1,6 @@
 /** §5, §7 and §8, held against refusals, headers and the harmless writes. */
-import { rateHints } from "../../api/rate-headers.ts";
-import { type ContractCheck, isObject } from "../../model/index.ts";
+import { rateHints } from "../../core/api/rate-headers.ts";
+import { type ContractCheck, isObject } from "../../core/model/index.ts";
 import { excerpt } from "../excerpt.ts";
 import { refusals422 } from "../rows/errors.ts";
 import { isSuccess, type Sight, type Survey, sights, type Written } from "../sight.ts";

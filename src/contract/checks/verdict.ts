@@ -1,5 +1,5 @@
 /** How the verdict on a statement is put together. */
-import type { ApiError, ContractCheck } from "../../model/index.ts";
+import type { ApiError, ContractCheck } from "../../core/model/index.ts";
 import { maskText } from "../excerpt.ts";
 
 export type Outcome = Pick<ContractCheck, "verdict" | "detail" | "fix">;

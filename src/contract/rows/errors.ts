@@ -1,6 +1,6 @@
 /** Rows about refusals and the rate limit. */
-import { htmlPage } from "../../api/server-words.ts";
-import { isObject } from "../../model/index.ts";
+import { htmlPage } from "../../core/api/server-words.ts";
+import { isObject } from "../../core/model/index.ts";
 import { excerpt, fieldName } from "../excerpt.ts";
 import { isSuccess, type Sight, type Survey, sights, type Written } from "../sight.ts";
 import type { Looks, Seen } from "./seen.ts";

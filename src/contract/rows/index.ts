@@ -1,5 +1,5 @@
 /** The gaps of the specification, as a server was seen to fill them. */
-import type { ContractRow } from "../../model/index.ts";
+import type { ContractRow } from "../../core/model/index.ts";
 import type { Survey, Written } from "../sight.ts";
 import { SWITCHES, type Switch, type SwitchName, type ToldSwitch } from "../switches.ts";
 import { errorRows } from "./errors.ts";

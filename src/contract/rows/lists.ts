@@ -1,5 +1,5 @@
 /** Rows about lists: their envelope, their order. */
-import { isObject } from "../../model/index.ts";
+import { isObject } from "../../core/model/index.ts";
 import { excerpt, fieldName } from "../excerpt.ts";
 import { isSuccess, type ListSight, listings, type Survey } from "../sight.ts";
 import type { ValueOf } from "../switches.ts";

@@ -1,5 +1,5 @@
 /** Rows about records: their ids, their fields, their wrappers. */
-import { isObject, type JsonObject } from "../../model/index.ts";
+import { isObject, type JsonObject } from "../../core/model/index.ts";
 import { excerpt } from "../excerpt.ts";
 import { isSuccess, recordsOf, type Survey, type Written } from "../sight.ts";
 import type { ValueOf } from "../switches.ts";

@@ -5,8 +5,8 @@
  */
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
-import { HostformError, systemClock } from "../../../src/model/index.ts";
-import { createFileLock } from "../../../src/record/lock.ts";
+import { HostformError, systemClock } from "../../../src/core/model/index.ts";
+import { createFileLock } from "../../../src/core/record/lock.ts";
 
 const [state = "", log = ""] = process.argv.slice(2);
 const lock = createFileLock(state, {

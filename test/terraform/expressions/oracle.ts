@@ -3,7 +3,7 @@ import { execFile, execFileSync } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { devNull, tmpdir } from "node:os";
 import path from "node:path";
-import type { Json } from "../../../src/model/index.ts";
+import type { Json } from "../../../src/core/model/index.ts";
 import { type Exact, readExact, sortedKeys, tidied, written } from "./plain.ts";
 import { CONFIGURATION } from "./surroundings.ts";
 

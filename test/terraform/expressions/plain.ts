@@ -1,7 +1,7 @@
 /** Values as text that keeps every digit, in one form for Terraform's and for ours. */
-import { type Typed, typeJson } from "../../../src/expression/index.ts";
-import { formatNumber } from "../../../src/expression/number.ts";
-import { type Json, UNKNOWN } from "../../../src/model/index.ts";
+import { type Typed, typeJson } from "../../../src/core/expression/index.ts";
+import { formatNumber } from "../../../src/core/expression/number.ts";
+import { type Json, UNKNOWN } from "../../../src/core/model/index.ts";
 
 /** A number of a JSON text, as it stands there. */
 class Digits {

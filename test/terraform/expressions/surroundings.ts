@@ -7,8 +7,8 @@ import {
   parseType,
   type Traversal,
   type Typed,
-} from "../../../src/expression/index.ts";
-import { type Json, UNKNOWN, type Value } from "../../../src/model/index.ts";
+} from "../../../src/core/expression/index.ts";
+import { type Json, UNKNOWN, type Value } from "../../../src/core/model/index.ts";
 
 interface Variable {
   readonly type: string;

@@ -1,8 +1,8 @@
 /** Exports of declarations in folders of their own. */
 import { writeFile } from "node:fs/promises";
 import path from "node:path";
-import type { ResourceState } from "../../../src/model/index.ts";
-import { createFileStore } from "../../../src/record/index.ts";
+import type { ResourceState } from "../../../src/core/model/index.ts";
+import { createFileStore } from "../../../src/core/record/index.ts";
 import type { FakeIoParts } from "../../support/io.ts";
 import { folder, type Ran, runIn } from "./harness.ts";
 

@@ -1,6 +1,6 @@
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { createFileStore } from "../../../src/record/index.ts";
+import { createFileStore } from "../../../src/core/record/index.ts";
 import { block, exported, exportIn, record, SITE } from "./export-harness.ts";
 import { folder, runIn } from "./harness.ts";
 

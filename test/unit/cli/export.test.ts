@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { VERSION } from "../../../src/api/version.ts";
+import { VERSION } from "../../../src/core/api/version.ts";
 import { block, exported, exportIn, record, SITE } from "./export-harness.ts";
 import { folder } from "./harness.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createFileStore } from "../../../src/record/index.ts";
+import { createFileStore } from "../../../src/core/record/index.ts";
 import { project, projectWithService } from "./harness.ts";
 
 const DOMAIN = `project: test

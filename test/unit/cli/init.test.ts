@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { gitignoreWith, starter } from "../../../src/cli/commands/init-files.ts";
-import { kinds } from "../../../src/kinds/index.ts";
+import { kinds } from "../../../src/core/kinds/index.ts";
 import { folder, runIn } from "./harness.ts";
 
 const read = (dir: string, name: string) => readFile(path.join(dir, name), "utf8");

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { guardIo } from "../../../src/cli/guarded-io.ts";
 import { Interrupts, RECORDING_MS, SUMMARY_MS } from "../../../src/cli/interrupt.ts";
 import type { Invocation } from "../../../src/cli/io.ts";
-import type { Clock } from "../../../src/model/index.ts";
+import type { Clock } from "../../../src/core/model/index.ts";
 import { testClock } from "../../support/clock.ts";
 import { fakeIo } from "../../support/io.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { learnPlan } from "../../../src/cli/known-secrets.ts";
 import { Redaction } from "../../../src/cli/redaction.ts";
-import type { OutputChange } from "../../../src/model/index.ts";
+import type { OutputChange } from "../../../src/core/model/index.ts";
 
 const output = (after: string, over: Partial<OutputChange> = {}): OutputChange => ({
   name: "cross-stack-output-hosting_servicewwwdomain",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { withMoneyScale } from "../../../src/cli/money-scale.ts";
-import type { ProviderConfig } from "../../../src/model/index.ts";
+import type { ProviderConfig } from "../../../src/core/model/index.ts";
 import { project } from "./harness.ts";
 
 const scaleOf = (config: Partial<ProviderConfig>, text: string | undefined) =>

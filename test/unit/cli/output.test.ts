@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { OutputState } from "../../../src/model/index.ts";
-import { createFileStore } from "../../../src/record/index.ts";
+import type { OutputState } from "../../../src/core/model/index.ts";
+import { createFileStore } from "../../../src/core/record/index.ts";
 import { folder, project, type Ran, runIn } from "./harness.ts";
 
 const SECRET = "canary of an output";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { guardIo } from "../../../src/cli/guarded-io.ts";
 import type { CommonOptions, Invocation } from "../../../src/cli/io.ts";
 import { showProgress } from "../../../src/cli/progress.ts";
-import type { ApplyEvent, Outcome } from "../../../src/model/index.ts";
+import type { ApplyEvent, Outcome } from "../../../src/core/model/index.ts";
 import { testClock } from "../../support/clock.ts";
 import { type FakeIo, fakeIo } from "../../support/io.ts";
 import { order, plan } from "../report/builders.ts";

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { runCli } from "../../../src/cli/cli.ts";
-import { fail } from "../../../src/model/index.ts";
+import { fail } from "../../../src/core/model/index.ts";
 import { replaySession } from "../../../src/sandbox/index.ts";
 import { fakeIo } from "../../support/io.ts";
 import { folder, runIn } from "./harness.ts";

@@ -9,9 +9,9 @@ import {
   provedPlan,
   type SavedPlan,
 } from "../../../src/cli/saved-plan.ts";
-import { type Change, HostformError, type JsonObject, type Plan } from "../../../src/model/index.ts";
+import { type Change, HostformError, type JsonObject, type Plan } from "../../../src/core/model/index.ts";
 import fc from "../../support/fc.ts";
-import { keyOf, passphraseKey, quick, rawKey } from "../record/keys.ts";
+import { keyOf, passphraseKey, quick, rawKey } from "../core/record/keys.ts";
 import { change, drift, order, plan, reason, update } from "../report/builders.ts";
 
 const origin: Origin = {

@@ -3,8 +3,8 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { guardIo } from "../../../src/cli/guarded-io.ts";
 import { secretsOf } from "../../../src/cli/secrets.ts";
-import { HostformError, type SecretSource } from "../../../src/model/index.ts";
-import type { CaptureOptions, CommandEnd } from "../../../src/record/index.ts";
+import { HostformError, type SecretSource } from "../../../src/core/model/index.ts";
+import type { CaptureOptions, CommandEnd } from "../../../src/core/record/index.ts";
 import { type FakeIoParts, fakeIo } from "../../support/io.ts";
 import { folder } from "./harness.ts";
 

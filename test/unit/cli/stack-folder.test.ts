@@ -11,7 +11,7 @@ import type { VariableOption } from "../../../src/cli/stack/stack.ts";
 import { refuseTerraformArguments } from "../../../src/cli/stack/terraform-arguments.ts";
 import { givenVariables, secretsIn } from "../../../src/cli/stack/variables.ts";
 import { refuseWorkspaces } from "../../../src/cli/stack/workspace.ts";
-import { HostformError } from "../../../src/model/index.ts";
+import { HostformError } from "../../../src/core/model/index.ts";
 
 let folder = "";
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readManifest } from "../../../src/cli/stack/manifest.ts";
 import { inOrder, selected } from "../../../src/cli/stack/order.ts";
-import { HostformError } from "../../../src/model/index.ts";
+import { HostformError } from "../../../src/core/model/index.ts";
 
 const entry = (name: string, more: object = {}) => ({
   name,

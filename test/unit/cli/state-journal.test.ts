@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { cp } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
-import { createFileStore } from "../../../src/record/index.ts";
-import { resource } from "../record/builders.ts";
+import { createFileStore } from "../../../src/core/record/index.ts";
+import { resource } from "../core/record/builders.ts";
 import { type Project, projectWithService, runIn } from "./harness.ts";
 
 const WWW = "hosting_service.www";

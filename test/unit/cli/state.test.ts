@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { runCli } from "../../../src/cli/cli.ts";
-import { createFileStore } from "../../../src/record/index.ts";
+import { createFileStore } from "../../../src/core/record/index.ts";
 import { fakeIo } from "../../support/io.ts";
 import { type Project, projectWithService } from "./harness.ts";
 

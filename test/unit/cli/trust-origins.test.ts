@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { requireAllowedOrigin } from "../../../src/api/allowed-origins.ts";
-import { HostformError } from "../../../src/model/index.ts";
+import { requireAllowedOrigin } from "../../../src/core/api/allowed-origins.ts";
+import { HostformError } from "../../../src/core/model/index.ts";
 import { type Canary, startCanary } from "../../support/canary.ts";
 import { folder, runIn } from "./harness.ts";
 

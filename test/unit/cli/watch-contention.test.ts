@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { conclusion } from "../../../src/cli/commands/watch/contention.ts";
-import type { Reason } from "../../../src/model/index.ts";
+import type { Reason } from "../../../src/core/model/index.ts";
 
 it.each([
   ["what was seen to change", ["drift"], true],

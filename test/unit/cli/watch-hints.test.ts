@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Hint, Hints, namedBy } from "../../../src/cli/commands/watch/hints.ts";
-import type { JsonObject, ResourceState, State } from "../../../src/model/index.ts";
+import type { JsonObject, ResourceState, State } from "../../../src/core/model/index.ts";
 import { fc } from "../../support/fc.ts";
 
 function recorded(address: string, attributes: JsonObject): [string, ResourceState] {

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { runCli } from "../../../src/cli/cli.ts";
-import { systemClock } from "../../../src/model/index.ts";
+import { systemClock } from "../../../src/core/model/index.ts";
 import { signatureOf, verifySignature } from "../../../src/webhooks/index.ts";
 import { testClock } from "../../support/clock.ts";
 import type { FakeIoParts } from "../../support/io.ts";

@@ -3,8 +3,8 @@ import { z } from "zod";
 import * as checks from "../../../src/constructs/sites/checks.ts";
 import { LONGEST_REFERENCE, orderReference } from "../../../src/constructs/sites/order-reference.ts";
 import { Currency, DeletionPolicy, EventName, Permission, Term } from "../../../src/constructs/sites/words.ts";
-import { kinds } from "../../../src/kinds/index.ts";
-import { EVENTS } from "../../../src/model/index.ts";
+import { kinds } from "../../../src/core/kinds/index.ts";
+import { EVENTS } from "../../../src/core/model/index.ts";
 import fc from "../../support/fc.ts";
 
 const attribute = (kind: string, name: string): z.ZodType => {

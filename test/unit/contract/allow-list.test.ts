@@ -2,8 +2,8 @@
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { endpoints } from "../../../src/api/endpoints.ts";
-import { PROBE_ENDPOINTS, type ProbeEndpoint, Prober } from "../../../src/api/probe.ts";
+import { endpoints } from "../../../src/core/api/endpoints.ts";
+import { PROBE_ENDPOINTS, type ProbeEndpoint, Prober } from "../../../src/core/api/probe.ts";
 
 const src = path.resolve(import.meta.dirname, "../../../src");
 const code = (file: string) => readFileSync(path.join(src, file), "utf8").replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");

@@ -1,6 +1,6 @@
 /** What the check says of servers that are not as the specification has them. */
 import { describe, expect, it } from "vitest";
-import { ApiError } from "../../../src/model/index.ts";
+import { ApiError } from "../../../src/core/model/index.ts";
 import { type Asked, checkServer, INVOICE, type MadeUp, SERVICE, TOKEN, usual } from "./support.ts";
 
 /** Answers to one line of a request, or to those that begin with it. */

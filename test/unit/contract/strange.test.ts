@@ -1,6 +1,6 @@
 /** Whatever a server answers, the check ends with a report or with an explained failure, and shows nobody's data. */
 import { expect, it } from "vitest";
-import { HostformError } from "../../../src/model/index.ts";
+import { HostformError } from "../../../src/core/model/index.ts";
 import { fc } from "../../support/fc.ts";
 import { checkServer, INVOICE, type MadeUp, SERVICE, TOKEN } from "./support.ts";
 

@@ -1,7 +1,7 @@
 /** The harmless writes: what they send, and that nothing of them stays, whatever happens. */
 import { describe, expect, it } from "vitest";
 import { checkContract, mostRequests } from "../../../src/contract/index.ts";
-import { HostformError } from "../../../src/model/index.ts";
+import { HostformError } from "../../../src/core/model/index.ts";
 import {
   type Asked,
   checkSandbox,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ApplyEvent } from "../../../src/model/index.ts";
+import type { ApplyEvent } from "../../../src/core/model/index.ts";
 import {
   diagnosticMessage,
   eventMessage,

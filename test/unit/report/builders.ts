@@ -12,7 +12,7 @@ import type {
   Reason,
   SourceRange,
   Why,
-} from "../../../src/model/index.ts";
+} from "../../../src/core/model/index.ts";
 
 /** A change of `hosting_service.acme`; everything can be overridden. */
 export function change(over: Partial<Change> = {}): Change {

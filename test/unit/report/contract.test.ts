@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ContractReport } from "../../../src/model/index.ts";
+import type { ContractReport } from "../../../src/core/model/index.ts";
 import { renderContract } from "../../../src/report/index.ts";
 import { fc } from "../../support/fc.ts";
 import { dangerous, hostile } from "./hostile.ts";

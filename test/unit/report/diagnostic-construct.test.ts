@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Diagnostic } from "../../../src/model/index.ts";
+import type { Diagnostic } from "../../../src/core/model/index.ts";
 import { diagnosticJson, renderDiagnostics } from "../../../src/report/index.ts";
 
 const range = { file: "main.ts", line: 3, column: 5, endLine: 3, endColumn: 6, construct: "app/acme\u001b/www" };

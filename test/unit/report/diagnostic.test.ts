@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Diagnostic } from "../../../src/model/index.ts";
+import type { Diagnostic } from "../../../src/core/model/index.ts";
 import { diagnosticJson, renderDiagnostics } from "../../../src/report/index.ts";
 import { snippetLines } from "../../../src/report/snippet.ts";
 import { paint } from "../../../src/report/style.ts";

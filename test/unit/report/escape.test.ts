@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type ApplyEvent, breakCommands } from "../../../src/model/index.ts";
+import { type ApplyEvent, breakCommands } from "../../../src/core/model/index.ts";
 import {
   advanceStatus,
   escapeLine,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ApplyResult, Plan } from "../../../src/model/index.ts";
+import type { ApplyResult, Plan } from "../../../src/core/model/index.ts";
 import { renderOutcome } from "../../../src/report/index.ts";
 import { change, diagnostic, invoice, liveService, order, outcome, plan, reason, result, update } from "./builders.ts";
 

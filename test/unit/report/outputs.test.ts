@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Json, OutputChange, OutputState, Plan } from "../../../src/model/index.ts";
-import { decodeState } from "../../../src/record/index.ts";
+import type { Json, OutputChange, OutputState, Plan } from "../../../src/core/model/index.ts";
+import { decodeState } from "../../../src/core/record/index.ts";
 import { planMessages } from "../../../src/report/apply-json.ts";
 import {
   planJson,
@@ -147,7 +147,7 @@ describe("the outputs of a plan", () => {
 });
 
 describe("recorded outputs", () => {
-  const fixture = readFileSync(join(import.meta.dirname, "../record/fixtures/outputs-by-terraform.txt"), "utf8");
+  const fixture = readFileSync(join(import.meta.dirname, "../core/record/fixtures/outputs-by-terraform.txt"), "utf8");
   const { outputs = new Map<string, OutputState>() } = decodeState(fixture, "the fixture").state;
 
   it("are printed as `terraform output` prints those of every type", () => {

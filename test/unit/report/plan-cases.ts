@@ -1,4 +1,4 @@
-import type { JsonObject, Plan } from "../../../src/model/index.ts";
+import type { JsonObject, Plan } from "../../../src/core/model/index.ts";
 import type { PlanTextOptions } from "../../../src/report/index.ts";
 import { at, change, cost, diagnostic, drift, liveService, order, plan, reason, update } from "./builders.ts";
 

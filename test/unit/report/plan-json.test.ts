@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { JsonObject } from "../../../src/model/index.ts";
+import type { JsonObject } from "../../../src/core/model/index.ts";
 import { planJson } from "../../../src/report/index.ts";
 import fc from "../../support/fc.ts";
 import { change, cost, diagnostic, drift, liveService, order, plan, reason, update } from "./builders.ts";

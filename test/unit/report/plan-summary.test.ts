@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Diagnostic, Plan } from "../../../src/model/index.ts";
+import type { Diagnostic, Plan } from "../../../src/core/model/index.ts";
 import { countChanges, moneyLines, renderPlan, requestLine, summaryLine } from "../../../src/report/index.ts";
 import { change, cost, liveService, order, plan, update } from "./builders.ts";
 

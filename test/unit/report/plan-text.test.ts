@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Change } from "../../../src/model/index.ts";
+import type { Change } from "../../../src/core/model/index.ts";
 import { renderPlan } from "../../../src/report/index.ts";
 import fc from "../../support/fc.ts";
 import { change, cost, diagnostic, drift, order, plan } from "./builders.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ApplyEvent, Progress } from "../../../src/model/index.ts";
+import type { ApplyEvent, Progress } from "../../../src/core/model/index.ts";
 import { advanceStatus, progressLine, remainingSeconds, renderStatus, startStatus } from "../../../src/report/index.ts";
 import { change, diagnostic, invoice, outcome, plan } from "./builders.ts";
 

@@ -3,7 +3,7 @@ import path from "node:path";
 import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { kinds } from "../../../src/kinds/index.ts";
+import { kinds } from "../../../src/core/kinds/index.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
 const schema = JSON.parse(readFileSync(path.join(root, "schemas/hosting.schema.json"), "utf8"));

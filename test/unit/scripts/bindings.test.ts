@@ -7,9 +7,9 @@ import { indexOf } from "../../../scripts/generate/bindings/index-of.ts";
 import { LIBRARIES } from "../../../scripts/generate/bindings/libraries.ts";
 import { type Shape, shapesOf } from "../../../scripts/generate/bindings/shapes.ts";
 import { bindings } from "../../../scripts/generate/bindings.ts";
-import { VERSION } from "../../../src/api/version.ts";
-import type { Attribute, Schema } from "../../../src/model/schema.ts";
-import { catalogue } from "../../../src/terraform/catalogue.ts";
+import { VERSION } from "../../../src/core/api/version.ts";
+import type { Attribute, Schema } from "../../../src/core/model/schema.ts";
+import { catalogue } from "../../../src/fronts/terraform/catalogue.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
 const schema = readFileSync(path.join(root, "schemas/provider.json"), "utf8");

@@ -7,7 +7,7 @@ import { kindPages } from "../../../scripts/generate/kind-pages.ts";
 import { registry } from "../../../scripts/generate/registry.ts";
 import { documented, registryPages } from "../../../scripts/generate/registry-docs.ts";
 import { exampleFiles, kindFile, namesOf } from "../../../scripts/new-kind/template.ts";
-import type { Kinds } from "../../../src/kinds/index.ts";
+import type { Kinds } from "../../../src/core/kinds/index.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
 
@@ -39,15 +39,15 @@ describe("a kind from the template", () => {
   it("is picked up by the registry, the schema and the pages", async () => {
     const names = namesOf("mail-box");
     if (names === undefined) throw new Error("no names");
-    await writeFile(path.join(copy, "src/kinds/mail-box.ts"), kindFile(names));
-    const text = await registry(path.join(copy, "src/kinds"));
+    await writeFile(path.join(copy, "src/core/kinds/mail-box.ts"), kindFile(names));
+    const text = await registry(path.join(copy, "src/core/kinds"));
     expect(text).toContain('import { mailBox } from "./mail-box.ts";');
-    await writeFile(path.join(copy, "src/kinds/registry.gen.ts"), text);
-    const { kinds } = (await import(path.join(copy, "src/kinds/index.ts"))) as { kinds: Kinds };
+    await writeFile(path.join(copy, "src/core/kinds/registry.gen.ts"), text);
+    const { kinds } = (await import(path.join(copy, "src/core/kinds/index.ts"))) as { kinds: Kinds };
     expect([...kinds.keys()]).toContain("hosting_mail_box");
     const module = (await import(
-      path.join(copy, "src/lifecycle/index.ts")
-    )) as typeof import("../../../src/lifecycle/index.ts");
+      path.join(copy, "src/core/lifecycle/index.ts")
+    )) as typeof import("../../../src/core/lifecycle/index.ts");
     const kind = kinds.get("hosting_mail_box");
     if (kind === undefined) throw new Error("no kind");
     expect(module.attributesOf(kind).map(([name]) => name)).toEqual(["id", "name", "deletion_policy", "created_at"]);
@@ -70,16 +70,16 @@ describe("a kind from the template", () => {
   });
 
   it("refuses a file that exports no kind, and says which", async () => {
-    await writeFile(path.join(copy, "src/kinds/stray.ts"), "export const stray = 1;\n");
-    await expect(registry(path.join(copy, "src/kinds"))).rejects.toThrow("src/kinds/stray.ts exports 0 kinds");
-    await rm(path.join(copy, "src/kinds/stray.ts"));
+    await writeFile(path.join(copy, "src/core/kinds/stray.ts"), "export const stray = 1;\n");
+    await expect(registry(path.join(copy, "src/core/kinds"))).rejects.toThrow("src/core/kinds/stray.ts exports 0 kinds");
+    await rm(path.join(copy, "src/core/kinds/stray.ts"));
   });
 });
 
 describe("what is generated from the kinds", () => {
   it("describes every attribute that can be declared, in the editor's schema and on the pages", async () => {
-    const { kinds } = await import("../../../src/kinds/index.ts");
-    const { attributesOf } = await import("../../../src/lifecycle/index.ts");
+    const { kinds } = await import("../../../src/core/kinds/index.ts");
+    const { attributesOf } = await import("../../../src/core/lifecycle/index.ts");
     const schema = JSON.parse(jsonSchema(kinds));
     const pages = new Map(kindPages(kinds));
     for (const kind of kinds.values()) {

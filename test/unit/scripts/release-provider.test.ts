@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { archive, digests, folderIn, manifest, releaseFiles, writeRelease } from "../../../scripts/release-provider.ts";
-import { VERSION } from "../../../src/api/version.ts";
+import { VERSION } from "../../../src/core/api/version.ts";
 import { placePackage } from "../../../src/cli/commands/terraform/mirror.ts";
 import {
   BUNDLE,

@@ -1,5 +1,5 @@
-import type { CallOptions, Reader } from "../../../api/index.ts";
-import { fail } from "../../../model/index.ts";
+import type { CallOptions, Reader } from "../../../core/api/index.ts";
+import { fail } from "../../../core/model/index.ts";
 import type { Listings } from "../../../report/index.ts";
 import { type ProviderFlags, withProvider } from "../../account.ts";
 import type { Invocation } from "../../io.ts";

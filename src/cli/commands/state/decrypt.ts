@@ -1,4 +1,4 @@
-import type { State } from "../../../model/index.ts";
+import type { State } from "../../../core/model/index.ts";
 import { escapeLine, plural } from "../../../report/index.ts";
 import { stateEncryption } from "../../encryption.ts";
 import { type Invocation, printJson } from "../../io.ts";

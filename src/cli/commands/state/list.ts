@@ -1,4 +1,4 @@
-import { didYouMean, fail } from "../../../model/index.ts";
+import { didYouMean, fail } from "../../../core/model/index.ts";
 import { escapeLine, renderListing } from "../../../report/index.ts";
 import { type Invocation, printJson } from "../../io.ts";
 import { readState } from "../../recorded.ts";

@@ -1,6 +1,6 @@
-import { isDoubtful } from "../../../lifecycle/index.ts";
-import { HostformError, inQuotes } from "../../../model/index.ts";
-import { selectResources } from "../../../record/index.ts";
+import { isDoubtful } from "../../../core/lifecycle/index.ts";
+import { HostformError, inQuotes } from "../../../core/model/index.ts";
+import { selectResources } from "../../../core/record/index.ts";
 import { escapeLine, plural } from "../../../report/index.ts";
 import { type Invocation, printJson, say } from "../../io.ts";
 import { withState } from "../../recorded.ts";

@@ -1,4 +1,4 @@
-import { fail, HostformError } from "../../../model/index.ts";
+import { fail, HostformError } from "../../../core/model/index.ts";
 import {
   bytesOf,
   type Encryption,
@@ -6,7 +6,7 @@ import {
   NEW_KEY_VARIABLES,
   type Resealed,
   type StateKey,
-} from "../../../record/index.ts";
+} from "../../../core/record/index.ts";
 import { stateEncryption } from "../../encryption.ts";
 import { type Invocation, printJson, say } from "../../io.ts";
 import { stateStore } from "../../project.ts";

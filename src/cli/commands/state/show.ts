@@ -1,5 +1,5 @@
-import { fail, type Json, type ResourceState } from "../../../model/index.ts";
-import { selectResources } from "../../../record/index.ts";
+import { fail, type Json, type ResourceState } from "../../../core/model/index.ts";
+import { selectResources } from "../../../core/record/index.ts";
 import { escapeLine, jsonText } from "../../../report/index.ts";
 import { type Invocation, printJson, revealJson } from "../../io.ts";
 import { readState, secretNames } from "../../recorded.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import path from "node:path";
-import { VERSION } from "../../../api/version.ts";
-import { errnoOf, fail } from "../../../model/index.ts";
+import { VERSION } from "../../../core/api/version.ts";
+import { errnoOf, fail } from "../../../core/model/index.ts";
 import { renderHcl, type TfBlock, type TfItem } from "../../../report/index.ts";
 import { type Invocation, printJson, say } from "../../io.ts";
 import { packageRoot } from "../../package-files.ts";

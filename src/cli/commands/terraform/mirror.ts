@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { errnoOf } from "../../../model/index.ts";
+import { errnoOf } from "../../../core/model/index.ts";
 import type { PackageFile } from "./package.ts";
 
 /** What stands where a package is to go: nothing of use, the same, another build of the same version. */

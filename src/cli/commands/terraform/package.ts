@@ -1,5 +1,5 @@
-import { VERSION } from "../../../api/version.ts";
-import { fail } from "../../../model/index.ts";
+import { VERSION } from "../../../core/api/version.ts";
+import { fail } from "../../../core/model/index.ts";
 
 /** The provider's address in full, as Terraform and OpenTofu both understand it. */
 export const PROVIDER_ADDRESS = "registry.terraform.io/hostform/hosting";

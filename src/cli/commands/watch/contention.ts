@@ -1,4 +1,4 @@
-import type { Change } from "../../../model/index.ts";
+import type { Change } from "../../../core/model/index.ts";
 
 /** Within this, what was put right and has to be put right again counts. */
 const WITHIN_MS = 3_600_000;

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { fail } from "../../../model/index.ts";
+import { fail } from "../../../core/model/index.ts";
 import type { Invocation } from "../../io.ts";
 import { loadProject } from "../../project.ts";
 import { chooseStacks, invocationOn } from "../../stack/activate.ts";

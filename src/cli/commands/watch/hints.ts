@@ -1,4 +1,4 @@
-import type { ResourceState, State } from "../../../model/index.ts";
+import type { ResourceState, State } from "../../../core/model/index.ts";
 
 /** What an event names. Nothing else of it counts: what has become of it is read from the API. */
 export interface Hint {

@@ -1,4 +1,4 @@
-import { fail, HostformError } from "../../../model/index.ts";
+import { fail, HostformError } from "../../../core/model/index.ts";
 import { invoiceIdOf, nodeHandler, orderIdOf, serviceIdOf, type WebhookEvent } from "../../../webhooks/index.ts";
 import type { Invocation } from "../../io.ts";
 import {

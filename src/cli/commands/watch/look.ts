@@ -8,7 +8,7 @@ import {
   isNoOp,
   type Plan,
   unfulfilledIn,
-} from "../../../model/index.ts";
+} from "../../../core/model/index.ts";
 import type { MoneyScale } from "../../../report/index.ts";
 import type { GuardFlags } from "../../guards.ts";
 import type { Invocation } from "../../io.ts";

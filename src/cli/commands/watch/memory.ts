@@ -1,4 +1,4 @@
-import type { Diagnostic, Plan } from "../../../model/index.ts";
+import type { Diagnostic, Plan } from "../../../core/model/index.ts";
 import { type WatchNote, watchNotes } from "../../../report/index.ts";
 
 /** What a look shows that the look before did not. */

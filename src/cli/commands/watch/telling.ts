@@ -1,5 +1,5 @@
-import { VERSION } from "../../../api/version.ts";
-import { type ApplyEvent, type ApplyResult, type Diagnostic, isError, type Plan } from "../../../model/index.ts";
+import { VERSION } from "../../../core/api/version.ts";
+import { type ApplyEvent, type ApplyResult, type Diagnostic, isError, type Plan } from "../../../core/model/index.ts";
 import {
   diagnosticMessage,
   escapeLine,

@@ -1,4 +1,4 @@
-import { HostformError, isError, isFulfilled, isNoOp, type State } from "../../../model/index.ts";
+import { HostformError, isError, isFulfilled, isNoOp, type State } from "../../../core/model/index.ts";
 import { doneChanges } from "../../../report/index.ts";
 import type { GuardFlags } from "../../guards.ts";
 import type { Invocation } from "../../io.ts";

@@ -3,9 +3,9 @@
  * this machine; know the sandbox's code.
  */
 import { type Dispatcher, request } from "undici";
-import { isLoopback } from "../../../api/base-url.ts";
-import { networkFailure } from "../../../api/network-failure.ts";
-import { fail, isObject } from "../../../model/index.ts";
+import { isLoopback } from "../../../core/api/base-url.ts";
+import { networkFailure } from "../../../core/api/network-failure.ts";
+import { fail, isObject } from "../../../core/model/index.ts";
 import { escapeLine } from "../../../report/index.ts";
 import { interruptible } from "../../interrupt.ts";
 import type { Invocation } from "../../io.ts";

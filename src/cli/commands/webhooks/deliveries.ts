@@ -1,4 +1,4 @@
-import { fail } from "../../../model/index.ts";
+import { fail } from "../../../core/model/index.ts";
 import { escapeText, plural, renderTable } from "../../../report/index.ts";
 import { type Invocation, printJson, say } from "../../io.ts";
 import { serviceTarget } from "../../service-target.ts";

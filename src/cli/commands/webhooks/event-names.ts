@@ -1,4 +1,4 @@
-import { didYouMean, EVENTS, type EventName, fail } from "../../../model/index.ts";
+import { didYouMean, EVENTS, type EventName, fail } from "../../../core/model/index.ts";
 
 /**
  * Names of events as they are typed: several in one word with commas between, or several words. @returns each once.

@@ -3,11 +3,11 @@
  * The signature is made anew with the secret that the application knows; no other header of the sender is passed on.
  */
 import { type Dispatcher, request } from "undici";
-import { isLoopback } from "../../../api/base-url.ts";
-import { VERSION } from "../../../api/index.ts";
-import { networkFailure } from "../../../api/network-failure.ts";
-import { connectionPool } from "../../../api/proxy.ts";
-import { type Clock, fail } from "../../../model/index.ts";
+import { isLoopback } from "../../../core/api/base-url.ts";
+import { VERSION } from "../../../core/api/index.ts";
+import { networkFailure } from "../../../core/api/network-failure.ts";
+import { connectionPool } from "../../../core/api/proxy.ts";
+import { type Clock, fail } from "../../../core/model/index.ts";
 import { escapeLine } from "../../../report/index.ts";
 import { SIGNATURE_HEADER } from "../../../webhooks/header.ts";
 import { signatureOf } from "../../../webhooks/index.ts";

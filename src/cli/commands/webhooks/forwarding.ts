@@ -1,4 +1,4 @@
-import { fail } from "../../../model/index.ts";
+import { fail } from "../../../core/model/index.ts";
 import type { Invocation } from "../../io.ts";
 import { learnValue } from "../../known-secrets.ts";
 import { SECRET_OPTIONS, type SigningSecrets } from "../../receiving/index.ts";

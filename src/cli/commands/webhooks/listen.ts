@@ -1,6 +1,6 @@
 import path from "node:path";
-import { isLoopback } from "../../../api/base-url.ts";
-import { fail } from "../../../model/index.ts";
+import { isLoopback } from "../../../core/api/base-url.ts";
+import { fail } from "../../../core/model/index.ts";
 import { plural } from "../../../report/index.ts";
 import { fileMemoryOf, memoryOf } from "../../../webhooks/index.ts";
 import { withProvider } from "../../account.ts";

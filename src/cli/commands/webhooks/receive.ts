@@ -3,7 +3,7 @@
  * at the application. Whether it is genuine and new, the library decides (`hostform/webhooks`), as it does for everybody.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { HostformError } from "../../../model/index.ts";
+import { HostformError } from "../../../core/model/index.ts";
 import { type DuplicateMemory, parseEvent, type WebhookError, type WebhookEvent } from "../../../webhooks/index.ts";
 import { nodeDigests, respond, signatureHeaderOf } from "../../../webhooks/node-handler.ts";
 import { readStream } from "../../../webhooks/read-stream.ts";

@@ -2,8 +2,8 @@
  * A subscription for as long as a run lasts (§4 POST and DELETE /api/v1/webhooks). In: an address, events. Out: the
  * signing secret, which stays in memory. Whatever happens, what was made is removed again, or it is said what remains.
  */
-import type { HostingClient } from "../../../api/index.ts";
-import { sameAddress } from "../../../api/web-address.ts";
+import type { HostingClient } from "../../../core/api/index.ts";
+import { sameAddress } from "../../../core/api/web-address.ts";
 import {
   ApiError,
   type Diagnostic,
@@ -12,7 +12,7 @@ import {
   errnoOf,
   fail,
   HostformError,
-} from "../../../model/index.ts";
+} from "../../../core/model/index.ts";
 import { renderDiagnostics } from "../../../report/index.ts";
 import { type Invocation, say } from "../../io.ts";
 

@@ -1,0 +1,166 @@
+import { z } from "zod";
+import { resolveReferences } from "../../core/expression/references.ts";
+import type { Backend, JsonObject } from "../../core/model/index.ts";
+import { reportTwice } from "./duplicates.ts";
+import { didYouMean, type Mistakes } from "./mistakes.ts";
+import { namesSecret } from "../yaml/providers.ts";
+import { rangeOf } from "./source.ts";
+import { type Environment, readTemplate } from "./templates.ts";
+import { type Entry, type Leaf, type Tree, valueSpan } from "./tree.ts";
+
+const address = (of: string) =>
+  z
+    .url({ protocol: /^https?$/, hostname: /./, error: "expected an address such as https://gitlab.example/…" })
+    .optional()
+    .describe(of);
+
+const method = (of: string) =>
+  z
+    .string("expected a method of HTTP")
+    .regex(/^[A-Z]{1,20}$/, "expected a method of HTTP, such as POST")
+    .optional()
+    .describe(of);
+
+/** The section `backend`: one of Terraform's backends, with Terraform's names. The editor's schema is made from this as well. */
+export const backendSettings = {
+  http: z.strictObject({
+    address: address("Where the state is read and written. Default: the environment variable TF_HTTP_ADDRESS."),
+    update_method: method("How the state is written. Default: POST."),
+    lock_address: address("Where the state is locked; at GitLab the address with /lock at its end."),
+    lock_method: method("How the state is locked. Default: LOCK; GitLab wants POST."),
+    unlock_address: address("Where the state is freed. Default: lock_address."),
+    unlock_method: method("How the state is freed. Default: UNLOCK; GitLab wants DELETE."),
+    without_lock: z
+      .boolean("expected true or false")
+      .optional()
+      .describe("Go on although there is no lock_address: something else keeps two runs apart."),
+  }),
+  pg: z.strictObject({
+    schema_name: z
+      .string("expected a name")
+      .min(1, "expected a name")
+      .max(63, "at most 63 characters")
+      .optional()
+      .describe("PostgreSQL schema of the table of states. Default: PG_SCHEMA_NAME, else terraform_remote_state."),
+    workspace: z
+      .string("expected a name")
+      .regex(/^[A-Za-z0-9_.~-]{1,90}$/, "expected letters, digits, `_`, `.`, `~` and `-`")
+      .optional()
+      .describe("Name of the state: that of a Terraform workspace. Default: default."),
+  }),
+} as const;
+
+type Type = keyof typeof backendSettings;
+const TYPES = Object.keys(backendSettings) as readonly Type[];
+const FORM = "Write `backend: {http: {address: https://…}}` or `backend: {pg: {workspace: NAME}}`.";
+
+/** Where what may not stand in the declaration is taken from. */
+const WHERE_SECRETS_GO: Readonly<Record<Type, string>> = {
+  http: "Set the environment variables TF_HTTP_USERNAME and TF_HTTP_PASSWORD. Change the password that stood here if the file was shared.",
+  pg: "Set the environment variable PG_CONN_STR. Change the password that stood here if the file was shared.",
+};
+const CREDENTIALS = /^(?:user(?:name)?|conn_str|client_private_key_pem)$/;
+/** In an address: before the host, or as a parameter. */
+const CREDENTIALS_IN_URL = /^[^/]*\/\/[^/]*@|[?&][^=&]*(?:token|password|secret|key)[^=&]*=/i;
+
+/** The backend of all documents together; "unclear" when a mistake may hide it. @param complete nothing was unreadable. */
+export function mergeBackend(
+  sections: readonly Entry[],
+  env: Environment,
+  complete: boolean,
+  mistakes: Mistakes,
+): Backend | undefined | "unclear" {
+  reportTwice(
+    sections,
+    (section) => section.keySpan,
+    () => "`backend`",
+    mistakes,
+  );
+  const [backend, ...others] = sections.map((section) => readBackend(section, env, mistakes) ?? "unclear");
+  return complete && others.length === 0 ? backend : "unclear";
+}
+
+/**
+ * Reads the section `backend`. Its settings may take values from the environment; they are evaluated here, since the state
+ * is needed before anything can be planned. Credentials are refused, wherever they come from.
+ * @returns undefined after a mistake, which is reported: a state must not be looked for in the wrong place.
+ */
+function readBackend(section: Entry, env: Environment, mistakes: Mistakes): Backend | undefined {
+  const { value: tree } = section;
+  const [entry, ...others] = tree.form === "map" ? [...tree.entries.values()] : [];
+  if (entry === undefined || others.length > 0) {
+    const summary = others.length > 0 ? "A state has one backend only" : "`backend` must say which one it is";
+    mistakes.add(others[0]?.keySpan ?? valueSpan(section), "config.structure", summary, { fix: FORM });
+    return undefined;
+  }
+  const type = TYPES.find((one) => one === entry.key);
+  if (type === undefined) {
+    const near = mistakes.nearest(entry.key, TYPES);
+    const summary = `There is no backend "${entry.key.slice(0, 100)}".${didYouMean(near)}`;
+    mistakes.add(entry.keySpan, "config.unknown_key", summary, {
+      detail: `There are ${TYPES.join(" and ")}.`,
+      fix: FORM,
+    });
+    return undefined;
+  }
+  const settings = readSettings(type, entry, env, mistakes);
+  return settings && { type, settings, range: rangeOf(entry.keySpan) };
+}
+
+/**
+ * Reads the settings of a backend that are all literal, under the name of its type. Credentials are refused.
+ * @returns undefined after a mistake, which is reported.
+ */
+export function backendOfEntry(type: Type, section: Entry, mistakes: Mistakes): Backend | undefined {
+  const settings = readSettings(type, section, () => undefined, mistakes);
+  return settings && { type, settings, range: rangeOf(section.keySpan) };
+}
+
+function readSettings(type: Type, section: Entry, env: Environment, mistakes: Mistakes): JsonObject | undefined {
+  const { value: tree } = section;
+  if (tree.form === "leaf" && tree.value === null) return {};
+  if (tree.form !== "map") {
+    mistakes.add(valueSpan(section), "config.structure", `\`${type}\` must be a map of settings`, { fix: FORM });
+    return undefined;
+  }
+  const read = [...tree.entries.values()].map((entry) => readSetting(type, entry, env, mistakes));
+  return read.includes(undefined) ? undefined : Object.assign({}, ...read);
+}
+
+function readSetting(type: Type, entry: Entry, env: Environment, mistakes: Mistakes): JsonObject | undefined {
+  const { key, keySpan } = entry;
+  const { shape } = backendSettings[type];
+  const refuseSecret = () => {
+    const summary = `"${key}" would put a password into the declaration`;
+    mistakes.add(keySpan, "config.secret", summary, { fix: WHERE_SECRETS_GO[type] });
+    return undefined;
+  };
+  if (namesSecret(key) || CREDENTIALS.test(key)) return refuseSecret();
+  if (!Object.hasOwn(shape, key)) {
+    const known = Object.keys(shape);
+    const summary = `The backend ${type} has no setting "${key.slice(0, 100)}".${didYouMean(mistakes.nearest(key, known))}`;
+    mistakes.add(keySpan, "config.unknown_key", summary, { detail: `The settings are ${known.join(", ")}.` });
+    return undefined;
+  }
+  const value = evaluated(entry.value, env, mistakes);
+  if (value === undefined) return undefined;
+  if (typeof value === "string" && CREDENTIALS_IN_URL.test(value)) return refuseSecret();
+  const checked = backendSettings[type].partial().safeParse({ [key]: value });
+  if (checked.success) return checked.data as JsonObject;
+  const [issue] = checked.error.issues;
+  mistakes.add(valueSpan(entry), "config.invalid_value", `${key}: ${issue?.message ?? "not usable"}`);
+  return undefined;
+}
+
+function evaluated(tree: Tree, env: Environment, mistakes: Mistakes): Leaf["value"] | undefined {
+  // What is a list or a map is refused with the words for a value of the wrong form.
+  if (tree.form !== "leaf") return Number.NaN;
+  if (typeof tree.value !== "string") return tree.value;
+  const references = readTemplate(tree, env, mistakes);
+  if (references === undefined) return undefined;
+  const [wrong] = references;
+  if (wrong === undefined) return resolveReferences(tree.value, { env, resource: () => undefined }) as string;
+  const fix = "Only `${env.NAME}` can be used here.";
+  mistakes.add(wrong.span, "config.reference", "A backend cannot refer to a resource", { fix });
+  return undefined;
+}

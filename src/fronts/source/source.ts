@@ -1,0 +1,97 @@
+import type { SourceRange } from "../../core/model/index.ts";
+
+/** A file of the declaration, as text. `path` is how people know it: relative to where they work. */
+export interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+  /** False for a text that is no declaration: no message shows a line of it. Default: true. */
+  readonly quotable?: boolean;
+}
+
+/** A stretch of one source: offsets in UTF-16 units, the end exclusive. */
+export interface Span {
+  readonly source: Source;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Longer lines are not carried by diagnostics: nobody reads them, and a thousand of them would fill a terminal. */
+const LONGEST_LINE = 1000;
+
+/** One source text that knows its lines. Columns count UTF-16 units from 1, as editors do, so they index `text`. */
+export class Source {
+  readonly path: string;
+  /** Without a byte order mark. */
+  readonly text: string;
+  /** The place among the sources of one declaration; decides the order of diagnostics. */
+  readonly index: number;
+  readonly #lineStarts: number[] = [0];
+  readonly #quotable: boolean;
+
+  constructor(file: SourceFile, index = 0) {
+    this.path = file.path;
+    this.text = file.text.startsWith("\uFEFF") ? file.text.slice(1) : file.text;
+    this.index = index;
+    this.#quotable = file.quotable ?? true;
+    for (let at = this.text.indexOf("\n"); at >= 0; at = this.text.indexOf("\n", at + 1)) this.#lineStarts.push(at + 1);
+  }
+
+  span(start: number, end: number): Span {
+    return { source: this, start, end: Math.max(start, end) };
+  }
+
+  range(start: number, end: number): SourceRange {
+    const first = this.#position(start);
+    const last = this.#position(Math.max(start, end));
+    const text = this.#line(first.line);
+    return {
+      file: this.path,
+      ...first,
+      endLine: last.line,
+      endColumn: last.column,
+      ...(this.#quotable && text.length <= LONGEST_LINE && { text: hideSecrets(text) }),
+    };
+  }
+
+  #position(offset: number): { line: number; column: number } {
+    let low = 0;
+    let high = this.#lineStarts.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((this.#lineStarts[middle] ?? 0) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { line: low + 1, column: offset - (this.#lineStarts[low] ?? 0) + 1 };
+  }
+
+  #line(line: number): string {
+    const text = this.text.slice(this.#lineStarts[line - 1] ?? 0, (this.#lineStarts[line] ?? this.text.length + 1) - 1);
+    return text.endsWith("\r") ? text.slice(0, -1) : text;
+  }
+}
+
+export function rangeOf(span: Span): SourceRange {
+  return span.source.range(span.start, span.end);
+}
+
+const SECRET_VALUE =
+  /((?:token|bearer|pas+[a-z]*|secret|credentials?|api_?key|authorization|conn_str)["']?\s*:\s*)(?!["']?\$\{[^\s{}]+\}["']?\s*(?:$|[,}#]))("(?:[^"\\]|\\.)*"|'[^']*'|\S.*)/gi;
+const TOKEN_AS_NAME = /(token_env["']?\s*:\s*)(?!["']?[A-Z_][A-Z0-9_]*["']?\s*(?:$|[,}#]))(\S.*)/g;
+const TOKEN_VALUE = /\bbearer\s+\S+|\b\d+\|[A-Za-z0-9]{16,}/gi;
+const PASSWORD_IN_URL = /(?<=:\/\/)[^/\s@]+(?=@)/g;
+const PARAMETER_IN_URL = /(?<=[?&][\w.-]{0,50}(?:token|password|secret|key)[\w.-]{0,50}=)[^&\s"']+/gi;
+
+/**
+ * A line as it may be shown: values of keys that name secrets (`password` however it is spelt), and what looks like a token, become asterisks.
+ * An expression and nothing else is no secret. The length stays, so that a caret still stands right. An unquoted value is hidden to the end of the line.
+ */
+function hideSecrets(line: string): string {
+  const hide = (secret: string) => "*".repeat(secret.length);
+  const hideValue = (_: string, key: string, value: string) => key + hide(value);
+  return line
+    .replace(SECRET_VALUE, hideValue)
+    .replace(TOKEN_AS_NAME, hideValue)
+    .replace(TOKEN_VALUE, hide)
+    .replace(PASSWORD_IN_URL, hide)
+    .replace(PARAMETER_IN_URL, hide);
+}

@@ -1,0 +1,82 @@
+import type { Traversal } from "../../core/expression/index.ts";
+import { circles } from "../../core/model/circles.ts";
+import type { Mistakes } from "../source/mistakes.ts";
+import type { Span } from "../source/source.ts";
+import { REMOTE_STATE } from "./module.ts";
+
+/** What the values of a local, a resource or a data source hang on: names of others, each with the place that says so. */
+export type Needs = ReadonlyMap<string, ReadonlyMap<string, Span>>;
+
+/**
+ * What a name of the surroundings leads to, without keys: `local.sites`, `hosting_service.acme`, `data.hosting_plans.all`.
+ * Undefined for what hangs on nothing (variables, keys, paths, the outputs of other stacks).
+ */
+export function nodeOf({ root, steps }: Traversal): string | undefined {
+  const [first, second] = steps;
+  if (root === "local") return typeof first === "string" ? `local.${first}` : undefined;
+  if (root === "data") {
+    return typeof first !== "string" || typeof second !== "string" || first === REMOTE_STATE
+      ? undefined
+      : `data.${first}.${second}`;
+  }
+  if (SURROUNDINGS.has(root) || typeof first !== "string") return undefined;
+  return `${root}.${first}`;
+}
+
+/** Names that are no resource types. */
+const SURROUNDINGS: ReadonlySet<string> = new Set([
+  "var",
+  "local",
+  "each",
+  "count",
+  "path",
+  "terraform",
+  "self",
+  "module",
+  "data",
+  "ephemeral",
+]);
+
+/**
+ * Reports circles and puts the nodes in an order in which each comes after what it hangs on; of a circle, in any. Like
+ * Terraform it asks for resources as a whole: that one instance refers to another of its own is a circle.
+ */
+export function inOrder(needs: Needs, mistakes: Mistakes): string[] {
+  for (const { nodes, skipped } of circles(new Map([...needs].map(([node, own]) => [node, own.keys()])))) {
+    const [first = ""] = nodes;
+    const last = nodes.at(-1) ?? first;
+    const between = skipped > 0 ? [`(${skipped} more)`] : [];
+    const names = [...nodes.slice(0, -1), ...between, ...(nodes.length > 1 ? [last] : []), first];
+    const way = nodes.length === 1 ? `${first} refers to itself` : `References form a circle: ${names.join(" -> ")}`;
+    mistakes.add(needs.get(last)?.get(first), "config.circle", way, {
+      ...(!last.startsWith("local.") && { address: last }),
+      fix: "Remove one of the references, or write a literal value in its place.",
+    });
+  }
+  return afterOthers(needs);
+}
+
+/** Walks with a stack of its own: a chain may be as long as a stack. */
+function afterOthers(needs: Needs): string[] {
+  const ordered: string[] = [];
+  const seen = new Set<string>();
+  for (const start of needs.keys()) {
+    const way: { readonly node: string; readonly next: Iterator<string> }[] = [];
+    const enter = (node: string) => {
+      if (seen.has(node)) return;
+      seen.add(node);
+      way.push({ node, next: (needs.get(node) ?? new Map<string, Span>()).keys() });
+    };
+    enter(start);
+    for (let top = way.at(-1); top !== undefined; top = way.at(-1)) {
+      const step = top.next.next();
+      if (!step.done) {
+        if (needs.has(step.value)) enter(step.value);
+        continue;
+      }
+      way.pop();
+      ordered.push(top.node);
+    }
+  }
+  return ordered;
+}

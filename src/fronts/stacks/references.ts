@@ -1,0 +1,195 @@
+import type { PlacedTraversal } from "../../core/expression/index.ts";
+import { metaOf } from "../../core/kinds/attribute.ts";
+import { parseAddress } from "../../core/model/index.ts";
+import type { Named } from "../yaml/block.ts";
+import { didYouMean, type Mistakes, type Remark } from "../source/mistakes.ts";
+import { type Compiled, spanIn } from "./compile.ts";
+import type { Draft } from "./draft.ts";
+import { nodeOf } from "./graph.ts";
+import { type Module, REMOTE_STATE } from "./module.ts";
+
+/** What the checks of references may look at. */
+export interface Declared {
+  readonly module: Module;
+  /** Resources and data sources, by their address without a key. */
+  readonly drafts: ReadonlyMap<string, Draft>;
+  /** The remote states whose outputs were given. */
+  readonly siblings: ReadonlySet<string>;
+  readonly mistakes: Mistakes;
+}
+
+/** Which of the names beside `count` and `for_each` mean something where an expression stands. */
+export interface Place {
+  readonly count?: boolean;
+  readonly each?: boolean;
+}
+
+/** Whether every name in a value means something. What does not is reported at its place. */
+export function checkNames(compiled: Compiled, declared: Declared, place: Place, remark: Remark = {}): boolean {
+  let right = true;
+  for (const traversal of compiled.traversals) {
+    const wrong = wrongIn(traversal, declared, place);
+    if (wrong === undefined) continue;
+    right = false;
+    const span = spanIn(compiled.tree, traversal.path, traversal.offset, traversal.text.length);
+    const { summary, unsupported, ...more } = wrong;
+    const expression =
+      more.detail === undefined ? { detail: `The expression names ${traversal.text.slice(0, 200)}.` } : {};
+    declared.mistakes.add(span, unsupported ? "config.unsupported" : "config.reference", summary, {
+      ...remark,
+      ...more,
+      ...expression,
+    });
+  }
+  return right;
+}
+
+interface Wrong {
+  readonly summary: string;
+  readonly detail?: string;
+  readonly fix?: string;
+  /** Terraform knows it, hostform does not. */
+  readonly unsupported?: true;
+}
+
+const WITH_TERRAFORM = "Write the value itself, or apply the stack with Terraform.";
+
+function wrongIn(traversal: PlacedTraversal, declared: Declared, place: Place): Wrong | undefined {
+  const { root, steps, text } = traversal;
+  const [first] = steps;
+  switch (root) {
+    case "var":
+      return wrongName("variable", first, declared.module.variables, declared.mistakes);
+    case "local":
+      return wrongName("local", first, declared.module.locals, declared.mistakes);
+    case "each":
+      if (place.each !== true) return { summary: `${text} means something only beside \`for_each\`` };
+      return first === "key" || first === "value"
+        ? undefined
+        : { summary: "`each` has a `key` and a `value`, nothing else" };
+    case "count":
+      if (place.count !== true) return { summary: `${text} means something only beside \`count\`` };
+      return first === "index" ? undefined : { summary: "`count` has an `index`, nothing else" };
+    case "path":
+      if (first === "module" || first === "root") return undefined;
+      return unsupported(`${text} depends on where the command is run, and is not supported`);
+    case "terraform":
+      return first === "workspace" ? undefined : unsupported(`${text} is not supported`);
+    case "module":
+    case "self":
+    case "ephemeral":
+      return unsupported(`\`${root}\` is not supported in a stack`);
+    default:
+      return wrongResource(traversal, declared);
+  }
+}
+
+const unsupported = (summary: string): Wrong => ({ summary, fix: WITH_TERRAFORM, unsupported: true });
+
+function wrongName(
+  noun: string,
+  name: string | number | undefined,
+  known: ReadonlyMap<string, unknown>,
+  mistakes: Mistakes,
+): Wrong | undefined {
+  if (typeof name !== "string") return { summary: `A ${noun} must be named` };
+  if (known.has(name)) return undefined;
+  const near = mistakes.nearest(name, [...known.keys()]);
+  return { summary: `No ${noun} "${name.slice(0, 100)}" is declared.${didYouMean(near)}` };
+}
+
+function wrongResource(traversal: PlacedTraversal, declared: Declared): Wrong | undefined {
+  const { root, steps, text } = traversal;
+  const data = root === "data";
+  if (data && steps[0] === REMOTE_STATE) return wrongSibling(steps, declared);
+  const node = nodeOf(traversal);
+  const draft = node === undefined ? undefined : declared.drafts.get(node);
+  if (node === undefined || draft === undefined) return undeclared(node ?? text, declared);
+  const rest = steps.slice(data ? 2 : 1);
+  const repeated = draft.count !== undefined ? "count" : draft.forEach !== undefined ? "for_each" : undefined;
+  if (repeated === undefined) {
+    if (typeof rest[0] !== "number") return wrongAttribute(rest[0], draft, text, declared);
+    return { summary: `${node} is one, without \`count\` or \`for_each\`: it has no [${rest[0]}]` };
+  }
+  if (rest[0] !== undefined && repeated === "count" && typeof rest[0] !== "number") {
+    return { summary: `${node} has \`count\`: one of its instances has to be named, such as ${node}[0]` };
+  }
+  return wrongAttribute(rest[1], draft, text, declared);
+}
+
+function wrongAttribute(
+  name: string | number | undefined,
+  { base, kind, schema, attributes }: Draft,
+  text: string,
+  { mistakes }: Declared,
+): Wrong | undefined {
+  if (typeof name !== "string") return undefined;
+  const attribute = Object.hasOwn(schema.attributes, name) ? schema.attributes[name] : undefined;
+  if (attribute === undefined) {
+    const known = Object.keys(schema.attributes);
+    return {
+      summary: `${kind === undefined ? base : `A ${kind.noun}`} has no attribute "${name.slice(0, 100)}".${didYouMean(mistakes.nearest(name, known))}`,
+      detail: `It has ${known.join(", ")}.`,
+    };
+  }
+  if (attribute.writeOnly === true) {
+    return { summary: `${text} is write-only: it is sent, never kept, and cannot be referred to` };
+  }
+  const own = kind?.attributes.shape;
+  if (own !== undefined && !Object.hasOwn(own, name)) {
+    return { summary: `${text} steers Terraform's provider, and means nothing here`, unsupported: true };
+  }
+  const type = own?.[name];
+  const fingerprint = type === undefined ? undefined : metaOf(type).fingerprint;
+  if (fingerprint === undefined || !attributes.has("secret_output")) return undefined;
+  return {
+    summary: `${text} is not kept: its secret_output takes it out of the state`,
+    detail: `Once it is written, hostform knows a fingerprint of it alone (${fingerprint}).`,
+    fix: `Remove the reference, or the secret_output of ${base}.`,
+  };
+}
+
+function wrongSibling(steps: PlacedTraversal["steps"], { module, siblings, mistakes }: Declared): Wrong | undefined {
+  const [, name, outputs] = steps;
+  const address = `data.${REMOTE_STATE}.${String(name)}`;
+  if (!module.data.has(address)) return undeclared(address, { module, drafts: new Map(), siblings, mistakes });
+  if (!siblings.has(String(name))) {
+    return {
+      summary: `The outputs of ${address} are not known`,
+      detail: "hostform reads what other stacks have put out where it applied them, or finds their state.",
+      fix: "Apply the stack that they come from first, in the same project.",
+    };
+  }
+  if (outputs === undefined || outputs === "outputs") return undefined;
+  return unsupported(`${address} has outputs, and nothing else that is supported`);
+}
+
+function undeclared(name: string, { module, drafts, mistakes }: Declared): Wrong {
+  const near = mistakes.nearest(name, [...drafts.keys(), ...(name.startsWith("data.") ? module.data.keys() : [])]);
+  const noun = name.startsWith("data.") ? "data source" : "resource";
+  return { summary: `No ${noun} ${name.slice(0, 300)} is declared.${didYouMean(near)}` };
+}
+
+/**
+ * Checks the names of `depends_on`. @returns those that lead somewhere, without the keys of instances: as for Terraform, a
+ * resource is meant as a whole.
+ */
+export function checkDependsOn(names: readonly Named[], address: string, declared: Declared): Named[] {
+  return names.flatMap(({ name, span }) => {
+    const data = name.startsWith("data.");
+    const parsed = parseAddress(data ? name.slice(5) : name);
+    const base = parsed && `${data ? "data." : ""}${parsed.type}.${parsed.name}`;
+    if (base === undefined || parsed?.type === "module") {
+      declared.mistakes.add(span, "config.reference", "This is not the address of a resource", {
+        address,
+        fix: "Write an address such as hosting_service.acme, without `${}` and without an attribute.",
+      });
+      return [];
+    }
+    if (declared.drafts.has(base)) return [{ name: base, span }];
+    // What is read of another state does not change here.
+    if (declared.module.data.has(base)) return [];
+    declared.mistakes.add(span, "config.reference", undeclared(base, declared).summary, { address });
+    return [];
+  });
+}

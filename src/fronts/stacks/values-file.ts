@@ -1,0 +1,21 @@
+import { type Diagnostic, isObject, type JsonObject } from "../../core/model/index.ts";
+import { Mistakes } from "../source/mistakes.ts";
+import { Source, type SourceFile } from "../source/source.ts";
+import { toJson } from "../source/tree.ts";
+import { readJson } from "./json.ts";
+
+/** Values of variables by name; undefined when the file is no JSON object. */
+export interface ValuesFile {
+  readonly values: JsonObject | undefined;
+  /** Keys that are given twice, and numbers that would be changed by reading them: none of the values may be used then. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Reads a `*.tfvars.json` as Terraform does: its texts are literals. No message shows a line of it, which may hold a secret. */
+export function readValuesFile(file: SourceFile): ValuesFile {
+  const mistakes = new Mistakes();
+  const tree = readJson(new Source({ ...file, quotable: false }), mistakes);
+  const values = tree && toJson(tree);
+  const diagnostics = tree === undefined ? [] : mistakes.list();
+  return { values: isObject(values) ? (values as JsonObject) : undefined, diagnostics };
+}

@@ -1,0 +1,78 @@
+import { create } from "@bufbuild/protobuf";
+import {
+  type AttributePath,
+  breakCommands,
+  type Diagnostic,
+  escapeLine,
+  escapeText,
+  HostformError,
+  IN_DOUBT,
+  isCiLog,
+  type JsonObject,
+} from "../../../core/model/index.ts";
+import { inConfigurationWords } from "../resource/advice.ts";
+import { describeDefect } from "../wire/defect.ts";
+import { logError } from "../wire/log.ts";
+import {
+  AttributePathSchema,
+  DiagnosticSchema,
+  type Diagnostic as Message,
+  Diagnostic_Severity as Severity,
+} from "../wire/tfplugin6.gen.ts";
+
+/**
+ * This front's one translator of what people should know: summary, then detail and what to do, at the attribute. Terraform
+ * prints it as it is: where that is the log of a CI, it holds no command of its agent.
+ */
+export function toDiagnostics(diagnostics: readonly Diagnostic[], env = process.env): Message[] {
+  const inLog = (text: string) => (isCiLog(env) ? breakCommands(text) : text);
+  return diagnostics.map(inConfigurationWords).map(({ severity, summary, detail, fix, attribute }) =>
+    create(DiagnosticSchema, {
+      severity: severity === "error" ? Severity.ERROR : Severity.WARNING,
+      summary: inLog(escapeLine(summary)),
+      detail: inLog(escapeText([detail, fix].filter((part) => part !== undefined && part !== "").join("\n\n"))),
+      ...(attribute !== undefined && attribute.length > 0 && { attribute: toPath(attribute) }),
+    }),
+  );
+}
+
+/** Terraform points at `attr` and `attr[index]`; deeper paths still name the attribute. */
+export function toPath(path: AttributePath) {
+  return create(AttributePathSchema, {
+    steps: path.map((step, i) => ({
+      selector:
+        typeof step === "number"
+          ? { case: "elementKeyInt" as const, value: BigInt(step) }
+          : i === 0
+            ? { case: "attributeName" as const, value: step }
+            : { case: "elementKeyString" as const, value: step },
+    })),
+  });
+}
+
+/** What a failure has to say. A mistake of ours is told as one, in words that hold no value; where it happened goes to the log. */
+export function failureOf(error: unknown): Diagnostic[] {
+  if (error instanceof HostformError) return [...error.diagnostics];
+  logError("a call failed", error);
+  return [
+    {
+      severity: "error",
+      code: "internal",
+      summary: "The provider met a mistake of its own",
+      detail: describeDefect(error).summary,
+      fix: "Report it, with the command and the output of `TF_LOG=debug`. Nothing is lost: apply again.",
+    },
+  ];
+}
+
+/** What is asked of an object whose creation has no known outcome cannot be answered. */
+export function inDoubt(config: JsonObject): Diagnostic[] {
+  const names = Object.entries(config).filter(([, value]) => JSON.stringify(value).includes(IN_DOUBT));
+  return names.map(([name]) => ({
+    severity: "error",
+    code: "plan.pending",
+    summary: `${name} refers to something of which it is not known whether it was made`,
+    fix: "Apply what it refers to again: that is settled first.",
+    attribute: [name],
+  }));
+}

@@ -1,0 +1,66 @@
+import { create } from "@bufbuild/protobuf";
+import { fail, formatPath, type Value, type ValueObject } from "../../../core/model/index.ts";
+import type { Attributes, Type } from "../../../core/model/schema.ts";
+import { type DynamicValue, DynamicValueSchema } from "../wire/tfplugin6.gen.ts";
+import { parseJson } from "./json.ts";
+import { pack, unpack } from "./msgpack.ts";
+import { Mismatch, readObject, readValue } from "./read.ts";
+import { writeObject, writeValue } from "./write.ts";
+
+/**
+ * A resource, a configuration or a state as Terraform sends it. Every attribute of the schema is there (null where there
+ * is no value), sets are in a canonical order, and of an object that is unknown as a whole every attribute is unknown.
+ * @returns null for no object at all: one to be created has no prior state, one to be destroyed none that is planned.
+ * @throws HostformError at the attribute: a number with more digits than ours have, a map with the key `__proto__`.
+ */
+export function decodeDynamic(value: DynamicValue | undefined, attributes: Attributes): ValueObject | null {
+  if (value === undefined || (value.msgpack.length === 0 && value.json.length === 0)) return null;
+  return reading(() => {
+    const raw = value.msgpack.length > 0 ? unpack(value.msgpack) : parseJson(new TextDecoder().decode(value.json));
+    return raw === null ? null : readObject(raw, attributes);
+  });
+}
+
+/**
+ * The inverse of {@link decodeDynamic}. Attributes that are absent or undefined are sent as null.
+ * @throws HostformError `internal` for what does not fit the schema.
+ */
+export function encodeDynamic(value: ValueObject | null, attributes: Attributes): DynamicValue {
+  return create(DynamicValueSchema, { msgpack: pack(value === null ? null : writeObject(value, attributes)) });
+}
+
+/** One value of a type, from msgpack: an argument of a function. @throws HostformError as {@link decodeDynamic}. */
+export function decodeValue(bytes: Uint8Array, type: Type): Value {
+  return reading(() => readValue(unpack(bytes), type));
+}
+
+/** The inverse of {@link decodeValue}: what a function returns. @throws HostformError `internal`. */
+export function encodeValue(value: Value, type: Type): Uint8Array {
+  return pack(writeValue(value, type));
+}
+
+function reading<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof Mismatch) return unusable(error);
+    const words = error instanceof Error ? error.message : "";
+    if (words.includes("__proto__")) {
+      return fail("config.invalid_value", "A map has the key __proto__, which cannot be sent", {
+        fix: "Give the key another name.",
+      });
+    }
+    return fail("internal", "A value that Terraform sent cannot be read", {
+      detail: words,
+      fix: "Run the command again; if it stays, report it with the versions of Terraform and the provider.",
+    });
+  }
+}
+
+function unusable({ path, expected, found }: Mismatch): never {
+  const name = path.length === 0 ? "The value" : formatPath(path);
+  return fail("config.invalid_value", `${name}: expected ${expected}, found ${found}`, {
+    fix: `Give ${expected}.`,
+    ...(path.length > 0 && { attribute: path }),
+  });
+}

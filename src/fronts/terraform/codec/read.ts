@@ -1,0 +1,102 @@
+import { type AttributePath, hasUnknown, isObject, UNKNOWN, type Value } from "../../../core/model/index.ts";
+import { type Attribute, type Attributes, isNested, type Type } from "../../../core/model/schema.ts";
+import { numberOf } from "./number.ts";
+
+/** What came does not fit the schema. Each caller says it in its own words; what came is never repeated, it may be secret. */
+export class Mismatch extends Error {
+  readonly path: AttributePath;
+  readonly expected: string;
+  readonly found: string;
+
+  constructor(path: AttributePath, expected: string, found: string) {
+    super(`expected ${expected}, found ${found}`);
+    this.path = path;
+    this.expected = expected;
+    this.found = found;
+  }
+}
+
+/**
+ * A tree of msgpack or JSON as the values that a schema asks for: every attribute is there (null where the tree has
+ * none), what the schema does not know is left out, a set is in an order of its own, so that two equal ones are alike.
+ * @param raw an object, or UNKNOWN: then each attribute is.
+ * @throws Mismatch
+ */
+export function readObject(raw: unknown, attributes: Attributes, path: AttributePath = []): Record<string, Value> {
+  if (raw !== UNKNOWN && !isObject(raw)) throw new Mismatch(path, "an object", formOf(raw));
+  return Object.fromEntries(
+    Object.entries(attributes).map(([name, attribute]) => {
+      const part = raw === UNKNOWN ? UNKNOWN : Object.hasOwn(raw, name) ? raw[name] : null;
+      return [name, readAttribute(part, attribute, [...path, name])];
+    }),
+  );
+}
+
+function readAttribute(raw: unknown, { type }: Attribute, path: AttributePath): Value {
+  if (!isNested(type)) return readValue(raw, type, path);
+  if (raw === null || raw === UNKNOWN) return raw;
+  if (type.nesting === "single") return readObject(raw, type.attributes, path);
+  if (!Array.isArray(raw)) throw new Mismatch(path, "a list", formOf(raw));
+  return raw.map((item, i) =>
+    item === null || item === UNKNOWN ? item : readObject(item, type.attributes, [...path, i]),
+  );
+}
+
+/** One value of a type. Texts, numbers and booleans are taken for each other where Terraform would. @throws Mismatch */
+export function readValue(raw: unknown, type: Type, path: AttributePath = []): Value {
+  if (raw === null || raw === UNKNOWN) return raw;
+  if (type === "string") return readText(raw, path);
+  if (type === "number") return readNumber(raw, path);
+  if (type === "bool") return readBoolean(raw, path);
+  if ("map" in type) {
+    if (!isObject(raw)) throw new Mismatch(path, "a map", formOf(raw));
+    return Object.fromEntries(
+      Object.entries(raw).map(([key, item]) => [key, readValue(item, type.map, [...path, key])]),
+    );
+  }
+  if (!Array.isArray(raw)) throw new Mismatch(path, "list" in type ? "a list" : "a set", formOf(raw));
+  const element = "list" in type ? type.list : type.set;
+  const items = raw.map((item, i) => readValue(item, element, [...path, i]));
+  return "list" in type ? items : ordered(items);
+}
+
+function readText(raw: unknown, path: AttributePath): string {
+  if (typeof raw === "string") return raw;
+  if (typeof raw === "number" || typeof raw === "bigint" || typeof raw === "boolean") return String(raw);
+  throw new Mismatch(path, "a text", formOf(raw));
+}
+
+function readNumber(raw: unknown, path: AttributePath): number {
+  if (typeof raw !== "number" && typeof raw !== "bigint" && typeof raw !== "string") {
+    throw new Mismatch(path, "a number", formOf(raw));
+  }
+  const value = numberOf(raw);
+  if (value !== undefined) return value;
+  throw new Mismatch(path, "a number of at most 15 digits", Number.isNaN(Number(raw)) ? formOf(raw) : "a longer one");
+}
+
+function readBoolean(raw: unknown, path: AttributePath): boolean {
+  if (raw === true || raw === "true") return true;
+  if (raw === false || raw === "false") return false;
+  throw new Mismatch(path, "true or false", formOf(raw));
+}
+
+/** Each known element once, in the order of their JSON; the unknown ones last: no two of them are known to be equal. */
+function ordered(items: readonly Value[]): readonly Value[] {
+  const known = new Map<string, Value>();
+  for (const item of items) if (!hasUnknown(item)) known.set(JSON.stringify(item), item);
+  const sorted = [...known].sort(([a], [b]) => (a < b ? -1 : 1));
+  return sorted.map(([, item]): Value => item).concat(items.filter(hasUnknown));
+}
+
+function formOf(raw: unknown): string {
+  if (raw === null) return "null";
+  if (Array.isArray(raw)) return "a list";
+  const forms: Readonly<Record<string, string>> = {
+    string: "a text",
+    number: "a number",
+    bigint: "a number",
+    boolean: "a boolean",
+  };
+  return forms[typeof raw] ?? "an object";
+}

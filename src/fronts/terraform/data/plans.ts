@@ -1,0 +1,143 @@
+import type { PlanRecord } from "../../../core/api/index.ts";
+import { listPrice } from "../../../core/kinds/service/quote.ts";
+import { didYouMean, type JsonObject } from "../../../core/model/index.ts";
+import type { Attributes } from "../../../core/model/schema.ts";
+import type { DataSession } from "../contract.ts";
+import {
+  amountText,
+  type CheckedDataSource,
+  filter,
+  listOf,
+  moneyText,
+  shaped,
+  sorted,
+  sought,
+  told,
+  withConfigured,
+} from "./define.ts";
+import { exactlyOne, fits, inWords, type Sought, theOnly } from "./lookup.ts";
+
+const CURRENCY =
+  "Currency in which the plan is to be ordered (`GEL`, `USD` or `EUR`): plans without a price in it are left out, and `price` is the one in it.";
+
+const plan: Attributes = {
+  plan_id: told("number", "The number that `hosting_service` takes as `plan_id`."),
+  name: told("string", "Name of the plan."),
+  product_type: told("string", "Kind of product, in the API's own word."),
+  currency: told("string", "Currency of `price`."),
+  billing_cycle: told("string", "Billing cycle of `price`, in the API's own word."),
+  price: told(
+    "number",
+    "Undiscounted list price of one billing cycle, in the API's own unit. Null where the API tells none in this currency.",
+  ),
+  price_text: amountText("price", "9.99 USD"),
+  prices: told({ map: "number" }, "Prices by currency, where the API lists several; in the API's own unit."),
+  manage_discount_percent: told("number", "Discount of a Manage-track client account, in percent; null elsewhere."),
+  price_after_discount: told(
+    "number",
+    "What the account of this token pays for one billing cycle (Manage track), in the API's own unit. Null where the API does not tell it in this currency.",
+  ),
+  price_after_discount_text: amountText("price_after_discount", "8.99 USD"),
+};
+
+/** A plan as it is ordered in a currency; without one, in the plan's own. */
+function described(record: PlanRecord, wanted: string | undefined, session: DataSession): JsonObject {
+  const own = wanted === undefined || fits(wanted, record.currency);
+  const currency = wanted ?? record.currency;
+  const price = wanted === undefined ? record.price : listPrice(record, wanted);
+  const discounted = own ? record.price_after_discount : null;
+  return shaped(plan, {
+    ...record,
+    currency,
+    price,
+    price_text: moneyText(price, currency, session),
+    price_after_discount: discounted,
+    price_after_discount_text: moneyText(discounted, currency, session),
+  });
+}
+
+/** Where the API tells no currencies at all, any may be right. */
+function isOffered({ currency, prices }: PlanRecord, wanted: string | undefined): boolean {
+  if (wanted === undefined || fits(wanted, currency) || Object.hasOwn(prices, wanted)) return true;
+  return currency === null && Object.keys(prices).length === 0;
+}
+
+const currencyOf = ({ currency }: JsonObject) =>
+  typeof currency === "string" ? currency.trim().toUpperCase() : undefined;
+
+/** The plans that are what the configuration asks for. */
+async function matching(config: JsonObject, { account }: DataSession): Promise<PlanRecord[]> {
+  const currency = currencyOf(config);
+  const fitting = (await account.plans()).filter(
+    (record) =>
+      fits(config.name, record.name) &&
+      fits(config.product_type, record.product_type) &&
+      fits(config.billing_cycle, record.billing_cycle) &&
+      isOffered(record, currency),
+  );
+  return sorted(fitting, ({ plan_id }) => plan_id);
+}
+
+const nameOf = ({ plan_id, name, currency, billing_cycle }: PlanRecord) =>
+  `${plan_id ?? "?"} (${[name, currency, billing_cycle].filter((word) => word !== null).join(", ")})`;
+
+export const hostingPlan: CheckedDataSource = {
+  name: "hosting_plan",
+  schema: {
+    version: 0,
+    description:
+      "A plan that can be ordered, by its number or its name. It is an error when there is none, or more than one.",
+    attributes: {
+      ...plan,
+      plan_id: sought(
+        "number",
+        "Number of the plan, which `hosting_service` takes as `plan_id`. Either this or `name`.",
+      ),
+      name: sought("string", "Name of the plan, in upper or lower case. Either this or `plan_id`."),
+      product_type: sought("string", "Kind of product, in the API's own word; tells plans of one name apart."),
+      currency: sought("string", CURRENCY),
+      billing_cycle: sought("string", "Billing cycle, in the API's own word; tells plans of one name apart."),
+    },
+  },
+  check: (config) => exactlyOne(config, ["plan_id", "name"]),
+  async read(config, session) {
+    const fitting = await matching(config, session);
+    const found = fitting.filter((record) => config.plan_id === null || record.plan_id === config.plan_id);
+    const record = theOnly(found, soughtPlan(config, await session.account.plans()));
+    return withConfigured(config, described(record, currencyOf(config), session));
+  },
+};
+
+/** What a configuration looks for, in words. @param all the plans that there are. */
+function soughtPlan(config: JsonObject, all: readonly PlanRecord[]): Sought<PlanRecord> {
+  const more = ["product_type", "currency", "billing_cycle"].filter((name) => config[name] !== null);
+  const narrowed = more.map((name) => ` of ${name} ${JSON.stringify(config[name])}`).join("");
+  const names = [...new Set(all.flatMap(({ name }) => name ?? []))];
+  const several = "Say more with `product_type`, `currency` or `billing_cycle`, or give the `plan_id`.";
+  if (config.plan_id !== null) {
+    const none = `The plans are ${inWords(all.map(nameOf))}.`;
+    return { what: `plan ${String(config.plan_id)}${narrowed}`, attribute: "plan_id", nameOf, none, several };
+  }
+  const name = String(config.name);
+  const none = `The plans are ${inWords(names)}.${didYouMean(name, names)}`;
+  return { what: `plan ${JSON.stringify(name)}${narrowed}`, attribute: "name", nameOf, none, several };
+}
+
+export const hostingPlans: CheckedDataSource = {
+  name: "hosting_plans",
+  schema: {
+    version: 0,
+    description: "The plans that can be ordered, all or some of them.",
+    attributes: {
+      name: filter("string", "Only plans of this name, in upper or lower case."),
+      product_type: filter("string", "Only plans of this kind of product, in the API's own word."),
+      currency: filter("string", CURRENCY),
+      billing_cycle: filter("string", "Only plans of this billing cycle, in the API's own word."),
+      plans: listOf(plan, "plans"),
+    },
+  },
+  async read(config, session) {
+    const found = await matching(config, session);
+    return { ...config, plans: found.map((record) => described(record, currencyOf(config), session)) };
+  },
+};

@@ -1,0 +1,31 @@
+import { signatureOf } from "../../../webhooks/index.ts";
+import { FunctionError, type ProviderFunction } from "../contract.ts";
+
+/** §6 Signature, for tests of receivers and for deliveries that are made by hand. */
+export const webhookSignature: ProviderFunction = {
+  name: "webhook_signature",
+  summary: "The signature of a webhook delivery",
+  description:
+    "Computes what the header `X-Service-Signature` of a delivery holds: the HMAC-SHA256 of the exact raw body, keyed with the subscription's signing secret, as lower-case hexadecimal digits. A receiver compares it in constant time. Where the secret is sensitive, so is the result.",
+  parameters: [
+    {
+      name: "body",
+      type: "string",
+      description: "The raw body, to the byte: not one that was decoded and encoded again.",
+    },
+    {
+      name: "secret",
+      type: "string",
+      description: "The signing secret of the subscription, such as `hosting_webhook.billing.secret`.",
+    },
+  ],
+  returns: "string",
+  call([body, secret]) {
+    if (typeof body !== "string") throw new FunctionError("the body must be a string", 0);
+    if (typeof secret !== "string") throw new FunctionError("the secret must be a string", 1);
+    if (secret === "") {
+      throw new FunctionError("the secret is empty: with it anybody could sign", 1);
+    }
+    return signatureOf(body, secret);
+  },
+};

@@ -1,0 +1,117 @@
+import { normalizeBaseUrl } from "../../../core/api/base-url.ts";
+import { validToken } from "../../../core/api/options.ts";
+import { providerSettings } from "../../../core/kinds/provider-settings.ts";
+import {
+  type AttributePath,
+  type Code,
+  type Diagnostic,
+  HostformError,
+  hasUnknown,
+  isObject,
+  isProjectName,
+  looksLikeToken,
+  type Value,
+  type ValueObject,
+} from "../../../core/model/index.ts";
+
+/** Where a token can be said to be, the strongest first. */
+const TOKENS = ["token", "token_file", "token_env"] as const;
+
+/** A setting that is given and known; undefined otherwise. */
+export function given(config: ValueObject, name: string): Value | undefined {
+  const value = config[name];
+  return value === undefined || value === null || hasUnknown(value) ? undefined : value;
+}
+
+/**
+ * Checks the configuration of the provider as far as it is known: what is null or unknown is passed over, the defaults
+ * from the environment are none of it. Sends and reads nothing. A token is in no message.
+ */
+export function validateProviderConfig(config: ValueObject): Diagnostic[] {
+  const found = [
+    ...Object.keys(providerSettings.shape).flatMap((name) => settingErrors(name, config[name])),
+    ...tokenErrors(config),
+  ];
+  const project = given(config, "project");
+  if (typeof project === "string" && !isProjectName(project)) found.push(PROJECT_NAME);
+  if (found.every(({ attribute }) => attribute?.[0] !== "base_url")) found.push(...addressErrors(config));
+  return found;
+}
+
+const PROJECT_NAME: Diagnostic = {
+  severity: "error",
+  code: "config.invalid_value",
+  summary: "project: not the name of a project",
+  detail: "It is part of the key under which services are ordered, so it is not to change once something was ordered.",
+  fix: "Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit.",
+  attribute: ["project"],
+};
+
+function error(attribute: AttributePath, code: Code, summary: string, fix: string, detail?: string): Diagnostic {
+  return { severity: "error", code, summary, ...(detail !== undefined && { detail }), fix, attribute };
+}
+
+const WITHOUT_TOKEN =
+  "Give the token as `token`, from a sensitive variable, or leave it out and set the environment variable HOSTING_TOKEN. Revoke the one that stood here if the file was shared.";
+
+/** What YAML says of the same setting in `providers`. */
+function settingErrors(name: string, value: Value | undefined): Diagnostic[] {
+  // Of a map the known entries can be checked.
+  const known =
+    isObject(value) && Object.values(value as ValueObject).some(hasUnknown)
+      ? Object.fromEntries(Object.entries(value as ValueObject).filter(([, entry]) => !hasUnknown(entry)))
+      : value;
+  if (known === undefined || known === null || hasUnknown(known as Value)) return [];
+  if (typeof known === "string" && holdsToken(name, known)) {
+    return [error([name], "config.secret", `"${name}" holds an API token`, WITHOUT_TOKEN)];
+  }
+  const parsed = providerSettings.safeParse({ [name]: known });
+  if (parsed.success) return [];
+  return parsed.error.issues.map(({ path, message }) => {
+    const place = path.map((step) => (typeof step === "symbol" ? String(step) : step));
+    const fix = "Correct the value; the provider's page describes it.";
+    return error(place, "config.invalid_value", `${place.join(".")}: ${message}`, fix);
+  });
+}
+
+/** A token in the place of its variable's name, or inside the address. */
+function holdsToken(name: string, text: string): boolean {
+  return name === "base_url" ? /^[^/]*\/\/[^/]*@/.test(text) : looksLikeToken(text, name === "token_env");
+}
+
+function tokenErrors(config: ValueObject): Diagnostic[] {
+  const [first, second] = TOKENS.filter((name) => given(config, name) !== undefined);
+  const doubled =
+    first === undefined || second === undefined
+      ? []
+      : [
+          error(
+            [second],
+            "config.duplicate",
+            `${first} and ${second} both say what the API token is`,
+            "Give one of them.",
+          ),
+        ];
+  const token = given(config, "token");
+  return [...doubled, ...(typeof token === "string" ? failures(() => validToken(token.trim()), ["token"]) : [])];
+}
+
+/** What only the client knows of addresses: plain http, credentials in them, other versions of the API. */
+function addressErrors(config: ValueObject): Diagnostic[] {
+  const address = given(config, "base_url");
+  if (typeof address !== "string") return [];
+  const insecure = config.insecure_http ?? false;
+  // Unknown whether it may be plain http: then that is seen when it is used.
+  return failures(() => normalizeBaseUrl(address, insecure !== false), ["base_url"]);
+}
+
+/** The diagnostics of a step that fails, at an attribute. */
+function failures(step: () => unknown, attribute: AttributePath): Diagnostic[] {
+  try {
+    step();
+    return [];
+  } catch (failure) {
+    if (!(failure instanceof HostformError)) throw failure;
+    return failure.diagnostics.map((diagnostic) => ({ ...diagnostic, attribute }));
+  }
+}

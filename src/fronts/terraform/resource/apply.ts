@@ -1,0 +1,281 @@
+import type { Kind, Settings } from "../../../core/kinds/kind.ts";
+import {
+  applyChange,
+  attributesOf,
+  explain,
+  isDoubtful,
+  parentOf,
+  settledMark,
+  tellsOnce,
+} from "../../../core/lifecycle/index.ts";
+import {
+  type Change,
+  type Diagnostic,
+  equal,
+  HostformError,
+  hasUnknown,
+  type JsonObject,
+  type PrivateMark,
+  type ResourceState,
+  split,
+  type Value,
+  type ValueObject,
+} from "../../../core/model/index.ts";
+import { adoptNoted, settledByNow } from "./adopt.ts";
+import { applyContext, type Latest } from "./apply-context.ts";
+import { claimOf, type Front, unclaim } from "./front.ts";
+import { dropReplacing } from "./making-room.ts";
+import type { Mark } from "./mark.ts";
+import { standingNoteOf } from "./noted.ts";
+import {
+  defect,
+  different,
+  incomplete,
+  notices,
+  notKnown,
+  notUnderstood,
+  otherHost,
+  secretLost,
+  twice,
+  waits,
+} from "./notices.ts";
+import { checkOrder, generationOf } from "./order-name.ts";
+import { declaredIn, labelOf, nameOf, recordedAs, withFront } from "./subject.ts";
+
+export interface ApplyAnswer {
+  /** Null: nothing was made. */
+  readonly state: JsonObject | null;
+  readonly mark: Mark;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** What Terraform asks to have applied; everything is known by now that will be known before. */
+export interface ApplyQuestion {
+  readonly prior: JsonObject | null;
+  readonly planned: ValueObject;
+  /** Holds the write-only values. */
+  readonly config: ValueObject;
+  readonly mark: Mark;
+  /** Aborted when Terraform gives up the call: nothing new is begun. */
+  readonly cancelled?: AbortSignal;
+}
+
+/**
+ * Makes or changes one object. Terraform marks what fails in its creation as tainted and makes it anew with the next
+ * apply, which would be a second order: so, once something was or may have been made, whatever fails is a warning, and what
+ * is known of the object goes into the state, with the mark of what is not. Only a webhook whose secret is lost is tainted.
+ */
+export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Front): Promise<ApplyAnswer> {
+  const { replacing: _, ...mark } = asked.mark;
+  const question: ApplyQuestion = { ...asked, mark };
+  const { prior, planned, config } = question;
+  const declared = declaredIn(kind, config);
+  const recorded = prior === null ? undefined : recordedAs(kind, prior, mark);
+  const existing = isDoubtful(recorded) ? undefined : recorded;
+  // A request of another host would be sent a second time here.
+  if (mark.host !== undefined && mark.host !== front.session.host) {
+    return { state: prior, mark, diagnostics: [otherHost(kind, prior ?? {}, "changed")] };
+  }
+  const name = nameOf(kind, declaredIn(kind, planned));
+  if (recorded === undefined) {
+    const refused = checkOrder(kind, declared, {}, front.session);
+    if (refused.length > 0) return { state: prior, mark, diagnostics: refused };
+  }
+  // Two declarations of one thing, whose sameness showed only now.
+  const other = existing === undefined ? claimOf(kind, name, planned, front) : undefined;
+  if (other !== undefined) return { state: prior, mark, diagnostics: [twice(kind, other)] };
+  const { note, elsewhere } = recorded === undefined ? await standingNoteOf(kind, name, front) : {};
+  if (elsewhere !== undefined) return { state: prior, mark, diagnostics: [elsewhere] };
+  const noted = isDoubtful(note) ? await settledByNow(kind, note, front) : note;
+  if (isDoubtful(noted) && kind.creation === "blind") {
+    // Nothing shows what became of it, and it is never sent again by itself: Terraform is to hold what is known.
+    const answer = settled(kind, question, noted.attributes, { ...noted.private, ...origin(name, front) }, []);
+    return { ...answer, diagnostics: [notKnown(kind)] };
+  }
+  if (noted !== undefined && !isDoubtful(noted)) {
+    const adopted = await adoptNoted(kind, noted, planned, front);
+    if (adopted !== undefined) {
+      const { attributes, diagnostics } = adopted;
+      const kept = { ...markOf(kind, question, attributes, adopted.private), ...origin(name, front) };
+      return settled(kind, question, attributes, kept, diagnostics);
+    }
+    if (name !== undefined) front.session.journal.remove(kind.type, name);
+  }
+  const before = isDoubtful(noted) ? noted : recorded;
+  const operation = prior === null ? "create" : "update";
+  const { context, latest } = applyContext(kind, {
+    name,
+    config,
+    prior,
+    operation,
+    front,
+    cancelled: question.cancelled,
+    isFirst: before === undefined,
+  });
+  const known = before?.private ?? generationOf(kind, name, front.session);
+  const change = changeOf(kind, { ...question, mark: known }, before, front.session.settings);
+  try {
+    const applied = await applyChange(kind, change, declared, context);
+    const attributes = applied.attributes ?? {};
+    front.collections.changed(kind, parentOf(kind, attributes));
+    if (existing === undefined) front.noteMade(kind, attributes.id);
+    dropReplacing(kind, name, front.session);
+    const marked = markOf(kind, question, attributes, latest.resource?.private ?? mark);
+    const kept = { ...marked, ...origin(existing === undefined ? name : mark.made, front) };
+    // What failed for good is reported as that, and not as waiting as well.
+    const phase = kind.phase?.(attributes, front.session.settings);
+    const open =
+      phase === "unknown" ? notUnderstood(kind, attributes, kept, operation) : waits(kind, kept, phase !== "pending");
+    const told = [...notices(kind, applied, operation), ...(applied.unclear === undefined ? open : [])];
+    return settled(kind, question, attributes, kept, told);
+  } catch (error) {
+    return failed(kind, question, { error, latest, existing, name }, front);
+  }
+}
+
+/** Where an object comes from, for its mark: the host, and the name under which it was made here. */
+const origin = (made: string | undefined, { session }: Front): Mark => ({
+  host: session.host,
+  ...(made !== undefined && { made }),
+});
+
+/** The change as the lifecycle takes it. */
+function changeOf(
+  kind: Kind,
+  { planned, mark }: ApplyQuestion,
+  before: ResourceState | undefined,
+  settings: Settings,
+): Change {
+  const existing = isDoubtful(before) ? undefined : before;
+  // What cannot be done yet, or on a status that is not understood, stays as it is; of what is created it is not there.
+  const phase = existing === undefined ? "pending" : (kind.phase?.(existing.attributes, settings) ?? "live");
+  const value = (name: string, change: string | undefined): Value => {
+    const wanted = planned[name] ?? null;
+    const waits = phase === "unknown" ? change === "in-place" : kind.deferred?.(phase)?.includes(name);
+    // What is not declared any more has nothing to wait for.
+    return waits && wanted !== null ? (existing?.attributes[name] ?? null) : wanted;
+  };
+  const own: ValueObject = Object.fromEntries(
+    attributesOf(kind).map(([name, , meta]): [string, Value] => [name, value(name, meta.change)]),
+  );
+  const { known, unknown } = split(own);
+  return {
+    address: labelOf(kind, planned),
+    type: kind.type,
+    provider: "default",
+    actions: [existing === undefined ? "create" : "update"],
+    before: existing?.attributes ?? null,
+    after: known as JsonObject,
+    after_unknown: unknown,
+    sensitive: [],
+    config: {},
+    reasons: [],
+    deferred: [],
+    private: mark,
+    // As in the plan: likeness does not count.
+    // What Terraform plans has been looked for by then; a domain cannot be.
+    ...(kind.creation !== "blind" && { anyway: true }),
+    dependsOn: [],
+    requests: 1,
+  };
+}
+
+/** The answer for an object that is there. Planned values that are known stand in it as they were planned. */
+function settled(
+  kind: Kind,
+  { planned }: ApplyQuestion,
+  attributes: JsonObject,
+  mark: Mark,
+  diagnostics: readonly Diagnostic[],
+): ApplyAnswer {
+  const values: Record<string, Value> = { ...attributes };
+  const odd: string[] = [];
+  for (const [name, , meta] of attributesOf(kind)) {
+    const wanted = planned[name] ?? null;
+    const got = values[name] ?? null;
+    // What is write-only is null in the attributes, whatever was planned.
+    if (meta.writeOnly || hasUnknown(wanted)) continue;
+    if (!equal(wanted, got) && got !== null && !(mark.waiting ?? []).includes(name)) odd.push(name);
+    values[name] = wanted;
+  }
+  return {
+    state: withFront(kind, values, planned) as JsonObject,
+    mark,
+    diagnostics: [...diagnostics, ...odd.map((name) => different(kind, name, attributes))],
+  };
+}
+
+/** Attributes that are declared and not done: they wait until the object is live, or until the next apply. */
+function undone(kind: Kind, { planned, config }: ApplyQuestion, attributes: JsonObject): string[] {
+  const declared = declaredIn(kind, config);
+  return attributesOf(kind).flatMap(([name, , meta]) => {
+    const wanted: Value = planned[name] ?? null;
+    const isOpen = meta.change === "in-place" && declared[name] !== undefined && !equal(attributes[name], wanted);
+    return isOpen ? [name] : [];
+  });
+}
+
+/** The mark after a change: what is declared and not done is noted, because Terraform has it recorded as declared. */
+function markOf(kind: Kind, question: ApplyQuestion, attributes: JsonObject, mark: PrivateMark): Mark {
+  const { planned, prior } = question;
+  const { waiting: earlier = [], ...rest } = settledMark(mark);
+  const now = undone(kind, question, attributes);
+  // What this change is about is done, is not declared any more, or waits again.
+  const left = earlier.filter((name) => equal(prior?.[name], planned[name]));
+  const waiting = [...new Set([...left, ...now])];
+  return waiting.length > 0 ? { ...rest, waiting } : rest;
+}
+
+interface Failure {
+  readonly error: unknown;
+  readonly latest: Latest;
+  /** What was there before the change. */
+  readonly existing: ResourceState | undefined;
+  readonly name: string | undefined;
+}
+
+const isLost = ({ code, severity }: Diagnostic) => code === "secret.lost" && severity === "error";
+
+/** A failure. What was made, or may have been, is in the answer, and then there are only warnings: nothing paid is tainted. */
+function failed(
+  kind: Kind,
+  question: ApplyQuestion,
+  { error, latest, existing, name }: Failure,
+  front: Front,
+): ApplyAnswer {
+  if (!(error instanceof HostformError) && latest.resource === undefined) throw error;
+  const told =
+    error instanceof HostformError
+      ? explain(kind, labelOf(kind, question.planned), declaredIn(kind, question.config) as JsonObject, error)
+      : [defect(error)];
+  const { resource } = latest;
+  if (existing !== undefined) {
+    // Terraform keeps the state of a failed update, and recreates nothing.
+    const { attributes, private: kept } = resource ?? existing;
+    const state = withFront(kind, attributes, question.prior ?? {}) as JsonObject;
+    return { state, mark: settledMark(kept), diagnostics: told };
+  }
+  if (resource === undefined) {
+    unclaim(kind, name, question.planned, front);
+    const left = { state: question.prior, mark: question.mark, diagnostics: told };
+    if (question.prior === null || !latest.isDropped) return left;
+    // After an error Terraform takes no null for what it updates: without id and mark, the next refresh drops it.
+    return { ...left, state: { ...question.prior, id: null }, mark: settledMark(question.mark) };
+  }
+  const unclear = isDoubtful(resource);
+  const mark = unclear ? resource.private : markOf(kind, question, resource.attributes, resource.private);
+  const kept = { ...mark, ...origin(name, front) };
+  const answer = settled(kind, question, resource.attributes, kept, []);
+  // Terraform taints what fails in its creation only: a later settling that fails may be red, and is to be in CI.
+  const isNew = question.prior === null;
+  // A webhook without its secret costs nothing and is of no use: tainted, the next apply replaces it.
+  if (tellsOnce(kind, resource.attributes) && told.some(isLost)) {
+    const diagnostics = told.map((each) => (isLost(each) ? secretLost(each, isNew) : each));
+    return { ...answer, mark: { ...kept, ...(isNew && { lost: true }) }, diagnostics };
+  }
+  const severity = isNew ? ("warning" as const) : ("error" as const);
+  const warnings = told.map((each) => ({ ...each, severity }));
+  const said = told.some(({ code }) => code === "plan.pending");
+  const end = unclear ? (said ? [] : [notKnown(kind)]) : [incomplete(kind, resource)];
+  return { ...answer, diagnostics: [...warnings, ...end] };
+}

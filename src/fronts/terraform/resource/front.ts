@@ -1,0 +1,177 @@
+import type { Kind, Remote } from "../../../core/kinds/kind.ts";
+import type { Account } from "../../../core/lifecycle/index.ts";
+import { JobWatch } from "../../../core/lifecycle/index.ts";
+import type { JsonObject, ValueObject } from "../../../core/model/index.ts";
+import { beginCollections, type Collections } from "../collections.ts";
+import type { Session } from "../contract.ts";
+import { keyOf, labelOf, nameOf } from "./subject.ts";
+
+/** How long queued jobs are waited for unless `timeouts` says otherwise, in milliseconds. */
+export const JOB_MS = 300_000;
+
+/** What the resources of one provider configuration share while the process lives. */
+export class Front {
+  readonly session: Session;
+  readonly collections: Collections;
+  readonly jobs: JobWatch;
+  /** Things that are made, or are being made, in this process: type and name -> what it is called. */
+  readonly #claimed = new Map<string, string>();
+  /** Objects that Terraform let go of in this process: a create may take their place. */
+  readonly #released = new Set<string>();
+  readonly #held = new Map<string, string>();
+  /** What the state holds, and what was imported: type and id. */
+  readonly #ids = new Set<string>();
+  readonly #imported = new Set<string>();
+  readonly #made = new Set<string>();
+  /** Names of what the state holds without an id. */
+  readonly #doubts = new Set<string>();
+  /** Objects that Terraform has tainted because their secret is lost: type and name -> id. */
+  readonly #lost = new Map<string, string>();
+  readonly #said = new Set<string>();
+
+  /** @param coalesce false: every object is read by itself (for comparison). */
+  constructor(session: Session, coalesce = true) {
+    this.session = session;
+    this.collections = beginCollections(session, coalesce);
+    this.jobs = new JobWatch({ clock: session.clock, timeoutMs: JOB_MS, stop: session.stop });
+  }
+
+  get account(): Account {
+    return this.session.account;
+  }
+
+  /** Whether what there is to say of something is said for the first time in this process. */
+  isFirst(thing: string): boolean {
+    if (this.#said.has(thing)) return false;
+    this.#said.add(thing);
+    return true;
+  }
+
+  /** Takes the name of a thing that is to be made. @returns what has it already. */
+  claim(kind: Kind, name: string | undefined, label: string): string | undefined {
+    if (name === undefined) return undefined;
+    const key = `${kind.type} ${name}`;
+    const other = this.#claimed.get(key);
+    if (other === undefined) this.#claimed.set(key, label);
+    return other;
+  }
+
+  /** Takes a name for a create that is planned. @returns what has it already. */
+  plan(kind: Kind, name: string, label: string): string | undefined {
+    return this.claim(kind, `planned ${name}`, label);
+  }
+
+  /** The name is free again: nothing was made, or it was removed. */
+  unclaim(kind: Kind, name: string | undefined): void {
+    this.#claimed.delete(`${kind.type} ${name ?? ""}`);
+  }
+
+  /** Terraform's state holds an object that was ordered under a name. */
+  hold(kind: Kind, attributes: JsonObject): void {
+    const { id } = attributes;
+    const name = nameOf(kind, attributes);
+    if (typeof id !== "string") {
+      if (name !== undefined) this.#doubts.add(`${kind.type} ${name}`);
+      return;
+    }
+    this.#ids.add(`${kind.type} ${id}`);
+    if (name !== undefined) this.#held.set(`${kind.type} ${name}`, id);
+  }
+
+  /** Whether the state is not known to hold anything of a kind: Terraform shows one instance after the other. */
+  holdsNone(kind: Kind): boolean {
+    return ![...this.#ids].some((id) => id.startsWith(`${kind.type} `));
+  }
+
+  /** An object was made in this process: it belongs to another resource than those that are made beside it. */
+  noteMade(kind: Kind, id: unknown): void {
+    this.#made.add(`${kind.type} ${String(id)}`);
+  }
+
+  /** Whether an object is known to belong to a resource of the state. */
+  isOurs(kind: Kind, { id }: Pick<Remote, "id">): boolean {
+    return this.holds(kind, id) || this.#made.has(`${kind.type} ${id}`);
+  }
+
+  /** Whether the state is known to hold an object. */
+  holds(kind: Kind, id: string): boolean {
+    return this.#ids.has(`${kind.type} ${id}`);
+  }
+
+  /** Whether the state has, under this name, something of which it is not known whether it was made. */
+  isInDoubt(kind: Kind, name: string | undefined): boolean {
+    return name !== undefined && this.#doubts.has(`${kind.type} ${name}`);
+  }
+
+  /** The secret of a recorded object is lost: of what is tainted, Terraform plans nothing but a create. */
+  losing(kind: Kind, attributes: JsonObject): void {
+    this.#lost.set(`${kind.type} ${nameOf(kind, attributes)}`, String(attributes.id));
+  }
+
+  /** The recorded object of this name whose secret is lost. */
+  lostAs(kind: Kind, name: string | undefined): string | undefined {
+    return this.#lost.get(`${kind.type} ${name}`);
+  }
+
+  /** An object was imported in this process. */
+  importing(kind: Kind, id: unknown): void {
+    this.#imported.add(`${kind.type} ${String(id)}`);
+  }
+
+  isImported(kind: Kind, id: unknown): boolean {
+    return this.#imported.has(`${kind.type} ${String(id)}`);
+  }
+
+  /** Whether an object is imported although another address of this state has it. */
+  isDouble(kind: Kind, id: unknown): boolean {
+    return this.isImported(kind, id) && this.#ids.has(`${kind.type} ${String(id)}`);
+  }
+
+  /** The object that Terraform's state is known to hold under a name. */
+  heldAs(kind: Kind, name: string): string | undefined {
+    return this.#held.get(`${kind.type} ${name}`);
+  }
+
+  /** Terraform let go of an object in this process. */
+  release(kind: Kind, id: unknown): void {
+    this.#released.add(`${kind.type} ${String(id)}`);
+  }
+
+  isReleased(kind: Kind, { id }: Pick<Remote, "id">): boolean {
+    return this.#released.has(`${kind.type} ${id}`);
+  }
+
+  /** Takes an object that an answer has named. @returns whose it is, when it is not to be taken. */
+  take(kind: Kind, id: string, label: string): string | undefined {
+    if (this.isReleased(kind, { id })) return "what was to make room for it";
+    return this.#ids.has(`${kind.type} ${id}`) ? "another resource of this state" : this.claim(kind, `id ${id}`, label);
+  }
+}
+
+/** Takes the name of a thing that is to be made, and what tells it from others. @returns what has either already. */
+export function claimOf(kind: Kind, name: string | undefined, planned: ValueObject, front: Front): string | undefined {
+  const label = labelOf(kind, planned);
+  const taken = front.claim(kind, name, label);
+  if (taken !== undefined) return taken;
+  const key = keyOf(kind, planned);
+  const other = key === name ? undefined : front.claim(kind, key, label);
+  if (other !== undefined) front.unclaim(kind, name);
+  return other;
+}
+
+/** Both are free again: nothing was made, or it was removed. */
+export function unclaim(kind: Kind, name: string | undefined, attributes: ValueObject, front: Front): void {
+  front.unclaim(kind, name);
+  front.unclaim(kind, keyOf(kind, attributes));
+}
+
+const fronts = new WeakMap<Session, Front>();
+
+/** The front of a session. With HOSTFORM_TERRAFORM_COALESCE=0 every object is read by itself, for comparison. */
+export function frontOf(session: Session, env: Readonly<Record<string, string | undefined>> = process.env): Front {
+  const known = fronts.get(session);
+  if (known !== undefined) return known;
+  const front = new Front(session, env.HOSTFORM_TERRAFORM_COALESCE !== "0");
+  fronts.set(session, front);
+  return front;
+}

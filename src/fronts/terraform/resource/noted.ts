@@ -1,0 +1,121 @@
+import { importIdOf, type Kind, type Remote } from "../../../core/kinds/kind.ts";
+import { attributesOf, isDoubtful, isJustCreated, parentOf } from "../../../core/lifecycle/index.ts";
+import { type Diagnostic, equal, type JsonObject, type ResourceState } from "../../../core/model/index.ts";
+import type { Note, Session } from "../contract.ts";
+import type { Front } from "./front.ts";
+import type { Mark } from "./mark.ts";
+
+/** What the journal has of a thing that is to be made. */
+export interface Noted {
+  readonly note?: Note;
+  /** It was made, or begun, for another state (folder, workspace, backend): it is not this one's. */
+  readonly elsewhere?: Diagnostic;
+}
+
+/**
+ * What the journal has under a name. A note of another state's object that has ended since stands in nobody's way, and is
+ * removed.
+ * @throws ApiError when the account cannot be read.
+ */
+export async function standingNoteOf(kind: Kind, name: string | undefined, front: Front): Promise<Noted> {
+  if (name === undefined) return {};
+  const { journal } = front.session;
+  const note = journal.get(kind.type, name);
+  if (note === undefined) return {};
+  const elsewhere = refusalOf(kind, note, front.session);
+  if (elsewhere === undefined) return { note };
+  if (elsewhere.code !== "plan.exists" || !(await findNoted(kind, note, front)).hasEnded) return { elsewhere };
+  journal.remove(kind.type, name);
+  return {};
+}
+
+/** Why a note may not be used here and now. */
+function refusalOf(kind: Kind, note: Note, { place, self }: Session): Diagnostic | undefined {
+  const { owner = self.mark, answered } = note;
+  if (answered || (note.place !== undefined && note.place !== place)) return foreign(kind, note);
+  return owner !== self.mark && self.isRunning(owner) ? busy(note) : undefined;
+}
+
+/**
+ * The object of a note as the account shows it. What is not shown has not ended for that: the API may have no way to read
+ * the kind, and a list may not show yet what was created a moment ago.
+ * @throws ApiError when the account cannot be read.
+ */
+export async function findNoted(
+  kind: Kind,
+  { attributes, private: mark }: ResourceState,
+  { account, session }: Front,
+): Promise<{ readonly found: Remote | undefined; readonly hasEnded: boolean }> {
+  const found = await account.find(kind, String(attributes.id), parentOf(kind, attributes));
+  if (found !== undefined) return { found, hasEnded: found.phase === "gone" };
+  const isReadable = kind.list !== undefined || kind.get !== undefined;
+  return { found, hasEnded: isReadable && !isJustCreated(mark, session.settings, account.hostNow()) };
+}
+
+/** A lock of the state does not hold off a second alias, nor what is run with `-lock=false`. */
+export function busy({ address }: Note): Diagnostic {
+  return {
+    severity: "error",
+    code: "config.duplicate",
+    summary: `${address} is being made by another process at this moment`,
+    detail: "Another apply of this configuration is under way, or another provider block of it means the same account.",
+    fix: "Wait until the other apply has ended. Use one provider block for one account.",
+    address,
+  };
+}
+
+function foreign(kind: Kind, note: Note): Diagnostic {
+  const common = { severity: "error" as const, address: note.address };
+  if (isDoubtful(note)) {
+    return {
+      ...common,
+      code: "plan.pending",
+      summary: `${note.address} was begun by Terraform for another state, or this one has lost it, and is not settled`,
+      detail: "The project, and what tells one object from another, are the same there and here.",
+      fix: "Apply there first. If that state is lost: import what was made; if nothing was, `terraform apply` once with HOSTFORM_STATE_HOME set to an empty folder. If this is the same configuration in another folder, set HOSTFORM_PLACE to one word for both. If there are to be two, give this one another `project`, or other attributes.",
+    };
+  }
+  const id = String(note.attributes.id);
+  return {
+    ...common,
+    code: "plan.exists",
+    summary: `${note.address} exists already as ${kind.noun} ${id}, which Terraform has made`,
+    detail:
+      "It was made for another state (another folder, workspace or backend), or this state has lost it. Two states must not manage one object: what one of them removes, the other one loses.",
+    object: importIdOf(kind, id, note.attributes),
+    fix: "If this state is to have it: import it. If this is the same configuration in another folder, set HOSTFORM_PLACE to one word for both. If there are to be two, give this one another `project`, or other attributes.",
+  };
+}
+
+/** What no later read tells, and no declaration: the values that came with an answer, and how far that has come. */
+export function onceTold(kind: Kind, attributes: JsonObject): JsonObject {
+  const names = attributesOf(kind).filter(([, , { unreadable, change }]) => {
+    return unreadable && (change === undefined || change === "in-place");
+  });
+  return Object.fromEntries(names.map(([name]) => [name, attributes[name] ?? null]));
+}
+
+/**
+ * The recorded attributes with what a note adds, which Terraform did not come to record: a secret that was shown only once.
+ * Where the state has gone on since the note was begun, it is newer.
+ */
+export function withNoted(kind: Kind, state: JsonObject, note: Note | undefined): JsonObject {
+  if (note === undefined || typeof state.id !== "string" || note.attributes.id !== state.id) return state;
+  if (!equal(onceTold(kind, state), onceTold(kind, note.base ?? {}))) return state;
+  const shown = Object.entries(onceTold(kind, note.attributes)).filter(([, value]) => value !== null);
+  return { ...state, ...Object.fromEntries(shown) };
+}
+
+/**
+ * Whether Terraform's state holds all that a note is kept for, or is newer. A note of a create that is about another object
+ * than the recorded one (which it was to replace) is kept for that create.
+ */
+export function isRecorded(kind: Kind, state: JsonObject, mark: Mark, note: Note): boolean {
+  const { attributes, private: recorded } = note;
+  const { pending } = recorded;
+  if (pending !== undefined) {
+    if (state.id === null) return mark.pending?.since === pending.since;
+    return !pending.known?.includes(String(state.id));
+  }
+  return attributes.id === state.id && equal(withNoted(kind, state, note), state);
+}

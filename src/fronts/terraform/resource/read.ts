@@ -1,0 +1,194 @@
+import { kinds } from "../../../core/kinds/index.ts";
+import type { Kind } from "../../../core/kinds/kind.ts";
+import {
+  attributesOf,
+  billedTwice,
+  certainlyMade,
+  type Doubtful,
+  isDoubtful,
+  newlyMade,
+  observedMark,
+  parentOf,
+  read,
+  refreshed,
+  sameInUse,
+  settledMark,
+  tellsOnce,
+  unseenNames,
+} from "../../../core/lifecycle/index.ts";
+import { type Diagnostic, HostformError, type JsonObject, type ResourceState } from "../../../core/model/index.ts";
+import type { Front } from "./front.ts";
+import type { Mark } from "./mark.ts";
+import { isRecorded, withNoted } from "./noted.ts";
+import { otherHost, shownLater } from "./notices.ts";
+import { nameOf, recordedAs, withFront } from "./subject.ts";
+
+export interface ReadAnswer {
+  /** Null: the object is gone, and Terraform may make it anew. */
+  readonly state: JsonObject | null;
+  readonly mark: Mark;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** The status that is recorded of a paid object which the API no longer knows. */
+export const GONE = "gone";
+
+/**
+ * Refreshes one recorded object. Sends GETs only. A paid object that is gone stays in the state: dropped, Terraform would
+ * order it again by itself. A create without known outcome is adopted where the account certainly shows what it made.
+ * @throws ApiError when the account cannot be read.
+ */
+export async function readResource(kind: Kind, state: JsonObject, mark: Mark, front: Front): Promise<ReadAnswer> {
+  const { journal, host } = front.session;
+  const name = nameOf(kind, state);
+  const noted = name === undefined ? undefined : journal.get(kind.type, name);
+  const dropNote = () => {
+    if (name !== undefined && noted !== undefined && isRecorded(kind, state, mark, noted))
+      journal.remove(kind.type, name);
+  };
+  const recorded = withNoted(kind, state, noted);
+  const prior = recordedAs(kind, recorded, mark);
+  if (isDoubtful(prior)) {
+    dropNote();
+    return readDoubtful(kind, recorded, prior, front);
+  }
+  const alone = await front.collections.isAlone(kind, parentOf(kind, prior.attributes));
+  const parentKind = kinds.get(kind.nested?.in ?? "");
+  const seen = await read(front.account, { kind, prior, config: undefined, alone, parentKind });
+  const kept = seen.status === "present" ? observedMark(mark, seen.phase) : settledMark(mark);
+  if (seen.status === "present") {
+    const readable = kind.list !== undefined || kind.get !== undefined;
+    if (readable && mark.host !== undefined && mark.host !== host && !isSame(kind, recorded, seen.attributes))
+      throw new HostformError([otherHost(kind, recorded, "refreshed")]);
+    dropNote();
+    const { values, mark: left } = withoutWaiting(kind, seen.attributes, { ...kept, host }, seen.phase);
+    const state = withFront(kind, values, recorded) as JsonObject;
+    if (left.lost) front.losing(kind, state);
+    const diagnostics = [
+      ...(left.deposed === undefined ? [] : [leftBehind(kind, left.deposed)]),
+      ...(seen.unlisted === undefined ? [] : [notListed(kind, prior.address, seen.unlisted)]),
+      ...(seen.waitsFor === undefined ? [] : [shownLater(kind, seen.waitsFor)]),
+      ...(await doublesOf(kind, prior, front)),
+    ];
+    return { state, mark: left, diagnostics };
+  }
+  if (seen.status === "absent" || kind.creation === "listable") {
+    const why = await notAgain(kind, recorded, prior.address, front);
+    // What was noted of it is gone with it; a note of another object, which was to replace it, stays.
+    if (name !== undefined && typeof state.id === "string" && noted?.attributes.id === state.id)
+      journal.remove(kind.type, name);
+    if (why === undefined) return { state: null, mark: {}, diagnostics: [] };
+    return { state: withFront(kind, recorded, recorded) as JsonObject, mark: kept, diagnostics: [why] };
+  }
+  // What the account still tells of it (a status such as "terminated"); else only that it is gone.
+  const last = (await front.account.list(kind, parentOf(kind, prior.attributes))).get(String(recorded.id));
+  const attributes =
+    last === undefined ? { ...recorded, status: GONE } : refreshed(kind, recorded, last, prior.private.shown);
+  return { state: withFront(kind, attributes, recorded) as JsonObject, mark: kept, diagnostics: [] };
+}
+
+/**
+ * Why an object that is gone is not to be made again: it ended by itself, or what it belongs to is gone too. It stays in the
+ * state then; out of it, Terraform would plan just that, and the API would refuse it, with every plan from now on.
+ */
+async function notAgain(
+  kind: Kind,
+  recorded: JsonObject,
+  what: string,
+  { account }: Front,
+): Promise<Diagnostic | undefined> {
+  const lapsed = kind.lapsed?.(recorded, account.hostNow());
+  if (lapsed !== undefined) {
+    return {
+      severity: "warning",
+      code: "plan.expired",
+      summary: `${what} is gone and is not made again: ${lapsed}`,
+      fix: "Remove it, or give a later `expires_at`.",
+    };
+  }
+  const parent = parentOf(kind, recorded);
+  const holder = kinds.get(kind.nested?.in ?? "");
+  if (parent === undefined || holder === undefined) return undefined;
+  const found = await account.find(holder, parent);
+  if (found !== undefined && found.phase !== "gone") return undefined;
+  return {
+    severity: "warning",
+    code: "apply.skipped",
+    summary: `${what} is left alone: ${holder.noun} ${parent}, which it belongs to, is gone`,
+    fix: `Remove both, or settle the ${holder.noun} first.`,
+  };
+}
+
+/** Warns of other objects with the same natural key, once, where the collection was listed anyway. */
+async function doublesOf(kind: Kind, { address, attributes }: ResourceState, front: Front): Promise<Diagnostic[]> {
+  const listed = (await front.account.listed(kind))?.values() ?? [];
+  return sameInUse(kind, listed).flatMap((same) => {
+    const own = same.find(({ id }) => id === attributes.id);
+    if (own === undefined || !front.isFirst(`${kind.type} ${kind.naturalKey(attributes)}`)) return [];
+    return [billedTwice(kind, same, own, address)];
+  });
+}
+
+/** At another address of the API an id is believed only if all that tells objects apart is equal. */
+function isSame(kind: Kind, recorded: JsonObject, told: JsonObject): boolean {
+  const [was, is] = [recorded.created_at ?? null, told.created_at ?? null];
+  return was !== null && was === is && kind.naturalKey(recorded) === kind.naturalKey(told);
+}
+
+/** hostform made a new one first and did not come to delete the old one. */
+function leftBehind(kind: Kind, { id }: JsonObject): Diagnostic {
+  return {
+    severity: "warning",
+    code: "plan.prevented",
+    summary: `${kind.noun} ${String(id)}, which this one replaced, is still there`,
+    detail: "A run of hostform made the new one and could not delete the old one.",
+    fix: `It is deleted with the next change of this ${kind.noun}; or delete it yourself.`,
+  };
+}
+
+/** Terraform says "No changes" of it, too. It shows warnings with one summary as one: so many objects are no noise. */
+function notListed(kind: Kind, what: string, created: string): Diagnostic {
+  return {
+    severity: "warning",
+    code: "account.unlisted",
+    summary: `A ${kind.noun} was created just now, and no list shows it yet`,
+    detail: `${what} was created at ${created}. It is taken as recorded.`,
+    fix: "Nothing to do. Once `list_lag` is over, a plan shows what the account has.",
+  };
+}
+
+/**
+ * Once the object is live, what waited for that shows as not done. What a status that is not understood does not show is
+ * not known: what is declared of it is planned, and the apply says why it cannot be done.
+ */
+function withoutWaiting(
+  kind: Kind,
+  attributes: JsonObject,
+  { waiting, ...mark }: Mark,
+  phase: string,
+): { values: JsonObject; mark: Mark } {
+  if (waiting !== undefined && phase === "pending") return { values: attributes, mark: { ...mark, waiting } };
+  const silent = attributesOf(kind).flatMap(([name, , { unreadable }]) =>
+    waiting?.includes(name) && (unreadable || phase === "unknown") ? [name] : [],
+  );
+  const unseen = phase === "unknown" ? unseenNames(kind, attributes) : [];
+  const unknown = Object.fromEntries([...silent, ...unseen].map((name) => [name, null]));
+  return { values: { ...attributes, ...unknown }, mark };
+}
+
+/** A create without known outcome: what the account certainly shows is adopted, all else is left to the plan. */
+async function readDoubtful(kind: Kind, state: JsonObject, prior: Doubtful, front: Front): Promise<ReadAnswer> {
+  const left: ReadAnswer = { state, mark: prior.private, diagnostics: [] };
+  if (kind.creation === "blind" || tellsOnce(kind, prior.attributes)) return left;
+  const { account, session } = front;
+  const observed = await read(account, { kind, prior: undefined, config: prior.attributes });
+  const made = certainlyMade(kind, prior, newlyMade({ kind }, prior, observed), account.hostNow());
+  if (made === undefined) return left;
+  const attributes = refreshed(kind, prior.attributes, made);
+  const summary = `${prior.address} was made by a request whose answer was lost: adopted ${kind.noun} ${made.id}`;
+  return {
+    state: withFront(kind, attributes, state) as JsonObject,
+    mark: { ...settledMark(prior.private), host: session.host },
+    diagnostics: [{ severity: "warning", code: "apply.replayed", summary }],
+  };
+}

@@ -1,0 +1,116 @@
+import type { Kind } from "../../../core/kinds/kind.ts";
+import {
+  applyChange,
+  isDoubtful,
+  type Observation,
+  type PlannedRemoval,
+  parentOf,
+  planRemoval,
+  policyOf,
+  read,
+  settledMark,
+} from "../../../core/lifecycle/index.ts";
+import { type Diagnostic, HostformError, isError, type JsonObject, type ResourceState } from "../../../core/model/index.ts";
+import { applyContext } from "./apply-context.ts";
+import { type Front, unclaim } from "./front.ts";
+import { letGo } from "./making-room.ts";
+import type { Mark } from "./mark.ts";
+import { otherHost } from "./notices.ts";
+import { effectNotices, settleFirst } from "./plan-notices.ts";
+import { GONE } from "./read.ts";
+import { nameOf, recordedAs, withFront } from "./subject.ts";
+
+/**
+ * Plans the removal of a recorded object: what has a DELETE is deleted, for the rest the recorded deletion_policy decides.
+ * Terraform forgets whatever it may destroy, so that what is to stay managed is an error.
+ */
+export async function planDestroy(kind: Kind, prior: JsonObject, mark: Mark, front: Front): Promise<PlannedRemoval> {
+  const recorded = recordedAs(kind, prior, mark);
+  const now = front.account.hostNow();
+  // The half of a replacement is not given the mark: without it nothing says what became of the request.
+  if (prior.id === null && !isDoubtful(recorded))
+    return { ...notFound(kind, recorded, now), diagnostics: [settleFirst(recorded.address)] };
+  const { settings } = front.session;
+  const phase = kind.phase?.(prior, settings) ?? "live";
+  const observed: Observation = isDoubtful(recorded)
+    ? await read(front.account, { kind, prior: undefined, config: recorded.attributes })
+    : phase === "gone"
+      ? { status: "gone", how: "is gone", matches: [] }
+      : { status: "present", attributes: recorded.attributes, phase };
+  if (prior.status === GONE && policyOf(prior) === "prevent") return notFound(kind, recorded, now);
+  const { change, diagnostics } = planRemoval({ kind, prior: recorded, observed, mode: "apply", now, settings });
+  // Only what is not removed comes with diagnostics.
+  return {
+    change,
+    diagnostics:
+      change.removal === undefined
+        ? diagnostics.map((each) => ({ ...each, severity: "error" as const }))
+        : effectNotices(kind, prior, change),
+  };
+}
+
+export interface Destroyed {
+  readonly diagnostics: readonly Diagnostic[];
+  /** What stays in the state, with an error: the removal was begun and its end is not to be seen. Absent: nothing. */
+  readonly left?: { readonly state: JsonObject; readonly mark: Mark };
+}
+
+/**
+ * Removes a recorded object.
+ * @throws HostformError: it stays in the state as it is.
+ */
+export async function destroyResource(
+  kind: Kind,
+  prior: JsonObject,
+  mark: Mark,
+  front: Front,
+  cancelled?: AbortSignal,
+): Promise<Destroyed> {
+  const { change, diagnostics } = await planDestroy(kind, prior, mark, front);
+  if (diagnostics.some(isError)) throw new HostformError(diagnostics);
+  if (mark.host !== undefined && mark.host !== front.session.host)
+    throw new HostformError([otherHost(kind, prior, "removed")]);
+  const name = nameOf(kind, prior);
+  const { context, latest } = applyContext(kind, { name, config: prior, prior, operation: "delete", front, cancelled });
+  const applied = await applyChange(kind, change, null, context);
+  if (applied.attributes !== null) {
+    const state = withFront(kind, applied.attributes, prior) as JsonObject;
+    const left = { state, mark: settledMark(latest.resource?.private ?? mark) };
+    return { diagnostics: [...applied.diagnostics, applied.unclear ?? stillSuspending(kind, prior)], left };
+  }
+  letGo(kind, recordedAs(kind, prior, {}), front);
+  unclaim(kind, name, prior, front);
+  front.collections.changed(kind, parentOf(kind, prior));
+  return { diagnostics: [...diagnostics, ...applied.diagnostics] };
+}
+
+/** A 404 is an answer of another account as well: only a status says that an object has ended. */
+function notFound(kind: Kind, recorded: ResourceState, now: number): PlannedRemoval {
+  const { change } = planRemoval({
+    kind,
+    prior: recorded,
+    observed: { status: "gone", how: "is gone", matches: [] },
+    mode: "apply",
+    now,
+  });
+  const refusal: Diagnostic = {
+    severity: "error",
+    code: "plan.prevented",
+    summary: `${recorded.address} may not be removed: this account does not know ${kind.noun} ${String(recorded.attributes.id)}`,
+    detail:
+      'Its deletion_policy is "prevent", and that nothing is found does not say that it has ended: another account answers so, too.',
+    fix: "Check the token and the address of the provider. If it has really ended: a `removed` block with `destroy = false`, or `terraform state rm`.",
+  };
+  return { change, diagnostics: [refusal] };
+}
+
+/** It is let go of only when it is suspended: until then the policy is not carried out. */
+function stillSuspending(kind: Kind, prior: JsonObject): Diagnostic {
+  return {
+    severity: "error",
+    code: "apply.waiting",
+    summary: `The suspension of ${kind.noun} ${String(prior.id)} is queued and not done yet`,
+    detail: 'Its deletion_policy is "suspend": it leaves the state only when it is suspended.',
+    fix: 'Run the command again later, or give it longer: `timeouts = { delete = "20m" }`.',
+  };
+}

@@ -1,0 +1,116 @@
+import { type Kind, kinds, namedByDomain } from "../../../core/kinds/index.ts";
+import { attributesOf, sensitiveNames } from "../../../core/lifecycle/index.ts";
+import {
+  equal,
+  fail,
+  hasUnknown,
+  type JsonObject,
+  type PrivateMark,
+  type ResourceState,
+  type Value,
+  type ValueObject,
+} from "../../../core/model/index.ts";
+import { schemaOf } from "../schema/of-kind.ts";
+
+/**
+ * A kind as Terraform's users meet it. Terraform tells no address: an order is named by its `reference` or, without one,
+ * by what tells it from others (the domain); what has neither needs one.
+ */
+export function terraformKind(type: string): Kind {
+  return named.get(type) ?? fail("internal", `This provider has no resource ${type}`);
+}
+
+const named = new Map([...kinds.values()].map((kind) => [kind.type, namedByDomain(kind)]));
+
+/** What the object is called in messages: Terraform adds the address by itself. */
+export function labelOf(kind: Kind, attributes: ValueObject): string {
+  const name = ["domain", "reference", "email", "url", "name", "id"].find(
+    (each) => typeof attributes[each] === "string",
+  );
+  return name === undefined ? `this ${kind.noun}` : `${kind.noun} ${String(attributes[name])}`;
+}
+
+/** What the journal knows the object by; undefined when nothing tells it from others (yet). */
+export function nameOf(kind: Kind, attributes: ValueObject): string | undefined {
+  const name = kind.creation === "keyed" ? kind.orderReference?.(attributes) : kind.naturalKey(attributes);
+  return within(kind, attributes, name);
+}
+
+/** What tells the object from all others of its type, by what it is. */
+export const keyOf = (kind: Kind, attributes: ValueObject): string | undefined =>
+  within(kind, attributes, kind.naturalKey(attributes));
+
+/** A name that is one within a parent (the e-mail address of a grant), made one of its own. */
+function within(kind: Kind, attributes: ValueObject, name: string | undefined): string | undefined {
+  const parent = kind.parent === undefined ? undefined : attributes[kind.parent];
+  return name === undefined || parent === undefined ? name : `${String(parent)} ${name}`;
+}
+
+/** The declared attributes of the kind: those that are given, without what only Terraform has (`timeouts`). */
+export function declaredIn(kind: Kind, config: ValueObject): ValueObject {
+  const given = attributesOf(kind).filter(([name]) => config[name] !== null && config[name] !== undefined);
+  return Object.fromEntries(given.map(([name]) => [name, config[name] as Value]));
+}
+
+/** A recorded object as the lifecycle takes it. */
+export function recordedAs(kind: Kind, state: JsonObject, mark: PrivateMark): ResourceState {
+  return {
+    address: labelOf(kind, state),
+    provider: "default",
+    schemaVersion: kind.schemaVersion,
+    attributes: Object.fromEntries(attributesOf(kind).map(([name]) => [name, state[name] ?? null])),
+    sensitive: sensitiveNames(kind),
+    private: mark,
+    dependencies: [],
+  };
+}
+
+/** Attributes of the kind, with those that only Terraform has taken from `front`. */
+export function withFront(kind: Kind, attributes: ValueObject, front: ValueObject): ValueObject {
+  const own = new Set(attributesOf(kind).map(([name]) => name));
+  return { ...Object.fromEntries(Object.entries(front).filter(([name]) => !own.has(name))), ...attributes };
+}
+
+/**
+ * Planned values as Terraform accepts them: what is declared stands in the plan as it is declared, or as it was before
+ * where that means the same. @returns the names of attributes that had to be put back to the declaration.
+ */
+export function conform(
+  kind: Kind,
+  planned: ValueObject,
+  { config, prior }: { readonly config: ValueObject; readonly prior: JsonObject | null },
+): { readonly values: ValueObject; readonly overruled: readonly string[] } {
+  const values: Record<string, Value> = { ...planned };
+  const overruled: string[] = [];
+  for (const [name, , meta] of attributesOf(kind)) {
+    const declared: Value = config[name] ?? null;
+    const now: Value = values[name] ?? null;
+    const before: Value = prior?.[name] ?? null;
+    const kept = before !== null && equal(now, before);
+    if (meta.writeOnly) values[name] = null;
+    else if (declared !== null && !equal(now, declared) && !kept) {
+      values[name] = declared;
+      if (!hasUnknown(declared)) overruled.push(name);
+    } else if (declared === null && now !== null && !schemaOf(kind).attributes[name]?.computed) {
+      // What was declared once, and what nothing but a declaration gives: the coupon of an order that was placed with it.
+      values[name] = null;
+    }
+  }
+  return { values, overruled };
+}
+
+/**
+ * Attributes whose values no message repeats: secrets, and what is free in its form. What the user has marked as sensitive
+ * Terraform keeps out of its own output, but neither out of a diagnostic nor does it tell the provider.
+ */
+export function untold(kind: Kind): string[] {
+  const { attributes } = schemaOf(kind);
+  return Object.entries(attributes).flatMap(([name, { type, sensitive }]) =>
+    sensitive || typeof type === "object" || name === "coupon_code" ? [name] : [],
+  );
+}
+
+/** A value for a message. */
+export function told(kind: Kind, name: string, value: Value): string {
+  return untold(kind).includes(name) ? "(not shown)" : JSON.stringify(value);
+}

@@ -1,0 +1,76 @@
+import { type Attribute, type Attributes, isNested, type Schema } from "../../../core/model/schema.ts";
+import type { ProviderFunction } from "../contract.ts";
+import { shownDescription, typeJson } from "./render.ts";
+
+/** Everything that the provider offers. */
+export interface Catalogue {
+  /** The provider's own configuration. */
+  readonly provider: Schema;
+  /** By type: `hosting_service`. */
+  readonly resources: ReadonlyMap<string, Schema>;
+  readonly dataSources: ReadonlyMap<string, Schema>;
+  readonly ephemeral: ReadonlyMap<string, Schema>;
+  /** By name, without the prefix `provider::hosting::`. */
+  readonly functions: ReadonlyMap<string, ProviderFunction>;
+}
+
+/** Where the provider is published. */
+export const PROVIDER_ADDRESS = "registry.terraform.io/hostform/hosting";
+
+type JsonTree = { readonly [key: string]: unknown };
+
+/**
+ * The catalogue in the form of `terraform providers schema -json`: what generators of bindings and of documentation
+ * read. Keys stand in alphabetical order, as Terraform writes them.
+ */
+export function catalogueJson({ provider, resources, dataSources, ephemeral, functions }: Catalogue): JsonTree {
+  return {
+    format_version: "1.0",
+    provider_schemas: {
+      [PROVIDER_ADDRESS]: {
+        provider: schemaJson(provider),
+        resource_schemas: each(resources, schemaJson),
+        data_source_schemas: each(dataSources, schemaJson),
+        ephemeral_resource_schemas: each(ephemeral, schemaJson),
+        functions: each(functions, functionJson),
+      },
+    },
+  };
+}
+
+const each = <T>(of: ReadonlyMap<string, T>, json: (one: T) => JsonTree): JsonTree =>
+  Object.fromEntries([...of].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, one]) => [name, json(one)]));
+
+const schemaJson = ({ version, description, attributes }: Schema): JsonTree => ({
+  version,
+  block: { attributes: attributesJson(attributes), description, description_kind: "markdown" },
+});
+
+const attributesJson = (attributes: Attributes) => each(new Map(Object.entries(attributes)), attributeJson);
+
+/** Terraform leaves out whatever is false. */
+function attributeJson(attribute: Attribute): JsonTree {
+  const { type, required, optional, computed, sensitive, writeOnly, deprecated } = attribute;
+  return {
+    ...(isNested(type)
+      ? { nested_type: { attributes: attributesJson(type.attributes), nesting_mode: type.nesting } }
+      : { type: typeJson(type) }),
+    description: shownDescription(attribute),
+    description_kind: "markdown",
+    ...(deprecated !== undefined && { deprecated: true }),
+    ...(required && { required }),
+    ...(optional && { optional }),
+    ...(computed && { computed }),
+    ...(sensitive && { sensitive }),
+    ...(writeOnly && { write_only: true }),
+  };
+}
+
+const functionJson = ({ description, summary, parameters, returns }: ProviderFunction): JsonTree => ({
+  description,
+  summary,
+  return_type: typeJson(returns),
+  ...(parameters.length > 0 && {
+    parameters: parameters.map(({ name, type, description: of }) => ({ name, description: of, type: typeJson(type) })),
+  }),
+});

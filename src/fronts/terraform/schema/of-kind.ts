@@ -1,0 +1,111 @@
+import type { z } from "zod";
+import { coreOf, mayBeOmitted, typeOf } from "../../../core/kinds/attribute.ts";
+import type { AttributeEntry, AttributeMeta, Kind } from "../../../core/kinds/index.ts";
+import { attributesOf } from "../../../core/lifecycle/index.ts";
+import type { Json } from "../../../core/model/index.ts";
+import type { Attribute, Attributes, Schema } from "../../../core/model/schema.ts";
+
+/** Attributes of every resource that the kinds do not know: they steer the provider, and concern no object. */
+export const FRONT_ATTRIBUTES = ["timeouts", "replace_on_change"] as const;
+
+const cache = new WeakMap<Kind, Schema>();
+
+/** What Terraform is told of a kind: its own attributes, then {@link FRONT_ATTRIBUTES}. The same object each time. */
+export function schemaOf(kind: Kind): Schema {
+  const known = cache.get(kind);
+  if (known !== undefined) return known;
+  const own = Object.fromEntries(
+    attributesOf(kind).map((entry): [string, Attribute] => [entry[0], attributeOf(entry)]),
+  );
+  const schema: Schema = {
+    version: kind.schemaVersion,
+    description: kind.hcl ?? kind.description,
+    attributes: { ...own, ...frontAttributes(kind) },
+  };
+  cache.set(kind, schema);
+  return schema;
+}
+
+function attributeOf([, type, meta]: AttributeEntry): Attribute {
+  const declared = meta.change !== undefined;
+  const required = declared && !mayBeOmitted(type);
+  return {
+    type: typeOf(type, meta.set === true),
+    description: describe(type, meta),
+    ...(required && { required }),
+    ...(declared && !required && { optional: true }),
+    ...(!required && (meta.computed === true || meta.default !== undefined) && { computed: true }),
+    ...(meta.sensitive && { sensitive: true }),
+    ...(meta.writeOnly && { writeOnly: true }),
+  };
+}
+
+/** What the metadata say in words: the choice, the default, an example, what a change means. */
+function describe(type: z.ZodType, meta: AttributeMeta): string {
+  const text = meta.hcl ?? meta.description;
+  const choice = choiceOf(coreOf(type)).filter((word) => !text.includes(`\`${word}\``));
+  const sentences = [
+    text,
+    choice.length > 0 && `One of ${choice.map((word) => `\`${word}\``).join(", ")}.`,
+    meta.default !== undefined && `Default: \`${JSON.stringify(meta.default)}\`.`,
+    choice.length === 0 && exampleOf(type, meta),
+    meta.change === "replace" && "A change makes the object anew.",
+    meta.change === "immutable" && "A change is refused, unless `replace_on_change` is set.",
+  ];
+  return sentences.filter((sentence) => typeof sentence === "string").join(" ");
+}
+
+function choiceOf(type: z.ZodType): string[] {
+  if (type.def.type === "array") return choiceOf(coreOf((type.def as z.core.$ZodArrayDef).element as z.ZodType));
+  if (type.def.type === "literal") return (type.def as z.core.$ZodLiteralDef<z.core.util.Literal>).values.map(String);
+  if (type.def.type !== "enum") return [];
+  return Object.values((type.def as z.core.$ZodEnumDef).entries).map(String);
+}
+
+/** Of what is written in a form of its own: a text, a map. A reference is better seen in the example of the whole resource. */
+function exampleOf(type: z.ZodType, { example }: AttributeMeta): string | undefined {
+  const form = coreOf(type).def.type;
+  if (example === undefined || (form !== "string" && form !== "record")) return undefined;
+  if (typeof example === "string" && example.includes("${")) return undefined;
+  return `Example: \`${hcl(example)}\`.`;
+}
+
+function hcl(value: Json): string {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return JSON.stringify(value);
+  return `{ ${Object.entries(value)
+    .map(([name, part]) => `${name} = ${JSON.stringify(part)}`)
+    .join(", ")} }`;
+}
+
+function frontAttributes(kind: Kind): Attributes {
+  return {
+    timeouts: { type: { nesting: "single", attributes: timeouts(kind) }, description: TIMEOUTS, optional: true },
+    ...(kind.removal === "policy" && {
+      replace_on_change: { type: "bool", description: replaceOnChange(kind), optional: true },
+    }),
+  };
+}
+
+const TIMEOUTS =
+  "How long an operation may take: after that no further request is sent, and queued jobs are no longer waited for. Each is a duration such as `90s`, `20m` or `1h30m`. Default: no limit for requests, five minutes for queued jobs.";
+
+/** Only of what a kind sends: one without requests has nothing to wait for. */
+function timeouts(kind: Kind): Attributes {
+  const of = (description: string): Attribute => ({ type: "string", description, optional: true });
+  return {
+    create: of(`How long making the ${kind.noun} may take.`),
+    ...(kind.update !== undefined && { update: of(`How long a change of the ${kind.noun} may take.`) }),
+    ...((kind.remove !== undefined || kind.retire !== undefined) && {
+      delete: of(`How long ${kind.remove === undefined ? "suspending" : "removing"} the ${kind.noun} may take.`),
+    }),
+  };
+}
+
+function replaceOnChange(kind: Kind): string {
+  const loss = `\`deletion_policy\`, which must not be \`prevent\`, says what becomes of the old one.`;
+  const paid =
+    kind.creation === "keyed"
+      ? "orders the service anew, which raises another invoice. That needs a `reference` that is new"
+      : `makes another ${kind.noun}`;
+  return `Whether a change that the API has no call for ${paid}; ${loss} Default: \`false\`, which refuses such a change.`;
+}

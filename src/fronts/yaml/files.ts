@@ -1,0 +1,142 @@
+import { open, readdir } from "node:fs/promises";
+import { isAbsolute, join, normalize } from "node:path";
+import { type Diagnostic, errnoOf, HostformError } from "../../core/model/index.ts";
+import { type Declaration, type DeclarationOptions, parseDeclaration } from "./declaration.ts";
+import { Source, type SourceFile } from "../source/source.ts";
+import { LIMITS } from "./yaml.ts";
+
+/** The two things that reading a declaration does with a file system. Both reject with Node's errors. */
+export interface DeclarationFiles {
+  /** The names in a folder. */
+  list(folder: string): Promise<readonly string[]>;
+  /** The first `limit` bytes of a file. @param named by the user (default); else it was found by its name. */
+  read(path: string, limit: number, named?: boolean): Promise<Uint8Array>;
+}
+
+/** The real file system. */
+export const systemFiles: DeclarationFiles = {
+  list: (folder) => readdir(folder),
+  async read(path, limit) {
+    const file = await open(path, "r");
+    try {
+      const buffer = new Uint8Array(limit);
+      let length = 0;
+      while (length < limit) {
+        const { bytesRead } = await file.read(buffer, length, limit - length, null);
+        if (bytesRead === 0) break;
+        length += bytesRead;
+      }
+      return buffer.subarray(0, length);
+    } finally {
+      await file.close();
+    }
+  },
+};
+
+export interface ReadOptions extends DeclarationOptions {
+  /** The project's folder. */
+  readonly dir: string;
+  /** Files to read, relative to `dir`, in place of those found there. */
+  readonly files?: readonly string[];
+  readonly fs: DeclarationFiles;
+}
+
+/**
+ * Finds and reads the declaration of a folder: `hosting.yaml`, then `*.hosting.yaml` by name. Files that cannot be
+ * read are diagnostics like everything else; the promise never rejects for what is on the disk.
+ */
+export async function readDeclaration(options: ReadOptions): Promise<Declaration> {
+  const { dir, fs } = options;
+  const { files: given = [] } = options;
+  const found = given.length === 0 ? await find(dir, fs) : { paths: named(dir, given) };
+  if ("diagnostic" in found) {
+    const { diagnostic } = found;
+    const backend = diagnostic.code === "config.missing" ? undefined : "unclear";
+    return { desired: undefined, partial: undefined, backend, diagnostics: [diagnostic] };
+  }
+  const files: SourceFile[] = [];
+  const unreadable: Diagnostic[] = [];
+  for (const path of found.paths) {
+    const read = await readSource(path, fs, given.length > 0);
+    if ("text" in read) files.push(read);
+    else unreadable.push(read);
+  }
+  if (unreadable.length === 0) return parseDeclaration(files, options);
+  const { diagnostics } = parseDeclaration(files, { ...options, incomplete: true });
+  return { desired: undefined, partial: undefined, backend: "unclear", diagnostics: [...unreadable, ...diagnostics] };
+}
+
+function named(dir: string, files: readonly string[]): string[] {
+  return [...new Set(files.map((file) => (isAbsolute(file) ? normalize(file) : join(dir, file))))];
+}
+
+async function find(dir: string, fs: DeclarationFiles): Promise<{ paths: string[] } | { diagnostic: Diagnostic }> {
+  let names: readonly string[];
+  try {
+    names = await fs.list(dir);
+  } catch (error) {
+    return { diagnostic: unreadableDiagnostic(dir, error) };
+  }
+  const main = names.filter((name) => name === "hosting.yaml");
+  const more = names.filter((name) => /^[^.].*\.hosting\.yaml$/.test(name)).toSorted();
+  const paths = [...main, ...more].map((name) => join(dir, name));
+  if (paths.length > 0) return { paths };
+  const other = names.find((name) => /^(?:[^.].*\.)?hosting\.yml$/.test(name));
+  const summary = `There is no hosting.yaml and no *.hosting.yaml in ${dir === "." ? "this folder" : dir}`;
+  const fix =
+    other === undefined
+      ? "Create one with `hostform init`, or name files with `-f` or a folder with `-C`."
+      : `Rename ${other} so that it ends in .yaml, or name it with \`-f\`.`;
+  return { diagnostic: { severity: "error", code: "config.missing", summary, fix } };
+}
+
+async function readSource(path: string, fs: DeclarationFiles, isNamed: boolean): Promise<SourceFile | Diagnostic> {
+  let bytes: Uint8Array;
+  try {
+    bytes = await fs.read(path, LIMITS.bytes + 1, isNamed);
+  } catch (error) {
+    const [refusal] = error instanceof HostformError ? error.diagnostics : [];
+    if (refusal !== undefined) return refusal;
+    return unreadableDiagnostic(path, error);
+  }
+  if (bytes.length > LIMITS.bytes) {
+    const fix = "Split the declaration into several files named *.hosting.yaml.";
+    return { severity: "error", code: "config.too_large", summary: `${path} is larger than 1 MiB`, fix };
+  }
+  try {
+    return { path, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
+  } catch {
+    return notUtf8(path, bytes);
+  }
+}
+
+function notUtf8(path: string, bytes: Uint8Array): Diagnostic {
+  const text = new TextDecoder("utf-8").decode(bytes);
+  const at = Math.max(0, text.indexOf("\uFFFD"));
+  const utf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+  return {
+    severity: "error",
+    code: "config.syntax",
+    summary: `${path} is not a text in UTF-8${utf16 ? ", but in UTF-16" : ""}`,
+    fix: "Save it as UTF-8.",
+    range: new Source({ path, text, quotable: false }).range(at, at + 1),
+  };
+}
+
+function unreadableDiagnostic(path: string, error: unknown): Diagnostic {
+  const reasons: Record<string, string> = {
+    ENOENT: "it does not exist",
+    ENOTDIR: "a part of the path is not a folder",
+    EISDIR: "it is a folder",
+    EACCES: "you may not read it",
+    EPERM: "you may not read it",
+  };
+  const errno = errnoOf(error);
+  const reason = (errno !== undefined && reasons[errno]) || errno || "an unknown failure of the file system";
+  return {
+    severity: "error",
+    code: "config.unreadable",
+    summary: `${path} cannot be read: ${reason}`,
+    fix: "Check that the path exists and that you may read it.",
+  };
+}

@@ -1,0 +1,617 @@
+import { describe, expect, it } from "vitest";
+import { FailedAttempt } from "../../../../src/core/api/failure.ts";
+import { serviceForm } from "../../../../src/core/api/forms.ts";
+import { createListing } from "../../../../src/core/api/listing.ts";
+import { PageNumbering } from "../../../../src/core/api/page-numbering.ts";
+import { ApiError } from "../../../../src/core/model/index.ts";
+import fc from "../../../support/fc.ts";
+import { api, failureOf, setUp, useNock } from "./support.ts";
+
+useNock();
+
+const ORIGIN = "https://elsewhere.example";
+const records = (count: number, from = 1) => Array.from({ length: count }, (_, i) => ({ id: from + i }));
+
+/** A page as a server answers it: its rows, its number, the number of the first page, the size in force. */
+interface Cut {
+  readonly rows: readonly object[];
+  readonly page: number;
+  readonly first: number;
+  readonly size: number;
+  readonly count: number;
+}
+
+/** Every statement that a server can make about a page; all of them are true. */
+const statements = ({ rows, page, first, size, count }: Cut) => {
+  const pages = Math.max(1, Math.ceil(count / size));
+  const last = first + pages - 1;
+  const at = (number: number) => `${ORIGIN}/steal?page=${number}&per_page=${size}`;
+  const from = rows.length === 0 ? null : (page - first) * size + 1;
+  return {
+    current_page: page,
+    last_page: last,
+    total_pages: pages,
+    total: count,
+    per_page: size,
+    from,
+    next: page < last ? at(page + 1) : null,
+    prev: page > first ? at(page - 1) : null,
+    firstUrl: at(first),
+    more: page < last,
+  };
+};
+
+type Said = ReturnType<typeof statements>;
+
+/** The envelopes of the first gap, and more of them; `whole`: what they say settles where the list begins and ends. */
+const envelopes: Record<string, { whole: boolean; wrap: (rows: readonly unknown[], said: Said) => unknown }> = {
+  "data, links and meta": {
+    whole: true,
+    wrap: (data, { current_page, last_page, total, per_page, from, next, prev, firstUrl }) => ({
+      data,
+      links: { first: firstUrl, last: null, prev, next },
+      meta: { current_page, from, last_page, per_page, to: null, total },
+    }),
+  },
+  "data and meta": {
+    whole: true,
+    wrap: (data, { current_page: page, total, per_page }) => ({
+      data,
+      meta: { page, per_page: String(per_page), total },
+    }),
+  },
+  "a total alone": { whole: true, wrap: (data, { total }) => ({ data, total }) },
+  "items and pagination": {
+    whole: false,
+    wrap: (items, { current_page: page, total_pages, per_page }) => ({
+      items,
+      pagination: { page, per_page, total_pages },
+    }),
+  },
+  "meta.pagination": {
+    whole: false,
+    wrap: (data, { current_page, total_pages }) => ({ data, meta: { pagination: { current_page, total_pages } } }),
+  },
+  "resource name and has_more": { whole: false, wrap: (services, { more }) => ({ services, has_more: more }) },
+  "flat paginator": {
+    whole: true,
+    wrap: (data, { current_page, next, prev, from }) => ({
+      current_page,
+      data,
+      from,
+      links: [{ url: null, label: "1" }],
+      next_page_url: next,
+      prev_page_url: prev,
+    }),
+  },
+  "data alone": { whole: false, wrap: (data) => ({ data }) },
+  "a bare array": { whole: false, wrap: (rows) => rows },
+  "each item in data": { whole: false, wrap: (rows) => ({ data: rows.map((data) => ({ data })) }) },
+};
+
+interface Host {
+  readonly first: 0 | 1;
+  readonly size: number;
+  readonly pastEnd: "empty" | "404" | "422" | "repeats";
+  /** Page 0 of a host that counts from 1. */
+  readonly zero: "422" | "500" | "first" | "empty";
+  readonly empty: "[]" | "null" | "{}" | "nothing" | "links";
+  readonly wrap: (rows: readonly unknown[], said: Said) => unknown;
+}
+
+const refused = (status: number) =>
+  new FailedAttempt("listServices", {
+    code: status === 404 ? "api.not_found" : "api.rejected",
+    summary: `refused (${status})`,
+    reached: "answered",
+    status,
+    serverMessage: "There is no such page.",
+  });
+
+/** What a host answers for a page of `all`. */
+function answer({ first, size, pastEnd, zero, empty, wrap }: Host, all: readonly object[], asked: number): unknown {
+  if (asked < first && zero !== "first" && zero !== "empty") throw refused(Number(zero));
+  const last = first + Math.max(1, Math.ceil(all.length / size)) - 1;
+  if (asked > last && (pastEnd === "404" || pastEnd === "422")) throw refused(Number(pastEnd));
+  const page = asked < first && zero === "first" ? first : pastEnd === "repeats" ? Math.min(asked, last) : asked;
+  const rows = page < first ? [] : all.slice((page - first) * size, (page - first + 1) * size);
+  const body = wrap(rows, statements({ rows, page, first, size, count: all.length }));
+  if (rows.length > 0 || empty === "[]") return body;
+  if (empty === "nothing") return {};
+  if (empty === "links") return { _links: { self: { href: `${ORIGIN}/api/v1/services` } } };
+  const held = empty === "null" ? null : {};
+  if (Array.isArray(body)) return held;
+  return Object.fromEntries(
+    Object.entries(body as object).map(([name, value]) => [name, value === rows ? held : value]),
+  );
+}
+
+/** A listing of services over a function, with the pages it asked for. */
+function listingOf(
+  fetchPage: (page: number) => unknown,
+  maxPages = 50,
+  more: { pageSize?: number; numbering?: PageNumbering } = {},
+) {
+  const asked: number[] = [];
+  const listing = createListing({
+    endpoint: "listServices",
+    form: serviceForm,
+    maxPages,
+    pageSize: 100,
+    ...more,
+    fetchPage: async (page) => {
+      asked.push(page);
+      return fetchPage(page);
+    },
+  });
+  return { listing, asked };
+}
+
+/** A host that counts from 1 and has these pages. */
+const pageOf = (pages: readonly unknown[]) => (page: number) => {
+  if (pages[page - 1] === undefined) throw refused(page === 0 ? 422 : 404);
+  return pages[page - 1];
+};
+
+const sorted = (ids: unknown) => (Array.isArray(ids) ? ids.toSorted((a, b) => a - b) : ids);
+
+const idsOf = async (listing: { all(): Promise<{ id: string }[]> }) =>
+  (await listing.all()).map(({ id }) => Number(id));
+
+const SIZE = 5;
+const COUNTS = [0, 1, SIZE - 1, SIZE, SIZE + 1, 2 * SIZE, 3 * SIZE + 2];
+const hosts = Object.entries(envelopes).flatMap(([name, { wrap, whole }]) =>
+  ([0, 1] as const).flatMap((first) =>
+    (["empty", "404", "repeats"] as const).flatMap((pastEnd) =>
+      (first === 0 ? (["422"] as const) : (["422", "500", "first", "empty"] as const)).flatMap((zero) =>
+        (["[]", "null", "{}", "nothing"] as const).map((empty) => ({
+          why: `${name}, pages from ${first}, after the end ${pastEnd}, page 0 ${zero}, nothing is ${empty}`,
+          whole: whole && empty !== "nothing",
+          host: { first, size: SIZE, pastEnd, zero, empty, wrap } satisfies Host,
+        })),
+      ),
+    ),
+  ),
+);
+
+describe("every envelope, wherever pages are counted from and whatever comes after the last", () => {
+  it.each(hosts)("$why", async ({ host, whole }) => {
+    for (const count of COUNTS) {
+      const all = records(count);
+      const numbering = new PageNumbering();
+      const { listing, asked } = listingOf((page) => answer(host, all, page), 100, { pageSize: SIZE, numbering });
+      const found = await idsOf(listing).catch((error: unknown) => error);
+      // A page that is full and comes again may be a server that ignores the number of the page.
+      const ambiguous = count === SIZE && host.pastEnd === "repeats" && !whole;
+      if (ambiguous && found instanceof ApiError) expect(found.diagnostics[0]?.code).toBe("api.pagination");
+      // What only page 0 holds comes last; the first listing of a host does not know of it before.
+      else if (host.first === 0) expect(sorted(found), `${count}`).toEqual(all.map(({ id }) => id));
+      else expect(found, `${count}`).toEqual(all.map(({ id }) => id));
+      const pages = Math.max(1, Math.ceil(count / SIZE));
+      if (host.first === 1 && whole) expect(asked).toEqual(Array.from({ length: pages }, (_, at) => at + 1));
+      // One page to see the end, page 0, one to tell an end from a repetition, and the first again after an error without words.
+      expect(asked.length).toBeLessThanOrEqual(pages + 4);
+      // What was learned is right, and spares the next listing the question.
+      expect([undefined, host.first]).toContain(numbering.first);
+      if (numbering.first === undefined || found instanceof ApiError) continue;
+      const next = listingOf((page) => answer(host, all, page), 100, { pageSize: SIZE, numbering });
+      const again = await idsOf(next.listing).catch((error: unknown) => error);
+      if (!(again instanceof ApiError && ambiguous)) expect(again).toEqual(sorted(found));
+      if (host.first === 1) expect(next.asked).not.toContain(0);
+    }
+  });
+
+  it("any true statements together: all rows, or a refusal, never fewer", async () => {
+    const names = [
+      "current_page",
+      "last_page",
+      "total_pages",
+      "total",
+      "per_page",
+      "from",
+      "next",
+      "prev",
+      "has_more",
+    ] as const;
+    const host = fc.record({
+      first: fc.constantFrom(0 as const, 1 as const),
+      size: fc.integer({ min: 1, max: 8 }),
+      pastEnd: fc.constantFrom("empty" as const, "404" as const, "422" as const, "repeats" as const),
+      zero: fc.constantFrom("422" as const, "500" as const, "first" as const, "empty" as const),
+      empty: fc.constantFrom("[]" as const, "null" as const, "{}" as const, "nothing" as const, "links" as const),
+    });
+    const counts = fc.array(fc.integer({ min: 0, max: 30 }), { minLength: 1, maxLength: 3 });
+    let refusals = 0;
+    let runs = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        host,
+        counts,
+        fc.subarray([...names]),
+        fc.constantFrom("meta", "pagination", "top"),
+        fc.integer({ min: 0, max: 3 }),
+        async (drawn, sizes, said, where, clamped) => {
+          const wrap = (data: readonly unknown[], all: Said) => {
+            const every = { ...all, has_more: all.more };
+            const meta = Object.fromEntries(said.map((name) => [name, every[name]]));
+            return where === "top" ? { data, ...meta } : { data, [where]: meta };
+          };
+          const numbering = new PageNumbering();
+          // The lists of one host, one after the other: what the first one teaches must hold for the next.
+          for (const count of sizes) {
+            const all = records(count);
+            const ask = (page: number) => answer({ ...drawn, wrap }, all, page);
+            const { listing } = listingOf(ask, 100, { pageSize: drawn.size + clamped, numbering });
+            const found = await idsOf(listing).catch((error: unknown) => error);
+            runs += 1;
+            if (found instanceof ApiError) refusals += 1;
+            else expect(sorted(found)).toEqual(all.map(({ id }) => id));
+          }
+        },
+      ),
+      { numRuns: 1000 },
+    );
+    expect(refusals / runs).toBeLessThan(0.03);
+  });
+
+  it("asks for 100 records a page and counts the page up itself, whatever address the server offers", async () => {
+    const next = `${ORIGIN}/steal`;
+    api()
+      .get("/services?page=1&per_page=100")
+      .reply(200, { data: records(2), links: { next, prev: null } });
+    api()
+      .get("/services?page=2&per_page=100")
+      .reply(200, { data: records(1, 3), links: { next: null, prev: next } });
+    const all = await setUp().client.services.list().all();
+    expect(all.map(({ id }) => id)).toEqual(["1", "2", "3"]);
+  });
+
+  it("fetches a page only when it is needed, and anew for each iteration", async () => {
+    const { listing, asked } = listingOf((page) => ({ data: records(2, page * 2), has_more: true }));
+    for await (const { id } of listing) if (id === "4") break;
+    expect(asked).toEqual([1, 2]);
+    for await (const _ of listing) break;
+    expect(asked).toEqual([1, 2, 1]);
+  });
+});
+
+describe("page 0", () => {
+  const measured: { why: string; answers: Record<number, unknown>; found: number[] | string; asked: number[] }[] = [
+    {
+      why: "last_page 0 beside a total: the rows are on page 0",
+      answers: {
+        0: { data: records(2), meta: { current_page: 0, last_page: 0, total: 2 } },
+        1: { data: [], meta: { current_page: 1, last_page: 0, total: 2 } },
+      },
+      found: [1, 2],
+      asked: [1, 0],
+    },
+    {
+      why: "page 1 that is called page 0 is the first page",
+      answers: {
+        1: { data: records(2), meta: { current_page: 0, last_page: 1 } },
+        2: { data: records(1, 3), meta: { current_page: 1, last_page: 1 } },
+      },
+      found: [1, 2, 3],
+      asked: [1, 2],
+    },
+    {
+      why: "page 1 that is called page 2 has one before it",
+      answers: {
+        0: { data: records(2), meta: { current_page: 1, last_page: 2 } },
+        1: { data: records(1, 3), meta: { current_page: 2, last_page: 2 } },
+      },
+      found: [3, 1, 2],
+      asked: [1, 0],
+    },
+    {
+      why: "an empty page of 0 pages is no empty account: pages may be counted from 0 altogether",
+      answers: { 0: { data: records(2), total_pages: 0 }, 1: { data: [], total_pages: 0 } },
+      found: [1, 2],
+      asked: [1, 0],
+    },
+    {
+      why: "a full page that is page 0, where the last page may be the one after it",
+      answers: {
+        1: { data: records(100), page: 0, total_pages: 1 },
+        2: { data: records(1, 101), page: 1, total_pages: 1 },
+      },
+      found: records(101).map(({ id }) => id),
+      asked: [1, 2],
+    },
+    {
+      why: "a first page that begins with row 26, and no page before it",
+      answers: { 1: { data: records(2, 26), meta: { from: 26, current_page: 1, last_page: 1 } } },
+      found: "begins with row 26",
+      asked: [1, 0],
+    },
+    {
+      why: "a page before page 1, which is not there",
+      answers: { 1: { data: records(2), links: { prev: "/services?page=0", next: null } } },
+      found: "a page before page 1",
+      asked: [1, 0],
+    },
+    {
+      why: "a total beyond what all pages hold is looked for again, then refused",
+      answers: { 1: { data: records(2), links: { prev: null, next: null }, meta: { total: 3 } }, 2: { data: [] } },
+      found: "there are 3, and its pages hold 2",
+      asked: [1, 2, 0, 1, 2],
+    },
+    {
+      why: "an empty account that names no number is asked for page 0 once",
+      answers: { 0: { data: [] }, 1: { data: [] } },
+      found: [],
+      asked: [1, 0],
+    },
+    {
+      why: "an endpoint that is not there is no list that is counted from 0",
+      answers: {},
+      found: "refused (404)",
+      asked: [1, 0],
+    },
+  ];
+  it.each(measured)("$why", async ({ answers, found, asked: expected }) => {
+    const { listing, asked } = listingOf((page) => {
+      if (answers[page] === undefined) throw refused(404);
+      return answers[page];
+    });
+    const result = await idsOf(listing).catch((error: unknown) => error);
+    if (typeof found === "string")
+      expect(String((result as ApiError).message) + JSON.stringify((result as ApiError).diagnostics)).toContain(found);
+    else expect(result).toEqual(found);
+    expect(asked).toEqual(expected);
+  });
+
+  it("is asked for by one of several listings at a time; the others know by then", async () => {
+    const numbering = new PageNumbering();
+    const listings = [1, 2, 3, 4].map(() =>
+      listingOf(
+        (page) => {
+          if (page === 0) throw refused(422);
+          return { data: page === 1 ? records(2) : [] };
+        },
+        50,
+        { numbering },
+      ),
+    );
+    const found = await Promise.all(listings.map(({ listing }) => idsOf(listing)));
+    expect(found).toEqual(Array(4).fill([1, 2]));
+    expect(listings.flatMap(({ asked }) => asked).filter((page) => page === 0)).toHaveLength(1);
+  });
+
+  it("a failure that says nothing of pages is no answer to it", async () => {
+    const { listing } = listingOf((page) => {
+      if (page === 0) throw refused(403);
+      return { data: [] };
+    });
+    expect(await failureOf(listing.all())).toMatchObject({ status: 403 });
+  });
+
+  it("a page of a proxy in place of a page after the last one is believed only while the first page is there", async () => {
+    const html = (status: number) =>
+      new FailedAttempt("listServices", { code: "api.malformed", summary: "A page", reached: "answered", status });
+    const host = (down: boolean) => {
+      let fallen = false;
+      return (page: number) => {
+        if (page === 1 && !fallen) return { data: records(2), links: { prev: null } };
+        if (page === 1 && !down) return { data: records(2), links: { prev: null } };
+        fallen = true;
+        throw html(404);
+      };
+    };
+    expect(await idsOf(listingOf(host(false)).listing)).toEqual([1, 2]);
+    expect(await failureOf(listingOf(host(true)).listing.all())).toMatchObject({ status: 404 });
+  });
+});
+
+describe("items stand wherever the envelope has them", () => {
+  const rows = records(2);
+  it.each<[unknown]>([
+    [{ rows, page: 1, total: 2 }],
+    [{ response: { services: rows }, meta: { total: 2 } }],
+    [{ _embedded: { services: rows }, page: { number: 1, totalElements: 2 } }],
+    [{ data: { items: rows, total: 2 } }],
+    [{ data: { 1: rows[0], 2: rows[1] }, total: 2 }],
+    [{ success: true, message: "OK", errors: [], sort: ["-id"], hosting: rows, _meta: { total: 2 } }],
+    [{ data: [], services: rows, total: 2 }],
+    [{ included: [{ id: 9 }], data: rows, total: 2 }],
+    [{ data: rows.map((service) => ({ service })), total: 2 }],
+    [{ data: rows.map(({ id }) => ({ type: "service", serviceId: id })), total: 2 }],
+  ])("%j", async (body) => {
+    expect(await idsOf(listingOf(pageOf([body])).listing)).toEqual([1, 2]);
+  });
+
+  it.each<[unknown]>([
+    [{ rows: [], total: 0 }],
+    [{ things: [], page: 1, per_page: 100 }],
+    [{ response: { services: [] }, has_more: false }],
+    [{ pagination: { total: 0 } }],
+    [{ status: "success", data: null }],
+    [{ success: true, code: 200, message: "OK", data: [] }],
+    [{ message: "OK", services: null, page_info: { total_pages: 0 } }],
+    [{ data: { data: [], total: 0 } }],
+  ])("an empty list is %j", async (body) => {
+    expect(await idsOf(listingOf(pageOf([body])).listing)).toEqual([]);
+  });
+
+  it("two lists of records under names that nobody knows are not chosen between", async () => {
+    const error = await failureOf(
+      listingOf(() => ({ mine: records(1), yours: records(1, 2), total: 2 })).listing.all(),
+    );
+    expect(error.diagnostics[0]?.code).toBe("api.malformed");
+  });
+});
+
+describe("rows that move while they are read", () => {
+  it("are read once more where a total says that some are missing", async () => {
+    // The first row goes away after page 1 was read: the third takes the place of the second, which nobody saw.
+    const before = [
+      { data: records(2), total: 4, links: { prev: null } },
+      { data: records(1, 4), total: 3 },
+    ];
+    const after = [
+      { data: records(2, 2), total: 3, links: { prev: null } },
+      { data: records(1, 4), total: 3 },
+    ];
+    const left = [...before, ...after];
+    const { listing, asked } = listingOf((page) => {
+      if (page === 0) throw refused(422);
+      return left.shift();
+    });
+    // What was seen and is gone meanwhile is found out when it is asked for.
+    expect(await idsOf(listing)).toEqual([1, 2, 4]);
+    expect(asked).toEqual([1, 2]);
+  });
+
+  it("and refused when they stay away", async () => {
+    const { listing } = listingOf((page) => {
+      if (page === 0) throw refused(422);
+      return { data: page === 1 ? records(2) : records(1, 2), total: 5, has_more: page === 1 };
+    });
+    const error = await failureOf(listing.all());
+    expect(error.diagnostics[0]?.code).toBe("api.pagination");
+  });
+});
+
+/** Two pages were promised; when the second is asked for, one object has gone and all are on the first. */
+const SHRUNK = [
+  { data: records(2), meta: { last_page: 2, total: 3, per_page: 2 } },
+  { data: [], meta: { last_page: 1, total: 2, per_page: 2 } },
+];
+
+describe("signs of the end", () => {
+  const table: { why: string; pages: unknown[]; asks: number }[] = [
+    { why: "an empty page ends it where the server says nothing", pages: [{ data: [] }], asks: 1 },
+    { why: "an empty page ends it where objects went away meanwhile", asks: 2, pages: SHRUNK },
+    {
+      why: "the resource's own name is known even if its list is empty",
+      pages: [{ services: [], warnings: [] }],
+      asks: 1,
+    },
+    {
+      why: "a total beyond the last page means more",
+      pages: [
+        { data: records(2), meta: { last_page: 1, total: 3 } },
+        { data: records(1, 3), meta: { last_page: 1, total: 3 } },
+      ],
+      asks: 2,
+    },
+    {
+      why: "a short page is not the end when the server says there is more",
+      pages: [
+        { data: records(1), has_more: true },
+        { data: records(1, 2), has_more: false },
+      ],
+      asks: 2,
+    },
+    {
+      why: "disagreeing signs mean more: a hidden service might be ordered again",
+      pages: [{ data: records(1), meta: { current_page: 1, last_page: 1 }, links: { next: "x" } }, { data: [] }],
+      asks: 2,
+    },
+    {
+      why: "a total alone tells the end",
+      pages: [
+        { data: records(2), total: 3 },
+        { data: records(1, 3), total: 3 },
+      ],
+      asks: 2,
+    },
+    {
+      why: "without signs the first page's length is the size in force: the server may have clamped per_page",
+      pages: [{ data: records(3) }, { data: records(3, 4) }, { data: records(2, 7) }],
+      asks: 3,
+    },
+    {
+      why: "an envelope inside data is seen through",
+      pages: [{ data: { services: records(2), has_more: false } }],
+      asks: 1,
+    },
+    {
+      why: "the only list there is holds the items, whatever its name",
+      pages: [{ hosting: records(2), meta: { last_page: 1 }, links: [] }],
+      asks: 1,
+    },
+  ];
+  for (const { why, pages, asks } of table) {
+    it(why, async () => {
+      const { listing, asked } = listingOf(pageOf(pages));
+      await listing.all();
+      expect(asked.filter((page) => page > 0).length).toBe(asks);
+    });
+  }
+
+  it("a record that moved to the next page while paging comes once", async () => {
+    const pages = [
+      { data: records(3), has_more: true },
+      { data: records(3, 3), has_more: false },
+    ];
+    const { listing } = listingOf(pageOf(pages));
+    expect(await idsOf(listing)).toEqual([1, 2, 3, 4, 5]);
+  });
+});
+
+describe("refuses to guess", () => {
+  it("a page that repeats is an error: the server ignores the page number", async () => {
+    const { listing, asked } = listingOf(() => ({ data: records(100) }));
+    expect(await failureOf(listing.all())).toMatchObject({ diagnostics: [{ code: "api.pagination" }] });
+    expect(asked).toEqual([1, 2, 0]);
+  });
+
+  it("a listing that does not end is cut off with an error", async () => {
+    const { listing, asked } = listingOf((page) => ({ data: records(1, page), has_more: true }), 5);
+    expect(await failureOf(listing.all())).toMatchObject({ diagnostics: [{ code: "api.pagination" }] });
+    expect(asked.length).toBe(5);
+  });
+
+  const promises: object[] = [
+    { meta: { total: 3, per_page: 100, current_page: 1, last_page: 1 } },
+    { meta: { current_page: 1, last_page: 4 } },
+    { pagination: { total_pages: "2" } },
+    { has_more: true },
+    { next_page_url: `${ORIGIN}/services?page=2` },
+    { links: { next: `${ORIGIN}/services?page=2` } },
+    { total: 1 },
+  ];
+  for (const promise of promises) {
+    it(`an empty page beside ${JSON.stringify(promise)} is half a listing, not an empty one`, async () => {
+      const error = await failureOf(listingOf(() => ({ data: [], ...promise })).listing.all());
+      expect(error).toMatchObject({ reached: "answered", diagnostics: [{ code: "api.pagination" }] });
+      expect(error.diagnostics[0]?.detail).toContain("Page 1 is empty");
+    });
+  }
+
+  it("nor is a later page that is empty too early its end", async () => {
+    const { listing } = listingOf((page) => ({ data: page === 1 ? records(2) : [], total: 3 }));
+    const error = await failureOf(listing.all());
+    expect(error.diagnostics[0]).toMatchObject({ code: "api.pagination" });
+    expect(error.diagnostics[0]?.detail).toContain("more than the 2 objects that came");
+  });
+
+  const shapes: [unknown, string][] = [
+    [{ trace: [] }, 'an object with "trace"'],
+    [{ data: { things: [] } }, 'an object with "data"'],
+    [{ message: "Not now" }, 'an object with "message"'],
+    [{ data: null, message: "Later" }, 'an object with "data", "message"'],
+    [{ data: {}, notice: "Later" }, 'an object with "data", "notice"'],
+    [{ links: { docs: "https://api.example/docs" } }, 'an object with "links"'],
+    [{ _links: { self: { href: "/x" } }, message: "Later" }, 'an object with "_links", "message"'],
+    [{ services: null, grants: null }, 'an object with "services", "grants"'],
+    [{ things: null }, 'an object with "things"'],
+    [{ things: ["a"], page: 1 }, 'an object with "things", "page"'],
+    [{ data: { 7: { domain: "a.example" } }, page: 1 }, 'an object with "data", "page"'],
+    [{ limit: 60, detail: "Later" }, 'an object with "limit", "detail"'],
+    [{ services_a: [], services_b: [] }, 'an object with "services_a", "services_b"'],
+    ["none", "a string"],
+    [{ data: [{ name: "no id" }] }, 'an object with "name"'],
+    [{ data: ["7"] }, "a string"],
+    [{ data: [{ id: { nested: 1 } }] }, 'an object with "id"'],
+  ];
+  for (const [shape, came] of shapes) {
+    it(`${JSON.stringify(shape)} is not an empty list: the error names what came`, async () => {
+      const error = await failureOf(listingOf(() => shape).listing.all());
+      expect(error).toMatchObject({ endpoint: "GET /api/v1/services", diagnostics: [{ code: "api.malformed" }] });
+      expect(error.diagnostics[0]?.detail).toContain(came);
+    });
+  }
+});

@@ -1,0 +1,101 @@
+// Every answer other than 2xx, in full: what is said of it, how far the request got, and whether it may be sent again.
+import { describe, expect, it } from "vitest";
+import { type EndpointName, endpoints } from "../../../../src/core/api/endpoints.ts";
+import type { ApiRequest, Reply } from "../../../../src/core/api/exchange.ts";
+import { refusal } from "../../../../src/core/api/refuse.ts";
+import { START, testClock } from "../../../support/clock.ts";
+
+const PAGE = "<!DOCTYPE html><html><head><title>Oh no</title></head></html>";
+const OWN = '{"message":"No."}';
+const FIELDS = '{"message":"Invalid","errors":{"domain":["Invalid","is taken"],"years":["Invalid"]}}';
+
+/** One of each way in which a request may be repeated, and of each that reads. */
+const REQUESTS: readonly EndpointName[] = [
+  "listServices",
+  "getService",
+  "createService",
+  "registerDomain",
+  "createGrant",
+  "suspendService",
+];
+
+type Answer = readonly [status: number, text: string, headers?: Reply["headers"], cut?: Reply["cut"]];
+
+const ANSWERS: readonly Answer[] = [
+  [400, OWN],
+  [400, OWN, {}, "closed"],
+  [400, "no"],
+  [401, OWN],
+  [401, ""],
+  [403, OWN],
+  [404, OWN],
+  [404, ""],
+  [404, " "],
+  [404, '["no"]'],
+  [404, "404 page not found"],
+  [404, "<i>no</i>", { "content-type": "text/HTML" }],
+  [404, PAGE],
+  [407, PAGE],
+  [408, OWN],
+  [409, OWN],
+  [410, ""],
+  [410, PAGE],
+  [422, OWN],
+  [422, FIELDS],
+  [422, '{"errors":{"domain":["is taken"]}}'],
+  [422, '{"errors":["is taken"]}'],
+  [422, '["no"]'],
+  [422, "no"],
+  [400, '{"errors":{"domain":["is taken"]}}'],
+  [403, '{"message":" "}'],
+  [403, '{"message":["No."]}'],
+  [429, OWN],
+  [429, "", { "retry-after": "3" }],
+  [429, "", { "retry-after": "3" }, "closed"],
+  [429, "slow down", { "x-ratelimit-remaining": " 0 " }],
+  [429, "", { "x-ratelimit-remaining": "12" }],
+  [429, ""],
+  [429, PAGE, { "retry-after": "3" }],
+  [300, OWN],
+  [301, ""],
+  [302, "", { location: "https://login.example/secret?x=1" }],
+  [303, "", { location: "/relative" }],
+  [304, ""],
+  [399, ""],
+  [418, OWN],
+  [499, "no"],
+  [500, OWN],
+  [500, '{"message":"Is this the end?"}'],
+  [500, '{"message":"Wait…"}'],
+  [502, PAGE],
+  [503, "down", { "retry-after": "7" }],
+  [599, ""],
+];
+
+/** How far the request got and what is said of it, without what is the same for all: `reached`, `transient` and so on. */
+function read(endpoint: EndpointName, [status, text, headers = {}, cut]: Answer): string {
+  const { method, path } = endpoints[endpoint];
+  const request = { endpoint, method, path, headers: {}, secrets: [], attempt: 1, waitedMs: 0, left: 0 } as ApiRequest;
+  const reply: Reply = { status, headers, text, ...(cut && { cut }) };
+  const said = refusal(request, reply, { redact: (words) => words, clock: testClock(START) });
+  const { reached, transient, waitMs, fieldErrors, serverMessage } = said;
+  expect(said.status).toBe(status);
+  const [{ code, summary, detail, fix } = { code: "", summary: "", detail: "", fix: "" }] = said.diagnostics;
+  const flags = [code, `reached ${reached}`, ...(transient ? ["transient"] : []), waitMs && `wait ${waitMs} ms`];
+  const fields = Object.keys(fieldErrors).length === 0 ? [] : [JSON.stringify(fieldErrors)];
+  const lines = [flags.filter(Boolean).join(", "), summary, detail, fix, serverMessage, ...fields];
+  return lines.map((line) => `  ${(line ?? "-").replaceAll(`${method} /api/v1${path}`, "REQUEST")}`).join("\n");
+}
+
+describe("an answer other than 2xx", () => {
+  // The golden file is what others rely on: `npm test -- -u test/unit/core/api/refuse.test.ts`, then read the diff.
+  it("is in full what it was", async () => {
+    const text = ANSWERS.map((answer) => {
+      const [status, body, headers, cut] = answer;
+      const title = [status, JSON.stringify(body), headers && JSON.stringify(headers), cut].filter(Boolean).join(" ");
+      const alike = Map.groupBy(REQUESTS, (name) => read(name, answer));
+      return `# ${title}\n${[...alike].map(([said, names]) => `${names.join(", ")}\n${said}`).join("\n")}\n`;
+    });
+    await expect(text.join("\n")).toMatchFileSnapshot("../../../golden/api/refusals.txt");
+  });
+});

@@ -1,0 +1,296 @@
+import { spawn } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { ledgerFor, MemoryLedger, SharedLedger } from "../../../../src/core/api/index.ts";
+import { windowFile } from "../../../../src/core/api/window-file.ts";
+import { openDatabase } from "../../../../src/core/local/index.ts";
+import type { Diagnostic } from "../../../../src/core/model/index.ts";
+import { temporaryFolder } from "../../../support/ledgers.ts";
+import { ORIGIN, TOKEN } from "./support.ts";
+
+const START = Date.UTC(2026, 10, 21, 10);
+const FULL_WINDOW_MS = 61_000;
+const PROCESS = path.resolve(import.meta.dirname, "../../../support/ledger-process.ts");
+
+/** A process that shares the ledger; killed after the test. */
+function start(...args: readonly (string | number)[]) {
+  const child = spawn(process.execPath, [PROCESS, ...args.map(String)], { stdio: ["pipe", "pipe", "inherit"] });
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  onTestFinished(async () => {
+    child.kill("SIGKILL");
+    await ended;
+  });
+  const lines = createInterface({ input: child.stdout as Readable })[Symbol.asyncIterator]();
+  return {
+    next: async () => String((await lines.next()).value),
+    tell: () => void child.stdin?.write("\n"),
+    kill: async () => {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
+}
+
+function ledgerOn(file: string, warnings: unknown[] = []): SharedLedger {
+  const ledger = new SharedLedger(
+    windowFile(() => file),
+    "this process",
+    (reason) => warnings.push(reason),
+  );
+  onTestFinished(() => ledger.close());
+  return ledger;
+}
+
+describe("several processes", () => {
+  it("book exactly the limit together, all at once", async () => {
+    const file = path.join(temporaryFolder(), "token.requests");
+    const children = ["a", "b", "c"].map((who) => start(file, who, START, 60, 40));
+    expect(await Promise.all(children.map((child) => child.next()))).toEqual(["ready", "ready", "ready"]);
+    for (const child of children) child.tell();
+    const booked = await Promise.all(children.map(async (child) => Number(await child.next())));
+    expect(booked.reduce((sum, count) => sum + count)).toBe(60);
+    expect(await ledgerOn(file).reserve(START, 60)).toEqual({ waitMs: FULL_WINDOW_MS, left: 0 });
+  });
+
+  it("are told to ask again while one is at the file, and go on when it is killed", async () => {
+    const file = path.join(temporaryFolder(), "token.requests");
+    const warnings: unknown[] = [];
+    const ledger = ledgerOn(file, warnings);
+    await ledger.reserve(START, 60);
+    const holder = start(file, "hold");
+    expect(await holder.next()).toBe("holding");
+    expect(await ledger.reserve(START, 60)).toEqual({ waitMs: 50, left: 0 });
+    await ledger.pause(START + 10_000);
+    await holder.kill();
+    expect(
+      existsSync(`${file}-journal`) && statSync(`${file}-journal`).size,
+      "there is something to take back",
+    ).toBeGreaterThan(0);
+    expect(await ledger.reserve(START, 60), "the pause was not forgotten").toEqual({ waitMs: 10_000, left: 0 });
+    expect(await ledgerOn(file).reserve(START + 10_000, 60), "nor what was booked").toEqual({ waitMs: 0, left: 58 });
+    expect(warnings).toEqual([]);
+  });
+
+  it("lose nothing when one is killed wherever it is", async () => {
+    const file = path.join(temporaryFolder(), "token.requests");
+    for (let round = 0; round < 6; round++) {
+      const child = start(file, "busy", START, 60, "for-ever");
+      for (let word = 0; word <= round; word++) await child.next();
+      await child.kill();
+      const warnings: unknown[] = [];
+      const ledger = ledgerOn(file, warnings);
+      // It books one in 2 s of its own time: 30 of them count in any minute.
+      const { seen, bookings } = recordIn(file);
+      expect(bookings).toBeGreaterThanOrEqual(30);
+      expect(await ledger.reserve(seen, 60)).toEqual({ waitMs: 0, left: 60 - bookings - 1 });
+      expect(warnings).toEqual([]);
+      expect(readdirSync(path.dirname(file)).filter((name) => name.endsWith(".damaged"))).toEqual([]);
+    }
+  });
+});
+
+/** What stands in the file. */
+function recordIn(file: string): { seen: number; bookings: number } {
+  const database = openDatabase(file);
+  try {
+    const { seen, bookings } = JSON.parse(String(database.prepare("SELECT record FROM requests").get()?.record));
+    return { seen, bookings: bookings.length };
+  } finally {
+    database.close();
+  }
+}
+
+describe("when the file cannot be used, requests are counted in this process, and that is said once:", () => {
+  it("another process does not let go of it", async () => {
+    const file = path.join(temporaryFolder(), "token.requests");
+    const warnings: unknown[] = [];
+    const impatient = new SharedLedger(
+      windowFile(
+        () => file,
+        (place) => {
+          const database = openDatabase(place);
+          // The pragmas that follow set another timeout; this one cannot be waited for.
+          const { exec } = database;
+          database.exec = (sql) => exec.call(database, sql.replace("busy_timeout = 100", "busy_timeout = 0"));
+          return database;
+        },
+      ),
+      "this process",
+      (reason) => warnings.push(reason),
+    );
+    await impatient.reserve(START, 2);
+    const holder = openDatabase(file);
+    holder.exec("BEGIN IMMEDIATE");
+    let [asked, waited] = [0, 0];
+    for (; warnings.length === 0 && asked < 1_000; asked++) waited += (await impatient.reserve(START, 2)).waitMs;
+    expect(asked).toBe(40);
+    expect(waited, "it has waited for two seconds").toBe(39 * 50);
+    expect(await impatient.reserve(START, 2), "what was booked before still counts").toEqual({
+      waitMs: FULL_WINDOW_MS,
+      left: 0,
+    });
+    expect(warnings).toHaveLength(1);
+    holder.close();
+  });
+
+  it("the disk is full", async () => {
+    const file = path.join(temporaryFolder(), "token.requests");
+    const warnings: unknown[] = [];
+    const small = (place: string) => {
+      const database = openDatabase(place);
+      database.exec("PRAGMA page_size = 512; PRAGMA max_page_count = 3");
+      return database;
+    };
+    const ledger = new SharedLedger(
+      windowFile(() => file, small),
+      "this process",
+      (reason) => warnings.push(reason),
+    );
+    let booked = 0;
+    while ((await ledger.reserve(START, 60)).waitMs === 0) booked += 1;
+    expect(booked).toBe(60);
+    expect(warnings.map(String)).toEqual(["Error: database or disk is full"]);
+    const { bookings } = recordIn(file);
+    expect(bookings, "some were written down before").toBeGreaterThan(3);
+    expect(bookings).toBeLessThan(60);
+  });
+
+  // The super-user may write anywhere.
+  it.skipIf(process.getuid?.() === 0 || process.platform === "win32")("the folder cannot be written in", async () => {
+    const folder = temporaryFolder();
+    chmodSync(folder, 0o500);
+    const warnings: Diagnostic[] = [];
+    const env = { HOSTFORM_STATE_HOME: path.join(folder, "hostform") };
+    const ledger = ledgerFor({ baseUrl: ORIGIN, token: TOKEN, env, onWarning: (warning) => warnings.push(warning) });
+    expect(await ledger.reserve(START, 60)).toEqual({ waitMs: 0, left: 59 });
+    expect(warnings.map(({ detail }) => detail)).toEqual([expect.stringContaining("EACCES")]);
+  });
+
+  it.each([
+    ["there is no home folder", () => ({}), /no home folder is known/],
+    [
+      "there is a file where the folder should be",
+      () => {
+        const file = path.join(temporaryFolder(), "file");
+        writeFileSync(file, "");
+        return { HOSTFORM_STATE_HOME: path.join(file, "hostform") };
+      },
+      /ENOTDIR/,
+    ],
+  ])("%s", async (_, env, words) => {
+    const warnings: Diagnostic[] = [];
+    const ledger = ledgerFor({
+      baseUrl: ORIGIN,
+      token: TOKEN,
+      env: env(),
+      onWarning: (warning) => warnings.push(warning),
+    });
+    expect(warnings, "nothing is tried before the first request").toEqual([]);
+    expect(await ledger.reserve(START, 2)).toEqual({ waitMs: 0, left: 1 });
+    await ledger.lower(START, 2, 1, START + 1);
+    expect(await ledger.reserve(START, 2)).toEqual({ waitMs: 0, left: 0 });
+    expect(warnings).toMatchObject([
+      { severity: "warning", code: "provider.ledger", detail: expect.stringMatching(words) },
+    ]);
+    expect(JSON.stringify(warnings)).not.toContain(TOKEN);
+  });
+});
+
+describe("a damaged file", () => {
+  it("is begun anew, with nothing to say about it", async () => {
+    const file = path.join(temporaryFolder(), "token.requests");
+    const warnings: unknown[] = [];
+    const ledger = ledgerOn(file, warnings);
+    await ledger.reserve(START, 5);
+    writeFileSync(file, "no database".repeat(500));
+    expect(await ledger.reserve(START, 5)).toEqual({ waitMs: 0, left: 4 });
+    expect(await ledgerOn(file).reserve(START, 5)).toEqual({ waitMs: 0, left: 3 });
+    expect(warnings).toEqual([]);
+  });
+});
+
+describe("the ledger of an account", () => {
+  const inFolder = (more: Partial<Parameters<typeof ledgerFor>[0]> = {}, folder = temporaryFolder()) => {
+    const env = { HOSTFORM_STATE_HOME: folder, ...more.env };
+    const ledger = ledgerFor({ baseUrl: ORIGIN, token: TOKEN, ...more, env });
+    onTestFinished(() => ledger.close?.());
+    return { folder, ledger };
+  };
+  const files = (folder: string) => readdirSync(folder).filter((name) => name.endsWith(".requests"));
+
+  it("is one for all spellings of its address, and no other for another address or token", async () => {
+    const { folder, ledger } = inFolder();
+    await ledger.reserve(START, 60);
+    for (const baseUrl of [`${ORIGIN}/`, `${ORIGIN}/api/v1`, `${ORIGIN.toUpperCase()}/api/v1/`])
+      await inFolder({ baseUrl }, folder).ledger.reserve(START, 60);
+    expect(files(folder)).toHaveLength(1);
+    await inFolder({ token: `${TOKEN}x` }, folder).ledger.reserve(START, 60);
+    await inFolder({ baseUrl: "https://other.example" }, folder).ledger.reserve(START, 60);
+    expect(files(folder)).toHaveLength(3);
+  });
+
+  it("has a name and a content that tell nothing of the token, and is for its owner alone", async () => {
+    const { folder, ledger } = inFolder();
+    await ledger.reserve(START, 60);
+    const [file = ""] = files(folder);
+    expect(file).toMatch(/^[0-9a-f]{32}\.requests$/);
+    const secret = TOKEN.split("|")[1] ?? "";
+    for (const name of readdirSync(folder))
+      expect(name + readFileSync(path.join(folder, name), "latin1")).not.toContain(secret);
+    if (process.platform !== "win32") expect(statSync(path.join(folder, file)).mode & 0o777).toBe(0o600);
+  });
+
+  it("is in memory when that is wanted, or the server is on this machine, and nothing is written", async () => {
+    const folder = temporaryFolder();
+    const off = ledgerFor({
+      baseUrl: ORIGIN,
+      token: TOKEN,
+      env: { HOSTFORM_STATE_HOME: folder, HOSTFORM_LEDGER: "memory" },
+    });
+    const home = { HOME: folder, LOCALAPPDATA: folder };
+    const sandbox = ledgerFor({ baseUrl: "http://127.0.0.1:4711", token: TOKEN, env: home });
+    for (const ledger of [off, sandbox]) {
+      expect(ledger).toBeInstanceOf(MemoryLedger);
+      await ledger.reserve(START, 60);
+    }
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("is shared for a server on this machine, too, when the folder is named", async () => {
+    const { folder, ledger } = inFolder({ baseUrl: "http://127.0.0.1:4711" });
+    await ledger.reserve(START, 60);
+    expect(files(folder)).toHaveLength(1);
+  });
+
+  it("tidies up what nobody has used for a month, and leaves all else", async () => {
+    const folder = temporaryFolder();
+    mkdirSync(folder, { recursive: true });
+    const month = Date.now() / 1000 - 31 * 86_400;
+    const place = (name: string, old: boolean) => {
+      writeFileSync(path.join(folder, name), "");
+      if (old) utimesSync(path.join(folder, name), month, month);
+    };
+    place("old.requests", true);
+    place("old.requests-journal", true);
+    place("old.requests.damaged", true);
+    place("recent.requests", false);
+    place("creates.journal", true);
+    await inFolder({}, folder).ledger.reserve(START, 60);
+    expect(readdirSync(folder).filter((name) => !/^[0-9a-f]{32}\./.test(name))).toEqual([
+      "creates.journal",
+      "recent.requests",
+    ]);
+  });
+});

@@ -1,0 +1,246 @@
+import { createServer, type ServerResponse } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { Agent } from "undici";
+import { afterEach, describe, expect, it } from "vitest";
+import type { ApiError, Clock } from "../../../../src/core/model/index.ts";
+import { fc } from "../../../support/fc.ts";
+import { failureOf, service, setUp, useRealNetwork } from "./support.ts";
+
+/** Ctrl-C as the client sees it: nothing that was not written to a socket leaves, what was is awaited for 30 s. Loopback only. */
+useRealNetwork();
+
+/** A clock that only `advance` moves. */
+class ManualClock implements Clock {
+  #now = Date.UTC(2026, 10, 21, 10);
+  #waiters: { readonly at: number; readonly resolve: () => void }[] = [];
+
+  now(): number {
+    return this.#now;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      this.#waiters.push({ at: this.#now + ms, resolve });
+      signal?.addEventListener("abort", () => reject(signal.reason), { once: true });
+    });
+  }
+
+  advance(ms: number): void {
+    this.#now += ms;
+    for (const { at, resolve } of this.#waiters) if (at <= this.#now) resolve();
+  }
+}
+
+const closing: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+/** A server that keeps every request until the test answers it. */
+async function holdingServer() {
+  const held: ServerResponse[] = [];
+  let seen = 0;
+  let arrived = () => {};
+  const server = createServer((request, response) => {
+    seen += 1;
+    request.resume();
+    held.push(response);
+    arrived();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  closing.push(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    seen: () => seen,
+    /** Resolves when so many requests have come in all. */
+    async got(count: number): Promise<void> {
+      while (seen < count)
+        await new Promise<void>((resolve) => {
+          arrived = resolve;
+        });
+    },
+    answer(status = 200, headers = {}): void {
+      for (const response of held.splice(0)) {
+        response.writeHead(status, { "content-type": "application/json", ...headers });
+        response.end(JSON.stringify({ data: service(), message: "as asked" }));
+      }
+    },
+  };
+}
+
+const order = { plan_id: 1, currency: "USD" };
+const turns = async (count = 20) => {
+  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
+};
+const reachedOf = (error: ApiError) => [error.diagnostics[0]?.code, error.reached];
+
+/** Waits of a call before its request (again) leaves, by what the server answered first. */
+const waits: readonly [why: string, status: number, headers: Record<string, string>, reached: "no" | "maybe"][] = [
+  ["the back-off after a failure", 503, {}, "maybe"],
+  ["the wait for an order in progress (409)", 409, { "retry-after": "2" }, "maybe"],
+  ["the pause after a refusal (429)", 429, { "retry-after": "7" }, "no"],
+];
+
+describe("stop", () => {
+  it("ends the wait for the rate limit: the request never leaves", async () => {
+    const server = await holdingServer();
+    const [clock, stop] = [new ManualClock(), new AbortController()];
+    const { client, events } = setUp({ baseUrl: server.url, clock, requestsPerMinute: 1, stop: stop.signal });
+    const first = client.services.create(order, { idempotencyKey: "key-1" });
+    await server.got(1);
+    const second = failureOf(client.services.create(order, { idempotencyKey: "key-2" }));
+    const read = failureOf(client.services.get("7"));
+    await turns();
+    stop.abort();
+    expect(reachedOf(await second)).toEqual(["api.cancelled", "no"]);
+    expect(reachedOf(await read)).toEqual(["api.cancelled", "no"]);
+    clock.advance(29_000);
+    server.answer();
+    expect((await first).service.id).toBe("7");
+    clock.advance(120_000);
+    await turns();
+    expect(server.seen()).toBe(1);
+    expect(events).toHaveLength(1);
+  });
+
+  it.each(waits)(
+    "ends %s (%i): nothing leaves again, and what is open stays open",
+    async (_, status, headers, reached) => {
+      const server = await holdingServer();
+      const [clock, stop] = [new ManualClock(), new AbortController()];
+      const heard = Promise.withResolvers<void>();
+      const onRequest = () => heard.resolve();
+      const { client } = setUp({ baseUrl: server.url, clock, stop: stop.signal, onRequest });
+      const call = failureOf(client.services.create(order, { idempotencyKey: "key-1" }));
+      await server.got(1);
+      server.answer(status, headers);
+      await heard.promise;
+      await turns();
+      stop.abort();
+      expect(reachedOf(await call)).toEqual(["api.cancelled", reached]);
+      clock.advance(600_000);
+      await turns();
+      expect(server.seen()).toBe(1);
+    },
+  );
+
+  it("ends the wait for a connection, and leaves nothing behind that is written when one is free", async () => {
+    const server = await holdingServer();
+    const [clock, stop] = [new ManualClock(), new AbortController()];
+    const { client } = setUp({ baseUrl: server.url, clock, stop: stop.signal });
+    const calls = Array.from({ length: 12 }, (_, at) =>
+      client.services.create(order, { idempotencyKey: `key-${at}` }).then(
+        () => "made",
+        (error: ApiError) => error.reached,
+      ),
+    );
+    // The pool has eight connections.
+    await server.got(8);
+    await turns();
+    stop.abort();
+    expect(await Promise.all(calls.slice(8))).toEqual(["no", "no", "no", "no"]);
+    server.answer();
+    expect(await Promise.all(calls.slice(0, 8))).toEqual(Array.from({ length: 8 }, () => "made"));
+    await turns();
+    expect(server.seen()).toBe(8);
+  });
+
+  it("ends the making of a connection: what it was made for is not written to it", async () => {
+    const server = await holdingServer();
+    const [clock, stop] = [new ManualClock(), new AbortController()];
+    const asked = Promise.withResolvers<void>();
+    const open = Promise.withResolvers<void>();
+    const dispatcher = new Agent({
+      connect: (_, callback) => {
+        asked.resolve();
+        void open.promise.then(() => {
+          const socket = connect(server.port, "127.0.0.1", () => callback(null, socket));
+        });
+      },
+    });
+    closing.push(() => dispatcher.destroy());
+    const { client } = setUp({ baseUrl: server.url, clock, stop: stop.signal, dispatcher });
+    const call = failureOf(client.services.create(order, { idempotencyKey: "key-1" }));
+    await asked.promise;
+    stop.abort();
+    expect(reachedOf(await call)).toEqual(["api.cancelled", "no"]);
+    open.resolve();
+    await turns(100);
+    expect(server.seen()).toBe(0);
+  });
+
+  it("awaits what is in flight for 30 seconds, whatever time a request may take otherwise", async () => {
+    const server = await holdingServer();
+    const [clock, stop] = [new ManualClock(), new AbortController()];
+    const { client } = setUp({ baseUrl: server.url, clock, stop: stop.signal });
+    let over = false;
+    const call = failureOf(client.domains.register({ domain: "acme.example" })).finally(() => {
+      over = true;
+    });
+    await server.got(1);
+    clock.advance(100_000);
+    stop.abort();
+    clock.advance(29_999);
+    await turns();
+    expect(over).toBe(false);
+    clock.advance(1);
+    expect(reachedOf(await call)).toEqual(["api.timeout", "maybe"]);
+  });
+
+  it("a second signal ends what is in flight as well: it may have been carried out, the rest was not sent", async () => {
+    const server = await holdingServer();
+    const [clock, stop, signal] = [new ManualClock(), new AbortController(), new AbortController()];
+    const ends = { stop: stop.signal, signal: signal.signal };
+    const { client } = setUp({ baseUrl: server.url, clock, requestsPerMinute: 1, ...ends });
+    const sent = failureOf(client.domains.register({ domain: "acme.example" }));
+    const queued = failureOf(client.domains.register({ domain: "other.example" }));
+    await server.got(1);
+    stop.abort();
+    signal.abort();
+    expect(reachedOf(await sent)).toEqual(["api.cancelled", "maybe"]);
+    expect(reachedOf(await queued)).toEqual(["api.cancelled", "no"]);
+  });
+
+  it("at any moment: the server gets nothing more than what was written by then", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          calls: fc.integer({ min: 1, max: 20 }),
+          answered: fc.integer({ min: 0, max: 20 }),
+          perMinute: fc.integer({ min: 1, max: 20 }),
+          turnsBefore: fc.integer({ min: 0, max: 12 }),
+        }),
+        async ({ calls, answered, perMinute, turnsBefore }) => {
+          const server = await holdingServer();
+          const [clock, stop] = [new ManualClock(), new AbortController()];
+          const { client } = setUp({ baseUrl: server.url, clock, requestsPerMinute: perMinute, stop: stop.signal });
+          const ends = Array.from({ length: calls }, (_, at) =>
+            client.services.create(order, { idempotencyKey: `key-${at}` }).then(
+              () => "made",
+              (error: ApiError) => error.reached,
+            ),
+          );
+          await server.got(Math.min(answered, calls, perMinute, 8));
+          server.answer();
+          await turns(turnsBefore);
+          stop.abort();
+          // What was written arrives, and is answered.
+          await turns(60);
+          server.answer();
+          const reached = await Promise.all(ends);
+          clock.advance(300_000);
+          await turns();
+          expect(reached.filter((end) => end === "made")).toHaveLength(server.seen());
+          expect(reached.filter((end) => end === "no")).toHaveLength(calls - server.seen());
+        },
+      ),
+      { numRuns: 25 },
+    );
+  });
+});

@@ -1,0 +1,157 @@
+import nock from "nock";
+import { afterEach, beforeAll, beforeEach, expect } from "vitest";
+import { type ClientOptions, HostingClient, type RequestEvent } from "../../../../src/core/api/index.ts";
+import { ApiError, type Clock } from "../../../../src/core/model/index.ts";
+
+export const ORIGIN = "https://api.hosting.example";
+export const TOKEN = "7|canary-token-Zq81xYp4";
+
+/**
+ * A clock that moves on by itself as soon as everyone waits, so that no test does. A wait of TIME_LIMIT (the
+ * time limit of a request) ends only by `advance`.
+ */
+export class FakeClock implements Clock {
+  /** Every other wait that was asked for, in ms. */
+  readonly waits: number[] = [];
+  #now = Date.UTC(2026, 10, 21, 10, 0, 0);
+  #waiters: { at: number; patient: boolean; resolve: () => void }[] = [];
+
+  now(): number {
+    return this.#now;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const waiter = { at: this.#now + ms, patient: ms === TIME_LIMIT, resolve };
+      this.#waiters.push(waiter);
+      const stop = () => {
+        this.#waiters = this.#waiters.filter((other) => other !== waiter);
+        reject(signal?.reason);
+      };
+      signal?.addEventListener("abort", stop, { once: true });
+      if (waiter.patient) return;
+      this.waits.push(ms);
+      setImmediate(() => this.#moveTo(this.#next()));
+    });
+  }
+
+  /** Moves the clock on by `ms`. */
+  advance(ms: number): void {
+    this.#moveTo(this.#now + ms);
+  }
+
+  #next(): number {
+    return Math.min(...this.#waiters.filter(({ patient }) => !patient).map(({ at }) => at));
+  }
+
+  #moveTo(time: number): void {
+    if (Number.isFinite(time)) this.#now = Math.max(this.#now, time);
+    const due = this.#waiters.filter(({ at }) => at <= this.#now);
+    this.#waiters = this.#waiters.filter(({ at }) => at > this.#now);
+    for (const { resolve } of due) resolve();
+  }
+}
+
+/** The time limit of a request in these tests: the one wait that ends only by `advance`. */
+export const TIME_LIMIT = 199_999;
+
+export interface Setup {
+  readonly client: HostingClient;
+  readonly clock: FakeClock;
+  readonly events: RequestEvent[];
+}
+
+const open: HostingClient[] = [];
+
+/** A client with a fake clock, the longest backoff (random = 1) and no proxies; closed after the test. */
+export function setUp(options: Partial<ClientOptions> = {}): Setup {
+  const clock = new FakeClock();
+  const events: RequestEvent[] = [];
+  const client = new HostingClient({
+    baseUrl: ORIGIN,
+    token: TOKEN,
+    clock,
+    random: () => 1,
+    env: {},
+    timeoutMs: TIME_LIMIT,
+    onRequest: (event) => events.push(event),
+    ...options,
+  });
+  open.push(client);
+  return { client, clock, events };
+}
+
+/** The API as nock sees it. */
+export const api = () => nock(`${ORIGIN}/api/v1`);
+
+/** The ApiError that a call ends in; fails the test when it does not. */
+export async function failureOf(call: Promise<unknown>): Promise<ApiError> {
+  const error = await call.then(
+    (value) => expect.fail(`resolved with ${JSON.stringify(value)}`),
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof ApiError)) throw error;
+  return error;
+}
+
+/** Everything an error says, in one text. */
+export function textOf(error: ApiError): string {
+  const fields = Object.entries(error.fieldErrors).flat(2);
+  const parts = error.diagnostics.flatMap(({ summary, detail, fix }) => [summary, detail, fix]);
+  return [error.message, error.serverMessage, error.endpoint, ...parts, ...fields].filter(Boolean).join("\n");
+}
+
+/** Uses nock for the tests of a file: no real network, every interceptor used, no request unmatched. */
+export function useNock(): void {
+  const unmatched: string[] = [];
+  const note = (request: { method?: string; path?: string }) => unmatched.push(`${request.method} ${request.path}`);
+  beforeEach(() => {
+    unmatched.length = 0;
+    nock.disableNetConnect();
+    nock.emitter.on("no match", note);
+  });
+  afterEach(async () => {
+    nock.emitter.off("no match", note);
+    await Promise.all(open.splice(0).map((client) => client.close()));
+    const unused = nock.pendingMocks();
+    nock.cleanAll();
+    expect({ unmatched, unused }).toEqual({ unmatched: [], unused: [] });
+  });
+}
+
+/** Real connections, to loopback, for the tests of a file: nock is taken out of the way, which changes errors of TLS. */
+export function useRealNetwork(): void {
+  beforeAll(() => nock.restore());
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((client) => client.close()));
+  });
+}
+
+export const service = (more: object = {}) => ({
+  id: 7,
+  plan: "Shared S",
+  product_type: "shared",
+  status: "active",
+  domain: "acme.example",
+  billing_cycle: "monthly",
+  currency: "USD",
+  price: 900,
+  next_due_date: "2026-12-21",
+  provisioning_status: "provisioned",
+  created_at: "2026-11-21T10:00:00+00:00",
+  ...more,
+});
+
+export const invoice = (more: object = {}) => ({
+  id: 31,
+  invoice_number: "INV-2026-0031",
+  status: "unpaid",
+  currency: "USD",
+  subtotal: 900,
+  total: 810,
+  due_date: "2026-11-28",
+  paid_at: null,
+  order_id: 7,
+  ...more,
+});

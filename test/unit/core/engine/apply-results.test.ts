@@ -1,0 +1,709 @@
+// What an apply records besides its changes, and what it reports of each of them.
+import { describe, expect, it } from "vitest";
+import type { Mutation } from "../../../../src/core/api/index.ts";
+import { type ApplyOptions, apply } from "../../../../src/core/engine/index.ts";
+import { kinds } from "../../../../src/core/kinds/index.ts";
+import {
+  ApiError,
+  type ApplyEvent,
+  type Change,
+  type DesiredData,
+  type DesiredOutput,
+  fail,
+  isFulfilled,
+  type JsonObject,
+  type Plan,
+  type PrivateMark,
+  type ResourceState,
+  type Scope,
+} from "../../../../src/core/model/index.ts";
+import { START, testClock } from "../../../support/clock.ts";
+import {
+  complete,
+  declared,
+  desiredOf,
+  failure,
+  fakeAccountWith,
+  fakeWriter,
+  kindOf,
+  liveService,
+  liveWebhook,
+  recorded,
+  remote,
+  stateOf,
+} from "../../../support/subjects.ts";
+
+const hook = (over: JsonObject = {}) => complete(kindOf("hosting_webhook"), { ...liveWebhook, ...over });
+const change = (address: string, over: Partial<Change>): Change =>
+  ({
+    address,
+    type: address.split(".")[0],
+    provider: "default",
+    actions: ["no-op"],
+    before: null,
+    after: null,
+    after_unknown: {},
+    sensitive: [],
+    config: {},
+    reasons: [],
+    deferred: [],
+    private: {},
+    dependsOn: [],
+    requests: 0,
+    ...over,
+  }) as Change;
+
+const service = kindOf("hosting_service");
+
+interface RunOptions extends Partial<Omit<ApplyOptions, "state">> {
+  readonly state?: readonly ResourceState[];
+  readonly answer?: (mutation: Mutation) => unknown;
+  readonly config?: Readonly<Record<string, JsonObject>>;
+}
+
+async function run(changes: readonly Change[], options: RunOptions = {}) {
+  const { state = [], answer = () => undefined, config = {}, ...over } = options;
+  const fake = fakeAccountWith({}, kindOf("hosting_webhook"));
+  Object.assign(fake.account, { invoices: async () => [] });
+  const puts: ResourceState[] = [];
+  const events: ApplyEvent[] = [];
+  const clock = testClock();
+  const writer = fakeWriter(async (mutation) => {
+    await clock.sleep(2_000);
+    return answer(mutation);
+  });
+  const removed: string[] = [];
+  const resources = Object.entries(config).map(([address, values]) => declared(address, values));
+  const result = await apply({
+    plan: { project: "acme", changes } as unknown as Plan,
+    desired: desiredOf(...resources),
+    state: stateOf(...state),
+    kinds: new Map([...kinds, ["hosting_webhook", fake.kind], ["hosting_service", { ...service, async *list() {} }]]),
+    env: {},
+    accounts: () => ({ account: fake.account, writer }),
+    recorder: { put: async (one) => void puts.push(one), remove: async (address) => void removed.push(address) },
+    clock,
+    concurrency: 10,
+    waitMs: 0,
+    stop: new AbortController().signal,
+    onEvent: (event) => void events.push(event),
+    requests: () => 5 + writer.sent.length,
+    ...over,
+  });
+  return { result, puts, events, removed };
+}
+
+describe("what does not change", () => {
+  const attempt = { since: new Date(START).toISOString(), operation: "deleteWebhook" } as PrivateMark["attempt"];
+  const job = { since: new Date(START).toISOString(), toward: "suspended", before: "active" } as const;
+  const A = "hosting_webhook.a";
+  const was = (mark: PrivateMark = {}) => recorded(A, hook(), { private: mark, dependencies: ["hosting_service.s"] });
+  const kept = (over: Partial<Change> = {}) => change(A, { before: hook(), ...over });
+
+  it.each<[string, ResourceState[], Change, object[]]>([
+    ["is not written again when it is as recorded", [was()], kept(), []],
+    [
+      "is recorded as it is observed",
+      [was({ generation: 2 })],
+      kept({ before: hook({ url: "https://other.example" }) }),
+      [
+        {
+          address: A,
+          attributes: { url: "https://other.example" },
+          private: { generation: 2 },
+          dependencies: ["hosting_service.s"],
+        },
+      ],
+    ],
+    [
+      "is without the request that an earlier run began",
+      [was({ attempt, generation: 2 } as PrivateMark)],
+      kept(),
+      [{ address: A, private: { generation: 2 } }],
+    ],
+    ["is without the job that has ended", [was({ job })], kept(), [{ address: A, private: {} }]],
+    ["keeps the job that has not ended", [was({ job })], kept({ private: { job } }), []],
+    [
+      "keeps the job with what is observed",
+      [was({ job })],
+      kept({ private: { job }, before: hook({ url: "https://o.example" }) }),
+      [{ private: { job } }],
+    ],
+    ["is not recorded for the first time by that", [], kept(), []],
+    ["has nothing to record when it is not there", [was({ attempt } as PrivateMark)], kept({ before: null }), []],
+  ])("%s", async (_, state, one, expected) => {
+    const { puts, result } = await run([one], { state });
+    expect(puts).toMatchObject(expected);
+    expect(puts).toHaveLength(expected.length);
+    for (const [at, put] of puts.entries())
+      expect(put.private).toStrictEqual((expected[at] as { private?: unknown } | undefined)?.private ?? put.private);
+    expect(result.outcomes).toEqual([]);
+  });
+
+  it("is left to its change when it changes", async () => {
+    const one = kept({
+      actions: ["delete"],
+      removal: "delete",
+      before: hook({ url: "https://o.example" }),
+      config: null,
+    });
+    const { puts, removed } = await run([one], { state: [was()] });
+    expect(puts.every(({ private: mark }) => mark.attempt !== undefined)).toBe(true);
+    expect(removed).toEqual([A]);
+  });
+});
+
+describe("what is reported", () => {
+  const ORDER = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
+  const A = "hosting_service.a";
+  const order = change(A, { actions: ["create"], after: complete(kindOf("hosting_service"), ORDER), config: ORDER });
+  const made = (status: string, invoice: unknown = null) => ({
+    service: { ...liveService, status, raw: {}, plan_id: null, created_at: new Date(START).toISOString() },
+    invoice,
+  });
+  const bill = { id: "31", raw: {}, status: "unpaid", total: 500, currency: "USD", paid_at: null };
+
+  it("is not completed where the answer held no secret, though the object is made and recorded", async () => {
+    const config = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
+    const address = "hosting_webhook.a";
+    const create = change(address, { actions: ["create"], after: hook({ ...config, id: null }), config });
+    const { result, puts } = await run([create], {
+      config: { [address]: config },
+      answer: ({ endpoint }) => (endpoint === "createWebhook" ? { ...liveWebhook, raw: {}, secret: null } : undefined),
+    });
+    expect(puts.at(-1)).toMatchObject({ address, attributes: { id: "201", secret: null }, private: {} });
+    expect(result.outcomes[0]?.diagnostics[0]).toMatchObject({ severity: "error", code: "secret.lost" });
+    expect(isFulfilled(result)).toBe(false);
+  });
+
+  it("is not known of a create that was lost, though its second sending was refused", async () => {
+    const config = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
+    const address = "hosting_webhook.a";
+    const create = change(address, { actions: ["create"], after: hook({ ...config, id: null }), config });
+    let sent = 0;
+    const { result } = await run([create], {
+      config: { [address]: config },
+      answer: () => {
+        sent += 1;
+        throw sent === 1 ? failure("maybe") : failure("answered", 422);
+      },
+    });
+    expect(sent).toBe(2);
+    expect(result.outcomes).toMatchObject([{ result: "failed", unknown: true }]);
+    expect(result.pending).toEqual([address]);
+  });
+
+  it("has its one-time secret where it is to go, and not in what is recorded", async () => {
+    const config = { url: "https://hooks.acme.example", events: ["invoice.paid"], secret_output: { file: "hook" } };
+    const address = "hosting_webhook.a";
+    const create = change(address, { actions: ["create"], after: hook({ ...config, id: null }), config });
+    const written: unknown[] = [];
+    const secretOutputs = {
+      check: async () => [],
+      write: async (...args: unknown[]) => void written.push(args),
+    };
+    const { puts } = await run([create], {
+      config: { [address]: config },
+      secretOutputs,
+      answer: () => ({ ...liveWebhook, raw: {}, secret: "whsec_1" }),
+    });
+    expect(written).toEqual([[{ file: "hook" }, { address, attribute: "secret" }, "whsec_1"]]);
+    expect(puts.at(-1)?.attributes.secret).toBeNull();
+  });
+
+  it("is each change with its id, its seconds, its invoice and what it waits for", async () => {
+    const { result, events } = await run([order], { config: { [A]: ORDER }, answer: () => made("pending", bill) });
+    expect(result).toMatchObject({ requests: 1, seconds: 2, interrupted: false, pending: [], diagnostics: [] });
+    const outcome = { address: A, result: "done", diagnostics: [], awaiting: "payment", invoice: { id: "31" } };
+    expect(result.outcomes).toMatchObject([outcome]);
+    expect(events).toMatchObject([
+      { type: "start", address: A },
+      { type: "complete", address: A, seconds: 2, id: "1001", outcome },
+    ]);
+    expect(events[0], "no id yet").not.toHaveProperty("id");
+  });
+
+  it("has neither invoice nor wait where there is none", async () => {
+    const { result } = await run([order], { config: { [A]: ORDER }, answer: () => made("active") });
+    expect(result.outcomes).toStrictEqual([{ address: A, result: "done", diagnostics: [] }]);
+  });
+
+  it("names the object of a removal at its start, and none at its end", async () => {
+    const one = change("hosting_webhook.a", { actions: ["delete"], removal: "delete", before: hook(), config: null });
+    const { events } = await run([one], { state: [recorded("hosting_webhook.a", hook())] });
+    expect(events).toMatchObject([{ type: "start", id: "201" }, { type: "complete" }]);
+    expect(events[1]).not.toHaveProperty("id");
+  });
+
+  it("is a failure with its seconds, and the create that is pending after it", async () => {
+    const { result, events } = await run([order], {
+      config: { [A]: ORDER },
+      answer: () => {
+        throw failure("maybe");
+      },
+    });
+    expect(result.pending).toEqual([A]);
+    expect(result.outcomes).toMatchObject([{ address: A, result: "failed", diagnostics: [{ code: "api.server" }] }]);
+    expect(events.at(-1)).toMatchObject({ type: "errored", address: A, seconds: 2 });
+  });
+
+  it("is what the change warned of, and what it could not understand", async () => {
+    const wanted = { ...ORDER, suspended: true };
+    const one = { ...order, after: complete(kindOf("hosting_service"), wanted), config: wanted };
+    const { result } = await run([one], {
+      config: { [A]: wanted },
+      answer: () => made("Odd", { ...bill, status: "paid", paid_at: "2026-11-21" }),
+    });
+    expect(result.outcomes).toMatchObject([{ result: "done", diagnostics: [{ code: "plan.unknown_status" }] }]);
+  });
+
+  it.each([
+    [0, true],
+    [1, false],
+  ])("says whether jobs are waited for (%i ms)", async (waitMs, noWait) => {
+    expect((await run([], { waitMs })).result).toMatchObject({ noWait, seconds: 0, requests: 0 });
+  });
+
+  it("is at the place in the declaration that it is about", async () => {
+    const range = { file: "hosting.yaml", line: 3, column: 1, endLine: 3, endColumn: 2 };
+    const located = declared(A, ORDER, { locate: (path) => (path.length === 0 ? range : undefined) });
+    const { result } = await run([order], {
+      desired: desiredOf(located),
+      answer: () => {
+        throw failure("answered", 422);
+      },
+    });
+    expect(result.outcomes).toMatchObject([{ diagnostics: [{ range }] }]);
+  });
+
+  it("is at the attribute that the API refuses, there too", async () => {
+    const range = { file: "hosting.yaml", line: 5, column: 3, endLine: 5, endColumn: 9 };
+    const located = declared(A, ORDER, { locate: (path) => (path[0] === "domain" ? range : undefined) });
+    const fieldErrors = { domain: ["It is taken."] };
+    const { result } = await run([order], {
+      desired: desiredOf(located),
+      answer: () => {
+        throw new ApiError({
+          code: "api.validation",
+          summary: "no",
+          endpoint: "POST /x",
+          reached: "answered",
+          fieldErrors,
+        });
+      },
+    });
+    const refusal = { attribute: ["domain"], summary: "The API refuses domain: It is taken.", range };
+    expect(result.outcomes).toMatchObject([{ result: "failed", diagnostics: [refusal] }]);
+  });
+
+  it("is at the entry of a free map that the API refuses by its bare name", async () => {
+    const address = "hosting_migration_request.m";
+    const config = { domain: "www.acme.example", questions: { source_host: "old.example" } };
+    const kind = { ...kindOf("hosting_migration_request"), async *list() {} };
+    const fieldErrors = { source_host: ["It is not reachable."] };
+    const create = change(address, { actions: ["create"], after: complete(kind, config), config });
+    const { result } = await run([create], {
+      config: { [address]: config },
+      kinds: new Map([...kinds, ["hosting_migration_request", kind]]),
+      answer: () => {
+        throw new ApiError({
+          code: "api.validation",
+          summary: "no",
+          endpoint: "POST /x",
+          reached: "answered",
+          fieldErrors,
+        });
+      },
+    });
+    expect(result.outcomes).toMatchObject([{ diagnostics: [{ attribute: ["questions", "source_host"] }] }]);
+  });
+
+  it("is what was waited for, and the word in which it ended when that is not understood", async () => {
+    const wanted = { ...ORDER, suspended: true };
+    const one = { ...order, after: complete(kindOf("hosting_service"), wanted), config: wanted };
+    const odd = remote({ ...liveService, status: "SUSPENDED_BY_OWNER" }, "unknown");
+    let listed = 0;
+    const list = async function* () {
+      listed += 1;
+      if (listed > 1) yield odd;
+    };
+    const { result, events } = await run([one], {
+      kinds: new Map([...kinds, ["hosting_service", { ...service, list, get: async () => odd }]]),
+      config: { [A]: wanted },
+      waitMs: 60_000,
+      answer: ({ endpoint }) => (endpoint === "createService" ? made("active") : undefined),
+    });
+    expect(events[1]).toMatchObject({ type: "waiting", addresses: [A] });
+    expect(JSON.stringify(result.outcomes[0]?.diagnostics)).toContain("SUSPENDED_BY_OWNER");
+    expect(isFulfilled(result)).toBe(false);
+  });
+
+  it("is a removal although what is declared of it cannot be evaluated", async () => {
+    const B = "hosting_webhook.b";
+    const one = change(B, { actions: ["delete"], removal: "delete", before: hook(), config: null });
+    const evaluate = () => {
+      throw new Error("evaluated");
+    };
+    const desired = desiredOf(declared(B, { url: "x" }, { evaluate }));
+    const { result } = await run([one], { state: [recorded(B, hook())], desired });
+    expect(result.outcomes).toMatchObject([{ address: B, result: "done" }]);
+  });
+
+  it("is a mistake of ours for what has no kind, and the first of several", async () => {
+    await expect(run([change("other.a", { actions: ["create"], config: null })])).rejects.toThrow(
+      "no kind for other.a",
+    );
+    const both = [
+      change("other.a", { actions: ["create"], config: null }),
+      change("other.b", { actions: ["create"], config: null }),
+    ];
+    await expect(run(both)).rejects.toThrow("no kind for other.a");
+  });
+});
+
+describe("what cannot be recorded", () => {
+  const A = "hosting_webhook.a";
+  const config = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
+  const deposed = hook({ id: "200" });
+  const create = { actions: ["create"], after: hook({ ...config, id: null }), config } as const;
+  const replace = { ...create, actions: ["delete", "create"], before: hook({ id: "200" }) } as const;
+  const cases: [
+    string,
+    Partial<Change>,
+    { fails?: (mark: PrivateMark) => boolean; drops?: boolean; refuses?: string },
+    object,
+  ][] = [
+    ["an answer: it is not unknown what came of it", create, { fails: (mark) => !mark.pending }, { unrecorded: true }],
+    ["that a create begins: nothing was sent", create, { fails: (mark) => Boolean(mark.pending) }, {}],
+    [
+      "that a second request begins: the answer to the first one is recorded",
+      { ...create, private: { deposed } },
+      { fails: (mark) => Boolean(mark.attempt) },
+      {},
+    ],
+    ["that a create begins, after a removal that is recorded", replace, { fails: (mark) => Boolean(mark.pending) }, {}],
+    ["an answer to a removal", replace, { drops: true }, { unrecorded: true }],
+    [
+      "nothing: the answer to the first request is recorded, and the second one is refused",
+      { ...create, private: { deposed } },
+      { refuses: "deleteWebhook" },
+      {},
+    ],
+  ];
+
+  it.each(cases)("is %s", async (_, of, { fails = () => false, drops = false, refuses }, expected) => {
+    const put = async ({ private: mark }: ResourceState) => {
+      if (fails(mark)) fail("state.unwritable", "the disk is full");
+    };
+    const remove = async () => {
+      if (drops) fail("state.unwritable", "the disk is full");
+    };
+    const { result } = await run([change(A, of)], {
+      config: { [A]: config },
+      recorder: { put, remove },
+      answer: ({ endpoint }) => {
+        if (endpoint === refuses) throw failure("answered", 403);
+        return endpoint === "createWebhook" ? { ...liveWebhook, ...config, raw: {}, secret: "whsec" } : null;
+      },
+    });
+    const [outcome] = result.outcomes;
+    expect({ ...outcome, diagnostics: [] }).toEqual({ address: A, result: "failed", diagnostics: [], ...expected });
+    expect(result.pending, "what is not recorded is not pending as well").toEqual([]);
+  });
+});
+
+describe("a run that is stopped", () => {
+  const ORDER = { plan_id: 11, currency: "USD", domain: "www.acme.example", suspended: true };
+  const A = "hosting_service.a";
+  const order = change(A, { actions: ["create"], after: complete(service, ORDER), config: ORDER });
+  const hookConfig = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
+  const B = "hosting_webhook.b";
+  const later = change(B, { actions: ["create"], after: hook({ id: null }), config: hookConfig, dependsOn: [A] });
+  const made = () => ({
+    service: { ...liveService, status: "active", raw: {}, plan_id: null, created_at: new Date(START).toISOString() },
+    invoice: null,
+  });
+  const cancelled = (reached: "no" | "maybe" | "answered", code: "api.cancelled" | "api.server" = "api.cancelled") =>
+    new ApiError({ code, summary: "stopped", endpoint: "POST /x", reached });
+  const failing = (error: unknown) => () => {
+    throw error;
+  };
+
+  /** The first request is answered by `first`, each later one by `rest`; the stop comes with the request `at`. */
+  const stopped = async (at: number, first: () => unknown, rest: () => unknown, abandon = false) => {
+    const [stop, gone] = [new AbortController(), new AbortController()];
+    let nth = 0;
+    const { result } = await run([order, later], {
+      config: { [A]: ORDER, [B]: hookConfig },
+      stop: stop.signal,
+      abandon: gone.signal,
+      answer: () => {
+        nth += 1;
+        if (nth >= at) stop.abort();
+        if (nth >= at && abandon) {
+          gone.abort();
+          return new Promise(() => {});
+        }
+        return nth === 1 ? first() : rest();
+      },
+    });
+    const [one, two] = [A, B].map((address) => result.outcomes.find((outcome) => outcome.address === address));
+    return { one, two: two?.result, interrupted: result.interrupted };
+  };
+
+  it.each<[string, number, () => unknown, () => unknown, object]>([
+    [
+      "has not started what never left",
+      1,
+      failing(cancelled("no")),
+      () => ({}),
+      { result: "not-started", diagnostics: [] },
+    ],
+    [
+      "does not know what may have arrived",
+      1,
+      failing(cancelled("maybe")),
+      () => ({}),
+      { result: "failed", unknown: true, diagnostics: [] },
+    ],
+    [
+      "has done a part of what takes several requests",
+      2,
+      made,
+      failing(cancelled("no")),
+      { result: "failed", diagnostics: [{ severity: "warning", code: "interrupted", address: A }] },
+    ],
+    [
+      "does not know the second of several",
+      2,
+      made,
+      failing(cancelled("maybe")),
+      { result: "failed", unknown: true, diagnostics: [] },
+    ],
+    [
+      "has a failure that is no stop: it says what failed",
+      1,
+      failing(cancelled("answered", "api.server")),
+      () => ({}),
+      { result: "failed", diagnostics: [{ code: "api.server" }] },
+    ],
+    [
+      "has a failure of which nothing left all the same",
+      1,
+      failing(cancelled("no", "api.server")),
+      () => ({}),
+      { result: "failed", diagnostics: [{ code: "api.server" }] },
+    ],
+    ["has finished what was answered", 2, made, () => ({}), { result: "done" }],
+  ])("%s", async (_, at, first, rest, expected) => {
+    const { one, two, interrupted } = await stopped(at, first, rest);
+    expect(one).toMatchObject(expected);
+    expect(one?.unknown).toBe((expected as { unknown?: boolean }).unknown);
+    expect({ two, interrupted }).toEqual({ two: "not-started", interrupted: true });
+  });
+
+  it("while it waits before its first request has not started that change", async () => {
+    const stop = new AbortController();
+    const put = async () => {
+      stop.abort();
+      fail("interrupted", "The run was stopped before this was sent");
+    };
+    const recorder = { put, remove: async () => {} };
+    const { result } = await run([order], { config: { [A]: ORDER }, stop: stop.signal, recorder });
+    expect(result.outcomes).toEqual([{ address: A, result: "not-started", diagnostics: [] }]);
+  });
+
+  it("and abandoned does not wait for what has left, and says that it is not known", async () => {
+    const { one, two } = await stopped(1, made, made, true);
+    expect(one).toEqual({ address: A, result: "failed", unknown: true, diagnostics: [] });
+    expect(two).toBe("not-started");
+  });
+
+  it("and that is not stopped says of a cancelled request what that says", async () => {
+    const { result } = await run([order], { config: { [A]: ORDER }, answer: failing(cancelled("no")) });
+    expect(result.outcomes).toMatchObject([{ result: "failed", diagnostics: [{ code: "api.cancelled" }] }]);
+  });
+});
+
+describe("what is only early", () => {
+  const G = "hosting_grant.g";
+  const B = "hosting_webhook.b";
+  const config = { service_id: "1001", email: "dev@acme.example", permission: "view" };
+  const hookConfig = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
+  const grant = change(G, { actions: ["create"], after: complete(kindOf("hosting_grant"), config), config });
+  const later = change(B, { actions: ["create"], after: hook({ id: null }), config: hookConfig, dependsOn: [G] });
+  const early = (status: string, phase: "pending" | "live", stop?: AbortController) => {
+    const pending = { ...service, async *list() {}, get: async () => remote({ ...liveService, status }, phase) };
+    const grants = { ...kindOf("hosting_grant"), async *list() {} };
+    return run([grant, later], {
+      config: { [G]: config, [B]: hookConfig },
+      kinds: new Map([...kinds, ["hosting_service", pending], ["hosting_grant", grants]]),
+      ...(stop && { stop: stop.signal }),
+      answer: () => {
+        stop?.abort();
+        throw failure("answered", 409);
+      },
+    });
+  };
+
+  it("waits, and so does what refers to it; neither has failed", async () => {
+    const { result, events } = await early("pending", "pending");
+    expect(result.outcomes).toMatchObject([
+      { address: G, result: "waiting", diagnostics: [{ severity: "warning", code: "apply.waiting" }] },
+      { address: B, result: "waiting", diagnostics: [{ address: B }] },
+    ]);
+    expect(events.filter(({ type }) => type !== "start")).toMatchObject([{ type: "complete", address: G, seconds: 2 }]);
+  });
+
+  it("is a failure in a run that is stopped: nothing waits for it any more", async () => {
+    const stop = new AbortController();
+    const { result } = await early("pending", "pending", stop);
+    expect(result.outcomes.map((outcome) => outcome.result)).toEqual(["failed", "not-started"]);
+  });
+
+  it("is a failure where the service is live, and what refers to it is skipped", async () => {
+    const { result } = await early("active", "live");
+    expect(result.outcomes.map((outcome) => outcome.result)).toEqual(["failed", "skipped"]);
+  });
+});
+
+describe("what a change refers to", () => {
+  const config = { url: "https://${hosting_service.s.id}.example", events: ["invoice.paid"] };
+  const one = change("hosting_webhook.a", { actions: ["create"], after: hook({ id: null }), config });
+  const urlOf = async (state: ResourceState[], changes: readonly Change[] = []) => {
+    const urls: unknown[] = [];
+    const answer = ({ body }: Mutation) => {
+      urls.push((body as { url: unknown }).url);
+      return { ...liveWebhook, raw: {}, secret: "s" };
+    };
+    const waiting = { ...one, after: hook({ id: null, url: null }), after_unknown: { url: true } } as Change;
+    const { result } = await run([...changes, waiting], { state, answer, config: { "hosting_webhook.a": config } });
+    return urls.length > 0 ? urls : result.outcomes.flatMap(({ diagnostics }) => diagnostics.map(({ code }) => code));
+  };
+  const s = (id: string) => recorded("hosting_service.s", { ...liveService, id });
+
+  it("is checked once it is known: what is no valid value is not sent", async () => {
+    const url = "${hosting_service.s.domain}";
+    const waiting = {
+      ...one,
+      config: { ...config, url },
+      after: hook({ id: null, url: null }),
+      after_unknown: { url: true },
+    };
+    const sent: Mutation[] = [];
+    const { result } = await run([waiting as Change], {
+      state: [s("1001")],
+      answer: (mutation) => void sent.push(mutation),
+      config: { "hosting_webhook.a": { ...config, url } },
+    });
+    expect(sent).toEqual([]);
+    expect(result.outcomes).toMatchObject([{ result: "failed", diagnostics: [{ attribute: ["url"] }] }]);
+  });
+
+  it("has the value that is recorded, or that was observed since", async () => {
+    expect(await urlOf([s("1001")])).toEqual(["https://1001.example"]);
+    const observed = change("hosting_service.s", { before: s("1002").attributes });
+    expect(await urlOf([s("1001")], [observed])).toEqual(["https://1002.example"]);
+    expect(await urlOf([s("1001")], [change("hosting_service.s", { before: null })])).toEqual(["https://1001.example"]);
+  });
+});
+
+describe("data sources and outputs", () => {
+  const DATA = "data.hosting_invoices.all";
+  const A = "hosting_webhook.a";
+  const config = { url: "https://unknown.example", events: ["invoice.paid"] };
+  const at = (address: string) => ({
+    references: [{ reference: { to: "resource" as const, address, path: [], text: address, offset: 0 }, path: [] }],
+  });
+  const source = {
+    address: DATA,
+    type: "hosting_invoices",
+    provider: "default",
+    config: { key: "k" },
+    dependsOn: [],
+    locate: () => undefined,
+    references: [],
+    evaluate: (_: string, { env }: Scope) => env("KEY") ?? "k",
+    isSecret: () => true,
+  } as unknown as DesiredData;
+  /** The value of an object's attribute, and whether its attributes of these names are secret. */
+  const output = (name: string, address: string, attribute: string) =>
+    ({
+      name,
+      sensitive: false,
+      ...at(address),
+      evaluate: ({ resource, secrets }: Scope) => ({
+        value: (resource(address) as JsonObject)[attribute],
+        secret: secrets?.(address).includes(attribute) === true,
+      }),
+    }) as unknown as DesiredOutput;
+
+  const both = async (over: RunOptions = {}) => {
+    const read: string[] = [];
+    const one = declared(A, config, {
+      ...at(DATA),
+      evaluate: (name, { resource }) => (name === "url" ? ((resource(DATA) as JsonObject).url ?? null) : config.events),
+    });
+    const outputs = [output("url", A, "url"), output("secret", A, "secret"), output("key", DATA, "key")];
+    const create = change(A, {
+      actions: ["create"],
+      after: hook({ id: null, url: null }),
+      after_unknown: { url: true },
+      config,
+      sensitive: ["secret"],
+    });
+    const written: Record<string, unknown>[] = [];
+    const urls: unknown[] = [];
+    const { result } = await run([create], {
+      plan: { project: "acme", mode: "apply", changes: [create], outputs: [] } as unknown as Plan,
+      desired: { ...desiredOf(one), data: [source], outputs },
+      readData: async ({ address }) => {
+        read.push(address);
+        return { url: "https://read.example", key: "k" };
+      },
+      recorder: {
+        put: async () => {},
+        remove: async () => {},
+        setOutputs: async (all) => {
+          written.push(Object.fromEntries([...all].map(([name, { value }]) => [name, value])));
+        },
+      },
+      answer: ({ body }: Mutation) => {
+        urls.push((body as { url: unknown }).url);
+        return { ...liveWebhook, url: "https://read.example", raw: {}, secret: "whsec" };
+      },
+      ...over,
+    });
+    return { result, read, written, urls };
+  };
+
+  it("are read before what refers to them is sent; outputs have the values of the end, and show no secret", async () => {
+    const { result, read, written, urls } = await both();
+    expect([read, urls, written]).toEqual([[DATA], ["https://read.example"], [{ url: "https://read.example" }]]);
+    expect(result.diagnostics).toMatchObject([
+      { severity: "warning", code: "config.secret", summary: expect.stringContaining("secret") },
+      { severity: "warning", code: "config.secret", summary: expect.stringContaining("key") },
+    ]);
+  });
+
+  it("are not recorded where something is abandoned: its end is not known", async () => {
+    const gone = new AbortController();
+    const { written, result } = await both({
+      abandon: gone.signal,
+      answer: () => {
+        gone.abort();
+        return new Promise(() => {});
+      },
+    });
+    expect([written, result.outcomes.map((outcome) => outcome.result)]).toEqual([[], ["failed"]]);
+  });
+});
+
+it("what is recorded beside the targets counts for what is one's own", async () => {
+  const config = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
+  const one = change("hosting_webhook.b", { actions: ["create"], after: hook({ id: null }), config });
+  const recordedElsewhere = stateOf(recorded("hosting_webhook.a", hook()));
+  const { result } = await run([one], { config: { "hosting_webhook.b": config }, recorded: recordedElsewhere });
+  expect(result.outcomes).toMatchObject([{ result: "failed", diagnostics: [{ code: "config.duplicate" }] }]);
+  expect(remote(liveWebhook).id).toBe("201");
+});

@@ -1,0 +1,637 @@
+import { describe, expect, it } from "vitest";
+import type { Mutation, PlanRecord, Reader } from "../../../../src/core/api/index.ts";
+import { apply, type Limits, plan } from "../../../../src/core/engine/index.ts";
+import { kinds } from "../../../../src/core/kinds/index.ts";
+import { Account, type Observation } from "../../../../src/core/lifecycle/index.ts";
+import type { Desired, DesiredResource, JsonObject } from "../../../../src/core/model/index.ts";
+import { START, testClock } from "../../../support/clock.ts";
+import { fc } from "../../../support/fc.ts";
+import { declared, desiredOf, failure, fakeWriter, stateOf } from "../../../support/subjects.ts";
+
+/** What the server makes of an order: its invoice, or how the request fails. `lost` may have been carried out or not. */
+type Fate =
+  | { readonly total: number | null; readonly currency?: string | null }
+  | "refused"
+  | { readonly lost: true; readonly total: number };
+
+interface Ordered {
+  readonly name: string;
+  /** The listed price; null for a domain, which has none. */
+  readonly most: number | null;
+  readonly fate: Fate;
+  readonly currency?: string;
+  /** The list names no currency for the price. */
+  readonly unnamed?: boolean;
+}
+
+const catalogued = (orders: readonly Ordered[]): PlanRecord[] =>
+  orders.flatMap(({ most, currency = "USD", unnamed }, at) => {
+    const record = { id: String(at + 1), raw: {}, plan_id: at + 1, name: `Plan ${at}`, product_type: "shared" };
+    const discount = { manage_discount_percent: null, price_after_discount: null };
+    const price = { currency: unnamed ? null : currency, price: most, prices: {}, billing_cycle: "monthly" };
+    return most === null ? [] : [{ ...record, ...price, ...discount }];
+  });
+
+const resource = ({ name, most, currency = "USD" }: Ordered, at: number): DesiredResource =>
+  most === null
+    ? declared(`hosting_domain.${name}`, { domain: `${name}.example`, ...registration, currency })
+    : declared(`hosting_service.${name}`, { plan_id: at + 1, currency, domain: `${name}.example` });
+
+/** What an answer need not tell. */
+const blank = {
+  raw: {},
+  plan: null,
+  product_type: null,
+  provisioning_status: null,
+  billing_cycle: null,
+  created_at: new Date(START).toISOString(),
+};
+
+const registration: JsonObject = { years: 1, nameserver_mode: "default", registrant_contact: {} };
+
+const empty: Pick<Reader, "services"> = {
+  services: {
+    list: () => ({ all: async () => [], async *[Symbol.asyncIterator]() {} }),
+    get: async () => {
+      throw failure("answered", 404);
+    },
+  },
+};
+
+interface RunOptions {
+  readonly limits?: Limits;
+  readonly concurrency?: number;
+  /** The list of plans as it is when the apply reads it again. */
+  readonly later?: readonly PlanRecord[];
+  readonly moneyScale?: number;
+  /** Which of the requests under way is answered next. */
+  readonly next?: (open: number) => number;
+}
+
+/** Plans without any limit and applies with them: what gets past the check of the plan must still be stopped here. */
+async function run(orders: readonly Ordered[], options: RunOptions = {}) {
+  const { limits = {}, concurrency = 10, moneyScale, next = () => 0 } = options;
+  const list = catalogued(orders);
+  const resources = orders.map(resource);
+  const provider = { alias: "default", ...(moneyScale !== undefined && { moneyScale }) };
+  const desired: Desired = { ...desiredOf(...resources), providers: new Map([["default", provider]]) };
+  const observations = new Map<string, Observation>(
+    resources.map(({ address }) => [address, { status: "absent", matches: [] }]),
+  );
+  const observed = { observations, plans: new Map([["default", list]]) };
+  const state = stateOf();
+  const common = { desired, state, kinds, env: {} };
+  const made = plan({ ...common, observed, mode: "apply", reorder: new Set(), now: START, readRequests: 0 });
+
+  let read = 0;
+  const reader = {
+    ...empty,
+    plans: {
+      list: () => ({
+        all: async () => {
+          read += 1;
+          return [...(read === 1 ? list : (options.later ?? list))];
+        },
+      }),
+    },
+    hostNow: () => START,
+  } as unknown as Reader;
+  let [underWay, most, billed, id] = [0, 0, 0, 1000];
+  const ordered: string[] = [];
+  const open: (() => void)[] = [];
+  const turn = () =>
+    new Promise<void>((resolve) => {
+      open.push(resolve);
+      setImmediate(() => open.splice(next(open.length) % open.length, 1)[0]?.());
+    });
+  const writer = fakeWriter(async ({ body, endpoint }: Mutation) => {
+    const { domain } = body as { domain: string };
+    const order = orders.find(({ name }) => `${name}.example` === domain);
+    if (order === undefined) throw new Error(`nobody ordered ${domain}`);
+    ordered.push(order.name);
+    underWay += 1;
+    most = Math.max(most, underWay);
+    await turn();
+    underWay -= 1;
+    const { fate, currency = "USD" } = order;
+    if (fate === "refused") throw failure("answered", 422);
+    billed += fate.total ?? 0;
+    if ("lost" in fate) throw failure("maybe");
+    id += 1;
+    const record = { ...blank, id: String(id), domain, currency, status: "active" };
+    const invoice = {
+      id: `i${id}`,
+      raw: {},
+      total: fate.total,
+      currency: fate.currency === undefined ? currency : fate.currency,
+    };
+    return endpoint === "registerDomain" ? { ...record, invoice } : { service: record, invoice };
+  });
+  const account = new Account(reader, { statusWords: {} });
+  // The plan was made from the list as it was then.
+  await account.plans();
+  const result = await apply({
+    ...common,
+    plan: made,
+    accounts: () => ({ account, writer }),
+    recorder: { put: async () => undefined, remove: async () => undefined },
+    clock: testClock(),
+    concurrency,
+    waitMs: 0,
+    stop: new AbortController().signal,
+    requests: () => writer.sent.length,
+    limits,
+  });
+  const nameOf = (address: string) => address.slice(address.indexOf(".") + 1);
+  const outcomes = Object.fromEntries(result.outcomes.map((outcome) => [nameOf(outcome.address), outcome.result]));
+  const said = result.outcomes.flatMap(({ diagnostics }) => diagnostics);
+  return { outcomes, said, told: result.diagnostics, sent: writer.sent.length, ordered, billed, most, read: read - 1 };
+}
+
+const service = (name: string, most: number, total: number | null = most): Ordered => ({ name, most, fate: { total } });
+const domain = (name: string, total: number | null): Ordered => ({ name, most: null, fate: { total } });
+const USD = (amount: number, more: Limits = {}): Limits => ({ maxSpend: { USD: amount }, ...more });
+
+describe("while a plan is applied", () => {
+  it.each<[string, readonly Ordered[], Limits, Record<string, string>, concurrency?: number]>([
+    [
+      "what every order may cost must fit before it leaves",
+      [service("a", 400), service("b", 400), service("c", 400)],
+      USD(800),
+      { a: "done", b: "done", c: "failed" },
+    ],
+    [
+      "an invoice below its bound leaves more for the next order, which waits for it",
+      [service("a", 500, 100), service("b", 500, 100)],
+      USD(900),
+      { a: "done", b: "done" },
+    ],
+    [
+      "an invoice above its bound is not repeated: the next bound rises by as much",
+      [service("a", 450, 1500), service("b", 450, 1500)],
+      USD(2000),
+      { a: "done", b: "failed" },
+    ],
+    [
+      "the worst of several counts, and a bound that rose still admits what fits",
+      [service("a", 100, 200), service("b", 100, 110), service("c", 50), service("d", 100)],
+      USD(480),
+      { a: "done", b: "done", c: "done", d: "failed" },
+    ],
+    [
+      "a bound that rose is exact where it can be (100 * 1.1 is not)",
+      [service("a", 100, 110), service("b", 100, 110)],
+      USD(220),
+      { a: "done", b: "done" },
+    ],
+    ["and rounded up where it cannot", [service("a", 3, 4), service("b", 2)], USD(6), { a: "done", b: "failed" }],
+    [
+      "what was free by its price and cost something says nothing of the others",
+      [service("a", 0, 90), service("b", 100)],
+      USD(190),
+      { a: "done", b: "done" },
+    ],
+    [
+      "bounds rise in the currency of the invoice only",
+      [service("a", 100, 500), { ...service("b", 100), currency: "EUR" }],
+      { maxSpend: { USD: 500, EUR: 100 } },
+      { a: "done", b: "done" },
+    ],
+    [
+      "a smaller one may still fit",
+      [service("a", 400), service("b", 700), service("c", 300)],
+      USD(700),
+      { a: "done", b: "failed", c: "done" },
+    ],
+    [
+      "an invoice above its bound counts as it is",
+      [service("a", 100, 900), service("b", 1)],
+      USD(500),
+      { a: "done", b: "failed" },
+      1,
+    ],
+    [
+      "a refused order costs nothing",
+      [{ ...service("a", 500), fate: "refused" }, service("b", 500)],
+      USD(500),
+      { a: "failed", b: "done" },
+      1,
+    ],
+    [
+      "an order without an answer counts as made",
+      [{ ...service("a", 500), fate: { lost: true, total: 0 } }, service("b", 1)],
+      USD(500),
+      { a: "failed", b: "failed" },
+      1,
+    ],
+    ["an unknown amount is not let through unasked", [domain("a", 1)], USD(500), { a: "failed" }],
+    [
+      "nor where nothing is left",
+      [domain("a", 500), domain("b", 1)],
+      USD(500, { allowUnknownPrices: true }),
+      { a: "done", b: "failed" },
+    ],
+    [
+      "after an invoice that names no amount nothing more is ordered in that currency",
+      [domain("a", null), domain("b", 1), { ...domain("c", 1), currency: "EUR" }],
+      USD(500, { allowUnknownPrices: true }),
+      { a: "done", b: "failed", c: "done" },
+    ],
+    [
+      "a negative amount gives nothing back",
+      [domain("a", -500), domain("b", 400), domain("c", 200), domain("d", 1)],
+      USD(500, { allowUnknownPrices: true }),
+      { a: "done", b: "done", c: "done", d: "failed" },
+    ],
+    [
+      "an invoice in another currency than ordered counts in both",
+      [
+        { ...service("a", 300), fate: { total: 300, currency: "eur" } },
+        { ...service("b", 1), currency: "EUR" },
+        service("c", 1),
+      ],
+      { maxSpend: { USD: 300, EUR: 300 } },
+      { a: "done", b: "failed", c: "failed" },
+      1,
+    ],
+    [
+      "a price that names no currency is unknown",
+      [
+        { ...service("a", 900), currency: "GEL", unnamed: true },
+        { ...service("b", 900), currency: "GEL", unnamed: true },
+      ],
+      { maxSpend: { GEL: 1000 } },
+      { a: "failed", b: "failed" },
+    ],
+    [
+      "and its order leaves where that is allowed, one at a time",
+      [
+        { ...service("a", 900), unnamed: true },
+        { ...service("b", 900), unnamed: true },
+        { ...service("c", 900), unnamed: true },
+      ],
+      USD(1000, { allowUnknownPrices: true }),
+      { a: "done", b: "done", c: "failed" },
+    ],
+    [
+      "it is an order like any other in a currency without a limit",
+      [{ ...service("a", 900), unnamed: true }],
+      { maxSpend: { GEL: 1 } },
+      { a: "done" },
+    ],
+    [
+      "an invoice that names no currency may be in any",
+      [
+        { ...service("a", 300), fate: { total: 300, currency: null } },
+        { ...service("b", 1), currency: "EUR" },
+        { ...service("c", 1), currency: "EUR" },
+      ],
+      { maxSpend: { USD: 300, EUR: 301 } },
+      { a: "done", b: "done", c: "failed" },
+    ],
+    [
+      "it counts at least what was set aside in the currency of the order, and not twice",
+      [{ ...service("a", 300), fate: { total: 100, currency: null } }, service("b", 200), service("c", 1)],
+      USD(500),
+      { a: "done", b: "done", c: "failed" },
+    ],
+    [
+      "one with a word for its currency that is none may be in any, too",
+      [
+        { ...service("a", 300), fate: { total: 300, currency: "GBP" } },
+        { ...service("b", 1), currency: "EUR" },
+      ],
+      { maxSpend: { USD: 300, EUR: 300 } },
+      { a: "done", b: "failed" },
+    ],
+    [
+      "an invoice in another currency without an amount leaves nothing there",
+      [
+        { ...service("a", 300), fate: { total: null, currency: "EUR" } },
+        { ...service("b", 1), currency: "EUR" },
+        service("c", 1),
+      ],
+      { maxSpend: { USD: 301, EUR: 300 } },
+      { a: "done", b: "failed", c: "done" },
+    ],
+    [
+      "a limit that an invoice exceeded stops what is free and what is in another currency, too",
+      [
+        service("a", 100, 900),
+        service("b", 0),
+        { ...service("c", 1), currency: "EUR" },
+        { ...service("d", 1), currency: "GEL" },
+      ],
+      { maxSpend: { USD: 500, EUR: 500 } },
+      { a: "done", b: "failed", c: "failed", d: "failed" },
+    ],
+    [
+      "also where the order was in a currency without one",
+      [
+        { ...service("a", 100), currency: "GEL", fate: { total: 900, currency: "USD" } },
+        { ...service("b", 1), currency: "GEL" },
+      ],
+      USD(500),
+      { a: "done", b: "failed" },
+    ],
+    [
+      "a currency without a limit is not limited",
+      [{ ...service("a", 9000), currency: "GEL" }, service("b", 100)],
+      USD(100),
+      { a: "done", b: "done" },
+    ],
+    [
+      "orders are counted, too",
+      [service("a", 1), service("b", 1), service("c", 1)],
+      { maxOrders: 2 },
+      { a: "done", b: "done", c: "failed" },
+    ],
+    [
+      "those that were refused are not",
+      [{ ...domain("a", 1), fate: "refused" }, service("b", 1)],
+      { maxOrders: 1, maxSpend: { USD: 9 }, allowUnknownPrices: true },
+      { a: "failed", b: "done" },
+    ],
+  ])("%s", async (_, orders, limits, expected, concurrency = 10) => {
+    expect((await run(orders, { limits, concurrency })).outcomes).toEqual(expected);
+  });
+
+  it("what is not ordered says why, with the numbers, their unit and the flags", async () => {
+    const orders = [domain("a", 450), service("b", 500)];
+    const { said, sent } = await run(orders, { limits: USD(800, { allowUnknownPrices: true }), moneyScale: 2 });
+    expect(sent).toBe(1);
+    expect(said).toEqual([
+      {
+        severity: "error",
+        code: "guard.spend",
+        summary: "hosting_service.b was not ordered: this run might spend more than 800 USD (8.00)",
+        detail:
+          "So far: 450 USD (4.50). This order: at most 500 USD (5.00). Amounts are in the API's own unit, in brackets by money_scale.",
+        fix: "Check the invoices, then apply again; `--max-spend USD=AMOUNT` allows it.",
+        address: "hosting_service.b",
+      },
+    ]);
+  });
+
+  it("what a limit that is exceeded already stops says so", async () => {
+    const { said, told } = await run([service("a", 100, 900), service("b", 0)], { limits: USD(500) });
+    expect(said).toEqual([
+      {
+        severity: "error",
+        code: "guard.spend",
+        summary: "hosting_service.b was not ordered: this run spent more than 500 USD",
+        detail: "So far: 900 USD. Amounts are in the API's own unit.",
+        fix: "Check the invoices, then apply again; `--max-spend USD=AMOUNT` allows it.",
+        address: "hosting_service.b",
+      },
+    ]);
+    expect(told).toMatchObject([{ severity: "error", code: "guard.spend" }]);
+  });
+
+  it("invoices that name no currency are told as what they can be at most", async () => {
+    const unnamed = (name: string, most: number, total: number) => ({
+      ...service(name, most),
+      fate: { total, currency: null },
+    });
+    const orders = [unnamed("a", 100, 300), { ...service("b", 200), fate: { total: 200, currency: "GEL" } }];
+    const { told } = await run(orders, { limits: { maxSpend: { USD: 300, GEL: 400 } }, concurrency: 1 });
+    expect(told).toMatchObject([]);
+    const more = await run([unnamed("a", 100, 500)], { limits: { maxSpend: { USD: 300, GEL: 400 } } });
+    expect(more.told.map(({ summary, detail }) => [summary, detail])).toEqual([
+      [
+        "The orders of this run may have cost 500 USD; max_spend allows 300 USD",
+        "hosting_service.a at most 500 (its invoice names no currency).\nAmounts are in the API's own unit.",
+      ],
+      [
+        "The orders of this run may have cost 500 GEL; max_spend allows 400 GEL",
+        "hosting_service.a at most 500 (its invoice names no currency).\nAmounts are in the API's own unit.",
+      ],
+    ]);
+  });
+
+  it("a bound that rose says by which invoice", async () => {
+    const { said } = await run([service("a", 450, 1500), service("b", 300)], { limits: USD(1800) });
+    expect(said).toMatchObject([
+      {
+        code: "guard.spend",
+        detail:
+          "So far: 1500 USD. This order: at most 1000 USD. By its price 300 USD, but hosting_service.a cost 1500 USD and not at most 450 USD. Amounts are in the API's own unit.",
+      },
+    ]);
+  });
+
+  it("invoices that exceed a limit all the same are told at the end", async () => {
+    const lost: Ordered = { ...service("b", 200), fate: { lost: true, total: 0 } };
+    const orders = [service("a", 300), lost, service("c", 300, 900), domain("d", 1)];
+    const { told } = await run(orders, { limits: USD(900) });
+    expect(told).toEqual([
+      {
+        severity: "error",
+        code: "guard.spend",
+        summary: "The orders of this run may have cost 1400 USD; max_spend allows 900 USD",
+        detail:
+          "hosting_service.a 300, hosting_service.b at most 200 (no invoice names the amount), hosting_service.c 900 (at most 300 by its price).\nAmounts are in the API's own unit.",
+        fix: "Check the invoices. They can be above the listed prices, such as by tax: leave room for that in max_spend.",
+      },
+    ]);
+    expect((await run(orders, { limits: USD(1400) })).told).toEqual([]);
+    expect((await run(orders, {})).told).toEqual([]);
+  });
+
+  it("one order too many says so", async () => {
+    const { said } = await run([service("a", 1), service("b", 1)], { limits: { maxOrders: 1 } });
+    expect(said).toMatchObject([
+      {
+        code: "guard.orders",
+        summary: "hosting_service.b was not ordered: 1 order was made, and max_orders allows 1",
+        address: "hosting_service.b",
+      },
+    ]);
+  });
+
+  it("orders go side by side, and in turn only under a limit on spending", async () => {
+    const known = [service("a", 1), service("b", 1), service("c", 1)];
+    expect((await run(known, { limits: USD(3) })).most).toBe(1);
+    expect((await run(known, { limits: { maxOrders: 3 } })).most).toBe(3);
+    const mixed = [...known, domain("z", 1)];
+    expect((await run(mixed, {})).most).toBe(4);
+    expect((await run(mixed, { limits: USD(9, { allowUnknownPrices: true }) })).most).toBe(1);
+    // Also where theirs has none: an invoice can be in another currency than was ordered.
+    expect((await run(mixed, { limits: { maxSpend: { EUR: 9 } } })).most).toBe(1);
+  });
+});
+
+describe("the price of an order", () => {
+  const orders = [service("a", 500), service("b", 700)];
+  const changed = catalogued([service("a", 500), service("b", 650)]);
+
+  it("is read again once for all orders of an account", async () => {
+    const { read, outcomes } = await run(orders);
+    expect(outcomes).toEqual({ a: "done", b: "done" });
+    expect(read).toBe(1);
+    expect((await run([domain("d", 1)])).read).toBe(0);
+  });
+
+  it("that is another one by then, even a lower one, is told, and nothing is ordered for it", async () => {
+    const { said, outcomes, sent } = await run(orders, { later: changed });
+    expect(outcomes).toEqual({ a: "done", b: "failed" });
+    expect(sent).toBe(1);
+    expect(said).toEqual([
+      {
+        severity: "error",
+        code: "apply.price",
+        summary: "The price of hosting_service.b is not the planned one any more. It was not ordered",
+        detail:
+          "Planned: list price 700 USD, billed 700 USD. Now: list price 650 USD, billed 650 USD. Amounts are in the API's own unit.",
+        fix: "Run plan again and see the new price.",
+        address: "hosting_service.b",
+      },
+    ]);
+  });
+
+  it("of a plan that is not offered any more is told", async () => {
+    const { said } = await run(orders, { later: catalogued([service("a", 500)]) });
+    expect(said).toMatchObject([{ code: "apply.price", detail: expect.stringContaining("Now: no price.") }]);
+  });
+});
+
+const amount = fc.integer({ min: 0, max: 60 });
+
+/** Mostly answered; at times refused, or lost on the way, whether or not it was carried out. */
+const fateOf = (total: number) =>
+  fc.oneof(
+    { weight: 4, arbitrary: fc.constant<Fate>({ total }) },
+    { weight: 1, arbitrary: fc.constant<Fate>("refused") },
+    { weight: 1, arbitrary: fc.constantFrom<Fate>({ lost: true, total }, { lost: true, total: 0 }) },
+  );
+
+/** An order whose bound holds: it is billed at most that. */
+const bounded = fc
+  .record({ most: amount, percent: fc.integer({ min: 50, max: 100 }) })
+  .chain(({ most, percent }) => fateOf(Math.floor((most * percent) / 100)).map((fate) => ({ most, fate })));
+
+/** An order whose invoice can be above its bound, as with tax. */
+const taxed = fc
+  .record({ most: amount, total: fc.integer({ min: 0, max: 200 }) })
+  .map(({ most, total }) => ({ most, fate: { total } }));
+
+const unbounded = amount.chain((total) => fateOf(total).map((fate) => ({ most: null, fate })));
+
+const named = (orders: readonly Omit<Ordered, "name">[]): Ordered[] =>
+  orders.map((order, at) => ({ ...order, name: `n${at}` }));
+
+const course = {
+  limit: fc.integer({ min: 0, max: 150 }),
+  concurrency: fc.integer({ min: 1, max: 8 }),
+  picks: fc.infiniteStream(fc.nat(7)),
+};
+
+const pick = (picks: Iterator<number>) => () => Number(picks.next().value);
+
+describe("whatever is ordered, and in whatever order the answers come", { timeout: 60_000 }, () => {
+  it("the invoices stay within max_spend when no bound is exceeded", async () => {
+    const property = fc.asyncProperty(
+      fc.record({ ...course, orders: fc.array(bounded, { minLength: 1, maxLength: 8 }) }),
+      async ({ orders, limit, concurrency, picks }) => {
+        const all = named(orders);
+        const next = pick(picks);
+        const { billed, outcomes } = await run(all, { limits: USD(limit), concurrency, next });
+        expect(billed).toBeLessThanOrEqual(limit);
+        // And nothing is held back that fits in any case.
+        if (all.reduce((sum, { most }) => sum + (most ?? 0), 0) > limit) return;
+        for (const { name, fate } of all)
+          if (typeof fate === "object" && !("lost" in fate)) expect(outcomes[name]).toBe("done");
+      },
+    );
+    await fc.assert(property, { numRuns: 150 });
+  });
+
+  it("they exceed it by what one invoice is above its bound at most, and that is told", async () => {
+    const property = fc.asyncProperty(
+      fc.record({ ...course, orders: fc.array(taxed, { minLength: 1, maxLength: 8 }) }),
+      async ({ orders, limit, concurrency, picks }) => {
+        const limits = USD(limit);
+        const { billed, told } = await run(named(orders), { limits, concurrency, next: pick(picks) });
+        const above = Math.max(0, ...orders.map(({ most, fate }) => fate.total - most));
+        expect(billed).toBeLessThanOrEqual(limit + above);
+        expect(told).toHaveLength(billed > limit ? 1 : 0);
+      },
+    );
+    await fc.assert(property, { numRuns: 150 });
+  });
+
+  it("they exceed it by one order at most when unknown prices are allowed", async () => {
+    const property = fc.asyncProperty(
+      fc.record({ ...course, orders: fc.array(fc.oneof(bounded, unbounded), { minLength: 1, maxLength: 8 }) }),
+      async ({ orders, limit, concurrency, picks }) => {
+        const all = named(orders);
+        const limits = USD(limit, { allowUnknownPrices: true });
+        const { billed } = await run(all, { limits, concurrency, next: pick(picks) });
+        const dearest = Math.max(
+          0,
+          ...all.map(({ most, fate }) => (most === null && typeof fate === "object" ? (fate.total ?? 0) : 0)),
+        );
+        expect(billed).toBeLessThanOrEqual(limit + dearest);
+      },
+    );
+    await fc.assert(property, { numRuns: 150 });
+  });
+
+  it("they exceed no limit by more than one order does, whatever currencies prices and invoices name or leave out", async () => {
+    const currencies = ["USD", "EUR", "GEL"];
+    const property = fc.asyncProperty(
+      fc.record({
+        ...course,
+        orders: fc.array(
+          fc.record({
+            most: fc.oneof(amount, fc.constant(null)),
+            unnamed: fc.boolean(),
+            currency: fc.constantFrom(...currencies),
+            fate: fc.record({
+              total: fc.oneof({ weight: 9, arbitrary: fc.integer({ min: 0, max: 200 }) }, fc.constant(null)),
+              currency: fc.constantFrom(...currencies, "usd", "GBP", null, undefined),
+            }),
+          }),
+          { minLength: 1, maxLength: 8 },
+        ),
+        maxSpend: fc.dictionary(fc.constantFrom(...currencies), fc.integer({ min: 0, max: 200 })),
+        allowUnknownPrices: fc.boolean(),
+      }),
+      async ({ orders, maxSpend, allowUnknownPrices, concurrency, picks }) => {
+        const all = named(orders as Omit<Ordered, "name">[]);
+        const limits = { maxSpend, allowUnknownPrices };
+        const { ordered, told } = await run(all, { limits, concurrency, next: pick(picks) });
+        const invoiceIn = ({ fate, currency = "USD" }: Ordered): string | null => {
+          const word = (fate as { currency?: string | null }).currency;
+          return word === undefined ? currency : (word?.toUpperCase() ?? null);
+        };
+        for (const [of, limit] of Object.entries(maxSpend)) {
+          const bills = all
+            .filter(({ name }) => ordered.includes(name))
+            .map((order) => {
+              const { most, unnamed, currency, fate } = order;
+              const told = invoiceIn(order);
+              const here = told === of || told === null || !currencies.includes(told);
+              const total = here ? ((fate as { total: number | null }).total ?? 0) : 0;
+              const known = most === null || unnamed ? null : most;
+              return {
+                total,
+                certain: told === of,
+                above: total - (currency === of ? (known ?? 0) : 0),
+                known,
+                currency,
+              };
+            });
+          const billed = bills.reduce((sum, { total }) => sum + total, 0);
+          const above = Math.max(0, ...bills.map((bill) => bill.above));
+          expect(billed).toBeLessThanOrEqual(limit + above);
+          const surely = bills.reduce((sum, { total, certain }) => sum + (certain ? total : 0), 0);
+          if (surely > limit) expect(told.some(({ summary }) => summary.includes(` ${of};`))).toBe(true);
+          if (!allowUnknownPrices)
+            expect(bills.filter(({ known, currency }) => known === null && currency === of)).toEqual([]);
+        }
+      },
+    );
+    await fc.assert(property, { numRuns: 300 });
+  });
+});

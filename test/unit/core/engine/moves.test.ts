@@ -1,0 +1,114 @@
+import { describe, expect, it } from "vitest";
+import { moved } from "../../../../src/core/engine/index.ts";
+import { previousAddressOf } from "../../../../src/core/engine/moves.ts";
+import { HostformError, type Moved } from "../../../../src/core/model/index.ts";
+import { declared, liveService, recorded, stateOf } from "../../../support/subjects.ts";
+
+const service = (address: string) => declared(address, { plan_id: 11, currency: "USD" });
+const state = (...addresses: readonly string[]) => stateOf(...addresses.map((one) => recorded(one, liveService)));
+const run = (declaredOnes: readonly string[], recordedOnes: readonly string[], blocks: readonly Moved[] = []) =>
+  moved({ resources: declaredOnes.map(service), moved: blocks }, state(...recordedOnes));
+const addresses = (result: ReturnType<typeof moved>) => [...result.state.resources.keys()].sort();
+
+describe("moves", () => {
+  it("read what is recorded under its new address, and say what to move in the record", () => {
+    const result = run(
+      ["hosting_service.new"],
+      ["hosting_service.old"],
+      [{ from: "hosting_service.old", to: "hosting_service.new" }],
+    );
+    expect(addresses(result)).toEqual(["hosting_service.new"]);
+    expect(result.moves).toEqual([{ from: "hosting_service.old", to: "hosting_service.new" }]);
+    expect(result.state.resources.get("hosting_service.new")?.address).toBe("hosting_service.new");
+  });
+
+  it("take all instances along when no key is named", () => {
+    const result = run(
+      ['hosting_service.new["a"]', 'hosting_service.new["b"]'],
+      ['hosting_service.old["a"]', 'hosting_service.old["b"]'],
+      [{ from: "hosting_service.old", to: "hosting_service.new" }],
+    );
+    expect(addresses(result)).toEqual(['hosting_service.new["a"]', 'hosting_service.new["b"]']);
+  });
+
+  it("follow each other, in whatever order they are written", () => {
+    const blocks = [
+      { from: "hosting_service.b", to: "hosting_service.c" },
+      { from: "hosting_service.a", to: "hosting_service.b" },
+    ];
+    const result = run(["hosting_service.c"], ["hosting_service.a"], blocks);
+    expect(addresses(result)).toEqual(["hosting_service.c"]);
+    expect(previousAddressOf("hosting_service.c", result.moves)).toEqual({ previousAddress: "hosting_service.a" });
+  });
+
+  it("take the dependencies of others along", () => {
+    const grant = recorded('hosting_grant.g["x"]', { id: "1" }, { dependencies: ["hosting_service.old"] });
+    const before = stateOf(recorded("hosting_service.old", liveService), grant);
+    const { state: after } = moved(
+      {
+        resources: [service("hosting_service.new")],
+        moved: [{ from: "hosting_service.old", to: "hosting_service.new" }],
+      },
+      before,
+    );
+    expect(after.resources.get('hosting_grant.g["x"]')?.dependencies).toEqual(["hosting_service.new"]);
+  });
+
+  // Otherwise adding `count` to a block would look like a new order beside one that is no longer declared.
+  it("go from one to the first of several and back without a word", () => {
+    expect(addresses(run(["hosting_service.a[0]", "hosting_service.a[1]"], ["hosting_service.a"]))).toEqual([
+      "hosting_service.a[0]",
+    ]);
+    expect(addresses(run(["hosting_service.a"], ["hosting_service.a[0]", "hosting_service.a[1]"]))).toEqual([
+      "hosting_service.a",
+      "hosting_service.a[1]",
+    ]);
+    expect(run(['hosting_service.a["x"]'], ["hosting_service.a"]).moves).toEqual([]);
+  });
+
+  it("leave alone what has no place to go, with a warning", () => {
+    const result = run(
+      ["hosting_service.new"],
+      ["hosting_service.old", "hosting_service.new"],
+      [{ from: "hosting_service.old", to: "hosting_service.new" }],
+    );
+    expect(result.moves).toEqual([]);
+    expect(result.diagnostics).toMatchObject([{ severity: "warning", address: "hosting_service.old" }]);
+  });
+
+  it("give the state back as it is when nothing moved", () => {
+    const before = state("hosting_service.a");
+    const blocks = [{ from: "hosting_service.gone", to: "hosting_service.a" }];
+    expect(moved({ resources: [service("hosting_service.a")], moved: blocks }, before).state).toBe(before);
+  });
+
+  it.each([
+    ["what is declared still", { from: "hosting_service.a", to: "hosting_service.b" }, ["hosting_service.a"]],
+    ["another type", { from: "hosting_service.x", to: "hosting_grant.b" }, []],
+  ] as const)("are refused for %s", (_, block, declaredOnes) => {
+    expect(() => run(declaredOnes, [], [block])).toThrow(HostformError);
+  });
+
+  // Whichever is taken, the other one would be ordered, or removed with its site.
+  it("are refused where two blocks name the same source or the same target", () => {
+    const [a, b, c] = ["a", "b", "c"].map((name) => `hosting_service.${name}`) as [string, string, string];
+    const fork = [
+      { from: a, to: b },
+      { from: a, to: c },
+    ];
+    expect(() => run([b, c], [a], fork)).toThrow(/two places/);
+    const join = [
+      { from: a, to: c },
+      { from: b, to: c },
+    ];
+    expect(() => run([c], [a, b], join)).toThrow(/Two resources/);
+  });
+
+  it("are refused in a circle", () => {
+    const blocks = [
+      { from: "hosting_service.a", to: "hosting_service.b" },
+      { from: "hosting_service.b", to: "hosting_service.a" },
+    ];
+    expect(() => run([], ["hosting_service.a"], blocks)).toThrow(/circle/);
+  });
+});

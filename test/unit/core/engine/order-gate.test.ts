@@ -1,0 +1,237 @@
+// The gate in front of every order: the price of the plan must still hold, and what is sent through it is counted.
+import { describe, expect, it } from "vitest";
+import type { Mutation } from "../../../../src/core/api/index.ts";
+import { OrderGate } from "../../../../src/core/engine/order-gate.ts";
+import type { Limits } from "../../../../src/core/engine/orders.ts";
+import { type Change, HostformError, type Plan, type Quote } from "../../../../src/core/model/index.ts";
+import { failure, fakeAccount, fakeWriter, kindOf } from "../../../support/subjects.ts";
+
+const QUOTE: Quote = { currency: "USD", list: 10, billed: 9, most: 9 };
+const ORDER = { endpoint: "createService", body: {} } as Mutation;
+const SUSPEND = { endpoint: "suspendService", params: { id: "1" } } as Mutation;
+
+const change = (name: string, quote: Quote | undefined = QUOTE, over: Partial<Change> = {}): Change =>
+  ({
+    address: `hosting_service.${name}`,
+    type: "hosting_service",
+    provider: "default",
+    actions: ["create"],
+    after: { plan_id: 1 },
+    after_unknown: {},
+    ...(quote && { quote }),
+    ...over,
+  }) as Change;
+
+/** A gate over some orders, whose prices are by now as `now` says. */
+function gateOf(changes: readonly Change[], limits: Limits = {}, now: Quote = QUOTE) {
+  const seen: unknown[] = [];
+  const kind = {
+    ...kindOf("hosting_service"),
+    quote: (planned: unknown) => {
+      seen.push(planned);
+      return { quote: now, warnings: [] };
+    },
+  } as unknown as ReturnType<typeof kindOf>;
+  const gate = new OrderGate({
+    plan: { changes } as Plan,
+    limits,
+    kinds: new Map([[kind.type, kind]]),
+    providers: new Map(),
+  });
+  const { account } = fakeAccount(kind);
+  /** Sends the requests one after the other, as carrying out the change would; failures of requests are part of that. */
+  const pass = (
+    one: Change,
+    answers: readonly (() => unknown)[],
+    requests: readonly Mutation[] = answers.map(() => ORDER),
+  ) => {
+    const queue = [...answers];
+    const writer = fakeWriter(async () => queue.shift()?.());
+    return gate.pass(kind, one, { account, writer }, async (access) => {
+      for (const request of requests) await access.writer.perform(request as never).catch(() => undefined);
+      return writer.sent.length;
+    });
+  };
+  return { gate, kind, account, pass, seen };
+}
+
+const codeOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => "passed",
+    (error: unknown) => (error instanceof HostformError ? error.diagnostics[0]?.code : String(error)),
+  );
+const invoice =
+  (total: number, currency = "USD") =>
+  () => ({ invoice: { total, currency } });
+
+describe("the price of the plan", () => {
+  it.each<[string, Partial<Quote>, string]>([
+    ["is the same", {}, "passed"],
+    ["has another list price", { list: 11 }, "apply.price"],
+    ["has another price after the discount", { billed: 8 }, "apply.price"],
+    ["has another upper bound", { most: 10 }, "apply.price"],
+    ["is not listed any more", { list: null, billed: null, most: null }, "apply.price"],
+    ["has another reason for what is unknown, which is no price", { unknown: "x" }, "passed"],
+  ])("%s", async (_, now, expected) => {
+    const { pass } = gateOf([change("a")], {}, { ...QUOTE, ...now });
+    expect(await codeOf(pass(change("a"), [invoice(9)]))).toBe(expected);
+  });
+
+  it.each<[string, Partial<Quote>, string]>([
+    ["both prices", {}, "list price 10 USD, billed 9 USD"],
+    ["what it cannot exceed where the bill is not known", { billed: null }, "at most 9 USD"],
+    ["the same where there is no list price", { list: null }, "at most 9 USD"],
+    ["that there is none", { list: null, billed: null, most: null }, "no price"],
+  ])("is written as %s", async (_, planned, text) => {
+    const one = change("a", { ...QUOTE, ...planned });
+    const { pass } = gateOf([one], {}, { ...QUOTE, list: 77 });
+    const error = await pass(one, []).catch((reason: unknown) => reason as HostformError);
+    expect(error).toMatchObject({ diagnostics: [{ detail: expect.stringContaining(`Planned: ${text}. Now: `) }] });
+  });
+
+  it("is not asked for where there was none, nor for what no list prices", async () => {
+    const unplanned = { ...change("a"), quote: undefined } as unknown as Change;
+    const { pass, seen } = gateOf([unplanned], {}, { ...QUOTE, list: 77 });
+    expect(await codeOf(pass(unplanned, [invoice(9)]))).toBe("passed");
+    expect(seen).toEqual([]);
+    const { gate, kind, account } = gateOf([change("a")], {}, { ...QUOTE, list: 77 });
+    const through = { account, writer: fakeWriter(async () => ({})) };
+    for (const other of [
+      { ...kind, creation: "blind" as const },
+      { ...kind, quote: undefined },
+    ])
+      expect(await codeOf(gate.pass(other as typeof kind, change("a"), through, async () => 1))).toBe("passed");
+  });
+
+  it("is that of what is ordered, unknown parts as unknown", async () => {
+    const { pass, seen } = gateOf([change("a")]);
+    await pass(change("a", QUOTE, { after: { plan_id: 1, domain: null }, after_unknown: { domain: true } }), [
+      invoice(9),
+    ]);
+    expect(seen).toMatchObject([{ plan_id: 1, domain: expect.anything() }]);
+  });
+});
+
+describe("what passes", () => {
+  it("without being an order is carried out as it is", async () => {
+    const { gate, kind, account } = gateOf([], { maxOrders: 0 });
+    const writer = fakeWriter(async () => ({}));
+    expect(await gate.pass(kind, change("a"), { account, writer }, async (access) => access.writer === writer)).toBe(
+      true,
+    );
+  });
+
+  const answered = [invoice(20)];
+  it.each<[string, (() => unknown)[], Mutation[], free: number]>([
+    ["counts with its invoice", answered, [ORDER], 80],
+    ["counts once: what follows the order has no invoice", [invoice(20), () => ({})], [ORDER, SUSPEND], 80],
+    [
+      "counts once: what follows and is refused takes nothing back",
+      [
+        invoice(20),
+        () => {
+          throw failure("answered", 422);
+        },
+      ],
+      [ORDER, SUSPEND],
+      80,
+    ],
+    [
+      "costs nothing when the API refuses it",
+      [
+        () => {
+          throw failure("answered", 422);
+        },
+      ],
+      [ORDER],
+      100,
+    ],
+    ["costs nothing when nothing was sent", [], [], 100],
+    [
+      "counts as planned when its answer is lost",
+      [
+        () => {
+          throw failure("maybe");
+        },
+      ],
+      [ORDER],
+      70,
+    ],
+    [
+      "counts as planned when it is refused after a lost answer",
+      [
+        () => {
+          throw failure("maybe");
+        },
+        () => {
+          throw failure("answered", 422);
+        },
+      ],
+      [ORDER, ORDER],
+      70,
+    ],
+    [
+      "counts as planned when something else breaks",
+      [
+        () => {
+          throw new Error("a mistake of ours");
+        },
+      ],
+      [ORDER],
+      70,
+    ],
+    ["counts as planned when the answer has no invoice", [() => ({})], [ORDER], 70],
+    ["counts as planned when the answer is empty", [() => undefined], [ORDER], 70],
+    ["counts as planned when the answer is no object", [() => "made"], [ORDER], 70],
+    ["counts as planned when the invoice is no object", [() => ({ invoice: "i1" })], [ORDER], 70],
+    [
+      "counts as planned when the total is no number",
+      [() => ({ invoice: { total: "20", currency: "USD" } })],
+      [ORDER],
+      70,
+    ],
+    [
+      "counts the larger when the currency is no word",
+      [() => ({ invoice: { total: 20, currency: 840 } })],
+      [ORDER],
+      70,
+    ],
+  ])("%s", async (_, answers, requests, free) => {
+    const most = (amount: number): Quote => ({ ...QUOTE, list: amount, billed: amount, most: amount });
+    const left = async (amount: number) => {
+      // The price is not what this is about: no quote of the kind.
+      const { gate, kind, account } = gateOf([change("a", most(30)), change("z", most(amount))], {
+        maxSpend: { USD: 100 },
+      });
+      const free = { ...kind, quote: undefined } as typeof kind;
+      const queue = [...answers];
+      const writer = fakeWriter(async () => queue.shift()?.());
+      await gate.pass(free, change("a", most(30)), { account, writer }, async (access) => {
+        for (const request of requests) await access.writer.perform(request as never).catch(() => undefined);
+      });
+      return codeOf(gate.pass(free, change("z", most(amount)), { account, writer }, async () => 1));
+    };
+    expect(await left(free)).toBe("passed");
+    expect(await left(free + 1)).toBe("guard.spend");
+  });
+});
+
+describe("orders go in turn", () => {
+  const changes = [change("a"), change("b")];
+  const may = (limits: Limits, running: readonly string[], one = change("b")) =>
+    gateOf(changes, limits).gate.mayBegin(one, running);
+
+  it.each<[string, Limits, string[], Change, boolean]>([
+    ["under a limit on spending", { maxSpend: { USD: 1 } }, ["hosting_service.a"], change("b"), false],
+    [
+      "which is about orders: not while something else is under way",
+      { maxSpend: { USD: 1 } },
+      ["hosting_grant.a"],
+      change("b"),
+      true,
+    ],
+    ["nor what is no order itself", { maxSpend: { USD: 1 } }, ["hosting_service.a"], change("other"), true],
+    ["not under a limit on their number", { maxOrders: 1 }, ["hosting_service.a"], change("b"), true],
+    ["not without any limit", { maxSpend: {} }, ["hosting_service.a"], change("b"), true],
+  ])("%s", (_, limits, running, one, expected) => expect(may(limits, running, one)).toBe(expected));
+});

@@ -1,0 +1,150 @@
+// What a run knows while it lasts: who has which thing of the account, recorded before it or made by it.
+import { describe, expect, it } from "vitest";
+import { type Recorder, Records } from "../../../../src/core/engine/records.ts";
+import { kinds } from "../../../../src/core/kinds/index.ts";
+import type { Change, PrivateMark, ResourceState } from "../../../../src/core/model/index.ts";
+import { kindOf, liveService, liveWebhook, recorded, remote, stateOf } from "../../../support/subjects.ts";
+
+const service = (name: string, domain: string, id: string | null = null, over: Partial<ResourceState> = {}) =>
+  recorded(`hosting_service.${name}`, { id, domain }, over);
+const change = (name: string, over: Partial<Change> = {}) =>
+  ({ address: `hosting_service.${name}`, provider: "default", actions: ["create"], ...over }) as Change;
+
+function recordsOf(resources: readonly ResourceState[] = [], changes: readonly Change[] = []) {
+  const log: string[] = [];
+  const recorder: Recorder = {
+    put: async ({ address }) => void log.push(`put ${address}`),
+    remove: async (address) => void log.push(`remove ${address}`),
+  };
+  return { records: new Records(recorder, kinds, stateOf(...resources), changes), log, recorder };
+}
+const kind = kindOf("hosting_service");
+const pending = { pending: { since: "2026-11-21T10:00:00Z", operation: "createService" } } as PrivateMark;
+
+describe("a thing", () => {
+  const claim = (records: Records, name: string, domain: string | null, over: Partial<Change> = {}) =>
+    records.contextOf(change(name, over)).claim?.(kind, { domain });
+
+  it("that is recorded is had, by its own address alone", () => {
+    const { records } = recordsOf([service("a", "x.example")]);
+    expect(claim(records, "b", "x.example")).toBe("hosting_service.a");
+    expect(claim(records, "a", "x.example")).toBeUndefined();
+    expect(claim(records, "b", "y.example")).toBeUndefined();
+    expect(claim(records, "b", "x.example", { provider: "beta" })).toBeUndefined();
+  });
+
+  it("is had by the first that makes it", () => {
+    const { records } = recordsOf();
+    expect(claim(records, "a", "x.example")).toBeUndefined();
+    expect(claim(records, "a", "x.example")).toBeUndefined();
+    expect(claim(records, "b", "x.example")).toBe("hosting_service.a");
+  });
+
+  it("that nothing tells from others is had by nobody", () => {
+    const { records } = recordsOf();
+    expect(claim(records, "a", null)).toBeUndefined();
+    expect(claim(records, "b", null)).toBeUndefined();
+  });
+
+  it("is had by who recorded it first, and free when that is removed", async () => {
+    const { records, log } = recordsOf();
+    await records.put(service("a", "x.example"));
+    await records.put(service("b", "x.example"));
+    await records.put(service("c", "z.example"));
+    expect(claim(records, "c", "x.example")).toBe("hosting_service.a");
+    await records.remove("hosting_service.a");
+    expect(claim(records, "d", "x.example")).toBeUndefined();
+    expect(claim(records, "d", "z.example"), "that of another stays").toBe("hosting_service.c");
+    expect(log).toEqual([
+      "put hosting_service.a",
+      "put hosting_service.b",
+      "put hosting_service.c",
+      "remove hosting_service.a",
+    ]);
+  });
+});
+
+describe("an object", () => {
+  const object = (id: string) => remote({ ...liveService, id });
+  const take = (records: Records, name: string, id: string) =>
+    records.contextOf(change(name)).take?.(kind, id, { domain: "x.example" });
+
+  it("that is recorded is held, for all others", async () => {
+    const { records } = recordsOf([service("a", "x.example", "1001")]);
+    const holder = (name: string, over: Partial<Change> = {}) =>
+      records.contextOf(change(name, over)).holder?.(kind, object("1001"));
+    expect(holder("b")).toBe("hosting_service.a");
+    expect(holder("a")).toBeUndefined();
+    expect(holder("b", { provider: "beta" })).toBeUndefined();
+    expect(records.contextOf(change("b")).holder?.(kind, object("1002"))).toBeUndefined();
+    await records.put(service("c", "x.example", "1001"));
+    await records.put(service("a", "x.example", "1002"));
+    expect(holder("b"), "the one that has it now").toBe("hosting_service.c");
+    expect(records.contextOf(change("b")).holder?.(kind, object("1002"))).toBe("hosting_service.a");
+    await records.remove("hosting_service.c");
+    expect(holder("b")).toBeUndefined();
+  });
+
+  it("of a parent is another one than that of another parent", () => {
+    const { records } = recordsOf([recorded("hosting_grant.a", { id: "301", service_id: "1001" })]);
+    const grants = kindOf("hosting_grant");
+    const holder = (service_id: string) =>
+      records.contextOf(change("b")).holder?.(grants, remote({ id: "301", service_id }));
+    expect(holder("1001")).toBe("hosting_grant.a");
+    expect(holder("1002")).toBeUndefined();
+    const taken = (service_id: string, name: string) =>
+      records.contextOf(change(name)).take?.(grants, "302", { service_id });
+    expect([taken("1001", "x"), taken("1001", "y"), taken("1002", "y")]).toEqual([
+      undefined,
+      "hosting_service.x",
+      undefined,
+    ]);
+  });
+
+  it("that two answers name belongs to the first", () => {
+    const { records } = recordsOf([service("old", "o.example", "1000")]);
+    expect(take(records, "a", "1001")).toBeUndefined();
+    expect(take(records, "a", "1001")).toBeUndefined();
+    expect(take(records, "b", "1001")).toBe("hosting_service.a");
+    expect(take(records, "b", "1000"), "also one that was recorded before").toBe("hosting_service.old");
+    expect(take(records, "old", "1000")).toBeUndefined();
+    expect(take(records, "b", "1002")).toBeUndefined();
+  });
+});
+
+describe("what is recorded", () => {
+  it("is known from the moment that it is durable, not before", async () => {
+    const { records, recorder } = recordsOf([service("a", "x.example")]);
+    expect(records.get("hosting_service.a")?.attributes.domain).toBe("x.example");
+    recorder.put = async () => {
+      expect(records.get("hosting_service.b")).toBeUndefined();
+    };
+    const one = service("b", "y.example");
+    await records.put(one);
+    expect(records.get("hosting_service.b")).toBe(one);
+    recorder.remove = async () => {
+      expect(records.get("hosting_service.b")).toBe(one);
+    };
+    await records.remove("hosting_service.b");
+    expect(records.get("hosting_service.b")).toBeUndefined();
+  });
+
+  it("may be a create without known outcome", () => {
+    const { records } = recordsOf([service("a", "x.example"), service("b", "y.example", null, { private: pending })]);
+    expect(["a", "b", "c"].map((name) => records.isPending(`hosting_service.${name}`))).toEqual([false, true, false]);
+  });
+
+  it("of pending creates counts for others only when this run makes it", () => {
+    const two = ["b", "c"].map((name) => service(name, `${name}.example`, null, { private: pending }));
+    const { records } = recordsOf(two, [change("a"), change("b"), change("c", { actions: ["no-op"] })]);
+    const siblings = (name: string) =>
+      records
+        .contextOf(change(name))
+        .siblings?.(kind)
+        .map(({ address }) => address);
+    expect(siblings("a")).toEqual(["hosting_service.b"]);
+    expect(siblings("b")).toEqual([]);
+    expect(records.contextOf(change("a")).siblings?.(kindOf("hosting_webhook"))).toEqual([]);
+    expect(liveWebhook.id).toBeDefined();
+  });
+});

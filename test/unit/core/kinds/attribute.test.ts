@@ -1,0 +1,190 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import {
+  folded,
+  freeMap,
+  freeMapBody,
+  identifier,
+  kinds,
+  metaOf,
+  sameDomain,
+  sameFolded,
+  sameInstant,
+  sameSet,
+  sameUrl,
+} from "../../../../src/core/kinds/index.ts";
+import { attributesOf } from "../../../../src/core/lifecycle/index.ts";
+import fc from "../../../support/fc.ts";
+
+describe("sameInstant", () => {
+  it.each([
+    ["2027-01-31", "2027-01-31T00:00:00Z", true, "a bare date is midnight UTC"],
+    ["2027-01-31T00:00:00Z", "2027-01-31T00:00:00.000000Z", true, "microseconds"],
+    ["2027-01-31T04:00:00+04:00", "2027-01-31T00:00:00+00:00", true, "another offset"],
+    ["2027-01-31", "2027-02-01", false, "another day"],
+    ["2027-01-31T18:30:00Z", "2027-01-31", true, "a server that tells the day alone"],
+    ["2027-01-31T18:30:00Z", "2027-02-01", false, "the day after"],
+    ["2027-01-31T02:00:00+04:00", "2027-01-30", true, "the day in UTC"],
+    ["2027-01-31T18:30:00Z", "2027-01-31T18:31:00Z", false, "a minute later"],
+    ["never", "never", true, "the same text, even if it is no time"],
+    ["never", "always", false, "no times at all"],
+    [null, "2027-01-31", false, "none and one"],
+    [1_800_000_000, "2027-01-15T08:00:00Z", false, "a number is not read as a time"],
+  ])("of %j and %j is %j: %s", (a, b, expected, _why) => {
+    expect(sameInstant(a, b)).toBe(expected);
+    expect(sameInstant(b, a)).toBe(expected);
+  });
+});
+
+describe("sameFolded", () => {
+  it.each([
+    ["Dev@Acme.example", "dev@acme.example", true],
+    [" www.acme.example", "WWW.acme.example ", true],
+    ["a", "b", false],
+    [null, null, false],
+    [1, 1, false],
+  ])("of %j and %j is %j", (a, b, expected) => {
+    expect(sameFolded(a, b)).toBe(expected);
+  });
+
+  it("is symmetric, and folding twice is folding once", () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), (a, b) => {
+        expect(sameFolded(a, b)).toBe(sameFolded(b, a));
+        expect(folded(folded(a))).toBe(folded(a));
+      }),
+    );
+  });
+});
+
+describe("sameDomain", () => {
+  it.each([
+    ["WWW.acme.example", "www.acme.example", true, "case"],
+    ["www.acme.example.", "www.acme.example", true, "the root's dot"],
+    ["b\u00fccher.example", "xn--bcher-kva.example", true, "the ASCII form of an international name"],
+    ["www.acme.example", "acme.example", false, "another name"],
+    ["not a domain", "not a domain", true, "what is no domain is compared as it is"],
+    [null, null, false, "nothing"],
+  ])("of %j and %j is %j: %s", (a, b, expected, _why) => {
+    expect(sameDomain(a, b)).toBe(expected);
+    expect(sameDomain(b, a)).toBe(expected);
+  });
+});
+
+describe("sameUrl", () => {
+  it.each([
+    ["https://a.example", "https://a.example/", true, "a path that is added"],
+    ["HTTPS://A.example:443/x", "https://a.example/x", true, "case and the default port"],
+    ["https://a.example/x", "https://a.example/X", false, "another path"],
+    ["https://a.example/x", "https://a.example/x/", false, "a slash inside a path means something"],
+    ["no url", "no url", true, "what is no URL is compared as it is"],
+    [null, null, false, "nothing"],
+  ])("of %j and %j is %j: %s", (a, b, expected, _why) => {
+    expect(sameUrl(a, b)).toBe(expected);
+    expect(sameUrl(b, a)).toBe(expected);
+  });
+});
+
+describe("sameSet", () => {
+  it.each([
+    [["a", "b"], ["b", "a"], true, "order means nothing"],
+    [["a", "a"], ["a"], true, "nor does how often"],
+    [["a"], ["a", "b"], false, "more"],
+    [[], [], true, "nothing"],
+    [["1"], [1], false, "a number is not a text"],
+    ["a", ["a"], false, "not a list"],
+  ])("of %j and %j is %j: %s", (a, b, expected, _why) => {
+    expect(sameSet(a, b)).toBe(expected);
+  });
+});
+
+describe("an identifier", () => {
+  it.each([
+    [1001, "1001"],
+    ["1001", "1001"],
+    ["a-b", "a-b"],
+  ])("%j is %j", (given, expected) => {
+    expect(identifier().parse(given)).toBe(expected);
+  });
+
+  it.each([[""], [1.5], [Number.MAX_SAFE_INTEGER + 1], [null], [true], [["1"]]])("is not %j", (given) => {
+    expect(identifier().safeParse(given).success).toBe(false);
+  });
+});
+
+describe("a free map", () => {
+  it("keeps texts, makes texts of the rest, and leaves out null", () => {
+    expect(
+      freeMap().parse({ source: "cpanel", size: 12, email: true, none: null, list: ["a", 1], map: { b: { c: 1 } } }),
+    ).toEqual({ source: "cpanel", size: "12", email: "true", list: '["a",1]', map: '{"b":{"c":1}}' });
+  });
+
+  it.each([["text"], [["a"]], [1]])("is not %j", (given) => {
+    expect(freeMap().safeParse(given).success).toBe(false);
+  });
+
+  it("sends lists and objects as such, and what only looks like one as text", () => {
+    expect(freeMapBody({ a: '["x"]', b: '{"c":1}', d: "[not json", e: "12", f: "true", g: "" })).toEqual({
+      a: ["x"],
+      b: { c: 1 },
+      d: "[not json",
+      e: "12",
+      f: "true",
+      g: "",
+    });
+  });
+
+  it("means the same after being recorded and read again", () => {
+    const json = fc.dictionary(fc.stringMatching(/^[a-z]{1,6}$/), fc.jsonValue(), { noNullPrototype: true });
+    fc.assert(
+      fc.property(json, (given) => {
+        const once = freeMap().parse(given);
+        expect(freeMap().parse(once)).toEqual(once);
+      }),
+    );
+  });
+});
+
+describe.each([...kinds.values()])("$type", (kind) => {
+  const attributes = attributesOf(kind);
+
+  it("has an id that the API gives, and a description of everything", () => {
+    expect(attributes.map(([name]) => name)).toContain("id");
+    for (const [name, type, meta] of attributes) {
+      expect(metaOf(type)).toEqual(meta);
+      expect(meta.description, name).toMatch(/^[A-Z`].*[.)]$/s);
+    }
+    expect(attributes.find(([name]) => name === "id")?.[2]).toMatchObject({ computed: true });
+    expect(kind.description).not.toBe("");
+    expect(kind.example.split("\n")[0]).toBe(`${kind.nested === undefined ? kind.section : "services"}:`);
+  });
+
+  it("has attributes that are either declared or given by the API", () => {
+    for (const [name, , meta] of attributes) expect(meta.change ?? (meta.computed && "given"), name).toBeTruthy();
+  });
+
+  it("has what its metadata promises", () => {
+    const changes = new Set(attributes.map(([, , meta]) => meta.change));
+    expect(kind.replacement !== undefined).toBe(changes.has("replace"));
+    expect(kind.update !== undefined).toBe(changes.has("in-place"));
+    expect(kind.remove !== undefined).toBe(kind.removal === "delete");
+    expect(attributes.some(([name]) => name === "deletion_policy")).toBe(kind.removal === "policy");
+    if (kind.creation === "listable") expect(kind.list).toBeDefined();
+    for (const [name, , meta] of attributes) if (meta.writeOnly) expect(meta.change, name).toBe("in-place");
+  });
+
+  it("gives examples and defaults that are valid", () => {
+    for (const [name, type, meta] of attributes) {
+      for (const value of [meta.example, meta.default]) {
+        if (value === undefined) continue;
+        expect(type.safeParse(value).success, `${name}: ${JSON.stringify(value)}`).toBe(true);
+      }
+    }
+  });
+});
+
+describe("metadata", () => {
+  it("must have been given", () => {
+    expect(() => metaOf(z.string())).toThrow(/attribute\(…\)/);
+  });
+});

@@ -1,0 +1,470 @@
+// The account as it is read: how often it is asked, and whose word counts when an object is missing.
+import { describe, expect, it } from "vitest";
+import type { CreateTurn, CreateTurns, Reader } from "../../../../src/core/api/index.ts";
+import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
+import { isNotFound } from "../../../../src/core/lifecycle/account.ts";
+import { Account } from "../../../../src/core/lifecycle/index.ts";
+import { ApiError, HostformError } from "../../../../src/core/model/index.ts";
+import {
+  failure,
+  fakeAccount,
+  kindOf,
+  liveGrant,
+  liveService,
+  liveWebhook,
+  notFound,
+  remote,
+} from "../../../support/subjects.ts";
+
+const hooks = (...ids: string[]) => ids.map((id) => remote({ ...liveWebhook, id }));
+const fails = (error: unknown): Remote[] => {
+  throw error;
+};
+const page = (status: number) =>
+  new ApiError({ code: "api.malformed", summary: "a page", endpoint: "GET /x", reached: "answered", status });
+
+/** A client whose calls are counted, and answered by what tests put there. */
+function readerOf() {
+  const asked: string[] = [];
+  const answers: Record<string, (names: readonly string[]) => unknown> = {};
+  const all = (name: string) => ({
+    list: () => ({
+      all: async () => {
+        asked.push(name);
+        return answers[name]?.([]) ?? [];
+      },
+      async *[Symbol.asyncIterator]() {
+        asked.push(name);
+        yield* (answers[name]?.([]) ?? []) as unknown[];
+      },
+    }),
+  });
+  const check = async (names: readonly string[]) => (answers.check?.(names) ?? []) as never;
+  const reader = {
+    plans: all("plans"),
+    invoices: all("invoices"),
+    services: all("services"),
+    domains: { check },
+    hostNow: () => 42,
+  };
+  return { account: new Account(reader as unknown as Reader, { statusWords: { odd: "live" } }), asked, answers };
+}
+
+describe("a collection", () => {
+  it("is listed once, for all who ask at the same time and later, and again when it was changed", async () => {
+    const { account, kind, asked } = fakeAccount(kindOf("hosting_webhook"), ...hooks("1"));
+    await Promise.all([account.list(kind), account.list(kind)]);
+    await account.list(kind);
+    expect(asked).toEqual(["list"]);
+    account.forget(kind);
+    expect([...(await account.list(kind)).keys()]).toEqual(["1"]);
+    expect(asked).toEqual(["list", "list"]);
+  });
+
+  it("of one parent is not that of another, and not forgotten with it", async () => {
+    const { account, kind, asked } = fakeAccount(kindOf("hosting_grant"));
+    for (const parent of ["1", "2"]) await account.list(kind, parent);
+    account.forget(kind, "1");
+    for (const parent of ["1", "2"]) await account.list(kind, parent);
+    expect(asked).toEqual(["list 1", "list 2", "list 1"]);
+  });
+
+  it("of one kind is not that of another", async () => {
+    const webhooks = fakeAccount(kindOf("hosting_webhook"), ...hooks("1"));
+    const other: Kind = { ...webhooks.kind, type: "hosting_other", async *list() {} };
+    expect((await webhooks.account.list(webhooks.kind)).size).toBe(1);
+    expect((await webhooks.account.list(other)).size).toBe(0);
+  });
+
+  it("that nothing lists is empty", async () => {
+    const { account } = fakeAccount(kindOf("hosting_domain"));
+    expect((await account.list(kindOf("hosting_domain"))).size).toBe(0);
+  });
+
+  it("that failed is tried again by the next who asks, also the second reading of it", async () => {
+    const fake = fakeAccount(kindOf("hosting_webhook"), ...hooks("1"));
+    fake.broken = true;
+    await expect(fake.account.list(fake.kind)).rejects.toBeInstanceOf(HostformError);
+    await expect(fake.account.recheck(fake.kind)).rejects.toBeInstanceOf(HostformError);
+    await expect(fake.account.isMissing(notFound(), fake.kind, "1")).rejects.toBeInstanceOf(HostformError);
+    fake.broken = false;
+    expect((await fake.account.list(fake.kind)).size).toBe(1);
+    expect((await fake.account.recheck(fake.kind)).size).toBe(1);
+    await expect(fake.account.isMissing(notFound(), fake.kind, "2")).resolves.toBe(true);
+  });
+
+  it("that fails by a mistake of ours says which", async () => {
+    const { account, kind } = fakeAccount(kindOf("hosting_webhook"));
+    const broken: Kind = {
+      ...kind,
+      async *list() {
+        yield* fails(new TypeError("x is undefined"));
+      },
+    };
+    await expect(account.list(broken)).rejects.toThrow("listing hosting_webhook");
+  });
+});
+
+describe("a collection of a parent that is not found", () => {
+  const grants = (error: unknown): Kind => ({
+    ...kindOf("hosting_grant"),
+    async *list() {
+      yield* fails(error);
+    },
+  });
+
+  it.each([
+    ["the API's own word", notFound()],
+    ["a page with status 404", page(404)],
+    ["a page with status 410", page(410)],
+  ])("is empty by %s when the account has no such parent", async (_, error) => {
+    const { account, answers } = readerOf();
+    answers.services = () => [{ id: "7" }];
+    expect((await account.list(grants(error), "1001")).size).toBe(0);
+  });
+
+  it("is an error when the account has it", async () => {
+    const { account, answers } = readerOf();
+    answers.services = () => [{ id: "7" }, { id: "1001" }];
+    await expect(account.list(grants(notFound()), "1001")).rejects.toMatchObject({
+      diagnostics: [{ code: "api.not_found" }],
+    });
+  });
+
+  it.each([
+    ["another refusal", failure("answered", 403)],
+    ["another page", page(502)],
+  ])("is an error by %s", async (_, error) => {
+    const { account, asked } = readerOf();
+    await expect(account.list(grants(error), "1001")).rejects.toBe(error);
+    expect(asked).toEqual([]);
+  });
+
+  it("is an error of a collection without a parent", async () => {
+    const { account, asked } = readerOf();
+    await expect(account.list(grants(notFound()))).rejects.toBeInstanceOf(ApiError);
+    expect(asked).toEqual([]);
+  });
+});
+
+describe("an object that is missing", () => {
+  it("is looked for in the list, then by its id", async () => {
+    const { account, kind, asked } = fakeAccount(kindOf("hosting_service"), remote(liveService));
+    expect(await account.find(kind, "1001")).toMatchObject({ id: "1001" });
+    expect(asked).toEqual(["list"]);
+    expect(await account.find(kind, "9")).toBeUndefined();
+    expect(asked, "the list was without it already").toEqual(["list", "get 9"]);
+  });
+
+  it("is looked for by its id where nothing is listed", async () => {
+    const { account, kind, asked } = fakeAccount(kindOf("hosting_service"), remote(liveService));
+    const { list: _, ...unlisted } = kind;
+    expect(await account.find(unlisted as Kind, "1001")).toMatchObject({ id: "1001" });
+    expect(asked).toEqual(["get 1001"]);
+  });
+
+  it("is looked for in a second listing where nothing shows it by its id", async () => {
+    const { account, kind, asked, objects } = fakeAccount(kindOf("hosting_webhook"), ...hooks("1"));
+    expect(await account.find(kind, "1")).toMatchObject({ id: "1" });
+    await account.list(kind);
+    objects.set("2", remote({ ...liveWebhook, id: "2" }));
+    expect(await account.find(kind, "2"), "a page had shifted").toMatchObject({ id: "2" });
+    expect(await account.find(kind, "3")).toBeUndefined();
+    expect(asked, "the second one once for all").toEqual(["list", "list"]);
+  });
+
+  it.each<[string, unknown, readonly Remote[], boolean | "error"]>([
+    ["by the API's word, when the list is without it", notFound(), [], true],
+    ["by a page with status 404, when the list is without it", page(404), [], true],
+    ["not by another refusal", failure("answered", 403), [], false],
+    ["not by a page with another status", page(503), [], false],
+    ["not by a mistake of ours", Object.assign(new Error("x"), { status: 404 }), [], false],
+    ["and is an error while the list shows it", notFound(), hooks("1"), "error"],
+    ["and is an error while the list shows it beside a page", page(410), hooks("1"), "error"],
+  ])("is missing %s", async (_, error, live, expected) => {
+    const { account, kind } = fakeAccount(kindOf("hosting_webhook"), ...live);
+    const found = account.isMissing(error, kind, "1");
+    if (expected !== "error") return expect(await found).toBe(expected);
+    await expect(found).rejects.toMatchObject({
+      diagnostics: [
+        {
+          code: "api.malformed",
+          summary: "The API says that it does not know webhook 1, and lists it",
+          detail: (error as Error).message,
+        },
+      ],
+    });
+  });
+
+  it("is believed to be by the API's word alone where nothing is listed, never by a page", async () => {
+    const { account } = fakeAccount(kindOf("hosting_domain"));
+    expect(await account.isMissing(notFound(), kindOf("hosting_domain"), "1")).toBe(true);
+    expect(await account.isMissing(page(404), kindOf("hosting_domain"), "1")).toBe(false);
+  });
+
+  it("is not missing because a host refuses to show it", async () => {
+    const { account, kind } = fakeAccount(kindOf("hosting_service"));
+    const refused: Kind = {
+      ...kind,
+      get: async () => {
+        throw failure("answered", 403);
+      },
+    };
+    await expect(account.get(refused, "1")).rejects.toMatchObject({ status: 403 });
+    await expect(account.find(refused, "1")).rejects.toMatchObject({ status: 403 });
+  });
+
+  it("is not another one that a cache answers with", async () => {
+    const { account, kind } = fakeAccount(kindOf("hosting_service"));
+    const mixedUp: Kind = { ...kind, get: async () => remote(liveService) };
+    await expect(account.get(mixedUp, "1")).rejects.toMatchObject({
+      diagnostics: [{ code: "api.malformed", summary: "The API was asked for service 1 and answered with 1001" }],
+    });
+  });
+
+  it("is not asked for where the API has no way to", async () => {
+    const { account, kind, asked } = fakeAccount(kindOf("hosting_domain"));
+    expect(await account.get(kind, "1")).toBeUndefined();
+    expect(await account.find(kind, "1")).toBeUndefined();
+    expect(asked).toEqual([]);
+  });
+
+  it("is one that the API's own code names, not any 404", () => {
+    expect(isNotFound(notFound())).toBe(true);
+    expect(isNotFound(page(404))).toBe(false);
+    expect(isNotFound(new Error("not found"))).toBe(false);
+  });
+});
+
+describe("before something is ordered", () => {
+  it("the list is read once more for the whole run, beside what was read before", async () => {
+    const { account, kind, asked, objects } = fakeAccount(kindOf("hosting_service"), remote(liveService));
+    await account.list(kind);
+    objects.clear();
+    objects.set("1002", remote({ ...liveService, id: "1002" }));
+    expect([...(await account.recheck(kind)).keys()].sort()).toEqual(["1001", "1002"]);
+    expect([...(await account.recheck(kind)).keys()].sort()).toEqual(["1001", "1002"]);
+    expect(asked).toEqual(["list", "list"]);
+  });
+
+  it("what was read before a pause is kept beside it", async () => {
+    const { account, kind, objects } = fakeAccount(kindOf("hosting_service"), remote(liveService));
+    await account.list(kind);
+    account.refresh();
+    objects.clear();
+    expect([...(await account.recheck(kind)).keys()]).toEqual(["1001"]);
+  });
+
+  it("the later word about an object counts", async () => {
+    const { account, kind, objects } = fakeAccount(kindOf("hosting_service"), remote(liveService));
+    await account.list(kind);
+    objects.set("1001", remote({ ...liveService, status: "suspended" }));
+    expect((await account.recheck(kind)).get("1001")?.attributes.status).toBe("suspended");
+  });
+
+  it("and again where a collection is out of date by then", async () => {
+    const { account, kind, asked } = fakeAccount(kindOf("hosting_service"));
+    await account.recheck(kind);
+    account.outdate(kind);
+    await account.recheck(kind);
+    expect(asked).toEqual(["list", "list"]);
+  });
+
+  it("nothing was read before: it is what there is", async () => {
+    const { account, kind } = fakeAccount(kindOf("hosting_service"), remote(liveService));
+    expect((await account.recheck(kind)).size).toBe(1);
+  });
+});
+
+describe("after a pause", () => {
+  it("everything is read again when it is needed", async () => {
+    const { account, kind, asked } = fakeAccount(kindOf("hosting_webhook"), ...hooks("1"));
+    await account.list(kind);
+    await account.isMissing(notFound(), kind, "2");
+    account.refresh();
+    await account.list(kind);
+    await account.isMissing(notFound(), kind, "2");
+    expect(asked).toHaveLength(4);
+  });
+
+  it("a collection that was changed is doubted anew", async () => {
+    const { account, kind, asked } = fakeAccount(kindOf("hosting_webhook"));
+    await account.isMissing(notFound(), kind, "2");
+    account.forget(kind);
+    await account.isMissing(notFound(), kind, "2");
+    expect(asked).toHaveLength(2);
+  });
+});
+
+describe("what other processes of this machine make", () => {
+  /** An account whose turns have a count, and what it asks of a turn. */
+  const withTurns = (changed: boolean) => {
+    const { kind, asked } = fakeAccount(kindOf("hosting_service"), remote(liveService));
+    const state = { count: 3 };
+    const since: number[] = [];
+    const turns = { count: () => state.count } as CreateTurns;
+    const others = (count: number) => {
+      since.push(count);
+      return { changed, unknownAt: undefined };
+    };
+    const account = new Account({} as Reader, { statusWords: {} }, undefined, turns);
+    return { account, kind, asked, state, since, turn: { others } as unknown as CreateTurn };
+  };
+
+  it.each([
+    ["makes what was read out of date, and what was read once more", true, ["list", "list", "list", "list"]],
+    ["changes nothing when they made nothing", false, ["list", "list"]],
+  ])("%s", async (_, changed, expected) => {
+    const { account, kind, asked, turn } = withTurns(changed);
+    const readAll = async () => {
+      await account.list(kind);
+      await account.recheck(kind);
+    };
+    await readAll();
+    account.catchUp(turn);
+    await readAll();
+    expect(asked).toEqual(expected);
+  });
+
+  it("is counted from the last time that everything was read again", () => {
+    const { account, state, since, turn } = withTurns(true);
+    account.catchUp(turn);
+    state.count = 7;
+    account.refresh();
+    state.count = 9;
+    account.catchUp(turn);
+    account.catchUp(turn);
+    expect([account.countAtStart, ...since]).toEqual([3, 3, 7, 9]);
+  });
+
+  it("is counted from nothing where there are no turns", () => {
+    const { since, turn } = withTurns(true);
+    const { account } = readerOf();
+    account.refresh();
+    account.catchUp(turn);
+    expect(since).toEqual([0]);
+  });
+});
+
+describe("the plans", () => {
+  it("are read once, and again where prices may have changed", async () => {
+    const { account, asked, answers } = readerOf();
+    answers.plans = () => [{ plan_id: asked.length }];
+    expect(await account.plans()).toEqual([{ plan_id: 1 }]);
+    expect(await account.plans()).toEqual([{ plan_id: 1 }]);
+    expect(await account.freshPlans()).toEqual([{ plan_id: 2 }]);
+    expect(await account.knownPlans()).toEqual([{ plan_id: 2 }]);
+  });
+
+  it.each([
+    [403, "none"],
+    [500, "an error"],
+  ])("that may not be read (%i) are %s", async (status, what) => {
+    const { account, answers } = readerOf();
+    answers.plans = () => {
+      throw failure("answered", status);
+    };
+    if (what === "none") expect(await account.knownPlans()).toEqual([]);
+    else await expect(account.knownPlans()).rejects.toMatchObject({ status });
+  });
+
+  it("fail by a mistake of ours as that, whatever it looks like", async () => {
+    const { account, answers } = readerOf();
+    answers.plans = () => {
+      throw Object.assign(new Error("ours"), { status: 403 });
+    };
+    await expect(account.knownPlans()).rejects.toThrow("ours");
+  });
+});
+
+describe("the invoices", () => {
+  it("are read once, until something may have raised one", async () => {
+    const { account, asked } = readerOf();
+    const twice = async (between: () => void) => {
+      const before = asked.length;
+      await account.invoices();
+      between();
+      await account.invoices();
+      return asked.length - before;
+    };
+    expect(await twice(() => {})).toBe(1);
+    expect(await twice(() => account.noteNew("1"))).toBe(1);
+    expect(await twice(() => account.forget(kindOf("hosting_webhook")))).toBe(1);
+    expect(await twice(() => account.refresh())).toBe(1);
+  });
+
+  it("that failed are tried again, and a failure does not undo what came meanwhile", async () => {
+    const { account, answers, asked } = readerOf();
+    answers.invoices = () => {
+      throw failure("answered");
+    };
+    await expect(account.invoices()).rejects.toBeInstanceOf(ApiError);
+    answers.invoices = () => [{ id: "1" }];
+    expect(await account.invoices()).toEqual([{ id: "1" }]);
+    await account.invoices();
+    expect(asked).toHaveLength(2);
+  });
+
+  it("that fail when they are out of date already do not undo what came meanwhile", async () => {
+    const { account, answers, asked } = readerOf();
+    let fail: (error: unknown) => void = () => undefined;
+    answers.invoices = () =>
+      new Promise((_, reject) => {
+        fail = reject;
+      });
+    const first = account.invoices();
+    account.noteNew("1");
+    answers.invoices = () => [];
+    await account.invoices();
+    fail(failure("answered"));
+    await expect(first).rejects.toBeInstanceOf(ApiError);
+    await account.invoices();
+    expect(asked).toHaveLength(2);
+  });
+});
+
+describe("the rest that it knows", () => {
+  it("whether the run is stopped, in every reading", async () => {
+    const { signal } = new AbortController();
+    const seen: unknown[] = [];
+    const kind: Kind = {
+      ...kindOf("hosting_webhook"),
+      async *list(context) {
+        seen.push(context.signal);
+        yield* hooks();
+      },
+    };
+    await new Account({} as Reader, { statusWords: {} }, signal).list(kind);
+    expect(seen).toEqual([signal]);
+  });
+
+  it("what this run has made is new", () => {
+    const { account } = readerOf();
+    account.noteNew("7");
+    expect([account.isNew("7"), account.isNew("8")]).toEqual([true, false]);
+  });
+
+  it("the time at the host, and how to read its words", () => {
+    const { account } = readerOf();
+    expect(account.hostNow()).toBe(42);
+    expect(account.settings.statusWords).toEqual({ odd: "live" });
+    expect(account.countAtStart, "no turns with other processes").toBe(0);
+  });
+
+  it.each([
+    [[{ available: true }], true],
+    [[{ available: false }], false],
+    [[{ available: null }], null],
+    [[], null],
+  ])("of a domain whether it can be registered: %j", async (answer, expected) => {
+    const { account, answers } = readerOf();
+    answers.check = (names) => (names.join() === "acme.example" ? answer : []);
+    expect(await account.isAvailable("acme.example")).toBe(expected);
+  });
+
+  it("a grant by the service that it is of", async () => {
+    const { account, kind, asked } = fakeAccount(kindOf("hosting_grant"), remote(liveGrant));
+    expect(await account.find(kind, "301", "1001")).toMatchObject({ id: "301" });
+    expect(asked).toEqual(["list 1001"]);
+  });
+});

@@ -1,0 +1,166 @@
+// What a change aims at, attribute by attribute: what is planned, what is known only by now, and what is kept.
+import { describe, expect, it } from "vitest";
+import type { Created } from "../../../../src/core/kinds/kind.ts";
+import {
+  adoptedAttributes,
+  createdAttributes,
+  inPlaceAims,
+  plannedAttributes,
+  recordedOnly,
+  recordOf,
+  without,
+} from "../../../../src/core/lifecycle/aims.ts";
+import { type Change, type JsonObject, UNKNOWN } from "../../../../src/core/model/index.ts";
+import { kindOf } from "../../../support/subjects.ts";
+
+const kind = kindOf("hosting_service");
+const change = (after: JsonObject | null, after_unknown: Record<string, boolean> = {}) =>
+  ({
+    address: "hosting_service.a",
+    provider: "beta",
+    sensitive: ["x"],
+    dependsOn: ["y"],
+    after,
+    after_unknown,
+  }) as unknown as Change;
+
+describe("what is planned", () => {
+  it("is as it was planned, and null where nothing was", () => {
+    const planned = plannedAttributes(kind, change({ plan_id: 11, domain: "a.example" }), { plan_id: 12, term: 3 });
+    expect(planned).toMatchObject({ plan_id: 11, domain: "a.example", term: null, suspended: null });
+    expect(plannedAttributes(kind, change(null), {})).toMatchObject({ plan_id: null });
+  });
+
+  it.each<[string, string, JsonObject, unknown]>([
+    ["known by now is as declared", "domain", { domain: "b.example" }, "b.example"],
+    ["not declared either is what an answer tells", "domain", {}, null],
+    ["of an attribute that is changed later is null: that change sets it", "suspended", { suspended: true }, null],
+    ["of a secret that is only written is never recorded", "password", { password: "hunter2" }, null],
+  ])("unknown in the plan and %s", (_, name, config, expected) => {
+    expect(plannedAttributes(kind, change({ [name]: null }, { [name]: true }), config)[name]).toBe(expected);
+  });
+});
+
+describe("what a change in place aims at", () => {
+  const current = { id: "1", plan_id: 11, suspended: false, password_version: 1 };
+
+  it.each<[string, JsonObject, Record<string, boolean>, JsonObject, JsonObject]>([
+    [
+      "is the plan's, for what can be changed in place",
+      { suspended: true, plan_id: 99 },
+      {},
+      {},
+      { suspended: true, plan_id: 11 },
+    ],
+    [
+      "is what is declared, where the plan did not know it",
+      { suspended: null },
+      { suspended: true },
+      { suspended: true },
+      { suspended: true },
+    ],
+    ["is nothing, where neither knows it", { suspended: null }, { suspended: true }, {}, { suspended: null }],
+    ["is nothing, where nothing is planned", {}, {}, { suspended: true }, { suspended: null }],
+  ])("%s", (_, after, unknown, config, expected) => {
+    expect(inPlaceAims(kind, change(after, unknown), config, current)).toMatchObject({ id: "1", ...expected });
+  });
+
+  it("never holds a secret that is only written", () => {
+    expect(inPlaceAims(kind, change({ password: "x" }), { password: "x" }, current)).not.toHaveProperty("password");
+  });
+});
+
+describe("what only the state knows", () => {
+  const only = (after: JsonObject, current: JsonObject) => recordedOnly(kind, change(after), {}, current);
+
+  it.each<[string, JsonObject, JsonObject, JsonObject]>([
+    [
+      "is what concerns hostform alone",
+      { deletion_policy: "forget" },
+      { deletion_policy: "prevent", plan_id: 1, currency: "USD" },
+      { deletion_policy: "forget" },
+    ],
+    ["is what the API does not tell of what cannot change", { plan_id: 11 }, { plan_id: null }, { plan_id: 11 }],
+    ["and did not tell at all", { plan_id: 11 }, {}, { plan_id: 11 }],
+  ])("%s", (_, after, current, expected) => expect(only(after, current)).toMatchObject(expected));
+
+  it("is not what the account shows, nor what a request changes", () => {
+    const found = only(
+      { plan_id: 99, suspended: true, status: "x" },
+      { plan_id: 11, suspended: false, status: "active" },
+    );
+    for (const name of ["plan_id", "suspended", "status"]) expect(found, name).not.toHaveProperty(name);
+    // What a request changes is recorded with its answer, and not before.
+    expect(only({ suspended: true }, { plan_id: 11 })).not.toHaveProperty("suspended");
+    expect(only({ coupon_code: null }, { coupon_code: "TEN" }), "what cannot change").not.toHaveProperty("coupon_code");
+  });
+
+  it("is what is no longer declared of what a request has set, and what the API shows by itself is not", () => {
+    const found = only({ password_version: null, suspended: null }, { password_version: 3, suspended: true });
+    expect(found).toHaveProperty("password_version", null);
+    expect(found).not.toHaveProperty("suspended");
+    expect(only({ password_version: 4 }, { password_version: 3 })).not.toHaveProperty("password_version");
+  });
+});
+
+describe("what a create made", () => {
+  const created = (attributes: JsonObject, id: string | null = "1"): Created => ({ id, attributes, invoice: null });
+  const hooks = kindOf("hosting_webhook");
+
+  it("is as planned, with what the answer tells, and the secret that it alone tells", () => {
+    const planned = { url: "https://a.example", events: ["b", "a"], secret: null };
+    const made = createdAttributes(
+      hooks,
+      planned,
+      created({ url: "https://A.example/", events: ["a", "b"], created_at: "2026-11-21", secret: "s" }),
+      {},
+    );
+    expect(made).toMatchObject({
+      id: "1",
+      url: "https://a.example",
+      events: ["b", "a"],
+      created_at: "2026-11-21",
+      secret: "s",
+    });
+    expect(createdAttributes(hooks, planned, created({}, null), {}).id).toBeNull();
+  });
+});
+
+describe("what is adopted", () => {
+  it.each<[string, JsonObject, JsonObject, string, unknown]>([
+    ["is what the API told", { plan_id: 11 }, { plan_id: 12 }, "plan_id", 11],
+    ["is as declared, where it told nothing of what cannot change", {}, { plan_id: 12 }, "plan_id", 12],
+    [
+      "is as declared, where it concerns hostform alone",
+      {},
+      { deletion_policy: "forget" },
+      "deletion_policy",
+      "forget",
+    ],
+    ["is its default, where nothing is declared", {}, {}, "deletion_policy", "prevent"],
+    ["is not what takes a request: the next plan shows it", {}, { suspended: true }, "suspended", null],
+    ["is as declared, where no object can be without it", {}, { plan_id: 11 }, "plan_id", 11],
+    ["is not what is not known yet", {}, { plan_id: UNKNOWN as never }, "plan_id", null],
+    ["is nothing, where neither says anything", {}, {}, "plan_id", null],
+  ])("%s", (_, told, config, name, expected) => {
+    expect(adoptedAttributes(kind, told, config)[name]).toEqual(expected);
+  });
+});
+
+describe("a record", () => {
+  it("has what is recorded of a change", () => {
+    expect(recordOf(kind, change(null), { id: "1" }, { generation: 2 })).toEqual({
+      address: "hosting_service.a",
+      provider: "beta",
+      schemaVersion: kind.schemaVersion,
+      attributes: { id: "1" },
+      sensitive: ["x"],
+      private: { generation: 2 },
+      dependencies: ["y"],
+    });
+  });
+
+  it("can do without some of its names", () => {
+    expect(without({ a: 1, b: 2, c: 3 }, ["a", "c"])).toEqual({ b: 2 });
+  });
+});

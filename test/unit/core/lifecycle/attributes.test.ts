@@ -1,0 +1,141 @@
+import { describe, expect, it } from "vitest";
+import { attributesOf, differing, refreshed, sameValue, unreadableOf } from "../../../../src/core/lifecycle/index.ts";
+import { UNKNOWN } from "../../../../src/core/model/index.ts";
+import { complete, kindOf, liveGrant, liveService, liveWebhook, remote } from "../../../support/subjects.ts";
+
+const service = kindOf("hosting_service");
+const grant = kindOf("hosting_grant");
+const webhook = kindOf("hosting_webhook");
+
+describe("two values of an attribute", () => {
+  it("may mean the same by what the kind says, null and what is not known yet excepted", () => {
+    const meta = { description: "", same: () => true };
+    const values = [null, UNKNOWN, "a", "b"] as const;
+    const same = values.map((a) => values.filter((b) => sameValue(meta, a, b)));
+    expect(same).toEqual([[null], [UNKNOWN], ["a", "b"], ["a", "b"]]);
+  });
+
+  it("are of attributes that are worked out once for a kind", () => {
+    const kind = { ...service };
+    expect(attributesOf(kind)).toBe(attributesOf(kind));
+  });
+});
+
+describe("what a live object does not show of its natural key", () => {
+  const url = "https://hooks.acme.example";
+  const events = ["invoice.paid"];
+  it.each([
+    ["nothing", liveWebhook, []],
+    ["its address: null", { url: null, events }, ["url"]],
+    ["its address: left out", { events }, ["url"]],
+    ["its events: none", { url, events: [] }, ["events"]],
+    ["its address, and its events are others", { url: null, events: ["invoice.created"] }, []],
+  ])("is %s", (_, live, names) => {
+    expect(unreadableOf(webhook, liveWebhook, live)).toEqual(names);
+  });
+
+  it("is nothing where something else shows that it is another", () => {
+    const live = { ...liveWebhook, events: [] };
+    expect(unreadableOf({ ...webhook, alike: () => false }, liveWebhook, live)).toEqual([]);
+    expect(unreadableOf({ ...webhook, alike: () => true }, liveWebhook, live)).toEqual(["events"]);
+  });
+});
+
+describe("in what a live object is not the one that was ordered", () => {
+  const planned = { plan_id: 11, currency: "USD", domain: "www.acme.example", term: 12, suspended: true };
+  it.each([
+    ["nothing", {}, undefined],
+    ["another plan", { plan_id: 12 }, "plan_id"],
+    ["another domain", { domain: "other.example" }, "domain"],
+    ["the same domain in another notation", { domain: "WWW.Acme.example" }, undefined],
+    ["a plan that is not shown", { plan_id: null }, undefined],
+    ["a coupon that was not asked for", { coupon_code: "TEN" }, undefined],
+    ["a term, which hosts write in words of their own", { term: 1 }, undefined],
+    ["what can be changed", { suspended: false }, undefined],
+  ])("%s", (_, live, name) => {
+    expect(differing(service, planned, remote({ id: "1001", ...planned, ...live }))).toBe(name);
+  });
+
+  it("is not what nothing was said of", () => {
+    expect(differing(service, { plan_id: 11 }, remote({ id: "1001", plan_id: 11, domain: "a.example" }))).toBe(
+      undefined,
+    );
+  });
+});
+
+describe("what is recorded, refreshed by what is live", () => {
+  it("keeps the recorded notation of what means the same", () => {
+    const recorded = complete(grant, { ...liveGrant, email: "Dev@Acme.example", expires_at: "2027-01-31" });
+    const live = remote({ ...liveGrant, email: "dev@acme.example", expires_at: "2027-01-31T00:00:00.000000Z" });
+    expect(refreshed(grant, recorded, live)).toEqual(recorded);
+    const hook = complete(webhook, { ...liveWebhook, events: ["a", "b"] });
+    expect(refreshed(webhook, hook, remote({ ...liveWebhook, events: ["b", "a"] })).events).toEqual(["a", "b"]);
+  });
+
+  it("takes what means something else", () => {
+    const recorded = complete(grant, { ...liveGrant, expires_at: "2027-01-31" });
+    expect(refreshed(grant, recorded, remote({ ...liveGrant, expires_at: null })).expires_at).toBeNull();
+    expect(refreshed(grant, recorded, remote({ ...liveGrant, permission: "manage" })).permission).toBe("manage");
+  });
+
+  it("keeps what the API never tells, even when it says something of that name", () => {
+    const recorded = complete(webhook, { ...liveWebhook, secret: "whsec_1" });
+    expect(refreshed(webhook, recorded, remote({ ...liveWebhook, secret: "" })).secret).toBe("whsec_1");
+    const ordered = complete(service, { ...liveService, invoice_id: "5001", plan_id: 11 });
+    expect(refreshed(service, ordered, remote(liveService))).toMatchObject({ invoice_id: "5001", plan_id: 11 });
+  });
+
+  it.each([
+    ["hosting_grant", { ...liveGrant }, "permission", null],
+    ["hosting_grant", { ...liveGrant }, "email", null],
+    ["hosting_webhook", { ...liveWebhook }, "events", []],
+    ["hosting_webhook", { ...liveWebhook }, "url", null],
+    ["hosting_service", { ...liveService }, "currency", null],
+  ])(
+    "of a %s with %j keeps %s, without which there is none, when the server says %j",
+    (type, attributes, name, told) => {
+      const recorded = complete(kindOf(type), attributes);
+      expect(refreshed(kindOf(type), recorded, remote({ ...attributes, [name]: told }))).toEqual(recorded);
+    },
+  );
+
+  it("believes the server that there is none of what there may be none of", () => {
+    const told = refreshed(
+      service,
+      complete(service, liveService),
+      remote({ ...liveService, next_due_date: null, status: null }),
+    );
+    expect(told).toMatchObject({ next_due_date: null, status: null });
+  });
+
+  it("takes silence about what cannot change for silence", () => {
+    const told = refreshed(service, complete(service, liveService), remote({ ...liveService, domain: null }));
+    expect(told.domain).toBe(liveService.domain);
+  });
+
+  it("believes the billing cycle of a service that is adopted, and not against the term of the order", () => {
+    expect(refreshed(service, undefined, remote({ ...liveService, term: 3 })).term).toBe(3);
+    expect(
+      refreshed(service, complete(service, { ...liveService, term: 12 }), remote({ ...liveService, term: 1 })).term,
+    ).toBe(12);
+  });
+
+  it("never holds what is write-only", () => {
+    const recorded = complete(service, { ...liveService, password: "left by an older version" });
+    expect(
+      refreshed(service, recorded, remote({ ...liveService, password: "told by a strange server" })).password,
+    ).toBeNull();
+  });
+
+  it("has every attribute of the kind, and no other", () => {
+    const values = refreshed(service, undefined, remote({ ...liveService, something_new: 1 }));
+    expect(Object.keys(values).sort()).toEqual(Object.keys(service.attributes.shape).sort());
+    expect(values).toMatchObject({ plan_id: null, reference: null, domain: "www.acme.example" });
+  });
+
+  it("believes the id of the live object", () => {
+    expect(
+      refreshed(service, complete(service, { ...liveService, id: "1001" }), { ...remote(liveService), id: "1002" }).id,
+    ).toBe("1002");
+  });
+});

@@ -1,0 +1,38 @@
+// How a change ends: what it came to, or all that is to be said of why it did not.
+import { describe, expect, it } from "vitest";
+import { ended, proceed } from "../../../../src/core/lifecycle/context.ts";
+import type { Diagnostic } from "../../../../src/core/model/index.ts";
+
+const said = (severity: Diagnostic["severity"], summary: string): Diagnostic => ({
+  severity,
+  code: "api.server",
+  summary,
+});
+const [warning, error, unclear] = [said("warning", "w"), said("error", "e"), said("error", "u")];
+
+describe("a change", () => {
+  it.each([
+    ["without errors", [warning]],
+    ["without anything to say", []],
+  ])("%s has ended well, though where it led may be unclear", (_, diagnostics) => {
+    const applied = { attributes: null, diagnostics, unclear };
+    expect(ended(applied)).toBe(applied);
+  });
+
+  it.each([
+    ["the rest", { diagnostics: [warning, error] }, [error, warning]],
+    ["the rest and what is unclear", { diagnostics: [warning, error], unclear }, [error, warning, unclear]],
+  ])("with an error fails with that first, and then %s", (_, applied, expected) => {
+    expect(() => ended({ attributes: null, ...applied })).toThrow(expect.objectContaining({ diagnostics: expected }));
+  });
+
+  it("goes on until the run is stopped", () => {
+    const stop = new AbortController();
+    proceed({ stop: stop.signal });
+    proceed({});
+    stop.abort();
+    expect(() => proceed({ stop: stop.signal })).toThrow(
+      expect.objectContaining({ diagnostics: [expect.objectContaining({ code: "interrupted" })] }),
+    );
+  });
+});

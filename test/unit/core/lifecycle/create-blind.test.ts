@@ -1,0 +1,98 @@
+// A create that nothing shows, by itself: whoever plans it, it is not sent while an earlier one is open.
+import { describe, expect, it } from "vitest";
+import { createBlind } from "../../../../src/core/lifecycle/create-blind.ts";
+import type { CreateContext } from "../../../../src/core/lifecycle/creating.ts";
+import { type Change, HostformError, type JsonObject } from "../../../../src/core/model/index.ts";
+import { failure, fakeAccount, fakeWriter, kindOf } from "../../../support/subjects.ts";
+
+const PLANNED: JsonObject = {
+  domain: "acme.example",
+  years: 1,
+  currency: "USD",
+  nameserver_mode: "default",
+  registrant_contact: {},
+};
+const MADE = { id: "701", status: "pending", invoice: null, raw: { domain: "acme.example" } };
+
+/** Creates; everything that happened, in its order, and how it ended. */
+async function run(answer: () => unknown, change: Partial<Change> = {}, over: Partial<ReturnType<typeof kindOf>> = {}) {
+  const kind = { ...kindOf("hosting_domain"), ...over } as ReturnType<typeof kindOf>;
+  const { account } = fakeAccount(kind);
+  const happened: string[] = [];
+  const writer = fakeWriter(async (mutation) => {
+    happened.push(`sent ${mutation.endpoint}`);
+    return answer();
+  });
+  const context = {
+    account,
+    writer,
+    markPending: async (intent: { operation: string }) => void happened.push(`marked ${intent.operation}`),
+    unmark: async () => void happened.push("unmarked"),
+  } as unknown as CreateContext;
+  const one = { address: "hosting_domain.acme", private: {}, ...change } as Change;
+  const ended = await createBlind(kind, one, PLANNED, context).then(
+    (made) => made.id,
+    (error: unknown) =>
+      error instanceof HostformError ? error.diagnostics.map(({ severity, code }) => `${severity} ${code}`) : error,
+  );
+  return { happened, ended };
+}
+
+const SENT = ["marked registerDomain", "sent registerDomain"];
+const STOPPED = "error plan.pending";
+
+describe("a create that nothing shows", () => {
+  it("is marked first, then sent, and known by its answer", async () => {
+    expect(await run(() => MADE)).toEqual({ happened: SENT, ended: expect.any(String) });
+  });
+
+  it("is never sent while an earlier one has no known outcome, whoever asks for it", async () => {
+    const pending = { since: "2020-01-01T00:00:00Z", operation: "registerDomain" } as const;
+    expect(await run(() => MADE, { private: { pending } } as Partial<Change>)).toEqual({
+      happened: [],
+      ended: [STOPPED],
+    });
+  });
+
+  it.each<[string, () => unknown, string[], unknown]>([
+    [
+      "a refusal takes the mark back",
+      () => {
+        throw failure("answered", 422);
+      },
+      [...SENT, "unmarked"],
+      ["error api.server"],
+    ],
+    [
+      "and so does a request that never left",
+      () => {
+        throw failure("no");
+      },
+      [...SENT, "unmarked"],
+      ["error api.server"],
+    ],
+    [
+      "a lost answer leaves it, and says why",
+      () => {
+        throw failure("maybe");
+      },
+      SENT,
+      ["error api.server", STOPPED],
+    ],
+    [
+      "so does a failure of ours",
+      () => {
+        throw new Error("a mistake");
+      },
+      SENT,
+      [STOPPED],
+    ],
+  ])("%s", async (_, answer, happened, ended) => {
+    expect(await run(answer)).toEqual({ happened, ended });
+  });
+
+  it("whose answer names nothing may as well have been refused: the mark stays", async () => {
+    const created = () => ({ id: null, attributes: {}, invoice: null, unclear: true as const });
+    expect(await run(() => ({}), {}, { created })).toEqual({ happened: SENT, ended: [STOPPED] });
+  });
+});

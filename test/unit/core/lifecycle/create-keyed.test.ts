@@ -1,0 +1,346 @@
+// What the answer to an order may mean: a new service, one from an earlier order, somebody else's, or one that is gone.
+import { describe, expect, it } from "vitest";
+import type { PlanRecord } from "../../../../src/core/api/index.ts";
+import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
+import { createKeyed } from "../../../../src/core/lifecycle/create-keyed.ts";
+import { type CreateContext, usesUpKey } from "../../../../src/core/lifecycle/creating.ts";
+import type { Doubtful } from "../../../../src/core/lifecycle/doubt.ts";
+import {
+  ApiError,
+  type Change,
+  type Code,
+  HostformError,
+  type Intent,
+  type JsonObject,
+  type Reached,
+} from "../../../../src/core/model/index.ts";
+import { START } from "../../../support/clock.ts";
+import { failure, fakeAccount, fakeWriter, kindOf, liveService, recorded, remote } from "../../../support/subjects.ts";
+
+const PLANNED: JsonObject = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
+const at = (ms: number) => new Date(START + ms).toISOString();
+const BILL = { id: "31", raw: {}, status: "unpaid", total: 500, currency: "USD", paid_at: null };
+
+interface Situation {
+  readonly live?: readonly Remote[];
+  /** What the list does not show, and a GET does. */
+  readonly hidden?: readonly Remote[];
+  readonly change?: Partial<Change>;
+  readonly context?: Partial<CreateContext>;
+  readonly planned?: JsonObject;
+  /** The service of the answer; default: a new one. */
+  readonly answer?: JsonObject;
+  readonly fails?: readonly [Reached, number?, string?];
+  readonly plans?: readonly Partial<PlanRecord>[];
+  /** What is other than usual about the kind. */
+  readonly kind?: Partial<Kind>;
+  /** The list after the answer. */
+  readonly appears?: readonly Remote[];
+  /** The list was read when the plan was made. */
+  readonly listed?: true;
+}
+
+async function order({
+  live = [],
+  hidden = [],
+  change = {},
+  context: more = {},
+  answer = {},
+  fails,
+  planned = PLANNED,
+  plans = [],
+  kind: unusual = {},
+  appears = [],
+  listed,
+}: Situation = {}) {
+  const fake = fakeAccount(kindOf("hosting_service"), ...live);
+  const { account, kind, asked, objects } = fake;
+  fake.plans = plans;
+  if (listed) await account.list(kind);
+  const happened: string[] = [];
+  const withHidden = {
+    ...kind,
+    get: async (...args: Parameters<NonNullable<typeof kind.get>>) =>
+      hidden.find(({ id }) => id === args[1]) ?? (await (kind.get as NonNullable<typeof kind.get>)(...args)),
+    ...unusual,
+  };
+  const writer = fakeWriter(async () => {
+    happened.push("sent");
+    for (const one of appears) objects.set(one.id, one);
+    if (fails) throw failure(fails[0], fails[1], undefined, fails[2]);
+    return { service: { ...liveService, raw: {}, plan_id: null, created_at: at(0), ...answer }, invoice: BILL };
+  });
+  const context = {
+    account,
+    writer,
+    project: "acme",
+    pause: async () => undefined,
+    markPending: async ({ since, resent }: Intent) => {
+      const [from, again] = [since, resent].map((text) => text && Date.parse(text) - START);
+      happened.push(from === 0 && again === undefined ? "marked" : `marked ${from} again ${again ?? "not"}`);
+    },
+    unmark: async (next?: number) => void happened.push(next === undefined ? "unmarked" : `unmarked, next ${next}`),
+    markGone: async (id: string, generation: number) => void happened.push(`gone ${id} ${generation}`),
+    ...more,
+  } as unknown as CreateContext;
+  const one = { address: "hosting_service.a", private: {}, actions: ["create"], ...change } as Change;
+  let summary: string | undefined;
+  const ended = await createKeyed(withHidden as typeof kind, one, planned, context).then(
+    (made) => made,
+    (error: unknown) => {
+      if (!(error instanceof HostformError)) throw error;
+      summary = error.diagnostics[0]?.summary;
+      return error.diagnostics.map(({ severity, code }) => `${severity} ${code}`);
+    },
+  );
+  return { ended, summary, happened, account, asked };
+}
+
+const SENT = ["marked", "sent"];
+const PENDING: Intent = { since: at(-3_600_000), operation: "createService", idempotencyKey: "k", body: {} };
+const old = (over: JsonObject = {}, phase: Remote["phase"] = "live") =>
+  remote({ ...liveService, created_at: at(-86_400_000), ...over }, phase);
+/** Not like what is declared, so that it is no twin before the order; the answer names it. */
+const other = (over: JsonObject = {}, phase: Remote["phase"] = "live") => old({ domain: null, ...over }, phase);
+
+const NOTHING = Object.fromEntries(Object.keys(liveService).map((name) => [name, null]));
+const naming = (id: string): Situation => ({ answer: { ...NOTHING, id } });
+
+describe("the answer to an order", () => {
+  it("is a new service, with its invoice; nothing else is taken from it", async () => {
+    const { ended, happened, account } = await order();
+    expect(ended).toMatchObject({ id: "1001", invoice: { id: "31" }, attributes: { domain: "www.acme.example" } });
+    expect(ended).not.toHaveProperty("replayed");
+    expect(ended).not.toHaveProperty("warning");
+    expect(happened).toEqual(SENT);
+    expect(account.isNew("1001")).toBe(true);
+  });
+
+  it("is a new one also when its clock is wrong, as long as it exists", async () => {
+    const { ended, happened } = await order({ answer: { created_at: at(-86_400_000) }, hidden: [old()] });
+    expect(ended).toMatchObject({ id: "1001" });
+    expect(happened).toEqual(SENT);
+  });
+
+  it.each<[string, Situation]>([
+    ["old, and does not exist", { answer: { created_at: at(-300_000) } }],
+    ["old, and has ended", { answer: { created_at: at(-300_000) }, hidden: [old({}, "gone")] }],
+    ["listed as ended", { live: [old({}, "gone")] }],
+  ])("is that of an order from long ago, whose service is %s: its key is used up", async (_, situation) => {
+    const { ended, happened } = await order({ ...situation, change: { private: { generation: 3 } } });
+    expect(ended).toEqual(["error apply.replayed"]);
+    expect(happened).toEqual([...SENT, "gone 1001 3"]);
+  });
+
+  it("is not looked at again when it is young", async () => {
+    const { asked, ended } = await order({ answer: { created_at: at(-299_999) } });
+    expect(asked.filter((look) => look.startsWith("get"))).toEqual([]);
+    expect(ended).toMatchObject({ id: "1001" });
+  });
+
+  it("about a service that another address has is no order", async () => {
+    const { ended, happened } = await order({ context: { take: () => "hosting_service.b" } });
+    expect(ended).toEqual(["error apply.replayed"]);
+    expect(happened).toEqual([...SENT, "unmarked"]);
+  });
+
+  it("about a service that was there, and of which nothing was known, is adopted, and nothing is done to it yet", async () => {
+    const { ended, happened, asked } = await order({
+      live: [old({ status: "suspended", price: 700 }, "suspended")],
+      answer: { created_at: at(-86_400_000) },
+      context: { replaces: () => true },
+    });
+    expect(ended).toMatchObject({
+      id: "1001",
+      phase: "suspended",
+      invoice: null,
+      replayed: true,
+      attributes: { status: "suspended", price: 700, plan: "Shared Start", invoice_id: "31" },
+      warning: { severity: "warning", code: "apply.replayed" },
+    });
+    expect(happened).toEqual(SENT);
+    expect(asked, "the list has said that it is there").toEqual(["list"]);
+  });
+
+  it("about a service that was there is that of the earlier sending, where there was one: adopted, with its invoice", async () => {
+    const { ended, happened } = await order({
+      live: [other()],
+      change: { private: { pending: { ...PENDING, known: ["1001"] } }, anyway: true },
+      context: { adoptsOrders: false },
+    });
+    expect(ended).toMatchObject({ id: "1001", invoice: { id: "31" }, warning: { code: "apply.replayed" } });
+    expect(ended).not.toHaveProperty("replayed");
+    expect(happened).toEqual(["marked -3600000 again 0", "sent"]);
+  });
+
+  it("that says it is old, and of which a GET does not tell, is recorded: it was answered", async () => {
+    const get = async () => {
+      throw failure("answered", 500);
+    };
+    const { ended, happened } = await order({ answer: { created_at: at(-300_000) }, kind: { get } });
+    expect(ended).toMatchObject({ id: "1001" });
+    expect(happened).toEqual(SENT);
+  });
+
+  it.each<[string, Situation]>([
+    ["a service like it that was there", { ...naming("1001"), live: [old()], context: { replaces: () => true } }],
+    ["a new service like it", { ...naming("1001"), appears: [old()] }],
+    ["a new service like it, with a list from before", { ...naming("1001"), appears: [old()], listed: true }],
+  ])("that names nothing but the id of %s is about that", async (_, situation) => {
+    const { ended, account } = await order(situation);
+    const isNew = situation.live === undefined;
+    expect(ended).toMatchObject(isNew ? { id: "1001", invoice: { id: "31" } } : { id: "1001", replayed: true });
+    expect(account.isNew("1001")).toBe(isNew);
+  });
+
+  it.each<[string, Situation]>([
+    ["where orders are not adopted", { live: [old()], context: { adoptsOrders: false, replaces: () => true } }],
+    ["where another one was insisted on", { change: { anyway: true } }],
+  ])("about a service that was there is refused %s", async (_, situation) => {
+    const { ended, summary, happened } = await order({ live: [other()], ...situation });
+    expect(ended).toEqual([situation.context ? "error plan.exists" : "error apply.replayed"]);
+    expect(summary).toContain("1001");
+    expect(happened).toEqual([...SENT, "unmarked"]);
+  });
+
+  it("about a service that is another one than declared is refused", async () => {
+    const { ended, happened } = await order({ live: [old({ domain: "b.example" })] });
+    expect(ended).toEqual(["error apply.replayed"]);
+    expect(happened).toEqual([...SENT, "unmarked"]);
+  });
+
+  it.each<[string, readonly [Reached, number?, string?], string[]]>([
+    ["that never left", ["no"], [...SENT, "unmarked"]],
+    ["that the API refused with 422, which uses up the key", ["answered", 422], [...SENT, "unmarked, next 2"]],
+    ["that was refused by another status", ["answered", 403], [...SENT, "unmarked"]],
+    [
+      "whose key the API refused: another order has it",
+      ["answered", 422, "Idempotency-Key in use"],
+      [...SENT, "unmarked"],
+    ],
+    ["that was lost", ["maybe"], SENT],
+  ])("%s", async (_, fails, happened) => {
+    expect(await order({ fails })).toMatchObject({ ended: ["error api.server"], happened, asked: ["list"] });
+  });
+});
+
+describe("the key of an order that is refused with 422", () => {
+  const refusal = (code: Code, serverMessage?: string, fieldErrors = {}) =>
+    new ApiError({
+      code,
+      summary: "refused",
+      endpoint: "POST /services",
+      reached: "answered",
+      status: 422,
+      serverMessage,
+      fieldErrors,
+    });
+  const INVALID = "The given data was invalid.";
+
+  it.each<[string, ApiError, boolean]>([
+    ["by its values", refusal("api.validation", INVALID, { domain: ["The domain is taken."] }), true],
+    ["in the message", refusal("api.validation", "Idempotency-Key in use"), false],
+    ["by a field", refusal("api.validation", INVALID, { idempotency_key: ["Already taken."] }), false],
+    ["in what a field says", refusal("api.validation", INVALID, { key: ["The Idempotency-Key was used."] }), false],
+    ["in words that the message does not repeat", refusal("api.rejected"), false],
+  ])("that names it %s", (_, error, isUsedUp) => expect(usesUpKey(error)).toBe(isUsedUp));
+});
+
+describe("an answer that names nothing but an id", () => {
+  it.each<[string, Situation]>([
+    ["that has ended", { appears: [old({}, "gone")] }],
+    ["that another address has", { appears: [old()], context: { take: () => "hosting_service.b" } }],
+    ["that is another one", { appears: [old({ domain: "b.example" })] }],
+    ["that no list shows", {}],
+  ])("of a service %s stays pending", async (_, situation) => {
+    const { ended, happened } = await order({ ...naming("1001"), ...situation });
+    expect(ended).toEqual(["error plan.pending"]);
+    expect(happened).toEqual(["marked", "sent", "marked"]);
+  });
+});
+
+describe("an order that is sent again after a lost answer", () => {
+  const change = { private: { pending: PENDING } };
+
+  it.each<[string, readonly [Reached, number?], string[], string[]]>([
+    ["and is refused is as open as before", ["answered", 422], ["error api.server", "error plan.pending"], []],
+    [
+      "and does not leave is as open as before, from the time of the last sending",
+      ["no"],
+      ["error api.server"],
+      ["marked -3600000 again not"],
+    ],
+    ["and whose answer is lost as well is open", ["maybe"], ["error api.server"], []],
+  ])("%s", async (_, fails, ended, after) => {
+    const result = await order({ change, fails });
+    expect(result.ended).toEqual(ended);
+    expect(result.happened).toEqual(["marked -3600000 again 0", "sent", ...after]);
+  });
+});
+
+describe("before an order leaves", () => {
+  const SERVER = { plan_id: 11, currency: "USD" };
+  const PLANS = [
+    { plan_id: 11, name: "Root S", product_type: "vps" },
+    { plan_id: 12, name: "Root M", product_type: "vps" },
+  ] as const;
+  const server = (plan: string) => other({ plan, id: "999", product_type: "vps" });
+
+  it.each<[string, Situation, boolean]>([
+    ["one of its plan by the list of plans", { live: [server("Root S")] }, false],
+    ["one of another plan by that list", { live: [server("Root M")] }, true],
+    [
+      "one of its plan that another address has",
+      { live: [server("Root S")], context: { holder: () => "hosting_service.b" } },
+      true,
+    ],
+    [
+      "one that another pending order has made",
+      {
+        live: [server("Root S")],
+        context: {
+          siblings: () => [recorded("hosting_service.b", SERVER, { private: { pending: PENDING } }) as Doubtful],
+        },
+      },
+      true,
+    ],
+    [
+      "one of a kind that nothing resembles",
+      { live: [server("Root S")], kind: { resembles: undefined } as never },
+      true,
+    ],
+  ])("a server is there, %s: it leaves only if that is another one (%#)", async (_, situation, leaves) => {
+    const { ended, happened } = await order({ planned: SERVER, plans: PLANS, ...situation });
+    expect(happened).toEqual(leaves ? SENT : []);
+    if (!leaves) expect(ended).toEqual(["error plan.lookalike"]);
+  });
+
+  it.each<[string, Situation, string[]]>([
+    ["one with its name is there", { live: [old()] }, ["error plan.exists"]],
+    [
+      "a server that may be it is there",
+      { live: [other({ plan_id: 11 })], planned: { plan_id: 11, currency: "USD" } },
+      ["error plan.lookalike"],
+    ],
+  ])("%s: it does not leave", async (_, situation, ended) => {
+    expect(await order(situation)).toMatchObject({ ended, happened: [] });
+  });
+
+  it.each<[string, Situation]>([
+    ["one with its name has ended", { live: [old({ id: "999" }, "gone")] }],
+    [
+      "the one with its name is what it takes the place of",
+      { live: [old({ id: "999" })], context: { replaces: () => true } },
+    ],
+    [
+      "a server that may be it was insisted not to be",
+      {
+        live: [other({ id: "999", plan_id: 11 })],
+        planned: { plan_id: 11, currency: "USD" },
+        change: { anyway: true },
+      },
+    ],
+  ])("%s: it leaves", async (_, situation) => {
+    expect((await order(situation)).happened).toEqual(SENT);
+  });
+});

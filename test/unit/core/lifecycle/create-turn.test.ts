@@ -1,0 +1,574 @@
+/** Creates of two runs on one machine: what the second one reads again, what it refuses, and what it costs. */
+import path from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { SharedCreateTurns } from "../../../../src/core/api/create-turns.ts";
+import type { Mutation, Reader } from "../../../../src/core/api/index.ts";
+import type { Kind } from "../../../../src/core/kinds/kind.ts";
+import { Account } from "../../../../src/core/lifecycle/index.ts";
+import type { JsonObject, PrivateMark } from "../../../../src/core/model/index.ts";
+import { changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
+import { START, testClock } from "../../../support/clock.ts";
+import { temporaryFolder } from "../../../support/ledgers.ts";
+import {
+  failure,
+  fakeAccount,
+  fakeWriter,
+  kindOf,
+  liveGrant,
+  liveService,
+  liveWebhook,
+  remote,
+} from "../../../support/subjects.ts";
+
+const HOOK = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
+const DOMAIN = {
+  domain: "acme.example",
+  years: 1,
+  currency: "USD",
+  nameserver_mode: "default",
+  registrant_contact: {},
+};
+
+const GRANT = { service_id: "1001", email: "dev@acme.example", permission: "view" };
+const SERVER = { plan_id: 31, currency: "USD" };
+const BIGGER = { plan_id: 32 };
+const CONFIGS: Readonly<Record<string, JsonObject>> = {
+  hosting_domain: DOMAIN,
+  hosting_grant: GRANT,
+  hosting_service: SERVER,
+  hosting_webhook: HOOK,
+};
+
+interface RunOptions {
+  /** The state that the run has. */
+  readonly owner?: string;
+  readonly project?: string;
+  readonly stop?: AbortSignal;
+  readonly address?: string;
+  /** What is declared beside the usual. */
+  readonly config?: JsonObject;
+  readonly anyway?: true;
+  readonly mark?: PrivateMark;
+  /** What happens at the end of each wait. */
+  readonly meanwhile?: () => Promise<unknown>;
+  /** What the host answers; default: it makes what is asked for. */
+  readonly answer?: (mutation: Mutation, nth: number) => unknown;
+}
+
+/**
+ * A machine on which runs share a folder, and an account that they share.
+ * @param over what is other than usual about the kind.
+ */
+function machine(type: string, isResettable = false, over: Partial<Kind> = {}) {
+  const file = path.join(temporaryFolder(), "token.creates");
+  const clock = testClock();
+  const fake = fakeAccount(kindOf(type));
+  /** How long a list is without a new object. */
+  let lagMs = 0;
+  const born = new Map<string, number>();
+  const kind: Kind = {
+    ...fake.kind,
+    ...(fake.kind.list && {
+      async *list(context, parent) {
+        for await (const one of fake.kind.list?.(context, parent) ?? [])
+          if (clock.now() - (born.get(one.id) ?? 0) >= lagMs) yield one;
+      },
+    }),
+    ...over,
+  };
+  let made = 0;
+  const make = ({ endpoint, body }: Mutation) => {
+    made += 1;
+    const id = `20${made}`;
+    const created_at = new Date(clock.now()).toISOString();
+    const show = (record: JsonObject) => {
+      fake.objects.set(id, remote(record));
+      born.set(id, clock.now());
+      return { ...record, raw: {} };
+    };
+    if (endpoint === "registerDomain") return { id, status: "pending", invoice: null, raw: { domain: "acme.example" } };
+    if (endpoint === "createGrant") return show({ ...liveGrant, ...body, id });
+    if (endpoint === "createService")
+      return { service: show({ ...liveService, domain: null, ...body, id, created_at }), invoice: null };
+    return { ...show({ ...liveWebhook, ...body, id }), secret: "whsec" };
+  };
+
+  const reader = { hostNow: clock.now, plans: { list: () => ({ all: async () => [] }) } } as unknown as Reader;
+
+  /** A run that has begun: it has its account, and may have read it. */
+  const begin = ({
+    owner,
+    project = "acme",
+    stop,
+    address,
+    config: more,
+    anyway,
+    mark,
+    meanwhile,
+    answer = make,
+  }: RunOptions = {}) => {
+    const turns = new SharedCreateTurns(file, {
+      clock,
+      isResettable,
+      onAlone: (reason) => expect.fail(String(reason)),
+    });
+    onTestFinished(() => turns.close());
+    const account = new Account(reader, { statusWords: {} }, undefined, turns);
+    const writer = fakeWriter(answer);
+    const { context, records } = fakeRun(account, writer, {
+      project,
+      pause: async (ms) => {
+        expect(ms, "nothing to wait for is not waited for").toBeGreaterThan(0);
+        await clock.sleep(ms);
+        await meanwhile?.();
+      },
+      owner: () => owner,
+      ...(stop && { stop }),
+    });
+    const config = { ...CONFIGS[type], ...more };
+    /** @param at another address of the same declaration. */
+    const end = async (at = address) => {
+      const own = { ...(at && { address: at }), ...(anyway && { anyway }), ...(mark && { private: mark }) };
+      const change = changeOf(type, config, own);
+      const said = (await outcomeOf(kind, change, context)).diagnostics;
+      return { sent: writer.sent.length, codes: said.map(({ code }) => code), said, records };
+    };
+    return { account, end, read: () => account.list(kind), recheck: () => account.recheck(kind) };
+  };
+  const lag = (ms: number) => {
+    lagMs = ms;
+  };
+  return { begin, clock, asked: fake.asked, made: () => made, lag, file };
+}
+
+const lost = () => {
+  throw failure("maybe");
+};
+const refused = () => {
+  throw failure("answered", 422);
+};
+
+describe("a run that is stopped", () => {
+  it("while it makes something says what became of that", async () => {
+    const { begin } = machine("hosting_webhook");
+    const stop = new AbortController();
+    const answer = () => {
+      stop.abort();
+      return refused();
+    };
+    expect(await begin({ stop: stop.signal, answer }).end()).toMatchObject({ sent: 1, codes: ["api.server"] });
+  });
+
+  it("is told so only if that is why it has no turn", async () => {
+    const { begin } = machine("hosting_webhook");
+    const run = begin({ stop: new AbortController().signal });
+    Object.assign(run.account.turns ?? {}, { run: () => Promise.reject(new Error("no turns")) });
+    await expect(run.end()).rejects.toThrow("no turns");
+  });
+
+  it("while it waits for its turn sends nothing, records nothing, and says so", async () => {
+    const { begin, clock, file } = machine("hosting_webhook");
+    const other = new SharedCreateTurns(file, { clock, onAlone: (reason) => expect.fail(String(reason)) });
+    onTestFinished(() => other.close());
+    const stop = new AbortController();
+    const run = begin({ stop: stop.signal });
+    await other.run(async () => {
+      const ending = run.end();
+      stop.abort();
+      expect(await ending).toMatchObject({ sent: 0, codes: ["interrupted"], records: [] });
+    });
+  });
+});
+
+describe("a create that another run on the machine made meanwhile", () => {
+  it("is seen: the list is read again, and nothing is sent", async () => {
+    const { begin, asked, made } = machine("hosting_webhook");
+    const [one, two] = [begin(), begin()];
+    await Promise.all([one.read(), two.read()]);
+    expect(await one.end()).toMatchObject({ sent: 1, codes: [] });
+    expect(await two.end()).toMatchObject({ sent: 0, codes: ["plan.exists"] });
+    expect(asked).toEqual(["list", "list", "list"]);
+    expect(made()).toBe(1);
+  });
+
+  it("costs no request when there was none: alone, after another run had ended, or when the other was refused", async () => {
+    const { begin, asked } = machine("hosting_webhook");
+    const other = begin({ answer: refused });
+    const alone = begin();
+    await Promise.all([other.read(), alone.read()]);
+    await other.end();
+    expect(await alone.end()).toMatchObject({ sent: 1 });
+    const later = begin();
+    await later.read();
+    expect(await later.end()).toMatchObject({ sent: 0, codes: ["plan.exists"] });
+    expect(asked).toEqual(["list", "list", "list"]);
+  });
+
+  it("is waited for while lists may lag, and is not made a second time", async () => {
+    const { begin, clock, made, lag } = machine("hosting_webhook");
+    lag(30_000);
+    expect(await begin({ owner: "one" }).end()).toMatchObject({ sent: 1, codes: [] });
+    const second = begin({ owner: "two" });
+    await second.read();
+    clock.advance(1_000);
+    expect(await second.end()).toMatchObject({ sent: 0, codes: ["plan.exists"] });
+    expect(made()).toBe(1);
+    expect(clock.slept).toBeGreaterThanOrEqual(30_000);
+  });
+
+  it.each(
+    ["hosting_webhook", "hosting_service"].flatMap((type) =>
+      [1_000, 40_000, 79_999, 80_000, 200_000].map((turnMs) => ({ type, turnMs })),
+    ),
+  )(
+    "is not made again by a run that read a lagging list and has its turn $turnMs ms later: $type",
+    async ({ type, turnMs }) => {
+      const { begin, clock, made, lag } = machine(type);
+      lag(30_000);
+      await begin({ owner: "one", project: "one" }).end();
+      clock.advance(1_000);
+      const second = begin({ owner: "two", project: "two" });
+      await second.read();
+      await second.recheck();
+      clock.advance(turnMs);
+      const code = type === "hosting_service" ? "plan.lookalike" : "plan.exists";
+      expect(await second.end()).toMatchObject({ sent: 0, codes: [code] });
+      expect(made()).toBe(1);
+    },
+  );
+
+  it("is looked for in a list that was read after the wait, although an order before had it read already", async () => {
+    const { begin, clock, made, lag } = machine("hosting_webhook");
+    lag(30_000);
+    await begin({ owner: "one" }).end();
+    const second = begin({ owner: "two" });
+    await second.recheck();
+    clock.advance(1_000);
+    await second.end();
+    expect([...(await second.recheck()).keys()]).toEqual(["201"]);
+    expect(made()).toBe(1);
+  });
+
+  it("is not taken for new when the answer is that of the other run's order", async () => {
+    const { begin, clock, lag } = machine("hosting_webhook");
+    lag(Number.POSITIVE_INFINITY);
+    await begin({ owner: "one" }).end();
+    clock.advance(1_000);
+    const second = begin({ owner: "two" });
+    second.account.noteNew("202");
+    await second.end();
+    expect(second.account.isNew("202")).toBe(false);
+  });
+
+  it("of a sandbox that was reset since is made again at once, but what is made beside it is waited for", async () => {
+    const { begin, clock, lag, made } = machine("hosting_webhook", true);
+    lag(Number.POSITIVE_INFINITY);
+    await begin({ owner: "one" }).end();
+    const beside = begin({ owner: "two" });
+    expect(await begin({ owner: "three" }).end()).toMatchObject({ sent: 1 });
+    expect([made(), clock.slept]).toEqual([2, 0]);
+    await beside.end();
+    expect(clock.slept).toBe(80_000);
+  });
+
+  it("is made again at once when it has gone since, or by the state that had it", async () => {
+    const { begin, clock, made, lag } = machine("hosting_webhook");
+    lag(0);
+    await begin({ owner: "one" }).end();
+    lag(Number.POSITIVE_INFINITY);
+    expect(await begin({ owner: "one" }).end(), "its own, deleted since").toMatchObject({ sent: 1 });
+    expect(clock.slept).toBe(0);
+    clock.advance(600_000);
+    expect(await begin({ owner: "two" }).end(), "long ago, deleted since").toMatchObject({ sent: 1 });
+    expect(clock.slept).toBe(0);
+    expect(made()).toBe(3);
+  });
+
+  it("is waited for when its answer was lost: it may be on its way still", async () => {
+    const { begin, clock, file, asked } = machine("hosting_webhook");
+    const next = begin();
+    await next.read();
+    const other = new SharedCreateTurns(file, { clock, onAlone: (reason) => expect.fail(String(reason)) });
+    onTestFinished(() => other.close());
+    await other.run(async (turn) => turn.begin({ thing: "a grant", owner: "" }, clock.now()));
+    clock.advance(1_000);
+    expect(await next.end()).toMatchObject({ sent: 1, codes: [] });
+    // So long lists may be without it: 80 s, of which one has passed.
+    expect(clock.slept).toBe(79_000);
+    expect(asked).toEqual(["list", "list"]);
+  });
+});
+
+describe("how long another run is waited for", () => {
+  const left: readonly (readonly [after: number, waits: number])[] = [
+    [1_000, 79_000],
+    [79_999, 1],
+    [80_000, 0],
+    [80_001, 0],
+    [-1_000, 80_000],
+  ];
+
+  it.each(left)("that made the same thing %d ms ago: %d ms, until lists are believed", async (after, waits) => {
+    const { begin, clock, lag } = machine("hosting_webhook");
+    lag(Number.POSITIVE_INFINITY);
+    await begin({ owner: "one" }).end();
+    clock.advance(after);
+    await begin({ owner: "two" }).end();
+    expect(clock.slept).toBe(waits);
+  });
+
+  it.each(left)("that lost an answer about anything %d ms ago: %d ms", async (after, waits) => {
+    const { begin, clock } = machine("hosting_domain");
+    await begin({ owner: "one", answer: lost }).end();
+    clock.advance(after);
+    const config = { domain: "another.example" };
+    expect(await begin({ owner: "two", config }).end()).toMatchObject({ sent: 1, codes: [] });
+    expect(clock.slept).toBe(waits);
+  });
+
+  it("of the same state: not at all, what it lost it knows itself", async () => {
+    const { begin, clock } = machine("hosting_domain");
+    await begin({ owner: "one", answer: lost }).end();
+    await begin({ owner: "one", config: { domain: "another.example" } }).end();
+    expect(clock.slept).toBe(0);
+  });
+
+  it.each<[string, string, RunOptions, RunOptions, boolean]>([
+    ["a server of the same address", "hosting_service", {}, {}, true],
+    ["another plan under the same key", "hosting_service", {}, { config: BIGGER }, true],
+    ["another plan at another address", "hosting_service", {}, { config: BIGGER, address: "hosting_service.b" }, false],
+    ["another plan in another project", "hosting_service", {}, { config: BIGGER, project: "other" }, false],
+    [
+      "another plan of the same reference at another address",
+      "hosting_service",
+      { config: { reference: "box" } },
+      { config: { ...BIGGER, reference: "box" }, address: "hosting_service.b" },
+      true,
+    ],
+    [
+      "another plan of another reference",
+      "hosting_service",
+      { config: { reference: "box" } },
+      { config: { ...BIGGER, reference: "cube" } },
+      false,
+    ],
+    ["the first generation, said or not", "hosting_service", {}, { config: BIGGER, mark: { generation: 1 } }, true],
+    [
+      "another plan in another generation",
+      "hosting_service",
+      { mark: { generation: 2 } },
+      { config: BIGGER, mark: { generation: 3 } },
+      false,
+    ],
+    ["the same webhook at another address", "hosting_webhook", {}, { address: "hosting_webhook.b" }, true],
+    ["another webhook", "hosting_webhook", {}, { config: { url: "https://b.example" } }, false],
+    ["the same grant", "hosting_grant", {}, {}, true],
+    ["the same grant of another service", "hosting_grant", {}, { config: { service_id: "1002" } }, false],
+  ])("%s", async (_, type, first, second, waits) => {
+    const { begin, clock, lag, made } = machine(type);
+    lag(Number.POSITIVE_INFINITY);
+    await begin({ owner: "one", ...first }).end();
+    await begin({ owner: "two", ...second }).end();
+    expect([made(), clock.slept]).toEqual([2, waits ? 80_000 : 0]);
+  });
+
+  it("is not for what nothing tells from others: it may be any", async () => {
+    const { begin, clock, made } = machine("hosting_webhook", false, { naturalKey: () => undefined });
+    await begin({ owner: "one" }).end();
+    await begin({ owner: "two" }).end();
+    expect([made(), clock.slept]).toEqual([2, 0]);
+  });
+
+  it.each<[string, (nth: number) => unknown]>([
+    ["lost one answer, and was refused when it sent again", (nth) => (nth === 1 ? lost() : refused())],
+    [
+      "had one answer without the secret, and was refused when it made another",
+      (nth) => (nth === 1 ? { ...liveWebhook, raw: {}, secret: null } : nth === 2 ? null : refused()),
+    ],
+  ])("that %s: as for any that is not known", async (_, answer) => {
+    const { begin, clock, lag } = machine("hosting_webhook");
+    lag(Number.POSITIVE_INFINITY);
+    await begin({ owner: "one", answer: (_mutation, nth) => answer(nth) }).end();
+    const before = clock.slept;
+    await begin({ owner: "two" }).end();
+    expect(clock.slept - before).toBe(80_000);
+  });
+});
+
+describe("a server without a domain: two of one plan look the same", () => {
+  const second = { owner: "two", project: "other", address: "hosting_service.b" };
+
+  it.each<[what: string, first: RunOptions, second: RunOptions, waits: boolean]>([
+    ["of the same plan, by another state", {}, {}, true],
+    ["of the same plan, by a run that has no state yet", {}, { owner: undefined }, true],
+    ["of the same plan, whose answer was lost there", { answer: lost }, {}, true],
+    ["of another plan", {}, { config: BIGGER }, false],
+    ["of the same plan, by the same state", { owner: "two" }, {}, false],
+    ["of the same plan, on purpose", {}, { anyway: true }, false],
+    ["of the same plan, with a domain of its own", {}, { config: { domain: "b.example" } }, false],
+    ["of the same plan, beside one with a domain", { config: { domain: "b.example" } }, {}, false],
+    ["of the same plan, where the other was refused by the API", { answer: refused }, {}, false],
+  ])("%s, is waited for, or not", async (_, first, more, waits) => {
+    const { begin, clock, lag } = machine("hosting_service");
+    lag(Number.POSITIVE_INFINITY);
+    await begin({ owner: "one", ...first }).end();
+    clock.advance(1_000);
+    const before = clock.slept;
+    expect(await begin({ ...second, ...more }).end()).toMatchObject({ sent: 1, codes: [] });
+    expect(clock.slept - before).toBe(waits ? 79_000 : 0);
+  });
+
+  it("is not ordered twice where lists lag: it is waited for, the list is read again, and the user decides", async () => {
+    const { begin, clock, made, lag } = machine("hosting_service");
+    lag(15_000);
+    const two = begin(second);
+    await Promise.all([begin({ owner: "one" }).end(), two.read()]);
+    clock.advance(100);
+    expect(await two.end()).toMatchObject({ sent: 0, codes: ["plan.lookalike"], records: [] });
+    expect([made(), clock.slept]).toEqual([1, 79_900]);
+    expect(await begin({ ...second, anyway: true }).end(), "the user insists").toMatchObject({ sent: 1 });
+  });
+
+  it("is refused at once when the list shows it already", async () => {
+    const { begin, clock, asked } = machine("hosting_service");
+    const two = begin(second);
+    await begin({ owner: "one" }).end();
+    asked.length = 0;
+    expect(await two.end()).toMatchObject({ sent: 0, codes: ["plan.lookalike"] });
+    expect([asked, clock.slept]).toEqual([["list"], 0]);
+  });
+
+  it("is ordered as often as one run declares it", async () => {
+    const { begin, clock, made, lag } = machine("hosting_service");
+    lag(Number.POSITIVE_INFINITY);
+    const run = begin({ owner: "one" });
+    await Promise.all([run.end(), run.end("hosting_service.b")]);
+    expect(await run.end("hosting_service.c")).toMatchObject({ codes: [] });
+    expect([made(), clock.slept]).toEqual([3, 0]);
+  });
+
+  it("keeps no other run from its turn while it is waited for, and is waited for again if that orders one, too", async () => {
+    const { begin, clock, made, lag } = machine("hosting_service");
+    lag(Number.POSITIVE_INFINITY);
+    const one = begin({ owner: "one" });
+    await one.end();
+    const meanwhile = async () => {
+      if (made() === 1) expect(await one.end("hosting_service.c")).toMatchObject({ sent: 2, codes: [] });
+    };
+    expect(await begin({ ...second, meanwhile }).end()).toMatchObject({ sent: 1, codes: [] });
+    expect([made(), clock.slept]).toEqual([3, 160_000]);
+  });
+
+  it("is waited for once, by a clock that was set back", async () => {
+    const { begin, clock, lag } = machine("hosting_service");
+    lag(Number.POSITIVE_INFINITY);
+    await begin({ owner: "one" }).end();
+    clock.advance(-3_600_000);
+    expect(await begin(second).end()).toMatchObject({ sent: 1 });
+    expect(clock.slept).toBe(80_000);
+  });
+
+  it("of a state that ordered one since is waited for, too", async () => {
+    const { begin, clock, lag } = machine("hosting_service");
+    lag(Number.POSITIVE_INFINITY);
+    await begin({ owner: "one" }).end();
+    await begin({ ...second, anyway: true }).end();
+    await begin({ ...second, address: "hosting_service.c" }).end();
+    expect(clock.slept).toBe(80_000);
+  });
+
+  it("is not refused for what may be its own, where the answer to its order was lost: the user decides", async () => {
+    const { begin } = machine("hosting_service");
+    await begin({ owner: "one" }).end();
+    const pending = { since: new Date(START).toISOString(), operation: "createService", body: SERVER };
+    expect(await begin({ ...second, mark: { pending } }).end()).toMatchObject({ sent: 0, codes: ["plan.pending"] });
+  });
+
+  it("of a sandbox that was reset since is ordered at once, but what is ordered beside it is waited for", async () => {
+    const { begin, clock, lag } = machine("hosting_service", true);
+    lag(Number.POSITIVE_INFINITY);
+    await begin({ owner: "one" }).end();
+    const beside = begin(second);
+    expect(await begin({ owner: "three", address: "hosting_service.c" }).end()).toMatchObject({ sent: 1 });
+    expect(clock.slept).toBe(0);
+    await beside.end();
+    expect(clock.slept).toBe(80_000);
+  });
+
+  it("ends its wait when the run is stopped: nothing is sent or recorded", async () => {
+    const { begin, made, lag } = machine("hosting_service");
+    lag(Number.POSITIVE_INFINITY);
+    await begin({ owner: "one" }).end();
+    const stop = new AbortController();
+    const meanwhile = async () => stop.abort();
+    const two = begin({ ...second, stop: stop.signal, meanwhile });
+    expect(await two.end()).toMatchObject({ sent: 0, codes: ["interrupted"], records: [] });
+    expect(made()).toBe(1);
+  });
+});
+
+describe("an order", () => {
+  it("that no other run has made is new", async () => {
+    const { begin } = machine("hosting_service");
+    const { account, end } = begin({ owner: "one" });
+    expect(await end()).toMatchObject({ sent: 1, codes: [] });
+    expect(account.isNew("201")).toBe(true);
+  });
+});
+
+describe("a domain, which nothing shows", () => {
+  it("whose own answer was lost is the user's to settle, whatever other runs did", async () => {
+    const { begin } = machine("hosting_domain");
+    await begin({ owner: "one" }).end();
+    const pending = { since: new Date(START).toISOString(), operation: "registerDomain" };
+    expect(await begin({ owner: "two", mark: { pending } }).end()).toMatchObject({ sent: 0, codes: ["plan.pending"] });
+  });
+
+  it("is refused to another state of this machine, whatever became of it there", async () => {
+    const { begin, made } = machine("hosting_domain");
+    expect(await begin({ owner: "one" }).end()).toMatchObject({ sent: 1, codes: [] });
+    for (const owner of ["two", undefined]) {
+      const { sent, said, records } = await begin({ ...(owner && { owner }) }).end();
+      expect(sent).toBe(0);
+      expect(records).toEqual([]);
+      expect(said).toMatchObject([
+        {
+          severity: "error",
+          code: "plan.exists",
+          summary: expect.stringContaining("Another run on this machine ordered the domain of hosting_domain.acme"),
+          fix: expect.stringContaining("`hostform import 'hosting_domain.acme' acme.example`"),
+        },
+      ]);
+    }
+    expect(made()).toBe(1);
+  });
+
+  it("is refused when its answer was lost there", async () => {
+    const { begin } = machine("hosting_domain");
+    expect(await begin({ owner: "one", answer: lost }).end()).toMatchObject({
+      sent: 1,
+      codes: ["api.server", "plan.pending"],
+    });
+    const { sent, said } = await begin({ owner: "two" }).end();
+    expect({ sent, summary: said[0]?.summary }).toEqual({
+      sent: 0,
+      summary: expect.stringContaining("and its answer was lost"),
+    });
+  });
+
+  it("is ordered when the other one was refused by the API, when the user insists, and by the state that had it before", async () => {
+    const { begin, made } = machine("hosting_domain");
+    await begin({ owner: "one", answer: refused }).end();
+    expect(await begin({ owner: "two" }).end(), "the other was refused").toMatchObject({ sent: 1 });
+    expect(await begin({ owner: "three", anyway: true }).end(), "the user insists").toMatchObject({ sent: 1 });
+    expect(await begin({ owner: "three" }).end(), "its own, which it let go of").toMatchObject({ sent: 1 });
+    expect(made()).toBe(3);
+  });
+
+  it("is refused to a copy of the state that was read before", async () => {
+    const { begin } = machine("hosting_domain");
+    const [one, two] = [begin({ owner: "same" }), begin({ owner: "same" })];
+    expect(await one.end()).toMatchObject({ sent: 1 });
+    expect(await two.end()).toMatchObject({ sent: 0, codes: ["plan.exists"] });
+  });
+});

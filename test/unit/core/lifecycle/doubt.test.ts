@@ -1,0 +1,256 @@
+// What may have come of a request whose answer was lost: by time, by id, by name, and by what the API tells only once.
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { type AttributeMeta, attribute } from "../../../../src/core/kinds/attribute.ts";
+import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
+import {
+  ageOf,
+  believedAfterMs,
+  certainlyMade,
+  type Doubtful,
+  isDoubtful,
+  isJustCreated,
+  knownBefore,
+  madeBetween,
+  madeThen,
+  namesOutcome,
+  newlyMade,
+  newSince,
+  settledMark,
+  strangers,
+  tellsOnce,
+} from "../../../../src/core/lifecycle/doubt.ts";
+import type { Intent, JsonObject, PrivateMark } from "../../../../src/core/model/index.ts";
+import { kindOf, liveService, liveWebhook, recorded, remote } from "../../../support/subjects.ts";
+
+const NOW = Date.parse("2026-11-21T12:00:00Z");
+const at = (ms: number) => new Date(NOW + ms).toISOString();
+const MINUTE = 60_000;
+const intent = (over: Partial<Intent> = {}): Intent => ({ since: at(0), operation: "createWebhook", ...over });
+const made = (created_at: unknown): Remote => remote({ id: "1", created_at } as JsonObject);
+
+describe("how long ago a request certainly left", () => {
+  it.each<[string, number, number, number]>([
+    ["is not known within ten minutes", 0, 10 * MINUTE - 1, 0],
+    ["is known after ten minutes", 0, 10 * MINUTE, 10 * MINUTE],
+    ["is nothing for a time that lies ahead", 5 * MINUTE, 0, 0],
+  ])("%s", (_, since, now, age) => expect(ageOf(intent({ since: at(since) }), NOW + now)).toBe(age));
+
+  it("counts from the last sending, and nothing from an unreadable time", () => {
+    expect(ageOf(intent({ since: at(-60 * MINUTE), resent: at(-1 * MINUTE) }), NOW)).toBe(0);
+    expect(ageOf(intent({ since: at(-60 * MINUTE), resent: at(-11 * MINUTE) }), NOW)).toBe(11 * MINUTE);
+    expect(ageOf(intent({ since: "then" }), NOW)).toBe(0);
+  });
+});
+
+describe("when a list is believed", () => {
+  it("is when the request has arrived, and the list has had its time and a quarter", () => {
+    expect(believedAfterMs({})).toBe(80_000);
+    expect(believedAfterMs({ listLagMs: 8_000 })).toBe(15_000);
+    expect(believedAfterMs({ listLagMs: 0 })).toBe(5_000);
+  });
+
+  it.each<[string, string | undefined, number, boolean]>([
+    ["what was created just now may be missing", at(0), 60_000, true],
+    ["within the minute", at(-59_999), 60_000, true],
+    ["not after it", at(-60_000), 60_000, false],
+    ["nor where the lag is shorter", at(-1_000), 1_000, false],
+    ["a clock that is a little ahead does not matter", at(59_999), 60_000, true],
+    ["one that is far ahead says nothing", at(60_000), 60_000, false],
+    ["nor does no time at all", undefined, 60_000, false],
+  ])("%s", (_, created, listLagMs, expected) => {
+    const mark = { ...(created !== undefined && { created }) } as PrivateMark;
+    expect(isJustCreated(mark, { listLagMs }, NOW)).toBe(expected);
+    if (listLagMs === 60_000) expect(isJustCreated(mark, {}, NOW), "the default is a minute").toBe(expected);
+  });
+});
+
+describe("when an object was made", () => {
+  it.each<[string, unknown, [number, number] | undefined]>([
+    ["is the moment that it says", at(0), [NOW, NOW]],
+    ["is a whole day where it says a date", "2026-11-21", [NOW - 12 * 60 * MINUTE, NOW + 12 * 60 * MINUTE]],
+    ["is not a day because a date is in it", "2026-11-21T12:00:00Z and 2026-11-21", undefined],
+    ["is not said by a text that is no time", "soon", undefined],
+    ["nor by what is no text", 2026, undefined],
+    ["nor by nothing", null, undefined],
+  ])("%s", (_, text, expected) => expect(madeBetween(made(text))).toEqual(expected));
+
+  const TEN = 10 * MINUTE;
+  it.each<[string, Partial<Intent>, unknown, number, boolean]>([
+    ["at the time of the request", {}, at(0), 0, true],
+    ["ten minutes before: clocks differ", {}, at(-TEN), 0, true],
+    ["more than that before: it was there already", {}, at(-TEN - 1), 0, false],
+    ["ten minutes after", {}, at(TEN), 0, true],
+    ["more than that after: something else made it", {}, at(TEN + 1), 0, false],
+    ["on the day of the request", {}, "2026-11-21", 0, true],
+    ["on the day before, ten minutes before it ended", { since: "2026-11-22T00:10:00Z" }, "2026-11-21", 0, true],
+    ["on the day before, earlier", { since: "2026-11-22T00:10:00.001Z" }, "2026-11-21", 0, false],
+    ["at the time of the second sending", { since: at(-60 * MINUTE), resent: at(0) }, at(0), 0, true],
+    ["at the time of the first of two", { since: at(-60 * MINUTE), resent: at(0) }, at(-60 * MINUTE), 0, true],
+    ["between two sendings that are far apart", { since: at(-60 * MINUTE), resent: at(0) }, at(-30 * MINUTE), 0, false],
+    ["and not said, seen soon after", {}, null, TEN, true],
+    ["and not said, seen later than that", {}, null, TEN + 1, false],
+  ])("can be what the request made when it was made %s", (_, over, created, now, expected) => {
+    expect(madeThen(intent(over), made(created), NOW + now)).toBe(expected);
+  });
+});
+
+describe("what is new since a request left", () => {
+  const [a, b] = [remote({ id: "1" }), remote({ id: "2" })];
+
+  it("is what was not there before, and what nobody else has", () => {
+    expect(newSince(intent(), [a, b])).toEqual([a, b]);
+    expect(newSince(intent({ known: ["1"] }), [a, b])).toEqual([b]);
+    expect(newSince(intent(), [a, b], ({ id }) => (id === "2" ? "hosting_webhook.other" : undefined))).toEqual([a]);
+    expect(
+      newSince(intent({ known: ["1"] }), [a, b], () => "x"),
+      "neither of both",
+    ).toEqual([]);
+  });
+
+  const sent = (known: string[] = []) => ({ attributes: {}, private: { pending: intent({ known }) } });
+  const gone = remote({ id: "3" }, "gone");
+
+  it.each<[string, Kind["type"], { status: string; alike?: Remote[] }, string[]]>([
+    ["nothing where the object is there", "hosting_webhook", { status: "present", alike: [a] }, []],
+    ["nothing where nothing is alike", "hosting_webhook", { status: "absent" }, []],
+    ["what is alike", "hosting_webhook", { status: "absent", alike: [a, b] }, ["1", "2"]],
+    ["of what is listed nothing that is gone", "hosting_webhook", { status: "absent", alike: [a, gone] }, ["1"]],
+    [
+      "of orders also what is gone: it was paid for",
+      "hosting_service",
+      { status: "absent", alike: [a, gone] },
+      ["1", "3"],
+    ],
+  ])("may have been made: %s", (_, type, observed, ids) => {
+    expect(newlyMade({ kind: kindOf(type) }, sent(), observed).map(({ id }) => id)).toEqual(ids);
+  });
+
+  it("is not what was there before, and not what another address has", () => {
+    const observed = { status: "absent", alike: [a, b] };
+    const kind = kindOf("hosting_webhook");
+    expect(newlyMade({ kind }, sent(["1"]), observed)).toEqual([b]);
+    expect(newlyMade({ kind, holder: ({ id }) => (id === "1" ? "x" : undefined) }, sent(), observed)).toEqual([b]);
+  });
+});
+
+describe("what is written down as there before a create", () => {
+  const many = (count: number) => Array.from({ length: count }, (_, i) => remote({ id: String(i + 1) }));
+  const like = remote({ id: "7" });
+  const held = ({ id }: Remote) => (id === "2" ? "hosting_webhook.other" : undefined);
+
+  it.each<[string, Remote[], Remote[], ReturnType<typeof knownBefore>]>([
+    ["is everything, each once", many(1), [like, ...many(1)], { known: ["7", "1"], knowsAll: true }],
+    ["is nothing of an empty account, and that is all", [], [], { known: [], knowsAll: true }],
+    ["is not what another address has", many(3), [], { known: ["1", "3"], knowsAll: true }],
+    ["is what is like it alone, where there is very much", many(1_002), [like], { known: ["7"] }],
+  ])("%s", (_, all, alike, expected) => expect(knownBefore(all, alike, held)).toStrictEqual(expected));
+
+  it("is everything up to a thousand objects", () => {
+    expect(knownBefore(many(1_001), [], held)).toMatchObject({ knowsAll: true });
+    expect(knownBefore(many(1_000), [])).toMatchObject({ knowsAll: true });
+    expect(knownBefore(many(1_001), [])).toStrictEqual({ known: [] });
+  });
+});
+
+describe("what came after a create and is not like it", () => {
+  const kind = kindOf("hosting_webhook");
+  const hook = (id: string, url: string) => remote({ ...liveWebhook, id, url });
+  const [old, other, siblings] = [hook("1", "https://a.example"), hook("2", "https://b.example"), "https://c.example"];
+  const sent = (over: Partial<Intent>) => ({ attributes: liveWebhook, private: { pending: intent(over) } });
+  const sibling = (known?: string[]): Doubtful => {
+    const attributes = { ...liveWebhook, url: siblings };
+    return recorded("hosting_webhook.c", attributes, { private: { pending: intent(known && { known }) } }) as Doubtful;
+  };
+  const its = hook("3", siblings);
+
+  it.each<[string, Partial<Intent>, Remote[], Parameters<typeof strangers>[3], string[]]>([
+    ["may be it in a form of the host's own", { known: ["1"], knowsAll: true }, [old, other], {}, ["2"]],
+    ["is not known where not all was written down", { known: ["1"] }, [old, other], {}, []],
+    ["is not what is gone", { knowsAll: true }, [{ ...other, phase: "gone" }], {}, []],
+    ["is not what another address has", { knowsAll: true }, [other], { holder: () => "hosting_webhook.b" }, []],
+    ["is not what another lost create made", { knowsAll: true }, [its, other], { siblings: [sibling()] }, ["2"]],
+    ["is what was there before that", { knowsAll: true }, [its], { siblings: [sibling(["3"])] }, ["3"]],
+  ])("%s", (_, pending, all, context, ids) => {
+    expect(strangers(kind, sent(pending), { strangers: all }, context).map(({ id }) => id)).toEqual(ids);
+  });
+});
+
+describe("what a request has certainly made", () => {
+  const kind = kindOf("hosting_service");
+  const wanted = { domain: "www.acme.example", plan_id: 11, currency: "USD" };
+  const live = (over: JsonObject = {}, phase: Remote["phase"] = "live") =>
+    remote({ ...liveService, created_at: at(0), ...over }, phase);
+  const sent = { attributes: wanted, private: { pending: intent() } };
+
+  it.each<[string, Remote[], boolean]>([
+    ["is the one with its name, made at that time", [live()], true],
+    ["is not one of two", [live(), live({ id: "1002" })], false],
+    ["is not what is gone", [live({}, "gone")], false],
+    ["is what is still pending", [live({}, "pending")], true],
+    ["is not what has another name", [live({ domain: "b.example" })], false],
+    ["is not what differs in what cannot change", [live({ currency: "EUR" })], false],
+    ["is not what was made at another time", [live({ created_at: at(-60 * MINUTE) })], false],
+    ["is nothing where there is nothing", [], false],
+  ])("%s", (_, objects, certain) => {
+    expect(certainlyMade(kind, sent, objects, NOW)).toEqual(certain ? objects[0] : undefined);
+  });
+});
+
+describe("what the API tells only once", () => {
+  const secretOf = (kind: Kind, told?: JsonObject) => tellsOnce(kind, told);
+
+  it("is the secret of a webhook, as long as it is not known", () => {
+    expect(secretOf(kindOf("hosting_webhook"))).toBe(true);
+    expect(secretOf(kindOf("hosting_webhook"), { secret: null })).toBe(true);
+    expect(secretOf(kindOf("hosting_webhook"), { secret: "whsec" })).toBe(false);
+  });
+
+  it.each<[string, Partial<AttributeMeta>, boolean]>([
+    ["a secret that the API makes and never shows again", { sensitive: true, computed: true, unreadable: true }, true],
+    ["a secret that it shows again", { sensitive: true, computed: true }, false],
+    ["a secret that is declared", { sensitive: true, unreadable: true }, false],
+    ["what is no secret", { computed: true, unreadable: true }, false],
+  ])("is %s: %j", (_, meta, expected) => {
+    const attributes = z.object({ a: attribute(z.string(), { description: "", ...meta }) });
+    expect(secretOf({ ...kindOf("hosting_webhook"), attributes })).toBe(expected);
+  });
+
+  it("is nothing of a grant, which has no secret, nor of what cannot be deleted and made again", () => {
+    expect(secretOf(kindOf("hosting_grant"))).toBe(false);
+    expect(secretOf(kindOf("hosting_service"))).toBe(false);
+    expect(secretOf({ ...kindOf("hosting_webhook"), removal: "policy" })).toBe(false);
+  });
+});
+
+describe("a mark", () => {
+  const webhooks = kindOf("hosting_webhook");
+  const pending = intent({ known: ["7"] });
+
+  it.each<[string, PrivateMark, string, boolean]>([
+    ["may be named", { pending }, "8", true],
+    ["is not what was there before", { pending }, "7", false],
+    ["is not what is to be replaced", { deposed: { id: "9" } }, "9", false],
+    ["is anything where nothing was begun", {}, "9", true],
+  ])("the outcome of a create %s", (_, mark, id, expected) => {
+    expect(namesOutcome(webhooks, mark, id)).toBe(expected);
+  });
+
+  it("is compared by the id alone, where the import names the parent as well", () => {
+    const mark = { pending: intent({ known: ["301"] }) };
+    expect(namesOutcome(kindOf("hosting_grant"), mark, "1001/301")).toBe(false);
+    expect(namesOutcome(kindOf("hosting_grant"), mark, "1001/302")).toBe(true);
+  });
+
+  it("that is settled has neither of its requests, and all the rest", () => {
+    const mark = { pending, attempt: { since: at(0) }, generation: 2, deposed: { id: "9" } } as unknown as PrivateMark;
+    expect(settledMark(mark)).toEqual({ generation: 2, deposed: { id: "9" } });
+  });
+
+  it("makes a resource a pending one", () => {
+    const one = recorded("hosting_webhook.a", liveWebhook);
+    expect(isDoubtful(one)).toBe(false);
+    expect(isDoubtful(undefined)).toBe(false);
+    expect(isDoubtful({ ...one, private: { pending } } as Doubtful)).toBe(true);
+  });
+});

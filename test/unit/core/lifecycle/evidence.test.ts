@@ -1,0 +1,230 @@
+// `resolve`: what can be read about a create without known outcome, and what follows from it.
+import { describe, expect, it } from "vitest";
+import type { Doubtful } from "../../../../src/core/lifecycle/doubt.ts";
+import { evidence } from "../../../../src/core/lifecycle/evidence.ts";
+import type { Intent, JsonObject } from "../../../../src/core/model/index.ts";
+import { START } from "../../../support/clock.ts";
+import {
+  failure,
+  fakeAccount,
+  fakeAccountWith,
+  kindOf,
+  liveService,
+  liveWebhook,
+  notFound,
+  recorded,
+  remote,
+} from "../../../support/subjects.ts";
+
+const at = (ms: number) => new Date(START + ms).toISOString();
+const HOUR = 3_600_000;
+const HOOK = { url: liveWebhook.url ?? null, events: liveWebhook.events ?? null };
+const ORDER = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
+const DOMAIN = { domain: "acme.example", years: 1, currency: "USD" };
+
+const invoice = (id: string, order_id: string | null) => ({
+  id,
+  raw: { id },
+  invoice_number: `INV-${id}`,
+  order_id,
+  total: 500,
+  currency: "USD",
+  status: "unpaid",
+  due_date: "2026-12-01",
+});
+
+interface Options {
+  readonly live?: readonly JsonObject[];
+  readonly phase?: "live" | "gone";
+  readonly intent?: Partial<Intent>;
+  readonly invoices?: () => unknown;
+  readonly available?: boolean;
+  readonly listLagMs?: number;
+  readonly invoiced?: readonly JsonObject[];
+  readonly held?: string;
+}
+
+async function look(type: string, attributes: JsonObject, options: Options = {}) {
+  const { live = [], phase = "live", intent = {}, invoices = () => [], held, listLagMs } = options;
+  const settings = listLagMs === undefined ? {} : { listLagMs };
+  const fake = fakeAccountWith(settings, kindOf(type), ...live.map((one) => remote(one, phase)));
+  fake.now = () => START;
+  const pending: Intent = { since: at(-HOUR), operation: "create", ...intent };
+  const prior = recorded(`${type}.a`, attributes, { private: { pending } }) as Doubtful;
+  Object.assign(fake.account, {
+    invoices: async () => invoices(),
+    isAvailable: async (name: string) =>
+      name === attributes.domain ? (options.available ?? null) : "asked for another",
+  });
+  const services = fakeAccount(kindOf("hosting_service"), ...(options.invoiced ?? []).map((one) => remote(one)));
+  return evidence({
+    account: fake.account,
+    kind: fake.kind,
+    prior,
+    ...(options.invoiced && { invoiced: services.kind }),
+    ...(held && { holder: ({ id }) => (id === held ? "hosting_webhook.b" : undefined) }),
+  });
+}
+
+describe("the verdict", () => {
+  const hook = (over: JsonObject = {}) => ({ ...liveWebhook, created_at: at(-HOUR), ...over });
+  const service = (over: JsonObject = {}) => ({ ...liveService, created_at: at(-HOUR), ...over });
+
+  it.each<[string, string, JsonObject, Options, string]>([
+    ["nothing in sight: it is sent again", "hosting_webhook", HOOK, {}, "nothing"],
+    ["an order with nothing in sight: sent again with its key", "hosting_service", ORDER, {}, "sent-again"],
+    ["nothing in sight yet, shortly after", "hosting_webhook", HOOK, { intent: { since: at(-60_000) } }, "unclear"],
+    ["nothing in sight ten minutes after", "hosting_webhook", HOOK, { intent: { since: at(-600_000) } }, "nothing"],
+    [
+      "something else that is new: a host may show it in a form of its own",
+      "hosting_webhook",
+      HOOK,
+      { live: [hook({ url: "https://other.example" })], intent: { knowsAll: true } },
+      "unclear",
+    ],
+    [
+      "something else that was there before",
+      "hosting_webhook",
+      HOOK,
+      { live: [hook({ url: "https://other.example" })], intent: { knowsAll: true, known: ["201"] } },
+      "nothing",
+    ],
+    [
+      "nothing in sight, a moment before a list that may lag for eight minutes is believed",
+      "hosting_webhook",
+      HOOK,
+      { intent: { since: at(-604_999) }, listLagMs: 480_000 },
+      "unclear",
+    ],
+    [
+      "nothing in sight, when it is believed",
+      "hosting_webhook",
+      HOOK,
+      { intent: { since: at(-605_000) }, listLagMs: 480_000 },
+      "nothing",
+    ],
+    [
+      "nothing in sight of what was accepted: it is not sent again",
+      "hosting_service",
+      ORDER,
+      { intent: { accepted: true } },
+      "unclear",
+    ],
+    ["one that can only be it", "hosting_service", ORDER, { live: [service()] }, "made"],
+    ["one that can only be it, whose secret is lost", "hosting_webhook", HOOK, { live: [hook()] }, "secret-lost"],
+    [
+      "one that can only be it, whose secret came",
+      "hosting_webhook",
+      { ...HOOK, secret: "s" },
+      { live: [hook()] },
+      "made",
+    ],
+    ["two that may be it", "hosting_webhook", HOOK, { live: [hook(), hook({ id: "202" })] }, "unclear"],
+    [
+      "one of two that another address has",
+      "hosting_webhook",
+      { ...HOOK, secret: "s" },
+      { live: [hook(), hook({ id: "202" })], held: "202" },
+      "made",
+    ],
+    [
+      "one that was made at another time",
+      "hosting_webhook",
+      HOOK,
+      { live: [hook({ created_at: at(-9 * HOUR) })] },
+      "unclear",
+    ],
+    ["one that was there before", "hosting_webhook", HOOK, { live: [hook()], intent: { known: ["201"] } }, "nothing"],
+    ["what nothing shows", "hosting_domain", DOMAIN, {}, "unknowable"],
+  ])("of %s", async (_, type, attributes, options, verdict) => {
+    expect((await look(type, attributes, options)).verdict).toBe(verdict);
+  });
+});
+
+describe("the evidence", () => {
+  it("is the request, and all that it may have made", async () => {
+    const intent = { idempotencyKey: "key-1", body: ORDER };
+    const found = await look("hosting_service", ORDER, {
+      live: [{ ...liveService, created_at: at(-HOUR) }],
+      intent,
+      invoices: () => [invoice("31", "1001"), invoice("32", "1002"), invoice("33", null)],
+    });
+    expect(found).toEqual({
+      address: "hosting_service.a",
+      type: "hosting_service",
+      since: at(-HOUR),
+      operation: "create",
+      idempotency_key: "key-1",
+      body: ORDER,
+      candidates: [
+        {
+          id: "1001",
+          natural_key: "www.acme.example",
+          created_at: at(-HOUR),
+          status: "active",
+          domain: "www.acme.example",
+          plan: "Shared Start",
+        },
+      ],
+      invoices: [{ id: "31", number: "INV-31", order_id: "1001", total: 500, currency: "USD", status: "unpaid" }],
+      verdict: "made",
+    });
+  });
+
+  it("says that the API accepted the request, where it did", async () => {
+    expect(await look("hosting_webhook", HOOK, { intent: { accepted: true } })).toHaveProperty("accepted", true);
+  });
+
+  it("has null where there is nothing", async () => {
+    const bare = { id: "201", url: HOOK.url, events: HOOK.events } as JsonObject;
+    const found = await look("hosting_webhook", HOOK, { live: [bare] });
+    expect(found).toMatchObject({ idempotency_key: null, body: null, invoices: [] });
+    const natural_key = "https://hooks.acme.example/ invoice.paid";
+    const nothing = { created_at: null, status: null, domain: null, plan: null };
+    expect(found.candidates).toEqual([{ id: "201", natural_key, ...nothing }]);
+  });
+
+  it("has no invoices of what costs nothing: they are not even asked for", async () => {
+    const asked: string[] = [];
+    await look("hosting_webhook", HOOK, { invoices: () => asked.push("invoices") });
+    expect(asked).toEqual([]);
+  });
+
+  it.each<[string, readonly JsonObject[] | undefined, string[]]>([
+    ["of no service there is", [liveService], ["32"]],
+    ["that name an order, where services are not known", undefined, ["31", "32"]],
+  ])("without candidates has the invoices of orders %s", async (_, invoiced, ids) => {
+    const invoices = () => [invoice("31", "1001"), invoice("32", "1002"), invoice("33", null)];
+    const found = await look("hosting_domain", DOMAIN, { invoices, ...(invoiced && { invoiced }) });
+    expect(found.invoices?.map(({ id }) => id)).toEqual(ids);
+    expect(found.candidates).toBeNull();
+    const order = await look("hosting_service", ORDER, { invoices, ...(invoiced && { invoiced }) });
+    expect(order.invoices?.map(({ id }) => id)).toContain("32");
+  });
+
+  it.each([
+    ["may not be read (403)", failure("answered", 403)],
+    ["are not found", notFound()],
+  ])("has null for invoices that %s", async (_, error) => {
+    const invoices = () => {
+      throw error;
+    };
+    expect((await look("hosting_domain", DOMAIN, { invoices })).invoices).toBeNull();
+  });
+
+  it.each([failure("answered", 500), Object.assign(new Error("ours"), { status: 403 })])(
+    "fails with %s",
+    async (error) => {
+      const invoices = () => {
+        throw error;
+      };
+      await expect(look("hosting_domain", DOMAIN, { invoices })).rejects.toBe(error);
+    },
+  );
+
+  it("of a domain says whether it can still be registered, of others nothing", async () => {
+    expect((await look("hosting_domain", DOMAIN, { available: false })).available).toBe(false);
+    expect((await look("hosting_domain", DOMAIN)).available).toBeNull();
+    expect(await look("hosting_service", ORDER, { available: true })).not.toHaveProperty("available");
+  });
+});

@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { idempotencyKey } from "../../../../src/core/lifecycle/index.ts";
+import { repeatWithinMs } from "../../../../src/core/lifecycle/key.ts";
+import fc from "../../../support/fc.ts";
+
+describe("the Idempotency-Key of an order", () => {
+  // Never change these values: a key that is computed differently orders, and bills, everything in flight once more.
+  it.each([
+    ["acme", "hosting_service.www", 1, "hostform-1-36b8266e98f237e1cfb01abb4748b6593a9"],
+    ["acme", "hosting_service.www", 2, "hostform-1-d21ec9a228f771510b4b04b7d6ac5f1d91a"],
+    ["acme", "acme-main-site", 1, "hostform-1-52b3ed03cfe0f51f4413fdabf0f81f6ea37"],
+    ["agency-ü", 'hosting_service.www["a"]', 1, "hostform-1-27e75ff5fbcfdf8c13a6cd805893a529ee2"],
+  ])("of %s, %s, generation %i is always the same", (project, name, generation, key) => {
+    expect(idempotencyKey(project, name, generation)).toBe(key);
+  });
+
+  it("differs when any part of it does, wherever one part ends and the next begins", () => {
+    const order = fc.tuple(fc.string(), fc.string(), fc.integer({ min: 1, max: 99 }));
+    fc.assert(
+      fc.property(order, order, (a, b) => {
+        const same = JSON.stringify(a) === JSON.stringify(b);
+        expect(idempotencyKey(...a) === idempotencyKey(...b)).toBe(same);
+      }),
+    );
+    expect(idempotencyKey("a", "bc", 1)).not.toBe(idempotencyKey("ab", "c", 1));
+  });
+
+  it("can stand in a header", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), fc.string({ unit: "binary" }), (project, name) => {
+        expect(idempotencyKey(project, name, 1)).toMatch(/^[a-z0-9-]{46}$/);
+      }),
+    );
+  });
+});
+
+describe("how long an order is repeated under its key", () => {
+  it.each([
+    ["a day", 86_400, 86_340],
+    ["ten minutes", 600, 540],
+    ["two minutes", 120, 60],
+    ["half a minute", 30, 15],
+    ["two seconds", 2, 1],
+  ])("ends before a host that remembers it for %s may forget it: requests take their time", (_, lives, repeated) => {
+    expect(repeatWithinMs(lives * 1_000)).toBe(repeated * 1_000);
+  });
+});

@@ -1,0 +1,36 @@
+/** Lists that lag: when an object was created is recorded as long as it matters. */
+import { describe, expect, it } from "vitest";
+import type { Change, JsonObject } from "../../../../src/core/model/index.ts";
+import { changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
+import { START } from "../../../support/clock.ts";
+import { complete, fakeAccount, fakeWriter, kindOf, liveService } from "../../../support/subjects.ts";
+
+const created = new Date(START).toISOString();
+
+/** Applies one change of an object that was created at START, `age` ms later, at an account that shows nothing. */
+async function run(type: string, live: JsonObject, age: number, over: Partial<Change>, answer: () => unknown) {
+  const kind = kindOf(type);
+  const fake = fakeAccount(kind);
+  fake.now = () => START + age;
+  const writer = fakeWriter(answer);
+  const { context, records } = fakeRun(fake.account, writer);
+  const before = complete(kind, live);
+  const change = changeOf(type, {}, { actions: ["update"], before, after: before, private: { created }, ...over });
+  await outcomeOf(fake.kind, change, context);
+  return { records, sent: writer.sent.length };
+}
+
+describe("the time of creation", () => {
+  it("is kept by a change while it matters, and then no longer", async () => {
+    const suspended = { after: complete(kindOf("hosting_service"), { ...liveService, suspended: true }) };
+    const answer = () => null;
+    const soon = await run("hosting_service", liveService, 59_999, suspended, answer);
+    expect(soon.records.at(-1)).toMatchObject({ private: { created } });
+    const replaced = { ...suspended, private: { created, generation: 2 } };
+    const both = await run("hosting_service", liveService, 59_999, replaced, answer);
+    expect(both.records.at(-1)).toMatchObject({ private: { created, generation: 2 } });
+    const later = await run("hosting_service", liveService, 60_000, suspended, answer);
+    expect(later.records.at(-1)).toMatchObject({ private: {} });
+    expect(later.records.at(-1)).not.toMatchObject({ private: { created } });
+  });
+});

@@ -1,0 +1,319 @@
+/** A grant that the API refuses because its service is not live yet: waited for where that ends in this run, else left for later. */
+import { describe, expect, it } from "vitest";
+import type { InvoiceRecord } from "../../../../src/core/api/index.ts";
+import type { Kind } from "../../../../src/core/kinds/kind.ts";
+import {
+  applyChange,
+  NotLiveYet,
+  type PlanInput,
+  planResource,
+  read,
+  signOnRefused,
+} from "../../../../src/core/lifecycle/index.ts";
+import { ApiError, type Code, type JsonObject, type Phase, type Reached } from "../../../../src/core/model/index.ts";
+import { changeOf, fakeRun } from "../../../support/changes.ts";
+import { START } from "../../../support/clock.ts";
+import { fakeAccount, fakeWriter, kindOf, liveGrant, liveService, recorded, remote } from "../../../support/subjects.ts";
+
+const GRANT = { service_id: "1001", email: "dev@acme.example", permission: "view" };
+const WHERE = "hosting_grant.acme";
+
+interface Host {
+  /** The phase of the service, one for each look; the last one stays. */
+  readonly phases: readonly Phase[];
+  /** Whether its invoices are paid; absent: they cannot be read. */
+  readonly paid?: readonly boolean[];
+  /** How often it refuses. Default: as long as the service is not live. */
+  readonly times?: number;
+  readonly status?: number;
+  readonly code?: Code;
+  readonly reached?: Reached;
+  readonly fields?: Readonly<Record<string, readonly string[]>>;
+  /** The grant was made although the answer says no. */
+  readonly made?: boolean;
+  /** The status by which it refuses its list, from which request on. Default: it shows it. */
+  readonly hides?: readonly [status: number, sent: number];
+  /** The create of an earlier run whose answer was lost. */
+  readonly earlier?: true;
+  /** What it shows of the service. */
+  readonly service?: JsonObject;
+  /** What `wait` finds. Default: what the service is by then. */
+  readonly waits?: "in vain";
+}
+
+async function grant(host: Host) {
+  const { phases, paid, status = 409, code = "api.rejected", reached = "answered", fields, made } = host;
+  let looks = 0;
+  let waits = 0;
+  const fake = fakeAccount(kindOf("hosting_grant"));
+  const phase = () => phases[Math.min(looks, phases.length) - 1] ?? "pending";
+  const service = {
+    ...kindOf("hosting_service"),
+    get: async () => {
+      looks += 1;
+      return remote({ ...liveService, ...host.service }, phase());
+    },
+  };
+  const account = Object.assign(fake.account, {
+    invoices: async () => {
+      if (paid === undefined) throw new ApiError({ ...refusal, status: 403 });
+      const own = paid.map((one) => ({ order_id: "1001", paid_at: null, status: one ? "Paid" : "due" }));
+      return [{ order_id: "9", paid_at: null, status: "due" }, ...own] as unknown as InvoiceRecord[];
+    },
+  });
+  if (host.hides === undefined) account.noteNew("1001");
+  const refusal = {
+    code,
+    summary: "not now",
+    endpoint: "POST /x",
+    reached,
+    status,
+    ...(fields && { fieldErrors: fields }),
+  };
+  let sent = 0;
+  const writer = fakeWriter(() => {
+    sent += 1;
+    const refused = host.times === undefined ? phase() !== "live" : sent <= host.times;
+    if (made && sent === 1) fake.objects.set("301", remote(liveGrant));
+    if (refused) throw new ApiError(refusal);
+    return { ...liveGrant, raw: {} };
+  });
+  const { context, records } = fakeRun(account, writer, {
+    parentKind: service,
+    wait: async (kind, _address, id, _parent, done) => {
+      waits += 1;
+      const found = await account.get(kind, id);
+      return host.waits === undefined && found !== undefined && done(found) ? found : undefined;
+    },
+  });
+  const pending = { since: new Date(START).toISOString(), operation: "createGrant" };
+  const change = changeOf("hosting_grant", GRANT, { address: WHERE, private: host.earlier ? { pending } : {} });
+  const kind = {
+    ...fake.kind,
+    async *list(...args: Parameters<NonNullable<Kind["list"]>>) {
+      const [by, since = 0] = host.hides ?? [];
+      if (by !== undefined && sent >= since) throw new ApiError({ ...refusal, reached: "answered", status: by });
+      yield* fake.kind.list?.(...args) ?? [];
+    },
+  };
+  const outcome = await applyChange(kind, change, GRANT, context).catch((error: unknown) => error);
+  const isWait = outcome instanceof NotLiveYet;
+  const says = isWait ? outcome.message : undefined;
+  return { isWait, says, outcome, sent, waits, last: records.at(-1), looks, asked: fake.asked };
+}
+
+describe("a grant of a service that is not live yet", () => {
+  it.each<[why: string, host: Host, says: string]>([
+    ["not paid", { phases: ["pending"], paid: [false] }, "its invoice is not paid"],
+    ["one of two invoices not paid", { phases: ["pending"], paid: [true, false] }, "its invoice is not paid"],
+    ["invoices not readable", { phases: ["pending"] }, "it is not known whether it is paid"],
+    ["no invoice", { phases: ["pending"], paid: [] }, "it is not known whether it is paid"],
+    ["not paid, status not understood", { phases: ["unknown"], paid: [false] }, "its invoice is not paid"],
+  ])("(%s) is left for later at once, and nothing is recorded of it", async (_, host, why) => {
+    const { says, sent, waits, last, asked } = await grant(host);
+    expect(says).toBe(`${WHERE} waits until service 1001 is live: ${why}`);
+    expect({ sent, waits, last, asked }).toEqual({ sent: 1, waits: 0, last: "dropped", asked: [] });
+  });
+
+  it.each<Host>([
+    { phases: ["unknown"], paid: [true] },
+    { phases: ["unknown"], paid: [] },
+  ])(
+    "whose status is not understood, and that is not known to be unpaid, is a failure that names the word: %j",
+    async (host) => {
+      const { isWait, outcome, sent, last } = await grant(host);
+      expect({ isWait, sent, last }).toEqual({ isWait: false, sent: 1, last: "dropped" });
+      expect(outcome).toMatchObject({
+        message: "not now",
+        diagnostics: [
+          { detail: expect.stringContaining('is "active", which'), fix: expect.stringContaining("status_words") },
+        ],
+      });
+    },
+  );
+
+  it("whose status is not shown cannot be named: the user has to look", async () => {
+    const { outcome } = await grant({ phases: ["unknown"], paid: [true], service: { status: null } });
+    expect(outcome).toMatchObject({
+      diagnostics: [{ detail: "The status of service 1001 is not shown: it may not be live yet." }],
+    });
+    expect(outcome).not.toMatchObject({ diagnostics: [{ fix: expect.stringContaining("status_words") }] });
+  });
+
+  it("that is paid is waited for, and the grant is made", async () => {
+    const { outcome, sent, waits } = await grant({ phases: ["pending", "live"], paid: [true] });
+    expect(outcome).toMatchObject({ attributes: { id: "301" } });
+    expect({ sent, waits }).toEqual({ sent: 2, waits: 1 });
+  });
+
+  it("that is paid and takes longer than a job is waited for is left for later", async () => {
+    const { says, sent, waits } = await grant({ phases: ["pending"], paid: [true], waits: "in vain" });
+    expect(says).toBe(`${WHERE} waits until service 1001 is live: it is paid, and still being provisioned`);
+    expect({ sent, waits }).toEqual({ sent: 1, waits: 1 });
+  });
+
+  it("that has become live since the refusal is tried again at once, and not without end", async () => {
+    expect(await grant({ phases: ["live"], times: 1 })).toMatchObject({
+      sent: 2,
+      outcome: { attributes: { id: "301" } },
+    });
+    const refused = await grant({ phases: ["live"], times: 99 });
+    expect({ sent: refused.sent, isWait: refused.isWait }).toEqual({ sent: 3, isWait: false });
+    expect(refused.outcome).toMatchObject({ message: "not now" });
+  });
+
+  it.each([400, 402, 404, 409, 412, 422, 423, 425])("is known by a %s", async (status) => {
+    expect((await grant({ phases: ["pending"], paid: [false], status })).isWait).toBe(true);
+  });
+
+  it.each<[why: string, host: Partial<Host>]>([
+    ["a token that may not", { status: 403, code: "api.forbidden" }],
+    ["a token that is not accepted", { status: 401, code: "api.unauthenticated" }],
+    ["a value that the API refuses", { status: 422, code: "api.validation", fields: { email: ["is not allowed"] } }],
+    ["a page of a proxy", { status: 404, code: "api.malformed" }],
+    ["a failure of the server", { status: 500, code: "api.server" }],
+    ["a service that is live", { phases: ["suspended"] }],
+  ])("is not taken for %s", async (_, host) => {
+    const { isWait, outcome } = await grant({ phases: ["pending"], paid: [false], times: 99, ...host });
+    expect(isWait).toBe(false);
+    expect(outcome).toBeInstanceOf(ApiError);
+  });
+
+  it("asks nothing of the service where time changes nothing", async () => {
+    expect((await grant({ phases: ["pending"], status: 403, times: 99 })).looks).toBe(0);
+  });
+
+  const paidLater = { phases: ["pending"] as const, paid: [false] };
+  it.each<[why: string, host: Host, expected: object]>([
+    ["before anything is sent", { ...paidLater, hides: [409, 0] }, { isWait: true, sent: 0, last: undefined }],
+    [
+      "which an earlier run may have made: that stays pending",
+      { ...paidLater, hides: [409, 0], earlier: true },
+      { isWait: true, sent: 0, last: undefined },
+    ],
+    [
+      "after an answer that leaves the outcome open",
+      { ...paidLater, reached: "maybe", hides: [409, 1] },
+      { isWait: true, sent: 1, last: "dropped" },
+    ],
+  ])("whose host does not list it until then is left for later: %s", async (_, host, expected) => {
+    expect(await grant(host)).toMatchObject(expected);
+  });
+
+  it.each<[why: string, host: Partial<Host>]>([
+    ["for another reason", { hides: [500, 1] }],
+    ["of a service whose status is not understood", { hides: [409, 1], phases: ["unknown"] }],
+    ["after a create whose answer was lost", { hides: [409, 1], status: 500, code: "api.server" }],
+  ])("whose list is refused %s stays pending: it may be made", async (_, host) => {
+    const { isWait, last } = await grant({ ...paidLater, reached: "maybe", ...host });
+    expect(isWait).toBe(false);
+    expect(last).toMatchObject({ private: { pending: { operation: "createGrant" } } });
+  });
+
+  it("after an answer that leaves the outcome open is left for later only where the list does not show it", async () => {
+    const open = { phases: ["pending"] as const, paid: [false], reached: "maybe" as const };
+    expect(await grant(open)).toMatchObject({ isWait: true, sent: 1, last: "dropped" });
+    expect(await grant({ ...open, made: true })).toMatchObject({
+      isWait: false,
+      outcome: { attributes: { id: "301" } },
+    });
+  });
+});
+
+describe("reading what belongs to a service, at a host that does not show it before the service is live", () => {
+  const shownAs = async (phase: Phase, status: number, prior?: JsonObject, isDeclared = true) => {
+    const { account, kind } = fakeAccount(kindOf("hosting_grant"));
+    const refused = new ApiError({
+      code: "api.rejected",
+      summary: "no",
+      endpoint: "GET /x",
+      reached: "answered",
+      status,
+    });
+    const query = {
+      kind: {
+        ...kind,
+        // biome-ignore lint/correctness/useYield: it is refused
+        async *list() {
+          throw refused;
+        },
+      },
+      parentKind: {
+        ...kindOf("hosting_service"),
+        async *list() {
+          yield remote(liveService, phase);
+        },
+      },
+      prior: prior && recorded(WHERE, prior),
+      config: isDeclared ? GRANT : undefined,
+    };
+    return read(account, query).catch((error: unknown) => (error === refused ? "refused" : error));
+  };
+
+  it.each([409, 422])(
+    "is a wait: after a %s what is new is absent, and what is recorded is as it was recorded",
+    async (s) => {
+      expect(await shownAs("pending", s)).toEqual({ status: "absent", matches: [], waitsFor: "service 1001" });
+      const seen = await shownAs("pending", s, liveGrant);
+      expect(seen).toMatchObject({ status: "present", attributes: liveGrant, phase: "live", waitsFor: "service 1001" });
+      expect(await shownAs("pending", s, liveGrant, false), "declared or not").toEqual(seen);
+    },
+  );
+
+  it.each([
+    ["live", 409],
+    ["unknown", 409],
+    ["pending", 403],
+    ["pending", 500],
+  ] as const)("of a service that is %s fails with a %i", async (phase, status) => {
+    expect(await shownAs(phase, status)).toBe("refused");
+  });
+
+  it("plans a new one, adopts none unseen, and says both", () => {
+    const input: PlanInput = {
+      kind: kindOf("hosting_grant"),
+      address: WHERE,
+      provider: "default",
+      declared: GRANT,
+      config: GRANT,
+      prior: undefined,
+      observed: { status: "absent", matches: [], waitsFor: "service 1001" },
+      dependsOn: [],
+      reorder: false,
+      plans: [],
+      now: START,
+    };
+    const made = planResource(input);
+    expect(made.change.actions).toEqual(["create"]);
+    expect(made.change.reasons[0]?.text).toContain("the API shows no grants of service 1001 until that is live");
+    const adopted = planResource({ ...input, importId: "1001/301" });
+    expect(adopted.change.actions).toEqual(["no-op"]);
+    expect(adopted.diagnostics).toMatchObject([{ severity: "warning", code: "apply.waiting" }]);
+  });
+});
+
+describe("a single sign-on", () => {
+  const refused = (status: number) =>
+    new ApiError({ code: "api.rejected", summary: "not now", endpoint: "GET /x", reached: "answered", status });
+  const host = (phase: Phase) => {
+    const fake = fakeAccount(kindOf("hosting_service"), remote(liveService, phase));
+    Object.assign(fake.account, { invoices: async () => [{ order_id: "1001", paid_at: null, status: "due" }] });
+    return fake;
+  };
+
+  it("to a service that is not live yet says so, and why", async () => {
+    const { account, kind } = host("pending");
+    expect(await signOnRefused(account, kind, "1001", refused(409))).toMatchObject({
+      message: "The single sign-on waits until service 1001 is live: its invoice is not paid",
+    });
+  });
+
+  it.each([
+    ["live", 409],
+    ["pending", 403],
+  ] as const)("to a service that is %s and answers %i is refused as it came", async (phase, status) => {
+    const { account, kind } = host(phase);
+    const error = refused(status);
+    expect(await signOnRefused(account, kind, "1001", error)).toBe(error);
+  });
+});

@@ -1,0 +1,1321 @@
+import { describe, expect, it } from "vitest";
+import type { PlanRecord } from "../../../../src/core/api/index.ts";
+import type { Remote } from "../../../../src/core/kinds/kind.ts";
+import {
+  fingerprintOf,
+  type Observation,
+  type PlanInput,
+  planResource,
+  validate,
+} from "../../../../src/core/lifecycle/index.ts";
+import { observedMark } from "../../../../src/core/lifecycle/status.ts";
+import {
+  type Intent,
+  isError,
+  type JsonObject,
+  type PrivateMark,
+  split,
+  UNKNOWN,
+  type ValueObject,
+} from "../../../../src/core/model/index.ts";
+import { START } from "../../../support/clock.ts";
+import { fullText } from "../../../support/full-text.ts";
+import { complete, kindOf, liveGrant, liveService, liveWebhook, recorded, remote } from "../../../support/subjects.ts";
+
+interface Case {
+  readonly why: string;
+  readonly type?: string;
+  readonly config: ValueObject;
+  /** The recorded attributes; absent: not recorded. */
+  readonly prior?: JsonObject;
+  readonly mark?: PrivateMark;
+  /** What is there: attributes over those recorded, or another observation. */
+  readonly live?: JsonObject | Observation;
+  readonly phase?: "pending" | "live" | "suspended" | "gone" | "unknown";
+  readonly importId?: string;
+  readonly adopting?: boolean;
+  readonly reorder?: boolean;
+  readonly orderAnyway?: boolean;
+  /** The intent of another server of the plan whose outcome is not known. */
+  readonly sibling?: Intent;
+  /** The intent of one whose address is no longer declared. */
+  readonly abandoned?: Intent;
+  /** The API's list of plans; default: it could not be read. */
+  readonly plans?: readonly Partial<PlanRecord>[];
+  /** The address that holds whatever is live. */
+  readonly holder?: string;
+  readonly actions: readonly string[];
+  /** `why attribute` of each reason. */
+  readonly reasons?: readonly string[];
+  readonly deferred?: readonly string[];
+  /** `severity code` of each diagnostic. */
+  readonly says?: readonly string[];
+  readonly requests?: number;
+  /** The names of attributes that are known only afterwards. */
+  readonly unknown?: readonly string[];
+  /** Attributes afterwards, as far as they matter. */
+  readonly after?: JsonObject | null;
+  /** What is remembered of the resource beside its attributes. */
+  readonly remembers?: PrivateMark;
+  /** What is declared is not fulfilled, or that cannot be seen. */
+  readonly unfulfilled?: true;
+}
+
+const JOB = { since: "2026-11-21T09:00:00Z", toward: "suspended", before: "active" } as const;
+
+const GONE: Observation = { status: "gone", how: "no longer exists", matches: [] };
+const ABSENT: Observation = { status: "absent", matches: [] };
+const alike = (...objects: readonly Remote[]): Observation => ({
+  status: "absent",
+  matches: objects.filter(({ phase }) => phase !== "gone"),
+  alike: objects,
+});
+const order: ValueObject = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
+const server: JsonObject = { plan_id: 31, currency: "USD" };
+const service = { ...liveService, plan_id: 11, deletion_policy: "prevent" };
+const grant: ValueObject = { service_id: "1001", email: "dev@acme.example", permission: "view" };
+const hook: ValueObject = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
+
+/** The list of plans of a host: shared hosting and a server. */
+const LISTED: readonly Partial<PlanRecord>[] = [
+  { plan_id: 11, name: "Start", product_type: "Shared", prices: {}, currency: "USD", price: 500, billing_cycle: null },
+  { plan_id: 31, name: "Root", product_type: "Root VPS", prices: {}, currency: "USD", price: 900, billing_cycle: null },
+];
+
+const LOST: Intent = { since: "2026-11-21T10:00:00Z", operation: "createWebhook", knowsAll: true };
+const other = remote({ ...liveWebhook, id: "202", url: "https://other.example" });
+
+const cases: readonly Case[] = [
+  // What the list of plans says of an order.
+  { why: "a plan that is listed", config: order, live: ABSENT, plans: LISTED, actions: ["create"] },
+  {
+    why: "a plan that is not in the list: an error before anything is sent",
+    config: { ...order, plan_id: 999 },
+    live: ABSENT,
+    plans: LISTED,
+    actions: ["create"],
+    says: ["error plan.catalogue"],
+  },
+  {
+    why: "a plan that is known only after apply",
+    config: { ...order, plan_id: UNKNOWN },
+    live: ABSENT,
+    plans: LISTED,
+    actions: ["create"],
+  },
+  {
+    why: "a plan of which the list does not say which one it is",
+    config: { ...order, plan_id: 999 },
+    live: ABSENT,
+    plans: [...LISTED, { plan_id: null, name: "Odd", prices: {} }],
+    actions: ["create"],
+    says: ["warning plan.catalogue"],
+  },
+  {
+    why: "a plan that was withdrawn after the order was sent: the same request is answered all the same",
+    config: { ...order, plan_id: 999 },
+    prior: { ...(order as JsonObject), plan_id: 999 },
+    mark: { pending: { since: "2026-11-21T09:55:00Z", operation: "createService", idempotencyKey: "k" } },
+    live: ABSENT,
+    plans: LISTED,
+    actions: ["create"],
+    says: ["warning plan.catalogue"],
+  },
+  {
+    why: "shared hosting without a domain",
+    config: { plan_id: 11, currency: "USD" },
+    live: ABSENT,
+    plans: LISTED,
+    actions: ["create"],
+    says: ["error config.missing_attribute"],
+  },
+  {
+    why: "WordPress hosting without a domain",
+    config: { plan_id: 11, currency: "USD" },
+    live: ABSENT,
+    plans: [{ ...LISTED[0], product_type: "Managed_WordPress" }],
+    actions: ["create"],
+    says: ["error config.missing_attribute"],
+  },
+  {
+    why: "hosting of a domain that is known only after apply",
+    config: { ...order, domain: UNKNOWN },
+    live: ABSENT,
+    plans: LISTED,
+    actions: ["create"],
+  },
+  { why: "a server without a domain", config: server, live: ABSENT, plans: LISTED, actions: ["create"] },
+  {
+    why: "a product of a word that is not known, without a domain",
+    config: { plan_id: 11, currency: "USD" },
+    live: ABSENT,
+    plans: [{ ...LISTED[0], product_type: "business" }],
+    actions: ["create"],
+  },
+  // Not recorded.
+  { why: "new is created", config: order, live: ABSENT, actions: ["create"], reasons: ["declared"], requests: 1 },
+  {
+    why: "new with what must wait until it is live",
+    config: { ...order, suspended: true, password: "long enough", password_version: 1 },
+    live: ABSENT,
+    actions: ["create"],
+    deferred: ["suspended", "password_version"],
+  },
+  {
+    why: "new and not suspended: there is nothing to wait for",
+    config: { ...order, suspended: false },
+    live: ABSENT,
+    actions: ["create"],
+    deferred: [],
+  },
+  {
+    why: "there already: adoption is offered, nothing is bought",
+    config: order,
+    live: { status: "absent", matches: [remote(liveService)] },
+    actions: ["no-op"],
+    says: ["error plan.exists"],
+  },
+  {
+    why: "there already, twice",
+    config: order,
+    live: { status: "absent", matches: [remote(liveService), remote({ ...liveService, id: "1002" })] },
+    actions: ["no-op"],
+    says: ["error plan.exists"],
+  },
+  {
+    why: "adopted: only the state changes",
+    config: order,
+    importId: "1001",
+    live: { ...liveService },
+    actions: ["update"],
+    reasons: ["import", "declared plan_id", "declared deletion_policy"],
+    requests: 0,
+  },
+  {
+    why: "adopted and changed in the same run",
+    config: { ...order, suspended: true },
+    importId: "1001",
+    live: { ...service },
+    actions: ["update"],
+    reasons: ["import", "declared suspended"],
+    requests: 1,
+  },
+  {
+    why: "adopted although it is another: refused, with both values",
+    config: { ...order, currency: "EUR" },
+    importId: "1001",
+    live: service,
+    actions: ["no-op"],
+    says: ["error plan.mismatch"],
+  },
+  {
+    why: "recorded by an adoption just now although it is another: refused, with both values",
+    config: { ...order, currency: "EUR" },
+    prior: service,
+    adopting: true,
+    actions: ["no-op"],
+    says: ["error plan.mismatch"],
+  },
+  {
+    why: "an id to adopt that does not exist",
+    config: order,
+    importId: "9",
+    live: GONE,
+    actions: ["no-op"],
+    says: ["error plan.gone"],
+  },
+
+  // Recorded and there.
+  { why: "as declared", config: order, prior: service, actions: ["no-op"], reasons: [] },
+  {
+    why: "as declared, and its block still names the id by which it was adopted",
+    config: order,
+    prior: service,
+    importId: "1001",
+    actions: ["no-op"],
+    reasons: [],
+  },
+  {
+    why: "domains in another case",
+    config: { ...order, domain: "WWW.Acme.example" },
+    prior: service,
+    actions: ["no-op"],
+  },
+  {
+    why: "suspended by somebody, not declared: not fought over",
+    config: order,
+    prior: service,
+    live: { suspended: true, status: "suspended" },
+    phase: "suspended",
+    actions: ["no-op"],
+    after: { suspended: true },
+  },
+  {
+    why: "suspended by somebody, declared false",
+    config: { ...order, suspended: false },
+    prior: service,
+    live: { suspended: true },
+    phase: "suspended",
+    actions: ["update"],
+    reasons: ["drift suspended"],
+    requests: 1,
+    after: { suspended: false, status: null },
+  },
+  {
+    why: "to be suspended",
+    config: { ...order, suspended: true },
+    prior: service,
+    actions: ["update"],
+    reasons: ["declared suspended"],
+    requests: 1,
+  },
+  {
+    why: "to be suspended before it is live: waits",
+    config: { ...order, suspended: true },
+    prior: { ...service, status: "pending" },
+    phase: "pending",
+    actions: ["no-op"],
+    deferred: ["suspended"],
+  },
+  {
+    why: "to be suspended, status not understood: left alone",
+    config: { ...order, suspended: true },
+    prior: { ...service, status: "odd" },
+    phase: "unknown",
+    actions: ["no-op"],
+    says: ["warning plan.unknown_status"],
+    unfulfilled: true,
+  },
+  {
+    why: "declared as it is recorded, status not understood: whether it is so cannot be seen",
+    config: { ...order, suspended: false },
+    prior: { ...service, status: "odd", suspended: false },
+    phase: "unknown",
+    actions: ["no-op"],
+    says: ["warning plan.unknown_status"],
+    unfulfilled: true,
+  },
+  {
+    why: "status not understood, and something of the state alone is to change: that is done",
+    config: { ...order, suspended: false, reference: "other" },
+    prior: { ...service, status: "odd", suspended: false },
+    phase: "unknown",
+    actions: ["update"],
+    says: ["warning plan.unknown_status"],
+    unfulfilled: true,
+  },
+  {
+    why: "a password to be set, status not understood: left alone",
+    config: { ...order, password: "long enough", password_version: 2 },
+    prior: { ...service, status: "odd", password_version: 1 },
+    phase: "unknown",
+    actions: ["no-op"],
+    says: ["warning plan.unknown_status"],
+    after: { password_version: 1 },
+    unfulfilled: true,
+  },
+  {
+    why: "status not understood, nothing to do: nothing to say",
+    config: order,
+    prior: { ...service, status: "odd" },
+    phase: "unknown",
+    actions: ["no-op"],
+    says: [],
+  },
+  {
+    why: "a new password version",
+    config: { ...order, password: "long enough", password_version: 2 },
+    prior: { ...service, password_version: 1 },
+    actions: ["update"],
+    reasons: ["declared password_version"],
+    requests: 1,
+    after: { password: null, generated_password: null },
+  },
+  {
+    why: "a new password version of shared hosting: the password is given, and none is generated",
+    config: { ...order, password: "long enough", password_version: 2 },
+    prior: { ...service, product_type: "shared", password_version: 1, generated_password: null },
+    actions: ["update"],
+    unknown: [],
+  },
+  {
+    why: "a generated password that is not known: said, and never made up for by another reset",
+    config: { ...order, password_version: 2 },
+    prior: { ...service, product_type: "rootvps", password_version: 2 },
+    actions: ["no-op"],
+    says: ["warning secret.lost"],
+  },
+  {
+    why: "a generated password that secret_output took: nothing to say",
+    config: { ...order, password_version: 2 },
+    prior: { ...service, product_type: "rootvps", password_version: 2, generated_password_fingerprint: "sha256:00" },
+    actions: ["no-op"],
+    says: [],
+  },
+  {
+    why: "a password version that is taken out, since the password was set by hand: no request",
+    config: order,
+    prior: { ...service, product_type: "rootvps", password_version: 2 },
+    actions: ["update"],
+    requests: 0,
+    after: { password_version: null },
+    says: [],
+  },
+  {
+    why: "of a server: one is generated",
+    config: { ...order, password_version: 2 },
+    prior: { ...service, product_type: "rootvps", password_version: 1, generated_password: null },
+    actions: ["update"],
+    unknown: ["generated_password"],
+  },
+  {
+    why: "another password, same version: a change that cannot be seen",
+    config: { ...order, password: "another one", password_version: 1 },
+    prior: { ...service, password_version: 1 },
+    actions: ["no-op"],
+  },
+  {
+    why: "password and suspension together: two requests",
+    config: { ...order, suspended: true, password: "long enough", password_version: 1 },
+    prior: service,
+    actions: ["update"],
+    requests: 2,
+  },
+  {
+    why: "only hostform's own attribute",
+    config: { ...order, deletion_policy: "forget" },
+    prior: service,
+    actions: ["update"],
+    reasons: ["declared deletion_policy"],
+    requests: 0,
+  },
+  {
+    why: "its policy taken out of the declaration: back to the default",
+    config: order,
+    prior: { ...service, deletion_policy: "forget" },
+    actions: ["update"],
+    after: { deletion_policy: "prevent" },
+  },
+  {
+    why: "another plan",
+    config: { ...order, plan_id: 12 },
+    prior: service,
+    actions: ["no-op"],
+    says: ["error plan.immutable"],
+    after: { plan_id: 11 },
+  },
+  {
+    why: "two immutable changes are both told",
+    config: { ...order, plan_id: 12, currency: "EUR" },
+    prior: service,
+    actions: ["no-op"],
+    says: ["error plan.immutable", "error plan.immutable"],
+  },
+  {
+    why: "an immutable change stops the others of that resource",
+    config: { ...order, plan_id: 12, suspended: true },
+    prior: service,
+    actions: ["no-op"],
+    says: ["error plan.immutable"],
+    after: { suspended: false },
+  },
+  {
+    why: "an immutable attribute taken out of the declaration stays",
+    config: { plan_id: 11, currency: "USD" },
+    prior: service,
+    actions: ["no-op"],
+    after: { domain: "www.acme.example" },
+  },
+  {
+    why: "a coupon taken out of the declaration: the order had it",
+    config: order,
+    prior: { ...service, coupon_code: "TEN" },
+    actions: ["no-op"],
+    after: { coupon_code: "TEN" },
+  },
+  {
+    why: "what the API does not tell and nobody recorded is believed",
+    config: { ...order, coupon_code: "TEN" },
+    prior: service,
+    actions: ["update"],
+    requests: 0,
+    after: { coupon_code: "TEN" },
+  },
+
+  // Recorded and gone.
+  {
+    why: "a service that is gone is not bought again",
+    config: order,
+    prior: service,
+    live: GONE,
+    actions: ["no-op"],
+    says: ["warning plan.gone"],
+    after: null,
+  },
+  {
+    why: "nor on purpose, when another of its domain is there: that one is offered",
+    config: order,
+    prior: service,
+    live: { ...GONE, matches: [remote({ ...liveService, id: "1002" })] },
+    reorder: true,
+    actions: ["no-op"],
+    says: ["error plan.exists"],
+  },
+  {
+    why: "unless on purpose",
+    config: order,
+    prior: service,
+    live: GONE,
+    reorder: true,
+    actions: ["create"],
+    reasons: ["reorder"],
+  },
+  {
+    why: "on purpose, though its block still names the id by which it was adopted",
+    config: order,
+    prior: service,
+    importId: "1001",
+    live: GONE,
+    reorder: true,
+    actions: ["create"],
+    reasons: ["reorder"],
+    remembers: { generation: 2 },
+  },
+  {
+    why: "an order that came to nothing keeps its generation, and so its key",
+    config: order,
+    prior: { ...order, id: null } as JsonObject,
+    mark: { generation: 2 },
+    live: ABSENT,
+    actions: ["create"],
+    reasons: ["declared"],
+    remembers: { generation: 2 },
+  },
+  {
+    why: "an order that came to nothing, to be ordered again on purpose: with the next generation",
+    config: order,
+    prior: { ...order, id: null } as JsonObject,
+    mark: { generation: 2 },
+    live: ABSENT,
+    reorder: true,
+    actions: ["create"],
+    remembers: { generation: 3 },
+  },
+  {
+    why: "a webhook that is gone, and the one that it replaced remains: that is deleted along",
+    type: "hosting_webhook",
+    config: hook,
+    prior: liveWebhook,
+    mark: { deposed: { id: "200" } },
+    live: GONE,
+    actions: ["create"],
+    requests: 2,
+    remembers: { deposed: { id: "200" } },
+  },
+  {
+    why: "a webhook that is gone and replaced none",
+    type: "hosting_webhook",
+    config: hook,
+    prior: liveWebhook,
+    live: GONE,
+    actions: ["create"],
+    requests: 1,
+    remembers: {},
+  },
+  {
+    why: "a grant that is gone is made anew",
+    type: "hosting_grant",
+    config: grant,
+    prior: liveGrant,
+    live: GONE,
+    actions: ["create"],
+    reasons: ["gone"],
+  },
+
+  // Replacements.
+  {
+    why: "another permission: revoked first",
+    type: "hosting_grant",
+    config: { ...grant, permission: "manage" },
+    prior: liveGrant,
+    actions: ["delete", "create"],
+    reasons: ["declared permission"],
+    requests: 2,
+    after: { id: null, created_at: null },
+  },
+  {
+    why: "a permission changed elsewhere",
+    type: "hosting_grant",
+    config: grant,
+    prior: liveGrant,
+    live: { permission: "manage" },
+    actions: ["delete", "create"],
+    reasons: ["drift permission"],
+  },
+  {
+    why: "an end taken out of the declaration",
+    type: "hosting_grant",
+    config: grant,
+    prior: { ...liveGrant, expires_at: "2027-01-31" },
+    actions: ["delete", "create"],
+    reasons: ["declared expires_at"],
+  },
+  {
+    why: "the same end in another notation",
+    type: "hosting_grant",
+    config: { ...grant, expires_at: "2027-01-31" },
+    prior: { ...liveGrant, expires_at: "2027-01-31T00:00:00+00:00" },
+    actions: ["no-op"],
+  },
+  {
+    why: "its service is made anew: where it goes is not known yet",
+    type: "hosting_grant",
+    config: { ...grant, service_id: UNKNOWN },
+    prior: liveGrant,
+    actions: ["delete", "create"],
+    reasons: ["declared service_id"],
+    after: { service_id: null },
+  },
+  {
+    why: "other events: new one first",
+    type: "hosting_webhook",
+    config: { ...hook, events: ["invoice.created"] },
+    prior: liveWebhook,
+    actions: ["create", "delete"],
+    requests: 2,
+    after: { secret: null },
+  },
+  {
+    why: "the same events in another order",
+    type: "hosting_webhook",
+    config: { ...hook, events: ["invoice.created", "invoice.paid"] },
+    prior: { ...liveWebhook, events: ["invoice.paid", "invoice.created"] },
+    actions: ["no-op"],
+  },
+  // Secrets.
+  {
+    why: "a secret that is kept, and is to be written out",
+    type: "hosting_webhook",
+    config: { ...hook, secret_output: { file: "hook" } },
+    prior: { ...liveWebhook, secret: "whsec_1", secret_output: { file: "hook" } },
+    actions: ["update"],
+    reasons: ["declared secret"],
+    requests: 0,
+    after: { secret: null, secret_fingerprint: fingerprintOf("whsec_1") },
+  },
+  {
+    why: "a secret that was written elsewhere: a warning, and the new place is recorded",
+    type: "hosting_webhook",
+    config: { ...hook, secret_output: { file: "new" } },
+    prior: { ...liveWebhook, secret_fingerprint: "sha256:00000000", secret_output: { file: "old" } },
+    actions: ["update"],
+    reasons: ["declared secret_output"],
+    says: ["warning secret.output"],
+    after: { secret_output: { file: "new" } },
+  },
+  {
+    why: "the one that it replaced remains",
+    type: "hosting_webhook",
+    config: hook,
+    prior: liveWebhook,
+    mark: { deposed: { id: "200" } },
+    actions: ["update"],
+    requests: 1,
+  },
+  {
+    why: "and it is replaced once more",
+    type: "hosting_webhook",
+    config: { ...hook, url: "https://two.acme.example" },
+    prior: liveWebhook,
+    mark: { deposed: { id: "200" } },
+    actions: ["create", "delete"],
+    requests: 3,
+  },
+
+  // Expired.
+  {
+    why: "expired before it was made",
+    type: "hosting_grant",
+    config: { ...grant, expires_at: "2026-11-21T09:59:59Z" },
+    live: ABSENT,
+    actions: ["no-op"],
+    says: ["warning plan.expired"],
+    after: null,
+  },
+  {
+    why: "expired at this very moment",
+    type: "hosting_grant",
+    config: { ...grant, expires_at: "2026-11-21T10:00:00Z" },
+    live: ABSENT,
+    actions: ["no-op"],
+    says: ["warning plan.expired"],
+  },
+  {
+    why: "expires in a second",
+    type: "hosting_grant",
+    config: { ...grant, expires_at: "2026-11-21T10:00:01Z" },
+    live: ABSENT,
+    actions: ["create"],
+  },
+  {
+    why: "expired and gone",
+    type: "hosting_grant",
+    config: { ...grant, expires_at: "2026-01-01" },
+    prior: { ...liveGrant, expires_at: "2026-01-01" },
+    live: GONE,
+    actions: ["no-op"],
+    says: ["warning plan.expired"],
+  },
+  {
+    why: "expired and still listed, with another permission: left alone",
+    type: "hosting_grant",
+    config: { ...grant, permission: "manage", expires_at: "2026-01-01" },
+    prior: { ...liveGrant, expires_at: "2026-01-01" },
+    actions: ["no-op"],
+    says: [],
+  },
+
+  // Pending.
+  {
+    why: "an order without known outcome, of which the account shows nothing: sent again, as it was",
+    config: { ...order, currency: "EUR" },
+    prior: { plan_id: 11, currency: "USD", domain: "www.acme.example" },
+    mark: { pending: { since: "2026-11-21T09:55:00Z", operation: "createService", idempotencyKey: "k" } },
+    live: ABSENT,
+    actions: ["create"],
+    after: { currency: "USD" },
+  },
+  {
+    why: "an order without known outcome that the user has found: adopted, never sent again",
+    config: order,
+    prior: { plan_id: 11, currency: "USD", domain: "www.acme.example" },
+    mark: { pending: { since: "2026-11-21T09:55:00Z", operation: "createService", idempotencyKey: "k" } },
+    importId: "1001",
+    live: { ...liveService },
+    actions: ["update"],
+    reasons: ["import", "declared deletion_policy"],
+    requests: 0,
+  },
+  {
+    why: "an order without known outcome, edited since: it goes as it was, with its name and without the coupon",
+    config: { ...order, reference: "renamed", coupon_code: "TEN" },
+    prior: { ...order, id: null, reference: "www" } as JsonObject,
+    mark: { pending: { since: "2026-11-21T09:55:00Z", operation: "createService", idempotencyKey: "k" } },
+    live: ABSENT,
+    actions: ["create"],
+    after: { reference: "www", coupon_code: null },
+  },
+  {
+    why: "an account without known outcome, and the API shows a VAT number that was not sent: adopted as it is",
+    type: "hosting_client_account",
+    config: { name: "Acme", company_name: "Acme LLC", currency: "USD" },
+    prior: { name: "Acme", company_name: "Acme LLC", currency: "USD", id: null, deletion_policy: "prevent" },
+    mark: { pending: { since: "2026-11-21T09:59:00Z", operation: "createAccount" } },
+    live: alike(
+      remote({
+        id: "401",
+        name: "Acme",
+        company_name: "Acme LLC",
+        currency: "USD",
+        vat_number: "GE1",
+        created_at: null,
+      }),
+    ),
+    actions: ["no-op"],
+    reasons: ["import"],
+    after: { vat_number: "GE1" },
+  },
+  {
+    why: "an order without known outcome, and the id in its block was there before: it is not that one",
+    config: order,
+    prior: { plan_id: 11, currency: "USD", domain: "www.acme.example" },
+    mark: {
+      generation: 2,
+      pending: { since: "2026-11-21T09:55:00Z", operation: "createService", idempotencyKey: "k", known: ["1001"] },
+    },
+    importId: "1001",
+    live: alike(remote(liveService)),
+    actions: ["create"],
+    reasons: ["declared"],
+    remembers: {
+      generation: 2,
+      pending: { since: "2026-11-21T09:55:00Z", operation: "createService", idempotencyKey: "k", known: ["1001"] },
+    },
+  },
+  {
+    why: "an order without known outcome that could not be placed by what the list of plans says by now",
+    config: { plan_id: 11, currency: "USD" },
+    prior: { plan_id: 11, currency: "USD" },
+    mark: { pending: { since: "2026-11-21T09:55:00Z", operation: "createService", idempotencyKey: "k" } },
+    live: ABSENT,
+    plans: LISTED,
+    actions: ["create"],
+    says: ["error config.missing_attribute"],
+  },
+  {
+    why: "a registration without known outcome is not asked for again",
+    type: "hosting_domain",
+    config: { domain: "acme.example" },
+    prior: { domain: "acme.example" },
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "registerDomain" } },
+    live: ABSENT,
+    actions: ["no-op"],
+    says: ["warning plan.pending"],
+  },
+  {
+    why: "an order without answer, a minute ago: the same order goes again, whatever is declared by now",
+    config: { ...order, plan_id: 12, term: 12 },
+    prior: { ...order, id: null, term: 1 },
+    mark: { pending: { since: "2026-11-21T09:59:00Z", operation: "createService" } },
+    live: ABSENT,
+    actions: ["create"],
+    reasons: ["declared"],
+    after: { plan_id: 11, domain: "www.acme.example", term: 1 },
+  },
+  // The list outranks the clock: a host may forget keys in seconds, and a clock may be wrong.
+  ...["2026-11-21T09:59:59Z", "2026-11-21T09:55:00Z", "2026-11-21T10:05:00Z"].map(
+    (since): Case => ({
+      why: `an order without answer (${since}), and its domain is there since: adopted, with what was edited since`,
+      config: { ...order, plan_id: 11, suspended: true },
+      prior: { ...order, id: null, deletion_policy: "prevent" },
+      mark: { pending: { since, operation: "createService", idempotencyKey: "k" } },
+      live: alike(remote(liveService)),
+      actions: ["update"],
+      reasons: ["import", "declared suspended"],
+      requests: 1,
+      says: [],
+    }),
+  ),
+  ...(
+    [
+      ["two of its domain are there since", [remote(liveService), remote({ ...liveService, id: "1002" })]],
+      ["one of its domain and another plan is there since", [remote({ ...liveService, plan_id: 12 })]],
+      ["its domain has come and gone", [remote({ ...liveService, status: "terminated" }, "gone")]],
+    ] as const
+  ).map(
+    ([what, objects]): Case => ({
+      why: `an order without answer, a minute ago, and ${what}: the user decides`,
+      config: order,
+      prior: { ...order, id: null },
+      mark: { pending: { since: "2026-11-21T09:59:00Z", operation: "createService" } },
+      live: alike(...objects),
+      actions: ["no-op"],
+      says: ["warning plan.pending"],
+    }),
+  ),
+  {
+    why: "a server without answer, a minute ago, and a new one of its plan is there: it may be anybody's",
+    config: server,
+    prior: { ...server, id: null },
+    mark: { pending: { since: "2026-11-21T09:59:00Z", operation: "createService" } },
+    live: { status: "absent", matches: [], alike: [remote({ ...liveService, domain: null, product_type: "vps" })] },
+    actions: ["no-op"],
+    says: ["warning plan.pending"],
+  },
+  {
+    why: "the same, but that one is another address's: sent again",
+    config: server,
+    prior: { ...server, id: null },
+    mark: { pending: { since: "2026-11-21T09:59:00Z", operation: "createService" } },
+    live: { status: "absent", matches: [], alike: [remote({ ...liveService, domain: null, product_type: "vps" })] },
+    holder: "hosting_service.other",
+    actions: ["create"],
+    says: [],
+  },
+  {
+    why: "an order without answer, a minute ago, and its domain was ordered a minute before that: by another machine",
+    config: { ...order, plan_id: 11 },
+    prior: { ...order, id: null, deletion_policy: "prevent" },
+    mark: { pending: { since: "2026-11-21T09:59:00Z", operation: "createService" } },
+    live: alike(remote({ ...liveService, created_at: "2026-11-21T09:58:00Z" })),
+    actions: ["no-op"],
+    reasons: ["import"],
+    says: [],
+  },
+  {
+    why: "an order without answer, an hour ago, and its domain is there since: adopted",
+    config: { ...order, plan_id: 11 },
+    prior: { ...order, id: null, deletion_policy: "prevent" },
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createService" } },
+    live: alike(remote({ ...liveService, created_at: "2026-11-21T09:00:03Z" })),
+    actions: ["no-op"],
+    reasons: ["import"],
+    requests: 0,
+    says: [],
+  },
+  {
+    why: "an order without answer, an hour ago, and its domain was ordered just now: it may be somebody else's",
+    config: { ...order, plan_id: 11 },
+    prior: { ...order, id: null, deletion_policy: "prevent" },
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createService" } },
+    live: alike(remote(liveService)),
+    actions: ["no-op"],
+    says: ["warning plan.pending"],
+  },
+  {
+    why: "an order without answer, yesterday, and its domain is there; all that is told is the day: adopted",
+    config: { ...order, plan_id: 11 },
+    prior: { ...order, id: null, deletion_policy: "prevent" },
+    mark: { pending: { since: "2026-11-20T09:00:00Z", operation: "createService" } },
+    live: alike(remote({ ...liveService, created_at: "2026-11-20" })),
+    actions: ["no-op"],
+    reasons: ["import"],
+    says: [],
+  },
+  {
+    why: "a webhook without answer, two days ago, and one that was made since: not deleted in its place",
+    type: "hosting_webhook",
+    config: hook,
+    prior: { ...hook, id: null } as JsonObject,
+    mark: { pending: { since: "2026-11-19T09:00:00Z", operation: "createWebhook" } },
+    live: alike(remote(liveWebhook)),
+    actions: ["no-op"],
+    says: ["warning plan.pending"],
+  },
+  {
+    why: "an order without answer, an hour ago, and its domain had been there before: sent again",
+    config: order,
+    prior: { ...order, id: null },
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createService", known: ["1001"] } },
+    live: alike(remote(liveService)),
+    actions: ["create"],
+    says: [],
+  },
+  {
+    why: "an order without answer, an hour ago, and its domain has come and gone: not ordered again by itself",
+    config: order,
+    prior: { ...order, id: null },
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createService" } },
+    live: alike(remote({ ...liveService, status: "terminated" }, "gone")),
+    actions: ["no-op"],
+    says: ["warning plan.pending"],
+  },
+  {
+    why: "an order without answer, an hour ago, and its domain is not there: it goes again",
+    config: order,
+    prior: { ...order, id: null },
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createService" } },
+    live: ABSENT,
+    actions: ["create"],
+  },
+  {
+    why: "a server without answer, an hour ago, and a new one of its plan is there: it may be anybody's",
+    config: server,
+    prior: { ...server, id: null },
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createService" } },
+    live: { status: "absent", matches: [], alike: [remote({ ...liveService, domain: null, product_type: "vps" })] },
+    actions: ["no-op"],
+    says: ["warning plan.pending"],
+  },
+  {
+    why: "a server without answer, an hour ago, and no new one of its plan is there: sent again",
+    config: server,
+    prior: { ...server, id: null },
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createService" } },
+    live: ABSENT,
+    actions: ["create"],
+    says: [],
+  },
+  {
+    why: "a grant without answer that is there: adopted",
+    type: "hosting_grant",
+    config: grant,
+    prior: { ...grant, id: null },
+    mark: { pending: { since: "2026-11-21T09:59:00Z", operation: "createGrant" } },
+    live: alike(remote(liveGrant)),
+    actions: ["no-op"],
+    reasons: ["import"],
+    requests: 0,
+    says: [],
+  },
+  {
+    why: "a grant without answer that is not there: sent again, as it was",
+    type: "hosting_grant",
+    config: { ...grant, permission: "manage" },
+    prior: { ...grant, id: null },
+    mark: { pending: { since: "2026-11-21T09:59:00Z", operation: "createGrant" } },
+    live: ABSENT,
+    actions: ["create"],
+    after: { permission: "view" },
+    says: [],
+  },
+  {
+    why: "a webhook without answer that is there: its secret is lost, it is made anew",
+    type: "hosting_webhook",
+    config: hook,
+    prior: { ...hook, id: null } as JsonObject,
+    mark: { pending: { since: "2026-11-21T09:59:00Z", operation: "createWebhook" } },
+    live: alike(remote(liveWebhook)),
+    actions: ["create"],
+    requests: 2,
+    says: [],
+  },
+  {
+    why: "two webhooks that are new: the user decides",
+    type: "hosting_webhook",
+    config: hook,
+    prior: { ...hook, id: null } as JsonObject,
+    mark: { pending: { since: "2026-11-21T09:59:00Z", operation: "createWebhook" } },
+    live: alike(remote(liveWebhook), remote({ ...liveWebhook, id: "202" })),
+    actions: ["no-op"],
+    says: ["warning plan.pending"],
+  },
+
+  {
+    why: "an order that was accepted, yesterday, and that no list shows: looked for again, not sent",
+    config: order,
+    prior: { ...order, id: null },
+    mark: { pending: { since: "2026-11-20T09:00:00Z", operation: "createService", accepted: true } },
+    live: ABSENT,
+    actions: ["no-op"],
+    says: ["warning plan.pending"],
+  },
+  {
+    why: "an order that was accepted, an hour ago, and its service is there: adopted",
+    config: { ...order, plan_id: 11 },
+    prior: { ...order, id: null, deletion_policy: "prevent" },
+    mark: { pending: { since: "2026-11-21T09:00:00Z", operation: "createService", accepted: true } },
+    live: alike(remote({ ...liveService, created_at: "2026-11-21T09:00:03Z" })),
+    actions: ["no-op"],
+    reasons: ["import"],
+    says: [],
+  },
+
+  // What the API does not show in a form that can be read.
+  ...(
+    [
+      ["not recorded", undefined, { status: "absent", matches: [] }],
+      ["gone", liveWebhook, { status: "gone", how: "no longer exists", matches: [] }],
+    ] as const
+  ).flatMap(([what, prior, seen]): Case[] => {
+    const live = { ...seen, unreadable: [remote({ ...liveWebhook, id: "150", events: [] })] };
+    const common = { type: "hosting_webhook", config: hook, live, ...(prior && { prior }) };
+    return [
+      {
+        why: `a webhook that is ${what}, and one of its address shows no events: it may be that one`,
+        ...common,
+        actions: ["no-op"],
+        says: ["error plan.unreadable"],
+      },
+      {
+        why: `a webhook that is ${what}, and one whose events cannot be read is another address's`,
+        ...common,
+        holder: "hosting_webhook.other",
+        actions: ["create"],
+        says: [],
+      },
+      { why: `a webhook that is ${what}, insisted on`, ...common, orderAnyway: true, actions: ["create"], says: [] },
+    ];
+  }),
+
+  // No state, or not the whole of it.
+  {
+    why: "a server, and another's order without known outcome is no longer declared: it may be this one, renamed",
+    config: server,
+    live: ABSENT,
+    abandoned: { since: "2026-11-21T09:59:00Z", operation: "createService" },
+    actions: ["no-op"],
+    says: ["error plan.lookalike"],
+  },
+  {
+    why: "the same, insisted on",
+    config: server,
+    live: ABSENT,
+    abandoned: { since: "2026-11-21T09:59:00Z", operation: "createService" },
+    orderAnyway: true,
+    actions: ["create"],
+    says: [],
+  },
+  {
+    why: "a server, and one of its plan is there that nobody holds: it may be this one",
+    config: server,
+    live: { status: "absent", matches: [], alike: [remote({ ...liveService, domain: null, product_type: "vps" })] },
+    actions: ["no-op"],
+    says: ["error plan.lookalike"],
+  },
+  {
+    why: "the same, insisted on",
+    config: server,
+    live: { status: "absent", matches: [], alike: [remote({ ...liveService, domain: null, product_type: "vps" })] },
+    orderAnyway: true,
+    actions: ["create"],
+    says: [],
+  },
+  {
+    why: "the same, but that one is another address's",
+    config: server,
+    live: { status: "absent", matches: [], alike: [remote({ ...liveService, domain: null, product_type: "vps" })] },
+    holder: "hosting_service.other",
+    actions: ["create"],
+    says: [],
+  },
+  {
+    why: "the same, but that one may be what a server that is being settled has made",
+    config: server,
+    live: { status: "absent", matches: [], alike: [remote({ ...liveService, domain: null, product_type: "vps" })] },
+    sibling: { since: "2026-11-21T09:59:00Z", operation: "createService" },
+    actions: ["create"],
+    says: [],
+  },
+  {
+    why: "the same, but that one was there before the other was begun",
+    config: server,
+    live: { status: "absent", matches: [], alike: [remote({ ...liveService, domain: null, product_type: "vps" })] },
+    sibling: { since: "2026-11-21T09:59:00Z", operation: "createService", known: ["1001"] },
+    actions: ["no-op"],
+    says: ["error plan.lookalike"],
+  },
+  {
+    why: "gone, to be ordered anew, and one of its plan is there that nobody holds",
+    config: server,
+    prior: { ...server, id: "1000" },
+    live: {
+      status: "gone",
+      how: "no longer exists",
+      matches: [],
+      alike: [remote({ ...liveService, domain: null, product_type: "vps" })],
+    },
+    reorder: true,
+    actions: ["no-op"],
+    says: ["error plan.lookalike"],
+  },
+  {
+    why: "the same, but that one is gone",
+    config: server,
+    live: { status: "absent", matches: [], alike: [remote({ ...liveService, domain: null }, "gone")] },
+    actions: ["create"],
+    says: [],
+  },
+  {
+    why: "a lost create beside something else that is new: a host may show it in a form of its own",
+    type: "hosting_webhook",
+    config: hook,
+    prior: hook as JsonObject,
+    mark: { pending: LOST },
+    live: { ...ABSENT, strangers: [other] },
+    actions: ["no-op"],
+    says: ["warning plan.pending"],
+  },
+  {
+    why: "a lost create that made the one that is like it, beside something else that is new",
+    type: "hosting_webhook",
+    config: hook,
+    prior: { ...(hook as JsonObject), secret: "whsec" },
+    mark: { pending: LOST },
+    live: { ...alike(remote(liveWebhook)), strangers: [remote(liveWebhook), other] } as Observation,
+    actions: ["no-op"],
+    after: { id: "201" },
+  },
+];
+
+const otherServer = (pending: Intent) => ({
+  ...recorded("hosting_service.other", server),
+  private: { pending },
+});
+
+function inputOf({
+  type = "hosting_service",
+  config,
+  prior,
+  mark = {},
+  live,
+  phase = "live",
+  importId,
+  adopting = false,
+  reorder = false,
+  orderAnyway = false,
+  holder,
+  sibling,
+  abandoned,
+  plans = [],
+}: Case): PlanInput {
+  const kind = kindOf(type);
+  const address = `${type}.acme`;
+  const observed: Observation =
+    live !== undefined && "status" in live && ["present", "gone", "absent"].includes(String(live.status))
+      ? (live as Observation)
+      : { status: "present", attributes: complete(kind, { ...prior, ...(live as JsonObject) }), phase };
+  return {
+    kind,
+    address,
+    provider: "default",
+    declared: split(config).known as JsonObject,
+    config: validate(kind, config, address).values,
+    prior: prior === undefined ? undefined : recorded(address, prior, { private: mark }),
+    observed,
+    ...(importId !== undefined && { importId }),
+    adopting,
+    dependsOn: [],
+    reorder,
+    orderAnyway,
+    ...(sibling !== undefined && { siblings: [otherServer(sibling)] }),
+    ...(abandoned !== undefined && { abandoned: [otherServer(abandoned)] }),
+    ...(holder !== undefined && { holder: () => holder }),
+    plans: plans as readonly PlanRecord[],
+    now: START,
+  };
+}
+
+describe("the plan of a resource", () => {
+  it.each(cases)("$why", (one) => {
+    const { change, diagnostics } = planResource(inputOf(one));
+    expect(change.actions).toEqual(one.actions);
+    if (one.reasons !== undefined) {
+      expect(change.reasons.map(({ why, attribute }) => [why, attribute].filter(Boolean).join(" "))).toEqual(
+        one.reasons,
+      );
+    }
+    if (one.deferred !== undefined) expect(change.deferred).toEqual(one.deferred);
+    expect(diagnostics.map(({ severity, code }) => `${severity} ${code}`)).toEqual(one.says ?? []);
+    if (one.requests !== undefined) expect(change.requests).toBe(one.requests);
+    if (one.unknown !== undefined) expect(Object.keys(change.after_unknown)).toEqual(one.unknown);
+    expect(change.unfulfilled).toBe(one.unfulfilled);
+    if (one.remembers !== undefined) expect(change.private).toEqual(one.remembers);
+    if (one.after === null) expect(change.after).toBeNull();
+    else if (one.after !== undefined) expect(change.after).toMatchObject(one.after);
+  });
+
+  it.each([
+    ["unknown", JOB],
+    ["live", JOB],
+    ["pending", JOB],
+    ["suspended", undefined],
+    ["gone", undefined],
+  ] as const)("remembers what was asked for until it is seen (%s)", (phase, job) => {
+    const mark = { job: JOB, generation: 2 };
+    expect(observedMark(mark, phase)).toEqual({ generation: 2, ...(job && { job }) });
+  });
+
+  it.each([
+    ["suspended", "HALTED_BY_OWNER", '"HALTED_BY_OWNER": suspended'],
+    ["suspended", "7", '"7": suspended'],
+    ["suspended", "ACTIVE_AGAIN", '"ACTIVE_AGAIN": suspended'],
+    ["live", "UNSUSPENDED", '"UNSUSPENDED": live'],
+  ] as const)(
+    "what came after a job toward %s should mean that, whatever the word is (%s)",
+    (toward, status, words) => {
+      for (const suspended of [true, false]) {
+        const one: Case = {
+          why: "",
+          config: { ...order, suspended },
+          prior: { ...service, status },
+          mark: { job: { ...JOB, toward } },
+          phase: "unknown",
+          actions: [],
+        };
+        const [said] = planResource(inputOf(one)).diagnostics;
+        expect(said?.fix).toContain(`providers: { default: { status_words: { ${words} } } }`);
+        expect(said?.fix?.match(/\b(?:live|suspended)\b(?=[ `])/g)).not.toContain(
+          toward === "live" ? "suspended`" : "live",
+        );
+        expect(said?.detail).toContain('was asked for at 2026-11-21T09:00:00Z, when the status was "active"');
+      }
+    },
+  );
+
+  it("without a job offers what the word looks like first, and the other", () => {
+    const fixOf = (status: string | null) => {
+      const one: Case = {
+        why: "",
+        config: { ...order, suspended: true },
+        prior: { ...service, status },
+        phase: "unknown",
+        actions: [],
+      };
+      return planResource(inputOf(one)).diagnostics[0]?.fix;
+    };
+    expect(fixOf("SUSPENDED_BY_NEIGHBOUR")).toContain(
+      '"SUSPENDED_BY_NEIGHBOUR": suspended } } }` if it is suspended, `live` if it is up',
+    );
+    expect(fixOf("odd")).toContain('"odd": live } } }` if it is up, `suspended` if it is suspended');
+    expect(fixOf(null)).toContain("until the API shows a status");
+  });
+
+  // The golden file is what others rely on: `npm test -- -u test/unit/core/lifecycle/plan.test.ts`, then read the diff.
+  it("is in full what it was", async () => {
+    const text = cases.map((one) => {
+      const { change, diagnostics, result } = planResource(inputOf(one));
+      return `# ${one.why}\n${fullText({ change, diagnostics })}\nresult ${fullText(split(result))}\n`;
+    });
+    await expect(text.join("\n")).toMatchFileSnapshot("../../../golden/lifecycle/plans.txt");
+  });
+
+  it("is plain JSON, and the same each time", () => {
+    for (const one of cases) {
+      const { change } = planResource(inputOf(one));
+      expect(JSON.parse(JSON.stringify(change))).toStrictEqual(change);
+      expect(planResource(inputOf(one)).change).toEqual(change);
+    }
+  });
+
+  it("refuses with ways out: every error names something to do, and where", () => {
+    for (const one of cases) {
+      for (const diagnostic of planResource(inputOf(one)).diagnostics.filter(isError)) {
+        expect(diagnostic.fix, one.why).toMatch(/`|put|Correct/);
+        expect(diagnostic.address, one.why).toMatch(/\.acme$/);
+      }
+    }
+  });
+
+  it("never shows a write-only value", () => {
+    const password = "a very secret word";
+    for (const prior of [undefined, service]) {
+      const one: Case = {
+        why: "",
+        config: { ...order, password, password_version: 1 },
+        ...(prior && { prior }),
+        ...(!prior && { live: ABSENT }),
+        actions: [],
+      };
+      const { change, result } = planResource({ ...inputOf(one), declared: { password } });
+      expect(JSON.stringify([change, result])).not.toContain(password);
+    }
+  });
+
+  it("names what is secret: by kind, by what flows into it, and by what was recorded", () => {
+    const one = inputOf({ why: "", config: order, prior: service, actions: [] });
+    const prior = { ...recorded(one.address, service), sensitive: ["reference", "password"] };
+    const { change } = planResource({ ...one, prior, secretByReference: ["coupon_code"] });
+    expect(change.sensitive).toEqual(["password", "generated_password", "coupon_code", "reference"]);
+  });
+
+  it.each([
+    ["shows that a secret is declared, not which", "long enough", true],
+    ["shows that none is declared", null, null],
+  ])("%s", (_, password, shown) => {
+    const one = inputOf({ why: "", config: order, prior: service, actions: [] });
+    expect(planResource({ ...one, declared: { password } }).change.config).toEqual({ password: shown });
+  });
+
+  it("gives what others may refer to, with the parts that are not known yet", () => {
+    const { result } = planResource(inputOf({ why: "", config: order, live: ABSENT, actions: [] }));
+    expect(result).toMatchObject({
+      id: UNKNOWN,
+      domain: "www.acme.example",
+      term: 1,
+      status: UNKNOWN,
+      coupon_code: null,
+    });
+  });
+
+  it("calls no drift what an earlier version did not record", () => {
+    const input = inputOf({
+      why: "",
+      config: { ...order, reference: "r", coupon_code: "TEN" },
+      prior: service,
+      actions: [],
+    });
+    const { reference: _, coupon_code: __, ...attributes } = complete(input.kind, service);
+    const { change } = planResource({ ...input, prior: recorded(input.address, {}, { attributes }) });
+    expect(change.reasons.map(({ why, attribute }) => `${why} ${attribute}`)).toEqual([
+      "declared coupon_code",
+      "declared reference",
+    ]);
+  });
+
+  it("orders a gone service anew under the next generation", () => {
+    const one: Case = { why: "", config: order, prior: service, live: GONE, reorder: true, actions: [] };
+    expect(planResource(inputOf(one)).change.private).toEqual({ generation: 2 });
+    expect(planResource(inputOf({ ...one, mark: { generation: 2 } })).change.private).toEqual({ generation: 3 });
+  });
+});

@@ -1,0 +1,401 @@
+import { describe, expect, it } from "vitest";
+import { read } from "../../../../src/core/lifecycle/index.ts";
+import { ApiError, type JsonObject } from "../../../../src/core/model/index.ts";
+import { START } from "../../../support/clock.ts";
+import {
+  failure,
+  fakeAccount,
+  fakeAccountWith,
+  kindOf,
+  liveGrant,
+  liveService,
+  liveWebhook,
+  recorded,
+  remote,
+} from "../../../support/subjects.ts";
+
+const service = kindOf("hosting_service");
+const grant = kindOf("hosting_grant");
+const prior = recorded("hosting_service.acme", liveService);
+
+describe("reading", () => {
+  it("many of one collection lists it once", async () => {
+    const { account, kind, asked } = fakeAccount(service, remote(liveService), remote({ ...liveService, id: "1002" }));
+    const reads = ["1001", "1002", "1001"].map((id) =>
+      read(account, { kind, prior: recorded("hosting_service.acme", { ...liveService, id }), config: undefined }),
+    );
+    expect((await Promise.all(reads)).map(({ status }) => status)).toEqual(["present", "present", "present"]);
+    expect(asked).toEqual(["list"]);
+  });
+
+  it("one alone gets it by its id", async () => {
+    const { account, kind, asked } = fakeAccount(service, remote(liveService));
+    const seen = await read(account, { kind, prior, config: prior.attributes, alone: true });
+    expect(seen).toEqual({ status: "present", attributes: prior.attributes, phase: "live" });
+    expect(asked, "nothing else is looked for").toEqual(["get 1001"]);
+  });
+
+  it("believes no list that something is gone before it was confirmed", async () => {
+    const { account, kind, asked, objects } = fakeAccount(service);
+    objects.set("1001", remote(liveService));
+    const shifted = { ...kind, async *list() {} };
+    expect(await read(account, { kind: shifted, prior, config: undefined })).toMatchObject({ status: "present" });
+    expect(asked).toEqual(["get 1001"]);
+  });
+
+  it("confirms by a second list where there is no GET", async () => {
+    const { account, kind, asked } = fakeAccount(grant);
+    const old = recorded("hosting_grant.acme", liveGrant);
+    const observed = await Promise.all([1, 2].map(() => read(account, { kind, prior: old, config: undefined })));
+    expect(observed.map(({ status }) => status)).toEqual(["gone", "gone"]);
+    expect(asked).toEqual(["list 1001", "list 1001"]);
+  });
+
+  it.each<[why: string, plans: ReturnType<typeof fakeAccount>["plans"], id: number | null]>([
+    [
+      "a name that is there once",
+      [
+        { plan_id: 11, name: "SHARED start" },
+        { plan_id: 12, name: "Pro" },
+      ],
+      11,
+    ],
+    ["one plan in several entries", [11, 11].map((plan_id) => ({ plan_id, name: "Shared Start" })), 11],
+    ["a name that two plans have", [11, 12].map((plan_id) => ({ plan_id, name: "Shared Start" })), null],
+    [
+      "a name that no plan has",
+      [
+        { plan_id: 12, name: "Pro" },
+        { plan_id: 13, name: null },
+      ],
+      null,
+    ],
+    ["a list that may not be read", "refused", null],
+  ])("what is adopted gets the number of its plan by %s", async (_, plans, id) => {
+    const fake = fakeAccount(service, remote(liveService));
+    fake.plans = plans;
+    const query = { kind: fake.kind, prior: undefined, importId: "1001", config: undefined };
+    const attributes = { ...prior.attributes, plan_id: id };
+    expect(await read(fake.account, query)).toEqual({ status: "present", attributes, phase: "live" });
+    expect(fake.asked, "of several resources: by the list that all share").toEqual(["list"]);
+  });
+
+  it("what is adopted keeps the number that the API gives", async () => {
+    const fake = fakeAccount(service, remote({ ...liveService, plan_id: 12 }));
+    fake.plans = [{ plan_id: 11, name: "Shared Start" }];
+    const query = { kind: fake.kind, prior: undefined, importId: "1001", config: undefined };
+    expect(await read(fake.account, query)).toMatchObject({ attributes: { plan_id: 12 } });
+  });
+
+  it.each([
+    ["recorded", { prior }],
+    ["to be adopted", { prior: undefined, importId: "1001" }],
+  ] as const)("what has no list is asked for by its id (%s)", async (_, query) => {
+    const { account, kind, asked } = fakeAccount(service, remote({ ...liveService, status: "frozen" }, "suspended"));
+    const { list: __, ...single } = kind;
+    expect(await read(account, { kind: single, config: undefined, ...query })).toMatchObject({
+      status: "present",
+      phase: "suspended",
+      attributes: { status: "frozen" },
+    });
+    expect(asked).toEqual(["get 1001"]);
+  });
+
+  it("what the API has no call for is as it was recorded or named, and never looked for", async () => {
+    const domain = kindOf("hosting_domain");
+    const config = { domain: "acme.example" };
+    const known = recorded("hosting_domain.acme", { id: "acme.example", ...config });
+    const { account } = fakeAccount(domain);
+    expect(await read(account, { kind: domain, prior: known, config })).toEqual({
+      status: "present",
+      attributes: known.attributes,
+      phase: "live",
+    });
+    expect(await read(account, { kind: domain, prior: undefined, importId: "acme.example", config })).toMatchObject({
+      status: "present",
+      attributes: { id: "acme.example" },
+      phase: "live",
+    });
+    expect(await read(account, { kind: domain, prior: undefined, config })).toMatchObject({
+      status: "absent",
+      matches: [],
+    });
+  });
+
+  const vps: JsonObject = { ...liveService, domain: null, plan: "Root S", product_type: "vps" };
+
+  it.each<[why: string, plans: ReturnType<typeof fakeAccount>["plans"], live: readonly JsonObject[], alike: string[]]>([
+    [
+      "one that the list of plans calls another plan",
+      [
+        { plan_id: 31, name: "Root M" },
+        { plan_id: 32, name: "Root S" },
+      ],
+      [vps],
+      [],
+    ],
+    ["one of the plan", [{ plan_id: 31, name: "Root S" }], [vps], ["1001"]],
+    [
+      "two of the plan and one of another",
+      [
+        { plan_id: 31, name: "Root S" },
+        { plan_id: 32, name: "Root M" },
+      ],
+      [vps, { ...vps, id: "1002" }, { ...vps, id: "1003", plan: "Root M" }],
+      ["1001", "1002"],
+    ],
+  ])("a server without a domain may be %s", async (_, plans, live, alike) => {
+    const fake = fakeAccount(service, ...live.map((each) => remote(each)));
+    fake.plans = plans;
+    const seen = await read(fake.account, { kind: fake.kind, prior: undefined, config: { plan_id: 31 } });
+    expect(seen).toMatchObject({ status: "absent", matches: [] });
+    expect(seen.status === "present" ? [] : seen.alike?.map(({ id }) => id)).toEqual(alike);
+  });
+
+  it("reads no list of plans where the domain decides", async () => {
+    const fake = fakeAccount(service, remote({ ...liveService, domain: "other.example" }));
+    fake.plans = "refused";
+    expect(await read(fake.account, { kind: fake.kind, prior: undefined, config: { domain: "a.example" } })).toEqual({
+      status: "absent",
+      matches: [],
+      alike: [],
+    });
+  });
+
+  it("what is the same by its key is alike once, however like it is", async () => {
+    const fake = fakeAccount({ ...service, resembles: () => true }, remote(liveService));
+    const seen = await read(fake.account, {
+      kind: fake.kind,
+      prior: undefined,
+      config: { domain: "www.acme.example" },
+    });
+    expect(seen).toMatchObject({ matches: [{ id: "1001" }], alike: [{ id: "1001" }] });
+    expect(seen.status === "present" ? [] : seen.alike).toHaveLength(1);
+  });
+
+  it("takes a 403 for what it is: an error, never gone", async () => {
+    const { account, kind } = fakeAccount(service);
+    const refused = {
+      ...kind,
+      get: async () => {
+        throw failure("answered", 403);
+      },
+    };
+    await expect(read(account, { kind: refused, prior, config: undefined })).rejects.toMatchObject({ status: 403 });
+  });
+
+  const page = () =>
+    new ApiError({ code: "api.malformed", summary: "a page", endpoint: "GET /x", reached: "answered", status: 404 });
+  /** A router between here and the API says "not found" in JSON, too, while the API is away for a moment. */
+  const ownWord = () =>
+    new ApiError({ code: "api.not_found", summary: "no route", endpoint: "GET /x", reached: "answered", status: 404 });
+
+  it.each([
+    ["is gone when the list is without it", [], "gone"],
+    ["is an error when the list has it", [remote(liveService)], undefined],
+  ] as const)("what an answer 404 says of: it %s", async (_, objects, status) => {
+    for (const answer of [page, ownWord]) {
+      const { account, kind, asked } = fakeAccount(service, ...objects);
+      const behind = { ...kind, get: () => Promise.reject(answer()) };
+      const looked = read(account, { kind: behind, prior, config: undefined, alone: true });
+      if (status === undefined) await expect(looked).rejects.toThrow("does not know service 1001, and lists it");
+      else await expect(looked).resolves.toMatchObject({ status, how: "no longer exists" });
+      expect(asked).toEqual(["list"]);
+    }
+  });
+
+  it("takes a terminated one for gone, and says with which word", async () => {
+    const { account, kind } = fakeAccount(service, remote({ ...liveService, status: "Terminated" }, "gone"));
+    expect(await read(account, { kind, prior, config: undefined })).toMatchObject({
+      status: "gone",
+      how: 'is "Terminated"',
+    });
+  });
+
+  it.each<[why: string, was: JsonObject, is: JsonObject, difference?: string]>([
+    ["made at the same moment", {}, {}],
+    ["made at the same moment, in another notation", {}, { created_at: "2026-11-21T12:00:00+02:00" }],
+    ["whose time is rounded", { created_at: "2026-11-21T10:00:00.750Z" }, { created_at: "2026-11-21T10:00:01Z" }],
+    ["made later", {}, { created_at: "2026-11-21T10:00:10Z" }, "It was made at 2026-11-21T10:00:10Z"],
+    ["made earlier", {}, { created_at: "2026-11-20T10:00:00Z" }, "It was made at 2026-11-20T10:00:00Z"],
+    ["of which only the day was recorded, and it was that day", { created_at: "2026-11-21" }, {}],
+    [
+      "of which only the day was recorded, and it was the day before",
+      { created_at: "2026-11-20" },
+      {},
+      "It was made at",
+    ],
+    [
+      "of which only the day was recorded, and it was the day after",
+      { created_at: "2026-11-22" },
+      {},
+      "It was made at",
+    ],
+    ["of which only the day is shown, and it is that day", {}, { created_at: "2026-11-21" }],
+    [
+      "of which only the day is shown, and it is another",
+      {},
+      { created_at: "2026-11-22" },
+      "It was made at 2026-11-22",
+    ],
+    [
+      "of that day with another domain: it may have been changed",
+      {},
+      { created_at: "2026-11-21", domain: "other.example" },
+    ],
+    ["made at the same moment, whose domain was changed", {}, { domain: "other.example" }],
+    ["that does not say when, with the same domain", {}, { created_at: null, domain: "WWW.acme.example" }],
+    [
+      "that does not say when, with another domain",
+      {},
+      { created_at: null, domain: "other.example" },
+      "It is other.example; the recorded one was www.acme.example.",
+    ],
+    [
+      "recorded without a time, with another domain",
+      { created_at: null },
+      { domain: "other.example" },
+      "It is other.example",
+    ],
+    ["of which nobody knows either", { domain: null }, { created_at: null }],
+  ])("takes an object behind a known id, %s, for a stranger: %j %j -> %s", async (_, was, is, difference) => {
+    const { account, kind } = fakeAccount(service, remote({ ...liveService, ...is }));
+    const known = recorded("hosting_service.acme", { ...liveService, ...was });
+    const looked = read(account, { kind, prior: known, config: undefined });
+    if (difference === undefined) await expect(looked).resolves.toMatchObject({ status: "present" });
+    else
+      await expect(looked).rejects.toMatchObject({
+        diagnostics: [{ code: "state.stranger", detail: expect.stringContaining(difference) }],
+      });
+  });
+
+  it("takes what has no price for no stranger by its name: it is made anew in any case", async () => {
+    const { account, kind } = fakeAccount(
+      grant,
+      remote({ ...liveGrant, created_at: null, email: "boss@acme.example" }),
+    );
+    const known = recorded("hosting_grant.acme", liveGrant);
+    expect(await read(account, { kind, prior: known, config: undefined })).toMatchObject({ status: "present" });
+  });
+
+  describe("what was created a moment ago", () => {
+    const LAG = 60_000;
+    const created = new Date(START).toISOString();
+    const webhook = kindOf("hosting_webhook");
+
+    it.each([
+      ["at once", 0, {}, "present"],
+      ["a moment before the minute is over", LAG - 1, {}, "present"],
+      ["when it is over", LAG, {}, "gone"],
+      ["hours ago, by a clock that was ahead", -3_600_000, {}, "gone"],
+      ["two minutes ago, at a host whose lists lag for five", 2 * LAG, { listLagMs: 5 * LAG }, "present"],
+      ["at once, at a host whose lists do not lag", 0, { listLagMs: 0 }, "gone"],
+    ])("%s, is there as it was recorded though no list shows it", async (_, age, settings, status) => {
+      for (const [kind, live] of [
+        [service, liveService],
+        [grant, liveGrant],
+        [webhook, liveWebhook],
+      ] as const) {
+        const fake = fakeAccountWith(settings, kind);
+        fake.now = () => START + age;
+        const known = recorded(`${kind.type}.acme`, live, { private: { created } });
+        const seen = await read(fake.account, { kind: fake.kind, prior: known, config: known.attributes });
+        expect(seen.status, kind.type).toBe(status);
+        if (seen.status === "present")
+          expect(seen).toEqual({ status, attributes: known.attributes, phase: "live", unlisted: created });
+      }
+    });
+
+    it.each([undefined, "yesterday"])("is what was written down as such: %s is not", async (text) => {
+      const { account, kind } = fakeAccount(webhook);
+      const known = recorded("hosting_webhook.acme", liveWebhook, {
+        private: { ...(text !== undefined && { created: text }) },
+      });
+      expect(await read(account, { kind, prior: known, config: undefined })).toMatchObject({ status: "gone" });
+    });
+
+    it("has the phase that its recorded status tells", async () => {
+      for (const [status, phase] of [
+        ["pending", "pending"],
+        ["active", "live"],
+        ["suspended", "suspended"],
+      ]) {
+        const { account, kind } = fakeAccount(service);
+        const mark = { private: { created } };
+        const known = recorded("hosting_service.acme", { ...liveService, status: String(status) }, mark);
+        expect(await read(account, { kind, prior: known, config: undefined })).toMatchObject({ phase });
+      }
+    });
+
+    it("is what the list shows as soon as it does", async () => {
+      const { account, kind } = fakeAccount(webhook, remote({ ...liveWebhook, url: "https://other.example" }));
+      const known = recorded("hosting_webhook.acme", liveWebhook, { private: { created } });
+      const seen = await read(account, { kind, prior: known, config: undefined });
+      expect(seen).toMatchObject({ status: "present", attributes: { url: "https://other.example" } });
+      expect(seen).not.toHaveProperty("unlisted");
+    });
+  });
+
+  it("finds what has the natural key of something that was never recorded, gone ones excepted", async () => {
+    const { account, kind } = fakeAccount(
+      service,
+      remote({ ...liveService, id: "1", domain: "WWW.acme.example" }),
+      remote({ ...liveService, id: "2" }, "gone"),
+      remote({ ...liveService, id: "3", domain: "other.example" }),
+    );
+    const observed = await read(account, { kind, prior: undefined, config: { domain: "www.acme.example" } });
+    expect(observed).toMatchObject({ status: "absent", matches: [{ id: "1" }] });
+  });
+
+  it.each([
+    ["a webhook without events", "hosting_webhook", { url: "https://HOOKS.acme.example/" }, { events: [] }, ["201"]],
+    ["a webhook without an address", "hosting_webhook", { events: ["invoice.paid"] }, { url: null }, ["201"]],
+    ["a webhook without either", "hosting_webhook", {}, { url: null, events: [] }, ["201"]],
+    ["a webhook to another address", "hosting_webhook", {}, { url: "https://x.example", events: [] }, []],
+    ["a webhook that can be read", "hosting_webhook", {}, { events: ["invoice.created"] }, []],
+    ["a grant without an e-mail address", "hosting_grant", {}, { email: null }, ["301"]],
+    ["a grant of another", "hosting_grant", {}, { email: "x@acme.example" }, []],
+    ["a service without a domain: servers have none", "hosting_service", {}, { domain: null, plan: "Other" }, []],
+  ] as const)("finds what may be the declared one and cannot be read: %s", async (_, type, declared, live, ids) => {
+    const base = { hosting_webhook: liveWebhook, hosting_grant: liveGrant, hosting_service: liveService }[type];
+    const { account, kind } = fakeAccount(kindOf(type), remote({ ...base, ...live }));
+    const observed = await read(account, { kind, prior: undefined, config: { ...base, ...declared } });
+    expect(observed.status === "present" ? [] : (observed.unreadable ?? []).map(({ id }) => id)).toEqual(ids);
+    const gone = fakeAccount(kindOf(type), remote({ ...base, ...live }, "gone"));
+    const ended = await read(gone.account, { kind: gone.kind, prior: undefined, config: { ...base, ...declared } });
+    expect(ended).not.toHaveProperty("unreadable");
+  });
+
+  it("lists nothing of a parent that does not exist yet", async () => {
+    const { account, kind, asked } = fakeAccount(grant);
+    expect(await read(account, { kind, prior: undefined, config: { email: "dev@acme.example" } })).toEqual({
+      status: "absent",
+      matches: [],
+      alike: [],
+    });
+    expect(asked).toEqual([]);
+  });
+
+  it.each(["1001/301", "1001/Dev@Acme.example"])("finds a grant to adopt by %s", async (importId) => {
+    const { account, kind } = fakeAccount(grant, remote(liveGrant));
+    expect(await read(account, { kind, prior: undefined, importId, config: undefined })).toMatchObject({
+      status: "present",
+      attributes: { id: "301" },
+    });
+  });
+
+  it("tries a listing that failed again", async () => {
+    const { account, kind } = fakeAccount(service, remote(liveService));
+    let calls = 0;
+    const flaky = {
+      ...kind,
+      async *list() {
+        calls += 1;
+        if (calls === 1) throw failure("no");
+        yield remote(liveService);
+      },
+    };
+    await expect(account.list(flaky)).rejects.toThrow();
+    expect([...(await account.list(flaky)).keys()]).toEqual(["1001"]);
+  });
+});

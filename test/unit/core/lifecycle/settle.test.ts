@@ -1,0 +1,140 @@
+// `resolve`: what the user says about a create without known outcome, and what is kept of it.
+import { describe, expect, it } from "vitest";
+import type { Kind } from "../../../../src/core/kinds/kind.ts";
+import type { Doubtful } from "../../../../src/core/lifecycle/doubt.ts";
+import { adopt, withdraw } from "../../../../src/core/lifecycle/settle.ts";
+import { HostformError, type Intent, type JsonObject, type PrivateMark } from "../../../../src/core/model/index.ts";
+import { fakeAccount, kindOf, liveService, liveWebhook, recorded, remote } from "../../../support/subjects.ts";
+
+const pending: Intent = { since: "2026-11-21T10:00:00Z", operation: "createWebhook", known: ["200"] };
+const doubtful = (address: string, attributes: JsonObject, mark: PrivateMark = {}): Doubtful =>
+  recorded(address, attributes, { private: { pending, ...mark } }) as Doubtful;
+
+const HOOK = { url: liveWebhook.url ?? null, events: liveWebhook.events ?? null };
+
+async function adopted(prior: Doubtful, id: string, live: readonly JsonObject[], phase: "live" | "gone" = "live") {
+  const { account, kind } = fakeAccount(
+    kindOf(prior.address.split(".")[0] ?? ""),
+    ...live.map((one) => remote(one, phase)),
+  );
+  return adopt(account, kind, prior, id).catch((error: unknown) => {
+    if (error instanceof HostformError) return error.diagnostics;
+    throw error;
+  });
+}
+
+describe("an object that the user names", () => {
+  it("is recorded as the account shows it, and nothing is pending any more", async () => {
+    const found = await adopted(doubtful("hosting_webhook.a", HOOK, { generation: 2 }), "201", [liveWebhook]);
+    expect(found).toMatchObject({ address: "hosting_webhook.a" });
+    expect(found).toHaveProperty("private", { generation: 2 });
+    expect(found).toMatchObject({ attributes: { id: "201", url: HOOK.url, created_at: liveWebhook.created_at } });
+    expect(found).not.toHaveProperty("private.pending");
+  });
+
+  it("is believed where the API shows no natural key of it that can be read, and is as it was sent", async () => {
+    const found = await adopted(doubtful("hosting_webhook.a", HOOK), "201", [
+      { ...liveWebhook, url: null, events: [] },
+    ]);
+    expect(found).toMatchObject({ attributes: { id: "201", ...HOOK } });
+    expect(found).not.toHaveProperty("private.pending");
+  });
+
+  it("that came since is believed, whatever the API shows of it, and is as it was sent", async () => {
+    const other = { ...liveWebhook, url: "https://hooks.acme.example/v2" };
+    const prior = doubtful("hosting_webhook.a", HOOK, { pending: { ...pending, knowsAll: true } });
+    expect(await adopted(prior, "201", [other])).toMatchObject({
+      attributes: { id: "201", ...HOOK },
+      private: { shown: { url: other.url } },
+    });
+    expect(await adopted(prior, "200", [{ ...other, id: "200" }])).toMatchObject([
+      { code: "usage", detail: "It was there before the request left." },
+    ]);
+  });
+
+  it("keeps what the API never tells", async () => {
+    const found = await adopted(doubtful("hosting_webhook.a", { ...HOOK, secret: "whsec" }), "201", [liveWebhook]);
+    expect(found).toMatchObject({ attributes: { secret: "whsec" } });
+  });
+
+  it.each<[string, JsonObject[], "live" | "gone"]>([
+    ["does not exist", [], "live"],
+    ["is gone", [{ ...liveWebhook }], "gone"],
+  ])("that %s is not recorded", async (_, live, phase) => {
+    expect(await adopted(doubtful("hosting_webhook.a", HOOK), "201", live, phase)).toBeUndefined();
+  });
+
+  it.each<[string, JsonObject, string]>([
+    ["was there before the request left", { ...liveWebhook, id: "200" }, "It was there before the request left."],
+    [
+      "has another natural key",
+      { ...liveWebhook, url: "https://b.example" },
+      "It has another natural key than what was sent.",
+    ],
+  ])("that %s is refused, with the way to manage it all the same", async (_, live, detail) => {
+    const id = String(live.id);
+    expect(await adopted(doubtful("hosting_webhook.a", HOOK), id, [live])).toMatchObject([
+      {
+        code: "usage",
+        summary: `Nothing was settled: webhook ${id} is not what hosting_webhook.a asked for`,
+        detail,
+        fix: expect.stringContaining(`\`hostform import 'hosting_webhook.a' ${id}\``),
+        address: "hosting_webhook.a",
+      },
+    ]);
+  });
+
+  it("may be any where no natural key tells: a server without a domain", async () => {
+    const server = { plan_id: 11, currency: "USD", domain: null };
+    const found = await adopted(doubtful("hosting_service.a", server), "1001", [{ ...liveService, domain: null }]);
+    expect(found).toMatchObject({ attributes: { id: "1001" } });
+  });
+
+  it("of a kind that nothing shows is believed, with what was asked for", async () => {
+    const domain = { domain: "acme.example", years: 1, currency: "USD" };
+    const found = await adopted(doubtful("hosting_domain.a", domain), "acme.example", []);
+    expect(found).toMatchObject({ attributes: { ...domain, id: "acme.example" }, private: {} });
+    expect(found).not.toHaveProperty("private.pending");
+  });
+});
+
+describe("an object that is read by its id alone", () => {
+  it.each([
+    ["that exists", "1001", { attributes: { id: "1001", status: "active" } }],
+    ["that does not exist", "1002", undefined],
+  ])("%s", async (_, id, expected) => {
+    const { account, kind } = fakeAccount(kindOf("hosting_service"), remote(liveService));
+    const { list: _list, ...unlisted } = kind;
+    const found = await adopt(account, unlisted as Kind, doubtful("hosting_service.a", liveService), id);
+    if (expected === undefined) expect(found).toBeUndefined();
+    else expect(found).toMatchObject(expected);
+  });
+});
+
+describe("a create that made nothing", () => {
+  it.each<[string, PrivateMark, { private: PrivateMark; attributes: JsonObject } | undefined]>([
+    ["leaves nothing to remember", {}, undefined],
+    [
+      "leaves the generation of the order, whose key must not be used for another",
+      { generation: 2 },
+      { attributes: HOOK, private: { generation: 2 } },
+    ],
+    [
+      "leaves the object that was to be replaced",
+      { deposed: { id: "9", url: "https://old.example" } },
+      { attributes: { id: "9", url: "https://old.example" }, private: {} },
+    ],
+    ["leaves both", { deposed: { id: "9" }, generation: 3 }, { attributes: { id: "9" }, private: { generation: 3 } }],
+    [
+      "leaves every other mark beside the object",
+      { deposed: { id: "9" }, created: "2026-11-20T00:00:00Z" } as PrivateMark,
+      { attributes: { id: "9" }, private: { created: "2026-11-20T00:00:00Z" } },
+    ],
+  ])("%s", (_, mark, expected) => {
+    const left = withdraw(doubtful("hosting_webhook.a", HOOK, mark));
+    if (expected === undefined) return expect(left).toBeUndefined();
+    expect(left).toMatchObject(expected);
+    expect(left?.private).toEqual(expected.private);
+    expect(left?.address).toBe("hosting_webhook.a");
+  });
+});

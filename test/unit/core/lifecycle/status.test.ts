@@ -1,0 +1,115 @@
+/** What is said of a status word that is not understood, to the letter: CI logs are all that some people see of it. */
+import { describe, expect, it } from "vitest";
+import { notRemovable, unclearEnd, unknownAtOnce, unknownPhase, unseenNames } from "../../../../src/core/lifecycle/status.ts";
+import type { Job, JsonObject } from "../../../../src/core/model/index.ts";
+import { kindOf } from "../../../support/subjects.ts";
+
+const kind = kindOf("hosting_service");
+const SUSPENDED: Job = { since: "2026-11-21T09:00:00Z", toward: "suspended", before: "ACTIVE" };
+const LIVE: Job = { ...SUSPENDED, toward: "live", before: null };
+
+const subject = (status: string | null | undefined, job?: Job) => {
+  const attributes: JsonObject = status === undefined ? {} : { status };
+  return { kind, address: "hosting_service.www", provider: "beta", attributes, job };
+};
+const common = { severity: "warning", code: "plan.unknown_status", address: "hosting_service.www" };
+const RULE = "hostform does not act on a service whose status it does not know.";
+const mapped = (word: string, phase: string) => `\`providers: { beta: { status_words: { "${word}": ${phase} } } }\``;
+
+describe("a plan", () => {
+  it("names what it leaves alone, and the word", () => {
+    expect(unknownPhase(subject("ODD", SUSPENDED), { left: ["suspended", "x"], unseen: ["y"] })).toEqual({
+      ...common,
+      summary: 'suspended, x of hosting_service.www is left alone: the status "ODD" is not understood',
+      detail: `The suspension was asked for at 2026-11-21T09:00:00Z, when the status was "ACTIVE". ${RULE}`,
+      fix: `If the dashboard shows it as suspended, say so: ${mapped("ODD", "suspended")}.`,
+      attribute: ["suspended"],
+    });
+  });
+
+  it("names what cannot be seen, and what the word should mean after the end of a suspension", () => {
+    expect(unknownPhase(subject("ODD", LIVE), { left: [], unseen: ["suspended", "y"] })).toEqual({
+      ...common,
+      summary:
+        'It cannot be seen whether suspended, y of hosting_service.www is as declared: the status "ODD" is not understood',
+      detail: `The end of the suspension was asked for at 2026-11-21T09:00:00Z. ${RULE}`,
+      fix: `If the dashboard shows it as up again, say so: ${mapped("ODD", "live")}.`,
+      attribute: ["suspended"],
+    });
+  });
+
+  it.each([
+    ["ODD", "live", "if it is up", "suspended", "if it is suspended"],
+    ["SUSPENDED_BY_OWNER", "suspended", "if it is suspended", "live", "if it is up"],
+    ["Paused!", "suspended", "if it is suspended", "live", "if it is up"],
+  ])("leaves open what %s means, without anything that was asked for", (word, first, when, other, otherwise) => {
+    expect(unknownPhase(subject(word), { left: [], unseen: ["suspended"] })).toMatchObject({
+      detail: RULE,
+      fix: `Look at it in the dashboard, and say what the word means: ${mapped(word, first)} ${when}, \`${other}\` ${otherwise} (or pending, or gone).`,
+    });
+  });
+
+  it.each([null, undefined])("maps nothing where there is no word (%j)", (word) => {
+    expect(unknownPhase(subject(word, SUSPENDED), { left: ["suspended"], unseen: [] })).toMatchObject({
+      summary: "suspended of hosting_service.www is left alone: the API shows no status",
+      fix: "Compare it with the dashboard. Nothing is done until the API shows a status.",
+    });
+  });
+
+  it("of a removal is an error that names the policy and both ways out", () => {
+    expect(notRemovable(subject("ODD", SUSPENDED))).toEqual({
+      ...common,
+      severity: "error",
+      code: "plan.prevented",
+      summary: 'hosting_service.www may not be removed yet: the status "ODD" is not understood',
+      detail: `The recorded deletion_policy is "suspend". The suspension was asked for at 2026-11-21T09:00:00Z, when the status was "ACTIVE". ${RULE}`,
+      fix: `If the dashboard shows it as suspended, say so: ${mapped("ODD", "suspended")}. Or \`hostform state rm 'hosting_service.www'\` to stop managing it.`,
+    });
+  });
+});
+
+describe("an apply", () => {
+  it.each([
+    [
+      SUSPENDED,
+      "ODD",
+      'The suspension of hosting_service.www was asked for; its status went from "ACTIVE" to "ODD", which is not understood',
+    ],
+    [
+      LIVE,
+      "ODD",
+      'The end of the suspension of hosting_service.www was asked for; its status went to "ODD", which is not understood',
+    ],
+    [
+      SUSPENDED,
+      null,
+      'The suspension of hosting_service.www was asked for; its status went from "ACTIVE" to none, which is not understood',
+    ],
+  ])("names the job and both words", (job, word, summary) => {
+    expect(unclearEnd({ ...subject(word), job })).toMatchObject({ ...common, severity: "error", summary });
+    expect(unclearEnd({ ...subject(word), job })).not.toHaveProperty("attribute");
+  });
+
+  it("names what an order did not come to", () => {
+    expect(unknownAtOnce(subject("ODD"), ["suspended", "password_version"])).toMatchObject({
+      ...common,
+      summary: 'suspended, password_version of hosting_service.www is not done: the status "ODD" is not understood',
+    });
+  });
+});
+
+describe("what only a status shows", () => {
+  it.each([
+    [{ suspended: false }, ["suspended"]],
+    [{ suspended: true, password: "x", password_version: 2, plan_id: 11, status: "active" }, ["suspended"]],
+    [{ suspended: null }, []],
+    [{ password_version: 2, deletion_policy: "suspend" }, []],
+  ])("of %j is %j", (config, names) => {
+    expect(unseenNames(kind, config)).toEqual(names);
+  });
+
+  it("is nothing of a kind without phases", () => {
+    const all = Object.fromEntries(Object.keys(kindOf("hosting_webhook").attributes.shape).map((name) => [name, "x"]));
+    expect(unseenNames(kindOf("hosting_webhook"), all)).toEqual([]);
+  });
+});

@@ -1,0 +1,198 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { attribute } from "../../../../src/core/kinds/attribute.ts";
+import type { Kind } from "../../../../src/core/kinds/kind.ts";
+import { validate } from "../../../../src/core/lifecycle/index.ts";
+import { UNKNOWN, type Value, type ValueObject } from "../../../../src/core/model/index.ts";
+import { kindOf } from "../../../support/subjects.ts";
+
+const order: ValueObject = { plan_id: 11, currency: "USD" };
+const contact = { first_name: "Ana" };
+const domain: ValueObject = {
+  domain: "acme.example",
+  years: 1,
+  currency: "USD",
+  nameserver_mode: "default",
+  registrant_contact: contact,
+};
+
+const said = (type: string, config: ValueObject) =>
+  validate(kindOf(type), config, `${type}.acme`).diagnostics.map(({ code, attribute, summary }) => ({
+    code,
+    attribute: attribute?.join("."),
+    summary,
+  }));
+
+/** A kind with attributes that must be given, and no rules across them. */
+const kindWith = (types: Readonly<Record<string, z.ZodType>>, example?: string): Kind => {
+  const meta = { change: "immutable", ...(example !== undefined && { example }) } as const;
+  const entries = Object.entries(types).map(([name, type]) => {
+    return [name, attribute(type, { ...meta, description: `What ${name} is.` })] as const;
+  });
+  const { check: _, ...kind } = kindOf("hosting_service");
+  return { ...kind, attributes: z.object(Object.fromEntries(entries)) };
+};
+
+describe("validate", () => {
+  it.each([
+    ["hosting_service", order],
+    ["hosting_service", { ...order, plan_id: UNKNOWN, domain: UNKNOWN }],
+    ["hosting_service", { ...order, term: 36, suspended: false, deletion_policy: "suspend", reference: "x" }],
+    ["hosting_service", { ...order, domain: "müller.example" }],
+    ["hosting_service", { ...order, domain: null }],
+    ["hosting_grant", { service_id: 1001, email: "dev@acme.example", permission: "view" }],
+    ["hosting_webhook", { url: "http://localhost:8080/hook", events: ["invoice.paid"] }],
+    ["hosting_domain", { ...domain, years: 10 }],
+  ])("of a good %s says nothing", (type, config) => {
+    expect(said(type, config as ValueObject)).toEqual([]);
+  });
+
+  it.each([
+    ["hosting_service", {}, ["config.missing_attribute plan_id", "config.missing_attribute currency"]],
+    ["hosting_service", { ...order, plan_id: null }, ["config.missing_attribute plan_id"]],
+    ["hosting_service", { ...order, plan_id: "11" }, ["config.invalid_value plan_id"]],
+    ["hosting_service", { ...order, plan_id: 0 }, ["config.invalid_value plan_id"]],
+    ["hosting_service", { ...order, currency: "usd" }, ["config.invalid_value currency"]],
+    ["hosting_service", { ...order, term: 2 }, ["config.invalid_value term"]],
+    ["hosting_service", { ...order, suspended: "yes" }, ["config.invalid_value suspended"]],
+    ["hosting_service", { ...order, domain: "localhost" }, ["config.invalid_value domain"]],
+    ["hosting_service", { ...order, domain: "-a.example" }, ["config.invalid_value domain"]],
+    ["hosting_service", { ...order, domain: "https://a.example" }, ["config.invalid_value domain"]],
+    ["hosting_service", { ...order, deletion_policy: "delete" }, ["config.invalid_value deletion_policy"]],
+    ["hosting_service", { ...order, password: "short", password_version: 1 }, ["config.invalid_value password"]],
+    ["hosting_service", { ...order, password: "long enough" }, ["config.missing_attribute password"]],
+    [
+      "hosting_webhook",
+      { url: "ftp://a.example", events: [] },
+      ["config.invalid_value url", "config.invalid_value events"],
+    ],
+    ["hosting_webhook", { url: "https://a.example", events: ["invoice.payed"] }, ["config.invalid_value events.0"]],
+    [
+      "hosting_grant",
+      { service_id: "1", email: "nobody", permission: "own", expires_at: "soon" },
+      ["config.invalid_value email", "config.invalid_value permission", "config.invalid_value expires_at"],
+    ],
+    [
+      "hosting_client_account",
+      { name: "", deletion_policy: "suspend" },
+      ["config.invalid_value name", "config.invalid_value deletion_policy"],
+    ],
+    ["hosting_domain", { ...domain, years: 11 }, ["config.invalid_value years"]],
+    ["hosting_domain", { ...domain, registrant_contact: "Ana" }, ["config.invalid_value registrant_contact"]],
+  ])("of a %s with %j says %j", (type, config, expected) => {
+    expect(said(type, config as ValueObject).map(({ code, attribute }) => `${code} ${attribute}`)).toEqual(expected);
+  });
+
+  it("says what was expected and what came", () => {
+    const { diagnostics } = validate(
+      kindOf("hosting_service"),
+      { ...order, currency: "DOLLAR" },
+      "hosting_service.acme",
+    );
+    expect(diagnostics).toEqual([
+      {
+        severity: "error",
+        code: "config.invalid_value",
+        summary: expect.stringMatching(/^currency: .*"GEL".*"USD".*"EUR"/),
+        detail: 'The value is "DOLLAR".',
+        address: "hosting_service.acme",
+        attribute: ["currency"],
+      },
+    ]);
+  });
+
+  it.each<[string, ValueObject, string]>([
+    ["hosting_service", { ...order, plan_id: 0 }, "plan_id: expected more than 0"],
+    ["hosting_service", { ...order, plan_id: 1.5 }, "plan_id: expected a whole number"],
+    ["hosting_service", { ...order, coupon_code: "" }, "coupon_code: expected a text that is not empty"],
+    ["hosting_service", { ...order, reference: "x".repeat(201) }, "reference: expected at most 200 characters"],
+    ["hosting_service", { ...order, suspended: "yes" }, "suspended: expected boolean, received string"],
+    ["hosting_domain", { ...domain, years: 0 }, "years: expected at least 1"],
+    ["hosting_domain", { ...domain, years: 11 }, "years: expected at most 10"],
+    ["hosting_domain", { ...domain, registrant_contact: "Ana" }, "registrant_contact: expected map, received string"],
+    ["hosting_webhook", { url: "https://a.example", events: [] }, "events: at least one event"],
+  ])("of a %s with %j says it in words", (type, config, summary) => {
+    expect(said(type, config).map((each) => each.summary)).toEqual([summary]);
+  });
+
+  // Of a kind made for it: all that zod can say of a value, by its own words and by those of the kind.
+  const size = z.object({ deep: z.array(z.object({ name: z.string() })) });
+  it.each<[string, z.ZodType, Value, string, string]>([
+    ["a short text", z.string().min(5), "abc", "expected at least 5 characters", '"abc"'],
+    ["an empty text", z.string().min(1), "", "expected a text that is not empty", '""'],
+    ["a long text", z.string().max(1), "abc", "expected at most 1 characters", '"abc"'],
+    ["a short list", z.array(z.string()).min(2), [], "expected at least 2 elements", "[]"],
+    ["a long list", z.array(z.string()).max(1), ["a", "b"], "expected at most 1 elements", '["a","b"]'],
+    ["a small number", z.number().min(3), 1, "expected at least 3", "1"],
+    ["a number at its bound", z.number().gt(3), 3, "expected more than 3", "3"],
+    ["a large number", z.number().max(3), 4, "expected at most 3", "4"],
+    ["a number at its upper bound", z.number().lt(3), 3, "expected less than 3", "3"],
+    ["a whole number that is none", z.int(), 1.5, "expected a whole number", "1.5"],
+    ["too much, in the words of the kind", z.string().max(1, "one letter"), "ab", "one letter", '"ab"'],
+    ["too little, in the words of the kind", z.string().min(9, "nine"), "ab", "nine", '"ab"'],
+    ["none of several", z.enum(["a", "b"]), "c", 'expected one of "a", "b"', '"c"'],
+    ["another form, in the words of the kind", z.string().regex(/^a/, "a|b"), "c", "a|b", '"c"'],
+    ["no map", z.record(z.string(), z.string()), "c", "expected map, received string", '"c"'],
+    ["something within", size, { deep: [{ name: 3 }] }, "expected string, received number", "3"],
+    ["something missing within", size, { deep: [{}] }, "expected string, received undefined", "missing"],
+    ["80 characters", z.number(), "x".repeat(78), "expected number, received string", `"${"x".repeat(78)}"`],
+    ["81 characters", z.number(), "x".repeat(79), "expected number, received string", `"${"x".repeat(76)}…`],
+  ])("of %s says what was expected and shows what came", (_, type, value, words, shown) => {
+    const diagnostics = validate(kindWith({ a: type }), { a: value }, "x.y").diagnostics;
+    expect(diagnostics.map(({ summary, detail }) => [summary.replace(/^a[.\w]*: /, ""), detail])).toEqual([
+      [words, `The value is ${shown}.`],
+    ]);
+  });
+
+  it("names the place of a mistake, with the positions in lists as numbers", () => {
+    const [found] = validate(kindWith({ a: size }), { a: { deep: [{ name: 3 }] } }, "x.y").diagnostics;
+    expect(found).toMatchObject({ summary: expect.stringMatching(/^a\.deep\.0\.name: /) });
+    expect(found?.attribute).toEqual(["a", "deep", 0, "name"]);
+  });
+
+  it.each([
+    ["with an example where there is one", "www", 'Add `a`, for example `a: "www"`.'],
+    ["without where there is none", undefined, "Add `a`."],
+  ])("says what is missing %s", (_, example, fix) => {
+    const kind = kindWith({ a: z.string() }, example);
+    expect(validate(kind, {}, "x.y").diagnostics).toMatchObject([
+      { summary: "service needs a", fix, detail: "What a is." },
+    ]);
+  });
+
+  it("asks for what attributes mean together only when each is right by itself", () => {
+    expect(said("hosting_service", { ...order, currency: "usd", password: "long enough" })).toHaveLength(1);
+  });
+
+  it("does not show what Terraform fills in where nothing is given", () => {
+    const output = { file: "a", env_file: null, command: ["b"] };
+    const { diagnostics } = validate(kindOf("hosting_service"), { ...order, secret_output: output }, "a.b");
+    expect(diagnostics.map(({ detail }) => detail)).toEqual(['The value is {"file":"a","command":["b"]}.']);
+  });
+
+  it("never repeats a secret", () => {
+    const { diagnostics } = validate(
+      kindOf("hosting_service"),
+      { ...order, password: "s3cr3t", password_version: 1 },
+      "a.b",
+    );
+    expect(diagnostics).toHaveLength(1);
+    expect(JSON.stringify(diagnostics)).not.toContain("s3cr3t");
+  });
+
+  it("cuts long values", () => {
+    const { diagnostics } = validate(kindOf("hosting_service"), { ...order, domain: "x".repeat(5000) }, "a.b");
+    expect(diagnostics[0]?.detail?.length).toBeLessThan(120);
+  });
+
+  it("gives values in their normal form, unknown ones as they are, and leaves out null", () => {
+    expect(
+      validate(
+        kindOf("hosting_migration_request"),
+        { domain: UNKNOWN, order_id: 1001, questions: { size: 1, none: null } },
+        "a.b",
+      ).values,
+    ).toEqual({ domain: UNKNOWN, order_id: "1001", questions: { size: "1" } });
+    expect(validate(kindOf("hosting_service"), { ...order, domain: null }, "a.b").values).toStrictEqual(order);
+  });
+});

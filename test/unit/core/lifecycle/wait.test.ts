@@ -1,0 +1,281 @@
+import { describe, expect, it } from "vitest";
+import type { Kind, Remote } from "../../../../src/core/kinds/kind.ts";
+import { JobWatch } from "../../../../src/core/lifecycle/wait.ts";
+import { testClock } from "../../../support/clock.ts";
+import { failure, fakeAccount, kindOf, liveGrant, liveService, notFound, remote } from "../../../support/subjects.ts";
+
+const suspended = ({ phase }: Remote) => phase === "suspended";
+
+/** Services whose suspensions are done some time after they were asked for. */
+function watched(count: number, doneAfterMs: number, timeoutMs = 300_000) {
+  const clock = testClock();
+  const stop = new AbortController();
+  const start = clock.now();
+  const fake = fakeAccount(
+    kindOf("hosting_service"),
+    ...Array.from({ length: count }, (_, at) => remote({ ...liveService, id: String(at) })),
+  );
+  // The status word from a time on; "active" is the one that is known.
+  const shows: [fromMs: number, word: string | null | undefined][] = [];
+  const settle = (object: Remote): Remote => {
+    const now = clock.now() - start;
+    if (now >= doneAfterMs) return { ...object, phase: "suspended" };
+    const shown = shows.findLast(([from]) => now >= from);
+    if (shown === undefined || shown[1] === "active") return object;
+    const { status: _, ...silent } = object.attributes;
+    const [, word] = shown;
+    return { ...object, phase: "unknown", attributes: word === undefined ? silent : { ...silent, status: word } };
+  };
+  const kind: Kind = {
+    ...fake.kind,
+    async *list(context, parent) {
+      for await (const object of fake.kind.list?.(context, parent) ?? []) yield settle(object);
+    },
+    get: async (context, id) => {
+      const found = await fake.kind.get?.(context, id);
+      if (found === undefined) throw notFound();
+      return settle(found);
+    },
+  };
+  const waits: number[] = [];
+  const spent: number[] = [];
+  const watch = new JobWatch({
+    clock,
+    timeoutMs,
+    stop: stop.signal,
+    onWaiting: (addresses, seconds) => {
+      waits.push(addresses.length);
+      spent.push(seconds);
+    },
+  });
+  const wait = (id: string) => watch.wait(fake.account, kind, "default", { address: `a.${id}`, id, done: suspended });
+  return { clock, stop, start, wait, waits, spent, shows, asked: fake.asked, objects: fake.objects, kind };
+}
+
+const ids = (count: number) => Array.from({ length: count }, (_, at) => String(at));
+
+describe("waiting for queued jobs", () => {
+  it("costs a hundred jobs no more than one: a listing per poll", async () => {
+    const { wait, asked, waits } = watched(100, 10_000);
+    const results = await Promise.all(ids(100).map(wait));
+    expect(results.every((found) => found?.phase === "suspended")).toBe(true);
+    expect(new Set(asked)).toEqual(new Set(["list"]));
+    expect(asked.length).toBeLessThan(10);
+    expect(asked.length).toBe(waits.length);
+    expect(waits[0]).toBe(100);
+  });
+
+  it("waits for a job as long as is said of that job", async () => {
+    const { clock, start, kind } = watched(1, 60_000);
+    const fake = fakeAccount(kindOf("hosting_service"), remote({ ...liveService, id: "0" }));
+    const watch = new JobWatch({ clock, timeoutMs: 300_000, stop: new AbortController().signal });
+    const never = { address: "a.0", id: "0", done: () => false, timeoutMs: 7_000 };
+    expect(await watch.wait(fake.account, kind, "default", never)).toBeUndefined();
+    expect(clock.now() - start).toBeGreaterThanOrEqual(7_000);
+    expect(clock.now() - start).toBeLessThan(20_000);
+  });
+
+  it("looks at a single one by itself", async () => {
+    const { wait, asked } = watched(3, 2_000);
+    expect((await wait("1"))?.id).toBe("1");
+    expect(new Set(asked)).toEqual(new Set(["get 1"]));
+  });
+
+  it("lets pauses grow, but not beyond ten seconds", async () => {
+    const { wait, asked, clock, start } = watched(1, 60_000);
+    await wait("0");
+    expect(asked.length).toBeLessThan(20);
+    expect(clock.now() - start).toBeLessThan(60_000 + 10_000);
+  });
+
+  it("ends at its deadline, with nothing", async () => {
+    const { wait, clock, start } = watched(2, Number.POSITIVE_INFINITY, 20_000);
+    expect(await Promise.all([wait("0"), wait("1")])).toEqual([undefined, undefined]);
+    expect(clock.now() - start).toBeLessThan(20_000 + 10_000);
+  });
+
+  it.each([1, 3])("ends with the object when its status is one that nobody knows and stays so (%i)", async (count) => {
+    const { wait, clock, start, shows } = watched(count, Number.POSITIVE_INFINITY);
+    shows.push([1_000, "HALTED_BY_OWNER"]);
+    const found = await Promise.all(ids(count).map(wait));
+    expect(found.map((remote) => [remote?.phase, remote?.attributes.status])).toEqual(
+      ids(count).map(() => ["unknown", "HALTED_BY_OWNER"]),
+    );
+    expect(clock.now() - start).toBeGreaterThanOrEqual(11_000);
+    expect(clock.now() - start).toBeLessThan(30_000);
+  });
+
+  it("goes on through words of a job under way, known or not", async () => {
+    const { wait, shows } = watched(1, 40_000);
+    // Each for less than ten seconds, or seen again after another.
+    shows.push(
+      [500, "SUSPENDING_NOW"],
+      [8_000, "active"],
+      [16_000, "SUSPENDING_NOW"],
+      [24_000, "STEP_2"],
+      [32_000, "active"],
+    );
+    expect((await wait("0"))?.phase).toBe("suspended");
+  });
+
+  it("ends at its deadline with a status that is not understood by then", async () => {
+    const { wait, shows } = watched(1, Number.POSITIVE_INFINITY, 5_000);
+    shows.push([500, "ODD"]);
+    expect((await wait("0"))?.attributes.status).toBe("ODD");
+  });
+
+  it.each([null, undefined])("takes no status at all (%j) for one that is not understood", async (none) => {
+    const { wait, shows, clock, start } = watched(1, Number.POSITIVE_INFINITY);
+    shows.push([500, none]);
+    expect((await wait("0"))?.phase).toBe("unknown");
+    expect(clock.now() - start).toBeLessThan(30_000);
+  });
+
+  it("goes on through one word after the other that nobody knows", async () => {
+    const { wait, shows } = watched(1, 40_000);
+    shows.push([500, "STEP_1"], [8_000, "STEP_2"], [16_000, "STEP_3"], [24_000, "STEP_4"], [32_000, "STEP_5"]);
+    expect((await wait("0"))?.phase).toBe("suspended");
+  });
+
+  it("has waited long enough after ten seconds of the same word", async () => {
+    const { wait, shows, clock, start, asked } = watched(1, Number.POSITIVE_INFINITY);
+    // Looks are ten seconds apart by then: the word is there at one of them and at the next.
+    shows.push([20_000, "ODD"]);
+    await wait("0");
+    expect(clock.now() - start).toBeLessThan(40_000);
+    expect(asked).toHaveLength(9);
+  });
+
+  it.each([1, 500])("looks once where its deadline is no later than the first look, and never again", async (ms) => {
+    const { wait, asked, clock } = watched(1, Number.POSITIVE_INFINITY, ms);
+    expect(await wait("0")).toBeUndefined();
+    for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+    expect(asked).toEqual(["get 0"]);
+    expect(clock.slept).toBe(500);
+  });
+
+  it("does not look again when all are done", async () => {
+    const { wait, asked } = watched(2, 0);
+    await Promise.all([wait("0"), wait("1")]);
+    for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+    expect(asked).toEqual(["list"]);
+  });
+
+  it("asks for what a list does not show, once, before it counts as gone", async () => {
+    const { wait, asked, kind } = watched(3, 0);
+    const whole = kind.list;
+    (kind as { list: unknown }).list = async function* (...args: Parameters<NonNullable<Kind["list"]>>) {
+      for await (const object of whole?.(...args) ?? []) if (object.id !== "1") yield object;
+    };
+    const found = await Promise.all(ids(3).map(wait));
+    expect(found.map((each) => each?.id)).toEqual(ids(3));
+    expect(asked).toEqual(["list", "get 1"]);
+  });
+
+  it("asks for one by itself once when it is gone", async () => {
+    const { wait, objects, asked } = watched(1, Number.POSITIVE_INFINITY);
+    objects.clear();
+    await wait("0");
+    expect(asked.filter((each) => each === "get 0")).toHaveLength(1);
+  });
+
+  it("waits in the collection of the parent", async () => {
+    const clock = testClock();
+    const fake = fakeAccount(kindOf("hosting_grant"), remote({ ...liveGrant, service_id: "1" }));
+    const { get: _, ...kind } = fake.kind;
+    const watch = new JobWatch({ clock, timeoutMs: 1_000, stop: new AbortController().signal });
+    const of = (parent: string) =>
+      watch.wait(fake.account, kind, "default", { address: parent, id: "301", done: () => true }, parent);
+    await Promise.all([of("1"), of("2")]);
+    expect([...new Set(fake.asked)].sort()).toEqual(["list 1", "list 2"]);
+  });
+
+  it("ends at once when the run is stopped, and before it begins", async () => {
+    const { wait, stop, asked } = watched(1, Number.POSITIVE_INFINITY);
+    const waiting = wait("0");
+    stop.abort();
+    expect(await waiting).toBeUndefined();
+    expect(await wait("0")).toBeUndefined();
+    expect(asked).toEqual([]);
+  });
+
+  it("ends for the one that is not to be waited for any longer; the others go on", async () => {
+    const clock = testClock();
+    const fake = fakeAccount(kindOf("hosting_service"), ...["0", "1"].map((id) => remote({ ...liveService, id })));
+    const watch = new JobWatch({ clock, timeoutMs: 5_000, stop: new AbortController().signal });
+    const own = new AbortController();
+    const of = (id: string, more: { stop?: AbortSignal } = {}) =>
+      watch.wait(fake.account, fake.kind, "default", { address: id, id, done: () => false, ...more });
+    const [stopped, other] = [of("0", { stop: own.signal }), of("1")];
+    own.abort();
+    expect(await stopped).toBeUndefined();
+    expect(fake.asked).toEqual([]);
+    expect(await other).toBeUndefined();
+    expect(new Set(fake.asked)).toEqual(new Set(["get 1"]));
+    fake.asked.length = 0;
+    expect(await of("0", { stop: own.signal })).toBeUndefined();
+    const alone = new AbortController();
+    const last = of("0", { stop: alone.signal });
+    alone.abort();
+    await last;
+    await clock.sleep(20_000);
+    expect(fake.asked).toEqual([]);
+  });
+
+  it("reports for how many seconds it has waited", async () => {
+    const { wait, clock, start, spent } = watched(1, 2_000);
+    await wait("0");
+    expect(spent).toEqual([0.5, 1.25, 2.375]);
+    expect(clock.now() - start).toBe(2_375);
+  });
+
+  it("of no time does not look at all", async () => {
+    const { wait, asked } = watched(1, 0, 0);
+    expect(await wait("0")).toBeUndefined();
+    expect(asked).toEqual([]);
+  });
+
+  it.each([1, 3])("ends when the object is gone, without waiting for the deadline (%i)", async (count) => {
+    const { wait, objects, clock, start } = watched(count, Number.POSITIVE_INFINITY);
+    objects.clear();
+    expect(await Promise.all(ids(count).map(wait))).toEqual(ids(count).map(() => undefined));
+    expect(clock.now() - start).toBeLessThan(10_000);
+  });
+
+  it("ends with nothing when the run is stopped while it looks: the job goes on", async () => {
+    const { wait, stop, kind } = watched(2, Number.POSITIVE_INFINITY);
+    (kind as { list: unknown }).list = () => {
+      stop.abort();
+      throw failure("no");
+    };
+    expect(await Promise.all([wait("0"), wait("1")])).toEqual([undefined, undefined]);
+  });
+
+  it("fails for all who wait when the account cannot be read, and can be tried again", async () => {
+    const { wait, kind } = watched(2, 0);
+    const list = kind.list;
+    let looks = 0;
+    (kind as { list: unknown }).list = () => {
+      looks += 1;
+      throw failure("no");
+    };
+    const results = await Promise.allSettled([wait("0"), wait("1")]);
+    expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
+    expect(looks, "nobody waits any longer").toBe(1);
+    (kind as { list: unknown }).list = list;
+    expect((await Promise.all([wait("0"), wait("1")])).map((found) => found?.phase)).toEqual([
+      "suspended",
+      "suspended",
+    ]);
+  });
+
+  it("takes on whoever comes later", async () => {
+    const { wait, asked } = watched(2, 4_000);
+    const first = wait("0");
+    await new Promise(setImmediate);
+    const second = wait("1");
+    expect((await Promise.all([first, second])).map((found) => found?.phase)).toEqual(["suspended", "suspended"]);
+    expect(asked.length).toBeLessThan(8);
+  });
+});

@@ -1,0 +1,121 @@
+// What is said when a resource is left alone, in all its forms. The golden file is what people read: `npm test -- -u
+// test/unit/core/lifecycle/words.test.ts`, then read the diff.
+import { expect, it } from "vitest";
+import type { Remote } from "../../../../src/core/kinds/kind.ts";
+import type { Sent } from "../../../../src/core/lifecycle/doubt.ts";
+import * as refusals from "../../../../src/core/lifecycle/refusals.ts";
+import * as status from "../../../../src/core/lifecycle/status.ts";
+import { type Diagnostic, type Intent, type Job, type JsonObject, UNKNOWN } from "../../../../src/core/model/index.ts";
+import { kindOf, liveGrant, liveService, remote } from "../../../support/subjects.ts";
+
+const service = kindOf("hosting_service");
+const grant = kindOf("hosting_grant");
+const domain = kindOf("hosting_domain");
+const A = { kind: service, address: "hosting_service.a" };
+const G = { kind: grant, address: "hosting_grant.g" };
+const W = { kind: kindOf("hosting_webhook"), address: "hosting_webhook.w" };
+const D = { kind: domain, address: "hosting_domain.d" };
+const [s1, s2, g1] = [remote(liveService), remote({ ...liveService, id: "1002" }), remote(liveGrant)];
+const prior = { attributes: { id: "1000" } };
+const unmade = { attributes: { id: null } };
+const held = { holder: () => "hosting_service.b" };
+const heldSecond = ({ id }: Remote) => (id === "1002" ? "hosting_service.b" : undefined);
+const hook = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
+const silent = (id: number, over: JsonObject = {}) => remote({ ...hook, events: [], ...over, id: String(id) });
+const hooks = Array.from({ length: 12 }, (_, at) => silent(201 + at, at === 1 ? { url: null } : {}));
+const change = { before: 11, after: 12, secret: false };
+const job = (toward: Job["toward"], before: string | null): Job => ({ since: "2026-11-21T10:00:00Z", toward, before });
+const S = (word: string | null | undefined, asked?: Job) => ({
+  ...A,
+  provider: "main",
+  attributes: (word === undefined ? {} : { status: word }) as JsonObject,
+  job: asked,
+});
+const sent = (more: Partial<Intent> = {}): Sent => ({
+  attributes: { service_id: "1001", email: "dev@acme.example" },
+  private: { pending: { since: "2026-11-21T10:00:00Z", operation: "createGrant", ...more } },
+});
+const hiddenGrant = remote({ ...liveGrant, email: null });
+const none = { left: [], unseen: [] };
+
+const cases = (): Readonly<Record<string, Diagnostic>> => ({
+  "immutable, paid": refusals.immutable(A, "plan_id", change),
+  "immutable, not paid": refusals.immutable(G, "email", { ...change, before: "a@x.example", after: UNKNOWN }),
+  "immutable, secret": refusals.immutable(A, "password", { ...change, secret: true }),
+  "mismatch, by its record": refusals.mismatch({ ...A, prior, importId: "9" }, "plan_id", change),
+  "mismatch, by its import": refusals.mismatch({ ...A, importId: "9" }, "plan_id", change),
+  "mismatch, secret": refusals.mismatch({ ...A, importId: "9" }, "password", { ...change, secret: true }),
+  "existing, one, paid": refusals.existing(A, [s1]),
+  "existing, one, not paid, under a parent": refusals.existing(G, [g1]),
+  "existing, several": refusals.existing(A, [s1, s2]),
+  "existing, held by another": refusals.existing({ ...A, ...held }, [s1]),
+  "existing, several, one held": refusals.existing({ ...A, ...held }, [s1, s2]),
+  "existing, in the place of a gone one": refusals.existing({ ...A, prior }, [s1, s2]),
+  "existing, where the record has no id": refusals.existing({ ...A, prior: unmade }, [s1]),
+  "existing, several, only the second held": refusals.existing({ ...A, holder: heldSecond }, [s1, s2]),
+  "gone, import": refusals.gone({ ...A, importId: "9" }, "no longer exists", "import"),
+  "gone, paid": refusals.gone({ ...A, prior, importId: "9" }, "no longer exists", "paid"),
+  pending: refusals.pending(D),
+  "undecided, one": refusals.undecided(A, sent(), [s1]),
+  "undecided, one under a parent": refusals.undecided(G, sent(), [g1]),
+  "undecided, several": refusals.undecided(A, sent(), [s1, s2]),
+  "undecided, made at another time": refusals.undecided(G, sent(), [
+    remote({ ...liveGrant, created_at: "2026-11-21T07:00:00Z" }),
+  ]),
+  "undecided, several, of which the second shows another time": refusals.undecided(G, sent(), [
+    remote({ ...liveGrant, created_at: null }),
+    remote({ ...liveGrant, id: "302", created_at: "2026-11-21T07:00:00Z" }),
+  ]),
+  "undecided, several and none readable": refusals.undecided(G, sent(), [
+    hiddenGrant,
+    remote({ ...hiddenGrant.attributes, id: "302" }),
+  ]),
+  "undecided, accepted and not readable": refusals.undecided(G, sent({ accepted: true }), [hiddenGrant]),
+  renamed: refusals.renamed(A, 'hosting_service.b["x"]'),
+  "lookalike, one": refusals.lookalike(A, [s1]),
+  "lookalike, several": refusals.lookalike(A, [s1, s2]),
+  "lookalike, the second held by one that leaves": refusals.lookalike({ ...A, holder: heldSecond }, [s1, s2]),
+  "unreadable, one": refusals.unreadable(W, hook, [silent(201)]),
+  "unreadable, one under a parent": refusals.unreadable(G, g1.attributes, [remote({ ...g1.attributes, email: null })]),
+  "unreadable, twelve, in one way or another": refusals.unreadable(W, hook, hooks),
+  "lookalike, held by one that leaves": refusals.lookalike({ ...A, ...held }, [s1, s2]),
+  "unknown, left alone": status.unknownPhase(S("Odd"), { left: ["suspended", "password_version"], unseen: [] }),
+  "unknown, not seen": status.unknownPhase(S("Odd"), { left: [], unseen: ["suspended"] }),
+  "unknown, nothing named": status.unknownPhase(S("Odd"), none),
+  "unknown, no status": status.unknownPhase(S(null), { left: ["suspended"], unseen: [] }),
+  "unknown, no status at all": status.unknownPhase(S(undefined), { left: ["suspended"], unseen: [] }),
+  "unknown, like a suspension": status.unknownPhase(S("Suspended_By_Owner"), { left: ["suspended"], unseen: [] }),
+  "unknown, like a pause": status.unknownPhase(S("PAUSED"), { left: ["suspended"], unseen: [] }),
+  "unknown, after a suspension": status.unknownPhase(S("Odd", job("suspended", "active")), none),
+  "unknown, after its end": status.unknownPhase(S("Odd", job("live", "suspended")), none),
+  "unknown, after a suspension from no word": status.unknownPhase(S("Odd", job("suspended", null)), none),
+  "not removable": status.notRemovable(S("Odd")),
+  "end unclear": status.unclearEnd({ ...S("Odd"), job: job("suspended", "active") }),
+  "end unclear, from no word to none": status.unclearEnd({ ...S(null), job: job("live", null) }),
+  "order with an unknown status": status.unknownAtOnce(S("Odd"), ["suspended", "password_version"]),
+});
+
+it("all that is said when a resource is left alone", async () => {
+  const text = Object.entries(cases()).map(
+    ([name, diagnostic]) => `# ${name}\n${JSON.stringify(diagnostic, null, 2)}\n`,
+  );
+  await expect(text.join("\n")).toMatchFileSnapshot("../../../golden/lifecycle/words.txt");
+});
+
+it.each(["live", "suspended", "pending", "unknown", "gone"] as const)(
+  "what was asked for is remembered until it is seen: %s",
+  (phase) => {
+    const mark = { job: job("suspended", "active"), generation: 2, pending: { since: "", operation: "x" } } as never;
+    const kept = phase === "suspended" || phase === "gone" ? {} : { job: job("suspended", "active") };
+    expect(status.observedMark(mark, phase)).toEqual({ generation: 2, ...kept });
+    expect(status.observedMark({ generation: 2 }, phase)).toEqual({ generation: 2 });
+  },
+);
+
+it("of what is declared, that is not seen which is read from the status", () => {
+  const declared = { plan_id: 1, suspended: true, password: "x", password_version: 1, deletion_policy: "forget" };
+  expect(status.unseenNames(service, declared)).toEqual(["suspended"]);
+  expect(status.unseenNames(service, { ...declared, suspended: false })).toEqual(["suspended"]);
+  expect(status.unseenNames(service, { suspended: null })).toEqual([]);
+  expect(status.unseenNames(service, {})).toEqual([]);
+});

@@ -1,0 +1,28 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { describe, expect, it } from "vitest";
+import { isRunning, processMark } from "../../../../src/core/local/index.ts";
+
+describe("the mark of a process", () => {
+  it("is that of a running one: this", () => {
+    expect(isRunning(processMark())).toBe(true);
+  });
+
+  it("is not that of a process that has ended, waited for or not", async () => {
+    const child = spawn(process.execPath, ["-e", "process.stdin.resume()"], { stdio: ["pipe", "ignore", "ignore"] });
+    await once(child, "spawn");
+    const mark = processMark(child.pid);
+    expect(isRunning(mark)).toBe(true);
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    expect(isRunning(mark)).toBe(false);
+  });
+
+  it.skipIf(process.platform !== "linux")("is not that of another process with the same number", () => {
+    expect(isRunning(`${process.pid}:1`)).toBe(false);
+  });
+
+  it("is nothing else", () => {
+    for (const text of ["", "x", "-1:", "0:", ":5"]) expect(isRunning(text)).toBe(false);
+  });
+});

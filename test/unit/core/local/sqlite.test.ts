@@ -1,0 +1,33 @@
+import { describe, expect, test } from "vitest";
+import { withoutWarning } from "../../../../src/core/local/sqlite.ts";
+
+describe("loading node:sqlite", () => {
+  const recorder = () => {
+    const seen: unknown[][] = [];
+    return { seen, emitWarning: (...given: unknown[]) => void seen.push(given) };
+  };
+
+  test("drops the one warning of Node 22, passes every other, and puts things back", () => {
+    const emitter = recorder();
+    const original = emitter.emitWarning;
+    const result = withoutWarning(emitter, () => {
+      emitter.emitWarning("SQLite is an experimental feature and might change at any time", "ExperimentalWarning");
+      emitter.emitWarning("another", "ExperimentalWarning");
+      emitter.emitWarning(new Error("a third"));
+      return 7;
+    });
+    expect(result).toBe(7);
+    expect(emitter.seen).toEqual([["another", "ExperimentalWarning"], [new Error("a third")]]);
+    expect(emitter.emitWarning).toBe(original);
+  });
+
+  test("puts things back when loading fails", () => {
+    const emitter = recorder();
+    const original = emitter.emitWarning;
+    const failing = () => {
+      throw new Error("no such module");
+    };
+    expect(() => withoutWarning(emitter, failing)).toThrow("no such module");
+    expect(emitter.emitWarning).toBe(original);
+  });
+});

@@ -1,0 +1,19 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { nodeTooOld } from "../../../../src/core/model/node-version.ts";
+
+describe("nodeTooOld", () => {
+  it.each(["22.20.0", "22.21.3", "23.0.0", "24.21.0"])("runs on %s", (version) => {
+    expect(nodeTooOld(version)).toBeUndefined();
+  });
+
+  it.each(["22.19.9", "20.20.2", "18.0.0"])("refuses %s, in one line", (version) => {
+    expect(nodeTooOld(version)).toBe(`hostform needs Node 22.20 or newer; this is Node ${version}.`);
+  });
+
+  it("has the same floor as package.json", () => {
+    const manifest = readFileSync(path.resolve(import.meta.dirname, "../../../../package.json"), "utf8");
+    expect(JSON.parse(manifest).engines.node).toBe(">=22.20");
+  });
+});

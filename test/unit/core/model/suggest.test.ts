@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { didYouMean, nearest } from "../../../../src/core/model/index.ts";
+import fc from "../../../support/fc.ts";
+
+const NAMES = ["plan_id", "currency", "domain", "term", "deletion_policy"];
+
+describe("nearest", () => {
+  it.each([
+    ["plan", undefined, "three letters short of plan_id is too far"],
+    ["planid", "plan_id", "a letter left out"],
+    ["paln_id", "plan_id", "two letters swapped count once"],
+    ["Currency", "currency", "case means nothing"],
+    ["domian", "domain", "swapped"],
+    ["terms", "term", "a letter more"],
+    ["delete_policy", "deletion_policy", "in a long word more may differ"],
+    ["zebra", undefined, "nothing is near"],
+    ["", undefined, "nothing was written"],
+  ])("of %j is %j: %s", (word, expected, _why) => {
+    expect(nearest(word, NAMES)).toBe(expected);
+  });
+
+  it("of a word that is among them is that word", () => {
+    fc.assert(
+      fc.property(fc.array(fc.stringMatching(/^[a-z_]{1,12}$/), { minLength: 1 }), fc.nat(), (names, at) => {
+        const word = names[at % names.length] ?? "";
+        expect(nearest(word, names)).toBe(word);
+      }),
+    );
+  });
+});
+
+describe("didYouMean", () => {
+  it("ends a sentence, or says nothing", () => {
+    expect(didYouMean("planid", NAMES)).toBe(' Did you mean "plan_id"?');
+    expect(didYouMean("zebra", NAMES)).toBe("");
+  });
+});

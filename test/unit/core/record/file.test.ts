@@ -1,0 +1,143 @@
+import { describe, expect, test } from "vitest";
+import { StateFile } from "../../../../src/core/record/index.ts";
+import { countingUuids, diagnosticOf } from "./builders.ts";
+import { everyLuck, FakeDisk } from "./fake-disk.ts";
+
+const path = "/project/hosting.tfstate";
+const backup = `${path}.backup`;
+const OLD = "the old content";
+const NEW = "the new content, which is longer";
+const NEWER = "the newer content";
+const allowed = () => undefined;
+
+describe("replacing the state file", () => {
+  test("writes beside, syncs, renames, syncs the folder; the backup first", async () => {
+    const disk = new FakeDisk({ [path]: OLD });
+    const file = new StateFile(path, disk, countingUuids());
+    await file.write(NEW, allowed);
+    const [one, two] = ["/project/.hosting.tfstate.uuid-1.tmp", "/project/.hosting.tfstate.uuid-2.tmp"];
+    expect(disk.operations).toEqual([
+      `read ${path}`,
+      ...[`create ${one}`, `write ${one}`, `sync ${one}`, `rename ${one} ${backup}`],
+      ...[`create ${two}`, `write ${two}`, `sync ${two}`, `rename ${two} ${path}`],
+      "syncFolder /project",
+    ]);
+  });
+
+  test("the backup holds what was there before the run, not before the last write", async () => {
+    const disk = new FakeDisk({ [path]: OLD, [backup]: "an older backup" });
+    const file = new StateFile(path, disk, countingUuids());
+    await file.write(NEW, allowed);
+    await file.write(NEWER, allowed);
+    expect([disk.text(path), disk.text(backup)]).toEqual([NEWER, OLD]);
+  });
+
+  test("a first state has no backup", async () => {
+    const disk = new FakeDisk();
+    await new StateFile(path, disk, countingUuids()).write(NEW, allowed);
+    expect([...disk.names.keys()]).toEqual([path]);
+  });
+});
+
+describe("a crash at any operation", () => {
+  const run = async (disk: FakeDisk) => {
+    const file = new StateFile(path, disk, countingUuids());
+    const done: string[] = [];
+    try {
+      for (const text of [NEW, NEWER]) {
+        await file.write(text, allowed);
+        done.push(text);
+      }
+    } catch (error) {
+      if (!disk.crashed) throw error;
+    }
+    return done;
+  };
+
+  test.each(everyLuck)(
+    "leaves a whole content, never less than what was reported (content $content, names $names)",
+    async (luck) => {
+      const contents = [OLD, NEW, NEWER];
+      const seen = new Set<string | undefined>();
+      for (let crashAt = 0; ; crashAt++) {
+        const disk = new FakeDisk({ [path]: OLD });
+        disk.crashAt = crashAt;
+        const done = await run(disk);
+        for (const found of [disk, disk.afterPowerFailure(luck)]) {
+          const text = found.text(path);
+          seen.add(text);
+          expect(contents, `crash before operation ${crashAt}`).toContain(text);
+          expect(contents.indexOf(text ?? "")).toBeGreaterThanOrEqual(contents.indexOf(done.at(-1) ?? OLD));
+          expect([undefined, OLD]).toContain(found.text(backup));
+        }
+        if (!disk.crashed) break;
+      }
+      expect([...seen]).toEqual(contents);
+    },
+  );
+
+  test("leaves no garbage for the next run", async () => {
+    for (let crashAt = 0; crashAt < 16; crashAt++) {
+      const disk = new FakeDisk({ [path]: OLD, "/project/.other.tmp": "not ours" });
+      disk.crashAt = crashAt;
+      await run(disk);
+      disk.crashAt = Number.POSITIVE_INFINITY;
+      await new StateFile(path, disk, countingUuids("next")).sweep();
+      const left = [...disk.names.keys()].filter((name) => name !== path && name !== backup);
+      expect(left).toEqual(["/project/.other.tmp"]);
+    }
+  });
+});
+
+describe("a write that must not happen", () => {
+  test.each(["create", "write", "sync", "rename"])(
+    "a failing %s leaves the old state and no temporary file",
+    async (operation) => {
+      const disk = new FakeDisk({ [path]: OLD, [backup]: OLD });
+      const file = new StateFile(path, disk, countingUuids());
+      await file.write(OLD, allowed);
+      disk.failures.push({ operation, code: "ENOSPC" });
+      await expect(file.write(NEW, allowed)).rejects.toThrow("ENOSPC");
+      expect(disk.text(path)).toBe(OLD);
+      expect([...disk.names.keys()].sort()).toEqual([path, backup]);
+      await file.write(NEW, allowed);
+      expect(disk.text(path)).toBe(NEW);
+    },
+  );
+
+  test("a folder that cannot be synced is a failed write, and the next may succeed", async () => {
+    const disk = new FakeDisk();
+    const file = new StateFile(path, disk, countingUuids());
+    disk.failures.push({ operation: "syncFolder", code: "EIO" });
+    await expect(file.write(NEW, allowed)).rejects.toThrow("EIO");
+    await file.write(NEWER, allowed);
+    expect(disk.afterPowerFailure({ content: "lost", names: "lost" }).text(path)).toBe(NEWER);
+  });
+
+  test("the lock is asked at the last moment, when everything is written", async () => {
+    const disk = new FakeDisk({ [path]: OLD });
+    const file = new StateFile(path, disk, countingUuids());
+    await file.read();
+    await file.write(OLD, allowed);
+    const before = disk.operations.length;
+    const refusal = file.write(NEW, () => {
+      expect(disk.operations.slice(before).map((each) => each.split(" ")[0])).toEqual(["create", "write", "sync"]);
+      throw new Error("lost");
+    });
+    await expect(refusal).rejects.toThrow("lost");
+    expect(disk.text(path)).toBe(OLD);
+  });
+
+  test.each([
+    ["rewrote the file", (disk: FakeDisk) => disk.put(path, OLD)],
+    ["removed it", (disk: FakeDisk) => disk.names.delete(path)],
+  ])("another program %s since it was read", async (_reason, interfere) => {
+    const disk = new FakeDisk({ [path]: OLD });
+    const file = new StateFile(path, disk, countingUuids());
+    await file.read();
+    interfere(disk);
+    const left = disk.text(path);
+    expect(await diagnosticOf(() => file.write(NEW, allowed))).toMatchObject({ code: "state.lost_lock" });
+    expect(disk.text(path)).toBe(left);
+  });
+});

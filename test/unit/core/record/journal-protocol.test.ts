@@ -1,0 +1,341 @@
+import { describe, expect, test } from "vitest";
+import type { ResourceState } from "../../../../src/core/model/index.ts";
+import { fail } from "../../../../src/core/model/index.ts";
+import {
+  createFileStore,
+  createStateStore,
+  decodeState,
+  Encryption,
+  emptyDocument,
+  encodeState,
+} from "../../../../src/core/record/index.ts";
+import { liveService, liveWebhook, recorded, stateOf } from "../../../support/subjects.ts";
+import { countingUuids, diagnosticOf, resource } from "./builders.ts";
+import { FakeDisk, freeLock } from "./fake-disk.ts";
+import { idsOf, idsOn, journalPath, openOn, placeOn, readOn, statePath, storeAt, storeOn } from "./journal-harness.ts";
+
+const A = "hosting_service.a";
+const B = "hosting_service.b";
+const request = { command: "apply", timeoutMs: 0, write: true };
+const stateOn = (disk: FakeDisk) => decodeState(disk.text(statePath) ?? "", statePath).state;
+
+describe("the order of what is done", () => {
+  test("a journal is begun whole, each line is synced, and the end says what is written before it is", async () => {
+    const disk = new FakeDisk();
+    const state = await openOn(disk, countingUuids());
+    const begin = disk.operations.length;
+    await state.put(resource(A, "1"));
+    await state.put(resource(B, "2"));
+    await state.close();
+    const temporary = "/project/.hosting.tfstate.uuid-2.tmp";
+    const line = [`write ${journalPath}`, `sync ${journalPath}`];
+    expect(disk.operations.slice(begin)).toEqual([
+      ...[`remove ${journalPath}`, `create ${journalPath}`, ...line, "syncFolder /project"],
+      ...[...line, ...line, ...line],
+      ...[`create ${temporary}`, `write ${temporary}`, `sync ${temporary}`, `rename ${temporary} ${statePath}`],
+      ...["syncFolder /project", "syncFolder /project", `remove ${journalPath}`, "syncFolder /project"],
+    ]);
+  });
+
+  test("the lock is asked before and after each line", async () => {
+    const disk = new FakeDisk();
+    const asked: number[] = [];
+    const lock = () => ({
+      ...freeLock(),
+      acquire: async () => ({ verify: () => void asked.push(disk.operations.length), release: () => undefined }),
+    });
+    const state = await createFileStore({ path: statePath, disk, uuid: countingUuids(), lock }).open(request);
+    await state.put(resource(A, "1"));
+    asked.length = 0;
+    const before = disk.operations.length;
+    await state.put(resource(B, "2"));
+    expect([asked, disk.operations.length - before]).toEqual([[before, before + 2], 2]);
+  });
+
+  test.each(["before", "after"])("a writer that lost its lock %s the line was written is told so", async (moment) => {
+    const disk = new FakeDisk();
+    let lost = false;
+    const lock = () => ({
+      ...freeLock(),
+      acquire: async () => ({
+        verify: () => (lost ? fail("state.lost_lock", "The lock was taken over") : undefined),
+        release: () => undefined,
+      }),
+    });
+    const state = await createFileStore({ path: statePath, disk, uuid: countingUuids(), lock }).open(request);
+    await state.put(resource(A, "1"));
+    const text = disk.text(journalPath);
+    if (moment === "before") lost = true;
+    disk.before = (operation) => {
+      if (operation === `sync ${journalPath}`) lost = true;
+    };
+    expect(await diagnosticOf(() => state.put(resource(B, "2")))).toMatchObject({
+      code: "state.lost_lock",
+      // Where is not said: the run that took over may have taken the journal over as well.
+      detail:
+        "Not recorded: hosting_service.b (id 2).\nWhat was recorded before is kept, and the next run goes on from there.",
+    });
+    expect(disk.text(journalPath) === text).toBe(moment === "before");
+    // Nothing of this run goes to disk any more, the state and its journal included.
+    const before = disk.text(journalPath);
+    expect(await diagnosticOf(() => state.close())).toMatchObject({ code: "state.lost_lock" });
+    expect([disk.text(journalPath), disk.text(statePath)]).toEqual([before, undefined]);
+  });
+
+  test.each([
+    ["lost its lock", (disk: FakeDisk) => void disk, true],
+    ["found the state written by another program", (disk: FakeDisk) => disk.put(statePath, "another program's"), false],
+  ])("a writer that %s before its first line leaves the journal that is there by now", async (_, write, takenOver) => {
+    const disk = new FakeDisk();
+    let lost = false;
+    const verify = () => (lost ? fail("state.lost_lock", "The lock was taken over") : undefined);
+    const lock = () => ({ ...freeLock(), acquire: async () => ({ verify, release: () => undefined }) });
+    const state = await createFileStore({ path: statePath, disk, uuid: countingUuids(), lock }).open(request);
+    lost = takenOver;
+    write(disk);
+    disk.put(journalPath, "another run's");
+    expect(await diagnosticOf(() => state.put(resource(A, "1")))).toMatchObject({ code: "state.lost_lock" });
+    expect(disk.text(journalPath)).toBe("another run's");
+  });
+
+  test("an earlier run's journal is replaced by a synced one that says what is written, before it is", async () => {
+    const disk = new FakeDisk();
+    await (await openOn(disk)).put(resource(A, "1"));
+    const next = await openOn(disk, countingUuids("next"));
+    const begin = disk.operations.length;
+    await next.settle();
+    const whole = (id: string, to: string) => {
+      const temporary = `/project/.hosting.tfstate.next-${id}.tmp`;
+      return [
+        ...[`create ${temporary}`, `write ${temporary}`, `sync ${temporary}`, `rename ${temporary} ${to}`],
+        "syncFolder /project",
+      ];
+    };
+    expect(disk.operations.slice(begin)).toEqual([
+      ...[...whole("1", journalPath), ...whole("2", statePath)],
+      ...["syncFolder /project", `remove ${journalPath}`, "syncFolder /project"],
+    ]);
+  });
+
+  test("of a journal that could not be replaced nothing stays beside it", async () => {
+    const disk = new FakeDisk();
+    await (await openOn(disk)).put(resource(A, "1"));
+    const next = await openOn(disk);
+    disk.failures.push({ operation: "rename", code: "EIO" });
+    expect(await diagnosticOf(() => next.settle())).toMatchObject({ code: "state.unwritable" });
+    expect([...disk.names.keys()]).toEqual([journalPath]);
+  });
+
+  test("a state that another program wrote meanwhile is not added to", async () => {
+    const disk = new FakeDisk();
+    const state = await openOn(disk);
+    await state.put(resource(A, "1"));
+    disk.put(statePath, "another program's");
+    const before = disk.text(journalPath);
+    expect(await diagnosticOf(() => state.put(resource(B, "2")))).toMatchObject({ code: "state.lost_lock" });
+    expect(await diagnosticOf(() => state.close())).toMatchObject({ code: "state.lost_lock" });
+    expect([disk.text(statePath), disk.text(journalPath)]).toEqual(["another program's", before]);
+  });
+});
+
+describe("a journal that cannot be written", () => {
+  test.each(["write", "sync"])("gives way to the whole state (%s fails)", async (operation) => {
+    const disk = new FakeDisk();
+    const state = await openOn(disk);
+    await state.put(resource(A, "1"));
+    disk.failures.push({ operation: `${operation} ${journalPath}`, code: "ENOSPC" });
+    expect(await diagnosticOf(() => state.put(resource(B, "2")))).toMatchObject({
+      code: "state.unwritable",
+      detail: expect.stringMatching(/ENOSPC.*\nNot recorded: hosting_service\.b \(id 2\)\.\n/),
+    });
+    await state.put(resource("hosting_service.c", "3"));
+    expect([Object.keys(await idsOn(disk)), disk.text(journalPath)]).toEqual([[A, B, "hosting_service.c"], undefined]);
+    // And after that there is a journal again.
+    await state.put(resource("hosting_service.d", "4"));
+    expect([stateOn(disk).resources.size, Object.keys(await idsOn(disk)).length]).toEqual([3, 4]);
+    await state.close();
+    expect([stateOn(disk).serial, stateOn(disk).resources.size]).toEqual([2, 4]);
+  });
+
+  test("gives way to it too when it cannot even be begun", async () => {
+    const disk = new FakeDisk();
+    const state = await openOn(disk);
+    disk.failures.push({ operation: `create ${journalPath}`, code: "EACCES" });
+    await diagnosticOf(() => state.put(resource(A, "1")));
+    await state.put(resource(B, "2"));
+    expect([...stateOn(disk).resources.keys()]).toEqual([A, B]);
+  });
+
+  test("because it was moved away, is written anew with everything", async () => {
+    const disk = new FakeDisk();
+    const state = await openOn(disk);
+    await state.put(resource(A, "1"));
+    disk.names.delete(journalPath);
+    expect(await diagnosticOf(() => state.put(resource(B, "2")))).toMatchObject({
+      code: "state.unwritable",
+      detail: expect.stringContaining("moved, removed or written by another program"),
+    });
+    await state.close();
+    expect(await idsOn(disk)).toEqual({ [A]: "1", [B]: "2" });
+  });
+
+  test("a fold that fails says where everything is, and the next run has it", async () => {
+    const disk = new FakeDisk();
+    const state = await openOn(disk);
+    await state.put(resource(A, "1"));
+    disk.failures.push({ operation: "rename", code: "EIO" });
+    const diagnostic = await diagnosticOf(() => state.close());
+    expect(diagnostic).toMatchObject({
+      code: "state.unwritable",
+      detail: expect.stringMatching(/EIO.*\nWhat was recorded before is in .*hosting\.tfstate\.journal/),
+    });
+    expect(diagnostic?.detail).not.toContain("Not recorded");
+    expect(await idsOn(disk)).toEqual({ [A]: "1" });
+  });
+});
+
+describe("a place without a journal", () => {
+  test("gets the whole state with each change", async () => {
+    const disk = new FakeDisk();
+    const { text, lock } = placeOn(disk);
+    const state = await storeAt({ text, lock }).open(request);
+    await state.put(resource(A, "1"));
+    await state.put(resource(B, "2"));
+    expect([stateOn(disk).serial, stateOn(disk).resources.size, state.state.serial]).toEqual([2, 2, 2]);
+    await state.close();
+    expect([stateOn(disk).serial, disk.written.has(journalPath)]).toEqual([2, false]);
+  });
+});
+
+describe("what is written for one mutation", () => {
+  const body = {
+    plan_id: 11,
+    currency: "USD",
+    domain: "www.acme.example",
+    term: 12,
+    coupon_code: "WELCOME-2026",
+    reference: "acme/www",
+  };
+  const pending = {
+    since: "2026-11-21T07:28:21.000Z",
+    operation: "createService",
+    body,
+    idempotencyKey: "hostform-3f1c9f0e6c4b4d0c8d5f1a7be0c2d9aa",
+    known: ["1001", "1002", "1003", "1004", "1005"],
+  };
+  const dependencies = ["hosting_client_account.acme", "hosting_service.other"];
+  const mutations: readonly (readonly ResourceState[])[] = [
+    [
+      recorded("hosting_service.new", { ...body, deletion_policy: "prevent" }, { private: { pending }, dependencies }),
+      recorded("hosting_service.new", { ...liveService, ...body }, { sensitive: ["generated_password"], dependencies }),
+    ],
+    [
+      recorded("hosting_webhook.new", { url: liveWebhook.url ?? null }, { private: { pending } }),
+      recorded("hosting_webhook.new", { ...liveWebhook, secret: "whsec_".padEnd(70, "x") }, { sensitive: ["secret"] }),
+    ],
+  ];
+
+  test.each([10, 5000])("is at most 4 KB, in the clear and sealed, with %s resources in the state", async (count) => {
+    const key = { from: "key", variable: "KEY", bytes: Buffer.alloc(32, 7) } as const;
+    for (const encryption of [new Encryption({ key: undefined }), new Encryption({ key })]) {
+      const disk = new FakeDisk();
+      const store = createFileStore({ path: statePath, disk, uuid: countingUuids(), lock: freeLock, encryption });
+      const all = stateOf(...Array.from({ length: count }, (_, i) => recorded(`hosting_service.s${i}`, liveService)));
+      await store.push(encodeState({ ...emptyDocument(), state: all }), { ...request, force: false });
+      const state = await store.open(request);
+      await state.put(recorded("hosting_service.first", liveService));
+      for (const puts of mutations) {
+        disk.written.clear();
+        for (const each of puts) await state.put(each);
+        const written = [...disk.written.values()].reduce((sum, bytes) => sum + bytes, 0);
+        expect(written).toBeGreaterThan(500);
+        expect(written).toBeLessThanOrEqual(4096);
+        expect([...disk.written.keys()]).toEqual([journalPath]);
+      }
+    }
+  });
+});
+
+describe("the journal of an encrypted state", () => {
+  const key = (fill: number) =>
+    new Encryption({ key: { from: "key", variable: "HOSTFORM_STATE_KEY", bytes: Buffer.alloc(32, fill) } });
+  const storeWith = (disk: FakeDisk, encryption?: Encryption) =>
+    createStateStore(async () => placeOn(disk), countingUuids(), encryption);
+  const secret = () => resource(A, "1", { attributes: { secret: "whsec_canary", domain: "canary.example" } });
+
+  test("shows nothing of it, and is replayed and folded like any other", async () => {
+    const disk = new FakeDisk();
+    const run = await storeWith(disk, key(1)).open(request);
+    await run.put(secret());
+    expect(disk.text(journalPath)).not.toContain("canary");
+    const found = await storeWith(disk, key(1)).open({ ...request, write: false });
+    expect([idsOf(found), found.recovered]).toEqual([{ [A]: "1" }, [A]]);
+    const next = await storeWith(disk, key(1)).open(request);
+    await next.put(resource(B, "2"));
+    await next.close();
+    expect([disk.text(statePath), disk.text(journalPath)]).toEqual([expect.not.stringContaining("canary"), undefined]);
+    expect(idsOf(await storeWith(disk, key(1)).open({ ...request, write: false }))).toEqual({ [A]: "1", [B]: "2" });
+  });
+
+  test.each([
+    ["another key", key(2)],
+    ["no key", undefined],
+  ])("is refused with %s", async (_reason, encryption) => {
+    const disk = new FakeDisk();
+    await (await storeWith(disk, key(1)).open(request)).put(secret());
+    const opening = () => storeWith(disk, encryption).open(request);
+    expect(await diagnosticOf(opening)).toMatchObject({ code: "state.key" });
+  });
+
+  test("does not open as that of another serial, whatever its first line says", async () => {
+    const disk = new FakeDisk();
+    await (await storeWith(disk, key(1)).open(request)).put(secret());
+    const { chainLine, readChain, CHAIN_START } = await import("../../../../src/core/record/journal/chain.ts");
+    const [head = "", line = ""] = readChain(disk.text(journalPath) ?? "").payloads;
+    const forged = chainLine(CHAIN_START, head.replace('"serial":0', '"serial":1'));
+    disk.put(journalPath, forged.line + chainLine(forged.sum, line).line);
+    const opening = () => storeWith(disk, key(1)).open(request);
+    expect(await diagnosticOf(opening)).toMatchObject({
+      code: "state.journal",
+      summary: expect.stringContaining("damaged"),
+    });
+  });
+
+  test("says with a line that was changed what can be read before and after it", async () => {
+    const disk = new FakeDisk();
+    const run = await storeWith(disk, key(1)).open(request);
+    for (const [index, address] of [A, B, "hosting_service.c", "hosting_service.d"].entries())
+      await run.put(resource(address, `${index}`));
+    const [head, a, b = "", ...more] = (disk.text(journalPath) ?? "").split("\n");
+    disk.put(journalPath, [head, a, `${b.slice(0, -9)}AAAAAAAA=`, ...more].join("\n"));
+    expect(await diagnosticOf(() => storeWith(disk, key(1)).open(request))).toMatchObject({
+      code: "state.journal",
+      detail: expect.stringMatching(
+        /line 3 .*: hosting_service\.a \(id 0\), hosting_service\.c .*, hosting_service\.d /,
+      ),
+    });
+  });
+
+  test.each([0, 1])(
+    "is folded before the state is encrypted, so that none stays in the clear (journal: %s)",
+    async (lines) => {
+      const disk = new FakeDisk();
+      const first = await openOn(disk);
+      await first.put(resource(B, "2"));
+      await first.close();
+      if (lines > 0) await (await openOn(disk)).put(secret());
+      await storeWith(disk, key(1)).reseal({ to: "sealed" }, request);
+      for (const { text } of disk.names.values()) expect(text).not.toContain("canary");
+      expect(disk.text(journalPath)).toBeUndefined();
+      const found = await storeWith(disk, key(1)).open({ ...request, write: false });
+      expect(Object.keys(idsOf(found))).toEqual(lines > 0 ? [A, B] : [B]);
+    },
+  );
+});
+
+test("a store opened anew by each operation finds the journal of the one before", async () => {
+  const disk = new FakeDisk();
+  const store = storeOn(disk);
+  await (await store.open(request)).put(resource(A, "1"));
+  expect((await readOn(disk)).recovered).toEqual([A]);
+});

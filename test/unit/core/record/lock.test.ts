@@ -1,0 +1,210 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { openDatabase, takeGrip } from "../../../../src/core/local/index.ts";
+import { createFileLock } from "../../../../src/core/record/index.ts";
+import { countingUuids, diagnosticOf, manualClock } from "./builders.ts";
+
+const request = { command: "apply", timeoutMs: 0 };
+const terraformNotice =
+  '{"ID":"t-1","Operation":"OperationTypeApply","Who":"bo@host","Created":"2026-01-02T03:04:00Z"}';
+
+describe("the lock of a state file", () => {
+  let folder = "";
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "hostform-lock-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const notice = () => join(folder, ".hosting.tfstate.lock.info");
+  const lockFile = () => join(folder, ".hosting.tfstate.lock");
+  const uuid = countingUuids();
+  const lockOf = (user: string, clock = manualClock()) =>
+    createFileLock(join(folder, "hosting.tfstate"), { clock, uuid, contender: { pid: 4711, user, host: "ci-1" } });
+
+  test("names its holder while held, and leaves nothing behind", async () => {
+    const held = await lockOf("ana").acquire({ ...request, command: "plan" });
+    held.verify();
+    expect(JSON.parse(readFileSync(notice(), "utf8"))).toMatchObject({ Operation: "plan", Who: "ana@ci-1", Pid: 4711 });
+    expect(readdirSync(folder).sort()).toEqual([".hosting.tfstate.lock", ".hosting.tfstate.lock.info"]);
+    await held.release();
+    await held.release();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("tells the second who has it, since when, and how to go on", async () => {
+    const held = await lockOf("ana").acquire(request);
+    const diagnostic = await diagnosticOf(() => lockOf("bo").acquire(request));
+    expect(diagnostic).toMatchObject({
+      code: "state.locked",
+      detail: expect.stringMatching(/process 4711 \(apply\), ana@ci-1, since 2026-01-02T03:04:05.000Z \(0 s ago\)/),
+      fix: expect.stringMatching(/--lock-timeout.*kill 4711.*force-unlock/),
+    });
+    held.verify();
+    await held.release();
+  });
+
+  test("waits as long as it is told, on the injected clock", async () => {
+    const held = await lockOf("ana").acquire(request);
+    let slept = 0;
+    const clock = manualClock(() => void slept++);
+    const start = clock.now();
+    await diagnosticOf(() => lockOf("bo", clock).acquire({ ...request, timeoutMs: 300_000 }));
+    expect(clock.now() - start).toBe(300_000);
+    expect(slept).toBeLessThan(320);
+    await held.release();
+  });
+
+  test("goes to the one who waits once it is released", async () => {
+    const first = await lockOf("ana").acquire(request);
+    const clock = manualClock(() => first.release());
+    const second = await lockOf("bo", clock).acquire({ ...request, timeoutMs: 1000 });
+    second.verify();
+    await second.release();
+  });
+
+  test("is tried more than once even without a timeout: contenders disturb each other for an instant", async () => {
+    const first = await lockOf("ana").acquire(request);
+    const clock = manualClock(() => first.release());
+    await (await lockOf("bo", clock).acquire({ ...request, timeoutMs: 0 })).release();
+  });
+
+  test("stops waiting when the signal says so", async () => {
+    const held = await lockOf("ana").acquire(request);
+    const stop = new AbortController();
+    const clock = manualClock(() => stop.abort(new Error("Ctrl-C")));
+    const waiting = lockOf("bo", clock).acquire({ ...request, timeoutMs: 60_000, signal: stop.signal });
+    await expect(waiting).rejects.toThrow("Ctrl-C");
+    await held.release();
+  });
+
+  test("what a dead holder left is no lock", async () => {
+    writeFileSync(lockFile(), "");
+    writeFileSync(notice(), '{"ID":"dead","Operation":"apply","Who":"ana@ci-1","Pid":1}');
+    const held = await lockOf("bo").acquire(request);
+    held.verify();
+    await held.release();
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test.each([
+    ["removed", false],
+    ["replaced", true],
+  ])("a lock file that was %s is a lost lock", async (_reason, replaced) => {
+    const held = await lockOf("ana").acquire(request);
+    rmSync(lockFile());
+    if (replaced) writeFileSync(lockFile(), "");
+    expect(await diagnosticOf(() => held.verify())).toMatchObject({ code: "state.lost_lock" });
+    await held.release();
+    // The file of whoever has the lock now is not the old holder's to remove.
+    expect(existsSync(lockFile())).toBe(replaced);
+  });
+
+  test("a notice that somebody removed is not", async () => {
+    const held = await lockOf("ana").acquire(request);
+    rmSync(notice());
+    held.verify();
+    await held.release();
+  });
+
+  describe("taken over", () => {
+    test("from a living holder: it notices, the new one is not disturbed by its end", async () => {
+      const old = await lockOf("ana").acquire(request);
+      expect(await lockOf("bo").takeOver()).toMatchObject({ alive: true, holder: { who: "ana@ci-1", pid: 4711 } });
+      expect(readdirSync(folder)).toEqual([]);
+      expect(await diagnosticOf(() => old.verify())).toMatchObject({ code: "state.lost_lock" });
+      await old.release();
+    });
+
+    test("from a dead one: only its traces go", async () => {
+      writeFileSync(lockFile(), "");
+      writeFileSync(notice(), '{"ID":"dead","Operation":"apply","Who":"ana@ci-1","Pid":1}');
+      expect(await lockOf("bo").takeOver()).toMatchObject({ alive: false, holder: { id: "dead" } });
+      expect(readdirSync(folder)).toEqual([]);
+    });
+
+    test("when nobody holds it: nothing happens", async () => {
+      expect(await lockOf("bo").takeOver()).toEqual({ alive: false, fenced: true, holder: undefined });
+      expect(readdirSync(folder)).toEqual([]);
+    });
+  });
+
+  describe("beside Terraform", () => {
+    test("its notice is respected until it is gone", async () => {
+      writeFileSync(notice(), terraformNotice);
+      expect(await diagnosticOf(() => lockOf("bo").acquire(request))).toMatchObject({
+        code: "state.locked",
+        summary: expect.stringContaining("Terraform"),
+        fix: expect.stringContaining("force-unlock"),
+      });
+      expect(readFileSync(notice(), "utf8")).toBe(terraformNotice);
+      const clock = manualClock(() => rmSync(notice(), { force: true }));
+      await (await lockOf("bo", clock).acquire({ ...request, timeoutMs: 1000 })).release();
+    });
+
+    test("a Terraform that starts while we hold the lock makes us stop, and keeps its notice", async () => {
+      const held = await lockOf("ana").acquire(request);
+      writeFileSync(notice(), terraformNotice);
+      expect(await diagnosticOf(() => held.verify())).toMatchObject({
+        code: "state.lost_lock",
+        detail: expect.stringContaining("bo@host"),
+      });
+      await held.release();
+      expect(readdirSync(folder)).toEqual([".hosting.tfstate.lock.info"]);
+    });
+
+    test("force-unlock clears a notice that a dead Terraform left", async () => {
+      writeFileSync(notice(), terraformNotice);
+      expect(await lockOf("bo").takeOver()).toMatchObject({ holder: { id: "t-1" } });
+      expect(existsSync(notice())).toBe(false);
+    });
+  });
+
+  test("a file in the way that is no lock is refused with its name", async () => {
+    writeFileSync(lockFile(), "this is not a lock file ".repeat(100));
+    const diagnostic = await diagnosticOf(() => lockOf("ana").acquire(request));
+    expect(diagnostic).toMatchObject({ code: "state.unwritable", detail: expect.stringContaining(lockFile()) });
+  });
+
+  test("a place where no lock file can be made is said so", async () => {
+    mkdirSync(lockFile());
+    const diagnostic = await diagnosticOf(() => lockOf("ana").acquire(request));
+    expect(diagnostic).toMatchObject({
+      code: "state.unwritable",
+      summary: expect.stringContaining("cannot be locked"),
+    });
+  });
+
+  describe("a file that changes under a contender", () => {
+    // The holder before releases, and so removes the file, in the instant between opening and locking it.
+    const openAfter = (event: () => void) => (path: string) => {
+      const database = openDatabase(path);
+      event();
+      return database;
+    };
+
+    test.each([
+      ["removed", false],
+      ["removed and made anew by a third", true],
+    ])("%s: the contender holds what nobody looks at, and does not take it for the lock", (_reason, anew) => {
+      const interfere = () => {
+        rmSync(lockFile());
+        if (anew) writeFileSync(lockFile(), "");
+      };
+      expect(takeGrip(lockFile(), openAfter(interfere))).toBeUndefined();
+      expect(existsSync(lockFile())).toBe(anew);
+      takeGrip(lockFile())?.free();
+      expect(existsSync(lockFile())).toBe(false);
+    });
+
+    test("not changed: it has the lock", () => {
+      const grip = takeGrip(
+        lockFile(),
+        openAfter(() => undefined),
+      );
+      expect(grip?.isCurrent()).toBe(true);
+      grip?.free();
+    });
+  });
+});

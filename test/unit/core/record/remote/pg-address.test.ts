@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import { nameOfServer, parsePgServer } from "../../../../../src/core/record/index.ts";
+import { diagnosticOf } from "../builders.ts";
+
+const tls = { mode: "require", rootCert: undefined, cert: undefined, key: undefined };
+const parse = (text: string, env = {}) => parsePgServer({ PG_CONN_STR: text, ...env }, "nino");
+
+describe("PG_CONN_STR", () => {
+  test.each([
+    ["an address", "postgres://u:p@db.example:6432/states"],
+    ["the longer scheme", "postgresql://u:p@db.example:6432/states"],
+    ["pairs", "host=db.example port=6432 user=u password=p dbname=states"],
+    ["pairs in quotes, with space", "  host = 'db.example' port=6432 user='u' password='p'  dbname=states "],
+  ])("%s", (_, text) => {
+    expect(parse(text)).toEqual({ host: "db.example", port: 6432, user: "u", password: "p", database: "states", tls });
+  });
+
+  test("passwords hold what they hold", () => {
+    expect(parse("postgres://u:a%40b%2Fc%25@h/d").password).toBe("a@b/c%");
+    expect(parse(String.raw`host=h password='a b\'c\\d'`).password).toBe(String.raw`a b'c\d`);
+    expect(parse(String.raw`host=h password=a\ b=c`).password).toBe("a b=c");
+  });
+
+  test("what is left out comes from libpq's variables, then from its defaults", () => {
+    const env = { PGHOST: "h", PGPORT: "7", PGUSER: "v", PGPASSWORD: "q", PGDATABASE: "e", PGSSLMODE: "verify-full" };
+    const full = { host: "h", port: 7, user: "v", password: "q", database: "e", tls: { ...tls, mode: "verify-full" } };
+    expect(parse("", env)).toEqual(full);
+    expect(parse("postgres://u@db.example", env)).toEqual({ ...full, host: "db.example", user: "u" });
+    expect(parse("postgres://db.example")).toMatchObject({ port: 5432, user: "nino", database: "nino", password: "" });
+    expect(parse("dbname=d")).toMatchObject({ host: "localhost", database: "d" });
+  });
+
+  test("sockets and addresses", () => {
+    expect(parse("postgres:///d?host=/run/postgresql").host).toBe("/run/postgresql");
+    expect(parse("postgres://%2Frun%2Fpostgresql/d").host).toBe("/run/postgresql");
+    const six = parse("postgres://[::1]:5433/d");
+    expect(six).toMatchObject({ host: "::1", port: 5433 });
+    expect(nameOfServer(six)).toBe("[::1]:5433/d");
+  });
+
+  test("TLS is on unless it is turned off, and never left to the server", () => {
+    expect(parse("postgres://h/d").tls.mode).toBe("require");
+    expect(parse("postgres://h/d?sslmode=disable").tls.mode).toBe("disable");
+    const files = "sslmode=verify-ca&sslrootcert=/ca.pem&sslcert=/c.pem&sslkey=/k.pem";
+    expect(parse(`postgres://h/d?${files}`).tls).toEqual({
+      mode: "verify-ca",
+      rootCert: "/ca.pem",
+      cert: "/c.pem",
+      key: "/k.pem",
+    });
+    for (const mode of ["prefer", "allow", "DISABLE"]) {
+      expect(() => parse(`host=h sslmode=${mode}`), mode).toThrow("sslmode");
+    }
+  });
+
+  test.each([
+    ["nothing", "", /is not set/],
+    ["a text", "canary", /cannot be understood/],
+    ["a quote that does not end", "host=h password='canary", /cannot be understood/],
+    ["an address with a bad escape", "postgres://u:canary%zz@h/d", /not an address/],
+    ["an address with a slash in the password", "postgres://u:can/ary@h/d", /not an address|host/],
+    ["a port that is none", "host=h password=canary port=99999", /port/],
+  ])("%s is refused without repeating it", async (_, text, summary) => {
+    const diagnostic = await diagnosticOf(() => parse(text));
+    expect(diagnostic).toMatchObject({ code: "state.backend", summary: expect.stringMatching(summary) });
+    expect(JSON.stringify(diagnostic)).not.toMatch(/canary|can\/ary/);
+  });
+});

@@ -1,0 +1,329 @@
+import { readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { HostformError, type SecretOutput } from "../../../../src/core/model/index.ts";
+import { type CommandEnd, endOfErrors, SecretFiles, type Standing } from "../../../../src/core/record/index.ts";
+import { systemSecretFiles } from "../../../../src/core/record/secret-output.ts";
+import { temporaryFolder } from "../../../support/ledgers.ts";
+import { everyLuck, FakeDisk } from "./fake-disk.ts";
+
+const SECRET = "whsec_0123456789abcdef";
+const OF = { address: "hosting_webhook.billing", attribute: "secret" };
+const TEMPORARY = "/p/.hook.hostform.tmp";
+const FILE: SecretOutput = { file: "hook" };
+const LINE: SecretOutput = { env_file: { path: ".env", name: "HOOK" } };
+const COMMAND: SecretOutput = { command: ["vault", "put"] };
+
+interface Setting {
+  readonly disk?: FakeDisk;
+  readonly standing?: Standing;
+  readonly end?: Partial<CommandEnd>;
+  /** In place of `standing`, which is at every path. */
+  readonly look?: (path: string) => Promise<Standing | undefined>;
+  readonly isOwn?: (file: string) => boolean;
+  readonly owner?: string;
+}
+
+function outputs({ disk = new FakeDisk(), standing, end = {}, look, ...more }: Setting = {}) {
+  const runs: [readonly string[], string, object][] = [];
+  const files = new SecretFiles({
+    folder: "/p",
+    disk,
+    look: look ?? (async () => standing),
+    run: async (command, input, env) => {
+      runs.push([command, input, env]);
+      return { stdout: "", stderr: "", ...end };
+    },
+    own: ["/p/hosting.tfstate"],
+    ...more,
+  });
+  return { files, disk, runs };
+}
+
+/** The one diagnostic of a failure; nothing of it may hold the secret. */
+async function refusal(failing: Promise<unknown>) {
+  const error = await failing.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(HostformError);
+  const { diagnostics } = error as HostformError;
+  expect(diagnostics).toHaveLength(1);
+  expect(JSON.stringify(diagnostics)).not.toContain(SECRET);
+  expect(diagnostics[0]).toMatchObject({ code: "secret.output", address: OF.address, attribute: ["secret_output"] });
+  return diagnostics[0];
+}
+
+describe("a secret that is written to a file", () => {
+  it("replaces the whole file", async () => {
+    const { files, disk } = outputs({ disk: new FakeDisk({ "/p/hook": "old\n" }) });
+    await files.write(FILE, OF, SECRET);
+    expect(disk.text("/p/hook")).toBe(`${SECRET}\n`);
+    expect([...disk.names.keys()]).toEqual(["/p/hook"]);
+  });
+
+  it("is there after a power failure, or what was there before is", async () => {
+    const steps = await count((disk) => outputs({ disk }).files.write(FILE, OF, SECRET));
+    expect(steps).toBeGreaterThan(4);
+    for (let crashAt = 0; crashAt <= steps; crashAt++) {
+      const disk = new FakeDisk({ "/p/hook": "old\n" });
+      disk.crashAt = crashAt;
+      const done = await outputs({ disk })
+        .files.write(FILE, OF, SECRET)
+        .then(
+          () => true,
+          () => false,
+        );
+      for (const luck of everyLuck) {
+        const found = disk.afterPowerFailure(luck).text("/p/hook");
+        expect(done ? [`${SECRET}\n`] : ["old\n", `${SECRET}\n`], JSON.stringify([crashAt, luck])).toContain(found);
+      }
+    }
+  });
+
+  it("takes the place of what a killed run has left", async () => {
+    const { files, disk } = outputs({ disk: new FakeDisk({ [TEMPORARY]: "an old secret\n" }) });
+    await files.write(FILE, OF, SECRET);
+    expect([...disk.names.keys()]).toEqual(["/p/hook"]);
+  });
+
+  it.each(["create", "write", "sync", "rename", "syncFolder"])(
+    "is told when %s fails, and nothing is left",
+    async (operation) => {
+      const { files, disk } = outputs();
+      disk.failures.push({ operation, code: "ENOSPC" });
+      expect((await refusal(files.write(FILE, OF, SECRET)))?.fix).toBe("Make room on the disk.");
+      expect([...disk.names.keys()].filter((name) => name !== "/p/hook")).toEqual([]);
+    },
+  );
+
+  it("shares an env file with others that are written at the same time", async () => {
+    const { files, disk } = outputs({ disk: new FakeDisk({ "/p/.env": "A=1\n" }) });
+    const names = ["ONE", "TWO", "THREE"];
+    await Promise.all(names.map((name) => files.write({ env_file: { path: ".env", name } }, OF, `of ${name}`)));
+    expect(disk.text("/p/.env")).toBe("A=1\nONE='of ONE'\nTWO='of TWO'\nTHREE='of THREE'\n");
+  });
+
+  it("is written although an earlier one could not be", async () => {
+    const { files, disk } = outputs();
+    disk.failures.push({ operation: "rename", code: "EACCES" });
+    const first = refusal(files.write(FILE, OF, SECRET));
+    await files.write(FILE, OF, SECRET);
+    await first;
+    expect(disk.text("/p/hook")).toBe(`${SECRET}\n`);
+  });
+
+  it("is not written to a file that is no text in UTF-8, and that stays; nor is it tried there", async () => {
+    const { files, disk } = outputs({ disk: new FakeDisk({ "/p/.env": "A=\uFFFD\n" }) });
+    for (const failing of [files.write(LINE, OF, SECRET), files.check(LINE, OF)])
+      expect(await refusal(failing)).toMatchObject({
+        detail: "/p/.env is not a text in UTF-8; rewriting it would damage it.",
+        fix: "Name another file.",
+      });
+    expect([...disk.names].map(([name, { text }]) => [name, text])).toEqual([["/p/.env", "A=\uFFFD\n"]]);
+    const whole = outputs({ disk: new FakeDisk({ "/p/hook": "\uFFFD" }) });
+    expect(await whole.files.check(FILE, OF), "a file that is replaced whole may hold anything").toEqual([]);
+  });
+
+  it.each(["check", "write"] as const)("leaves no file open when it fails (%s)", async (method) => {
+    for (const operation of ["write", "sync", "rename"]) {
+      const { files, disk } = outputs();
+      disk.failures.push({ operation, code: "EIO" });
+      await files[method](FILE, OF, SECRET).catch(() => undefined);
+      expect(disk.openFiles, operation).toBe(0);
+    }
+  });
+
+  it("is refused where no notation of env files can hold it", async () => {
+    const { files, disk } = outputs();
+    const odd = `it's "${SECRET}"`;
+    expect((await refusal(files.write(LINE, OF, odd)))?.fix).toBe("Use `file` or `command` instead.");
+    expect(disk.names.size).toBe(0);
+  });
+});
+
+describe("the trial of an output", () => {
+  it.each([FILE, LINE])("leaves everything as it was (%o)", async (output) => {
+    const { files, disk } = outputs({ disk: new FakeDisk({ "/p/hook": "old\n", "/p/.env": "A=1\n" }) });
+    expect(await files.check(output, OF)).toEqual([]);
+    expect([...disk.names].map(([name, { text }]) => [name, text])).toEqual([
+      ["/p/hook", "old\n"],
+      ["/p/.env", "A=1\n"],
+    ]);
+    expect(disk.operations.some((operation) => operation.startsWith("write"))).toBe(true);
+  });
+
+  it.each(["create", "write", "sync"])("finds that %s fails", async (operation) => {
+    const { files, disk } = outputs();
+    disk.failures.push({ operation, code: "EROFS" });
+    const told = await refusal(files.check(FILE, OF));
+    expect(told?.summary).toBe("The secret of hosting_webhook.billing cannot be written to the file hook");
+    expect(disk.names.size).toBe(0);
+  });
+
+  it("warns of a file that others can read", async () => {
+    const { files } = outputs({ standing: { form: "file", readableByOthers: true } });
+    expect(await files.check(LINE, OF)).toEqual([
+      {
+        severity: "warning",
+        code: "secret.output",
+        summary: ".env, where a secret is written to, can be read by others",
+        detail: expect.stringContaining("mode 0600"),
+        fix: expect.stringMatching(/^`chmod 600 \.env`/),
+        address: OF.address,
+        attribute: ["secret_output"],
+      },
+    ]);
+    expect(await outputs({ standing: { form: "file", readableByOthers: false } }).files.check(LINE, OF)).toEqual([]);
+  });
+
+  it("refuses every file of its own, by whatever path, with whose it is", async () => {
+    const disk = new FakeDisk();
+    const resolve = disk.resolve;
+    disk.resolve = async (path) => {
+      if (path === "/p/hosting.tfstate") throw Object.assign(new Error("no such folder"), { code: "ENOENT" });
+      return resolve(path === "/p/link" ? "/p/hosting.tfstate" : path);
+    };
+    const { files } = outputs({ disk, owner: "Terraform", isOwn: (file) => file.endsWith(".tfvars") });
+    for (const file of ["link", "x.tfvars"]) {
+      const said = await refusal(files.check({ file }, OF));
+      expect([said?.detail, said?.fix]).toEqual([
+        "It is a file that Terraform itself reads or writes.",
+        "Name another file.",
+      ]);
+    }
+    expect(await files.check(FILE, OF)).toEqual([]);
+  });
+
+  it.each<[SecretOutput, Standing | undefined, string]>([
+    [FILE, { form: "folder", readableByOthers: false }, "/p/hook is a folder."],
+    [FILE, { form: "other", readableByOthers: false }, "/p/hook is not an ordinary file."],
+    [{ file: "./x/../hosting.tfstate" }, undefined, "It is a file that hostform itself reads or writes."],
+  ])("refuses %o (%o)", async (output, standing, detail) => {
+    const { files, disk } = outputs({ ...(standing && { standing }) });
+    expect((await refusal(files.check(output, OF)))?.detail).toBe(detail);
+    expect((await refusal(files.write(output, OF, SECRET)))?.detail).toBe(detail);
+    expect(disk.operations).toEqual([]);
+  });
+});
+
+describe("a file that cannot be made", () => {
+  it.each<[string, Standing | undefined, RegExp]>([
+    ["its folder does not exist", undefined, /^Make its folder first/],
+    [
+      "nothing can be made in its folder, as in /proc",
+      { form: "folder", readableByOthers: true },
+      /where files can be/,
+    ],
+  ])("because %s, says what to do", async (_, folder, fix) => {
+    const disk = new FakeDisk();
+    const { files } = outputs({ disk, look: async (path) => (path === "/p" ? folder : undefined) });
+    disk.failures.push({ operation: "create", code: "ENOENT" });
+    expect((await refusal(files.check(FILE, OF)))?.fix).toMatch(fix);
+  });
+});
+
+describe("a place that refuses", () => {
+  it.each([
+    ["EACCES", "See to it that you may write into its folder, or name another place."],
+    ["EPERM", "See to it that you may write into its folder, or name another place."],
+    ["EROFS", "Name a place that can be written to."],
+    ["ENOSPC", "Make room on the disk."],
+    ["EIO", "Mend the place, or name another."],
+  ])("with %s is named with what to do", async (code, fix) => {
+    const disk = new FakeDisk();
+    disk.failures.push({ operation: "create", code });
+    expect(await refusal(outputs({ disk }).files.check(FILE, OF))).toMatchObject({
+      fix,
+      detail: `${code}: the disk says so`,
+      summary: "The secret of hosting_webhook.billing cannot be written to the file hook",
+    });
+  });
+
+  it("when its folder cannot be looked at either, is taken for one whose folder is missing", async () => {
+    const disk = new FakeDisk();
+    disk.failures.push({ operation: "create", code: "ENOENT" });
+    const look = async (path: string) => {
+      if (path === "/p") throw Object.assign(new Error("no"), { code: "EACCES" });
+      return undefined;
+    };
+    expect((await refusal(outputs({ disk, look }).files.check(FILE, OF)))?.fix).toMatch(/^Make its folder first/);
+  });
+
+  it("before its path is known, says to make the folder", async () => {
+    const disk = new FakeDisk();
+    disk.resolve = async () => {
+      throw Object.assign(new Error("ENOENT"), { code: "ENOENT" });
+    };
+    const { files } = outputs({ disk, standing: { form: "folder", readableByOthers: false } });
+    expect((await refusal(files.check(FILE, OF)))?.fix).toMatch(/^Make its folder first/);
+  });
+
+  it("is not blamed for a mistake of ours", async () => {
+    const look = () => Promise.reject(new TypeError("ours"));
+    await expect(outputs({ look }).files.check(FILE, OF)).rejects.toBeInstanceOf(TypeError);
+  });
+});
+
+describe("a command that takes a secret", () => {
+  it("gets nothing in the trial, the secret in earnest, and is told what it is", async () => {
+    const { files, runs } = outputs();
+    await files.check(COMMAND, OF);
+    await files.write(COMMAND, OF, SECRET);
+    const env = { HOSTFORM_ADDRESS: OF.address, HOSTFORM_ATTRIBUTE: OF.attribute };
+    expect(runs).toEqual([
+      [["vault", "put"], "", { HOSTFORM_SECRET_OUTPUT: "test", ...env }],
+      [["vault", "put"], SECRET, { HOSTFORM_SECRET_OUTPUT: "write", ...env }],
+    ]);
+  });
+
+  it("that fails is told with the end of what it said, the secret blotted out", async () => {
+    const stderr = `first\nsecond\nthird\nfourth\ngot ${SECRET}\nand no room for ${SECRET}\n`;
+    const { files } = outputs({ end: { failure: "ended with exit code 1", stderr } });
+    expect((await refusal(files.write(COMMAND, OF, SECRET)))?.detail).toBe(
+      "It ended with exit code 1. The end of its standard error:\nsecond\nthird\nfourth\ngot (secret)\nand no room for (secret)",
+    );
+  });
+
+  it("that fails in the trial is told to be that", async () => {
+    const { files } = outputs({ end: { failure: "could not be found" } });
+    expect(await refusal(files.check(COMMAND, OF))).toMatchObject({
+      detail:
+        "It could not be found when it was tried (HOSTFORM_SECRET_OUTPUT=test). It wrote nothing to standard error.",
+      fix: "Fix the command, or name another.",
+    });
+  });
+
+  it("runs in the project's folder, with the environment that is given and what it is told", async () => {
+    const folder = temporaryFolder();
+    const script = `require("fs").writeFileSync("got", process.env.A + process.env.HOSTFORM_ADDRESS + require("fs").readFileSync(0))`;
+    const files = systemSecretFiles({ folder, own: [], env: { A: "b " } });
+    await files.write({ command: [process.execPath, "-e", script] }, OF, SECRET);
+    expect(readFileSync(path.join(folder, "got"), "utf8")).toBe(`b ${OF.address}${SECRET}`);
+  });
+});
+
+describe("the end of what a command said", () => {
+  it.each([
+    [`a ${SECRET} b`, `${SECRET}\n`, "a (secret) b"],
+    ["yes", "y", "yes"],
+    ["of abc", "abc", "of abc"],
+    ["of abcd", "abcd", "of (secret)"],
+    ["1\n2\n3\n4\n5\n6\n", "", "2\n3\n4\n5\n6"],
+    ["x".repeat(500), "", "x".repeat(500)],
+    ["x".repeat(501), "", `…${"x".repeat(500)}`],
+  ])("of %j without %j is %j", (text, secret, end) => {
+    expect(endOfErrors(text, secret)).toBe(`The end of its standard error:\n${end}`);
+  });
+
+  it("is nothing of a command that said nothing", () => {
+    expect(endOfErrors("", SECRET)).toBe("It wrote nothing to standard error.");
+  });
+});
+
+/** How many operations of the disk some work takes. */
+async function count(work: (disk: FakeDisk) => Promise<unknown>): Promise<number> {
+  const disk = new FakeDisk({ "/p/hook": "old\n" });
+  await work(disk);
+  return disk.operations.length;
+}

@@ -1,0 +1,244 @@
+import { describe, expect, test } from "vitest";
+import { fail } from "../../../../src/core/model/index.ts";
+import { createFileStore, decodeState } from "../../../../src/core/record/index.ts";
+import fc from "../../../support/fc.ts";
+import { countingUuids, diagnosticOf, resource } from "./builders.ts";
+import { everyLuck, FakeDisk, freeLock } from "./fake-disk.ts";
+
+const path = "/project/hosting.tfstate";
+const journal = `${path}.journal`;
+const request = { command: "apply", timeoutMs: 0 };
+
+const storeOn = (disk: FakeDisk) => createFileStore({ path, disk, uuid: countingUuids(), lock: freeLock });
+const opened = (disk: FakeDisk) => storeOn(disk).open({ ...request, write: true });
+/** What the state file has. */
+const onDisk = (disk: FakeDisk) => decodeState(disk.text(path) ?? "", path).state;
+/** What a reader finds, journal included. */
+const found = async (disk: FakeDisk) => (await storeOn(disk).open({ ...request, write: false })).state;
+const afterTheWorst = (disk: FakeDisk) => found(disk.afterPowerFailure({ content: "lost", names: "lost" }));
+const renames = (disk: FakeDisk) =>
+  disk.operations.filter((each) => /^rename .* \/project\/hosting.tfstate$/.test(each));
+const lines = (disk: FakeDisk) => disk.operations.filter((each) => each === `sync ${journal}`).length - 1;
+
+describe("an open state", () => {
+  test("is empty, and leaves nothing on disk, when nothing is put", async () => {
+    const disk = new FakeDisk();
+    const state = await opened(disk);
+    expect(state.state).toEqual({ lineage: "", serial: 0, resources: new Map() });
+    await state.remove("hosting_service.absent");
+    await state.close();
+    expect(disk.names.size).toBe(0);
+  });
+
+  test("makes durable what a killed run had not synced, before it calls the same thing recorded", async () => {
+    const disk = new FakeDisk();
+    const killed = await opened(disk);
+    await killed.put(resource("hosting_service.a", "1"));
+    disk.before = (operation) => {
+      // Killed in the sync: what was written can be read by whoever comes next, and is lost with the power.
+      if (operation.startsWith("sync")) throw new Error("killed");
+    };
+    await killed.put(resource("hosting_service.b", "2")).catch(() => undefined);
+    disk.before = () => undefined;
+    const next = await opened(disk);
+    expect(next.recovered).toContain("hosting_service.b");
+    await next.put(resource("hosting_service.b", "2"));
+    expect((await afterTheWorst(disk)).resources.get("hosting_service.b")?.attributes.id).toBe("2");
+  });
+
+  test("is durable when put resolves; serial grows by one per run, lineage stays", async () => {
+    const disk = new FakeDisk();
+    const state = await opened(disk);
+    const seen = [];
+    for (const id of ["1", "2", "3"]) {
+      await state.put(resource(`hosting_service.s${id}`, id));
+      const { lineage, serial, resources } = await afterTheWorst(disk);
+      seen.push({ lineage, serial, size: resources.size });
+    }
+    const { lineage } = state.state;
+    expect(lineage).toMatch(/^uuid-/);
+    expect(seen).toEqual([1, 2, 3].map((size) => ({ lineage, serial: 0, size })));
+    await state.close();
+    expect([onDisk(disk).lineage, onDisk(disk).serial, onDisk(disk).resources.size]).toEqual([lineage, 1, 3]);
+    const next = await opened(disk);
+    await next.put(resource("hosting_service.s4", "4"));
+    await next.close();
+    expect([onDisk(disk).lineage, onDisk(disk).serial]).toEqual([lineage, 2]);
+  });
+
+  test("writes nothing for a put that changes nothing", async () => {
+    const disk = new FakeDisk();
+    const state = await opened(disk);
+    await state.put(resource("hosting_service.a", "1", { attributes: { b: 1, a: [1, { y: 1, x: 2 }] } }));
+    await state.put(resource("hosting_service.a", "1", { attributes: { a: [1, { x: 2, y: 1 }], b: 1 } }));
+    expect([lines(disk), state.state.serial]).toEqual([1, 0]);
+    await state.close();
+    expect([state.state.serial, onDisk(disk).serial, renames(disk).length]).toEqual([1, 1, 1]);
+  });
+
+  test("changes made side by side share writes, and each is durable when it resolves", async () => {
+    const disk = new FakeDisk();
+    const state = await opened(disk);
+    const addresses = Array.from({ length: 50 }, (_, i) => `hosting_service.s${i}`);
+    await Promise.all(
+      addresses.map(async (address) => {
+        await state.put(resource(address, address));
+        expect((await afterTheWorst(disk)).resources.has(address)).toBe(true);
+      }),
+    );
+    expect((await found(disk)).resources.size).toBe(50);
+    expect(lines(disk)).toBe(2);
+  });
+
+  test("a put that says the same as one still being written waits for it", async () => {
+    const disk = new FakeDisk();
+    const state = await opened(disk);
+    const first = state.put(resource("hosting_service.a", "1"));
+    await state.put(resource("hosting_service.a", "1"));
+    expect((await afterTheWorst(disk)).resources.size).toBe(1);
+    await first;
+    expect(lines(disk)).toBe(1);
+  });
+
+  test("removes and moves durably; a move writes the whole state at once", async () => {
+    const disk = new FakeDisk();
+    const state = await opened(disk);
+    await state.put(resource("hosting_service.a", "1"));
+    await state.put(resource("hosting_webhook.h", "2"));
+    expect(await state.move("hosting_service.a", "hosting_service.b")).toEqual([
+      { from: "hosting_service.a", to: "hosting_service.b" },
+    ]);
+    expect([...onDisk(disk).resources.keys()]).toEqual(["hosting_service.b", "hosting_webhook.h"]);
+    expect(disk.text(journal)).toBeUndefined();
+    await state.remove("hosting_service.b", "hosting_webhook.h");
+    expect((await afterTheWorst(disk)).resources.size).toBe(0);
+    await state.close();
+    expect([onDisk(disk).resources.size, onDisk(disk).serial]).toEqual([0, 2]);
+  });
+
+  test("opened for reading it takes no lock and cannot be changed", async () => {
+    const lock = () => ({ ...freeLock(), acquire: () => Promise.reject(new Error("asked for the lock")) });
+    const store = createFileStore({ path, disk: new FakeDisk(), uuid: countingUuids(), lock });
+    const state = await store.open({ ...request, write: false });
+    await expect(state.put(resource("hosting_service.a", "1"))).rejects.toThrow("reading only");
+    await state.close();
+  });
+
+  test("cannot be changed once closed; closing again is no error", async () => {
+    const state = await opened(new FakeDisk());
+    await state.close();
+    await state.close();
+    await expect(state.put(resource("hosting_service.a", "1"))).rejects.toThrow("closed");
+  });
+});
+
+describe("a power failure in the middle of any history", () => {
+  const address = fc.constantFrom("hosting_service.a", "hosting_service.b", 'hosting_grant.a["x@y"]');
+  const step = fc.record({ address, id: fc.option(fc.constantFrom("1", "2", "3")) });
+  const histories = fc.record({
+    steps: fc.array(step, { maxLength: 6 }),
+    crashAt: fc.nat(40),
+    luck: fc.constantFrom(...everyLuck),
+  });
+
+  test("leaves every change that was reported, and of the one in flight all or nothing", async () => {
+    await fc.assert(
+      fc.asyncProperty(histories, async ({ steps, crashAt, luck }) => {
+        const disk = new FakeDisk();
+        const state = await opened(disk);
+        disk.crashAt = crashAt;
+        const reported = new Map<string, string>();
+        const inFlight = new Map<string, string>();
+        try {
+          for (const { address, id } of steps) {
+            if (id === null) inFlight.delete(address);
+            else inFlight.set(address, id);
+            await (id === null ? state.remove(address) : state.put(resource(address, id)));
+            if (id === null) reported.delete(address);
+            else reported.set(address, id);
+          }
+        } catch (error) {
+          if (!disk.crashed) throw error;
+        }
+        const { resources } = await found(disk.afterPowerFailure(luck));
+        const ids = Object.fromEntries([...resources].map(([key, { attributes }]) => [key, attributes.id]));
+        expect([Object.fromEntries(reported), Object.fromEntries(inFlight)]).toContainEqual(ids);
+      }),
+    );
+  });
+});
+
+describe("a write that fails", () => {
+  test("says what is not recorded, and the next write records it", async () => {
+    const disk = new FakeDisk();
+    const state = await opened(disk);
+    await state.put(resource("hosting_webhook.old", "7"));
+    // One for the line of the journal, one for the state that is tried in its place.
+    disk.failures.push({ operation: "write", code: "ENOSPC" }, { operation: "write", code: "ENOSPC" });
+    await diagnosticOf(() => state.remove("hosting_webhook.old"));
+    const diagnostic = await diagnosticOf(() => state.put(resource("hosting_service.a", "42")));
+    expect(diagnostic).toMatchObject({ code: "state.unwritable", detail: expect.stringContaining("ENOSPC") });
+    expect(diagnostic?.detail).toContain(
+      "Not recorded: hosting_service.a (id 42), the removal of hosting_webhook.old.",
+    );
+    expect([...(await found(disk)).resources.keys()]).toEqual(["hosting_webhook.old"]);
+    await state.put(resource("hosting_service.b", "43"));
+    expect([...onDisk(disk).resources.keys()]).toEqual(["hosting_service.a", "hosting_service.b"]);
+  });
+
+  test("says where what was recorded before is kept", async () => {
+    const disk = new FakeDisk();
+    const state = await opened(disk);
+    await state.put(resource("hosting_webhook.old", "7"));
+    disk.before = (operation) => {
+      if (operation.startsWith("write ")) fail("state.unwritable", "the disk is away");
+    };
+    const diagnostic = await diagnosticOf(() => state.put(resource("hosting_service.a", "42")));
+    expect(diagnostic).toMatchObject({ code: "state.unwritable", summary: "the disk is away" });
+    expect(diagnostic?.detail).toMatch(
+      /What was recorded before is in \S+journal\S*, and the next run goes on from there/,
+    );
+  });
+
+  test("is tried once more on closing", async () => {
+    const disk = new FakeDisk();
+    const state = await opened(disk);
+    disk.failures.push({ operation: "sync", code: "EIO" });
+    await diagnosticOf(() => state.put(resource("hosting_service.a", "42")));
+    await state.close();
+    expect(onDisk(disk).resources.get("hosting_service.a")?.attributes.id).toBe("42");
+  });
+
+  test("does not fail the changes that came after it", async () => {
+    const disk = new FakeDisk();
+    const state = await opened(disk);
+    disk.failures.push({ operation: "sync", code: "EIO" });
+    const results = await Promise.allSettled([
+      state.put(resource("hosting_service.a", "1")),
+      state.put(resource("hosting_service.b", "2")),
+    ]);
+    expect(results.map((each) => each.status)).toEqual(["rejected", "fulfilled"]);
+    expect((await found(disk)).resources.size).toBe(2);
+  });
+
+  test("a lost lock names what is not recorded, and the lock is released all the same", async () => {
+    const disk = new FakeDisk();
+    let released = 0;
+    const lock = () => ({
+      ...freeLock(),
+      acquire: async () => ({ verify: () => undefined, release: () => void released++ }),
+    });
+    const state = await createFileStore({ path, disk, uuid: countingUuids(), lock }).open({ ...request, write: true });
+    disk.before = (operation) => {
+      if (operation.startsWith("sync ")) disk.put(path, "another program's");
+    };
+    const diagnostic = await diagnosticOf(() => state.put(resource("hosting_service.a", "42")));
+    expect(diagnostic).toMatchObject({
+      code: "state.lost_lock",
+      detail: expect.stringContaining("read or written last.\nNot recorded: hosting_service.a (id 42)."),
+    });
+    expect(await diagnosticOf(() => state.close())).toMatchObject({ code: "state.lost_lock" });
+    await state.close();
+    expect([disk.text(path), released]).toEqual(["another program's", 1]);
+  });
+});

@@ -1,0 +1,229 @@
+// With a key, nothing is read as a state or a journal that the key does not prove.
+import { describe, expect, it } from "vitest";
+import { createStateStore, type Encryption } from "../../../../src/core/record/index.ts";
+import { CHAIN_START, chainLine, readChain } from "../../../../src/core/record/journal/chain.ts";
+import { countingUuids, diagnosticOf, resource } from "./builders.ts";
+import { FakeDisk } from "./fake-disk.ts";
+import { backupPath, idsOf, journalPath, placeOn, statePath } from "./journal-harness.ts";
+import { keyOf, passphraseKey, quick, rawKey } from "./keys.ts";
+import { FORMER_JOURNAL, FORMER_STATE } from "./sealed-files-of-0808e87.ts";
+
+const [A, B, C] = ["hosting_service.a", "hosting_service.b", "hosting_service.c"];
+const request = { command: "apply", timeoutMs: 0 };
+const storeWith = (disk: FakeDisk, encryption: Encryption) =>
+  createStateStore(async () => placeOn(disk), countingUuids(), encryption);
+const idsWith = async (disk: FakeDisk, encryption: Encryption) =>
+  idsOf(await storeWith(disk, encryption).open({ ...request, write: false }));
+
+/** The state of one run, and the journal of a second one that was killed; of the same lineage and serial each time. */
+async function filesOf(encryption: Encryption, recorded = [B, C]): Promise<{ state: string; journal: string }> {
+  const disk = new FakeDisk();
+  const first = await storeWith(disk, encryption).open({ ...request, write: true });
+  await first.put(resource(A, "1"));
+  await first.close();
+  const second = await storeWith(disk, encryption).open({ ...request, write: true });
+  for (const address of recorded) await second.put(resource(address, `id of ${address}`));
+  return { state: disk.text(statePath) ?? "", journal: disk.text(journalPath) ?? "" };
+}
+
+/** The journal of a first run that was killed. */
+async function firstJournal(encryption: Encryption): Promise<string> {
+  const disk = new FakeDisk();
+  await (await storeWith(disk, encryption).open({ ...request, write: true })).put(resource(A, "1"));
+  return disk.text(journalPath) ?? "";
+}
+
+const on = (state: string | undefined, journal?: string) =>
+  new FakeDisk({ ...(state && { [statePath]: state }), ...(journal && { [journalPath]: journal }) });
+const accepting = () => quick(rawKey, { acceptsClear: true });
+const all = { [A]: "1", [B]: `id of ${B}`, [C]: `id of ${C}` };
+const headOf = (journal: string) => journal.slice(0, journal.indexOf("\n") + 1);
+
+describe("with a key", () => {
+  const BESIDE_SEALED = "The state is encrypted, but the journal beside it is not";
+  const CLEAR_STATE = "HOSTFORM_STATE_KEY is set, but the state is not encrypted";
+  const CLEAR_JOURNAL = "HOSTFORM_STATE_KEY is set, but the journal beside the state is not encrypted";
+
+  it("a state or a journal in the clear is refused, and the variable for the migration accepts it; never beside an encrypted state", async () => {
+    const [clear, sealed] = [await filesOf(quick(undefined)), await filesOf(quick(rawKey))];
+    const [clearFirst, sealedFirst] = [await firstJournal(quick(undefined)), await firstJournal(quick(rawKey))];
+    const table: [what: string, disk: () => FakeDisk, otherwise: object | string, accepted: object | string][] = [
+      ["a state in the clear", () => on(clear.state), CLEAR_STATE, { [A]: "1" }],
+      ["both in the clear", () => on(clear.state, clear.journal), CLEAR_STATE, all],
+      ["a first journal in the clear", () => on(undefined, clearFirst), CLEAR_JOURNAL, { [A]: "1" }],
+      ["a clear journal beside a sealed state", () => on(sealed.state, clear.journal), BESIDE_SEALED, BESIDE_SEALED],
+      ["nothing but its first line", () => on(sealed.state, headOf(clear.journal)), BESIDE_SEALED, BESIDE_SEALED],
+      ["both sealed", () => on(sealed.state, sealed.journal), all, all],
+      ["a sealed state", () => on(sealed.state), { [A]: "1" }, { [A]: "1" }],
+      ["a first sealed journal", () => on(undefined, sealedFirst), { [A]: "1" }, { [A]: "1" }],
+      ["a sealed journal beside a clear state", () => on(clear.state, sealed.journal), CLEAR_STATE, all],
+    ];
+    const outcome = (disk: FakeDisk, encryption: Encryption) =>
+      idsWith(disk, encryption).catch((error) => {
+        expect(error.diagnostics[0]).toMatchObject({ code: "state.unencrypted", fix: expect.any(String) });
+        return error.diagnostics[0].summary;
+      });
+    for (const [what, disk, otherwise, accepted] of table) {
+      expect(await outcome(disk(), quick(rawKey)), what).toEqual(otherwise);
+      expect(await outcome(disk(), accepting()), `${what}, accepted`).toEqual(accepted);
+    }
+  });
+
+  it("the message names what an unproved journal holds, and what to do", async () => {
+    const [clear, sealed] = [await filesOf(quick(undefined)), await filesOf(quick(rawKey))];
+    const problem = await diagnosticOf(() => idsWith(on(sealed.state, clear.journal), quick(rawKey)));
+    expect(problem).toMatchObject({
+      detail: expect.stringContaining(`It holds: ${B} (id id of ${B}), ${C} (id id of ${C}).`),
+      fix: expect.stringContaining("move it away"),
+    });
+  });
+
+  it("a migration takes a state and a journal in the clear, once; then nothing in the clear is read", async () => {
+    const clear = await filesOf(quick(undefined));
+    const disk = on(clear.state, clear.journal);
+    await storeWith(disk, quick(rawKey)).reseal({ to: "sealed" }, request);
+    expect(await idsWith(disk, quick(rawKey))).toEqual(all);
+    expect(disk.text(statePath)).toContain('"hostform_encryption"');
+    for (const wanted of [
+      { to: "sealed" },
+      { to: "clear" },
+      { to: "key", encryption: quick(passphraseKey) },
+    ] as const) {
+      const forged = on(disk.text(statePath), (await filesOf(quick(undefined))).journal);
+      const problem = await diagnosticOf(() => storeWith(forged, quick(rawKey)).reseal(wanted, request));
+      expect(problem?.code, wanted.to).toBe("state.unencrypted");
+    }
+  });
+
+  it("a state in the clear is replaced by force alone, and by one that is encrypted", async () => {
+    const { state } = await filesOf(quick(undefined));
+    const disk = on(state);
+    const push = (force: boolean) => storeWith(disk, quick(rawKey)).push(state, { ...request, force });
+    expect(await diagnosticOf(() => push(false))).toMatchObject({ code: "state.unencrypted" });
+    expect(disk.text(statePath)).toBe(state);
+    await push(true);
+    expect(await idsWith(disk, quick(rawKey))).toEqual({ [A]: "1" });
+    expect(disk.text(statePath)).toContain('"hostform_encryption"');
+  });
+
+  it("encrypted files of 0808e87 are read, and written in the present form", async () => {
+    const disk = on(FORMER_STATE, FORMER_JOURNAL);
+    expect(await idsWith(disk, quick(rawKey))).toEqual({ [B]: "2" });
+    const run = await storeWith(disk, quick(rawKey)).open({ ...request, write: true });
+    await run.put(resource(C, "3"));
+    expect(disk.text(journalPath)).toContain('{"journal":2,');
+    await run.close();
+    expect(await idsWith(disk, quick(rawKey))).toEqual({ [B]: "2", [C]: "3" });
+    expect(disk.text(backupPath)).toContain('"hostform_encryption"');
+  });
+});
+
+describe("whoever knows the form and not the key", () => {
+  /** A journal of these payloads, with checksums as they should be: anyone can compute those. */
+  const chained = (payloads: readonly string[]) => {
+    let [text, sum] = ["", CHAIN_START];
+    for (const payload of payloads) {
+      const next = chainLine(sum, payload);
+      [text, sum] = [text + next.line, next.sum];
+    }
+    return text;
+  };
+  const changedAt = (text: string, index: number) =>
+    `${text.slice(0, index)}${text[index] === "A" ? "B" : "A"}${text.slice(index + 1)}`;
+  /** The code of the error; what is recorded, when there is none. */
+  const outcome = (disk: FakeDisk, encryption = quick(rawKey)) =>
+    idsWith(disk, encryption).catch((error) => error.diagnostics?.[0]?.code ?? Promise.reject(error));
+
+  it("changes no byte of a journal: each is an error", async () => {
+    const { state, journal } = await filesOf(quick(rawKey));
+    const { payloads } = readChain(journal);
+    expect(payloads).toHaveLength(3);
+    expect(await outcome(on(state, chained(payloads)))).toEqual(all);
+    for (const [line, payload] of payloads.entries())
+      for (let index = 0; index < payload.length; index++) {
+        const forged = chained(payloads.with(line, changedAt(payload, index)));
+        expect(await outcome(on(state, forged)), `line ${line + 1}, byte ${index}`).toMatch(/^state\./);
+      }
+  });
+
+  it("changes no byte of a journal without mending its checksums either; the last line break alone is what a crash leaves", async () => {
+    const { state, journal } = await filesOf(quick(rawKey));
+    for (let index = 0; index < journal.length - 1; index++)
+      expect(await outcome(on(state, changedAt(journal, index))), `byte ${index}`).toMatch(/^state\./);
+    expect(await outcome(on(state, journal.replace(/\n$/, "x")))).toEqual({ [A]: "1", [B]: `id of ${B}` });
+  });
+
+  it("puts together no journal from the lines of others, and none of the earlier form", async () => {
+    let nonces = 255;
+    const another = quick(rawKey, { random: (count) => Buffer.alloc(count, nonces--) });
+    const { state, journal } = await filesOf(quick(rawKey));
+    const [head = "", b = "", c = ""] = readChain(journal).payloads;
+    const [otherHead = "", otherB = "", otherC = ""] = readChain((await filesOf(another, [C, B])).journal).payloads;
+    const [formerHead = ""] = readChain(FORMER_JOURNAL).payloads;
+    const { lineage, serial } = JSON.parse(head);
+    const former = JSON.stringify({ ...JSON.parse(formerHead), lineage, serial });
+    const table: [what: string, payloads: string[]][] = [
+      ["a line is missing", [head, c]],
+      ["two lines changed places", [head, c, b]],
+      ["a line stands twice", [head, b, b]],
+      ["another head", [otherHead, b, c]],
+      ["another line", [head, otherB]],
+      ["the end of another", [head, b, otherC]],
+      ["the head of the earlier form", [former, b, c]],
+      ["spaces in the head", [head.replaceAll(",", ", "), b, c]],
+      ["a head alone, of another serial", [head.replace(/"serial":\d+/, '"serial":7')]],
+      ["a head alone, with a member twice", [head.replace("{", '{"lineage":"x",')]],
+    ];
+    for (const [what, payloads] of table)
+      expect(await outcome(on(state, chained(payloads))), what).toBe("state.journal");
+  });
+
+  it.each([rawKey, passphraseKey])(
+    "changes no byte of a state ($from): each is an error, or another layout of the same",
+    async (key) => {
+      const { state } = await filesOf(quick(key));
+      for (let index = 0; index < state.length; index++)
+        for (const forged of [changedAt(state, index), `${state.slice(0, index)} ${state.slice(index + 1)}`]) {
+          const found = await outcome(on(forged), quick(key));
+          if (typeof found === "string") expect(found).toMatch(/^state\./);
+          else expect([state[index], found]).toEqual([expect.stringMatching(/\s/), { [A]: "1" }]);
+        }
+    },
+  );
+});
+
+describe("keys of before", () => {
+  const other = keyOf(2);
+
+  it("open state and journal; what is written from then on has the present key", async () => {
+    for (const old of [rawKey, passphraseKey]) {
+      const { state, journal } = await filesOf(quick(old));
+      const both = () => quick(other, { old: async () => [passphraseKey, rawKey] });
+      const disk = on(state, journal);
+      expect(await idsWith(disk, both())).toEqual(all);
+      const run = await storeWith(disk, both()).open({ ...request, write: true });
+      await run.put(resource("hosting_service.d", "4"));
+      await run.close();
+      expect(await idsWith(disk, quick(other))).toEqual({ ...all, "hosting_service.d": "4" });
+    }
+  });
+
+  it("go with `state encrypt` at once, from the backup too", async () => {
+    const { state } = await filesOf(quick(rawKey));
+    const disk = new FakeDisk({ [statePath]: state, [backupPath]: state });
+    const both = quick(other, { old: async () => [rawKey] });
+    expect(await storeWith(disk, both).reseal({ to: "sealed" }, request)).toMatchObject({
+      changed: true,
+      backup: true,
+    });
+    for (const path of [statePath, backupPath]) {
+      expect(await idsWith(on(disk.text(path)), quick(other))).toEqual({ [A]: "1" });
+    }
+  });
+
+  it("are none of an unknown key: the message is about the present one", async () => {
+    const { state } = await filesOf(quick(keyOf(3)));
+    const problem = await diagnosticOf(() => idsWith(on(state), quick(other, { old: async () => [rawKey] })));
+    expect(problem).toMatchObject({ code: "state.key", summary: expect.stringContaining("HOSTFORM_STATE_KEY is not") });
+  });
+});

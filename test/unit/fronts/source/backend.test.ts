@@ -1,0 +1,122 @@
+import { describe, expect, it } from "vitest";
+import { parseDeclaration } from "../../../../src/fronts/yaml/index.ts";
+import { kinds } from "../../../../src/core/kinds/index.ts";
+
+const env = { HOST: "https://gitlab.example", EMPTY: "", LEAK: "https://u:canary@gitlab.example/s" };
+
+function read(...texts: string[]) {
+  const files = texts.map((text, i) => ({ path: `${i}.yaml`, text }));
+  return parseDeclaration(files, { kinds, env });
+}
+
+const http = (settings: string) => `project: p\nbackend:\n  http:\n    ${settings}\n`;
+
+describe("the section backend", () => {
+  it("is one of Terraform's backends with Terraform's settings, evaluated", () => {
+    const { desired, backend, diagnostics } = read(
+      `project: p
+backend:
+  http:
+    address: \${env.HOST}/state/acme
+    lock_address: \${env.HOST}/state/acme/lock
+    lock_method: POST
+    unlock_method: DELETE
+    without_lock: false
+`,
+    );
+    expect(diagnostics).toEqual([]);
+    expect(backend).toEqual({
+      type: "http",
+      settings: {
+        address: "https://gitlab.example/state/acme",
+        lock_address: "https://gitlab.example/state/acme/lock",
+        lock_method: "POST",
+        unlock_method: "DELETE",
+        without_lock: false,
+      },
+      range: expect.objectContaining({ file: "0.yaml", line: 3, column: 3 }),
+    });
+    expect(desired?.backend).toEqual(backend);
+  });
+
+  it.each([
+    ["without settings", "http:", { type: "http", settings: {} }],
+    ["with an empty map", "pg: {}", { type: "pg", settings: {} }],
+    [
+      "with settings",
+      "pg: {schema_name: s, workspace: acme}",
+      { type: "pg", settings: { schema_name: "s", workspace: "acme" } },
+    ],
+  ])("%s is enough: the rest comes from the environment", (_, text, backend) => {
+    expect(read(`project: p\nbackend:\n  ${text}\n`).backend).toMatchObject(backend);
+  });
+
+  it("is not there when it is not declared", () => {
+    const { desired, backend } = read("project: p\n");
+    expect(backend).toBeUndefined();
+    expect(desired).not.toHaveProperty("backend");
+  });
+
+  it("may stand in any document, and in one only", () => {
+    expect(read("project: p\n", "backend: {pg: {workspace: a}}\n").backend).toMatchObject({ type: "pg" });
+    const twice = read("project: p\nbackend: {pg: {workspace: a}}\n", "backend: {pg: {workspace: a}}\n");
+    expect(twice.backend).toBe("unclear");
+    expect(twice.diagnostics).toMatchObject([
+      { code: "config.duplicate", range: { file: "0.yaml", line: 2 }, detail: expect.stringContaining("1.yaml:1:1") },
+      { code: "config.duplicate", range: { file: "1.yaml", line: 1 } },
+    ]);
+  });
+});
+
+describe("mistakes in the section backend", () => {
+  it.each([
+    ["nothing", "backend:", "config.structure", 2],
+    ["a text", "backend: http", "config.structure", 2],
+    ["two backends", "backend: {http: {}, pg: {}}", "config.structure", 2],
+    ["a backend that is not known", "backend: {https: {}}", "config.unknown_key", 2],
+    ["settings that are no map", "backend: {http: [a]}", "config.structure", 2],
+    ["an unknown setting", "backend: {http: {adress: https://a.example}}", "config.unknown_key", 2],
+    ["a setting of the other backend", "backend: {pg: {address: https://a.example}}", "config.unknown_key", 2],
+    ["an address that is none", "backend: {http: {address: gitlab}}", "config.invalid_value", 2],
+    ["another scheme", "backend: {http: {address: 'ftp://a.example'}}", "config.invalid_value", 2],
+    ["a method in small letters", "backend: {http: {lock_method: post}}", "config.invalid_value", 2],
+    ["a list as value", "backend: {http: {address: [a]}}", "config.invalid_value", 2],
+    ["a workspace with a slash", "backend: {pg: {workspace: a/b}}", "config.invalid_value", 2],
+    ["a variable that is not set", "backend: {http: {address: '${env.NO}/x'}}", "config.environment", 2],
+    ["a reference", "backend: {pg: {workspace: '${hosting_service.a.id}'}}", "config.reference", 2],
+  ] as const)("%s", (_, text, code, line) => {
+    const { backend, desired, diagnostics } = read(`project: p\n${text}\n`);
+    expect(diagnostics).toMatchObject([{ code, range: { line } }]);
+    expect(desired).toBeUndefined();
+    expect(backend, "no state is to be touched").toBe("unclear");
+  });
+
+  it.each([
+    ["password", http("password: canary"), "TF_HTTP_PASSWORD"],
+    ["username", http("username: gitlab-ci-token"), "TF_HTTP_USERNAME"],
+    ["address with a password", http("address: https://u:canary@gitlab.example/s"), "TF_HTTP_PASSWORD"],
+    [
+      "address with a token as parameter",
+      http("address: https://h.example/s?private_token=canary"),
+      "TF_HTTP_PASSWORD",
+    ],
+    ["address with a password of the environment", http("address: ${env.LEAK}"), "TF_HTTP_PASSWORD"],
+    ["conn_str", "project: p\nbackend:\n  pg:\n    conn_str: host=h password=canary\n", "PG_CONN_STR"],
+    ["conn_str as address", "project: p\nbackend:\n  pg:\n    conn_str: postgres://u:canary@h/d\n", "PG_CONN_STR"],
+  ])("a credential is refused and not shown: %s", (_, text, variable) => {
+    const { backend, diagnostics } = read(text);
+    expect(diagnostics).toMatchObject([
+      { code: "config.secret", range: { line: 4 }, fix: expect.stringContaining(variable) },
+    ]);
+    expect(JSON.stringify(diagnostics)).not.toContain("canary");
+    expect(backend).toBe("unclear");
+  });
+
+  it("elsewhere leave it clear where the state is; unless the text could not be read to its end", () => {
+    const backend = "backend: {pg: {}}\n";
+    expect(read(`${backend}services: {a: {plan_id: x}}\n`).backend).toMatchObject({ type: "pg" });
+    expect(read("services: {a: {plan_id: x}}\n").backend).toBeUndefined();
+    expect(read(backend, "services: [\n").backend).toBe("unclear");
+    expect(read("services: [\n").backend).toBe("unclear");
+  });
+});

@@ -1,0 +1,138 @@
+import { describe, expect, it } from "vitest";
+import { Mistakes } from "../../../../src/fronts/source/mistakes.ts";
+import { Source } from "../../../../src/fronts/source/source.ts";
+import { JSON_LIMITS, readJson } from "../../../../src/fronts/stacks/json.ts";
+import { locate, toJson } from "../../../../src/fronts/source/tree.ts";
+import fc from "../../../support/fc.ts";
+
+function read(text: string) {
+  const mistakes = new Mistakes();
+  const tree = readJson(new Source({ path: "x.tf.json", text }), mistakes);
+  return { tree, mistakes: mistakes.list() };
+}
+
+describe("the JSON of a stack", () => {
+  it("is read as JSON.parse reads it", () => {
+    const value = fc.jsonValue({ maxDepth: 5 }).filter((json) => !JSON.stringify(json).includes("__proto__"));
+    fc.assert(
+      fc.property(value, fc.constantFrom(undefined, 1, "\t"), (json, indent) => {
+        const text = JSON.stringify(json, null, indent);
+        const { tree, mistakes } = read(text);
+        if (mistakes.some(({ code }) => code === "config.syntax"))
+          return !text.isWellFormed() || /\\ud[89a-f]/i.test(text);
+        expect(tree && toJson(tree)).toEqual(JSON.parse(text));
+        return true;
+      }),
+    );
+  });
+
+  it("accepts no text that JSON.parse refuses, and the other way round", () => {
+    const piece = fc.constantFrom(
+      "{",
+      "}",
+      "[",
+      "]",
+      ",",
+      ":",
+      '"a"',
+      '"b"',
+      "1",
+      "-",
+      "0",
+      ".5",
+      "e3",
+      "true",
+      "null",
+      " ",
+      "\n",
+      '"',
+      "\\",
+      "x",
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+        const text = pieces.join("");
+        const { tree } = read(text);
+        expect(tree !== undefined).toBe(parses(text));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it("knows where everything stands", () => {
+    const text = '{"a": [1, {"b\\n": "c\\u00e9"}], "d": null}';
+    const { tree } = read(text);
+    const at = (path: readonly (string | number)[]) => {
+      if (tree === undefined) throw new Error("not read");
+      const { start, end } = locate(tree, path);
+      return text.slice(start, end);
+    };
+    expect(at(["a"])).toBe('[1, {"b\\n": "c\\u00e9"}]');
+    expect(at(["a", 1, "b\n"])).toBe('"c\\u00e9"');
+    expect(at(["d"])).toBe("null");
+  });
+
+  it.each([
+    ["{", "a key in double quotes is expected here", 2],
+    ["[", "the text ends too early", 2],
+    ['{"a": 1,}', "a `,` stands before `}`", 8],
+    ["[1 2]", "a `,` or `]` is expected here", 4],
+    ['{"a" 1}', "a `:` is expected here", 6],
+    ["{a: 1}", "a key in double quotes is expected here", 2],
+    ['"a', "this text is not closed", 1],
+    ['"a\tb"', "this text holds a sign that JSON escapes, or a wrong escape", 1],
+    ['"\\x"', "this text holds a sign that JSON escapes, or a wrong escape", 1],
+    ['"\\ud800"', "this text holds one half of a character", 1],
+    ["1 // comment", "something follows the end of the value", 3],
+    ["01", "something follows the end of the value", 2],
+    ["nul", "a value is expected here", 1],
+    ["", "the text ends too early", 1],
+  ])("says what is wrong with %j", (text, words, column) => {
+    const { tree, mistakes } = read(text);
+    expect(tree).toBeUndefined();
+    expect(mistakes.map(({ code, summary, range }) => [code, summary, range?.column])).toEqual([
+      ["config.syntax", `The JSON cannot be parsed: ${words}`, column],
+    ]);
+  });
+
+  it("refuses keys given twice, and a key that means something to JavaScript", () => {
+    const { tree, mistakes } = read('{"a": 1,\n "a": 2,\n "__proto__": {"x": 1}}');
+    expect(tree && toJson(tree)).toEqual({ a: 1 });
+    expect(mistakes.map(({ code, summary, range }) => [code, summary, range?.line])).toEqual([
+      ["config.duplicate", '"a" is given twice in the same object', 2],
+      ["config.structure", '"__proto__" is not accepted as a key', 3],
+    ]);
+  });
+
+  it.each(["9007199254740993", "0.1234567890123456789", "1e400", "123456789012345678901234567890"])(
+    "refuses a number that is not kept: %s",
+    (text) => {
+      expect(read(`[${text}]`).mistakes.map(({ summary }) => summary)).toEqual([
+        "This number has more digits than can be kept",
+      ]);
+    },
+  );
+
+  it.each(["0", "-0", "1.50", "1e3", "1E+2", "0.1", "9007199254740992", "-8.1e+298", "100000000000000000000"])(
+    "keeps the number %s",
+    (text) => {
+      expect(read(text).mistakes).toEqual([]);
+    },
+  );
+
+  it("refuses what is nested too deeply, without a stack trace", () => {
+    const depth = JSON_LIMITS.depth + 1;
+    for (const text of ["[".repeat(100_000), `${"[".repeat(depth)}1${"]".repeat(depth)}`, '{"a":'.repeat(100_000)]) {
+      expect(read(text).mistakes).toMatchObject([{ code: "config.too_large" }]);
+    }
+  });
+});
+
+function parses(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

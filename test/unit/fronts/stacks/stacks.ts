@@ -1,0 +1,58 @@
+import { type GivenVariable, parseStack, type StackOptions } from "../../../../src/fronts/yaml/index.ts";
+import { kinds } from "../../../../src/core/kinds/index.ts";
+import { type Diagnostic, type Json, type Scope, UNKNOWN, type Value } from "../../../../src/core/model/index.ts";
+import { catalogue } from "../../../../src/fronts/terraform/catalogue.ts";
+
+const schemas: StackOptions["schemas"] = {
+  resource: (type) => catalogue.resources.get(type),
+  data: (type) => catalogue.dataSources.get(type),
+  provider: catalogue.provider,
+};
+
+/** A stack of one account, in a project, as a value; `//` and all else as the CDKs write it. */
+export const PROVIDER = { hosting: [{ project: "agency" }] } as const;
+
+/** A service that nothing is wrong with. */
+export const SERVICE = { plan_id: 11, currency: "USD", domain: "www.acme.example" } as const;
+
+/** Reads one stack. @param stack its JSON, or the text itself. */
+export function read(stack: Json, over: Partial<StackOptions> = {}) {
+  const text = typeof stack === "string" ? stack : JSON.stringify(stack, null, 2);
+  return readFiles({ "cdk.tf.json": text }, over);
+}
+
+export function readFiles(files: Readonly<Record<string, string>>, over: Partial<StackOptions> = {}) {
+  const sources = Object.entries(files).map(([path, text]) => ({ path, text }));
+  const options = { kinds, env: {}, schemas, variables: [], siblings: new Map(), folder: "stack", ...over };
+  return parseStack(sources, options);
+}
+
+/** What is desired. @throws with the mistakes, when there are any. */
+export function desiredOf(stack: Json, over: Partial<StackOptions> = {}) {
+  const { desired, diagnostics } = read(stack, over);
+  if (desired === undefined) throw new Error(diagnostics.map(line).join("\n"));
+  return desired;
+}
+
+/** `file:line:column construct code summary`. */
+export function line({ code, summary, range }: Diagnostic): string {
+  const place = range === undefined ? "" : `${range.file}:${range.line}:${range.column} `;
+  const construct = range?.construct === undefined ? "" : `${range.construct} `;
+  return `${place}${construct}${code} ${summary}`;
+}
+
+export const linesOf = (stack: Json, over: Partial<StackOptions> = {}) => read(stack, over).diagnostics.map(line);
+
+/** Given as by `--var`, or by the environment for a name that begins with TF_VAR_. */
+export const given = (values: Readonly<Record<string, string>>): GivenVariable[] =>
+  Object.entries(values).map(([name, text]) =>
+    name.startsWith("TF_VAR_")
+      ? { name: name.slice("TF_VAR_".length), from: name, value: { text } }
+      : { name, from: "-var", value: { text } },
+  );
+
+/** What resources are, by address; all others are unknown. */
+export const scope = (resources: Readonly<Record<string, Value>> = {}): Scope => ({
+  resource: (address) => resources[address] ?? UNKNOWN,
+  env: () => undefined,
+});

@@ -1,0 +1,240 @@
+import { describe, expect, it } from "vitest";
+import { kinds } from "../../../../../src/core/kinds/index.ts";
+import { UNKNOWN } from "../../../../../src/core/model/index.ts";
+import { catalogue } from "../../../../../src/fronts/terraform/catalogue.ts";
+import { openAccount, toldOf, validated } from "../account.ts";
+
+describe("hosting_domain_availability", () => {
+  it("tells of each domain, by the name that was asked for", async () => {
+    const account = await openAccount({ token: "customer" });
+    const domains = ["free.example", "Taken.example", "free.example"];
+    expect(await account.read("hosting_domain_availability", { domains })).toEqual({
+      domains,
+      available: { "free.example": true, "Taken.example": false },
+      all_available: false,
+    });
+    expect(await account.read("hosting_domain_availability", { domains: ["a.example", "b.example"] })).toMatchObject({
+      all_available: true,
+    });
+  });
+
+  it("does not take an answer that it does not understand for a yes", async () => {
+    const account = await openAccount();
+    const body = {
+      data: [
+        { domain: "a.example", available: true },
+        { domain: "b.example", available: "perhaps" },
+      ],
+    };
+    account.control.addFault({ path: "/domains/check", phase: "before", status: 200, body });
+    const domains = ["a.example", "b.example"];
+    expect(await account.read("hosting_domain_availability", { domains })).toEqual({
+      domains,
+      available: { "a.example": true, "b.example": null },
+      all_available: false,
+    });
+  });
+
+  it("asks about nothing where nothing is given, and refuses what is no domain", async () => {
+    const account = await openAccount();
+    expect(await account.read("hosting_domain_availability", { domains: [] })).toEqual({
+      domains: [],
+      available: {},
+      all_available: true,
+    });
+    const { diagnostics } = await account.tryRead("hosting_domain_availability", {
+      domains: ["a.example.", "no domain"],
+    });
+    expect(toldOf(diagnostics)).toEqual(['error at domains.1: "no domain" is not a domain name']);
+    expect(account.sent()).toEqual([]);
+    expect(await validated("hosting_domain_availability", { domains: [UNKNOWN, "b_c", null] })).toEqual([
+      'error at domains.1: "b_c" is not a domain name',
+      "error at domains.2: null is not a domain name",
+    ]);
+    expect(await validated("hosting_domain_availability", { domains: UNKNOWN })).toEqual([]);
+  });
+
+  it("asks in few requests about many", async () => {
+    const account = await openAccount();
+    const domains = Array.from({ length: 60 }, (_, i) => `site-${i}.example`);
+    const { available } = await account.read("hosting_domain_availability", { domains });
+    expect(Object.keys(available as object).sort()).toEqual([...domains].sort());
+    expect(account.sent().length).toBeLessThanOrEqual(3);
+  });
+});
+
+describe("hosting_grants", () => {
+  it("tells with whom a service is shared", async () => {
+    const account = await openAccount({ token: "customer" });
+    account.control.create("grants", { service_id: 1001, email: "dev@acme.example", permission: "view" });
+    expect(await account.read("hosting_grants", { service_id: "1001" })).toEqual({
+      service_id: "1001",
+      grants: [
+        {
+          id: "301",
+          email: "dev@acme.example",
+          permission: "view",
+          expires_at: null,
+          created_at: "2026-11-21T10:00:00+00:00",
+        },
+      ],
+    });
+  });
+
+  it("tells a service that is not shared from one that does not exist", async () => {
+    const account = await openAccount({ token: "customer" });
+    expect(await account.read("hosting_grants", { service_id: "1002" })).toEqual({ service_id: "1002", grants: [] });
+    const { diagnostics } = await account.tryRead("hosting_grants", { service_id: "9" });
+    expect(toldOf(diagnostics)).toEqual(["error at service_id: There is no service 9"]);
+  });
+});
+
+describe("hosting_webhooks", () => {
+  it("tells the subscriptions, never a secret", async () => {
+    const account = await openAccount();
+    account.control.create("webhooks", {
+      url: "https://h.acme.example/x",
+      events: ["invoice.paid", "invoice.created"],
+    });
+    const { webhooks } = await account.read("hosting_webhooks");
+    expect(webhooks).toEqual([
+      {
+        id: "201",
+        url: "https://h.acme.example/x",
+        events: ["invoice.created", "invoice.paid"],
+        created_at: "2026-11-21T10:00:00+00:00",
+      },
+    ]);
+  });
+});
+
+describe("hosting_client_accounts", () => {
+  it("tells the accounts of an agency", async () => {
+    const account = await openAccount();
+    account.control.create("accounts", { name: "Acme", vat_number: "GE1", currency: "GEL" });
+    expect(await account.read("hosting_client_accounts")).toEqual({
+      client_accounts: [
+        {
+          id: "401",
+          name: "Acme",
+          company_name: null,
+          company_number: null,
+          vat_number: "GE1",
+          currency: "GEL",
+          created_at: "2026-11-21T10:00:00+00:00",
+        },
+      ],
+    });
+  });
+
+  it("says that the account is not on the Manage track", async () => {
+    const account = await openAccount({ token: "customer" });
+    const { diagnostics } = await account.tryRead("hosting_client_accounts");
+    expect(toldOf(diagnostics)).toEqual([expect.stringContaining("403")]);
+  });
+});
+
+describe("hosting_migration_request and hosting_migration_requests", () => {
+  const acme = {
+    id: "501",
+    domain: "acme.example",
+    order_id: "1001",
+    status: "pending",
+    created_at: "2026-11-21T10:00:00+00:00",
+  };
+
+  it("tell one by id, and all or those that fit every filter", async () => {
+    const account = await openAccount({ token: "customer" });
+    const made = { domain: "acme.example", order_id: 1001, account: "customer", source: "cpanel" };
+    const { status } = account.control.create("migration_requests", made);
+    account.control.create("migration_requests", { domain: "other.example", account: "customer" });
+    expect(await account.read("hosting_migration_request", { id: "501" })).toEqual({ ...acme, status });
+    expect(await account.read("hosting_migration_requests", { domain: "ACME.example" })).toEqual({
+      domain: "ACME.example",
+      status: null,
+      migration_requests: [{ ...acme, status }],
+    });
+    const ids = async (given: object) => {
+      const all = (await account.read("hosting_migration_requests", { ...given })).migration_requests;
+      return (all as { id: string; order_id: unknown }[]).map(({ id }) => id).sort();
+    };
+    expect(await ids({})).toEqual(["501", "502"]);
+    expect(await ids({ status: status.toUpperCase() })).toEqual(["501", "502"]);
+    expect(await ids({ status: "done" })).toEqual([]);
+  });
+
+  it("is an error at the id when there is none", async () => {
+    const account = await openAccount();
+    const { diagnostics } = await account.tryRead("hosting_migration_request", { id: "9" });
+    expect(toldOf(diagnostics)).toEqual(["error at id: There is no migration request 9"]);
+  });
+});
+
+describe("every data source", () => {
+  /** What each needs to be read at all. */
+  const NEEDS: Readonly<Record<string, object>> = {
+    hosting_domain_availability: { domains: ["a.example"] },
+    hosting_grants: { service_id: "1001" },
+    hosting_invoice: { id: "5001" },
+    hosting_migration_request: { id: "501" },
+    hosting_plan: { plan_id: 11 },
+    hosting_service: { id: "1001" },
+  };
+
+  it.each([...catalogue.dataSources.keys()])("%s sends GETs only, and shows nothing secret", async (name) => {
+    const account = await openAccount();
+    account.control.seedServices({ count: 2 });
+    account.control.create("webhooks", { url: "https://h.acme.example/x", events: ["invoice.paid"] });
+    account.control.create("migration_requests", { domain: "acme.example" });
+    const [service] = account.control.list("services").filter(({ customer_id }) => customer_id === 1);
+    const [invoice] = account.control.list("invoices").filter(({ customer_id }) => customer_id === 1);
+    const own = {
+      hosting_service: { id: String(service?.id) },
+      hosting_invoice: { id: String(invoice?.id) },
+      hosting_grants: { service_id: String(service?.id) },
+    };
+    const state = await account.read(name, { ...NEEDS[name], ...own[name as keyof typeof own] });
+    const secrets = [account.sandbox.tokens.agency, ...account.control.list("webhooks").map(({ secret }) => secret)];
+    for (const secret of secrets) expect(JSON.stringify(state)).not.toContain(secret);
+    expect(account.control.requests().every(({ method }) => method === "GET")).toBe(true);
+  });
+
+  it.each([...catalogue.dataSources.keys()])("%s needs a provider whose configuration is known", async (name) => {
+    const account = await openAccount({ config: { base_url: UNKNOWN } });
+    const { state, diagnostics } = await account.tryRead(name, { ...NEEDS[name] });
+    expect(state).toBeNull();
+    expect(toldOf(diagnostics)).toEqual(["error: The provider's `base_url` is known only after apply"]);
+  });
+
+  it.each([
+    ["cannot be reached", { drop: true }, "could not be reached"],
+    ["answers with a page", { status: 200, body: "<html>Sign in</html>" }, "could not be understood"],
+    ["fails", { status: 500 }, "500"],
+  ])("says so when the API %s", async (_, fault, words) => {
+    const account = await openAccount();
+    account.control.addFault({ path: "/*", phase: "before", times: 10, ...fault });
+    const { state, diagnostics } = await account.tryRead("hosting_services");
+    expect(state).toBeNull();
+    expect(toldOf(diagnostics)).toEqual([expect.stringContaining(words)]);
+  });
+
+  it.each([
+    { envelope: "array", ids: "string", status: "upper_snake" },
+    { envelope: "items_pagination", unwrapped: "yes", status: "capitalised" },
+    { envelope: "named_has_more", money: "major", timestamps: "micros_z" },
+  ] as const)("copes with a host that answers in another shape: %j", async (profile) => {
+    const account = await openAccount({ token: "customer", sandbox: { profile } });
+    expect(await account.read("hosting_services", { phase: "live" })).toMatchObject({
+      services: expect.arrayContaining([expect.objectContaining({ id: "1001", phase: "live" })]),
+    });
+    expect(await account.read("hosting_plan", { name: "Shared Start" })).toMatchObject({ plan_id: 11 });
+    expect(await account.read("hosting_invoices", { paid: true })).toMatchObject({
+      invoices: expect.arrayContaining([expect.objectContaining({ id: "5001", paid: true })]),
+    });
+  });
+
+  it("is there for every kind that can be listed, and describes each attribute", () => {
+    const listed = [...kinds.values()].filter(({ list }) => list !== undefined).map(({ type }) => `${type}s`);
+    expect(listed.filter((name) => !catalogue.dataSources.has(name))).toEqual([]);
+  });
+});

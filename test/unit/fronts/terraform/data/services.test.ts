@@ -1,0 +1,159 @@
+import { describe, expect, it } from "vitest";
+import { UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
+import { openAccount, toldOf, validated } from "../account.ts";
+
+const first = {
+  id: "1001",
+  domain: "customer-one.example",
+  plan: "Shared Plus",
+  plan_id: null,
+  product_type: "shared",
+  status: "active",
+  phase: "live",
+  provisioning_status: "provisioned",
+  billing_cycle: "monthly",
+  currency: "USD",
+  price: 900,
+  price_text: null,
+  next_due_date: "2026-11-22",
+  created_at: "2026-08-22T10:00:00+00:00",
+};
+
+describe("hosting_service", () => {
+  it("tells one by id, with one request of its own", async () => {
+    const account = await openAccount({ config: { money_scale: 2 }, token: "customer" });
+    expect(await account.read("hosting_service", { id: "1001" })).toEqual({ ...first, price_text: "9.00 USD" });
+    expect(account.sent()).toEqual(["GET /services/1001"]);
+  });
+
+  it("tells many by id out of one listing", async () => {
+    const account = await openAccount();
+    const ids = account.control.seedServices({ count: 12 }).map(({ id }) => String(id));
+    const found = await Promise.all(ids.map((id) => account.read("hosting_service", { id })));
+    expect(found.map(({ id }) => id)).toEqual(ids);
+    expect(account.sent()).toEqual(["GET /services"]);
+  });
+
+  it("tells one by id out of the listing that another data source needs", async () => {
+    const account = await openAccount({ token: "customer" });
+    await Promise.all([account.read("hosting_service", { id: "1001" }), account.read("hosting_services")]);
+    await account.read("hosting_service", { id: "1002" });
+    expect(account.sent()).toEqual(["GET /services"]);
+  });
+
+  it("tells one by domain, however it is written, and keeps what was asked for", async () => {
+    const account = await openAccount({ token: "customer" });
+    const domain = "Customer-One.EXAMPLE.";
+    expect(await account.read("hosting_service", { domain })).toEqual({ ...first, domain });
+  });
+
+  it("says the words of the host and what they mean", async () => {
+    const account = await openAccount({
+      token: "customer",
+      config: { status_words: { "On Hold": "suspended" } },
+    });
+    account.control.change("services", 1001, { status: "On hold" as never });
+    expect(await account.read("hosting_service", { id: "1001" })).toMatchObject({
+      status: "On hold",
+      phase: "suspended",
+    });
+    account.control.change("services", 1002, { status: "blessed" as never });
+    expect(await account.read("hosting_service", { id: "1002" })).toMatchObject({ phase: "unknown", domain: null });
+  });
+
+  it("passes over a service that has ended when its domain was ordered again", async () => {
+    const account = await openAccount();
+    const [old, present] = account.control.seedServices({ count: 2 });
+    account.control.change("services", old?.id ?? 0, { domain: present?.domain ?? "", status: "terminated" });
+    const domain = String(present?.domain);
+    expect(await account.read("hosting_service", { domain })).toMatchObject({ id: String(present?.id), phase: "live" });
+    account.control.change("services", present?.id ?? 0, { domain: "other.example" });
+    account.session.account.refresh();
+    expect(await account.read("hosting_service", { domain })).toMatchObject({ id: String(old?.id), phase: "gone" });
+  });
+
+  it("is an error at the attribute when there is none, or more than one", async () => {
+    const account = await openAccount();
+    const [one, two] = account.control.seedServices({ count: 2 });
+    account.control.change("services", two?.id ?? 0, { domain: one?.domain ?? "" });
+    const failed = async (given: object) =>
+      toldOf((await account.tryRead("hosting_service", { ...given })).diagnostics);
+    expect(await failed({ id: "9" })).toEqual(["error at id: There is no service 9"]);
+    expect(await failed({ domain: "x.example" })).toEqual([
+      'error at domain: There is no service of the domain "x.example"',
+    ]);
+    expect(await failed({ domain: one?.domain })).toEqual([
+      `error at domain: There is more than one service of the domain "${one?.domain}"`,
+    ]);
+    const { diagnostics } = await account.tryRead("hosting_service", { domain: String(one?.domain) });
+    expect(diagnostics[0]?.detail).toBe(
+      `They are ${one?.id} (active), ${two?.id} (active).\n\nGive the \`id\` of the one that is meant.`,
+    );
+  });
+
+  it.each<[ValueObject, string[]]>([
+    [{}, ["error: Nothing to look for: `id` or `domain` is missing"]],
+    [{ id: "1", domain: "a.example" }, ["error at domain: Only one of `id` or `domain` can be given"]],
+    [{ id: UNKNOWN }, []],
+    [{ id: UNKNOWN, domain: UNKNOWN }, ["error at domain: Only one of `id` or `domain` can be given"]],
+  ])("%j is checked before anything is read", async (given, expected) => {
+    expect(await validated("hosting_service", given)).toEqual(expected);
+  });
+
+  it("is checked again once what was unknown is known", async () => {
+    const account = await openAccount();
+    const { state, diagnostics } = await account.tryRead("hosting_service", {});
+    expect(state).toBeNull();
+    expect(toldOf(diagnostics)).toEqual(["error: Nothing to look for: `id` or `domain` is missing"]);
+    expect(account.sent()).toEqual([]);
+  });
+});
+
+describe("hosting_services", () => {
+  it("tells all, or those that fit every filter", async () => {
+    const account = await openAccount({ token: "customer" });
+    const [ended] = account.control.seedServices({ account: "customer", plan_id: 11 });
+    account.control.change("services", ended?.id ?? 0, { status: "terminated" });
+    const ids = async (given: object) => {
+      const { services } = await account.read("hosting_services", { ...given });
+      return (services as { id: string }[]).map(({ id }) => id);
+    };
+    const all = ["1001", "1002", String(ended?.id)];
+    expect((await ids({})).sort()).toEqual(all);
+    expect((await ids({ phase: "live" })).sort()).toEqual(["1001", "1002"]);
+    expect(await ids({ phase: "gone" })).toEqual([String(ended?.id)]);
+    expect(await ids({ plan: "vps 1" })).toEqual(["1002"]);
+    expect(await ids({ product_type: "VPS" })).toEqual(["1002"]);
+    expect(await ids({ domain: "CUSTOMER-ONE.example" })).toEqual(["1001"]);
+    expect(await ids({ domain: "customer-one.example", phase: "gone" })).toEqual([]);
+    // One listing has served them all.
+    expect(account.sent()).toEqual(["GET /services"]);
+  });
+
+  it("gives its filters back, and every attribute of a service", async () => {
+    const account = await openAccount({ token: "customer" });
+    expect(await account.read("hosting_services", { domain: "customer-one.example" })).toEqual({
+      phase: null,
+      domain: "customer-one.example",
+      plan: null,
+      product_type: null,
+      services: [first],
+    });
+  });
+
+  it("knows which phases there are", async () => {
+    expect(await validated("hosting_services", { phase: "active" })).toEqual([
+      'error at phase: There is no phase "active"',
+    ]);
+    expect(await validated("hosting_services", { phase: UNKNOWN })).toEqual([]);
+  });
+
+  it("is read anew once something was changed", async () => {
+    const account = await openAccount();
+    expect(await account.read("hosting_services")).toMatchObject({ services: [] });
+    const [made] = account.control.seedServices({ count: 1 });
+    expect(await account.read("hosting_services")).toMatchObject({ services: [] });
+    account.session.account.refresh();
+    expect(await account.read("hosting_services")).toMatchObject({ services: [{ id: String(made?.id) }] });
+  });
+});

@@ -1,0 +1,297 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { X509Certificate } from "node:crypto";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { buildProvider } from "../../../../scripts/build-provider.ts";
+import { selfSigned } from "../../../../src/fronts/terraform/wire/certificate.ts";
+import type { Address } from "../../../../src/fronts/terraform/wire/handshake.ts";
+import { STATUS } from "../../../../src/fronts/terraform/wire/status.ts";
+import { type Client, dial } from "../../../support/grpc-client.ts";
+
+// The bundle as Terraform starts it, with a client of our own in Terraform's place.
+
+const COOKIE = "d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2";
+const SCHEMA = "/tfplugin6.Provider/GetProviderSchema";
+const SHUTDOWN = "/plugin.GRPCController/Shutdown";
+const own = selfSigned(Date.now());
+
+/** Marks that zod and undici leave behind, told at the handshake, when the provider is stopped, and at the end. */
+const TELL_WHAT_IS_LOADED = `
+  import fs from "node:fs";
+  import { syncBuiltinESMExports } from "node:module";
+  const { writeSync } = fs;
+  const tell = () => writeSync(2, Reflect.ownKeys(globalThis).map(String).filter((key) => /zod|undici/.test(key)).join() + "\\n");
+  const abort = AbortController.prototype.abort;
+  AbortController.prototype.abort = function () { tell(); AbortController.prototype.abort = abort; abort.call(this); };
+  fs.writeSync = (...args) => { fs.writeSync = writeSync; syncBuiltinESMExports(); tell(); return writeSync(...args); };
+  syncBuiltinESMExports();
+  process.once("exit", tell);
+`;
+
+let home: string;
+let bundle: string;
+let folder: string;
+const started: ChildProcessByStdio<null, Readable, Readable>[] = [];
+const clients: Client[] = [];
+
+beforeAll(async () => {
+  home = mkdtempSync(path.join(tmpdir(), "provider-"));
+  bundle = path.join(home, "provider.mjs");
+  await buildProvider(bundle);
+});
+
+afterAll(() => rmSync(home, { recursive: true }));
+
+beforeEach(() => {
+  folder = mkdtempSync(path.join(home, "run-"));
+});
+
+afterEach(() => {
+  for (const client of clients.splice(0)) client.session.destroy();
+  for (const child of started.splice(0)) child.kill("SIGKILL");
+});
+
+interface Running {
+  readonly child: ChildProcessByStdio<null, Readable, Readable>;
+  readonly line: Promise<string>;
+  readonly ended: Promise<{ code: number | null; signal: string | null; stdout: string; stderr: string }>;
+}
+
+interface Launch {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly args?: readonly string[];
+  /** JavaScript that runs before the provider, in its process. */
+  readonly before?: string;
+}
+
+function launch({ env = {}, args = [], before }: Launch = {}): Running {
+  const preload = before === undefined ? [] : ["--import", `data:text/javascript,${encodeURIComponent(before)}`];
+  const child = spawn(process.execPath, [...preload, bundle, ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { TMPDIR: folder, ...env },
+  });
+  started.push(child);
+  const output = { stdout: "", stderr: "" };
+  child.stdout.on("data", (chunk) => {
+    output.stdout += chunk;
+  });
+  child.stderr.on("data", (chunk) => {
+    output.stderr += chunk;
+  });
+  return {
+    child,
+    line: new Promise((resolve) => createInterface({ input: child.stdout }).once("line", resolve)),
+    ended: new Promise((resolve) => child.once("close", (code, signal) => resolve({ code, signal, ...output }))),
+  };
+}
+
+const byTerraform = {
+  TF_PLUGIN_MAGIC_COOKIE: COOKIE,
+  PLUGIN_PROTOCOL_VERSIONS: "5,6",
+  PLUGIN_CLIENT_CERT: own.certificate,
+};
+
+/** Connects as Terraform does: to the place, and trusting only the certificate, that the line names. */
+async function connectBy(line: string): Promise<Client> {
+  const [handshake, protocol, network, address = "", kind, der = ""] = line.split("|");
+  expect([handshake, protocol, network, kind]).toEqual(["1", "6", "unix", "grpc"]);
+  expect(der).not.toContain("=");
+  const server = new X509Certificate(Buffer.from(der, "base64")).toString();
+  return kept(await dial({ network: "unix", address }, { own, server }));
+}
+
+function kept(client: Client): Client {
+  clients.push(client);
+  return client;
+}
+
+describe("started by Terraform", () => {
+  it("shakes hands, answers, and ends when it is asked to, leaving nothing behind", async () => {
+    const { line, ended } = launch({ env: byTerraform });
+    const client = await connectBy(await line);
+    const { status, message } = await client.call(SCHEMA);
+    expect(status).toBe(STATUS.ok);
+    expect(message?.includes("hosting_service")).toBe(true);
+    expect((await client.call(SHUTDOWN)).status).toBe(STATUS.ok);
+    expect(await ended).toEqual({ code: 0, signal: null, stdout: `${await line}\n`, stderr: "" });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("shakes hands within 100 ms", async () => {
+    // The best of several: how busy the machine is says nothing of the provider.
+    let best = Number.POSITIVE_INFINITY;
+    for (let run = 0; run < 20 && best >= 100; run++) {
+      const begun = performance.now();
+      const { child, line } = launch({ env: byTerraform });
+      await line;
+      best = Math.min(best, performance.now() - begun);
+      child.kill("SIGKILL");
+    }
+    expect(best).toBeLessThan(100);
+  });
+
+  it("loads the provider after the handshake, and the client of the API when it is configured", async () => {
+    const { line, ended } = launch({ env: byTerraform, before: TELL_WHAT_IS_LOADED });
+    const client = await connectBy(await line);
+    await client.call(SCHEMA);
+    await client.call("/tfplugin6.Provider/StopProvider");
+    const { message } = await client.call("/tfplugin6.Provider/ConfigureProvider");
+    expect(message?.includes("HOSTING_BASE_URL"), "it says what is missing").toBe(true);
+    await client.call(SHUTDOWN);
+    const [atHandshake, atSchema, atEnd] = (await ended).stderr.split("\n");
+    expect(atHandshake).toBe("");
+    expect(atSchema).toContain("zod");
+    expect(atSchema).not.toContain("undici");
+    expect(atEnd).toContain("undici");
+  });
+
+  it("ends when the connection is lost, as it is when Terraform is killed", async () => {
+    const { line, ended } = launch({ env: byTerraform });
+    const client = await connectBy(await line);
+    client.session.destroy();
+    expect(await ended).toMatchObject({ code: 0, stderr: "" });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("ends when nobody connects for a minute", async () => {
+    const soon =
+      "const real = setTimeout; globalThis.setTimeout = (f, ms, ...r) => real(f, ms === 60_000 ? 1 : ms, ...r);";
+    const { line, ended } = launch({ env: byTerraform, before: soon });
+    await line;
+    expect(await ended).toMatchObject({ code: 0, stderr: "" });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("goes on after the Ctrl-C and the hang-up that a terminal sends to both; ends by SIGTERM", async () => {
+    const { child, line, ended } = launch({ env: byTerraform });
+    const client = await connectBy(await line);
+    await client.call(SCHEMA);
+    child.kill("SIGINT");
+    child.kill("SIGHUP");
+    expect((await client.call(SCHEMA)).status).toBe(STATUS.ok);
+    child.kill("SIGTERM");
+    expect(await ended).toMatchObject({ code: 0, signal: null });
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("keeps everything but the handshake off stdout", async () => {
+    const noise =
+      'process.on("SIGUSR2", () => { console.log("from the console"); process.stdout.write("written\\n"); });';
+    const { child, line, ended } = launch({ env: byTerraform, before: noise });
+    const client = await connectBy(await line);
+    await client.call(SCHEMA);
+    child.kill("SIGUSR2");
+    await client.call(SCHEMA);
+    await client.call(SHUTDOWN);
+    expect(await ended).toMatchObject({ stdout: `${await line}\n`, stderr: "from the console\nwritten\n" });
+  });
+
+  it.each(["throw error;", "Promise.reject(error);"])("says of a defect where it is, and no value: %s", async (how) => {
+    const defect = `process.on("SIGUSR2", () => { const error = new Error("hunter2"); ${how} });`;
+    const { child, line, ended } = launch({ env: byTerraform, before: defect });
+    const client = await connectBy(await line);
+    await client.call(SCHEMA);
+    child.kill("SIGUSR2");
+    const { code, stderr } = await ended;
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^panic: hosting provider \d+\.\d+\.\d+: Error\n\n {4}at .*$/m);
+    expect(stderr).not.toContain("hunter2");
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it("logs each call in Terraform's form, when a log is asked for", async () => {
+    const { line, ended } = launch({ env: { ...byTerraform, TF_LOG: "DEBUG" } });
+    const client = await connectBy(await line);
+    await client.call(SCHEMA);
+    await client.call(SHUTDOWN);
+    const lines = (await ended).stderr
+      .trim()
+      .split("\n")
+      .map((text) => JSON.parse(text));
+    expect(lines).toContainEqual({
+      "@level": "debug",
+      "@message": "answered",
+      "@module": "hosting",
+      "@timestamp": expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
+      method: SCHEMA,
+      milliseconds: expect.any(Number),
+    });
+  });
+
+  it("listens in the folder that Terraform names", async () => {
+    const sockets = path.join(folder, "sockets");
+    mkdirSync(sockets);
+    const { line } = launch({ env: { ...byTerraform, PLUGIN_UNIX_SOCKET_DIR: sockets } });
+    expect((await line).split("|")[3]?.startsWith(`${sockets}/`)).toBe(true);
+    expect((await (await connectBy(await line)).call(SCHEMA)).status).toBe(STATUS.ok);
+  });
+
+  it("speaks without encryption where Terraform gives no certificate", async () => {
+    const { PLUGIN_CLIENT_CERT: _, ...plain } = byTerraform;
+    const { line } = launch({ env: plain });
+    const [, , , address = "", , ...rest] = (await line).split("|");
+    expect(rest).toEqual([]);
+    const client = kept(await dial({ network: "unix", address }));
+    expect((await client.call(SCHEMA)).status).toBe(STATUS.ok);
+  });
+
+  it("says in one line why it cannot start, where Terraform shows it", async () => {
+    const old = launch({ env: { ...byTerraform, PLUGIN_PROTOCOL_VERSIONS: "5" } });
+    expect(await old.ended).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^[^\n]*Use Terraform[^\n]*\n$/),
+      stderr: "",
+    });
+    const nowhere = launch({ env: { ...byTerraform, TMPDIR: path.join(folder, "none") } });
+    expect(await nowhere.ended).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^hosting provider: cannot listen in [^\n]*ENOENT[^\n]*Set TMPDIR[^\n]*\n$/),
+      stderr: "",
+    });
+    const node = launch({
+      env: byTerraform,
+      before: 'Object.defineProperty(process.versions, "node", { value: "20.9.0" });',
+    });
+    expect(await node.ended).toMatchObject({
+      code: 1,
+      stdout: "hostform needs Node 22.20 or newer; this is Node 20.9.0.\n",
+      stderr: "",
+    });
+  });
+});
+
+describe("started by a person", () => {
+  it("says what it is", async () => {
+    const { ended } = launch();
+    expect(await ended).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(
+        /^This is the Terraform provider hostform\/hosting [^\n]*hostform terraform install[^\n]*\n$/,
+      ),
+    });
+  });
+
+  it("with --reattach serves many connections, until Ctrl-C", async () => {
+    const { child, line, ended } = launch({ args: ["--reattach"] });
+    const [, value = ""] = /^TF_REATTACH_PROVIDERS='(.*)'$/.exec(await line) ?? [];
+    const { Addr, ...rest } = JSON.parse(value)["registry.terraform.io/hostform/hosting"];
+    expect(rest).toEqual({ Protocol: "grpc", ProtocolVersion: 6, Pid: child.pid, Test: true });
+    const place: Address = { network: Addr.Network, address: Addr.String };
+    const [one, other] = [kept(await dial(place)), kept(await dial(place))];
+    expect((await one.call(SCHEMA)).status).toBe(STATUS.ok);
+    await one.call(SHUTDOWN);
+    await one.close();
+    expect((await other.call(SCHEMA)).status).toBe(STATUS.ok);
+    await other.close();
+    const third = kept(await dial(place));
+    expect((await third.call(SCHEMA)).status).toBe(STATUS.ok);
+    child.kill("SIGINT");
+    expect(await ended).toMatchObject({ code: 0, stderr: "" });
+    expect(existsSync(place.address)).toBe(false);
+  });
+});

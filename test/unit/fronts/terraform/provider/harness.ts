@@ -1,0 +1,66 @@
+/** Opens sessions of the provider, in whatever surroundings a test says. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, expect } from "vitest";
+import { type Diagnostic, HostformError, type ValueObject } from "../../../../../src/core/model/index.ts";
+import type { Sandbox } from "../../../../../src/sandbox/index.ts";
+import type { Session } from "../../../../../src/fronts/terraform/contract.ts";
+import { providerSchema } from "../../../../../src/fronts/terraform/provider/schema.ts";
+import { openSession, type Surroundings } from "../../../../../src/fronts/terraform/provider/session.ts";
+import { testClock } from "../../../../support/clock.ts";
+import { startSandbox } from "../../../../support/sandbox.ts";
+import { complete } from "../account.ts";
+
+export const TOKEN = "17|Zk3vY0pQ8sT2uW5xA7bC9dE1fG4hJ6kL";
+export const BASE = { base_url: "https://api.example" };
+
+const ends: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const end of ends.splice(0).reverse()) await end();
+});
+
+/** Does something after the test. */
+export function afterwards(end: () => Promise<unknown>): void {
+  ends.push(end);
+}
+
+/** An empty folder that is removed after the test. */
+export async function folder(): Promise<string> {
+  const dir = await mkdtemp(path.join(tmpdir(), "hostform-session-"));
+  afterwards(() => rm(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+export async function sandboxed(): Promise<Sandbox> {
+  const sandbox = await startSandbox({ rateLimit: 0 });
+  afterwards(() => sandbox.close());
+  return sandbox;
+}
+
+/** Opens a session; what it warns of is in `warnings`. */
+export async function open(
+  given: ValueObject,
+  over: Partial<Surroundings> = {},
+): Promise<{ session: Session; warnings: readonly Diagnostic[] }> {
+  const warnings: Diagnostic[] = [];
+  const session = await openSession(complete(providerSchema.attributes, given), {
+    stop: new AbortController().signal,
+    env: {},
+    terraformVersion: "1.11.4",
+    clock: testClock(),
+    onWarning: (warning) => warnings.push(warning),
+    ...over,
+  });
+  afterwards(() => session.close());
+  return { session, warnings };
+}
+
+/** What opening it fails with; never with a token in it. */
+export async function failure(given: ValueObject, over: Partial<Surroundings> = {}): Promise<readonly Diagnostic[]> {
+  const error = await open(given, over).catch((caught: unknown) => caught);
+  if (!(error instanceof HostformError)) throw new Error("it did not fail", { cause: error });
+  expect(JSON.stringify(error.diagnostics)).not.toContain(TOKEN.slice(3));
+  return error.diagnostics;
+}

@@ -1,0 +1,172 @@
+/** The words of messages: whatever the lifecycle says is told in Terraform's terms. */
+import { globSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Diagnostic } from "../../../../../src/core/model/index.ts";
+import { toDiagnostics } from "../../../../../src/fronts/terraform/calls/diagnostics.ts";
+import { inConfigurationWords, inTerraform, OF_HOSTFORM } from "../../../../../src/fronts/terraform/resource/advice.ts";
+import { notAsMade } from "../../../../../src/fronts/terraform/resource/made.ts";
+import {
+  different,
+  incomplete,
+  notKnown,
+  otherHost,
+  twice,
+  waits,
+} from "../../../../../src/fronts/terraform/resource/notices.ts";
+import { prevented } from "../../../../../src/fronts/terraform/resource/order-anew.ts";
+import { settleFirst, stillPending, twoAddresses } from "../../../../../src/fronts/terraform/resource/plan-notices.ts";
+import { terraformKind } from "../../../../../src/fronts/terraform/resource/subject.ts";
+import { recorded } from "../../../../support/subjects.ts";
+import { asHeld } from "./front.ts";
+import { everythingSaid } from "./spoken.ts";
+import { everythingSaidByClient } from "./spoken-api.ts";
+import type { Spoken } from "./spoken-creates.ts";
+
+const service = terraformKind("hosting_service");
+const said = await everythingSaid();
+const byClient = (await everythingSaidByClient()).map((diagnostic): Spoken => ({ kind: service, diagnostic }));
+
+/** What only hostform's users know: its commands and flags, YAML, and the word for what Terraform calls a configuration. */
+const OTHERS =
+  /\bhostform\b(?! sandbox)|(?<![\w-])--[a-z]|`[a-z_]+: |\bdeclaration\b|\bYAML\b|\{[a-z_]+: [A-Z{[]|providers:/;
+
+const SRC = path.resolve(import.meta.dirname, "../../../../../src");
+
+/**
+ * `settle` is for `hostform resolve` alone; the reasons of a change are shown by hostform's own plan alone; only there can an
+ * order be insisted on.
+ */
+const NEVER_HERE = /settle\.ts:|\bwhy: |account-digest|If \$\{id\} is the one/;
+
+/** The constant parts of the texts in the sources that have a word of the others in them. */
+function foreignTexts(): { file: string; text: string }[] {
+  const files = globSync(["lifecycle/*.ts", "api/*.ts", "kinds/**/*.ts", "record/secret-output.ts"], { cwd: SRC });
+  return files.flatMap((file) => {
+    const lines = readFileSync(path.join(SRC, file), "utf8").split("\n");
+    // The kinds' descriptions are for YAML; Terraform has others (`hcl`).
+    const code = lines.filter(
+      (line) => !/^\s*(?:\/?\*|\/\/|import\b)/.test(line) && !NEVER_HERE.test(`${file}:${line}`),
+    );
+    const messages = file.startsWith("kinds/") ? code.filter((line) => /\b(?:fix|detail|summary): /.test(line)) : code;
+    return messages
+      .flatMap((line) => line.replaceAll(/\$\{(?:[^{}]|\{[^}]*\})*\}/g, "\0").split(/\0|(?<!\\)[`"]/))
+      .map((piece) => ({ file, text: piece.replaceAll("\\`", "`") }))
+      .filter(({ text }) => /\bhostform (?!sandbox)[a-z]|(?<![\w-])--[a-z]|`[a-z_]+: |\bdeclaration\b/.test(text));
+  });
+}
+
+const textOf = ({ kind, diagnostic }: Spoken): string =>
+  toDiagnostics([inTerraform(kind, diagnostic)])
+    .map(({ summary, detail }) => `${summary}\n${detail}`)
+    .join("\n");
+
+const fixOf = (code: string, kind: string, has = ""): string => {
+  const found = said.find(
+    ({ kind: { type }, diagnostic }) =>
+      diagnostic.code === code && type === kind && JSON.stringify(diagnostic).includes(has),
+  );
+  if (found === undefined) throw new Error(`nothing says ${code} of a ${kind}`);
+  return textOf(found);
+};
+
+describe("what is said to Terraform's users", () => {
+  it("has no word of hostform's command line or of YAML in it", () => {
+    const foreign = [...said, ...byClient].map(textOf).filter((text) => OTHERS.test(text));
+    expect([...new Set(foreign)]).toEqual([]);
+  });
+
+  it("says what is to be done wherever the lifecycle did", () => {
+    for (const { kind, diagnostic } of said) {
+      if (diagnostic.fix === undefined) continue;
+      expect(inTerraform(kind, diagnostic).fix?.length, diagnostic.summary).toBeGreaterThan(10);
+    }
+  });
+
+  it("is all that the sources can say: each text with such a word went through here", () => {
+    const told = [...said, ...byClient].map(({ diagnostic }) => JSON.stringify(Object.values(diagnostic)));
+    const isTold = (text: string) => told.some((one) => one.includes(JSON.stringify(text).slice(1, -1)));
+    expect(foreignTexts().filter(({ text }) => !isTold(text))).toEqual([]);
+  });
+
+  it("comes to the same when it is said twice", () => {
+    for (const { diagnostic } of [...said, ...byClient]) {
+      const once = inConfigurationWords(diagnostic);
+      expect(inConfigurationWords(once)).toEqual(once);
+    }
+  });
+});
+
+describe("what is to be done", () => {
+  it.each([
+    ["plan.exists", "hosting_grant", "", "terraform import hosting_grant.NAME '7/1'"],
+    ["plan.exists", "hosting_domain", "", "once with HOSTFORM_STATE_HOME set to an empty folder"],
+    ["plan.immutable", "hosting_service", "", "a new `reference`"],
+    ["plan.immutable", "hosting_domain", "", "replace_on_change = true"],
+    ["plan.gone", "hosting_service", "", "terraform apply -replace=ADDRESS"],
+    [
+      "plan.prevented",
+      "hosting_service",
+      "no longer declared",
+      'put its block back if that is gone, with `deletion_policy = "forget"` (or "suspend")',
+    ],
+    ["plan.prevented", "hosting_domain", "", 'with `deletion_policy = "forget"`, apply'],
+    ["plan.prevented", "hosting_service", "not live", "Wait until it is live"],
+    ["plan.pending", "hosting_domain", "", "terraform plan` once"],
+    ["plan.pending", "hosting_grant", "", "terraform untaint"],
+    ["plan.pending", "hosting_grant", "cannot be removed", "Put its block back and apply: that settles it."],
+    ["plan.pending", "hosting_domain", "cannot be removed", "Look in the dashboard, and `terraform state rm` it"],
+    ["plan.pending", "hosting_service", "refused when it was sent again", "If it was not made: `terraform plan` once"],
+    ["apply.replayed", "hosting_service", "which is gone", "Declare another `reference` to order it."],
+    ["plan.unknown_status", "hosting_service", "", 'status_words = { "a \\"word\\"" = "live" }'],
+    ["plan.catalogue", "hosting_service", "", "`hosting_plans`"],
+    ["api.validation", "hosting_service", "coupon_code", "Correct coupon_code in the configuration."],
+    ["config.invalid_value", "hosting_service", "exactly one of", "exactly one of `file`, `env_file` and `command`"],
+    ["config.missing_attribute", "hosting_service", "password needs", "`password_version = 1`"],
+    ["apply.replayed", "hosting_service", "", "another `reference`"],
+  ])("%s of a %s (%s): %s", (code, type, has, words) => {
+    const place = has === "no longer declared" ? 'recorded deletion_policy is \\"prevent\\"' : has;
+    expect(fixOf(code, type, place)).toContain(words);
+  });
+
+  it("with plain http is a setting, not a flag", () => {
+    const text = byClient.map(textOf).find((each) => each.includes("Plain http"));
+    expect(text).toContain("set `insecure_http = true`");
+  });
+
+  it("repeats nothing of the body of an earlier request: Terraform does not tell what is sensitive", () => {
+    expect(JSON.stringify(said)).toContain("hush");
+    for (const one of said) expect(textOf(one)).not.toContain("hush");
+  });
+});
+
+describe("what is in this front's own words", () => {
+  const prior = asHeld(service, { id: "1001", domain: "www.acme.example" });
+  const own: readonly Diagnostic[] = [
+    twice(service, "service x"),
+    notKnown(service),
+    incomplete(service, recorded("hosting_service.x", { id: "1001" })),
+    different(service, "domain", { domain: "x" }),
+    ...[true, false].flatMap((isLive) => waits(service, { waiting: ["suspended"] }, isLive)),
+    otherHost(service, prior, "changed"),
+    prevented(service, "1001"),
+    settleFirst("service x"),
+    stillPending(service, prior, "domain"),
+    twoAddresses(service, "1001"),
+    ...notAsMade(service, prior, { mark: { made: "x" }, declared: { reference: "y", coupon_code: "z" }, gone: false }),
+  ];
+
+  it.each(own.map((diagnostic) => [diagnostic.summary, diagnostic] as const))("stays: %s", (_, diagnostic) => {
+    const { address: _address, ...rest } = diagnostic;
+    expect(inConfigurationWords(inTerraform(service, diagnostic))).toEqual(rest);
+    expect(diagnostic.fix).not.toMatch(OF_HOSTFORM);
+  });
+});
+
+describe("the server's words", () => {
+  it("stay as they are, whatever they look like", () => {
+    const words = "The server says: it is not in the declaration, hostform does not send `plan: x`.";
+    const diagnostic: Diagnostic = { severity: "error", code: "api.validation", summary: words, detail: words };
+    expect(inConfigurationWords(inTerraform(service, diagnostic))).toEqual(diagnostic);
+  });
+});

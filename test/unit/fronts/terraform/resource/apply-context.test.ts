@@ -1,0 +1,116 @@
+// What surrounds an apply: when it stops, how long it waits, and what a create may take the place of.
+import { describe, expect, it } from "vitest";
+import type { CallOptions, HostingClient, Mutation, Reader } from "../../../../../src/core/api/index.ts";
+import { Account } from "../../../../../src/core/lifecycle/index.ts";
+import { idempotencyKey } from "../../../../../src/core/lifecycle/key.ts";
+import { ApiError, type JsonObject } from "../../../../../src/core/model/index.ts";
+import { noteReplacing } from "../../../../../src/fronts/terraform/resource/making-room.ts";
+import { START } from "../../../../support/clock.ts";
+import { liveService, remote } from "../../../../support/subjects.ts";
+import { type Asked, ask, ORDER, ordered, refused } from "./asking.ts";
+import { codesOf } from "./front.ts";
+
+const LIVE = { ...liveService, plan_id: 11 };
+
+it("the Idempotency-Key of an order is that of its name in the project", async () => {
+  const { mutations } = await ask("hosting_service", ORDER, { answer: ordered() });
+  expect(mutations).toMatchObject([{ idempotencyKey: idempotencyKey("acme", "www.acme.example", 1) }]);
+});
+
+describe("nothing is sent any more", () => {
+  it.each<[string, Asked]>([
+    ["when Terraform gives up the call", { cancelled: AbortSignal.abort() }],
+    ["when Terraform is stopped", { session: { stop: AbortSignal.abort() }, cancelled: new AbortController().signal }],
+    ["when Terraform is stopped, and the call knows nothing of it", { session: { stop: AbortSignal.abort() } }],
+  ])("%s", async (_, asked) => {
+    const { answer, sent, journal } = await ask("hosting_service", ORDER, asked);
+    expect(sent).toEqual([]);
+    expect(answer.state).toBeNull();
+    expect(codesOf(answer.diagnostics)).toEqual(["error interrupted"]);
+    expect(journal.get("hosting_service", ORDER.domain)).toBeUndefined();
+  });
+});
+
+describe("timeouts", () => {
+  it("end the wait for the request budget, and the message names the one", async () => {
+    const moments: (number | undefined)[] = [];
+    const client = {
+      perform: async (_: Mutation, options: CallOptions) => {
+        moments.push(options.notAfter);
+        throw new ApiError({ code: "api.too_late", summary: "late", endpoint: "createService", reached: "no" });
+      },
+    } as unknown as HostingClient;
+    const config = { ...ORDER, timeouts: { create: "2m" } };
+    const { answer } = await ask("hosting_service", config, { session: { client } });
+    expect(moments).toEqual([START + 120_000]);
+    expect(answer.state).toBeNull();
+    expect(answer.diagnostics[0]?.summary).toContain("`timeouts.create` ran out");
+  });
+
+  it.each([
+    ["1m", 60_000],
+    [null, 300_000],
+  ])("of %j let a job be waited for %j ms", async (update, ms) => {
+    const { clock, answer } = await ask(
+      "hosting_service",
+      { ...ORDER, suspended: true, timeouts: { update } },
+      { prior: LIVE, objects: [remote(LIVE)], answer: () => ({}) },
+    );
+    expect(codesOf(answer.diagnostics)).toContain("warning apply.waiting");
+    expect(clock.now() - START).toBeGreaterThan(ms - 20_000);
+    expect(clock.now() - START).toBeLessThanOrEqual(ms + 20_000);
+  });
+});
+
+describe("an order with a name of its own, beside a service of the same domain,", () => {
+  const old = remote({ ...LIVE, id: "900" });
+  const config = { ...ORDER, reference: "second" };
+
+  it.each<[string, JsonObject, Asked["prepare"], string[]]>([
+    ["is refused", {}, () => undefined, []],
+    [
+      "is placed when Terraform let go of that one in this process",
+      {},
+      ({ front, kind }) => front.release(kind, "900"),
+      ["createService"],
+    ],
+    [
+      "is placed when this run of Terraform planned it in the place of that one",
+      {},
+      ({ kind, session }) => noteReplacing(kind, "second", { id: "900", name: "first" }, session),
+      ["createService"],
+    ],
+    [
+      "is refused when it was planned in the place of another one",
+      {},
+      ({ kind, session }) => noteReplacing(kind, "second", { id: "901", name: "first" }, session),
+      [],
+    ],
+  ])("%s", async (_, more, prepare, expected) => {
+    const { answer, sent } = await ask(
+      "hosting_service",
+      { ...config, ...more },
+      { objects: [old], answer: ordered(), ...(prepare && { prepare }) },
+    );
+    expect(sent).toEqual(expected);
+    expect(codesOf(answer.diagnostics)).toEqual(expected.length === 0 ? ["error plan.exists"] : []);
+  });
+});
+
+it.each([
+  ["pending", "error apply.waiting"],
+  ["active", "error api.server"],
+])("a grant that is refused while its service is %s is: %s", async (status, said) => {
+  const reader = {
+    hostNow: () => START,
+    services: { get: async () => ({ ...LIVE, status, raw: {} }) },
+    invoices: { list: () => ({ all: async () => [] }) },
+  } as unknown as Reader;
+  const { answer, sent } = await ask(
+    "hosting_grant",
+    { service_id: "1001", email: "dev@acme.example", permission: "view" },
+    { answer: refused, session: { account: new Account(reader, { statusWords: {} }) } },
+  );
+  expect(codesOf(answer.diagnostics)).toEqual([said]);
+  expect({ sent, state: answer.state }).toEqual({ sent: ["createGrant"], state: null });
+});

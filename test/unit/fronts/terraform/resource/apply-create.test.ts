@@ -1,0 +1,318 @@
+// What Terraform has created: once, whatever came of the request before, and only where it is this state's to create.
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../../../src/core/model/index.ts";
+import { isToReplace, noteReplacing } from "../../../../../src/fronts/terraform/resource/making-room.ts";
+import { readResource } from "../../../../../src/fronts/terraform/resource/read.ts";
+import { accountElsewhere } from "../../../../support/changes.ts";
+import { START } from "../../../../support/clock.ts";
+import { complete, kindOf, liveGrant, liveService, liveWebhook, recorded, remote } from "../../../../support/subjects.ts";
+import {
+  type Asked,
+  answering,
+  ask,
+  DOMAIN,
+  HOOK,
+  hookMade,
+  LONG_AGO,
+  lost,
+  ORDER,
+  ordered,
+  pendingOf,
+  refused,
+} from "./asking.ts";
+import { codesOf, memoryJournal } from "./front.ts";
+
+const LIVE = { ...liveService, plan_id: 11 };
+const SERVER = { plan_id: 11, currency: "USD", reference: "db" };
+const HOOK_NAME = "https://hooks.acme.example/ invoice.paid";
+
+describe("an order", () => {
+  it.each<[string, JsonObject, Asked, string[]]>([
+    ["has no project", ORDER, { session: { project: undefined } }, ["error terraform.project"]],
+    ["has no name", { plan_id: 11, currency: "USD" }, {}, ["error terraform.reference"]],
+    [
+      "has neither",
+      { plan_id: 11, currency: "USD" },
+      { session: { project: undefined } },
+      ["error terraform.project", "error terraform.reference"],
+    ],
+    [
+      "was placed for another state",
+      ORDER,
+      {
+        objects: [remote(LIVE)],
+        note: { name: ORDER.domain, note: { attributes: LIVE, place: "another folder" } },
+      },
+      ["error plan.exists"],
+    ],
+    ["is that of a service that is there", ORDER, { objects: [remote(LIVE)] }, ["error plan.exists"]],
+    [
+      "is answered with a server that was there before",
+      SERVER,
+      {
+        objects: [remote({ ...LIVE, domain: null })],
+        answer: ordered("active", { domain: null, created_at: LONG_AGO }),
+      },
+      ["error plan.exists"],
+    ],
+  ])("that %s is an error, and Terraform holds nothing", async (_, config, asked, said) => {
+    const { answer, sent, journal } = await ask("hosting_service", config, asked);
+    expect(codesOf(answer.diagnostics)).toEqual(said);
+    expect(answer).toMatchObject({ state: null, mark: {} });
+    expect(sent).toEqual(asked.answer === undefined ? [] : ["createService"]);
+    if (asked.note === undefined) expect(journal.get("hosting_service", "db")).toBeUndefined();
+  });
+
+  it("of a server that looks like another one is placed: its name says that it is another one", async () => {
+    const other = remote({ ...LIVE, id: "900", domain: null });
+    const { answer, sent } = await ask("hosting_service", SERVER, {
+      objects: [other],
+      answer: ordered("active", { domain: null }),
+    });
+    expect(answer.state).toMatchObject({ id: "1001", reference: "db" });
+    expect(sent).toEqual(["createService"]);
+  });
+
+  it("whose answer differs from it is held as ordered, and the difference is a warning", async () => {
+    const { answer } = await ask("hosting_service", ORDER, { answer: ordered("active", { currency: "EUR" }) });
+    expect(answer.state).toMatchObject({ id: "1001", currency: "USD" });
+    expect(answer.diagnostics).toMatchObject([
+      { severity: "warning", code: "apply.drifted", detail: 'The API answered with "EUR".', attribute: ["currency"] },
+    ]);
+    expect(answer.mark, "no apply changes it").not.toHaveProperty("waiting");
+  });
+
+  it("is held with what Terraform alone has", async () => {
+    const own = { timeouts: { create: "20m" }, replace_on_change: true };
+    const { answer } = await ask("hosting_service", { ...ORDER, ...own }, { answer: ordered() });
+    expect(answer.state).toMatchObject({ id: "1001", ...own });
+  });
+
+  it("takes the place of another service once", async () => {
+    const old = remote({ ...LIVE, id: "900" });
+    const { kind, front, sent } = await ask(
+      "hosting_service",
+      { ...ORDER, reference: "second" },
+      {
+        objects: [old],
+        answer: ordered(),
+        prepare: (place) => noteReplacing(place.kind, "second", { id: "900", name: "first" }, place.session),
+      },
+    );
+    expect(sent).toEqual(["createService"]);
+    expect(isToReplace(kind, "second", old, front)).toBe(false);
+  });
+});
+
+describe("a create that two processes begin at a time", () => {
+  it("is sent by the one that has written it down", async () => {
+    const journal = memoryJournal();
+    journal.put("hosting_webhook", HOOK_NAME, {
+      ...recorded("hosting_webhook.other", HOOK),
+      owner: "a living process",
+    });
+    // Neither has seen the note of the other when it begins.
+    const session = { journal: { ...journal, get: () => undefined } };
+    const { answer, sent } = await ask("hosting_webhook", HOOK, { session });
+    expect(codesOf(answer.diagnostics)).toEqual(["error config.duplicate"]);
+    expect({ sent, state: answer.state }).toEqual({ sent: [], state: null });
+    expect(journal.get("hosting_webhook", HOOK_NAME)?.owner).toBe("a living process");
+  });
+
+  it.each(["made", "unknown"] as const)("is not sent for a domain that another run here has %s", async (outcome) => {
+    const session = { account: accountElsewhere(outcome) };
+    const { answer, sent } = await ask("hosting_domain", DOMAIN, { session });
+    expect(codesOf(answer.diagnostics)).toEqual(["error plan.exists"]);
+    expect({ sent, state: answer.state }).toEqual({ sent: [], state: null });
+  });
+});
+
+describe("an order whose answer was lost", () => {
+  const THEN = {
+    ...pendingOf("createService"),
+    body: { plan_id: 11, currency: "USD", domain: "www.acme.example", coupon_code: "THEN" },
+    idempotencyKey: "the key of then",
+  };
+  const made = remote({ ...LIVE, created_at: LONG_AGO });
+  const noted: Asked = { note: { name: ORDER.domain, note: { private: { pending: THEN } } } };
+  const held: Asked = { prior: { ...ORDER, suspended: true }, mark: { host: "here", pending: THEN } };
+
+  it.each([
+    ["the journal", noted],
+    ["Terraform's state", held],
+  ])("and that %s holds is sent again as it was then, when the list shows nothing of it", async (_, from) => {
+    const { answer, mutations, journal } = await ask("hosting_service", ORDER, { ...from, answer: ordered() });
+    expect(mutations).toMatchObject([
+      { endpoint: "createService", body: THEN.body, idempotencyKey: "the key of then" },
+    ]);
+    expect(mutations).toHaveLength(1);
+    expect(answer.state).toMatchObject({ id: "1001" });
+    expect(answer.mark).toMatchObject({ host: "here", made: "www.acme.example" });
+    expect(answer.mark).not.toHaveProperty("pending");
+    expect(journal.get("hosting_service", "www.acme.example")).toMatchObject({ attributes: { id: "1001" } });
+  });
+
+  it.each([
+    ["the journal", noted],
+    ["Terraform's state", held],
+  ])("and that %s holds is adopted, not sent, when the list shows what it made", async (_, from) => {
+    const { answer, sent } = await ask("hosting_service", ORDER, { ...from, objects: [made] });
+    expect(sent).toEqual([]);
+    expect(answer.state).toMatchObject({ id: "1001", status: "active" });
+    expect(answer.mark).not.toHaveProperty("pending");
+    expect(codesOf(answer.diagnostics)).toEqual(["warning apply.replayed"]);
+  });
+
+  it.each<[string, Asked, JsonObject | null]>([
+    ["the journal", noted, null],
+    ["Terraform's state", held, ORDER],
+  ])("and that %s holds is an error when two may be what it made: none is sent", async (_, from, state) => {
+    const objects = [made, remote({ ...LIVE, id: "1002", created_at: LONG_AGO })];
+    const { answer, sent } = await ask("hosting_service", ORDER, { ...from, objects });
+    expect(sent).toEqual([]);
+    expect(codesOf(answer.diagnostics)).toEqual(["error plan.pending"]);
+    if (state === null) expect(answer.state).toBeNull();
+    else expect(answer).toMatchObject({ state, mark: { pending: THEN } });
+  });
+
+  it.each(["hosting_service", "hosting_webhook"])("of a %s is not sent to another host", async (type) => {
+    const config = type === "hosting_service" ? ORDER : HOOK;
+    const mark = { host: "elsewhere", pending: THEN };
+    const { answer, sent } = await ask(type, config, { prior: config, mark });
+    expect(sent).toEqual([]);
+    expect(answer).toMatchObject({ state: config, mark });
+    expect(answer.diagnostics).toMatchObject([
+      { severity: "error", code: "state.stranger", summary: expect.stringMatching(/^The request to make \w+ \S+acme/) },
+    ]);
+  });
+
+  it.each([
+    ["", {}],
+    [" of a second generation", { generation: 2 }],
+  ])("and%s is answered with the service of another resource is over, and nothing of it is held", async (_, more) => {
+    const { answer, sent, journal, kind, front } = await ask("hosting_service", ORDER, {
+      prior: ORDER,
+      mark: { host: "here", pending: THEN, ...more },
+      answer: ordered(),
+      prepare: (place) => place.front.hold(place.kind, { id: "1001", domain: "other.example" }),
+    });
+    expect(sent).toEqual(["createService"]);
+    expect(codesOf(answer.diagnostics)).toEqual(["error apply.replayed"]);
+    expect(answer.mark).toEqual({ host: "here", ...more });
+    expect(journal.get("hosting_service", ORDER.domain)).toBeUndefined();
+    const read = await readResource(kind, answer.state ?? {}, answer.mark, front);
+    expect(read).toEqual({ state: null, mark: {}, diagnostics: [] });
+  });
+
+  it("leaves to be done what the new service does not show as done", async () => {
+    const { answer, sent } = await ask(
+      "hosting_service",
+      { ...ORDER, suspended: true },
+      { ...held, answer: ordered("Odd") },
+    );
+    expect(sent).toEqual(["createService"]);
+    expect(answer.mark.waiting).toEqual(["suspended"]);
+  });
+
+  it("is an error when a later step is refused: Terraform taints only what it holds nothing of", async () => {
+    const { answer, sent } = await ask(
+      "hosting_service",
+      { ...ORDER, suspended: true },
+      { ...held, answer: answering({ createService: ordered(), suspendService: refused }) },
+    );
+    expect(sent).toEqual(["createService", "suspendService"]);
+    expect(codesOf(answer.diagnostics)).toEqual(["error api.server", "warning apply.skipped"]);
+    expect(answer.state).toMatchObject({ id: "1001" });
+  });
+});
+
+describe("a service that a run made which was cut off", () => {
+  const live = remote({ ...LIVE, created_at: LONG_AGO });
+  const note = { attributes: { ...complete(kindOf("hosting_service"), LIVE) }, private: { generation: 2 } };
+
+  it("is adopted with the mark that was noted, and with what is still to be done", async () => {
+    const { answer, sent } = await ask(
+      "hosting_service",
+      { ...ORDER, suspended: true, deletion_policy: "forget" },
+      { objects: [live], note: { name: ORDER.domain, note } },
+    );
+    expect(sent).toEqual([]);
+    expect(answer.state).toMatchObject({ id: "1001", suspended: true, deletion_policy: "forget" });
+    expect(answer.mark).toEqual({ generation: 2, waiting: ["suspended"], host: "here", made: "www.acme.example" });
+    // The policy is in the state alone: nothing of it differs.
+    expect(codesOf(answer.diagnostics)).toEqual(["warning apply.replayed"]);
+  });
+
+  it("is adopted with the domain that the host gave it", async () => {
+    const named = { ...LIVE, reference: "db", domain: "vps-1.host.example", created_at: LONG_AGO };
+    const { answer, sent } = await ask("hosting_service", SERVER, {
+      objects: [remote(named)],
+      note: { name: "db", note: { attributes: complete(kindOf("hosting_service"), named) } },
+    });
+    expect(sent).toEqual([]);
+    expect(answer.state).toMatchObject({ id: "1001", domain: "vps-1.host.example" });
+    expect(codesOf(answer.diagnostics)).toEqual(["warning apply.replayed"]);
+  });
+
+  it("by an earlier version is adopted although its note lacks attributes, and lists do not show it yet", async () => {
+    const attributes = { ...HOOK, id: "201", secret: "whsec_kept" };
+    const earlier = { attributes, private: { created: new Date(START - 1_000).toISOString() } };
+    const { answer, sent } = await ask("hosting_webhook", HOOK, { note: { name: HOOK_NAME, note: earlier } });
+    expect(sent).toEqual([]);
+    expect(answer.state).toMatchObject({ id: "201", secret: "whsec_kept" });
+    expect(codesOf(answer.diagnostics)).toEqual(["warning apply.replayed"]);
+  });
+});
+
+describe("a mistake of ours", () => {
+  const ours = () => {
+    throw new TypeError("ours");
+  };
+
+  it("after the request left is a warning, and the request is held", async () => {
+    const { answer } = await ask("hosting_webhook", HOOK, { answer: ours });
+    expect(answer.diagnostics).toMatchObject([
+      { severity: "warning", code: "internal", detail: "TypeError: ours" },
+      { severity: "warning", code: "plan.pending" },
+    ]);
+    expect(answer.mark).toMatchObject({ pending: { operation: "createWebhook" }, host: "here", made: HOOK_NAME });
+  });
+
+  it("before anything was written down is thrown", async () => {
+    const session = { journal: { ...memoryJournal(), insert: ours } };
+    await expect(ask("hosting_webhook", HOOK, { session })).rejects.toThrow("ours");
+  });
+});
+
+describe("after a create", () => {
+  it.each<[string, JsonObject, () => unknown, string | undefined]>([
+    ["hosting_webhook", HOOK, hookMade, undefined],
+    [
+      "hosting_grant",
+      { service_id: "1001", email: "dev@acme.example", permission: "view" },
+      () => ({ ...liveGrant, raw: {} }),
+      "1001",
+    ],
+  ])("data sources list the collection of a %s again", async (type, config, made, parent) => {
+    const { front, kind, fake } = await ask(type, config, { answer: made });
+    const before = fake.asked.length;
+    await front.account.list(kind, parent);
+    expect(fake.asked.length, "as it was read").toBe(before);
+    front.collections.upToDate(kind, parent);
+    await front.account.list(kind, parent);
+    expect(fake.asked.slice(before)).toEqual([parent === undefined ? "list" : `list ${parent}`]);
+  });
+
+  it.each([
+    ["refused", refused, undefined],
+    ["lost", lost, "createWebhook"],
+  ])("that was %s the journal says so", async (_, answer, operation) => {
+    const { journal } = await ask("hosting_webhook", HOOK, { answer });
+    expect(journal.get("hosting_webhook", HOOK_NAME)?.private.pending?.operation).toBe(operation);
+  });
+
+  it("that was answered the journal has its secret", async () => {
+    const { journal } = await ask("hosting_webhook", HOOK, { answer: hookMade });
+    expect(journal.get("hosting_webhook", HOOK_NAME)?.attributes).toMatchObject({ ...liveWebhook, secret: "whsec_1" });
+  });
+});

@@ -1,0 +1,352 @@
+// The apply of one resource through Terraform: what Terraform holds afterwards, what is marked, noted and said. A create that
+// fails after something was made must not be an error: Terraform would make it again.
+import { describe, expect, it } from "vitest";
+import { type JsonObject, UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
+import { type ApplyAnswer, applyResource } from "../../../../../src/fronts/terraform/resource/apply.ts";
+import type { Mark } from "../../../../../src/fronts/terraform/resource/mark.ts";
+import { readResource } from "../../../../../src/fronts/terraform/resource/read.ts";
+import { fullText } from "../../../../support/full-text.ts";
+import { liveService, liveWebhook, remote } from "../../../../support/subjects.ts";
+import { type Asked, ask, DOMAIN, HOOK, hookMade, lost, ORDER, ordered, pendingOf, refused } from "./asking.ts";
+import { asHeld, codesOf, memoryJournal, type Options, surroundings } from "./front.ts";
+
+const shown = ({ state, mark, diagnostics }: ApplyAnswer) => ({
+  id: state === null ? null : state.id,
+  mark,
+  said: codesOf(diagnostics),
+});
+describe("a create", () => {
+  it("is held with what its answer told, and with where it was made", async () => {
+    const { answer, sent, journal, front, kind } = await ask("hosting_webhook", HOOK, { answer: hookMade });
+    expect(shown(answer)).toMatchObject({ id: "201", mark: { host: "here" }, said: [] });
+    expect(answer.state).toMatchObject({ url: HOOK.url, secret: "whsec_1", created_at: liveWebhook.created_at });
+    expect(sent).toEqual(["createWebhook"]);
+    expect(answer.mark.made, "under its name").toBeDefined();
+    expect(front.isOurs(kind, { id: "201" }), "no other create is looked for in it").toBe(true);
+    expect(journal.get("hosting_webhook", answer.mark.made ?? "")?.attributes.id).toBe("201");
+  });
+
+  it("that is refused is an error, and nothing is held: Terraform may make it again", async () => {
+    const { answer, sent } = await ask("hosting_webhook", HOOK, { answer: refused });
+    expect(answer.state).toBeNull();
+    expect(codesOf(answer.diagnostics)).toEqual(["error api.server"]);
+    expect(sent).toEqual(["createWebhook"]);
+  });
+
+  it("whose answer is lost is a warning, and is held as what is not known", async () => {
+    const { answer } = await ask("hosting_domain", DOMAIN, { answer: lost });
+    expect(answer.state).not.toBeNull();
+    expect(answer.mark).toMatchObject({ pending: { operation: "registerDomain" }, host: "here" });
+    expect(codesOf(answer.diagnostics).every((code) => code.startsWith("warning"))).toBe(true);
+    expect(codesOf(answer.diagnostics)).toContain("warning plan.pending");
+  });
+
+  it("whose answer is lost is not taken for what the state has, nor for what this process has made", async () => {
+    const others = ["202", "203"].map((id) => ({ ...liveWebhook, id, url: `https://${id}.example` }));
+    const { answer, sent } = await ask("hosting_webhook", HOOK, {
+      prior: HOOK,
+      mark: { host: "here", pending: { ...pendingOf("createWebhook"), knowsAll: true } },
+      objects: others.map((each) => remote(each)),
+      answer: hookMade,
+      prepare: ({ kind, front }) => {
+        front.hold(kind, others[0] as JsonObject);
+        front.noteMade(kind, "203");
+      },
+    });
+    expect(sent).toEqual(["createWebhook"]);
+    expect(shown(answer)).toMatchObject({ id: "201", said: [] });
+  });
+
+  it("that fails after the object was made is a warning, and the object is held", async () => {
+    const config = { ...ORDER, suspended: true };
+    const made = ordered();
+    const answers = (mutation: { endpoint: string }) => (mutation.endpoint === "createService" ? made() : refused());
+    const { answer, sent } = await ask("hosting_service", config, { answer: answers as Options["answer"] });
+    expect(sent).toEqual(["createService", "suspendService"]);
+    expect(answer.state).toMatchObject({ id: "1001", suspended: true });
+    expect(answer.mark.waiting, "declared and not done").toEqual(["suspended"]);
+    expect(codesOf(answer.diagnostics).filter((code) => code.startsWith("error"))).toEqual([]);
+    expect(codesOf(answer.diagnostics)).toContain("warning api.server");
+  });
+
+  it.each<[string, Asked, string, true | undefined]>([
+    ["tainted", {}, "Apply again: Terraform has marked it as tainted", true],
+    [
+      "not tainted when its request was held already",
+      { prior: HOOK, mark: { host: "here", pending: pendingOf("createWebhook") } },
+      "`terraform apply -replace=ADDRESS`",
+      undefined,
+    ],
+  ])("whose answers hold no secret is an error, and the object is held, %s", async (_, asked, fix, lost) => {
+    const silent = () => ({ ...hookMade(), secret: null });
+    const { answer, sent } = await ask("hosting_webhook", HOOK, { ...asked, answer: silent });
+    expect(sent, "made again once").toEqual(["createWebhook", "deleteWebhook", "createWebhook"]);
+    expect(answer.state).toMatchObject({ id: "201", secret: null });
+    expect(answer.mark).toMatchObject({ host: "here", made: "https://hooks.acme.example/ invoice.paid" });
+    expect(answer.mark.lost).toBe(lost);
+    expect(codesOf(answer.diagnostics)).toEqual(["error secret.lost", "warning secret.lost"]);
+    expect(answer.diagnostics.map((each) => each.fix)).toEqual([expect.stringContaining(fix), undefined]);
+  });
+
+  it("refused in place of one that was deleted, since its secret was lost, is over: the next refresh drops it", async () => {
+    const pending = pendingOf("createWebhook");
+    const { answer, sent, kind, front } = await ask("hosting_webhook", HOOK, {
+      prior: { ...HOOK, id: null },
+      mark: { pending, host: "here" } as Mark,
+      objects: [remote({ ...liveWebhook, created_at: pending.since })],
+      answer: ({ endpoint }) => (endpoint === "createWebhook" ? refused() : null),
+    });
+    expect(sent).toEqual(["deleteWebhook", "createWebhook"]);
+    expect(shown(answer)).toEqual({ id: null, mark: { host: "here" }, said: ["error api.server"] });
+    expect(answer.state, "as it was").toMatchObject(HOOK);
+    const read = await readResource(kind, answer.state ?? {}, answer.mark, front);
+    expect(read).toEqual({ state: null, mark: {}, diagnostics: [] });
+  });
+
+  it("of a paid server whose generated password is lost taints nothing and waits for nothing: a warning", async () => {
+    const config = { plan_id: 31, currency: "USD", reference: "box", password_version: 1 };
+    const { answer } = await ask("hosting_service", config, {
+      answer: ({ endpoint }) =>
+        endpoint === "resetPassword"
+          ? { password: null, names: "data.login" }
+          : { service: { ...ordered()().service, domain: null, product_type: "vps" }, invoice: null },
+    });
+    expect(codesOf(answer.diagnostics)).toEqual(["warning secret.lost", "warning apply.skipped"]);
+    expect(answer.mark.waiting).toBeUndefined();
+    expect(answer.state).toMatchObject({ id: "1001", password_version: 1, generated_password: null });
+  });
+
+  it("of what is not live yet waits with what needs a live one, and says so", async () => {
+    const { answer, sent } = await ask(
+      "hosting_service",
+      { ...ORDER, suspended: true },
+      { answer: ordered("pending") },
+    );
+    expect(sent).toEqual(["createService"]);
+    expect(answer.state).toMatchObject({ id: "1001", suspended: true });
+    expect(answer.mark.waiting).toEqual(["suspended"]);
+    expect(answer.diagnostics.length).toBeGreaterThan(0);
+  });
+
+  it("of what is live and as declared has nothing to wait for", async () => {
+    const { answer } = await ask("hosting_service", ORDER, { answer: ordered() });
+    expect(answer.mark.waiting).toBeUndefined();
+    expect(codesOf(answer.diagnostics).filter((code) => code.startsWith("error"))).toEqual([]);
+  });
+
+  it("by a mistake of ours before anything was sent is thrown", async () => {
+    const broken = surroundings("hosting_webhook");
+    broken.journal.get = () => {
+      throw new TypeError("ours");
+    };
+    const planned = asHeld(broken.kind, HOOK) as ValueObject;
+    await expect(
+      applyResource(broken.kind, { prior: null, planned, config: planned, mark: {} }, broken.front),
+    ).rejects.toThrow("ours");
+  });
+
+  it("of one thing under two addresses is made once", async () => {
+    const place = surroundings("hosting_webhook", { answer: hookMade });
+    const question = () => {
+      const planned = { ...asHeld(place.kind, HOOK), id: UNKNOWN, secret: UNKNOWN, created_at: UNKNOWN } as ValueObject;
+      return { prior: null, planned, config: asHeld(place.kind, HOOK) as ValueObject, mark: {} };
+    };
+    const first = await applyResource(place.kind, question(), place.front);
+    const second = await applyResource(place.kind, question(), place.front);
+    expect(shown(first)).toMatchObject({ id: "201" });
+    expect(second.state).toBeNull();
+    expect(codesOf(second.diagnostics)[0]).toMatch(/^error /);
+    expect(place.sent).toHaveLength(1);
+  });
+
+  it("that was refused with 422 orders under another key the next time, in this process or a later one (§4)", async () => {
+    const journal = memoryJournal();
+    const keys = new Map<string, number>();
+    const answer: Options["answer"] = ({ idempotencyKey = "" }) => {
+      keys.set(idempotencyKey, (keys.get(idempotencyKey) ?? 0) + 1);
+      return keys.size < 3 ? refused() : ordered()();
+    };
+    for (let nth = 1; nth <= 3; nth++) {
+      const { answer: end } = await ask("hosting_service", ORDER, { answer, session: { journal } });
+      expect(shown(end), `order ${nth}`).toMatchObject({ id: nth < 3 ? null : "1001" });
+    }
+    expect([...keys.values()]).toEqual([1, 1, 1]);
+  });
+
+  it("that was refused gives its name free again", async () => {
+    let times = 0;
+    const answer = () => (times++ === 0 ? refused() : hookMade());
+    const place = surroundings("hosting_webhook", { answer });
+    const planned = { ...asHeld(place.kind, HOOK), id: UNKNOWN, secret: UNKNOWN, created_at: UNKNOWN } as ValueObject;
+    const question = { prior: null, planned, config: asHeld(place.kind, HOOK) as ValueObject, mark: {} };
+    expect((await applyResource(place.kind, question, place.front)).state).toBeNull();
+    expect((await applyResource(place.kind, question, place.front)).state).toMatchObject({ id: "201" });
+  });
+});
+
+describe("a domain whose registration has no known outcome", () => {
+  it("is never registered again: Terraform holds what is known", async () => {
+    const place = { name: "acme.example", note: { private: { pending: pendingOf("registerDomain") } } };
+    const { answer, sent } = await ask("hosting_domain", DOMAIN, { note: place });
+    expect(sent).toEqual([]);
+    expect(answer.state).not.toBeNull();
+    expect(answer.mark).toMatchObject({ pending: { operation: "registerDomain" }, host: "here", made: "acme.example" });
+    expect(codesOf(answer.diagnostics)).toEqual(["warning plan.pending"]);
+  });
+
+  it("that is held so is not registered again either", async () => {
+    const { answer, sent } = await ask("hosting_domain", DOMAIN, {
+      prior: DOMAIN,
+      mark: { pending: pendingOf("registerDomain"), host: "here" } as Mark,
+    });
+    expect(sent).toEqual([]);
+    expect(codesOf(answer.diagnostics)).toContain("error plan.pending");
+  });
+});
+
+describe("a change", () => {
+  const prior = { ...liveService, plan_id: 11, deletion_policy: "prevent" };
+  const suspended = remote({ ...liveService, status: "suspended", suspended: true }, "suspended");
+
+  it("is made, and held as planned", async () => {
+    const { answer, sent } = await ask(
+      "hosting_service",
+      { ...ORDER, suspended: true },
+      { prior, objects: [suspended], answer: () => ({}), mark: { host: "here", made: "x" } },
+    );
+    expect(sent).toEqual(["suspendService"]);
+    expect(answer.state).toMatchObject({ id: "1001", suspended: true });
+    expect(answer.mark).toMatchObject({ host: "here", made: "x" });
+    expect(answer.mark).not.toHaveProperty("waiting");
+  });
+
+  it("of an object of another host is refused: the same id is another object there", async () => {
+    const { answer, sent } = await ask(
+      "hosting_service",
+      { ...ORDER, suspended: true },
+      { prior, mark: { host: "elsewhere" } },
+    );
+    expect(sent).toEqual([]);
+    expect(answer.state).toMatchObject({ id: "1001", suspended: false });
+    expect(answer.mark).toEqual({ host: "elsewhere" });
+    expect(codesOf(answer.diagnostics)[0]).toMatch(/^error /);
+  });
+
+  it("that is refused is an error, and what was held is held, with its marks", async () => {
+    const mark = { host: "here", made: "x" };
+    const { answer } = await ask("hosting_service", { ...ORDER, suspended: true }, { prior, mark, answer: refused });
+    expect(answer.state).toMatchObject({ id: "1001", suspended: false });
+    expect(answer.mark).toMatchObject(mark);
+    expect(codesOf(answer.diagnostics)).toEqual(["error api.server"]);
+  });
+
+  it("that has to wait until the object is live stays as it was, and is noted", async () => {
+    const pending = { ...prior, status: "pending" };
+    const { answer, sent } = await ask("hosting_service", { ...ORDER, suspended: true }, { prior: pending });
+    expect(sent).toEqual([]);
+    expect(answer.state).toMatchObject({ suspended: true });
+    expect(answer.mark.waiting).toEqual(["suspended"]);
+  });
+
+  it("does nothing to an object whose status is not understood", async () => {
+    const odd = { ...prior, status: "Odd" };
+    const { answer, sent } = await ask("hosting_service", { ...ORDER, suspended: true }, { prior: odd });
+    expect(sent).toEqual([]);
+    expect(answer.mark.waiting).toEqual(["suspended"]);
+    expect(codesOf(answer.diagnostics).some((code) => code.includes("unknown_status"))).toBe(true);
+  });
+
+  it.each<[string, readonly string[], JsonObject, readonly string[] | undefined]>([
+    ["that another change leaves alone still waits", ["suspended"], { deletion_policy: "forget" }, ["suspended"]],
+    ["that is done does not wait any more", ["suspended"], { suspended: true }, undefined],
+  ])("an attribute %s", async (_, waiting, config, expected) => {
+    const { answer } = await ask(
+      "hosting_service",
+      { ...ORDER, ...config },
+      { prior, objects: [suspended], answer: () => ({}), mark: { waiting } as Mark },
+    );
+    expect(answer.mark.waiting).toEqual(expected);
+  });
+});
+
+describe("what was noted of a create that Terraform did not hear of", () => {
+  it("is adopted, not made again", async () => {
+    const name = (await ask("hosting_webhook", HOOK, { answer: hookMade })).answer.mark.made ?? "";
+    const note = { attributes: { ...HOOK, id: "201", secret: "whsec_kept", created_at: null } as JsonObject };
+    const { answer, sent } = await ask("hosting_webhook", HOOK, {
+      note: { name, note },
+      objects: [remote({ ...liveWebhook })],
+    });
+    expect(sent).toEqual([]);
+    expect(answer.state).toMatchObject({ id: "201", secret: "whsec_kept" });
+    expect(answer.mark).toMatchObject({ host: "here", made: name });
+  });
+
+  it("and is gone since is made again", async () => {
+    const name = (await ask("hosting_webhook", HOOK, { answer: hookMade })).answer.mark.made ?? "";
+    const note = { attributes: { ...HOOK, id: "199", secret: "whsec_kept", created_at: null } as JsonObject };
+    const { answer, sent } = await ask("hosting_webhook", HOOK, { note: { name, note }, answer: hookMade });
+    expect(sent).toEqual(["createWebhook"]);
+    expect(answer.state).toMatchObject({ id: "201", secret: "whsec_1" });
+  });
+});
+
+describe("all that Terraform is answered", () => {
+  const prior = { ...liveService, plan_id: 11, deletion_policy: "prevent" };
+  const suspended = remote({ ...liveService, status: "suspended", suspended: true }, "suspended");
+  const wanted = { ...ORDER, suspended: true };
+  const orderThenRefused = ((mutation: { endpoint: string }) =>
+    mutation.endpoint === "createService" ? ordered()() : refused()) as Options["answer"];
+  const openDomain = { name: "acme.example", note: { private: { pending: pendingOf("registerDomain") } } };
+  const marked = { host: "here", made: "x" };
+  const situations: readonly (readonly [string, string, JsonObject, Asked])[] = [
+    ["a webhook is made", "hosting_webhook", HOOK, { answer: hookMade }],
+    ["a webhook is refused", "hosting_webhook", HOOK, { answer: refused }],
+    ["the answer of a webhook is lost", "hosting_webhook", HOOK, { answer: lost }],
+    ["the answer of a domain is lost", "hosting_domain", DOMAIN, { answer: lost }],
+    ["a domain is noted without an outcome", "hosting_domain", DOMAIN, { note: openDomain }],
+    [
+      "a domain is held without an outcome",
+      "hosting_domain",
+      DOMAIN,
+      { prior: DOMAIN, mark: { pending: pendingOf("registerDomain"), host: "here" } as Mark },
+    ],
+    ["an order is live", "hosting_service", ORDER, { answer: ordered() }],
+    ["an order waits", "hosting_service", wanted, { answer: ordered("pending") }],
+    ["an order has a status that is not understood", "hosting_service", wanted, { answer: ordered("Odd") }],
+    ["an order is made and then refused its suspension", "hosting_service", wanted, { answer: orderThenRefused }],
+    [
+      "a service is suspended",
+      "hosting_service",
+      wanted,
+      { prior, objects: [suspended], answer: () => ({}), mark: marked },
+    ],
+    ["a suspension is not seen", "hosting_service", wanted, { prior, answer: () => ({}), mark: marked }],
+    ["a suspension is refused", "hosting_service", wanted, { prior, answer: refused, mark: marked }],
+    ["the answer of a suspension is lost", "hosting_service", wanted, { prior, answer: lost, mark: marked }],
+    ["a pending service is to be suspended", "hosting_service", wanted, { prior: { ...prior, status: "pending" } }],
+    [
+      "a service of an odd status is to be suspended",
+      "hosting_service",
+      wanted,
+      { prior: { ...prior, status: "Odd" } },
+    ],
+    ["a service of another host is to be suspended", "hosting_service", wanted, { prior, mark: { host: "elsewhere" } }],
+    [
+      "a policy is changed",
+      "hosting_service",
+      { ...ORDER, deletion_policy: "forget" },
+      { prior, mark: { ...marked, waiting: ["suspended"] } as Mark },
+    ],
+  ];
+
+  // `npm test -- -u test/unit/fronts/terraform/resource/apply.test.ts`, then read the diff.
+  it("is in full what it was", async () => {
+    const text: string[] = [];
+    for (const [name, type, config, asked] of situations) {
+      const { answer, sent } = await ask(type, config, asked);
+      text.push(`# ${name}\n${fullText({ ...answer, sent })}\n`);
+    }
+    await expect(text.join("\n")).toMatchFileSnapshot("../../../../golden/terraform/apply.txt");
+  });
+});

@@ -1,0 +1,81 @@
+/** What Terraform asks to have applied, of an account that is a map; and the answers of a host to it. */
+import { attributesOf } from "../../../../../src/core/lifecycle/index.ts";
+import { type Intent, type JsonObject, UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
+import type { Note } from "../../../../../src/fronts/terraform/contract.ts";
+import { type ApplyAnswer, applyResource } from "../../../../../src/fronts/terraform/resource/apply.ts";
+import type { Mark } from "../../../../../src/fronts/terraform/resource/mark.ts";
+import { START } from "../../../../support/clock.ts";
+import { complete, failure, liveService, liveWebhook, recorded } from "../../../../support/subjects.ts";
+import { asHeld, type Options, type Surroundings, surroundings } from "./front.ts";
+
+export const HOOK = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
+export const ORDER = { plan_id: 11, currency: "USD", domain: "www.acme.example" };
+export const DOMAIN = {
+  domain: "acme.example",
+  years: 1,
+  currency: "USD",
+  nameserver_mode: "default",
+  registrant_contact: {},
+};
+
+export const hookMade = () => ({ ...liveWebhook, raw: {}, secret: "whsec_1" });
+
+/** The answer to an order. */
+export const ordered =
+  (status = "active", over: JsonObject = {}) =>
+  () => ({
+    service: { ...liveService, status, raw: {}, plan_id: null, created_at: new Date(START).toISOString(), ...over },
+    invoice: null,
+  });
+export const refused = () => {
+  throw failure("answered", 422);
+};
+export const lost = () => {
+  throw failure("maybe");
+};
+
+/** Answers by the endpoint; any other request is a failure of the test. */
+export const answering =
+  (answers: Readonly<Record<string, () => unknown>>): NonNullable<Options["answer"]> =>
+  ({ endpoint }) => {
+    const answer = answers[endpoint];
+    if (answer === undefined) throw new Error(`${endpoint} was not to be sent`);
+    return answer();
+  };
+
+/** An hour ago: lists have shown by now what it made. */
+export const LONG_AGO = new Date(START - 3_600_000).toISOString();
+export const pendingOf = (operation: string): Intent => ({ since: LONG_AGO, operation });
+
+export interface Asked extends Options {
+  /** Absent: a create. */
+  readonly prior?: JsonObject;
+  readonly mark?: Mark;
+  readonly note?: { readonly name: string; readonly note: Partial<Note> };
+  /** Planned otherwise than what was recorded, with what is declared over it. */
+  readonly planned?: ValueObject;
+  readonly cancelled?: AbortSignal;
+  prepare?(place: Surroundings): void;
+}
+
+export async function ask(type: string, config: JsonObject, asked: Asked = {}) {
+  const { prior, mark = {}, note, planned: over, cancelled, prepare, ...options } = asked;
+  const place = surroundings(type, options);
+  const { kind, front, journal, sent } = place;
+  if (note !== undefined) {
+    const defaults = attributesOf(kind).flatMap(([name, , meta]) => (meta.default ? [[name, meta.default]] : []));
+    const attributes = complete(kind, { ...Object.fromEntries(defaults), ...config });
+    journal.put(type, note.name, { ...recorded(`${type}.a`, attributes), place: "this folder", ...note.note });
+  }
+  prepare?.(place);
+  const held = prior === undefined ? null : asHeld(kind, { ...prior });
+  // What only an answer contains is not known to the plan of a create.
+  const isCreate = prior === undefined || mark.pending !== undefined;
+  const computed = attributesOf(kind).filter(([name, , meta]) => meta.computed && config[name] === undefined);
+  const open = Object.fromEntries(isCreate ? computed.map(([name, , meta]) => [name, meta.default ?? UNKNOWN]) : []);
+  const planned = { ...asHeld(kind, { ...prior, ...config }), ...open, ...over } as ValueObject;
+  const declared = asHeld(kind, config) as ValueObject;
+  const question = { prior: held, planned, config: declared, mark, ...(cancelled && { cancelled }) };
+  const answer: ApplyAnswer = await applyResource(kind, question, front);
+  return { ...place, answer, mutations: sent, sent: sent.map(({ endpoint }) => endpoint) };
+}

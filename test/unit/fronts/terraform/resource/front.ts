@@ -1,0 +1,103 @@
+/** The front of an account that is a map, with a journal that is one too: for unit tests of the provider's core. */
+import type { HostingClient, Mutation } from "../../../../../src/core/api/index.ts";
+import type { Kind, Remote } from "../../../../../src/core/kinds/kind.ts";
+import { type Diagnostic, HostformError, type JsonObject } from "../../../../../src/core/model/index.ts";
+import type { Journal, Note, Session } from "../../../../../src/fronts/terraform/contract.ts";
+import { Front } from "../../../../../src/fronts/terraform/resource/front.ts";
+import { terraformKind } from "../../../../../src/fronts/terraform/resource/subject.ts";
+import { schemaOf } from "../../../../../src/fronts/terraform/schema/of-kind.ts";
+import { type TestClock, testClock } from "../../../../support/clock.ts";
+import { complete, type FakeAccount, fakeAccount, fakeWriter } from "../../../../support/subjects.ts";
+
+export interface Surroundings {
+  readonly front: Front;
+  readonly session: Session;
+  readonly kind: Kind;
+  readonly fake: FakeAccount;
+  readonly clock: TestClock;
+  readonly journal: Journal;
+  /** What was sent to change something. */
+  readonly sent: readonly Mutation[];
+}
+
+export interface Options {
+  readonly objects?: readonly Remote[];
+  /** What the API answers to a change; default: nothing is expected to be sent. */
+  answer?(mutation: Mutation, nth: number): unknown;
+  readonly session?: Partial<Session>;
+  readonly coalesce?: boolean;
+}
+
+export function surroundings(type: string, { objects = [], answer, session, coalesce }: Options = {}): Surroundings {
+  const fake = fakeAccount(terraformKind(type), ...objects);
+  const writer = fakeWriter(
+    answer ??
+      (({ endpoint }) => {
+        throw new Error(`${endpoint} was not to be sent`);
+      }),
+  );
+  const clock = testClock();
+  const journal = memoryJournal();
+  const whole: Session = {
+    isOpen: true,
+    client: writer as unknown as HostingClient,
+    account: fake.account,
+    settings: { statusWords: {} },
+    project: "acme",
+    moneyScale: undefined,
+    host: "here",
+    place: "this folder",
+    self: {
+      mark: "this process",
+      parent: "this terraform",
+      isRunning: (mark) => ["this process", "a living process"].includes(mark),
+    },
+    clock,
+    stop: new AbortController().signal,
+    journal,
+    secretOutputs: { check: async () => [], write: async () => undefined },
+    secretDestination: async () => ({ real: "/p/secret", inside: true, linked: false, shown: "secret" }),
+    close: async () => undefined,
+    ...session,
+  };
+  const front = new Front(whole, coalesce);
+  return { front, session: whole, kind: fake.kind, fake, clock, journal, sent: writer.sent };
+}
+
+export function memoryJournal(): Journal {
+  const notes = new Map<string, Note>();
+  return {
+    get: (type, name) => notes.get(`${type} ${name}`),
+    put: (type, name, note) => void notes.set(`${type} ${name}`, note),
+    insert(type, name, note) {
+      const other = notes.get(`${type} ${name}`);
+      if (other === undefined) notes.set(`${type} ${name}`, note);
+      return other;
+    },
+    remove: (type, name) => void notes.delete(`${type} ${name}`),
+    answered: () => undefined,
+    close: () => undefined,
+  };
+}
+
+/** An object of the schema as Terraform holds it: null where no value is given. */
+export function asHeld(kind: Kind, attributes: JsonObject): JsonObject {
+  const front = Object.keys(schemaOf(kind).attributes).map((name) => [name, null] as const);
+  return { ...Object.fromEntries(front), ...complete(kind, attributes) };
+}
+
+/** `error plan.exists`, for each. */
+export const codesOf = (diagnostics: readonly Diagnostic[]): string[] =>
+  diagnostics.map(({ severity, code }) => `${severity} ${code}`);
+
+/** What work that fails has to say. @throws when it does not fail. */
+export async function refusalOf(work: Promise<unknown>): Promise<Diagnostic> {
+  const error = await work.then(
+    () => undefined,
+    (failure: unknown) => failure,
+  );
+  if (!(error instanceof HostformError)) throw new Error(`a refusal was expected, not ${String(error)}`);
+  const [first] = error.diagnostics;
+  if (first === undefined) throw new Error("an error without a diagnostic");
+  return first;
+}

@@ -1,0 +1,99 @@
+import { describe, expect, it } from "vitest";
+import { kinds } from "../../../../../src/core/kinds/index.ts";
+import { dataSources } from "../../../../../src/fronts/terraform/data/index.ts";
+import { importResource } from "../../../../../src/fronts/terraform/resource/import.ts";
+import { planDeclared } from "../../../../../src/fronts/terraform/resource/plan.ts";
+import { terraformKind } from "../../../../../src/fronts/terraform/resource/subject.ts";
+import { schemaOf } from "../../../../../src/fronts/terraform/schema/of-kind.ts";
+import { liveGrant, liveService, remote } from "../../../../support/subjects.ts";
+import { asHeld, refusalOf, surroundings } from "./front.ts";
+
+const readable = [...kinds.values()].filter(({ list }) => list !== undefined);
+
+describe("an import", () => {
+  it("has every attribute of the schema: what the account tells, defaults, and null for what it never tells", async () => {
+    const { kind, front } = surroundings("hosting_service", { objects: [remote(liveService)] });
+    const state = await importResource(kind, "1001", front);
+    expect(Object.keys(state).sort()).toEqual(Object.keys(schemaOf(kind).attributes).sort());
+    expect(state).toMatchObject({
+      id: "1001",
+      domain: "www.acme.example",
+      deletion_policy: "prevent",
+      coupon_code: null,
+    });
+  });
+
+  it("of what was ordered otherwise than by default has what it was ordered with", async () => {
+    const { kind, front } = surroundings("hosting_service", { objects: [remote({ ...liveService, term: 12 })] });
+    expect(await importResource(kind, "1001", front)).toMatchObject({ term: 12 });
+  });
+
+  it.each([false, true])("of another plan than is declared is refused; replace_on_change: %s", async (replace) => {
+    const { kind, front, fake } = surroundings("hosting_service", { objects: [remote(liveService)] });
+    fake.plans = [
+      { plan_id: 11, name: "Shared Start" },
+      { plan_id: 12, name: "Shared Pro" },
+    ];
+    const prior = await importResource(kind, "1001", front);
+    expect(prior).toMatchObject({ plan_id: 11 });
+    const declared = { plan_id: 12, currency: "USD", domain: "www.acme.example", replace_on_change: replace };
+    const config = { ...asHeld(kind, {}), ...declared, ...(replace && { reference: "second" }) };
+    const { diagnostics, requiresReplace } = await planDeclared(kind, { prior, config, mark: {} }, front);
+    expect(diagnostics.map(({ severity, code, summary }) => ({ severity, code, summary }))).toContainEqual({
+      severity: "error",
+      code: "plan.mismatch",
+      summary: "service www.acme.example cannot adopt service 1001: its plan_id is 11, declared is 12",
+    });
+    expect(requiresReplace, "nothing is ordered in its place").toEqual([]);
+  });
+
+  it.each(["1001/301", "1001/DEV@acme.example"])("of a grant takes %s", async (id) => {
+    const { kind, front } = surroundings("hosting_grant", { objects: [remote(liveGrant)] });
+    expect(await importResource(kind, id, front)).toMatchObject({ id: "301", service_id: "1001" });
+  });
+
+  it.each(["301", "/301", "1001/", ""])("of a grant by %j says which two ids it takes", async (id) => {
+    const { kind, front, fake } = surroundings("hosting_grant");
+    const { code, summary, fix } = await refusalOf(importResource(kind, id, front));
+    expect(code).toBe("usage");
+    expect(summary).toContain("service_id/ID");
+    expect(fix).toMatch(/terraform import hosting_grant\.NAME '\d+\/\S+@\S+'/);
+    expect(fake.asked).toEqual([]);
+  });
+
+  it("by a domain says that the id is meant, and where the ids are told", async () => {
+    const { kind, front } = surroundings("hosting_service", { objects: [remote(liveService)] });
+    const { code, summary, detail, fix } = await refusalOf(importResource(kind, "www.acme.example", front));
+    expect({ code, summary }).toEqual({ code: "plan.gone", summary: "service www.acme.example does not exist" });
+    expect(detail).toContain("imported by its id");
+    expect(fix).toContain('`data "hosting_services"`');
+  });
+
+  it("of what has ended says so", async () => {
+    const ended = remote({ ...liveService, status: "terminated" }, "gone");
+    const { kind, front } = surroundings("hosting_service", { objects: [ended] });
+    expect((await refusalOf(importResource(kind, "1001", front))).summary).toContain('is "terminated"');
+  });
+
+  it.each(readable.map(({ type }) => type))("of a %s names a data source that there is", async (type) => {
+    const { kind, front } = surroundings(type);
+    const { fix } = await refusalOf(importResource(kind, kind.parent === undefined ? "9" : "1/9", front));
+    const [, named] = /`data "(\w+)"`/.exec(fix ?? "") ?? [];
+    expect(dataSources.map(({ name }) => name)).toContain(named);
+  });
+
+  it("of what nothing shows takes the id at its word, and asks nothing", async () => {
+    const { kind, front, fake } = surroundings("hosting_domain");
+    expect(await importResource(kind, "acme.example", front)).toEqual(
+      asHeld(terraformKind("hosting_domain"), { id: "acme.example", deletion_policy: "prevent" }),
+    );
+    expect(fake.asked).toEqual([]);
+  });
+
+  it("is remembered: an object has one address", async () => {
+    const { kind, front } = surroundings("hosting_service", { objects: [remote(liveService)] });
+    front.hold(kind, liveService);
+    await importResource(kind, "1001", front);
+    expect(front.isDouble(kind, "1001")).toBe(true);
+  });
+});

@@ -1,0 +1,76 @@
+import { describe, expect, it } from "vitest";
+import { IN_DOUBT } from "../../../../../src/core/model/index.ts";
+import { decodeMark, encodeMark, type Mark, withDoubt, withoutDoubt } from "../../../../../src/fronts/terraform/resource/mark.ts";
+import fc from "../../../../support/fc.ts";
+
+const PENDING = { since: "2026-11-21T09:00:00Z", operation: "createService" };
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+describe("what is kept beside the attributes", () => {
+  it("comes back as it was written", () => {
+    const text = fc.string({ unit: fc.constantFrom("a", '"', "\\", "\u0000", "\u2028", "é", "😀") });
+    const mark: fc.Arbitrary<Mark> = fc.record(
+      {
+        generation: fc.integer({ min: 2, max: 9 }),
+        made: text,
+        host: text,
+        waiting: fc.array(text, { maxLength: 3 }),
+        pending: fc.record({ since: fc.constant(PENDING.since), operation: text, known: fc.array(text) }),
+        replacing: fc.record({ id: text, name: text, prevented: fc.constant(true as const) }, { requiredKeys: ["id"] }),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(mark, (one) => {
+        expect(decodeMark(encodeMark(one))).toEqual(one);
+      }),
+    );
+  });
+
+  it("is JSON, and comes back from it", () => {
+    const mark: Mark = { host: "here", made: "www", pending: { ...PENDING, known: ["7"] }, waiting: ["suspended"] };
+    expect(JSON.parse(new TextDecoder().decode(encodeMark(mark)))).toEqual(mark);
+    expect(decodeMark(encodeMark(mark))).toEqual(mark);
+  });
+
+  it("is nothing at all when there is nothing to keep: Terraform shows no difference then", () => {
+    expect(encodeMark({})).toHaveLength(0);
+    expect(encodeMark({ made: undefined } as unknown as Mark)).toHaveLength(0);
+    expect(decodeMark(new Uint8Array())).toEqual({});
+  });
+
+  it.each([
+    ["a half", '{"made":'],
+    ["a list", "[]"],
+    ["a text", '"x"'],
+    ["null", "null"],
+    ["something else", "\u0000\u0001"],
+  ])("that is damaged (%s) is refused, with what to do, and not taken for nothing", (_, text) => {
+    expect(() => decodeMark(bytes(text))).toThrow(
+      expect.objectContaining({
+        diagnostics: [
+          expect.objectContaining({ code: "state.unreadable", fix: expect.stringContaining("terraform state rm") }),
+        ],
+      }),
+    );
+  });
+});
+
+describe("the id of what is in doubt", () => {
+  it("is a word for Terraform, so that what refers to it fails, and none for the core", () => {
+    const told = withDoubt({ id: null, domain: "acme.example" }, { pending: PENDING });
+    expect(told).toEqual({ id: IN_DOUBT, domain: "acme.example" });
+    expect(withoutDoubt(told)).toEqual({ id: null, domain: "acme.example" });
+    expect(withDoubt({ domain: "acme.example" }, { pending: PENDING }), "an id that is not given is none").toEqual(
+      told,
+    );
+  });
+
+  it.each([
+    ["that is known", { id: "1001" }, { pending: PENDING }],
+    ["of what is not in doubt", { id: null }, {}],
+  ])("%s stays", (_, attributes, mark) => {
+    expect(withDoubt(attributes, mark)).toEqual(attributes);
+    expect(withoutDoubt(attributes)).toEqual(attributes);
+  });
+});

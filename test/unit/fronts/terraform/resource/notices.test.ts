@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import type { Applied } from "../../../../../src/core/lifecycle/index.ts";
+import { IN_DOUBT, type ValueObject } from "../../../../../src/core/model/index.ts";
+import { different, notices, waits } from "../../../../../src/fronts/terraform/resource/notices.ts";
+import { deferred, heldByOther, refersToDoubt } from "../../../../../src/fronts/terraform/resource/plan-notices.ts";
+import { nameOf, terraformKind } from "../../../../../src/fronts/terraform/resource/subject.ts";
+import { codesOf, surroundings } from "./front.ts";
+
+const service = terraformKind("hosting_service");
+const applied = (over: Partial<Applied>): Applied => ({ attributes: {}, diagnostics: [], ...over });
+const invoice = { id: "9", number: "INV-9", total: 500, currency: "USD", paid: false } as Applied["invoice"];
+
+describe("what an apply has to say", () => {
+  it.each<[string, Partial<Applied>, string[]]>([
+    ["is nothing when all is done", {}, []],
+    ["is nothing while what is paid is provisioned", { awaiting: "provisioning" }, []],
+    ["is that a job is queued", { awaiting: "job" }, ["warning apply.waiting"]],
+    ["is that an invoice waits", { awaiting: "payment" }, ["warning apply.waiting"]],
+  ])("%s", (_, over, says) => {
+    expect(codesOf(notices(service, applied(over), "update"))).toEqual(says);
+  });
+
+  it("names the invoice, and its amount without guessing its scale", () => {
+    const [first] = notices(service, applied({ awaiting: "payment", ...(invoice && { invoice }) }), "create");
+    expect(first?.detail).toContain("INV-9 of 500 USD (in the API's own unit)");
+    const [unnamed] = notices(service, applied({ awaiting: "payment" }), "create");
+    expect(unnamed?.detail).toContain("(unknown)");
+  });
+
+  it("counts what waits", () => {
+    expect(waits(service, {}, false)).toEqual([]);
+    expect(waits(service, { waiting: ["suspended"] }, false)[0]?.summary).toContain("suspended waits");
+    expect(waits(service, { waiting: ["suspended", "password_version"] }, false)[0]?.summary).toContain("wait until");
+    expect(deferred(service, [])).toEqual([]);
+  });
+
+  it("says of a live service that something is not done, and not that it waits for that", () => {
+    const [said] = waits(service, { waiting: ["password_version"] }, true);
+    expect(said?.summary).toBe("Declared, and not done yet: password_version of the service");
+  });
+
+  it("leaves what a queued job is about to the sentence of the job", () => {
+    const job = { since: "2026-11-21T10:00:00Z", toward: "suspended", before: "active" } as const;
+    for (const isLive of [true, false]) {
+      expect(waits(service, { waiting: ["suspended"], job }, isLive)).toEqual([]);
+      const [other] = waits(service, { waiting: ["suspended", "password_version"], job }, isLive);
+      expect(other?.summary).toContain("password_version");
+      expect(other?.summary).not.toContain("suspended");
+    }
+  });
+
+  it.each(["generated_password", "coupon_code"])("repeats no %s", (name) => {
+    expect(JSON.stringify(different(service, name, { [name]: "hush" }))).not.toContain("hush");
+  });
+});
+
+describe("what refers to something in doubt", () => {
+  it.each<[string, ValueObject, string[][]]>([
+    ["by itself", { service_id: IN_DOUBT, email: "a@b.example" }, [["service_id"]]],
+    ["within a text", { domain: `x-${IN_DOUBT}.example` }, [["domain"]]],
+    ["within a map", { questions: { service: IN_DOUBT } }, [["questions"]]],
+    ["not at all", { service_id: "1001" }, []],
+  ])("%s", (_, declared, attributes) => {
+    const found = refersToDoubt(terraformKind("hosting_grant"), declared);
+    expect(found.map(({ attribute }) => attribute)).toEqual(attributes);
+    for (const each of found) expect(codesOf([each])).toEqual(["error plan.pending"]);
+  });
+});
+
+describe("a name that the state holds already", () => {
+  it.each([
+    ["is another order", "hosting_service", {}, ["error config.duplicate"]],
+    ["is free for what takes its object's place", "hosting_service", { replacing: { id: "1001" } }, []],
+    [
+      "is not free for what takes another's place",
+      "hosting_service",
+      { replacing: { id: "1002" } },
+      ["error config.duplicate"],
+    ],
+    ["is never free of a registration", "hosting_domain", { replacing: { id: "1001" } }, ["error config.duplicate"]],
+    ["means nothing where the account shows what there is", "hosting_webhook", {}, []],
+  ])("%s (%s)", (_, type, mark, says) => {
+    const { kind, front } = surroundings(type);
+    const held = { id: "1001", domain: "www.example", url: "https://www.example", events: [] };
+    front.hold(kind, held);
+    expect(codesOf(heldByOther(kind, nameOf(kind, held) ?? "", mark, front))).toEqual(says);
+    expect(heldByOther(kind, "other", mark, front)).toEqual([]);
+  });
+});

@@ -1,0 +1,139 @@
+import { describe, expect, it } from "vitest";
+import { type Diagnostic, type JsonObject, UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
+import type { Mark } from "../../../../../src/fronts/terraform/resource/mark.ts";
+import { orderAnew, prevented, replacedObject } from "../../../../../src/fronts/terraform/resource/order-anew.ts";
+import { terraformKind } from "../../../../../src/fronts/terraform/resource/subject.ts";
+import { liveService, liveWebhook } from "../../../../support/subjects.ts";
+import { asHeld, codesOf, surroundings } from "./front.ts";
+
+const refusal = (name: string): Diagnostic => ({
+  severity: "error",
+  code: "plan.immutable",
+  summary: `${name} cannot be changed`,
+  attribute: [name],
+});
+const other: Diagnostic = { severity: "warning", code: "plan.unknown_status", summary: "something else" };
+
+const PRIOR = { ...liveService, plan_id: 11, currency: "USD", deletion_policy: "forget" };
+const CONFIG = {
+  plan_id: 12,
+  currency: "USD",
+  domain: "www.acme.example",
+  reference: "second",
+  replace_on_change: true,
+};
+
+function anew({
+  type = "hosting_service",
+  prior = PRIOR,
+  config = CONFIG,
+  mark = {},
+  diagnostics = [refusal("plan_id"), other],
+}: {
+  type?: string;
+  prior?: JsonObject;
+  config?: ValueObject;
+  mark?: Mark;
+  diagnostics?: readonly Diagnostic[];
+} = {}) {
+  const { kind, session } = surroundings(type);
+  return orderAnew(kind, { prior: asHeld(kind, prior), config, mark, diagnostics, session });
+}
+
+describe("an immutable change", () => {
+  it.each<[string, ValueObject]>([
+    ["is refused as long as replace_on_change does not say otherwise", { ...CONFIG, replace_on_change: null }],
+    ["is refused where it says no", { ...CONFIG, replace_on_change: false }],
+    ["is refused while it is not known what it says", { ...CONFIG, replace_on_change: UNKNOWN }],
+  ])("%s", (_, config) => {
+    expect(anew({ config })).toEqual({ requiresReplace: [], diagnostics: [refusal("plan_id"), other] });
+  });
+
+  it("is what replaces: replace_on_change alone does nothing", () => {
+    expect(anew({ diagnostics: [other] })).toEqual({ requiresReplace: [], diagnostics: [other] });
+  });
+
+  it("makes the object anew when that is said: at the attributes that were refused, and the refusals are gone", () => {
+    const { requiresReplace, diagnostics, result } = anew({
+      diagnostics: [refusal("plan_id"), other, refusal("term")],
+    });
+    expect(requiresReplace).toEqual([["plan_id"], ["term"]]);
+    expect(diagnostics).toEqual([other]);
+    // Declared, by default, or what the order will tell: nothing of the old one.
+    expect(result).toMatchObject({ plan_id: 12, term: 1, id: UNKNOWN, status: UNKNOWN, coupon_code: null });
+  });
+
+  it("needs a name of its own for the second order", () => {
+    const { diagnostics } = anew({ config: { ...CONFIG, reference: null } });
+    expect(codesOf(diagnostics)).toEqual(["warning plan.unknown_status", "error terraform.reference"]);
+  });
+
+  it.each([
+    ["prevent", ["error plan.prevented"]],
+    [null, ["error plan.prevented"]],
+    ["forget", []],
+    ["suspend", ["warning plan.prevented"]],
+  ])("under deletion_policy %j says %j", (policy, says) => {
+    const { diagnostics } = anew({ prior: { ...PRIOR, deletion_policy: policy }, diagnostics: [refusal("plan_id")] });
+    expect(codesOf(diagnostics)).toEqual(says);
+  });
+
+  it("of a registration stays refused while it is the same domain: it cannot be registered twice", () => {
+    const prior = { id: "9", domain: "acme.example", years: 1, deletion_policy: "forget" };
+    const config = { domain: "ACME.example", years: 2, replace_on_change: true };
+    const question = { type: "hosting_domain", prior, diagnostics: [refusal("years")] };
+    expect(anew({ ...question, config })).toEqual({ requiresReplace: [], diagnostics: [refusal("years")] });
+    expect(anew({ ...question, config: { ...config, domain: "other.example" } })).toMatchObject({
+      requiresReplace: [["years"]],
+      diagnostics: [],
+    });
+  });
+});
+
+describe("what is known of an object that is to be replaced", () => {
+  const { kind, session } = surroundings("hosting_service");
+  const replaced = (attributes: JsonObject, mark: Mark = {}) =>
+    replacedObject(
+      kind,
+      asHeld(kind, { ...PRIOR, ...attributes }) as JsonObject & { id: string },
+      mark,
+      session.settings,
+    );
+
+  it.each([
+    ["is the name that it was ordered under", {}, { made: "first" }, { id: "1001", name: "first" }],
+    ["is else the one that it would have", {}, {}, { id: "1001", name: "www.acme.example" }],
+    ["may be none", { domain: null }, {}, { id: "1001" }],
+    [
+      "is that its policy holds it",
+      { deletion_policy: "prevent" },
+      { made: "a" },
+      { id: "1001", name: "a", prevented: true },
+    ],
+    [
+      "is not that, once it has ended",
+      { deletion_policy: "prevent", status: "terminated" },
+      { made: "a" },
+      { id: "1001", name: "a" },
+    ],
+  ])("%s", (_, attributes, mark, expected) => {
+    expect(replaced(attributes, mark)).toStrictEqual(expected);
+  });
+
+  it("is never a policy where the API deletes", () => {
+    const hook = surroundings("hosting_webhook");
+    const prior = { ...liveWebhook, id: "201" };
+    expect(replacedObject(hook.kind, prior, { made: "a" }, hook.session.settings)).toEqual({ id: "201", name: "a" });
+  });
+});
+
+it.each([
+  ["hosting_service", '`deletion_policy = "forget"` (or "suspend"), apply'],
+  ["hosting_client_account", '`deletion_policy = "forget"`, apply'],
+])("what its policy keeps, a %s, is not replaced, and the fix names the policies that it has", (type, fix) => {
+  const { attribute, ...said } = prevented(terraformKind(type), "7");
+  expect({ attribute, fix: said.fix }).toEqual({
+    attribute: ["deletion_policy"],
+    fix: `Set ${fix}, then make the change.`,
+  });
+});

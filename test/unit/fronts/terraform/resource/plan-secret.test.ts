@@ -1,0 +1,38 @@
+import { describe, expect, it } from "vitest";
+import { fail } from "../../../../../src/core/model/index.ts";
+import type { Session } from "../../../../../src/fronts/terraform/contract.ts";
+import { planDeclared } from "../../../../../src/fronts/terraform/resource/plan.ts";
+import { surroundings } from "./front.ts";
+
+const WEBHOOK = { url: "https://hooks.acme.example", events: ["invoice.paid"] };
+const output = (file: string) => ({ file, env_file: null, command: null, outside_project: null });
+
+/** What Terraform's plan of a new webhook says. */
+async function said(secretDestination: Session["secretDestination"], secret_output: object | null = output("hook")) {
+  const { front, kind } = surroundings("hosting_webhook", { session: { secretDestination } });
+  const question = { prior: null, config: { ...WEBHOOK, secret_output }, mark: {} } as never;
+  return (await planDeclared(kind, question, front)).diagnostics;
+}
+
+describe("the place of a secret, in Terraform's plan", () => {
+  it("is not worth a word where it is what it says", async () => {
+    const plain = async () => ({ real: "/p/hook", inside: true, linked: false, shown: "hook" });
+    expect(await said(plain)).toEqual([]);
+    expect(await said(() => fail("secret.output", "asked for nothing"), null)).toEqual([]);
+  });
+
+  it.each([
+    ["a link", { real: "/p/vault/hook", inside: true, linked: true, shown: "vault/hook" }],
+    ["a path that may leave the project", { real: "/etc/hook", inside: false, linked: false, shown: "/etc/hook" }],
+  ])("is shown where %s leads to another", async (_, destination) => {
+    const [warning] = await said(async () => destination);
+    expect(warning).toMatchObject({ severity: "warning", code: "secret.output", attribute: ["secret_output"] });
+    expect(warning?.summary).toContain(`will be written to ${destination.real}`);
+  });
+
+  it("is an error where no secret may be written", async () => {
+    expect(await said(() => fail("secret.output", "It leads out of the project"))).toMatchObject([
+      { severity: "error", summary: "It leads out of the project" },
+    ]);
+  });
+});

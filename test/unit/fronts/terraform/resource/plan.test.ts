@@ -1,0 +1,105 @@
+/** Whatever the API tells that is not declared, and whatever is not declared any more: Terraform accepts the plan. */
+import { describe, expect, it } from "vitest";
+import { kinds } from "../../../../../src/core/kinds/index.ts";
+import { attributesOf } from "../../../../../src/core/lifecycle/index.ts";
+import { isError, type Json, type JsonObject, type Value } from "../../../../../src/core/model/index.ts";
+import { type Attribute, isNested } from "../../../../../src/core/model/schema.ts";
+import { planDeclared } from "../../../../../src/fronts/terraform/resource/plan.ts";
+import { terraformKind } from "../../../../../src/fronts/terraform/resource/subject.ts";
+import { schemaOf } from "../../../../../src/fronts/terraform/schema/of-kind.ts";
+import { type Sample, sampleOf } from "../../../../conformance/sample.ts";
+import fc from "../../../../support/fc.ts";
+import { planProblems, writeOnlyProblems } from "../../../../support/terraform-core-rules.ts";
+import { asHeld, surroundings } from "./front.ts";
+import { configOf, recordedOf } from "./values.ts";
+
+/** A status for each phase. */
+const STATUS = ["active", "pending", "suspended", "a word that nobody knows"];
+
+/** What the API may tell of an attribute: what the sample has of it, or a value of its type. */
+function toldOf({ attributes, others, implied = {} }: Sample, name: string, { type }: Attribute): Json {
+  const known = attributes[name] ?? implied[name] ?? others[name];
+  if (known !== undefined) return known;
+  if (isNested(type)) return { file: "secret", env_file: null, command: null };
+  return type === "number" ? 7 : type === "bool" ? true : name === "deletion_policy" ? "forget" : "told";
+}
+
+async function plan(type: string, prior: JsonObject | null, declared: { readonly [name: string]: Value }) {
+  const { kind, front } = surroundings(type);
+  const config = { ...asHeld(kind, {}), ...declared };
+  const answer = await planDeclared(kind, { prior, config, mark: {} }, front);
+  const { attributes } = schemaOf(kind);
+  const problems = [
+    ...planProblems(attributes, { config, prior, planned: answer.planned }),
+    ...writeOnlyProblems(attributes, answer.planned),
+  ];
+  return { ...answer, problems };
+}
+
+const cases = [...kinds.values()].flatMap((kind) =>
+  Object.entries(schemaOf(kind).attributes)
+    .filter(([name, { required, writeOnly }]) => name in kind.attributes.shape && !required && !writeOnly)
+    .flatMap(([name]) => STATUS.map((status) => ({ type: kind.type, name, status }))),
+);
+
+describe("a recorded value that is not declared", () => {
+  it.each(cases)("$type.$name ($status)", async ({ type, name, status }) => {
+    const kind = terraformKind(type);
+    const sample = await sampleOf(kind);
+    const { attributes } = schemaOf(kind);
+    const required = Object.entries(attributes).filter(([, each]) => each.required);
+    const declared = Object.fromEntries(required.map(([each, attribute]) => [each, toldOf(sample, each, attribute)]));
+    const attribute = attributes[name];
+    if (attribute === undefined) throw new Error(`no ${name}`);
+    const told = { [name]: toldOf(sample, name, attribute) };
+    const words: JsonObject = "status" in kind.attributes.shape && name !== "status" ? { status } : {};
+    const prior = asHeld(kind, { id: "1001", ...words, ...declared, ...told });
+    const { problems, diagnostics } = await plan(type, prior, declared);
+    expect(problems).toEqual([]);
+    expect(diagnostics.filter(isError)).toEqual([]);
+  });
+});
+
+describe.each([...kinds.values()].map(({ type }) => type))("any plan of a recorded %s", (type) => {
+  const kind = terraformKind(type);
+
+  it("is refused, or one that Terraform accepts", async () => {
+    const question = fc.record({
+      config: configOf(kind),
+      prior: recordedOf(kind),
+      status: fc.constantFrom(...STATUS, "terminated"),
+    });
+    await fc.assert(
+      fc.asyncProperty(question, async ({ config, prior, status }) => {
+        const words: JsonObject = "status" in kind.attributes.shape ? { status } : {};
+        const answer = await plan(type, asHeld(kind, { ...prior, id: "1001", ...words }), config);
+        if (!answer.diagnostics.some(isError)) expect(answer.problems).toEqual([]);
+      }),
+    );
+  });
+
+  it("that is declared as it is recorded changes nothing", async () => {
+    const defaults = Object.fromEntries(attributesOf(kind).map(([name, , meta]) => [name, meta.default ?? null]));
+    const declarable = attributesOf(kind).filter(([, , { change }]) => change !== undefined);
+    await fc.assert(
+      fc.asyncProperty(recordedOf(kind), async (values) => {
+        const told = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+        const recorded = asHeld(kind, {
+          ...defaults,
+          ...told,
+          id: "1001",
+          ...("status" in values && { status: "active" }),
+        });
+        fc.pre(Object.entries(schemaOf(kind).attributes).every(([name, { required }]) => !required || name in told));
+        // A secret that is recorded beside its secret_output is still to be written there.
+        const kept = attributesOf(kind).some(
+          ([name, , { fingerprint }]) => fingerprint !== undefined && recorded[name] !== null,
+        );
+        fc.pre(!kept || (recorded.secret_output ?? null) === null);
+        const config = Object.fromEntries(declarable.map(([name]) => [name, recorded[name] ?? null]));
+        const { planned, diagnostics } = await plan(type, recorded, config);
+        if (!diagnostics.some(isError)) expect(planned).toEqual(recorded);
+      }),
+    );
+  });
+});

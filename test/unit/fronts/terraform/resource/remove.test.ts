@@ -1,0 +1,214 @@
+import { describe, expect, it } from "vitest";
+import type { JsonObject } from "../../../../../src/core/model/index.ts";
+import type { Mark } from "../../../../../src/fronts/terraform/resource/mark.ts";
+import { GONE } from "../../../../../src/fronts/terraform/resource/read.ts";
+import { destroyResource, planDestroy } from "../../../../../src/fronts/terraform/resource/remove.ts";
+import { liveGrant, liveService, liveWebhook, notFound, recorded, remote } from "../../../../support/subjects.ts";
+import { HOOK, LONG_AGO, ORDER, pendingOf } from "./asking.ts";
+import { asHeld, codesOf, type Options, refusalOf, surroundings } from "./front.ts";
+
+const SERVICE = { ...liveService, plan_id: 11, deletion_policy: "forget" };
+const PENDING = { pending: { since: "2026-11-21T09:00:00Z", operation: "createService" } };
+
+const held = (type: string, attributes: JsonObject, options: Options = {}) => {
+  const place = surroundings(type, options);
+  return { ...place, prior: asHeld(place.kind, attributes) };
+};
+
+describe("the plan of a destroy", () => {
+  it.each([
+    ["prevent", "live", ["error plan.prevented"]],
+    [null, "live", ["error plan.prevented"]],
+    ["forget", "live", ["warning plan.stays"]],
+    ["suspend", "live", ["warning plan.offline"]],
+    ["suspend", "suspended", ["warning plan.stays"]],
+    ["suspend", "pending", ["error plan.prevented"]],
+    ["suspend", "a word that nobody knows", ["error plan.prevented"]],
+    // A status says that it has ended; that nothing is found does not.
+    ["prevent", "terminated", []],
+    ["prevent", GONE, ["error plan.prevented"]],
+    ["forget", GONE, []],
+  ])("under deletion_policy %j of what is %s says %j, and sends nothing", async (policy, status, says) => {
+    const attributes = {
+      ...SERVICE,
+      deletion_policy: policy,
+      status: status === "live" ? "active" : status,
+      suspended: status === "suspended",
+    };
+    const { kind, front, prior, fake, sent } = held("hosting_service", attributes);
+    const { diagnostics } = await planDestroy(kind, prior, {}, front);
+    expect(codesOf(diagnostics)).toEqual(says);
+    expect({ asked: fake.asked, sent }).toEqual({ asked: [], sent: [] });
+  });
+
+  it.each([
+    ["forget", "service 1001 (www.acme.example) stays in the account and goes on being billed"],
+    ["suspend", "service 1001 (www.acme.example) is suspended: it goes offline"],
+  ])("under deletion_policy %s warns, in the plan and in the apply: %s", async (policy, summary) => {
+    const attributes = { ...SERVICE, deletion_policy: policy };
+    const suspended = remote({ ...liveService, status: "suspended", suspended: true }, "suspended");
+    const { kind, front, prior } = held("hosting_service", attributes, { objects: [suspended], answer: () => ({}) });
+    expect((await planDestroy(kind, prior, {}, front)).diagnostics).toMatchObject([{ severity: "warning", summary }]);
+    expect((await destroyResource(kind, prior, {}, front)).diagnostics).toMatchObject([
+      { severity: "warning", summary },
+    ]);
+  });
+
+  it("of what is not paid for says that it stays, and nothing of money", async () => {
+    const { kind, front, prior } = held("hosting_client_account", {
+      id: "401",
+      name: "Acme",
+      deletion_policy: "forget",
+    });
+    const { diagnostics } = await planDestroy(kind, prior, {}, front);
+    expect(diagnostics.map(({ summary }) => summary)).toEqual(["client account 401 stays in the account"]);
+  });
+
+  it("of what is merely not found says that another account answers so, too", async () => {
+    const { kind, front, prior } = held("hosting_service", { ...SERVICE, deletion_policy: "prevent", status: GONE });
+    const { diagnostics } = await planDestroy(kind, prior, {}, front);
+    expect(diagnostics[0]?.detail).toContain("another account");
+    expect(diagnostics[0]?.fix).toContain("terraform state rm");
+  });
+
+  it("of what has no id and no word of why is refused: a request of it may be out", async () => {
+    const { kind, front, prior } = held("hosting_service", { ...SERVICE, id: null });
+    const { diagnostics, change } = await planDestroy(kind, prior, {}, front);
+    expect(codesOf(diagnostics)).toEqual(["error plan.pending"]);
+    expect(diagnostics[0]?.fix).not.toContain("hostform");
+    expect(change.removal).not.toBe("delete");
+  });
+
+  it("of what is in doubt is refused where nothing shows what became of it", async () => {
+    const { kind, front, prior } = held("hosting_domain", {
+      id: null,
+      domain: "acme.example",
+      deletion_policy: "forget",
+    });
+    expect(codesOf((await planDestroy(kind, prior, PENDING, front)).diagnostics)).toEqual(["error plan.pending"]);
+  });
+});
+
+describe("a destroy", () => {
+  it("that is refused sends nothing", async () => {
+    const { kind, front, prior, sent } = held("hosting_service", { ...SERVICE, deletion_policy: "prevent" });
+    expect(await refusalOf(destroyResource(kind, prior, {}, front))).toMatchObject({ code: "plan.prevented" });
+    expect(sent).toEqual([]);
+  });
+
+  it.each([
+    ["forget", []],
+    ["suspend", ["suspendService"]],
+  ])("by deletion_policy %s sends %j", async (policy, expected) => {
+    const waiting = { ...SERVICE, deletion_policy: policy, timeouts: { delete: "0s" } };
+    const { kind, front, prior, sent } = held("hosting_service", waiting, { answer: () => ({}) });
+    const outcome = destroyResource(kind, prior, {}, front);
+    // Suspended only when the job is done: until then it stays in the state.
+    const { diagnostics, left } = await outcome;
+    expect(codesOf(diagnostics)).toEqual(policy === "suspend" ? ["error apply.waiting"] : ["warning plan.stays"]);
+    expect(left?.mark.job?.toward).toBe(policy === "suspend" ? "suspended" : undefined);
+    expect(left?.state.timeouts).toEqual(policy === "suspend" ? { delete: "0s" } : undefined);
+    expect(sent.map(({ endpoint }) => endpoint)).toEqual(expected);
+  });
+
+  it.each(["hosting_grant", "hosting_service"])("of a %s does nothing on an id of another host", async (type) => {
+    const attributes = type === "hosting_grant" ? liveGrant : { ...SERVICE, deletion_policy: "suspend" };
+    const { kind, front, prior, sent } = held(type, attributes);
+    const mark = { host: "another" };
+    expect(await refusalOf(destroyResource(kind, prior, mark, front))).toMatchObject({ code: "state.stranger" });
+    expect(sent).toEqual([]);
+  });
+
+  it.each([
+    ["of this host", { host: "here" }],
+    ["of before hosts were noted", {}],
+  ])("of an object %s goes on", async (_, mark) => {
+    const { kind, front, prior, sent } = held("hosting_grant", liveGrant, { answer: () => null });
+    expect(await destroyResource(kind, prior, mark, front)).toEqual({ diagnostics: [] });
+    expect(sent.map(({ endpoint, params }) => ({ endpoint, params }))).toEqual([
+      { endpoint: "revokeGrant", params: { id: "1001", grantId: "301" } },
+    ]);
+  });
+
+  it("of what is gone already is what was wanted", async () => {
+    const { kind, front, prior } = held("hosting_grant", liveGrant, {
+      answer: () => {
+        throw notFound();
+      },
+    });
+    expect(await destroyResource(kind, prior, {}, front)).toEqual({ diagnostics: [] });
+  });
+
+  it("sets the name free: the other half of a replacement may take it", async () => {
+    const { kind, front, prior } = held("hosting_service", SERVICE);
+    front.claim(kind, "www.acme.example", "service www.acme.example");
+    await destroyResource(kind, prior, {}, front);
+    expect(front.claim(kind, "www.acme.example", "service www.acme.example")).toBeUndefined();
+    expect(front.isReleased(kind, { id: "1001" })).toBe(true);
+  });
+});
+
+describe("a destroy of what was asked for, and whose answer was lost,", () => {
+  const hook = remote({ ...liveWebhook, created_at: LONG_AGO });
+  const service = remote({ ...liveService, plan_id: 11, created_at: LONG_AGO });
+  const order = { ...ORDER, deletion_policy: "forget" };
+
+  it.each<[string, string, JsonObject, Options["objects"], string[], string[]]>([
+    ["deletes what the list shows", "hosting_webhook", HOOK, [hook], ["deleteWebhook"], []],
+    ["sends nothing when the list shows nothing of it", "hosting_webhook", HOOK, [], [], []],
+    ["lets go of the service that the list shows", "hosting_service", order, [service], [], ["warning plan.stays"]],
+    ["sends nothing when the list shows no such service", "hosting_service", order, [], [], []],
+  ])("%s", async (_, type, attributes, objects, expected, says) => {
+    const options = { ...(objects && { objects }), answer: () => null };
+    const { kind, front, prior, sent, fake } = held(type, { ...attributes, id: null }, options);
+    const mark = { host: "here", pending: pendingOf("create") };
+    const { diagnostics, left } = await destroyResource(kind, prior, mark, front);
+    expect(sent.map(({ endpoint }) => endpoint)).toEqual(expected);
+    expect(codesOf(diagnostics)).toEqual(says);
+    expect(left).toBeUndefined();
+    expect(fake.asked).toContain("list");
+  });
+
+  it.each<[string, JsonObject, Options["objects"]]>([
+    ["two may be it", order, [service, remote({ ...service.attributes, id: "1002" })]],
+    ["it would be suspended", { ...order, deletion_policy: "suspend" }, [service]],
+  ])("is refused, and sends nothing, when %s", async (_, attributes, objects) => {
+    const options = objects && { objects };
+    const { kind, front, prior, sent } = held("hosting_service", { ...attributes, id: null }, options);
+    const mark = { host: "here", pending: pendingOf("createService") };
+    expect(await refusalOf(destroyResource(kind, prior, mark, front))).toMatchObject({ code: "plan.pending" });
+    expect(sent).toEqual([]);
+  });
+});
+
+describe("a suspension before Terraform lets go", () => {
+  const attributes = { ...SERVICE, deletion_policy: "suspend", timeouts: { delete: "1m" } };
+  const mark: Mark = { host: "here", made: "www.acme.example", attempt: pendingOf("suspendService") };
+
+  it.each([
+    ["is not done in time", "active", "live", "apply.waiting"],
+    ["ends with a status that is not understood", "HALTED", "unknown", "plan.unknown_status"],
+  ] as const)("that %s is an error, and the service stays in the state with its marks", async (...one) => {
+    const [, status, phase, code] = one;
+    const objects = [remote({ ...liveService, status }, phase)];
+    const { kind, front, prior, journal } = held("hosting_service", attributes, { objects, answer: () => ({}) });
+    const { diagnostics, left } = await destroyResource(kind, prior, mark, front);
+    expect(codesOf(diagnostics)).toEqual([`error ${code}`]);
+    expect(left?.state).toMatchObject({ id: "1001", timeouts: { delete: "1m" }, deletion_policy: "suspend" });
+    const job = expect.objectContaining({ toward: "suspended", before: "active" });
+    expect(left?.mark).toEqual({ host: "here", made: "www.acme.example", job });
+    expect(journal.get("hosting_service", "www.acme.example"), "nothing was created").toBeUndefined();
+  });
+});
+
+it("after a destroy nothing is noted of the object, and data sources list its collection again", async () => {
+  const { kind, front, prior, fake, journal } = held("hosting_grant", liveGrant, { answer: () => null });
+  const name = "1001 dev@acme.example";
+  journal.put(kind.type, name, { ...recorded("hosting_grant.x", liveGrant), place: "this folder" });
+  await front.account.list(kind, "1001");
+  await destroyResource(kind, prior, { host: "here" }, front);
+  front.collections.upToDate(kind, "1001");
+  await front.account.list(kind, "1001");
+  expect(fake.asked).toEqual(["list 1001", "list 1001"]);
+  expect(journal.get(kind.type, name)).toBeUndefined();
+});

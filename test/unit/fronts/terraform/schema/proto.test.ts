@@ -1,0 +1,76 @@
+import { fromBinary, toBinary } from "@bufbuild/protobuf";
+import { describe, expect, it } from "vitest";
+import { type Attributes, isNested, type Schema } from "../../../../../src/core/model/schema.ts";
+import { catalogue } from "../../../../../src/fronts/terraform/catalogue.ts";
+import { toProtoSchema, typeBytes } from "../../../../../src/fronts/terraform/schema/proto.ts";
+import {
+  Schema_Object_NestingMode as NestingMode,
+  type Schema_Attribute as ProtoAttribute,
+  SchemaSchema,
+  StringKind,
+} from "../../../../../src/fronts/terraform/wire/tfplugin6.gen.ts";
+
+const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+const sent = (schema: Schema) => fromBinary(SchemaSchema, toBinary(SchemaSchema, toProtoSchema(schema)));
+
+describe("a schema as a message", () => {
+  it("writes types as Terraform does", () => {
+    expect(text(typeBytes("bool"))).toBe('"bool"');
+    expect(text(typeBytes({ list: "string" }))).toBe('["list","string"]');
+    expect(text(typeBytes({ map: { set: "number" } }))).toBe('["map",["set","number"]]');
+  });
+
+  it("tells everything of an attribute", () => {
+    const schema: Schema = {
+      version: 3,
+      description: "A *thing*.",
+      attributes: {
+        word: { type: "string", description: "A word.", required: true },
+        secret: { type: "string", description: "A secret.", optional: true, sensitive: true, writeOnly: true },
+        old: { type: "number", description: "A number.", computed: true, deprecated: "Use word." },
+        parts: {
+          description: "Parts.",
+          computed: true,
+          type: { nesting: "list", attributes: { one: { type: "bool", description: "One.", computed: true } } },
+        },
+      },
+    };
+    const { version, block } = sent(schema);
+    expect(version).toBe(3n);
+    expect(block).toMatchObject({ version: 3n, description: "A *thing*.", descriptionKind: StringKind.MARKDOWN });
+    const [word, secret, old, parts] = block?.attributes ?? [];
+    expect(word).toMatchObject({ name: "word", required: true, optional: false, computed: false, deprecated: false });
+    expect(secret).toMatchObject({ optional: true, sensitive: true, writeOnly: true });
+    expect(old).toMatchObject({ computed: true, deprecated: true, description: "Deprecated: Use word. A number." });
+    expect(parts?.type).toHaveLength(0);
+    expect(parts?.nestedType).toMatchObject({
+      nesting: NestingMode.LIST,
+      attributes: [{ name: "one", computed: true }],
+    });
+  });
+
+  it("is read back as it was, for everything that the provider offers", () => {
+    const schemas = [catalogue.provider, ...catalogue.resources.values(), ...catalogue.dataSources.values()];
+    for (const schema of [...schemas, ...catalogue.ephemeral.values()]) {
+      compare(sent(schema).block?.attributes ?? [], schema.attributes);
+    }
+  });
+});
+
+function compare(told: readonly ProtoAttribute[], attributes: Attributes): void {
+  expect(told.map(({ name }) => name)).toEqual(Object.keys(attributes));
+  for (const one of told) {
+    const { type, description, required, optional, computed, sensitive, writeOnly } = attributes[one.name] ?? {};
+    expect(one).toMatchObject({
+      description,
+      descriptionKind: StringKind.MARKDOWN,
+      required: required ?? false,
+      optional: optional ?? false,
+      computed: computed ?? false,
+      sensitive: sensitive ?? false,
+      writeOnly: writeOnly ?? false,
+    });
+    expect(one.type.length > 0).toBe(one.nestedType === undefined);
+    if (type !== undefined && isNested(type)) compare(one.nestedType?.attributes ?? [], type.attributes);
+  }
+}

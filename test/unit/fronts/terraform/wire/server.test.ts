@@ -1,0 +1,269 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { selfSigned } from "../../../../../src/fronts/terraform/wire/certificate.ts";
+import { type Endpoint, listen } from "../../../../../src/fronts/terraform/wire/endpoint.ts";
+import { framed } from "../../../../../src/fronts/terraform/wire/framing.ts";
+import {
+  createGrpcServer,
+  type GrpcServer,
+  noSuchMethod,
+  type Peer,
+  type ServerOptions,
+} from "../../../../../src/fronts/terraform/wire/server.ts";
+import { STATUS } from "../../../../../src/fronts/terraform/wire/status.ts";
+import { type Client, dial } from "../../../../support/grpc-client.ts";
+
+const SHUTDOWN = "/plugin.GRPCController/Shutdown";
+
+let folder: string;
+let events: string[];
+/** Resolves the calls of `Wait`, and what a test waits for to happen. */
+let gate: PromiseWithResolvers<void>;
+let entered: PromiseWithResolvers<void>;
+const clients: Client[] = [];
+const servers: GrpcServer[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(path.join(tmpdir(), "wire-"));
+  events = [];
+  gate = Promise.withResolvers();
+  entered = Promise.withResolvers();
+});
+
+afterEach(async () => {
+  gate.resolve();
+  for (const client of clients.splice(0)) client.session.destroy();
+  for (const server of servers.splice(0)) await server.shutdown();
+  rmSync(folder, { recursive: true });
+});
+
+let peers = 0;
+
+/** Echo gives back what came; Count counts the calls of its connection; Wait ends when the test says so. */
+function peer(): Peer {
+  const name = `peer ${++peers}`;
+  let calls = 0;
+  return {
+    async handle(method, request, cancelled) {
+      calls++;
+      if (method === "Echo") return request;
+      if (method === "Count") return Buffer.from(String(calls));
+      if (method === "Broken") throw new Error("a message with hunter2");
+      if (method !== "Wait") throw noSuchMethod(method);
+      entered.resolve();
+      await gate.promise;
+      events.push(cancelled?.aborted ? "given up, and ended" : "call ended");
+      return request;
+    },
+    finish: async () => {},
+    stop: () => events.push(`${name} stopped`),
+    async close() {
+      events.push(`${name} closed`);
+    },
+  };
+}
+
+async function serve(options: Partial<ServerOptions> = {}): Promise<{ endpoint: Endpoint; empty: Promise<void> }> {
+  peers = 0;
+  const empty = Promise.withResolvers<void>();
+  const server = createGrpcServer({
+    service: "test.Service",
+    tls: undefined,
+    connect: peer,
+    log: () => {},
+    grace: 10_000,
+    onShutdown: () => events.push("shutdown"),
+    onEmpty: () => {
+      events.push("empty");
+      empty.resolve();
+    },
+    ...options,
+  });
+  servers.push(server);
+  return { endpoint: await listen(server.server, { platform: process.platform, folder }), empty: empty.promise };
+}
+
+async function connected(endpoint: Endpoint, tls?: Parameters<typeof dial>[1]): Promise<Client> {
+  const client = await dial(endpoint, tls);
+  clients.push(client);
+  return client;
+}
+
+describe("a call", () => {
+  it("is answered with a message and status 0", async () => {
+    const client = await connected((await serve()).endpoint);
+    const reply = await client.call("/test.Service/Echo", Buffer.from("hello"));
+    expect(reply).toMatchObject({ status: STATUS.ok, message: Buffer.from("hello") });
+  });
+
+  it("may have an empty message, both ways", async () => {
+    const client = await connected((await serve()).endpoint);
+    const reply = await client.call("/test.Service/Echo");
+    expect(reply).toMatchObject({ status: STATUS.ok, message: Buffer.of() });
+  });
+
+  it("may come in pieces that end anywhere", async () => {
+    const client = await connected((await serve()).endpoint);
+    const body = framed(Buffer.from("abcdef"));
+    const pieces = [body.subarray(0, 3), body.subarray(3, 6), body.subarray(6, 7), body.subarray(7)];
+    const reply = await client.call("/test.Service/Echo", undefined, { pieces });
+    expect(reply.message?.toString()).toBe("abcdef");
+  });
+
+  it("may have many megabytes, both ways, ten at a time", async () => {
+    const client = await connected((await serve()).endpoint);
+    const message = Buffer.alloc(6 * 1024 * 1024, "0123456789");
+    const replies = await Promise.all(Array.from({ length: 10 }, () => client.call("/test.Service/Echo", message)));
+    for (const reply of replies) expect(reply.message?.equals(message)).toBe(true);
+  });
+
+  it.each([
+    {
+      reason: "a method that is not there",
+      path: "/test.Service/None",
+      status: STATUS.unimplemented,
+      words: "no method None",
+    },
+    { reason: "another service", path: "/other.Service/Echo", status: STATUS.unimplemented, words: "no such method" },
+    {
+      reason: "a defect, without its message",
+      path: "/test.Service/Broken",
+      status: STATUS.internal,
+      words: "a defect: Error",
+    },
+  ])("is refused: $reason", async ({ path, status, words }) => {
+    const client = await connected((await serve()).endpoint);
+    const reply = await client.call(path, Buffer.from("x"));
+    expect(reply).toMatchObject({ status, message: undefined });
+    expect(decodeURIComponent(reply.words ?? "")).toMatch(new RegExp(`${words}$`));
+    const next = await client.call("/test.Service/Echo", Buffer.from("next"));
+    expect(next.status, "the connection goes on").toBe(STATUS.ok);
+  });
+
+  it("is refused when it is compressed", async () => {
+    const client = await connected((await serve()).endpoint);
+    const pieces = [Uint8Array.of(1, 0, 0, 0, 1, 0)];
+    expect(await client.call("/test.Service/Echo", undefined, { pieces })).toMatchObject({
+      status: STATUS.unimplemented,
+      words: "compressed messages are not understood",
+    });
+  });
+
+  it("is refused at once where a client would stream to a service that is not there", async () => {
+    const client = await connected((await serve()).endpoint);
+    const options = { pieces: [], open: true };
+    expect((await client.call("/plugin.GRPCBroker/StartStream", undefined, options)).status).toBe(STATUS.unimplemented);
+  });
+
+  it.each([0, 3, 7])("is not made when its client gives up after %d bytes of it", async (part) => {
+    const client = await connected((await serve()).endpoint);
+    await client.abandon("/test.Service/Echo", Buffer.from("abcdef"), part);
+    expect((await client.call("/test.Service/Count")).message?.toString()).toBe("1");
+  });
+
+  it("is finished when its client gives up, since it may be in the middle of an order, and knows of it", async () => {
+    const { endpoint, empty } = await serve();
+    const client = await connected(endpoint);
+    await Promise.all([client.abandon("/test.Service/Wait", Buffer.from("x")), entered.promise]);
+    expect((await client.call("/test.Service/Count")).message?.toString()).toBe("2");
+    gate.resolve();
+    await client.close();
+    await empty;
+    expect(events).toEqual(["given up, and ended", "peer 1 stopped", "peer 1 closed", "empty"]);
+  });
+});
+
+describe("a connection", () => {
+  it("has a state of its own", async () => {
+    const { endpoint } = await serve();
+    const [one, other] = [await connected(endpoint), await connected(endpoint)];
+    await one.call("/test.Service/Count");
+    expect((await one.call("/test.Service/Count")).message?.toString()).toBe("2");
+    expect((await other.call("/test.Service/Count")).message?.toString()).toBe("1");
+  });
+
+  it("leaves the server empty when it was the last", async () => {
+    const { endpoint, empty } = await serve();
+    const [one, other] = [await connected(endpoint), await connected(endpoint)];
+    await one.close();
+    await other.call("/test.Service/Echo");
+    await other.close();
+    await empty;
+    expect(events).toEqual(["peer 1 stopped", "peer 1 closed", "peer 2 stopped", "peer 2 closed", "empty"]);
+  });
+
+  it("that is lost is waited for until its calls have ended", async () => {
+    const { endpoint, empty } = await serve();
+    const client = await connected(endpoint);
+    void client.call("/test.Service/Wait").catch(() => {});
+    await entered.promise;
+    client.session.destroy();
+    await expect.poll(() => events).toEqual(["peer 1 stopped"]);
+    gate.resolve();
+    await empty;
+    expect(events).toEqual(["peer 1 stopped", "given up, and ended", "peer 1 closed", "empty"]);
+  });
+
+  it("that is lost is not waited for beyond the grace", async () => {
+    const { endpoint, empty } = await serve({ grace: 1 });
+    const client = await connected(endpoint);
+    void client.call("/test.Service/Wait").catch(() => {});
+    await entered.promise;
+    client.session.destroy();
+    await empty;
+    expect(events).toEqual(["peer 1 stopped", "peer 1 closed", "empty"]);
+  });
+});
+
+describe("the end", () => {
+  it("is asked for by Shutdown, which is answered first", async () => {
+    const { endpoint } = await serve();
+    const client = await connected(endpoint);
+    expect(await client.call(SHUTDOWN)).toMatchObject({ status: STATUS.ok, message: Buffer.of() });
+    await expect.poll(() => events).toEqual(["shutdown"]);
+  });
+
+  it("closes the connections and waits for their calls", async () => {
+    const { endpoint } = await serve();
+    const [server] = servers;
+    const client = await connected(endpoint);
+    void client.call("/test.Service/Wait").catch(() => {});
+    await entered.promise;
+    expect(server?.wasUsed()).toBe(true);
+    const ended = server?.shutdown().then(() => events.push("ended"));
+    await expect.poll(() => events).toEqual(["peer 1 stopped"]);
+    gate.resolve();
+    await ended;
+    expect(events).toEqual(["peer 1 stopped", "given up, and ended", "peer 1 closed", "empty", "ended"]);
+    await expect(dial(endpoint)).rejects.toThrow();
+  });
+});
+
+describe("mutual TLS", () => {
+  const identity = selfSigned(Date.now());
+  const own = selfSigned(Date.now());
+
+  it("lets in the client whose certificate was announced", async () => {
+    const { endpoint } = await serve({ tls: { identity, client: own.certificate } });
+    const client = await connected(endpoint, { own, server: identity.certificate });
+    expect((await client.call("/test.Service/Echo", Buffer.from("x"))).status).toBe(STATUS.ok);
+  });
+
+  it("lets in no other, and nobody without a certificate or encryption", async () => {
+    const { endpoint } = await serve({ tls: { identity, client: own.certificate } });
+    const stranger = selfSigned(Date.now());
+    await expect(dial(endpoint, { own: stranger, server: identity.certificate })).rejects.toThrow();
+    await expect(
+      dial(endpoint, { own: { ...own, key: "", certificate: "" }, server: identity.certificate }),
+    ).rejects.toThrow();
+    await expect(dial(endpoint)).rejects.toThrow();
+    expect(servers[0]?.wasUsed()).toBe(false);
+  });
+
+  it("is refused by a client that pinned another server", async () => {
+    const { endpoint } = await serve({ tls: { identity, client: own.certificate } });
+    await expect(dial(endpoint, { own, server: own.certificate })).rejects.toThrow(/self-signed|certificate/);
+  });
+});

@@ -1,0 +1,19 @@
+import { describe, expect, it } from "vitest";
+import { encodeStatusMessage } from "../../../../../src/fronts/terraform/wire/status.ts";
+import fc from "../../../../support/fc.ts";
+
+describe("encodeStatusMessage", () => {
+  it("leaves plain words as they are, and encodes the rest", () => {
+    expect(encodeStatusMessage("100 % of é\n")).toBe("100 %25 of %C3%A9%0A");
+  });
+
+  it("loses nothing and holds only what a header may hold", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (text) => {
+        const encoded = encodeStatusMessage(text);
+        expect(encoded).toMatch(/^[\x20-\x7e]*$/);
+        expect(decodeURIComponent(encoded)).toBe(text);
+      }),
+    );
+  });
+});

@@ -1,0 +1,125 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type DeclarationFiles, readDeclaration, systemFiles } from "../../../../src/fronts/yaml/index.ts";
+import { kinds, told } from "./fakes.ts";
+
+/** A folder in memory; `null` is a file that may not be read. */
+function folder(files: Record<string, string | Uint8Array | null>, dir = "."): DeclarationFiles {
+  const failure = (code: string) => Object.assign(new Error(`${code}: secret words of the system`), { code });
+  return {
+    list: async (path) => {
+      if (path !== dir) throw failure("ENOENT");
+      return Object.keys(files).toReversed();
+    },
+    read: async (path, limit) => {
+      const content = files[path];
+      if (content === undefined) throw failure("ENOENT");
+      if (content === null) throw failure("EACCES");
+      const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+      return bytes.subarray(0, limit);
+    },
+  };
+}
+
+const read = (fs: DeclarationFiles, files: string[] = [], dir = ".") =>
+  readDeclaration({ dir, files, fs, kinds, env: {} });
+
+describe("files of a declaration", () => {
+  it("are hosting.yaml, then *.hosting.yaml by name", async () => {
+    const project = "project: p";
+    const { desired } = await read(
+      folder({
+        "b.hosting.yaml": "",
+        "a.hosting.yaml": "",
+        "hosting.yaml": project,
+        ".x.hosting.yaml": "[",
+        "other.yaml": "[",
+        "myhosting.yaml": "[",
+      }),
+    );
+    expect(desired?.files).toEqual(["hosting.yaml", "a.hosting.yaml", "b.hosting.yaml"]);
+  });
+
+  it("are those named instead, relative to the folder, each once", async () => {
+    const { desired } = await read(
+      folder({ "x/a.yaml": "project: p", "x/b.yaml": "" }, "x"),
+      ["b.yaml", "./a.yaml", "a.yaml"],
+      "x",
+    );
+    expect(desired?.files).toEqual(["x/b.yaml", "x/a.yaml"]);
+  });
+
+  it.each([
+    ["an empty folder", {}, "There is no hosting.yaml and no *.hosting.yaml in this folder", "hostform init"],
+    [
+      "another ending",
+      { "hosting.yml": "" },
+      "There is no hosting.yaml and no *.hosting.yaml in this folder",
+      "Rename hosting.yml",
+    ],
+  ])("%s: none is found", async (_, files, summary, fix) => {
+    const { diagnostics } = await read(folder(files));
+    expect(diagnostics).toHaveLength(1);
+    expect(diagnostics[0]).toMatchObject({ code: "config.missing", summary });
+    expect(diagnostics[0]?.fix).toContain(fix);
+  });
+
+  it("a folder that does not exist is said so", async () => {
+    expect(told((await read(folder({}), [], "nowhere")).diagnostics)).toEqual([
+      "- config.unreadable: nowhere cannot be read: it does not exist",
+    ]);
+  });
+
+  it("those that cannot be read do not hide the mistakes of the others, nor make new ones", async () => {
+    const { desired, partial, diagnostics } = await read(
+      folder({
+        "a.hosting.yaml": null,
+        "b.hosting.yaml": "services:\n  a: {domian: x, provider: beta, depends_on: [hosting_service.b]}\n",
+      }),
+    );
+    expect([desired, partial]).toEqual([undefined, undefined]);
+    expect(told(diagnostics)).toEqual([
+      "- config.unreadable: a.hosting.yaml cannot be read: you may not read it",
+      '2:7 config.unknown_key: A service has no attribute "domian". Did you mean "domain"?',
+    ]);
+  });
+
+  it("larger than 1 MiB are not read to their end", async () => {
+    const endless: DeclarationFiles = {
+      list: async () => ["hosting.yaml"],
+      read: async (_, limit) => new Uint8Array(limit),
+    };
+    expect(told((await read(endless)).diagnostics)).toEqual(["- config.too_large: hosting.yaml is larger than 1 MiB"]);
+  });
+
+  it.each([
+    [
+      "Latin-1",
+      [...new TextEncoder().encode("project: p\nx-a: caf"), 0xe9, 0x0a],
+      "2:9 config.syntax: hosting.yaml is not a text in UTF-8",
+    ],
+    ["UTF-16", [0xff, 0xfe, 0x70, 0x00], "1:1 config.syntax: hosting.yaml is not a text in UTF-8, but in UTF-16"],
+  ])("in %s are refused", async (_, bytes, expected) => {
+    expect(told((await read(folder({ "hosting.yaml": Uint8Array.from(bytes) }))).diagnostics)).toEqual([expected]);
+  });
+
+  describe("on the disk", () => {
+    let dir = "";
+    beforeAll(async () => {
+      dir = await mkdtemp(join(tmpdir(), "hostform-declare-"));
+      await writeFile(join(dir, "hosting.yaml"), "project: p\n");
+    });
+    afterAll(() => rm(dir, { recursive: true }));
+
+    it("are read, at most to the limit", async () => {
+      expect((await read(systemFiles, [], dir)).desired?.project).toBe("p");
+      expect(await systemFiles.read(join(dir, "hosting.yaml"), 4)).toEqual(new TextEncoder().encode("proj"));
+    });
+
+    it("a folder in place of a file is said so", async () => {
+      expect((await read(systemFiles, ["."], dir)).diagnostics[0]?.summary).toMatch(/cannot be read: it is a folder$/);
+    });
+  });
+});

@@ -1,0 +1,205 @@
+import { describe, expect, it } from "vitest";
+import { parseDeclaration } from "../../../../src/fronts/yaml/index.ts";
+import { kinds } from "../../../../src/core/kinds/index.ts";
+import { ExpressionError, type Scope, UNKNOWN, type Value } from "../../../../src/core/model/index.ts";
+import { told } from "./fakes.ts";
+
+const RESOURCES = `providers: {other: {token_env: OTHER_TOKEN}}
+services:
+  a: {plan_id: 11, currency: USD, domain: a.example, password: {env: WWW_PASSWORD}, password_version: 1, grants: {x@a.example: view}}
+webhooks:
+  hook: {url: https://h.example/, events: [invoice.paid, invoice.created]}
+  next: {url: "https://h.example/\${hosting_webhook.hook.secret}", events: [invoice.paid]}
+domains:
+  d: {domain: d.example, currency: USD, registrant_contact: {city: Berlin}}
+`;
+
+const declare = (outputs: string, env: Record<string, string> = {}) =>
+  parseDeclaration([{ path: "hosting.yaml", text: `project: p\n${RESOURCES}${outputs}` }], { kinds, env });
+
+const SECRETS = { HOSTING_TOKEN: "t", OTHER_TOKEN: "t", WWW_PASSWORD: "p" };
+
+/** The line on which `outputs` begins. */
+const FIRST = 10;
+
+const RECORDED: Record<string, Value> = {
+  "hosting_service.a": { id: "1001", plan_id: 11, coupon_code: null, status: "live" },
+  "hosting_webhook.hook": {
+    id: "5",
+    events: ["invoice.paid", "invoice.created"],
+    secret: "whsec",
+    secret_output: null,
+  },
+  "hosting_domain.d": { registrant_contact: { city: "Berlin" } },
+};
+
+const scope: Scope = { resource: (address) => RECORDED[address], env: (name) => ({ SET: "x" })[name] };
+
+/** The only output of a declaration, evaluated. */
+function evaluated(value: string, of: Scope = scope) {
+  const { desired, diagnostics } = declare(`outputs:\n  o: {value: ${value}, sensitive: true}\n`, { SET: "x" });
+  expect(told(diagnostics)).toEqual([]);
+  return desired?.outputs?.[0]?.evaluate(of);
+}
+
+describe("outputs in YAML", () => {
+  it("are short or long, and know their references and their place", () => {
+    const { desired, diagnostics } = declare(
+      "outputs:\n  id: ${hosting_service.a.id}\n  list: [1, x]\n  note: {value: n, description: A note, sensitive: true}\n",
+    );
+    expect(told(diagnostics)).toEqual([]);
+    expect(desired?.outputs).toMatchObject([
+      {
+        name: "id",
+        sensitive: false,
+        config: "${hosting_service.a.id}",
+        references: [{ reference: { to: "resource", address: "hosting_service.a" }, path: [] }],
+        range: { line: FIRST + 1, column: 3 },
+      },
+      { name: "list", config: [1, "x"], references: [] },
+      { name: "note", description: "A note", sensitive: true, config: "n" },
+    ]);
+  });
+
+  it("are undefined without a section, which says nothing of those recorded, and empty with an empty one", () => {
+    expect(declare("").desired?.outputs).toBeUndefined();
+    expect(declare("outputs:\n").desired?.outputs).toEqual([]);
+    expect(declare("outputs: {}\n---\noutputs: {a: 1}\n").desired?.outputs).toMatchObject([{ name: "a" }]);
+  });
+
+  it.each<[string, Value, unknown]>([
+    ["${hosting_service.a.id}", "1001", "string"],
+    ["${hosting_service.a.plan_id}", 11, "number"],
+    ["${hosting_service.a.coupon_code}", null, "string"],
+    ["id ${hosting_service.a.id}", "id 1001", "string"],
+    ["${env.SET}", "x", "string"],
+    ["$${literal}", "${literal}", "string"],
+    ["${hosting_webhook.hook.events}", ["invoice.created", "invoice.paid"], ["set", "string"]],
+    ["${hosting_webhook.hook.events[0]}", "invoice.paid", "string"],
+    ["${hosting_domain.d.registrant_contact}", { city: "Berlin" }, ["map", "string"]],
+    ["${hosting_domain.d.registrant_contact.city}", "Berlin", "string"],
+    ["true", true, "bool"],
+    ["12.5", 12.5, "number"],
+    ["[]", [], ["tuple", []]],
+    ["[1, x]", [1, "x"], ["tuple", ["number", "string"]]],
+    [
+      "{e: '${hosting_webhook.hook.events}', n: null}",
+      { e: ["invoice.created", "invoice.paid"], n: null },
+      ["object", { e: ["set", "string"], n: "dynamic" }],
+    ],
+  ])("%s is %j of type %j", (text, value, type) => {
+    const quoted = /^[[{]|^true$|^12/.test(text) ? text : `'${text}'`;
+    expect(evaluated(quoted)).toMatchObject({ value, type });
+  });
+
+  it("give an object every attribute of its type, without which Terraform could not read the state", () => {
+    const of: Scope = {
+      ...scope,
+      resource: () => ({ secret_output: { file: "hook" } }),
+    };
+    const found = evaluated("'${hosting_webhook.hook.secret_output}'", of);
+    const [form, types] = (found?.type ?? []) as [string, object];
+    expect(form).toBe("object");
+    expect(Object.keys(found?.value as object).sort()).toEqual(Object.keys(types).sort());
+    expect(found?.value).toMatchObject({ file: "hook", command: null });
+  });
+
+  it("have the type that they show where the value does not fit the schema", () => {
+    const of: Scope = { ...scope, resource: () => ({ plan_id: "eleven" }) };
+    expect(evaluated("'${hosting_service.a.plan_id}'", of)).toMatchObject({ value: "eleven", type: "string" });
+  });
+
+  it("are unknown in part", () => {
+    const of: Scope = { ...scope, resource: () => ({ id: UNKNOWN, events: UNKNOWN }) };
+    expect(evaluated("'${hosting_webhook.hook.events}'", of)).toMatchObject({
+      value: UNKNOWN,
+      type: ["set", "string"],
+    });
+    expect(evaluated("['${hosting_service.a.id}', k]", of)).toMatchObject({ value: [UNKNOWN, "k"] });
+  });
+
+  it("are secret when a secret goes into them, directly or by way of another attribute", () => {
+    expect(evaluated("'${hosting_service.a.id}'")?.secret).toBe(false);
+    expect(evaluated("'${hosting_webhook.hook.secret}'")?.secret).toBe(true);
+    expect(evaluated("['${hosting_webhook.next.url}']", { ...scope, resource: () => ({ url: "u" }) })?.secret).toBe(
+      true,
+    );
+    expect(evaluated("'${env.SET}'")?.secret).toBe(false);
+  });
+
+  it("fail at their place when they are evaluated", () => {
+    const of: Scope = { ...scope, resource: () => ({ status: "live" }) };
+    expect(() => evaluated("'${hosting_service.a.status.x}'", of)).toThrow(ExpressionError);
+  });
+
+  it.each([
+    ["o: ${hosting_webhook.hook.secret}", 6, 'config.secret: The output "o" would show a secret'],
+    ["o: 'x ${hosting_webhook.next.url}'", 9, 'config.secret: The output "o" would show a secret'],
+    [
+      "o: {value: '${hosting_webhook.hook.secret}', sensitive: false}",
+      15,
+      'config.secret: The output "o" would show a secret',
+    ],
+    [
+      "o: ${hosting_service.b.id}",
+      6,
+      'config.reference: No resource hosting_service.b is declared. Did you mean "hosting_service.a"?',
+    ],
+    ["o: ${hosting_service.a.idd}", 6, 'config.reference: A service has no attribute "idd". Did you mean "id"?'],
+    ["o: ${hosting_service.a.password}", 6, /^config.reference: hosting_service.a.password is write-only/],
+    ["o: ${env.UNSET}", 6, "config.environment: The environment variable UNSET is not set"],
+    ["o: ${upper(x)}", 6, /^config.expression: "upper\(x\)" is not a reference/],
+    [
+      "o: {value: '${env.HOSTING_TOKEN}', sensitive: true}",
+      15,
+      'config.secret: The output "o" would write a secret into the state: the environment variable HOSTING_TOKEN',
+    ],
+    ["o: {value: ['x ${env.WWW_PASSWORD}'], sensitive: true}", 18, /would write a secret.*WWW_PASSWORD$/],
+    ["o: {value: '${env.OTHER_TOKEN}', sensitive: true}", 15, /would write a secret.*OTHER_TOKEN$/],
+    ["o:", 3, 'config.missing_attribute: The output "o" has no value'],
+    ["o: null", 6, 'config.missing_attribute: The output "o" has no value'],
+    ["o: {description: d}", 3, 'config.missing_attribute: The output "o" has no value'],
+    ["o: {value: 1, type: x}", 17, 'config.unknown_key: An output has no "type"'],
+    ["o: {value: 1, sensitive: 'yes'}", 28, 'config.structure: `sensitive` of the output "o" must be true or false'],
+    ["o: {value: 1, description: '${env.SET}'}", 30, /^config.structure: The `description` of the output "o"/],
+    ["'1o': 1", 3, 'config.structure: "1o" cannot be the name of an output'],
+  ])("%s is a mistake at column %i", (text, column, expected) => {
+    const found = told(declare(`outputs:\n  ${text}\n`, SECRETS).diagnostics);
+    expect(found).toHaveLength(1);
+    expect(found[0]?.slice(0, found[0].indexOf(" "))).toBe(`${FIRST + 1}:${column}`);
+    const words = found[0]?.slice(found[0].indexOf(" ") + 1) ?? "";
+    if (typeof expected === "string") expect(words).toBe(expected);
+    else expect(words).toMatch(expected);
+  });
+
+  it("must not be declared twice, in whatever document", () => {
+    const { diagnostics } = declare("outputs: {a: 1}\n---\noutputs: {a: 2}\n");
+    expect(diagnostics.map(({ summary }) => summary)).toEqual([
+      'The output "a" is declared twice',
+      'The output "a" is declared twice',
+    ]);
+  });
+
+  it("must be a map", () => {
+    expect(told(declare("outputs: [a]\n").diagnostics)).toEqual([
+      `${FIRST}:10 config.structure: \`outputs\` must be a map of outputs by name`,
+    ]);
+  });
+
+  it("cannot show a secret that secret_output takes out of the state", () => {
+    const text = RESOURCES.replace(
+      "events: [invoice.paid, invoice.created]",
+      "events: [invoice.paid], secret_output: {file: s}",
+    );
+    const { diagnostics } = parseDeclaration(
+      [
+        {
+          path: "hosting.yaml",
+          text: `project: p\n${text}outputs: {o: {value: "\${hosting_webhook.hook.secret}", sensitive: true}}\n`,
+        },
+      ],
+      { kinds, env: {} },
+    );
+    expect(diagnostics.at(-1)?.summary).toMatch(/is not kept/);
+  });
+});
