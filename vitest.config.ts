@@ -11,21 +11,23 @@ process.env.NODE_COMPILE_CACHE ??= path.join(import.meta.dirname, "node_modules/
  * closes by `onTestFinished`: a hook at its top level runs for the first file of a process alone.
  */
 export const PURE = [
-  "model",
-  "declare",
-  "engine",
-  "expression",
-  "kinds",
-  "lifecycle",
-  "record",
+  "core/model",
+  "fronts/source",
+  "fronts/stacks",
+  "fronts/yaml",
+  "core/engine",
+  "core/expression",
+  "core/kinds",
+  "core/lifecycle",
+  "core/record",
   "report",
   "sandbox",
   "schemas",
-  "terraform/calls",
-  "terraform/codec",
-  "terraform/functions",
-  "terraform/resource",
-  "terraform/schema",
+  "fronts/terraform/calls",
+  "fronts/terraform/codec",
+  "fronts/terraform/functions",
+  "fronts/terraform/resource",
+  "fronts/terraform/schema",
 ].map((folder) => `test/unit/${folder}/**/*.test.ts`);
 
 /** What takes longest comes first, so that at the end no worker waits for the last of them: files, then folders. */

@@ -1,7 +1,8 @@
 import { z } from "zod";
-import { backendSettings, guardSettings, providerSettings, secretSourceForms } from "../../src/fronts/yaml/index.ts";
 import type { AttributeMeta, Kind, Kinds } from "../../src/core/kinds/index.ts";
 import { attributesOf } from "../../src/core/lifecycle/index.ts";
+import { backendSettings } from "../../src/fronts/source/index.ts";
+import { guardSettings, providerSettings, secretSourceForms } from "../../src/fronts/yaml/index.ts";
 
 type Schema = Record<string, unknown>;
 

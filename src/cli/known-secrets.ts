@@ -14,7 +14,13 @@ import {
   split,
   UNKNOWN,
 } from "../core/model/index.ts";
-import { KEY_VARIABLES, NEW_KEY_VARIABLES, OLD_KEY_VARIABLES, type StateStore, withMembers } from "../core/record/index.ts";
+import {
+  KEY_VARIABLES,
+  NEW_KEY_VARIABLES,
+  OLD_KEY_VARIABLES,
+  type StateStore,
+  withMembers,
+} from "../core/record/index.ts";
 import { type Environment, secretsInEnvironment } from "./environment-secrets.ts";
 import type { Redaction } from "./redaction.ts";
 

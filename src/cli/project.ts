@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import path from "node:path";
 import { overrideWarnings } from "../core/api/allowed-origins.ts";
-import { type Declaration, type ReadOptions, readDeclaration, systemFiles } from "../fronts/yaml/index.ts";
 import { validateDesired } from "../core/engine/index.ts";
 import { kinds } from "../core/kinds/index.ts";
 import {
@@ -14,6 +13,8 @@ import {
   type ProviderConfig,
 } from "../core/model/index.ts";
 import { createFilePlace, createStateStore, type Encryption, type StateStore } from "../core/record/index.ts";
+import type { Declaration } from "../fronts/source/index.ts";
+import { type ReadOptions, readDeclaration, systemFiles } from "../fronts/yaml/index.ts";
 import { backendPlace, refusingForgotten } from "./backend.ts";
 import { stateEncryption } from "./encryption.ts";
 import type { Invocation } from "./io.ts";

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import path from "node:path";
 import { z } from "zod";
-import { systemFiles } from "../fronts/yaml/index.ts";
 import {
   type Change,
   errnoOf,
@@ -14,6 +13,7 @@ import {
   type Plan,
 } from "../core/model/index.ts";
 import { type Encryption, type Seal, systemDisk } from "../core/record/index.ts";
+import { systemFiles } from "../fronts/yaml/index.ts";
 import { jsonText } from "../report/index.ts";
 import { stateEncryption } from "./encryption.ts";
 import { GUARD_FLAGS, type GuardFlags } from "./guards.ts";

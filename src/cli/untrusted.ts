@@ -1,6 +1,5 @@
 import { realpath } from "node:fs/promises";
 import path from "node:path";
-import type { Declaration } from "../fronts/yaml/index.ts";
 import { phaseOfWord } from "../core/kinds/service/words.ts";
 import {
   type Backend,
@@ -16,6 +15,7 @@ import {
   type ProviderConfig,
 } from "../core/model/index.ts";
 import { filesOfState, isInside } from "../core/record/index.ts";
+import type { Declaration } from "../fronts/source/index.ts";
 import type { GuardedIo, Invocation } from "./io.ts";
 import { type Ownership, requireOwnFile } from "./own-file.ts";
 

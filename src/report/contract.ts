@@ -1,4 +1,10 @@
-import { type ContractCheck, type ContractReport, type ContractRow, isJudged, type Verdict } from "../core/model/index.ts";
+import {
+  type ContractCheck,
+  type ContractReport,
+  type ContractRow,
+  isJudged,
+  type Verdict,
+} from "../core/model/index.ts";
 import { plural } from "./duration.ts";
 import { escapeLine } from "./escape.ts";
 import { type Look, type Paint, paint as painter } from "./style.ts";

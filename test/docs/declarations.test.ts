@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { parseDeclaration } from "../../src/fronts/yaml/index.ts";
 import { validateDesired } from "../../src/core/engine/index.ts";
 import { kinds } from "../../src/core/kinds/index.ts";
 import { type Diagnostic, isError, isObject, type Json } from "../../src/core/model/index.ts";
+import { parseDeclaration } from "../../src/fronts/yaml/index.ts";
 import { type Block, pages } from "./markdown.ts";
 
 const KEYS = ["project", "provider", "providers", ...[...kinds.values()].map(({ section }) => section)];

@@ -26,12 +26,15 @@ describe("output", () => {
     expect(using(/\bprocess\.(?:stdout|stderr)\.write|\bstd(?:out|err)\.write\(|\bconsole\./)).toEqual([
       "cli/main.ts",
       "cli/system-io.ts",
-      "terraform/wire/streams.ts",
+      "fronts/terraform/wire/streams.ts",
     ]);
     expect(using(/\bwriteSync\(\s*(?:[12]\b|STD(?:OUT|ERR)\b)|\/dev\/(?:stdout|stderr|tty)/)).toEqual([
-      "terraform/wire/streams.ts",
+      "fronts/terraform/wire/streams.ts",
     ]);
-    expect(using(/\b(?:printLine|complain)\(/)).toEqual(["terraform/main.ts", "terraform/wire/streams.ts"]);
+    expect(using(/\b(?:printLine|complain)\(/)).toEqual([
+      "fronts/terraform/main.ts",
+      "fronts/terraform/wire/streams.ts",
+    ]);
   });
 
   it("is put behind the guard in one place, and the real streams are opened in one", () => {

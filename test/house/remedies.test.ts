@@ -8,8 +8,8 @@ import { describe, expect, it } from "vitest";
 import { parseDocument } from "yaml";
 import type { GuardedIo } from "../../src/cli/io.ts";
 import { buildProgram } from "../../src/cli/program.ts";
-import { guardSettings, providerSettings } from "../../src/fronts/yaml/index.ts";
 import { kinds } from "../../src/core/kinds/index.ts";
+import { guardSettings, providerSettings } from "../../src/fronts/yaml/index.ts";
 import { noTerraform } from "../support/terraform.ts";
 
 const src = path.resolve(import.meta.dirname, "../../src");
@@ -41,7 +41,7 @@ const files = globSync("**/*.ts", { cwd: src }).filter(
 const all = files.flatMap(snippetsOf);
 /** The scan cuts a string at the quotes of a string within it. */
 const isWhole = ({ text }: Snippet) => text.split("{").length === text.split("}").length;
-const ofHcl = ({ file }: Snippet) => file.startsWith("terraform/");
+const ofHcl = ({ file }: Snippet) => file.startsWith("fronts/terraform/");
 
 describe("commands in remedies", () => {
   const program = buildProgram({ columns: undefined } as GuardedIo, { usageErrors: false }, () => undefined);
@@ -85,7 +85,7 @@ describe("commands in remedies", () => {
 
 describe("commands for Terraform's users", () => {
   // What the provider's executable prints when somebody starts it by hand is not shown by Terraform.
-  const own = all.filter((one) => ofHcl(one) && one.file !== "terraform/main.ts");
+  const own = all.filter((one) => ofHcl(one) && one.file !== "fronts/terraform/main.ts");
   const commands = own.filter(({ text }) => /^terraform [a-z]/.test(text));
 
   it("are found", () => expect(commands.length).toBeGreaterThan(15));

@@ -1,8 +1,8 @@
+import { checkContract, leftoverDiagnostic, mostRequests, type Vocabulary } from "../../contract/index.ts";
 import { requireAllowedOrigin } from "../../core/api/allowed-origins.ts";
 import { ledgerFor, type RequestEvent } from "../../core/api/index.ts";
 import { Prober } from "../../core/api/probe.ts";
 import { readToken } from "../../core/api/token.ts";
-import { checkContract, leftoverDiagnostic, mostRequests, type Vocabulary } from "../../contract/index.ts";
 import { monthsOf, passwordForm, phaseOfWord } from "../../core/kinds/service/words.ts";
 import { fail, HostformError, isJudged, looksLikeToken } from "../../core/model/index.ts";
 import { formatEstimate, renderContract, renderDiagnostics, requestEventLine } from "../../report/index.ts";

@@ -1,9 +1,9 @@
 import { access, readFile, rename, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { parseDeclaration } from "../../fronts/yaml/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
 import { parseMoneyScale } from "../../core/kinds/provider-settings.ts";
 import { errnoOf, fail, HostformError, isError } from "../../core/model/index.ts";
+import { parseDeclaration } from "../../fronts/yaml/index.ts";
 import { escapeLine } from "../../report/index.ts";
 import { type Invocation, printJson, say } from "../io.ts";
 import { gitignoreWith, starter } from "./init-files.ts";

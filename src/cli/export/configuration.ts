@@ -1,5 +1,5 @@
-import { circles } from "../../core/model/circles.ts";
 import type { Kind, Kinds } from "../../core/kinds/kind.ts";
+import { circles } from "../../core/model/circles.ts";
 import { type Desired, type Diagnostic, type Guards, resourceOf, type State } from "../../core/model/index.ts";
 import type { TfBlock, TfDocument } from "../../report/index.ts";
 import type { ResourceContext } from "./context.ts";

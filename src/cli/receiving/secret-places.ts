@@ -5,9 +5,9 @@
 import { stat } from "node:fs/promises";
 import path from "node:path";
 import { parseEnv } from "node:util";
-import { systemFiles } from "../../fronts/yaml/index.ts";
 import { errnoOf, fail, isObject, type Json, type JsonObject, type ResourceState } from "../../core/model/index.ts";
 import { selectResources } from "../../core/record/index.ts";
+import { systemFiles } from "../../fronts/yaml/index.ts";
 import { escapeLine } from "../../report/index.ts";
 import { type Invocation, say } from "../io.ts";
 import { learnValue } from "../known-secrets.ts";

@@ -1,8 +1,9 @@
 import { readdir } from "node:fs/promises";
 import path from "node:path";
-import { type SourceFile, systemFiles } from "../../fronts/yaml/index.ts";
 import { compareText } from "../../core/expression/text-order.ts";
 import { errnoOf, fail } from "../../core/model/index.ts";
+import type { SourceFile } from "../../fronts/source/index.ts";
+import { systemFiles } from "../../fronts/yaml/index.ts";
 import { type Ownership, requireOwnFile } from "../own-file.ts";
 
 /** What a synthesized stack may hold; one of a thousand services has a hundredth of it. */

@@ -1,5 +1,5 @@
-import type { SourceFile } from "../../fronts/yaml/index.ts";
 import { isObject, type Json } from "../../core/model/index.ts";
+import type { SourceFile } from "../../fronts/source/index.ts";
 import type { Outline } from "./stack.ts";
 
 type Body = Readonly<Record<string, Json>>;

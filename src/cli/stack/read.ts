@@ -1,7 +1,8 @@
-import { type Declaration, parseStack, remoteStatesOf } from "../../fronts/yaml/index.ts";
 import { kinds } from "../../core/kinds/index.ts";
 import { type Backend, isError } from "../../core/model/index.ts";
 import type { Schema } from "../../core/model/schema.ts";
+import type { Declaration } from "../../fronts/source/index.ts";
+import { parseStack, remoteStatesOf } from "../../fronts/stacks/index.ts";
 import type { Invocation } from "../io.ts";
 import { readSiblings } from "./remote-state.ts";
 import type { ActiveStack } from "./stack.ts";

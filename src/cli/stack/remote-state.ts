@@ -1,6 +1,4 @@
 import { randomUUID } from "node:crypto";
-import type { RemoteState } from "../../fronts/yaml/index.ts";
-import { backendSettings } from "../../fronts/yaml/index.ts";
 import {
   type Backend,
   type Diagnostic,
@@ -13,6 +11,8 @@ import {
   type ValueObject,
 } from "../../core/model/index.ts";
 import { createStateStore } from "../../core/record/index.ts";
+import { backendSettings } from "../../fronts/source/index.ts";
+import type { RemoteState } from "../../fronts/stacks/index.ts";
 import { backendPlace } from "../backend.ts";
 import { stateEncryption } from "../encryption.ts";
 import type { Invocation } from "../io.ts";

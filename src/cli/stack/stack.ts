@@ -1,5 +1,5 @@
-import type { SourceFile } from "../../fronts/yaml/index.ts";
 import type { Diagnostic, Json, ValueObject } from "../../core/model/index.ts";
+import type { SourceFile } from "../../fronts/source/index.ts";
 
 /** `--app` or `--stack`, with the options that belong to them. */
 export interface StackSource {

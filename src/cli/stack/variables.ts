@@ -1,6 +1,6 @@
 import path from "node:path";
-import { readValuesFile } from "../../fronts/yaml/index.ts";
 import { type Diagnostic, HostformError, type Json } from "../../core/model/index.ts";
+import { readValuesFile } from "../../fronts/stacks/index.ts";
 import type { Ownership } from "../own-file.ts";
 import { allNamesIn, readText } from "./folder.ts";
 import type { Given, LoadedStack, VariableOption } from "./stack.ts";

@@ -1,6 +1,6 @@
 import type { Kind } from "../../core/kinds/kind.ts";
 import { type Attribute, isNested, type Schema } from "../../core/model/index.ts";
-import type { Named } from "../yaml/block.ts";
+import type { Named } from "../source/declaration.ts";
 import { didYouMean, type Mistakes } from "../source/mistakes.ts";
 import { type Entry, toJson, valueSpan } from "../source/tree.ts";
 import { argumentsOf, type Block, textsOf } from "./blocks.ts";

@@ -1,5 +1,12 @@
 import { fromValue, object, type Type, type Typed, tuple, typeOfAttribute } from "../../core/expression/index.ts";
-import { ExpressionError, isObject, type Schema, UNKNOWN, type Value, type ValueObject } from "../../core/model/index.ts";
+import {
+  ExpressionError,
+  isObject,
+  type Schema,
+  UNKNOWN,
+  type Value,
+  type ValueObject,
+} from "../../core/model/index.ts";
 import { constraintOf } from "./attribute-value.ts";
 
 /** By schema: what nothing is known of, and the values that were typed before. */

@@ -1,7 +1,7 @@
 import type { PlacedTraversal } from "../../core/expression/index.ts";
 import { metaOf } from "../../core/kinds/attribute.ts";
 import { parseAddress } from "../../core/model/index.ts";
-import type { Named } from "../yaml/block.ts";
+import type { Named } from "../source/declaration.ts";
 import { didYouMean, type Mistakes, type Remark } from "../source/mistakes.ts";
 import { type Compiled, spanIn } from "./compile.ts";
 import type { Draft } from "./draft.ts";

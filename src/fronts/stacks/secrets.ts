@@ -1,6 +1,6 @@
 import { isNested, type Schema, SHORTEST_SECRET_PART } from "../../core/model/index.ts";
 import type { Mistakes } from "../source/mistakes.ts";
-import { namesSecret } from "../yaml/providers.ts";
+import { namesSecret } from "../source/secret-keys.ts";
 import { type Entry, strings } from "../source/tree.ts";
 import { argumentsOf, type Block } from "./blocks.ts";
 import type { Module } from "./module.ts";

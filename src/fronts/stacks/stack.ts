@@ -1,5 +1,5 @@
 import { type Desired, type DesiredData, type DesiredResource, isProjectName } from "../../core/model/index.ts";
-import type { Declaration } from "../yaml/declaration.ts";
+import type { Declaration } from "../source/declaration.ts";
 import { didYouMean, Mistakes } from "../source/mistakes.ts";
 import { isStack } from "../source/recognize.ts";
 import { rangeOf, type SourceFile } from "../source/source.ts";

@@ -1,10 +1,11 @@
 import { hasReferences } from "../../core/expression/references.ts";
 import { metaOf } from "../../core/kinds/attribute.ts";
 import type { Kind, Kinds } from "../../core/kinds/kind.ts";
+import type { Named } from "../source/declaration.ts";
 import { didYouMean, type Mistakes } from "../source/mistakes.ts";
-import { isSecretSource } from "./secret-source.ts";
 import type { Span } from "../source/source.ts";
 import { type Entry, type MapTree, valueSpan } from "../source/tree.ts";
+import { isSecretSource } from "./secret-source.ts";
 
 /** A resource as it stands in a document, before anything is known of the others. */
 export interface Draft {
@@ -21,12 +22,6 @@ export interface Draft {
   readonly importId: string | undefined;
   /** False when nothing but the address could be read. */
   readonly readable: boolean;
-}
-
-/** A name that was written at a place. */
-export interface Named {
-  readonly name: string;
-  readonly span: Span;
 }
 
 /** What surrounds a resource's block. */

@@ -1,28 +1,21 @@
 import { expressionsOf } from "../../core/expression/references.ts";
 import type { Kinds } from "../../core/kinds/kind.ts";
-import type {
-  Backend,
-  Desired,
-  DesiredResource,
-  Diagnostic,
-  Guards,
-  ProviderConfig,
-  SecretSource,
-} from "../../core/model/index.ts";
+import type { Desired, DesiredResource, Guards, ProviderConfig, SecretSource } from "../../core/model/index.ts";
 import { mergeBackend } from "../source/backend.ts";
-import type { Draft, Named } from "./block.ts";
-import { type Fragment, readDocument } from "./document.ts";
+import type { Declaration, Named } from "../source/declaration.ts";
 import { place, reportTwice } from "../source/duplicates.ts";
-import { readGuards } from "./guards.ts";
 import { didYouMean, Mistakes } from "../source/mistakes.ts";
-import { readOutputs } from "./outputs.ts";
-import { readProvider } from "./providers.ts";
 import { isDeclaration } from "../source/recognize.ts";
-import { checkReferences } from "./references.ts";
-import { readSecretSource } from "./secret-source.ts";
 import { rangeOf, Source, type SourceFile } from "../source/source.ts";
 import type { Environment } from "../source/templates.ts";
 import { locate, type MapTree, toJson } from "../source/tree.ts";
+import type { Draft } from "./block.ts";
+import { type Fragment, readDocument } from "./document.ts";
+import { readGuards } from "./guards.ts";
+import { readOutputs } from "./outputs.ts";
+import { readProvider } from "./providers.ts";
+import { checkReferences } from "./references.ts";
+import { readSecretSource } from "./secret-source.ts";
 import { readYaml } from "./yaml.ts";
 
 /** More resources than one project can reasonably have: at 60 requests a minute, applying them takes most of a day. */
@@ -36,25 +29,6 @@ export interface DeclarationOptions {
   readonly refusesVariable?: ((name: string) => boolean) | undefined;
   /** True when there are further files that could not be read: what seems undeclared may stand there. */
   readonly incomplete?: boolean;
-}
-
-export interface Declaration {
-  /** The whole declaration; absent when there is any error. */
-  readonly desired: Desired | undefined;
-  /**
-   * What could be understood in spite of errors, for a further check to add its own: every mistake is to be told in
-   * one run. Never to be planned from: what is missing here may only be misspelt, and `project` may be empty.
-   */
-  readonly partial: Desired | undefined;
-  /**
-   * Where the state is kept, whatever else is wrong; undefined: in a file. "unclear" when a mistake may hide it: then no
-   * state must be touched.
-   */
-  readonly backend: Backend | undefined | "unclear";
-  /** In the order of the files and of the places in them. */
-  readonly diagnostics: readonly Diagnostic[];
-  /** Secrets that are written out in the declaration, for whoever hides them. */
-  readonly secrets?: readonly string[];
 }
 
 /** Reads a declaration from the texts of its YAML files. Pure; never throws for what stands in them. */

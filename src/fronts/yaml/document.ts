@@ -1,12 +1,13 @@
 import { hasReferences } from "../../core/expression/references.ts";
 import type { Kind, Kinds } from "../../core/kinds/kind.ts";
 import { isProjectName } from "../../core/model/index.ts";
-import { type Draft, type Named, readProviderName } from "./block.ts";
+import type { Named } from "../source/declaration.ts";
 import { didYouMean, type Mistakes } from "../source/mistakes.ts";
-import { namesSecret, reportSecret } from "./providers.ts";
-import { readResource } from "./resource.ts";
+import { namesSecret, reportSecret } from "../source/secret-keys.ts";
 import type { Span } from "../source/source.ts";
 import { type Entry, type Tree, valueSpan } from "../source/tree.ts";
+import { type Draft, readProviderName } from "./block.ts";
+import { readResource } from "./resource.ts";
 
 /** What one document of a declaration says, before it is merged with the others. */
 export interface Fragment {

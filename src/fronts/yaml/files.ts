@@ -1,8 +1,9 @@
 import { open, readdir } from "node:fs/promises";
 import { isAbsolute, join, normalize } from "node:path";
 import { type Diagnostic, errnoOf, HostformError } from "../../core/model/index.ts";
-import { type Declaration, type DeclarationOptions, parseDeclaration } from "./declaration.ts";
+import type { Declaration } from "../source/declaration.ts";
 import { Source, type SourceFile } from "../source/source.ts";
+import { type DeclarationOptions, parseDeclaration } from "./declaration.ts";
 import { LIMITS } from "./yaml.ts";
 
 /** The two things that reading a declaration does with a file system. Both reject with Node's errors. */

@@ -1,26 +1,13 @@
 /**
- * The declaration: YAML -> desired state. Four steps, one file or two each: texts (`files`, `source`), trees of values that know
- * their places (`yaml`, `convert`, `tree`), documents and resources (`document`, `resource`, `block`, `nested`, `providers`), and the
- * merged whole with its references (`declaration`, `references`, `templates`, `circles`). From the trees on, nothing knows of YAML.
- * What is synthesized in Terraform's JSON goes another way to the same end (`stack/`).
+ * The declaration: YAML -> desired state. Four steps, one file or two each: texts (`files`), trees of values that know
+ * their places (`yaml`, `convert`), documents and resources (`document`, `resource`, `block`, `nested`, `providers`), and the
+ * merged whole with its references (`declaration`, `references`). From the trees on, nothing knows of YAML.
  * In: files, the kinds (as a parameter), the environment. Out: `Desired`, and every mistake at its line and column.
  * Must not: check the values of attributes (the lifecycle does, and asks `locate` for the place), evaluate the templates of
  * resources, show a token, or throw for anything that stands in a file.
  */
 export { providerSettings } from "../../core/kinds/provider-settings.ts";
-export { backendSettings } from "../source/backend.ts";
-export { type Declaration, type DeclarationOptions, parseDeclaration } from "./declaration.ts";
+export { type DeclarationOptions, parseDeclaration } from "./declaration.ts";
 export { type DeclarationFiles, type ReadOptions, readDeclaration, systemFiles } from "./files.ts";
 export { guardSettings } from "./guards.ts";
 export { secretSourceForms } from "./secret-source.ts";
-export type { SourceFile } from "../source/source.ts";
-export {
-  type Catalogue,
-  type GivenVariable,
-  JSON_LIMITS,
-  parseStack,
-  type RemoteState,
-  readValuesFile,
-  remoteStatesOf,
-  type StackOptions,
-} from "../stacks/index.ts";

@@ -1,9 +1,9 @@
 import { hasReferences } from "../../core/expression/references.ts";
 import type { Kind } from "../../core/kinds/kind.ts";
 import { formatAddress, parseAddress } from "../../core/model/index.ts";
-import { type Draft, emptyDraft, readBody, type Surroundings } from "./block.ts";
 import type { Span } from "../source/source.ts";
 import { type Entry, type Leaf, type MapTree, valueSpan } from "../source/tree.ts";
+import { type Draft, emptyDraft, readBody, type Surroundings } from "./block.ts";
 
 /** What may stand in a nested block beside attributes: the provider is that of the block around it. */
 const RESERVED: readonly string[] = ["depends_on", "import"];

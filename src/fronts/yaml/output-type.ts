@@ -12,8 +12,8 @@ import {
   typeJson,
   type Value,
 } from "../../core/model/index.ts";
-import type { Known } from "./references.ts";
 import type { Tree } from "../source/tree.ts";
+import type { Known } from "./references.ts";
 
 /**
  * Terraform's type of a declared value: of a reference that stands alone that of its attribute, so that Terraform, with the

@@ -8,13 +8,13 @@ import {
   type Reference,
   type Scope,
 } from "../../core/model/index.ts";
-import type { Draft } from "./block.ts";
 import { reportTwice } from "../source/duplicates.ts";
 import type { Mistakes } from "../source/mistakes.ts";
-import { conforming, declaredType } from "./output-type.ts";
-import { checkValue, type Known } from "./references.ts";
 import { rangeOf, type Span } from "../source/source.ts";
 import { type Entry, type MapTree, strings, type Tree, templateSpans, toJson, valueSpan } from "../source/tree.ts";
+import type { Draft } from "./block.ts";
+import { conforming, declaredType } from "./output-type.ts";
+import { checkValue, type Known } from "./references.ts";
 
 type ToResource = Reference & { readonly to: "resource" };
 

@@ -4,26 +4,12 @@ import { resolveReferences } from "../../core/expression/references.ts";
 import { configOf, type ProviderSettings, providerSettings } from "../../core/kinds/provider-settings.ts";
 import { isName, looksLikeToken, type ProviderConfig } from "../../core/model/index.ts";
 import { didYouMean, type Mistakes } from "../source/mistakes.ts";
+import { namesSecret, reportSecret } from "../source/secret-keys.ts";
 import { rangeOf, type Span } from "../source/source.ts";
 import { type Environment, readTemplate } from "../source/templates.ts";
 import { type Entry, locate, type MapTree, strings, type Tree, toJson, valueSpan } from "../source/tree.ts";
 
 const SETTINGS: readonly string[] = Object.keys(providerSettings.shape);
-const SECRET_KEY = /^(?:.*[_-])?(?:token|bearer|password|secret|api_?key|apikey|authorization|credentials?)$/i;
-const WHERE_TOKENS_GO =
-  "Put the token in an environment variable and name that (`token_env: BETA_TOKEN`), or in a file of mode 0600 (`token_file`). Revoke the token that stood here if the file was shared.";
-
-/** True for keys under which people write a token. */
-export function namesSecret(key: string): boolean {
-  return SECRET_KEY.test(key);
-}
-
-/** Says that a token may not stand in a declaration, pointing at the key and never showing the value. */
-export function reportSecret(entry: Entry, mistakes: Mistakes): void {
-  mistakes.add(entry.keySpan, "config.secret", `"${entry.key}" would put an API token into the declaration`, {
-    fix: WHERE_TOKENS_GO,
-  });
-}
 
 /**
  * Reads one entry of `providers`. Settings may take values from the environment (`${env.NAME}`); those are evaluated

@@ -1,13 +1,14 @@
 import { hasReferences } from "../../core/expression/references.ts";
 import { metaOf } from "../../core/kinds/attribute.ts";
 import type { Kinds } from "../../core/kinds/kind.ts";
-import { parseAddress, type Reference, resourceOf } from "../../core/model/index.ts";
-import type { Draft, Named } from "./block.ts";
 import { circles } from "../../core/model/circles.ts";
+import { parseAddress, type Reference, resourceOf } from "../../core/model/index.ts";
+import type { Named } from "../source/declaration.ts";
 import { didYouMean, type Mistakes, type Remark } from "../source/mistakes.ts";
 import type { Span } from "../source/source.ts";
 import { type Environment, type PlacedReference, readTemplate } from "../source/templates.ts";
 import { strings, type Tree } from "../source/tree.ts";
+import type { Draft } from "./block.ts";
 
 /** What the checks of references may look at. */
 export interface Known {

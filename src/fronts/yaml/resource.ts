@@ -1,8 +1,8 @@
 import type { Kind, Kinds } from "../../core/kinds/kind.ts";
 import { formatAddress, isName } from "../../core/model/index.ts";
+import { type Entry, valueSpan } from "../source/tree.ts";
 import { type Draft, emptyDraft, readBody, type Surroundings } from "./block.ts";
 import { readNested } from "./nested.ts";
-import { type Entry, valueSpan } from "../source/tree.ts";
 
 /** Keys of a block that are not attributes. */
 const RESERVED: readonly string[] = ["provider", "depends_on", "import"];

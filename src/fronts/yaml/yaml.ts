@@ -1,8 +1,8 @@
 import { Composer, type Document, Lexer, Parser, type YAMLError } from "yaml";
-import { convert, Excess } from "./convert.ts";
 import type { Mistakes } from "../source/mistakes.ts";
 import { Source, type SourceFile } from "../source/source.ts";
 import type { Tree } from "../source/tree.ts";
+import { convert, Excess } from "./convert.ts";
 
 /** What a file may hold. A declaration of a thousand services is a tenth of this. */
 export const LIMITS = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { terraformBlock } from "../../../src/cli/export/settings.ts";
-import { parseDeclaration } from "../../../src/fronts/yaml/index.ts";
 import { kinds } from "../../../src/core/kinds/index.ts";
+import { parseDeclaration } from "../../../src/fronts/yaml/index.ts";
 import { renderHcl } from "../../../src/report/index.ts";
 import { block, exported, SITE } from "./export-harness.ts";
 

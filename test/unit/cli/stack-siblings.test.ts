@@ -6,8 +6,8 @@ import { guardIo } from "../../../src/cli/guarded-io.ts";
 import { type Invocation, looksOf } from "../../../src/cli/io.ts";
 import { readSiblings } from "../../../src/cli/stack/remote-state.ts";
 import type { ActiveStack, LoadedStack, Purpose } from "../../../src/cli/stack/stack.ts";
-import type { RemoteState } from "../../../src/fronts/yaml/index.ts";
 import { UNKNOWN, type ValueObject } from "../../../src/core/model/index.ts";
+import type { RemoteState } from "../../../src/fronts/stacks/index.ts";
 import { HttpBackend } from "../../support/http-backend.ts";
 import { fakeIo } from "../../support/io.ts";
 

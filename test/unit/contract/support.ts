@@ -2,9 +2,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach } from "vitest";
-import { Prober } from "../../../src/core/api/probe.ts";
 import { checkContract, type Leftover, type Vocabulary } from "../../../src/contract/index.ts";
 import type { WriteOptions } from "../../../src/contract/writes.ts";
+import { Prober } from "../../../src/core/api/probe.ts";
 import { monthsOf, passwordForm, phaseOfWord } from "../../../src/core/kinds/service/words.ts";
 import type { ContractReport, ContractRow } from "../../../src/core/model/index.ts";
 import type { Control, Sandbox, SandboxOptions } from "../../../src/sandbox/index.ts";

@@ -71,7 +71,9 @@ describe("a kind from the template", () => {
 
   it("refuses a file that exports no kind, and says which", async () => {
     await writeFile(path.join(copy, "src/core/kinds/stray.ts"), "export const stray = 1;\n");
-    await expect(registry(path.join(copy, "src/core/kinds"))).rejects.toThrow("src/core/kinds/stray.ts exports 0 kinds");
+    await expect(registry(path.join(copy, "src/core/kinds"))).rejects.toThrow(
+      "src/core/kinds/stray.ts exports 0 kinds",
+    );
     await rm(path.join(copy, "src/core/kinds/stray.ts"));
   });
 });

@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { archive, digests, folderIn, manifest, releaseFiles, writeRelease } from "../../../scripts/release-provider.ts";
-import { VERSION } from "../../../src/core/api/version.ts";
 import { placePackage } from "../../../src/cli/commands/terraform/mirror.ts";
 import {
   BUNDLE,
@@ -15,6 +14,7 @@ import {
   packageFiles,
   platformOf,
 } from "../../../src/cli/commands/terraform/package.ts";
+import { VERSION } from "../../../src/core/api/version.ts";
 import { noTerraform } from "../../support/backends.ts";
 
 const STEM = `terraform-provider-hosting_${VERSION}`;

@@ -1,6 +1,6 @@
 import path from "node:path";
-import { systemFiles } from "../../../fronts/yaml/index.ts";
 import { errnoOf, fail } from "../../../core/model/index.ts";
+import { systemFiles } from "../../../fronts/yaml/index.ts";
 import { escapeLine } from "../../../report/index.ts";
 import { parseEvent, verifySignature, WebhookError } from "../../../webhooks/index.ts";
 import { type Invocation, printJson, say } from "../../io.ts";

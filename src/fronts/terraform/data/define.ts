@@ -1,4 +1,10 @@
-import { type Diagnostic, formatAmount, type Json, type JsonObject, type ValueObject } from "../../../core/model/index.ts";
+import {
+  type Diagnostic,
+  formatAmount,
+  type Json,
+  type JsonObject,
+  type ValueObject,
+} from "../../../core/model/index.ts";
 import type { Attribute, Attributes } from "../../../core/model/schema.ts";
 import type { DataSession, DataSource } from "../contract.ts";
 

@@ -1,7 +1,13 @@
 import path from "node:path";
 import { readToken, type TokenSource } from "../../../core/api/token.ts";
 import { configOf, providerSettings } from "../../../core/kinds/provider-settings.ts";
-import { type Diagnostic, fail, isProjectName, type ProviderConfig, type ValueObject } from "../../../core/model/index.ts";
+import {
+  type Diagnostic,
+  fail,
+  isProjectName,
+  type ProviderConfig,
+  type ValueObject,
+} from "../../../core/model/index.ts";
 import { given } from "./config.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,12 @@
 import type { Kind } from "../../../core/kinds/kind.ts";
 import { attributesOf } from "../../../core/lifecycle/index.ts";
-import { type Diagnostic, hasUnknown, type JsonObject, type Value, type ValueObject } from "../../../core/model/index.ts";
+import {
+  type Diagnostic,
+  hasUnknown,
+  type JsonObject,
+  type Value,
+  type ValueObject,
+} from "../../../core/model/index.ts";
 import type { Mark } from "./mark.ts";
 import { labelOf, nameOf, told } from "./subject.ts";
 

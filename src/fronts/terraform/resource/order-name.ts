@@ -1,5 +1,11 @@
 import type { Kind } from "../../../core/kinds/kind.ts";
-import { type Diagnostic, type PrivateMark, type ResourceState, UNKNOWN, type ValueObject } from "../../../core/model/index.ts";
+import {
+  type Diagnostic,
+  type PrivateMark,
+  type ResourceState,
+  UNKNOWN,
+  type ValueObject,
+} from "../../../core/model/index.ts";
 import type { Session } from "../contract.ts";
 import type { Mark } from "./mark.ts";
 import { nameOf } from "./subject.ts";

@@ -10,7 +10,13 @@ import {
   read,
   settledMark,
 } from "../../../core/lifecycle/index.ts";
-import { type Diagnostic, HostformError, isError, type JsonObject, type ResourceState } from "../../../core/model/index.ts";
+import {
+  type Diagnostic,
+  HostformError,
+  isError,
+  type JsonObject,
+  type ResourceState,
+} from "../../../core/model/index.ts";
 import { applyContext } from "./apply-context.ts";
 import { type Front, unclaim } from "./front.ts";
 import { letGo } from "./making-room.ts";

@@ -17,7 +17,12 @@ import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import type { Readable } from "node:stream";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { type CreateTurns, createTurnsFor, oncePerCode, SharedCreateTurns } from "../../../../src/core/api/create-turns.ts";
+import {
+  type CreateTurns,
+  createTurnsFor,
+  oncePerCode,
+  SharedCreateTurns,
+} from "../../../../src/core/api/create-turns.ts";
 import type { Diagnostic } from "../../../../src/core/model/index.ts";
 import { START, type TestClock, testClock } from "../../../support/clock.ts";
 import { temporaryFolder } from "../../../support/ledgers.ts";

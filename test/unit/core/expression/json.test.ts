@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { compileJson, evaluate, parseExpression, parseTemplate, traversalsOf } from "../../../../src/core/expression/index.ts";
+import {
+  compileJson,
+  evaluate,
+  parseExpression,
+  parseTemplate,
+  traversalsOf,
+} from "../../../../src/core/expression/index.ts";
 import { ExpressionError, type Json } from "../../../../src/core/model/index.ts";
 import { mistake, NAMES, shown, typed } from "./surroundings.ts";
 

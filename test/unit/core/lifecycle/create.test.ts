@@ -4,7 +4,13 @@ import type { Mutation } from "../../../../src/core/api/index.ts";
 import type { Settings } from "../../../../src/core/kinds/kind.ts";
 import { refreshed } from "../../../../src/core/lifecycle/attributes.ts";
 import { type ApplyContext, type Doubtful, idempotencyKey } from "../../../../src/core/lifecycle/index.ts";
-import { ApiError, type Change, HostformError, type JsonObject, type Reached } from "../../../../src/core/model/index.ts";
+import {
+  ApiError,
+  type Change,
+  HostformError,
+  type JsonObject,
+  type Reached,
+} from "../../../../src/core/model/index.ts";
 import { changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
 import { START } from "../../../support/clock.ts";
 import {

@@ -13,7 +13,15 @@ import {
 import { ApiError, type Code, type JsonObject, type Phase, type Reached } from "../../../../src/core/model/index.ts";
 import { changeOf, fakeRun } from "../../../support/changes.ts";
 import { START } from "../../../support/clock.ts";
-import { fakeAccount, fakeWriter, kindOf, liveGrant, liveService, recorded, remote } from "../../../support/subjects.ts";
+import {
+  fakeAccount,
+  fakeWriter,
+  kindOf,
+  liveGrant,
+  liveService,
+  recorded,
+  remote,
+} from "../../../support/subjects.ts";
 
 const GRANT = { service_id: "1001", email: "dev@acme.example", permission: "view" };
 const WHERE = "hosting_grant.acme";

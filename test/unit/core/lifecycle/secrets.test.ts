@@ -14,7 +14,15 @@ import {
   type Value,
 } from "../../../../src/core/model/index.ts";
 import { changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
-import { complete, fakeAccount, fakeWriter, kindOf, liveService, liveWebhook, remote } from "../../../support/subjects.ts";
+import {
+  complete,
+  fakeAccount,
+  fakeWriter,
+  kindOf,
+  liveService,
+  liveWebhook,
+  remote,
+} from "../../../support/subjects.ts";
 
 const webhook = kindOf("hosting_webhook");
 const service = kindOf("hosting_service");

@@ -1,6 +1,12 @@
 /** What is said of a status word that is not understood, to the letter: CI logs are all that some people see of it. */
 import { describe, expect, it } from "vitest";
-import { notRemovable, unclearEnd, unknownAtOnce, unknownPhase, unseenNames } from "../../../../src/core/lifecycle/status.ts";
+import {
+  notRemovable,
+  unclearEnd,
+  unknownAtOnce,
+  unknownPhase,
+  unseenNames,
+} from "../../../../src/core/lifecycle/status.ts";
 import type { Job, JsonObject } from "../../../../src/core/model/index.ts";
 import { kindOf } from "../../../support/subjects.ts";
 

@@ -3,7 +3,13 @@ import { describe, expect, it } from "vitest";
 import { fail, HostformError, type JsonObject, type ResourceState } from "../../../../src/core/model/index.ts";
 import { chainLine, readChain } from "../../../../src/core/record/journal/chain.ts";
 import { decodeEntry, decodeHead, isTornHead, JournalLines } from "../../../../src/core/record/journal/entry.ts";
-import { digestOf, type Journal, readJournal, refuseForeign, relationOf } from "../../../../src/core/record/journal/index.ts";
+import {
+  digestOf,
+  type Journal,
+  readJournal,
+  refuseForeign,
+  relationOf,
+} from "../../../../src/core/record/journal/index.ts";
 
 const HEAD = { lineage: "7a1e7a1e-0000-4000-8000-000000000001", serial: 4 };
 const bare: ResourceState = {

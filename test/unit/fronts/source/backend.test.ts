@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parseDeclaration } from "../../../../src/fronts/yaml/index.ts";
 import { kinds } from "../../../../src/core/kinds/index.ts";
+import { parseDeclaration } from "../../../../src/fronts/yaml/index.ts";
 
 const env = { HOST: "https://gitlab.example", EMPTY: "", LEAK: "https://u:canary@gitlab.example/s" };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { remoteStatesOf } from "../../../../src/fronts/yaml/index.ts";
 import type { Json } from "../../../../src/core/model/index.ts";
+import { remoteStatesOf } from "../../../../src/fronts/stacks/index.ts";
 import fc from "../../../support/fc.ts";
 import { desiredOf, linesOf, PROVIDER, read, SERVICE, scope } from "./stacks.ts";
 

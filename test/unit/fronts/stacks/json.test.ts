@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { Mistakes } from "../../../../src/fronts/source/mistakes.ts";
 import { Source } from "../../../../src/fronts/source/source.ts";
-import { JSON_LIMITS, readJson } from "../../../../src/fronts/stacks/json.ts";
 import { locate, toJson } from "../../../../src/fronts/source/tree.ts";
+import { JSON_LIMITS, readJson } from "../../../../src/fronts/stacks/json.ts";
 import fc from "../../../support/fc.ts";
 
 function read(text: string) {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { parseDeclaration } from "../../../../src/fronts/yaml/index.ts";
 import { plan, validateDesired } from "../../../../src/core/engine/index.ts";
 import { kinds } from "../../../../src/core/kinds/index.ts";
 import type { Observation } from "../../../../src/core/lifecycle/index.ts";
 import type { Desired, Json } from "../../../../src/core/model/index.ts";
 import { EVENTS } from "../../../../src/core/model/index.ts";
+import { parseDeclaration } from "../../../../src/fronts/yaml/index.ts";
 import { START } from "../../../support/clock.ts";
 import fc from "../../../support/fc.ts";
 import { stateOf } from "../../../support/subjects.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { remoteStatesOf } from "../../../../src/fronts/yaml/index.ts";
 import { type Json, UNKNOWN, type Value } from "../../../../src/core/model/index.ts";
+import { remoteStatesOf } from "../../../../src/fronts/stacks/index.ts";
 import { desiredOf, line, linesOf, PROVIDER, read, readFiles, SERVICE, scope } from "./stacks.ts";
 
 const meta = (path: string, stackTrace?: readonly string[]): Json => ({

@@ -1,6 +1,6 @@
-import { type GivenVariable, parseStack, type StackOptions } from "../../../../src/fronts/yaml/index.ts";
 import { kinds } from "../../../../src/core/kinds/index.ts";
 import { type Diagnostic, type Json, type Scope, UNKNOWN, type Value } from "../../../../src/core/model/index.ts";
+import { type GivenVariable, parseStack, type StackOptions } from "../../../../src/fronts/stacks/index.ts";
 import { catalogue } from "../../../../src/fronts/terraform/catalogue.ts";
 
 const schemas: StackOptions["schemas"] = {

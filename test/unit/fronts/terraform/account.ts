@@ -3,7 +3,6 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { afterEach, expect } from "vitest";
 import type { Diagnostic, JsonObject, ValueObject } from "../../../../src/core/model/index.ts";
 import type { Attributes } from "../../../../src/core/model/schema.ts";
-import type { Sandbox, SandboxOptions } from "../../../../src/sandbox/index.ts";
 import { type Connection, newConnection } from "../../../../src/fronts/terraform/calls/connection.ts";
 import { calls } from "../../../../src/fronts/terraform/calls/data-source.ts";
 import { catalogue } from "../../../../src/fronts/terraform/catalogue.ts";
@@ -17,6 +16,7 @@ import {
   ValidateDataResourceConfig_RequestSchema,
   ValidateDataResourceConfig_ResponseSchema,
 } from "../../../../src/fronts/terraform/wire/tfplugin6.gen.ts";
+import type { Sandbox, SandboxOptions } from "../../../../src/sandbox/index.ts";
 import { testClock } from "../../../support/clock.ts";
 import { startSandbox } from "../../../support/sandbox.ts";
 

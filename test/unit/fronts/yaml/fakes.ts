@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { parseDeclaration } from "../../../../src/fronts/yaml/index.ts";
 import { attribute } from "../../../../src/core/kinds/attribute.ts";
 import type { Kind, Kinds } from "../../../../src/core/kinds/kind.ts";
 import type { Diagnostic } from "../../../../src/core/model/index.ts";
+import { parseDeclaration } from "../../../../src/fronts/yaml/index.ts";
 
 const id = attribute(z.string(), { description: "Given by the API.", computed: true });
 const declared = (type: z.ZodType = z.string()) => attribute(type, { description: "Declared.", change: "immutable" });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { parseDeclaration } from "../../../../src/fronts/yaml/index.ts";
 import { kinds } from "../../../../src/core/kinds/index.ts";
 import { ExpressionError, type Scope, UNKNOWN, type Value } from "../../../../src/core/model/index.ts";
+import { parseDeclaration } from "../../../../src/fronts/yaml/index.ts";
 import { told } from "./fakes.ts";
 
 const RESOURCES = `providers: {other: {token_env: OTHER_TOKEN}}

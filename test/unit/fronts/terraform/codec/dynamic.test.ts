@@ -3,7 +3,12 @@ import { ExtData, encode } from "@msgpack/msgpack";
 import { describe, expect, it } from "vitest";
 import { HostformError, UNKNOWN, type Value, type ValueObject } from "../../../../../src/core/model/index.ts";
 import type { Attribute, Attributes } from "../../../../../src/core/model/schema.ts";
-import { decodeDynamic, decodeValue, encodeDynamic, encodeValue } from "../../../../../src/fronts/terraform/codec/dynamic.ts";
+import {
+  decodeDynamic,
+  decodeValue,
+  encodeDynamic,
+  encodeValue,
+} from "../../../../../src/fronts/terraform/codec/dynamic.ts";
 import { DynamicValueSchema } from "../../../../../src/fronts/terraform/wire/tfplugin6.gen.ts";
 import { fc } from "../../../../support/fc.ts";
 import { anyOf, attributes, objectOf, orderedType, text, withSets } from "./arbitrary.ts";

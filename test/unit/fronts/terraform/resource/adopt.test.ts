@@ -3,7 +3,13 @@
 import { describe, expect, it } from "vitest";
 import type { Kind } from "../../../../../src/core/kinds/kind.ts";
 import type { Doubtful } from "../../../../../src/core/lifecycle/index.ts";
-import { type JsonObject, type Phase, type PrivateMark, UNKNOWN, type Value } from "../../../../../src/core/model/index.ts";
+import {
+  type JsonObject,
+  type Phase,
+  type PrivateMark,
+  UNKNOWN,
+  type Value,
+} from "../../../../../src/core/model/index.ts";
 import { adoptNoted, settledByNow } from "../../../../../src/fronts/terraform/resource/adopt.ts";
 import { START } from "../../../../support/clock.ts";
 import { liveGrant, liveService, liveWebhook, recorded, remote } from "../../../../support/subjects.ts";

@@ -41,14 +41,19 @@ const NEVER_HERE = /settle\.ts:|\bwhy: |account-digest|If \$\{id\} is the one/;
 
 /** The constant parts of the texts in the sources that have a word of the others in them. */
 function foreignTexts(): { file: string; text: string }[] {
-  const files = globSync(["lifecycle/*.ts", "api/*.ts", "kinds/**/*.ts", "record/secret-output.ts"], { cwd: SRC });
+  const files = globSync(
+    ["core/lifecycle/*.ts", "core/api/*.ts", "core/kinds/**/*.ts", "core/record/secret-output.ts"],
+    { cwd: SRC },
+  );
   return files.flatMap((file) => {
     const lines = readFileSync(path.join(SRC, file), "utf8").split("\n");
     // The kinds' descriptions are for YAML; Terraform has others (`hcl`).
     const code = lines.filter(
       (line) => !/^\s*(?:\/?\*|\/\/|import\b)/.test(line) && !NEVER_HERE.test(`${file}:${line}`),
     );
-    const messages = file.startsWith("kinds/") ? code.filter((line) => /\b(?:fix|detail|summary): /.test(line)) : code;
+    const messages = file.startsWith("core/kinds/")
+      ? code.filter((line) => /\b(?:fix|detail|summary): /.test(line))
+      : code;
     return messages
       .flatMap((line) => line.replaceAll(/\$\{(?:[^{}]|\{[^}]*\})*\}/g, "\0").split(/\0|(?<!\\)[`"]/))
       .map((piece) => ({ file, text: piece.replaceAll("\\`", "`") }))

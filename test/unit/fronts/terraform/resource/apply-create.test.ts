@@ -5,7 +5,15 @@ import { isToReplace, noteReplacing } from "../../../../../src/fronts/terraform/
 import { readResource } from "../../../../../src/fronts/terraform/resource/read.ts";
 import { accountElsewhere } from "../../../../support/changes.ts";
 import { START } from "../../../../support/clock.ts";
-import { complete, kindOf, liveGrant, liveService, liveWebhook, recorded, remote } from "../../../../support/subjects.ts";
+import {
+  complete,
+  kindOf,
+  liveGrant,
+  liveService,
+  liveWebhook,
+  recorded,
+  remote,
+} from "../../../../support/subjects.ts";
 import {
   type Asked,
   answering,

@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { IN_DOUBT } from "../../../../../src/core/model/index.ts";
-import { decodeMark, encodeMark, type Mark, withDoubt, withoutDoubt } from "../../../../../src/fronts/terraform/resource/mark.ts";
+import {
+  decodeMark,
+  encodeMark,
+  type Mark,
+  withDoubt,
+  withoutDoubt,
+} from "../../../../../src/fronts/terraform/resource/mark.ts";
 import fc from "../../../../support/fc.ts";
 
 const PENDING = { since: "2026-11-21T09:00:00Z", operation: "createService" };

@@ -7,7 +7,13 @@ import { type Kind, kinds } from "../../../../../src/core/kinds/index.ts";
 import { explain, type Observation, planRemoval, planResource, read } from "../../../../../src/core/lifecycle/index.ts";
 import * as refusals from "../../../../../src/core/lifecycle/refusals.ts";
 import * as statuses from "../../../../../src/core/lifecycle/status.ts";
-import { ApiError, type Diagnostic, type Json, type JsonObject, type Phase } from "../../../../../src/core/model/index.ts";
+import {
+  ApiError,
+  type Diagnostic,
+  type Json,
+  type JsonObject,
+  type Phase,
+} from "../../../../../src/core/model/index.ts";
 import { systemSecretFiles } from "../../../../../src/core/record/secret-output.ts";
 import { validateResource } from "../../../../../src/fronts/terraform/resource/validate.ts";
 import { START } from "../../../../support/clock.ts";
