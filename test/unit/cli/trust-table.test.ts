@@ -288,8 +288,11 @@ function around([block, type = ""]: ReturnType<typeof placeIn>): object {
 
 function stackWith(key: string, value: unknown): object {
   const place = placeIn(key);
-  const stack = nest(place, completed(key, value), around(place)) as object;
-  return JSON.stringify(value).includes("var.who") ? { variable: { who: { default: "nobody" } }, ...stack } : stack;
+  const stack = nest(place, completed(key, value), around(place));
+  // Declared only where it is named: the variable alone is refused, as the environment has a value for it.
+  return (
+    JSON.stringify(value).includes("var.who") ? nest(["variable", "who", "default"], "nobody", stack) : stack
+  ) as object;
 }
 
 /** A name where a path is tried, and the other way round: half a place is refused for being half. */
@@ -316,7 +319,8 @@ function hostile(key: string, answer: Answer, evil: string, outside: string, tem
     [/(file|local\.path|env_file\.path)$/, outside],
     [/command$/, ["cat", outside]],
   ];
-  return [usual.find(([names]) => names.test(key))?.[1] ?? evil, template];
+  const first = usual.find(([names]) => names.test(key))?.[1] ?? evil;
+  return answer === "unsupported" ? [first] : [first, template];
 }
 
 interface Attack {
