@@ -3,6 +3,8 @@ export type Redact = (text: string, more?: readonly string[]) => string;
 
 const MARK = "[redacted]";
 const LONGEST = 400;
+/** What of a text is looked through for names of secrets: that takes a minute in a long one, and little of it is shown. */
+const LOOKED_THROUGH = 10_000;
 
 /** Values that follow a name like these in JSON or query text, whole or cut off. */
 const NAMED =
@@ -22,7 +24,8 @@ export function createRedact(token: string): Redact {
     for (const value of values) {
       if (value !== "") shown = shown.replaceAll(value, MARK);
     }
-    shown = shown.replace(BEARER, `$1 ${MARK}`).replace(NAMED, `$1${MARK}`);
+    // Both patterns take a value that is cut off, too.
+    shown = shown.slice(0, LOOKED_THROUGH).replace(BEARER, `$1 ${MARK}`).replace(NAMED, `$1${MARK}`);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is taken out
     shown = shown.replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ").trim();
     return shown.length > LONGEST ? `${shown.slice(0, LONGEST)}…` : shown;
