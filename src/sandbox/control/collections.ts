@@ -1,6 +1,6 @@
 /** Which collections the control may touch, and how records change and go. */
 
-import { notFound, Refusal } from "../refusal.ts";
+import { Refusal, notFound } from "../refusal.ts";
 import { checkSound, isNullable } from "../rules/sound.ts";
 import type { Store, Table } from "../store/store.ts";
 import { type Collections, OPEN_COLLECTIONS } from "../store/tables.ts";

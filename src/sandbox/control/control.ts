@@ -30,7 +30,7 @@ import {
   verifyRequests,
 } from "../record/index.ts";
 import type { RequestEntry } from "../record/journal.ts";
-import { notFound, Refusal } from "../refusal.ts";
+import { Refusal, notFound } from "../refusal.ts";
 import type { Credentials, Delivery, Invoice, MigrationRequest, Service, Transfer, Webhook } from "../store/records.ts";
 import { webhookSecret } from "../store/secrets.ts";
 import { plant } from "../store/seed.ts";

@@ -1,6 +1,6 @@
 /** Records made by the control, without the API: no token, no rate limit, and only the rules that keep the data sound. */
 
-import { notFound, Refusal } from "../refusal.ts";
+import { Refusal, notFound } from "../refusal.ts";
 import { readAccount } from "../rules/account.ts";
 import { findGrant, readGrant } from "../rules/grant.ts";
 import { readMigrationRequest } from "../rules/migration-request.ts";

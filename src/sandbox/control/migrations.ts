@@ -1,6 +1,6 @@
 /** What the dashboard does to a migration request and the API does not (§1): credentials, and the final submission. */
 
-import { notFound, Refusal } from "../refusal.ts";
+import { Refusal, notFound } from "../refusal.ts";
 import type { Credentials, MigrationRequest } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 

@@ -1,6 +1,6 @@
 /** Services in bulk, as if they had been ordered and paid: without HTTP, keys and rate limit. */
 
-import { notFound, Refusal } from "../refusal.ts";
+import { Refusal, notFound } from "../refusal.ts";
 import { takesDomain } from "../rules/service-order.ts";
 import type { Service, ServiceStatus } from "../store/records.ts";
 import { plantOrder } from "../store/seed.ts";

@@ -4,7 +4,7 @@
  * that is the one that counts: a name may lead elsewhere by then.
  */
 import { BlockList, isIP } from "node:net";
-import { SandboxOptionError } from "../option-error.ts";
+import { SandboxOptionError } from "../refusal.ts";
 
 export type DeliverTo = "loopback" | "anywhere" | "nowhere" | readonly string[];
 

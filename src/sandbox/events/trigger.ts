@@ -1,5 +1,5 @@
 import type { Sent } from "../http/reply.ts";
-import { notFound, Refusal } from "../refusal.ts";
+import { Refusal, notFound } from "../refusal.ts";
 import { type Delivery, EVENTS, type EventName, type Webhook } from "../store/records.ts";
 import type { World } from "../world.ts";
 import { post } from "./emit.ts";

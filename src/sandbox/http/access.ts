@@ -1,6 +1,6 @@
 /** Who may do what (§5): tokens, abilities, the account, and the restriction to services. Each refusal names the check that failed (§7). */
 
-import { notFound, Refusal } from "../refusal.ts";
+import { Refusal, notFound } from "../refusal.ts";
 import type { Ability, Customer, Invoice, Service, Token } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 

@@ -1,6 +1,6 @@
 /** What a route is: method, path, ability, and a function from a call to a reply. */
 import { firstPage, listLagSeconds, type Profile } from "../profile/profile.ts";
-import { invalid, Refusal } from "../refusal.ts";
+import { Refusal, invalid } from "../refusal.ts";
 import type { Body } from "../rules/fields.ts";
 import { readId } from "../shape/index.ts";
 import type { Ability, Customer, Token } from "../store/records.ts";

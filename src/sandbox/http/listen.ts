@@ -3,7 +3,7 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
-import { SandboxOptionError } from "../option-error.ts";
+import { SandboxOptionError } from "../refusal.ts";
 
 export interface Listener {
   url: string;

@@ -1,6 +1,6 @@
 /** How a profile is given: switches, or a text with the name of a set and what differs from it. */
-import { didYouMean } from "../nearest.ts";
-import { SandboxOptionError } from "../option-error.ts";
+import { didYouMean } from "../refusal.ts";
+import { SandboxOptionError } from "../refusal.ts";
 import { PROFILE_SETS } from "./sets.ts";
 import { PROFILE_SWITCHES, type Profile, type ProfileSwitch } from "./switches.ts";
 

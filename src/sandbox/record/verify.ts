@@ -1,7 +1,7 @@
 /** Assertions about the requests received: which were expected, and what came instead. */
 
 import { checkPath, matches, patternOf } from "../faults/operations.ts";
-import { didYouMean } from "../nearest.ts";
+import { didYouMean } from "../refusal.ts";
 import { Refusal } from "../refusal.ts";
 import { difference, inWords } from "./difference.ts";
 import type { RequestEntry } from "./journal.ts";

@@ -1,5 +1,5 @@
 /** What a sandbox begins with: the data of its file, of a snapshot, or of its seed. */
-import { SandboxOptionError } from "../option-error.ts";
+import { SandboxOptionError } from "../refusal.ts";
 import type { SandboxOptions } from "../options.ts";
 import { keyRetentionSeconds, PROFILE_SWITCHES, type Profile, type ProfileSwitch } from "../profile/profile.ts";
 import { restoreSnapshot, type Session, snapshotText, takeSnapshot } from "../record/index.ts";

@@ -3,7 +3,7 @@
  * through in one SQLite transaction, so the file is only ever read at the start. That is enough for a sandbox, needs no
  * schema that could disagree with `records.ts`, and keeps reads as quick as without a file.
  */
-import { SandboxOptionError } from "../option-error.ts";
+import { SandboxOptionError } from "../refusal.ts";
 import type { Persistence, RecordId, RowChange } from "./store.ts";
 
 type Sqlite = typeof import("node:sqlite");
