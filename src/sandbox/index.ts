@@ -24,15 +24,15 @@ import { completeOptions, type SandboxOptions } from "./options.ts";
 import { completeProfile } from "./profile/profile.ts";
 import { Recorder } from "./record/index.ts";
 import { Journal } from "./record/journal.ts";
-import { begin } from "./store/beginning.ts";
-import { seedOf } from "./store/seed.ts";
+import { begin } from "./beginning.ts";
+import { seedOf } from "./seed.ts";
 import { Store } from "./store/store.ts";
 import type { World } from "./world.ts";
 
 export type { OpenCollection } from "./control/collections.ts";
 export type { Control, EventSubject, SandboxState } from "./control/control.ts";
 export type { NewRecord } from "./control/create.ts";
-export type { ServiceSeed } from "./control/seed-services.ts";
+export type { ServiceSeed } from "./seed.ts";
 export type { Span, Time } from "./control/time.ts";
 export type { DeliverTo } from "./events/target.ts";
 export type { Fault, FaultPhase, FaultRequest } from "./faults/faults.ts";
@@ -53,10 +53,10 @@ export type {
 export type { RequestEntry } from "./record/journal.ts";
 export { Refusal } from "./refusal.ts";
 export { replaySession, sessionTest } from "./replay/index.ts";
-export type { BillingStep, Job } from "./store/bookkeeping.ts";
+export type { BillingStep, Job } from "./store/records.ts";
 export type * from "./store/records.ts";
 export { ABILITIES, EVENTS } from "./store/records.ts";
-export type { CollectionName, Collections } from "./store/tables.ts";
+export type { CollectionName, Collections } from "./store/records.ts";
 
 export interface Sandbox {
   /** Base URL of the API, without /api/v1. */

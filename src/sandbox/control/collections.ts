@@ -1,9 +1,9 @@
 /** Which collections the control may touch, and how records change and go. */
 
 import { Refusal, notFound } from "../refusal.ts";
-import { checkSound, isNullable } from "../rules/sound.ts";
+import { checkSound, isNullable } from "../store/sound.ts";
 import type { Store, Table } from "../store/store.ts";
-import { type Collections, OPEN_COLLECTIONS } from "../store/tables.ts";
+import { OPEN_COLLECTIONS, type Collections } from "../store/records.ts";
 
 export type OpenCollection = (typeof OPEN_COLLECTIONS)[number];
 

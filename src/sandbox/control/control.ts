@@ -32,15 +32,15 @@ import {
 import type { RequestEntry } from "../record/journal.ts";
 import { Refusal, notFound } from "../refusal.ts";
 import type { Credentials, Delivery, Invoice, MigrationRequest, Service, Transfer, Webhook } from "../store/records.ts";
-import { webhookSecret } from "../store/secrets.ts";
-import { plant } from "../store/seed.ts";
-import { type Collections, OPEN_COLLECTIONS } from "../store/tables.ts";
+import { webhookSecret } from "../store/store.ts";
+import { plant } from "../seed.ts";
+import { OPEN_COLLECTIONS, type Collections } from "../store/records.ts";
 import type { World } from "../world.ts";
 import { changeRecord, type OpenCollection, openTable, removeRecord } from "./collections.ts";
 import { createRecord, customerBy, type ForAccount, type NewRecord, receiverBy } from "./create.ts";
 import { complete, setCredentials, submit } from "./migrations.ts";
 import { type RateView, rateViews } from "./rate-view.ts";
-import { type ServiceSeed, seedServices } from "./seed-services.ts";
+import { seedServices, type ServiceSeed } from "../seed.ts";
 import { advance, type Span, type Time, timeOf } from "./time.ts";
 import { type Upcoming, upcoming } from "./upcoming.ts";
 

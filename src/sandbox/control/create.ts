@@ -4,24 +4,12 @@ import { Refusal, notFound } from "../refusal.ts";
 import { readAccount } from "../rules/account.ts";
 import { findGrant, readGrant } from "../rules/grant.ts";
 import { readMigrationRequest } from "../rules/migration-request.ts";
-import { TERM_MONTHS } from "../rules/money.ts";
+import { TERM_MONTHS } from "../money.ts";
 import { readWebhook } from "../rules/webhook.ts";
-import {
-  ABILITIES,
-  type Ability,
-  type Account,
-  type Coupon,
-  type Customer,
-  type Grant,
-  type MigrationRequest,
-  PRODUCT_TYPES,
-  type ProductType,
-  type Token,
-  type Webhook,
-} from "../store/records.ts";
-import { nextSecret, webhookSecret } from "../store/secrets.ts";
-import { AGENCY_ID } from "../store/seed.ts";
-import type { Collections } from "../store/tables.ts";
+import { ABILITIES, PRODUCT_TYPES, type Ability, type Account, type Coupon, type Customer, type Grant, type MigrationRequest, type ProductType, type Token, type Webhook } from "../store/records.ts";
+import { nextSecret, webhookSecret } from "../store/store.ts";
+import { AGENCY_ID } from "../seed.ts";
+import type { Collections } from "../store/records.ts";
 import type { World } from "../world.ts";
 import type { OpenCollection } from "./collections.ts";
 

@@ -7,11 +7,11 @@ import type { RequestExpectation } from "../record/index.ts";
 import { Refusal } from "../refusal.ts";
 import { sessionTest } from "../replay/index.ts";
 import type { Credentials } from "../store/records.ts";
-import { OPEN_COLLECTIONS } from "../store/tables.ts";
+import { OPEN_COLLECTIONS } from "../store/records.ts";
 import { type OpenCollection, openCollection } from "./collections.ts";
 import type { Control, EventSubject } from "./control.ts";
 import { creatable, type NewRecord } from "./create.ts";
-import type { ServiceSeed } from "./seed-services.ts";
+import type { ServiceSeed } from "../seed.ts";
 import type { Span } from "./time.ts";
 
 const LISTING = `The control API of the sandbox. All bodies are JSON. A browser gets the dashboard here.

@@ -1,6 +1,6 @@
 import type { Sent } from "../http/reply.ts";
 import { Refusal, notFound } from "../refusal.ts";
-import { type Delivery, EVENTS, type EventName, type Webhook } from "../store/records.ts";
+import { EVENTS, type Delivery, type EventName, type Webhook } from "../store/records.ts";
 import type { World } from "../world.ts";
 import { post } from "./emit.ts";
 

@@ -2,7 +2,7 @@
 
 import { Refusal } from "../refusal.ts";
 import { EVENTS, type EventName } from "../store/records.ts";
-import { derive } from "../store/secrets.ts";
+import { derive } from "../store/store.ts";
 import { checkPath, matches, patternOf } from "./operations.ts";
 
 /**

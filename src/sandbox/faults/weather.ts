@@ -5,7 +5,7 @@
 
 import { retryAfter } from "../http/rate.ts";
 import type { Profile } from "../profile/profile.ts";
-import { derive } from "../store/secrets.ts";
+import { derive } from "../store/store.ts";
 import type { FaultRequest } from "./faults.ts";
 
 /** What strikes a request, of whatever origin. The weather's has the id 0. */

@@ -5,7 +5,7 @@
  */
 
 import { Refusal } from "../refusal.ts";
-import type { KeptAnswer } from "../store/bookkeeping.ts";
+import type { KeptAnswer } from "../store/records.ts";
 import type { World } from "../world.ts";
 
 const LONGEST_KEY = 255;

@@ -1,15 +1,5 @@
 /** What a route answers, before it takes a form on the wire. `shape/` knows the form of each. */
-import type {
-  Account,
-  Customer,
-  DomainOrder,
-  Grant,
-  Invoice,
-  MigrationRequest,
-  Plan,
-  Service,
-  Webhook,
-} from "../store/records.ts";
+import type { Account, Customer, DomainOrder, Grant, Invoice, MigrationRequest, Plan, Service, Webhook } from "../store/records.ts";
 
 /** One record that is sent, and of which kind it is. */
 export type Sent =

@@ -4,7 +4,7 @@
  */
 import { DAY_MS } from "../clock.ts";
 import { emit } from "../events/index.ts";
-import { amountBilled } from "../rules/money.ts";
+import { amountBilled } from "../money.ts";
 import type { Service } from "../store/records.ts";
 import type { World } from "../world.ts";
 import { cancelInvoice, honour, raiseInvoice } from "./invoices.ts";

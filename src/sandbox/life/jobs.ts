@@ -1,5 +1,5 @@
 /** The queue of background jobs (§1: "queued as a retrying background job"). */
-import type { Job } from "../store/bookkeeping.ts";
+import type { Job } from "../store/records.ts";
 import type { Service } from "../store/records.ts";
 import type { World } from "../world.ts";
 import { finishProvisioning, restoreNow, suspendNow } from "./services.ts";

@@ -4,7 +4,7 @@
  */
 
 import { addMonths, DAY_MS, dateOf } from "../clock.ts";
-import type { BillingStep } from "../store/bookkeeping.ts";
+import type { BillingStep } from "../store/records.ts";
 import type { Invoice, Service } from "../store/records.ts";
 import type { World } from "../world.ts";
 

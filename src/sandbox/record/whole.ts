@@ -3,8 +3,8 @@
  * it a digest as well.
  */
 import { PROFILE_SWITCHES } from "../profile/profile.ts";
-import { isSound } from "../rules/sound.ts";
-import { COLLECTION_NAMES } from "../store/tables.ts";
+import { isSound } from "../store/sound.ts";
+import { COLLECTION_NAMES } from "../store/records.ts";
 
 const isText = (value: unknown): value is string => typeof value === "string";
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;

@@ -4,7 +4,7 @@ import { type Call, type Endpoint, page } from "../http/endpoint.ts";
 import type { Reply, Sent } from "../http/reply.ts";
 import { Refusal } from "../refusal.ts";
 import { readAccount } from "../rules/account.ts";
-import { type Account, TIERS } from "../store/records.ts";
+import { TIERS, type Account } from "../store/records.ts";
 
 const sent = (record: Account): Sent => ({ kind: "account", record });
 

@@ -7,7 +7,7 @@ import { invalid } from "../refusal.ts";
 import { checkNoPassword, checkPassword } from "../rules/password.ts";
 import { readServiceOrder } from "../rules/service-order.ts";
 import type { Service } from "../store/records.ts";
-import { nextSecret } from "../store/secrets.ts";
+import { nextSecret } from "../store/store.ts";
 
 const sent = (record: Service): Sent => ({ kind: "service", record });
 

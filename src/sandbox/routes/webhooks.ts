@@ -5,7 +5,7 @@ import type { Sent } from "../http/reply.ts";
 import { notFound } from "../refusal.ts";
 import { readWebhook } from "../rules/webhook.ts";
 import type { Webhook } from "../store/records.ts";
-import { webhookSecret } from "../store/secrets.ts";
+import { webhookSecret } from "../store/store.ts";
 
 const sent = (record: Webhook): Sent => ({ kind: "webhook", record, withSecret: false });
 

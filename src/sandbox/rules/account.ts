@@ -1,5 +1,5 @@
 /** The rules for client accounts (§4 POST /api/v1/accounts body). */
-import { type Account, CURRENCIES } from "../store/records.ts";
+import { CURRENCIES, type Account } from "../store/records.ts";
 import { type Body, Fields } from "./fields.ts";
 
 /** "Required: name. Optional: company_name, company_number, vat_number, currency." */

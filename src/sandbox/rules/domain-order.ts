@@ -5,7 +5,7 @@ import { invalid } from "../refusal.ts";
 import { CURRENCIES, type DomainOrder } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import { type Body, Fields } from "./fields.ts";
-import { domainPrice } from "./money.ts";
+import { domainPrice } from "../money.ts";
 import { isCountry, isDomainName, isEmail, isPhone } from "./syntax.ts";
 
 /** Names that somebody else holds, besides every name whose first label begins with "taken". */

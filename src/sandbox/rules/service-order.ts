@@ -1,9 +1,9 @@
 /** The rules for ordering a service (§4 POST /api/v1/services body). */
 
-import { type Coupon, CURRENCIES, type Currency, type Customer, type Plan } from "../store/records.ts";
+import { CURRENCIES, type Coupon, type Currency, type Customer, type Plan } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import { type Body, Fields } from "./fields.ts";
-import { amountBilled, TERM_MONTHS } from "./money.ts";
+import { TERM_MONTHS, amountBilled } from "../money.ts";
 import { isDomainName } from "./syntax.ts";
 
 /** An order that may be placed. */

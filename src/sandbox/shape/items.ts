@@ -2,17 +2,8 @@
 
 import type { Sent } from "../http/reply.ts";
 import type { Profile } from "../profile/profile.ts";
-import { discounted } from "../rules/money.ts";
-import {
-  EVENTS,
-  type EventName,
-  type Grant,
-  type Invoice,
-  type MigrationRequest,
-  type Plan,
-  type Service,
-  type Webhook,
-} from "../store/records.ts";
+import { discounted } from "../money.ts";
+import { EVENTS, type EventName, type Grant, type Invoice, type MigrationRequest, type Plan, type Service, type Webhook } from "../store/records.ts";
 import { amount, idOf, instant, recordId } from "./notation.ts";
 import { cycle, invoiceWord, productType, provisioningWord, statusWord } from "./words.ts";
 

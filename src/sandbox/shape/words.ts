@@ -1,7 +1,7 @@
 /** The words that the specification leaves open (§2 Gaps): statuses, billing cycles, kinds of products. */
 
 import type { Profile } from "../profile/profile.ts";
-import { billingCycle } from "../rules/money.ts";
+import { billingCycle } from "../money.ts";
 import type { InvoiceStatus, ProductType, ProvisioningStatus } from "../store/records.ts";
 
 /** The words that grow a suffix in `upper_snake`, for orders only. */

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect } from "vitest";
-import { derive } from "../../../src/sandbox/store/secrets.ts";
+import { derive } from "../../../src/sandbox/store/store.ts";
 import type { Project } from "../../support/project.ts";
 import { registration } from "../../support/registration.ts";
 

@@ -2,7 +2,7 @@
 import type { OpenCollection } from "../../control/collections.ts";
 import type { Control } from "../../control/control.ts";
 import { Refusal } from "../../refusal.ts";
-import type { Collections } from "../../store/tables.ts";
+import type { Collections } from "../../store/records.ts";
 import type { Visit } from "../page.ts";
 
 /** The id in the page's path. @throws Refusal 404 for what is none */

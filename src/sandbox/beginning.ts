@@ -1,11 +1,11 @@
-/** What a sandbox begins with: the data of its file, of a snapshot, or of its seed. */
-import { SandboxOptionError } from "../refusal.ts";
-import type { SandboxOptions } from "../options.ts";
-import { keyRetentionSeconds, PROFILE_SWITCHES, type Profile, type ProfileSwitch } from "../profile/profile.ts";
-import { restoreSnapshot, type Session, snapshotText, takeSnapshot } from "../record/index.ts";
-import { Refusal } from "../refusal.ts";
-import type { World } from "../world.ts";
+import type { SandboxOptions } from "./options.ts";
+import { PROFILE_SWITCHES, keyRetentionSeconds, type Profile, type ProfileSwitch } from "./profile/profile.ts";
+import { restoreSnapshot, snapshotText, takeSnapshot, type Session } from "./record/index.ts";
+import { Refusal, SandboxOptionError } from "./refusal.ts";
 import { plant, seedOf } from "./seed.ts";
+import type { World } from "./world.ts";
+
+/** What a sandbox begins with: the data of its file, of a snapshot, or of its seed. */
 
 /**
  * Fills the store, unless a data file has done so, and begins the recording if there is to be one.

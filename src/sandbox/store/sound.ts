@@ -1,8 +1,9 @@
+import { TERM_MONTHS } from "../money.ts";
+import { Refusal } from "../refusal.ts";
+import { ABILITIES, CURRENCIES, EVENTS, PRODUCT_TYPES, TIERS } from "./records.ts";
+
 /** Which values a field can hold at all: drift is welcome, records that no host could have are not. */
 
-import { Refusal } from "../refusal.ts";
-import { ABILITIES, CURRENCIES, EVENTS, PRODUCT_TYPES, TIERS } from "../store/records.ts";
-import { TERM_MONTHS } from "./money.ts";
 
 type Rule = readonly [fits: (value: unknown) => boolean, words: string];
 

@@ -1,11 +1,14 @@
+import { DAY_MS, addMonths, dateOf } from "./clock.ts";
+import { customerBy, type ForAccount } from "./control/create.ts";
+import { rescheduleBilling } from "./life/index.ts";
+import { amountBilled } from "./money.ts";
+import { Refusal, notFound } from "./refusal.ts";
+import { takesDomain } from "./rules/service-order.ts";
+import { ABILITIES, type Ability, type Currency, type Customer, type Plan, type ProductType, type Service, type ServiceStatus } from "./store/records.ts";
+import { derive, type Store } from "./store/store.ts";
+import type { World } from "./world.ts";
+
 /** The data that a sandbox starts with. It follows from the seed and the clock alone. */
-import { addMonths, DAY_MS, dateOf } from "../clock.ts";
-import { rescheduleBilling } from "../life/index.ts";
-import { amountBilled } from "../rules/money.ts";
-import type { World } from "../world.ts";
-import { ABILITIES, type Ability, type Currency, type Customer, type Plan, type ProductType } from "./records.ts";
-import { derive } from "./secrets.ts";
-import type { Store } from "./store.ts";
 
 const SEED = "seed";
 
@@ -204,4 +207,46 @@ export function plantOrder(
   });
   rescheduleBilling(world, service);
   return service.id;
+}
+
+/** Services in bulk, as if they had been ordered and paid: without HTTP, keys and rate limit. */
+
+
+/** Services to add in bulk. */
+export interface ServiceSeed extends ForAccount {
+  /** Default 1, at most 100,000. */
+  count?: number;
+  /** Default 11, the cheapest shared plan. */
+  plan_id?: number;
+  /** Domains are `<prefix>-00001.example` and so on; default "site". Plans without a domain get none. */
+  domain_prefix?: string;
+  /** Default "active". */
+  status?: ServiceStatus;
+}
+
+const SEED_FIELDS = ["account", "count", "plan_id", "domain_prefix", "status"];
+const LARGEST_SEED = 100_000;
+
+/** Adds services with paid invoices. */
+export function seedServices(world: World, seed: ServiceSeed): Service[] {
+  const unknown = Object.keys(seed).find((name) => !SEED_FIELDS.includes(name));
+  if (unknown !== undefined) {
+    throw new Refusal(422, `Seeding knows no field "${unknown}". The fields are ${SEED_FIELDS.join(", ")}.`);
+  }
+  const { count = 1, plan_id = 11, domain_prefix = "site", status = "active" } = seed;
+  if (!Number.isInteger(count) || count < 1 || count > LARGEST_SEED) {
+    throw new Refusal(422, `count must be a whole number from 1 to ${LARGEST_SEED}.`);
+  }
+  const customer = customerBy(world, seed.account);
+  const { store, clock } = world;
+  const plan = store.table("plans").get(plan_id);
+  if (plan === undefined) throw notFound("plan", plan_id);
+  const made: Service[] = [];
+  for (let at = 0; at < count; at += 1) {
+    const number = String(store.next(`domain_prefix:${domain_prefix}`)).padStart(5, "0");
+    const domain = takesDomain(plan) ? `${domain_prefix}-${number}.example` : null;
+    const id = plantOrder(world, { customer, plan, domain, ordered: clock.now() });
+    made.push(structuredClone(store.table("services").update(id, { status })));
+  }
+  return made;
 }
