@@ -1,4 +1,4 @@
-import { deliverToOf, type DeliverTo } from "./events/target.ts";
+import { deliverToOf, type DeliverTo } from "./events/post.ts";
 import { keyRetentionSeconds, type Profile } from "./profile/profile.ts";
 import { SandboxOptionError, didYouMean } from "./refusal.ts";
 import type { Rendering } from "./shape/rendering.ts";

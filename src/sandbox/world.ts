@@ -1,7 +1,7 @@
 /** Everything that one running sandbox holds, in one place that routes and the control API share. */
 import type { SandboxClock } from "./clock.ts";
-import type { Faults } from "./faults/faults.ts";
-import type { Weather } from "./faults/weather.ts";
+import type { Faults } from "./faults.ts";
+import type { Weather } from "./faults.ts";
 import type { RateWindows } from "./http/rate.ts";
 import type { Settings } from "./options.ts";
 import type { Journal } from "./record/journal.ts";

@@ -2,8 +2,8 @@
  * The control of a sandbox: what the vendor's side could do, and what tests need. The HTTP control API (`routes.ts`)
  * calls exactly these functions.
  */
-import { replay, type Subject, trigger } from "../events/index.ts";
-import type { Fault, FaultRequest } from "../faults/faults.ts";
+import { replay, trigger, type Subject } from "../events/emit.ts";
+import type { Fault, FaultRequest } from "../faults.ts";
 import { uniqueName } from "../http/access.ts";
 import {
   acceptTransfer,

@@ -1,11 +1,12 @@
-/** Sends what is in the outbox (§6 Delivery): at once, and up to 3 more times at growing intervals on anything but 2xx. */
-import type { Fault } from "../faults/faults.ts";
+import type { Fault } from "../faults.ts";
 import { backoffSeconds } from "../profile/profile.ts";
 import type { Attempt, Delivery } from "../store/records.ts";
 import type { Sender, World } from "../world.ts";
 import { prune } from "./emit.ts";
 import type { Outcome, Post } from "./post.ts";
-import { SIGNATURE_HEADER, sign } from "./signature.ts";
+import { createHmac } from "node:crypto";
+
+/** Sends what is in the outbox (§6 Delivery): at once, and up to 3 more times at growing intervals on anything but 2xx. */
 
 /** Deliveries under way at once, in all and to one subscription: a receiver that never answers holds up nobody else. */
 const AT_ONCE = 50;
@@ -203,4 +204,12 @@ function refusalOf(status: number | null): string {
     return `The receiver answered ${status}; redirects are not followed.`;
   }
   return `The receiver answered ${status}, not 2xx.`;
+}
+
+/** Header of every delivery (§6 Signature 1). */
+export const SIGNATURE_HEADER = "X-Service-Signature";
+
+/** "The HMAC-SHA256 of the exact raw request body, keyed with the webhook's own signing secret, as a hexadecimal digest" (§6). */
+export function sign(body: string, secret: string): string {
+  return createHmac("sha256", secret).update(body, "utf8").digest("hex");
 }

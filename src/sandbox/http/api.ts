@@ -5,7 +5,7 @@
 import type { HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type Context, Hono } from "hono";
-import type { Strike } from "../faults/weather.ts";
+import type { Strike } from "../faults.ts";
 import type { Exchange } from "../options.ts";
 import type { RequestEntry } from "../record/journal.ts";
 import { Refusal } from "../refusal.ts";

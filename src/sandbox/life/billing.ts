@@ -3,7 +3,7 @@
  * suspension when that is overdue, termination 30 days after that; an order that is never paid is cancelled then.
  */
 import { DAY_MS } from "../clock.ts";
-import { emit } from "../events/index.ts";
+import { emit } from "../events/emit.ts";
 import { amountBilled } from "../money.ts";
 import type { Service } from "../store/records.ts";
 import type { World } from "../world.ts";

@@ -1,6 +1,6 @@
 /** Invoices: raised, paid, cancelled (§1, §3.1), and what that does to the order behind them. */
 import { DAY_MS, dateOf } from "../clock.ts";
-import { emit } from "../events/index.ts";
+import { emit } from "../events/emit.ts";
 import { Refusal } from "../refusal.ts";
 import type { Currency, Invoice, Service } from "../store/records.ts";
 import type { World } from "../world.ts";

@@ -1,5 +1,5 @@
 /** What becomes of a service, each change with its event (§6). */
-import { emit } from "../events/index.ts";
+import { emit } from "../events/emit.ts";
 import { Refusal } from "../refusal.ts";
 import type { Service } from "../store/records.ts";
 import type { World } from "../world.ts";

@@ -1,5 +1,5 @@
 /** A service passes from one account to another: offered by the one, accepted or declined by the other (§6). */
-import { emit } from "../events/index.ts";
+import { emit } from "../events/emit.ts";
 import { Refusal } from "../refusal.ts";
 import type { Customer, Service, Transfer } from "../store/records.ts";
 import type { World } from "../world.ts";

@@ -1,6 +1,6 @@
 /** What holds for every well-behaved client, whatever it is for: looked up in the requests received. */
 
-import { matches, patternOf } from "../faults/operations.ts";
+import { matches, patternOf } from "../operations.ts";
 import { canonical } from "./canonical.ts";
 import type { RequestEntry } from "./journal.ts";
 

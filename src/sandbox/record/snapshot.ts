@@ -4,8 +4,8 @@
  */
 import { createHash } from "node:crypto";
 import { CLOCK_COUNTERS } from "../clock.ts";
-import type { KeptFaults } from "../faults/faults.ts";
-import type { KeptWeather } from "../faults/weather.ts";
+import type { KeptFaults } from "../faults.ts";
+import type { KeptWeather } from "../faults.ts";
 import type { KeptRates } from "../http/rate.ts";
 import { Refusal } from "../refusal.ts";
 import { seedOf } from "../seed.ts";

@@ -1,6 +1,6 @@
 /** Assertions about the requests received: which were expected, and what came instead. */
 
-import { checkPath, matches, patternOf } from "../faults/operations.ts";
+import { checkPath, matches, patternOf } from "../operations.ts";
 import { didYouMean } from "../refusal.ts";
 import { Refusal } from "../refusal.ts";
 import { difference, inWords } from "./difference.ts";

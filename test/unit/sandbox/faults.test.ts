@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
-import { type FaultRequest, Faults } from "../../../src/sandbox/faults/faults.ts";
+import { Faults, type FaultRequest } from "../../../src/sandbox/faults.ts";
 import fc from "../../support/fc.ts";
 import { ORDER, start } from "./harness.ts";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { expect, test } from "vitest";
-import { OPERATIONS, patternOf } from "../../../src/sandbox/faults/operations.ts";
+import { OPERATIONS, patternOf } from "../../../src/sandbox/operations.ts";
 import { ENDPOINTS } from "../../../src/sandbox/routes/index.ts";
 
 test("every endpoint has one name, and no name is without an endpoint", () => {

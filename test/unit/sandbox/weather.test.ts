@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { gustOf, Weather } from "../../../src/sandbox/faults/weather.ts";
+import { Weather, gustOf } from "../../../src/sandbox/faults.ts";
 import { parseProfile } from "../../../src/sandbox/index.ts";
 import { fc } from "../../support/fc.ts";
 import { START, start } from "./harness.ts";

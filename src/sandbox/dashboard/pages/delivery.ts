@@ -1,6 +1,6 @@
 /** One delivery: the exact body, its signature, every attempt. */
 import { html } from "hono/html";
-import { SIGNATURE_HEADER, sign } from "../../events/signature.ts";
+import { SIGNATURE_HEADER, sign } from "../../events/sender.ts";
 import type { Attempt, Delivery } from "../../store/records.ts";
 import { type Page, ROOT, type Visit } from "../page.ts";
 import { act } from "../parts/act.ts";

@@ -1,7 +1,7 @@
 /** Faults: what goes wrong on purpose. The simple ones; the control API takes them all. */
 import { html } from "hono/html";
-import { FAULT_PHASES, type Fault, type FaultPhase, type FaultRequest } from "../../faults/faults.ts";
-import { OPERATIONS } from "../../faults/operations.ts";
+import { FAULT_PHASES, type Fault, type FaultPhase, type FaultRequest } from "../../faults.ts";
+import { OPERATIONS } from "../../operations.ts";
 import type { Action, Page, Visit } from "../page.ts";
 import { act } from "../parts/act.ts";
 import { selectField, textField } from "../parts/fields.ts";

@@ -1,6 +1,6 @@
+import { Refusal, didYouMean } from "./refusal.ts";
+
 /** The endpoints by name, and the patterns that requests are told apart by: what faults and assertions speak of. */
-import { didYouMean } from "../refusal.ts";
-import { Refusal } from "../refusal.ts";
 
 /** Name -> method and path. The names are the `operationId`s of schemas/openapi.yaml; a test holds them together. */
 export const OPERATIONS = {
