@@ -1,5 +1,5 @@
 /** The one timer of a sandbox: it wakes when the next thing falls due, by the system's clock. What happens then, `settle` decides. */
-import { settle } from "./life/index.ts";
+import { settle } from "./lifecycle/billing.ts";
 import type { World } from "./world.ts";
 
 /** A timer cannot be set further ahead than about 24 days. */

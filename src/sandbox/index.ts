@@ -17,7 +17,7 @@ import { Weather } from "./faults.ts";
 import { apiApp } from "./http/api.ts";
 import { listen } from "./http/listen.ts";
 import { RateWindows } from "./http/rate.ts";
-import { HeapAgenda } from "./life/index.ts";
+import { HeapAgenda } from "./lifecycle/agenda.ts";
 import { SandboxOptionError } from "./refusal.ts";
 import { checkOptions } from "./options.ts";
 import { completeOptions, type SandboxOptions } from "./options.ts";

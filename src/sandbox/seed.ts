@@ -1,6 +1,6 @@
 import { DAY_MS, addMonths, dateOf } from "./clock.ts";
 import { customerBy, type ForAccount } from "./control/create.ts";
-import { rescheduleBilling } from "./life/index.ts";
+import { rescheduleBilling } from "./lifecycle/terms.ts";
 import { amountBilled } from "./money.ts";
 import { Refusal, notFound } from "./refusal.ts";
 import { takesDomain } from "./rules/service-order.ts";

@@ -5,19 +5,9 @@
 import { replay, trigger, type Subject } from "../events/emit.ts";
 import type { Fault, FaultRequest } from "../faults.ts";
 import { uniqueName } from "../http/access.ts";
-import {
-  acceptTransfer,
-  cancelInvoice,
-  declineTransfer,
-  followChange,
-  offerTransfer,
-  payInvoice,
-  provisionNow,
-  restoreNow,
-  settle,
-  suspendNow,
-  terminateNow,
-} from "../life/index.ts";
+import { cancelInvoice, payInvoice, settle } from "../lifecycle/billing.ts";
+import { acceptTransfer, declineTransfer, offerTransfer, provisionNow, restoreNow, suspendNow, terminateNow } from "../lifecycle/services.ts";
+import { followChange } from "../lifecycle/terms.ts";
 import {
   checkInvariants,
   type InvariantReport,

@@ -1,6 +1,6 @@
 /** The control of time. */
 import { addMonths, DAY_MS } from "../clock.ts";
-import { settle } from "../life/index.ts";
+import { settle } from "../lifecycle/billing.ts";
 import { Refusal } from "../refusal.ts";
 import type { World } from "../world.ts";
 

@@ -1,6 +1,6 @@
 /** One call of an endpoint: ability, Idempotency-Key, then the endpoint inside a transaction. */
 import type { Context } from "hono";
-import { settle } from "../life/index.ts";
+import { settle } from "../lifecycle/billing.ts";
 import { orderedBeside, type RequestEntry } from "../record/journal.ts";
 import { Refusal } from "../refusal.ts";
 import { readParams, readQuery, shape, shapeRefusal, unshape } from "../shape/index.ts";

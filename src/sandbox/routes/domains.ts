@@ -2,7 +2,7 @@
 import { requireUnrestricted } from "../http/access.ts";
 import type { Call, Endpoint } from "../http/endpoint.ts";
 import type { Reply } from "../http/reply.ts";
-import { raiseInvoice } from "../life/index.ts";
+import { raiseInvoice } from "../lifecycle/billing.ts";
 import { invalid } from "../refusal.ts";
 import { isAvailable, readDomainOrder, readNames } from "../rules/domain-order.ts";
 

@@ -2,7 +2,9 @@
 import { accessService, covers, requireUnrestricted } from "../http/access.ts";
 import { type Call, type Endpoint, idParam, page } from "../http/endpoint.ts";
 import type { Reply, Sent } from "../http/reply.ts";
-import { comingStatus, endOfTerm, enqueue, firstBilling, raiseInvoice } from "../life/index.ts";
+import { raiseInvoice } from "../lifecycle/billing.ts";
+import { comingStatus, enqueue } from "../lifecycle/services.ts";
+import { endOfTerm, firstBilling } from "../lifecycle/terms.ts";
 import { invalid } from "../refusal.ts";
 import { checkNoPassword, checkPassword } from "../rules/password.ts";
 import { readServiceOrder } from "../rules/service-order.ts";

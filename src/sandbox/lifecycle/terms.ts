@@ -1,12 +1,12 @@
+import { DAY_MS, addMonths, dateOf } from "../clock.ts";
+import type { BillingStep, Invoice, Service } from "../store/records.ts";
+import type { World } from "../world.ts";
+
 /**
  * The calendar of a service: each has one step ahead of it. The specification names a renewal, a notice window and
  * termination (§6) and no day for any of them, so the days are the sandbox's own (see `billing.ts`).
  */
 
-import { addMonths, DAY_MS, dateOf } from "../clock.ts";
-import type { BillingStep } from "../store/records.ts";
-import type { Invoice, Service } from "../store/records.ts";
-import type { World } from "../world.ts";
 
 /** From the day on which an invoice is overdue to the end of the service. */
 export const GIVEN_UP_DAYS = 30;

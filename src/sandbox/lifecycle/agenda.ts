@@ -1,6 +1,7 @@
-/** What is due when: queued jobs and billing steps, in the order in which they fall due. A heap over the records of the store. */
 import type { Store } from "../store/store.ts";
 import type { Agenda, Due } from "../world.ts";
+
+/** What is due when: queued jobs and billing steps, in the order in which they fall due. A heap over the records of the store. */
 
 /** Jobs before billing at the same instant, then the older one. */
 function before(a: Due, b: Due): boolean {

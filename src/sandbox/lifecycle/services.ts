@@ -1,0 +1,162 @@
+import { emit } from "../events/emit.ts";
+import { Refusal } from "../refusal.ts";
+import type { Customer, Job, Service, Transfer } from "../store/records.ts";
+import type { World } from "../world.ts";
+import { isOver, planStep } from "./terms.ts";
+
+/** What becomes of a service, each change with its event (§6). */
+
+/** The control panel is there (§3.1); a service that was pending is active. Said once, and not of one that is over. */
+export function finishProvisioning(world: World, service: Service): Service {
+  if (service.provisioning_status === "provisioned" || isOver(service)) return service;
+  const record = world.store.table("services").update(service.id, {
+    provisioning_status: "provisioned",
+    status: service.status === "pending" ? "active" : service.status,
+  });
+  // Provisioned before it was paid, it has something to lose: it is suspended when the invoice is overdue.
+  const { step, invoice_id } = world.store.table("billing").get(service.id) ?? {};
+  const invoice = step === "cancel" && invoice_id ? world.store.table("invoices").get(invoice_id) : undefined;
+  if (invoice !== undefined) {
+    planStep(world, record, "suspend", Date.parse(invoice.due_date), { id: invoice.id, renewal: false });
+  }
+  tell(world, "service.provisioned", record);
+  return record;
+}
+
+/** Provisions a service now, whatever its queue or its invoice says. */
+export function provisionNow(world: World, service: Service): Service {
+  requireNotEnded(service, "provisioned");
+  forgetJobs(world, service, (kind) => kind === "provision");
+  return finishProvisioning(world, service);
+}
+
+/** Suspends an active service, and says why. */
+export function suspendNow(world: World, service: Service, why: "request" | "unpaid"): Service {
+  if (service.status === "suspended") return service;
+  if (service.status !== "active") throw new Refusal(422, `A service that is ${service.status} cannot be suspended.`);
+  const record = world.store.table("services").update(service.id, { status: "suspended", suspended_for: why });
+  tell(world, "service.suspended", record);
+  return record;
+}
+
+/** Ends a suspension, whatever it was for. §6 has no event for it. */
+export function restoreNow(world: World, service: Service): Service {
+  if (service.status === "active") return service;
+  if (service.status !== "suspended") {
+    throw new Refusal(422, `A service that is ${service.status} cannot be unsuspended.`);
+  }
+  return world.store.table("services").update(service.id, { status: "active", suspended_for: null });
+}
+
+/** Terminates a service now. Its invoices stay. */
+export function terminateNow(world: World, service: Service): Service {
+  return endService(world, service, "terminated");
+}
+
+/** The end of a service: terminated, which is an event, or cancelled before it began. */
+export function endService(world: World, service: Service, status: "terminated" | "cancelled"): Service {
+  requireNotEnded(service, status);
+  forgetJobs(world, service, () => true);
+  world.store.table("billing").remove(service.id);
+  const record = world.store.table("services").update(service.id, { status, suspended_for: null });
+  if (status === "terminated") tell(world, "service.terminated", record);
+  return record;
+}
+
+function requireNotEnded(service: Service, what: string): void {
+  if (!isOver(service)) return;
+  throw new Refusal(422, `A service that is ${service.status} cannot be ${what}.`);
+}
+
+function forgetJobs(world: World, service: Service, which: (kind: string) => boolean): void {
+  const jobs = world.store.table("jobs");
+  for (const job of jobs.filter((one) => one.order_id === service.id && which(one.kind))) jobs.remove(job.id);
+}
+
+function tell(world: World, event: Parameters<typeof emit>[1], record: Service): void {
+  emit(world, event, { kind: "service", record }, [record.customer_id]);
+}
+
+/** The queue of background jobs (§1: "queued as a retrying background job"). */
+
+/** Puts a job into the queue. Returns its id. */
+export function enqueue(world: World, kind: Job["kind"], orderId: number, seconds: number): number {
+  const due = new Date(world.clock.now() + seconds * 1000).toISOString();
+  const job = world.store.table("jobs").put({ id: world.store.next("jobs"), kind, order_id: orderId, due_at: due });
+  world.agenda.add("jobs", job);
+  return job.id;
+}
+
+/** Does one job. The service may have been changed while the job was waiting: then there is nothing left to do. */
+export function performJob(world: World, id: number): void {
+  const { store } = world;
+  const job = store.table("jobs").get(id);
+  if (job === undefined) return;
+  store.table("jobs").remove(id);
+  if (job.kind === "register") {
+    if (store.table("domains").get(job.order_id)) store.table("domains").update(job.order_id, { status: "active" });
+    return;
+  }
+  const service = store.table("services").get(job.order_id);
+  if (service === undefined) return;
+  if (job.kind === "provision") finishProvisioning(world, service);
+  else if (job.kind === "suspend" && service.status === "active") suspendNow(world, service, "request");
+  else if (job.kind === "unsuspend" && service.status === "suspended") restoreNow(world, service);
+}
+
+/** The status that the service will have once its queue is empty: a request for what is already coming queues nothing more. */
+export function comingStatus(world: World, service: Service): Service["status"] {
+  const queued = world.store
+    .table("jobs")
+    .filter((job) => job.order_id === service.id && (job.kind === "suspend" || job.kind === "unsuspend"))
+    .at(-1);
+  if (queued === undefined) return service.status;
+  return queued.kind === "suspend" ? "suspended" : "active";
+}
+
+/** A service passes from one account to another: offered by the one, accepted or declined by the other (§6). */
+
+/** Offers a service to another account. Nothing changes hands yet. */
+export function offerTransfer(world: World, service: Service, to: Customer): Transfer {
+  const { store } = world;
+  if (service.customer_id === to.id) throw new Refusal(422, `Service ${service.id} belongs to ${to.name} already.`);
+  if (service.status !== "active" && service.status !== "suspended") {
+    throw new Refusal(422, `A service that is ${service.status} cannot be transferred.`);
+  }
+  const open = store.table("transfers").find((one) => one.service_id === service.id && one.status === "offered");
+  if (open !== undefined) throw new Refusal(422, `Service ${service.id} is on offer already (transfer ${open.id}).`);
+  return store.table("transfers").put({
+    id: store.next("transfers", 601),
+    service_id: service.id,
+    from_customer_id: service.customer_id,
+    to_customer_id: to.id,
+    status: "offered",
+    created_at: world.clock.instant(),
+  });
+}
+
+/** The other account takes the service, and the invoices that are still to be paid; both are told (§6). */
+export function acceptTransfer(world: World, transfer: Transfer): Transfer {
+  const { store } = world;
+  requireOpen(transfer);
+  const service = store.table("services").get(transfer.service_id);
+  if (service === undefined || service.customer_id !== transfer.from_customer_id) {
+    throw new Refusal(422, `Service ${transfer.service_id} is no longer the offering account's.`);
+  }
+  const owner = { customer_id: transfer.to_customer_id };
+  const record = store.table("services").update(service.id, owner);
+  const unpaid = store.table("invoices").filter((one) => one.order_id === service.id && one.status === "unpaid");
+  for (const invoice of unpaid) store.table("invoices").update(invoice.id, owner);
+  const both = [transfer.from_customer_id, transfer.to_customer_id];
+  emit(world, "service.transfer_accepted", { kind: "service", record }, both);
+  return store.table("transfers").update(transfer.id, { status: "accepted" });
+}
+
+export function declineTransfer(world: World, transfer: Transfer): Transfer {
+  requireOpen(transfer);
+  return world.store.table("transfers").update(transfer.id, { status: "declined" });
+}
+
+function requireOpen({ id, status }: Transfer): void {
+  if (status !== "offered") throw new Refusal(422, `Transfer ${id} has been ${status} already.`);
+}
