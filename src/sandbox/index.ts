@@ -39,8 +39,8 @@ export type { Fault, FaultPhase, FaultRequest } from "./faults.ts";
 export { SandboxOptionError } from "./refusal.ts";
 export type { Exchange, SandboxOptions } from "./options.ts";
 export { type Deviation, deviationText, drawServer, serverOptions } from "./profile/drawn.ts";
-export { PROFILE_SWITCHES, type Profile, type ProfileSwitch, parseProfile, profileText } from "./profile/profile.ts";
-export { PROFILE_SETS, type ProfileSet } from "./profile/sets.ts";
+export { PROFILE_SWITCHES, parseProfile, profileText, type Profile, type ProfileSwitch } from "./profile/profile.ts";
+export { PROFILE_SETS, type ProfileSet } from "./profile/profile.ts";
 export type {
   BrokenInvariant,
   ControlStep,

@@ -60,3 +60,265 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 export type Add = (path: readonly string[], value: Json) => void;
 /** Fills one gap. */
 export type Fill = (draw: Draw, add: Add) => void;
+
+/** The records that the specification leaves open, by chance: their fields, ids, wrappers, and what answers their creation. */
+
+export const kind = (name: string, ...path: string[]): string[] => ["rendering", "kinds", name, ...path];
+const profile = (name: string): string[] => ["profile", name];
+
+/** Records whose ids and fields the specification leaves open. */
+export const OPEN = ["grant", "webhook", "account", "migration_request"] as const;
+
+/** 16: grants. */
+export function grants(draw: Draw, add: Add): void {
+  const emails = [
+    "user.email",
+    "user_email",
+    "email_address",
+    "grantee.email",
+    "recipient",
+    "invitee_email",
+    "member.email",
+    "grantee",
+    "shared_with",
+    "collaborator.login",
+  ];
+  if (draw.once(0.45)) add(kind("grant", "fields", "email"), draw.oneOf(emails));
+  if (draw.once(0.2)) add(kind("grant", "values", "email"), draw.oneOf(["upper", "capital"]));
+  if (draw.once(0.3))
+    add(kind("grant", "fields", "permission"), draw.oneOf(["role", "access", "access_level", "level"]));
+  if (draw.once(0.3)) {
+    add(kind("grant", "values", "permission"), draw.oneOf(["upper", "capital", "listed", "named"]));
+  }
+  if (draw.once(0.35)) {
+    const ends = ["expires", "expiry", "expiration", "valid_until", "expires_on", "ends_at", "expiration_date", null];
+    add(kind("grant", "fields", "expires_at"), draw.oneOf(ends));
+  }
+  created(draw, add, "grant");
+}
+
+/** 17: webhooks have a url and events (§2), and a secret at registration alone. */
+export function webhooks(draw: Draw, add: Add): void {
+  const names = ["signing_secret", "webhook_secret", "signingSecret", "secret_key", "shared_secret", "signing_key"];
+  const rare = ["key", "token", "hmac_key", "signature_secret", "credentials.secret", "secret.value"];
+  if (draw.once(0.5)) add(kind("webhook", "fields", "secret"), draw.oneOf(draw.once(0.3) ? rare : names));
+  if (draw.once(0.3))
+    add(kind("webhook", "fields", "url"), draw.oneOf(["endpoint", "target_url", "callback", "delivery.uri"]));
+  if (draw.once(0.4)) add(kind("webhook", "values", "events"), draw.oneOf(["flags", "objects", "commas", "flags"]));
+  if (draw.once(0.2)) {
+    add(kind("webhook", "created"), {
+      status: draw.oneOf([200, 201]),
+      only: draw.oneOf([["id", "secret"], ["id", "url", "secret"], ["secret"]]),
+    });
+  } else if (draw.once(0.3)) add(kind("webhook", "created", "status"), draw.oneOf([200, 202]));
+}
+
+/** 20: client accounts. */
+export function accounts(draw: Draw, add: Add): void {
+  if (draw.once(0.2))
+    add(kind("account", "fields", "name"), draw.oneOf(["display_name", "client_name", "title", "label"]));
+  if (draw.once(0.15)) add(kind("account", "values", "name"), "upper");
+  if (draw.once(0.3)) add(kind("account", "fields", "company_name"), draw.oneOf(["company.name", "company", null]));
+  if (draw.once(0.3)) add(kind("account", "fields", "vat_number"), draw.oneOf(["company.vat", "vat", "vat_id", null]));
+  if (draw.once(0.2)) add(kind("account", "fields", "currency"), draw.oneOf(["default_currency", null]));
+  created(draw, add, "account");
+}
+
+/** 21: migration requests. */
+export function migrations(draw: Draw, add: Add): void {
+  const domains = [
+    "domain_name",
+    "domain.name",
+    "hostname",
+    "site",
+    "fqdn",
+    "website",
+    "target_domain",
+    "source_domain",
+  ];
+  if (draw.once(0.4)) add(kind("migration_request", "fields", "domain"), draw.oneOf(domains));
+  if (draw.once(0.1)) add(kind("migration_request", "values", "domain"), draw.oneOf(["upper", "website"]));
+  if (draw.once(0.4)) {
+    add(
+      kind("migration_request", "fields", "order_id"),
+      draw.oneOf(["service_id", "order.id", "service.id", "order", null]),
+    );
+  }
+  if (draw.once(0.2)) add(kind("migration_request", "values", "order_id"), "text");
+  if (draw.once(0.4)) add(profile("migration"), "nested");
+  const word = draw.oneOf(["NEW", "In Progress", "requested", "7", "offen", "pending_review"]);
+  if (draw.once(0.5)) add(kind("migration_request", "words", "status", "draft"), word);
+  created(draw, add, "migration_request");
+}
+
+/** What is answered when one of these was created: nothing that the specification names has to be there. */
+export function created(draw: Draw, add: Add, of: string): void {
+  const how = draw.weighted({ usual: 5, body: 3, only: 1, empty: 1, status: 2 });
+  const status = draw.oneOf([200, 201, 202]);
+  if (how === "body") {
+    const bodies: readonly Json[] = [
+      { job_id: "b1946ac9", status: "queued" },
+      { message: "Created." },
+      { success: true },
+      {},
+      { data: null },
+      { status: "ok" },
+    ];
+    add(kind(of, "created"), { status, body: draw.oneOf(bodies) });
+  }
+  if (how === "only") add(kind(of, "created"), { status, only: ["id", "grant_id"] });
+  if (how === "empty") add(kind(of, "created", "status"), 204);
+  if (how === "status") add(kind(of, "created", "status"), status);
+}
+
+/** Ids of records other than services and invoices, and their names. */
+export function ids(draw: Draw, add: Add): void {
+  if (draw.once(0.3)) add(profile("record_ids"), "uuid");
+  for (const of of OPEN) {
+    if (draw.once(0.4)) add(kind(of, "ids"), draw.oneOf(["text", "prefixed"]));
+    const named = [`${of}_id`, "uuid", "_id", `${of.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase())}Id`];
+    if (draw.once(0.2)) add(kind(of, "fields", "id"), draw.oneOf(named));
+  }
+}
+
+/** Wrappers, naming styles and fields that nobody knows. */
+export function names(draw: Draw, add: Add): void {
+  const camel = draw.once(0.25);
+  const wrapped = draw.once(0.15) ? draw.oneOf(["data", "item", "*", "attributes"]) : undefined;
+  const single = draw.once(0.5) ? draw.oneOf(["", "data", "*", "data.*", "result", "item"]) : undefined;
+  for (const of of [...OPEN, "plan", "domain"]) {
+    const place = single?.replace("*", of);
+    if (place !== undefined && of !== "plan") add(kind(of, "single"), place);
+    if (camel) add(kind(of, "camel"), true);
+  }
+  const all = [...OPEN, "plan", "service", "invoice"];
+  for (const of of all) {
+    if (wrapped === "attributes" && of !== "service" && of !== "invoice") add(kind(of, "nested"), "attributes");
+    else if (wrapped !== undefined && wrapped !== "attributes") add(kind(of, "wrapped"), wrapped.replace("*", of));
+    for (const [name, value] of draw.some(0.05, RECORD_EXTRAS)) add(kind(of, "more", name), value);
+  }
+  if (draw.once(0.3)) add(kind("service", "values", "domain"), "blank");
+}
+
+const RECORD_EXTRAS: readonly (readonly [string, Json])[] = [
+  ["object", "record"],
+  ["links", { self: "/x/1" }],
+  ["_links", { self: { href: "/x/1" } }],
+  ["meta", { version: 3 }],
+  ["tags", []],
+  ["labels", { team: "web" }],
+  ["owner", { id: 7, name: "Ana", email: "ana@owner.example" }],
+  ["errors", []],
+  ["archived", false],
+  ["parent", null],
+  ["version", "2"],
+  ["customer", { id: 3, status: "active" }],
+  ["success", true],
+  ["deleted_at", null],
+  ["data", null],
+];
+
+/** Status words by chance: synonyms in any spelling, with what hosts put before and after them, in other languages, as numbers. */
+
+
+type Words = Readonly<Record<string, readonly string[]>>;
+
+/** What hosts call a service that is not paid, live, suspended, ended; and how far its provisioning is. */
+const SYNONYMS: Readonly<Record<"status" | "provisioning_status", Words>> = {
+  status: {
+    pending: ["pending", "new", "created", "ordered", "awaiting payment", "unpaid", "pending payment", "processing"],
+    active: ["active", "live", "running", "online", "enabled", "ok", "up", "ready", "operational", "activated"],
+    suspended: ["suspended", "paused", "disabled", "locked", "blocked", "on hold", "frozen", "stopped", "offline"],
+    terminated: ["terminated", "closed", "deleted", "removed", "ended"],
+    cancelled: ["cancelled", "canceled", "withdrawn"],
+  },
+  provisioning_status: {
+    pending: ["pending", "queued", "waiting", "new", "not started", "scheduled"],
+    provisioning: ["provisioning", "in progress", "installing", "building", "creating", "deploying"],
+    provisioned: [
+      "provisioned",
+      "done",
+      "complete",
+      "completed",
+      "ready",
+      "active",
+      "ok",
+      "finished",
+      "success",
+      "deployed",
+    ],
+    failed: ["failed", "error"],
+  },
+};
+
+const LANGUAGES: readonly Words[] = [
+  {
+    pending: ["ausstehend"],
+    active: ["aktiv"],
+    suspended: ["gesperrt"],
+    provisioned: ["fertig"],
+    terminated: ["beendet"],
+  },
+  {
+    pending: ["pendiente"],
+    active: ["activo"],
+    suspended: ["suspendido"],
+    provisioned: ["listo"],
+    terminated: ["terminado"],
+  },
+  {
+    pending: ["en attente"],
+    active: ["actif"],
+    suspended: ["suspendu"],
+    provisioned: ["prêt"],
+    terminated: ["résilié"],
+  },
+  {
+    pending: ["მოლოდინში"],
+    active: ["აქტიური"],
+    suspended: ["შეჩერებული"],
+    provisioned: ["მზადაა"],
+    terminated: ["დახურული"],
+  },
+];
+
+const SPELLINGS: readonly ((words: readonly string[]) => string)[] = [
+  (words) => words.join("_"),
+  (words) => words.join("-"),
+  (words) => words.join(" "),
+  (words) => words.join("_").toUpperCase(),
+  (words) => words.map(capital).join(" "),
+  (words) => words.map(capital).join(""),
+  (words) => words.map((word, at) => (at === 0 ? word : capital(word))).join(""),
+  (words) => capital(words.join(" ")),
+];
+
+const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
+
+/** Words that hosts add, and that mean nothing by themselves: before, and after a suspension. */
+const BEFORE = ["service", "status", "state"];
+const AFTER_SUSPENSION = ["by owner", "by client", "by customer", "by user", "on request", "manually", "by admin"];
+
+/** Fills the gap of one field of services. */
+export function drawnStatuses(
+  field: "status" | "provisioning_status",
+  place: (kind: string, ...path: string[]) => string[],
+): Fill {
+  return (draw, add) => {
+    const known = SYNONYMS[field];
+    const none = field === "status" ? 0 : 2;
+    const how = draw.weighted({ usual: 3, synonyms: 6, languages: 0.5, numbers: 0.5, none });
+    if (how === "usual") return;
+    if (how === "none") return add(["profile", "provisioning"], draw.oneOf(["null", "empty"]));
+    const spell = draw.oneOf(SPELLINGS);
+    const language = draw.oneOf(LANGUAGES);
+    const [before, after] = [draw.once(0.15) ? draw.oneOf(BEFORE) : undefined, draw.once(0.35)];
+    for (const [at, [meaning, words]] of Object.entries(known).entries()) {
+      const word = how === "languages" ? (language[meaning]?.[0] ?? meaning) : draw.oneOf(words);
+      const suffix = after && meaning === "suspended" ? draw.oneOf(AFTER_SUSPENSION) : undefined;
+      const parts = [before, word, suffix].flatMap((part) => part?.split(" ") ?? []);
+      const value = how === "numbers" ? String(at) : spell(parts);
+      if (value !== meaning) add(place("service", "words", field, meaning), value);
+    }
+  };
+}

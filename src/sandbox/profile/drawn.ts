@@ -4,9 +4,9 @@
  * list of deviations from the default one: each can be taken away alone, so that what breaks a client can be narrowed down
  * to its cause.
  */
-import { type Add, Draw, type Fill, type Json } from "./draw.ts";
-import { accounts, created, grants, ids, kind, migrations, names, OPEN, webhooks } from "./drawn-records.ts";
-import { drawnStatuses } from "./drawn-words.ts";
+import { Draw, type Add, type Fill, type Json } from "./draw.ts";
+import { OPEN, accounts, created, grants, ids, kind, migrations, names, webhooks } from "./draw.ts";
+import { drawnStatuses } from "./draw.ts";
 
 /** One way in which a server is not the default one. */
 export interface Deviation {

@@ -1,18 +1,7 @@
-/** How a profile is given: switches, or a text with the name of a set and what differs from it. */
-import { didYouMean } from "../refusal.ts";
-import { SandboxOptionError } from "../refusal.ts";
-import { PROFILE_SETS } from "./sets.ts";
-import { PROFILE_SWITCHES, type Profile, type ProfileSwitch } from "./switches.ts";
+import { SandboxOptionError, didYouMean } from "../refusal.ts";
 
-export {
-  backoffSeconds,
-  firstPage,
-  keyRetentionSeconds,
-  listLagSeconds,
-  PROFILE_SWITCHES,
-  type Profile,
-  type ProfileSwitch,
-} from "./switches.ts";
+/** How a profile is given: switches, or a text with the name of a set and what differs from it. */
+
 
 const NAMES = Object.keys(PROFILE_SWITCHES) as ProfileSwitch[];
 
@@ -97,3 +86,229 @@ function isTextOrNothing(value: unknown): boolean {
 function isSwitch(name: string): name is ProfileSwitch {
   return Object.hasOwn(PROFILE_SWITCHES, name);
 }
+
+/**
+ * What the specification leaves open, as switches: the values that the sandbox can fill each gap with, the default
+ * first. A new switch is a new row here and its use, mostly in `shape/`. Named sets of them stand in `sets.ts`,
+ * how both are read in `profile.ts`.
+ */
+/** Every switch with its values, default first. */
+export const PROFILE_SWITCHES = {
+  /** Shape of a list (§4 Gaps: "Shape of the list envelope: not shown"). */
+  envelope: [
+    "laravel",
+    "data_meta",
+    "items_pagination",
+    "named_has_more",
+    "flat",
+    "data_only",
+    "array",
+    "meta_pagination",
+  ],
+  /** The number of the first page (§4 Pagination: "page number", and no more). */
+  pages: ["from_one", "from_zero"],
+  /** A page after the last one (§4 Pagination does not say): an empty one, 404, or the last one again. */
+  past_end: ["empty", "not_found", "repeats"],
+  /** What an empty list holds in place of its items (§4 Gaps), or instead of its envelope: `[]`, null, `{}`, or `{}` alone. */
+  empty_list: ["array", "null", "map", "nothing"],
+  /** Items of a list: as they are, or each under `data` (§4 Gaps). */
+  items: ["bare", "wrapped"],
+  /** How long a new record is missing from lists (§4 says nothing of it). */
+  list_lag: ["none", "four_seconds", "thirty_seconds"],
+  /** Order of a list (§4 Gaps: "Sorting or filtering parameters": not shown). `scattered` is steady, but follows nothing. */
+  order: ["newest", "oldest", "scattered"],
+  /** Bodies of 400, 401, 404, 405, 409 and 5xx (§7: not specified; a proxy in front answers with a page of its own). */
+  error_bodies: ["json", "html", "empty"],
+  /** Body of a 429 (§7: "not specified beyond status"). */
+  too_many: ["json", "text", "empty"],
+  /** Rate-limit headers (§8 Gaps). */
+  rate_headers: ["full", "none"],
+  /** `Retry-After` of a 429 (§7: "not specified beyond status"). */
+  retry_after: ["seconds", "date", "none"],
+  /** How the minute is counted (§8: "60 requests per minute per token"). `bucket` refills one a second. */
+  rate: ["fixed", "sliding", "bucket"],
+  /** Values of `errors` in a 422: lists of sentences, or one sentence (§7: "object of field errors"). */
+  field_errors: ["lists", "texts"],
+  /** Spelling of status words (§2 Gaps). `words` are others altogether: "Pending Payment", "running". `digits`: "1"; `numbers`: 1. */
+  status: ["lower", "capitalised", "upper_snake", "words", "digits", "numbers"],
+  /** What `provisioning_status` holds (§2 Gaps). */
+  provisioning: ["words", "queued", "active", "empty", "null"],
+  /** Words for the status of an invoice (§2 Gaps): unpaid and paid, Open and Paid, DUE and SETTLED. */
+  invoice_status: ["lower", "open", "upper"],
+  /** What `billing_cycle` holds (§2: "e.g. monthly"): "quarterly", "3 months", "quarter", 3. */
+  billing_cycle: ["word", "months", "unit", "integer"],
+  /** Words for the product kind (§2 Gaps): vps, "Root VPS", "root-vps". */
+  product_type: ["slug", "title", "other"],
+  /** Type of ids on the wire. `string` goes against the integers of §2, and some servers do. */
+  ids: ["integer", "string"],
+  /** Ids of grants, webhooks, client accounts and migration requests (§2 Gaps): as `ids` says, or UUIDs. */
+  record_ids: ["plain", "uuid"],
+  /** Fields of a plan (§2 Plan): the id is named `plan_id` or `id`; the price is one, or one a currency, or not told. */
+  plan: ["plan_id", "id", "prices", "priceless"],
+  /** Answer of suspend and unsuspend (§4 Gaps): 202 with a message, 200 with the service, 204, or 202 without a body. */
+  queued: ["message", "service", "no_content", "empty"],
+  /** Bodies of deletions and of passwords that were given: with a message, or 204 without any (§4 Gaps). */
+  bodies: ["full", "empty204"],
+  /** Name of a generated password (§4: "the new password once"). */
+  password: ["password", "new_password"],
+  /** Where the invoice stands in the answer to an order (§4 Gaps). */
+  creation: ["nested", "beside", "split", "invoice_wrapped"],
+  /** Single objects without their `data` wrapper. */
+  unwrapped: ["no", "yes"],
+  /** Fields of a grant (§2 Gaps): `id`, or `grant_id`, or the e-mail inside of `user`. */
+  grant: ["id", "grant_id", "user"],
+  /** `expires_at` of a grant (§2 Gaps): an instant, or seconds since the epoch, as a number or a text. */
+  expires_at: ["instant", "epoch", "epoch_text"],
+  /** The answer to a registration of a webhook (§2 Gaps): `secret`, `signing_secret`, or without the `data` wrapper. */
+  webhook: ["secret", "signing_secret", "bare"],
+  /** `events` of a webhook (§2 Gaps): names, a map of all names to true or false, objects with a name, names with commas. */
+  webhook_events: ["list", "map", "objects", "text"],
+  /** Where the domain of a migration request and of a registration stands (§2 Gaps); `nested`: `{"domain": {"name": …}}`. */
+  domain_name: ["domain", "domain_name", "hostname", "nested"],
+  /** Results of an availability check (§2 Gaps): a list or a map; `available`, `is_available` or a `status`. */
+  domain_check: ["list", "map", "is_available", "status"],
+  /** What `registrant_contact` must hold (§4 Gaps): the usual fields, or anything. */
+  registrant: ["fields", "loose"],
+  /** Where the answers to source type and scope questions stand in a migration request (§2 Gaps). */
+  migration: ["flat", "nested"],
+  /** Form of instants; `offset` is what §2 says. */
+  timestamps: ["offset", "micros_z", "date"],
+  /** Scale of money amounts (§2 Gaps). `major` rounds to whole units, since §2 says integer. */
+  money: ["minor", "major"],
+  /** A repetition with the same Idempotency-Key: the same status, or 200 (§4: "the original response"). */
+  replay: ["same", "ok"],
+  /**
+   * The Idempotency-Key of an order that was refused with 422: free for the corrected order, or kept with the refusal (§4:
+   * "a repeated request … returns the original response").
+   */
+  refused_key: ["free", "kept"],
+  /** How long an Idempotency-Key is remembered (§8 Gaps). */
+  key_retention: ["day", "ten_minutes"],
+  /** `data` of an event (§6: "not shown"): the fields, the record under its name, or its id alone. */
+  event_data: ["fields", "nested", "id"],
+  /** Intervals between the retries of a delivery (§6: "not shown"): 10 s, 100 s, 1000 s; 1, 5, 30 min; 1, 2, 4 s. */
+  backoff: ["tens", "minutes", "seconds"],
+  /** How often an event comes that was received: once, or twice, as every queue does at times (§6 says nothing). */
+  deliveries: ["once", "twice"],
+  /** `flaky`: requests fail now and then, before or after their effect, as the seed says. */
+  weather: ["calm", "flaky"],
+} as const;
+
+export type ProfileSwitch = keyof typeof PROFILE_SWITCHES;
+export type Profile = { [K in ProfileSwitch]: (typeof PROFILE_SWITCHES)[K][number] };
+
+/** Waits between the tries of a delivery (§6: "increasing intervals"), in seconds: before the first, second and third retry. */
+export function backoffSeconds(profile: Profile): readonly [number, number, number] {
+  return BACKOFFS[profile.backoff];
+}
+
+const BACKOFFS: Readonly<Record<Profile["backoff"], readonly [number, number, number]>> = {
+  tens: [10, 100, 1000],
+  minutes: [60, 300, 1800],
+  seconds: [1, 2, 4],
+};
+
+/** How long an Idempotency-Key is remembered, in seconds. */
+export function keyRetentionSeconds(profile: Profile): number {
+  return profile.key_retention === "day" ? 86_400 : 600;
+}
+
+/** How long a new record is missing from lists, in seconds. */
+export function listLagSeconds(profile: Profile): number {
+  return { none: 0, four_seconds: 4, thirty_seconds: 30 }[profile.list_lag];
+}
+
+/** The number of the first page. */
+export function firstPage(profile: Profile): 0 | 1 {
+  return profile.pages === "from_zero" ? 0 : 1;
+}
+
+/** Profiles with names, as what differs from the defaults. */
+
+export const PROFILE_SETS = {
+  /** The defaults: what a Laravel application would do by itself. */
+  laravel: {},
+  /** As little as possible: no headers, no bodies, no wrappers, no prices. */
+  minimal: {
+    envelope: "array",
+    error_bodies: "empty",
+    too_many: "empty",
+    rate_headers: "none",
+    retry_after: "none",
+    field_errors: "texts",
+    provisioning: "null",
+    plan: "priceless",
+    queued: "empty",
+    bodies: "empty204",
+    unwrapped: "yes",
+    domain_check: "map",
+    event_data: "id",
+  },
+  /** Nothing as one would expect it. */
+  contrary: {
+    envelope: "items_pagination",
+    pages: "from_zero",
+    past_end: "repeats",
+    empty_list: "null",
+    items: "wrapped",
+    order: "scattered",
+    error_bodies: "html",
+    too_many: "text",
+    rate_headers: "none",
+    retry_after: "date",
+    rate: "bucket",
+    field_errors: "texts",
+    status: "words",
+    provisioning: "active",
+    invoice_status: "upper",
+    billing_cycle: "integer",
+    product_type: "other",
+    ids: "string",
+    record_ids: "uuid",
+    plan: "prices",
+    queued: "service",
+    bodies: "empty204",
+    password: "new_password",
+    creation: "invoice_wrapped",
+    unwrapped: "yes",
+    grant: "user",
+    expires_at: "epoch",
+    webhook: "signing_secret",
+    webhook_events: "map",
+    domain_name: "domain_name",
+    domain_check: "status",
+    registrant: "loose",
+    migration: "nested",
+    timestamps: "micros_z",
+    money: "major",
+    replay: "ok",
+    refused_key: "kept",
+    key_retention: "ten_minutes",
+    event_data: "nested",
+    backoff: "minutes",
+    deliveries: "twice",
+  },
+  /** The harshest server that keeps to the specification: no hints, little patience, nothing to rely on. */
+  strict: {
+    envelope: "data_only",
+    order: "scattered",
+    error_bodies: "html",
+    too_many: "empty",
+    rate_headers: "none",
+    retry_after: "none",
+    rate: "sliding",
+    plan: "priceless",
+    queued: "empty",
+    bodies: "empty204",
+    replay: "ok",
+    refused_key: "kept",
+    key_retention: "ten_minutes",
+    event_data: "id",
+    backoff: "seconds",
+    deliveries: "twice",
+  },
+  /** The defaults in bad weather: requests fail now and then. */
+  flaky: { weather: "flaky" },
+} as const satisfies Record<string, Partial<Profile>>;
+
+export type ProfileSet = keyof typeof PROFILE_SETS;
