@@ -1,6 +1,7 @@
-import type { Sent } from "../http/reply.ts";
+import type { Sent } from "../shape/items.ts";
 import { Refusal, notFound } from "../refusal.ts";
-import { eventData, instant } from "../shape/index.ts";
+import { eventData } from "../shape/items.ts";
+import { instant } from "../shape/notation.ts";
 import { EVENTS, type Delivery, type EventName, type Webhook } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import type { World } from "../world.ts";

@@ -2,10 +2,10 @@
 import { firstPage, listLagSeconds, type Profile } from "../profile/profile.ts";
 import { Refusal, invalid } from "../refusal.ts";
 import type { Body } from "../rules/fields.ts";
-import { readId } from "../shape/index.ts";
+import { readId } from "../shape/notation.ts";
 import type { Ability, Customer, Token } from "../store/records.ts";
 import type { World } from "../world.ts";
-import type { Reply, Sent } from "./reply.ts";
+import type { Reply, Sent } from "../shape/items.ts";
 
 /** A request that has passed authentication, the rate limit and the ability check. */
 export interface Call {

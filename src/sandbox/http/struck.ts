@@ -1,6 +1,6 @@
 /** What faults and weather do to an answer; how they cut the connection stands in `wire.ts`. */
 import type { Strike } from "../faults.ts";
-import { shapeRefusal } from "../shape/index.ts";
+import { shapeRefusal } from "../shape/answer.ts";
 import type { World } from "../world.ts";
 import type { Bare } from "./call.ts";
 import type { Outgoing } from "./wire.ts";

@@ -1,6 +1,6 @@
 /** The log of the API requests received, for tests and people to look at. Never holds a token, only its name. */
 
-import type { Sent } from "../http/reply.ts";
+import type { Sent } from "../shape/items.ts";
 import type { Service } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 

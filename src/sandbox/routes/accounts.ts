@@ -1,7 +1,7 @@
 /** Client accounts: Manage track only (§4). */
 import { requireManageTrack } from "../http/access.ts";
 import { type Call, type Endpoint, page } from "../http/endpoint.ts";
-import type { Reply, Sent } from "../http/reply.ts";
+import type { Reply, Sent } from "../shape/items.ts";
 import { Refusal } from "../refusal.ts";
 import { readAccount } from "../rules/account.ts";
 import { TIERS, type Account } from "../store/records.ts";

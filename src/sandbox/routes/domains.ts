@@ -1,7 +1,7 @@
 /** Domains: availability and registration. */
 import { requireUnrestricted } from "../http/access.ts";
 import type { Call, Endpoint } from "../http/endpoint.ts";
-import type { Reply } from "../http/reply.ts";
+import type { Reply } from "../shape/items.ts";
 import { raiseInvoice } from "../lifecycle/billing.ts";
 import { invalid } from "../refusal.ts";
 import { isAvailable, readDomainOrder, readNames } from "../rules/domain-order.ts";

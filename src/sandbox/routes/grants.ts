@@ -1,6 +1,6 @@
 /** Grants: a service shared with another user (§4). */
 import { type Endpoint, idParam, page } from "../http/endpoint.ts";
-import type { Sent } from "../http/reply.ts";
+import type { Sent } from "../shape/items.ts";
 import { notFound } from "../refusal.ts";
 import { findGrant, readGrant } from "../rules/grant.ts";
 import type { Grant } from "../store/records.ts";

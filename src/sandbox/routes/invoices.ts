@@ -1,7 +1,7 @@
 /** Invoices of the token's account. */
 import { accessInvoice, covers } from "../http/access.ts";
 import { type Endpoint, idParam, page } from "../http/endpoint.ts";
-import type { Sent } from "../http/reply.ts";
+import type { Sent } from "../shape/items.ts";
 import type { Invoice } from "../store/records.ts";
 
 const sent = (record: Invoice): Sent => ({ kind: "invoice", record });

@@ -1,7 +1,7 @@
 /** Migration requests: queued here; credentials and submission belong to the dashboard (§1). */
 import { covers, requireCovered, requireOwn } from "../http/access.ts";
 import { type Call, type Endpoint, idParam, page } from "../http/endpoint.ts";
-import type { Reply, Sent } from "../http/reply.ts";
+import type { Reply, Sent } from "../shape/items.ts";
 import { notFound } from "../refusal.ts";
 import { readMigrationRequest } from "../rules/migration-request.ts";
 import type { MigrationRequest } from "../store/records.ts";

@@ -1,7 +1,7 @@
 /** Services: order, list, view, suspend, unsuspend, password, sign-on. */
 import { accessService, covers, requireUnrestricted } from "../http/access.ts";
 import { type Call, type Endpoint, idParam, page } from "../http/endpoint.ts";
-import type { Reply, Sent } from "../http/reply.ts";
+import type { Reply, Sent } from "../shape/items.ts";
 import { raiseInvoice } from "../lifecycle/billing.ts";
 import { comingStatus, enqueue } from "../lifecycle/services.ts";
 import { endOfTerm, firstBilling } from "../lifecycle/terms.ts";

@@ -1,7 +1,7 @@
 /** Webhook subscriptions. The signing secret is sent once, at registration (§2). */
 import { requireOwn } from "../http/access.ts";
 import { type Endpoint, idParam, page } from "../http/endpoint.ts";
-import type { Sent } from "../http/reply.ts";
+import type { Sent } from "../shape/items.ts";
 import { notFound } from "../refusal.ts";
 import { readWebhook } from "../rules/webhook.ts";
 import type { Webhook } from "../store/records.ts";

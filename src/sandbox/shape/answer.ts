@@ -1,11 +1,12 @@
+import { firstPage, type Profile } from "../profile/profile.ts";
+import type { Refusal } from "../refusal.ts";
+import type { Invoice } from "../store/records.ts";
+import { invoiceBody, itemBody, type Availability, type Body, type Reply, type Sent } from "./items.ts";
+import { renderOrdered, renderPage, renderRecord, renderRefusal, renderSingle, type Rendering } from "./rendering.ts";
+import { STATUS_CODES } from "node:http";
+
 /** The answers to requests that were carried out. */
 
-import type { Availability, Reply, Sent } from "../http/reply.ts";
-import type { Profile } from "../profile/profile.ts";
-import type { Invoice } from "../store/records.ts";
-import { envelope } from "./envelope.ts";
-import { type Body, invoiceBody, itemBody } from "./items.ts";
-import { type Rendering, renderOrdered, renderPage, renderRecord, renderSingle } from "./rendering.ts";
 
 export interface WireAnswer {
   status: number;
@@ -155,4 +156,119 @@ function together(kind: Sent["kind"], order: Body, invoice: Body, profile: Profi
     case "invoice_wrapped":
       return wrapped ? { data: order, invoice: { data: invoice } } : { ...order, invoice: { data: invoice } };
   }
+}
+
+/** The list envelope: "one common envelope wrapping the items" (§4 Pagination), of a shape that is not shown. */
+
+
+/** What stands in place of the items of an empty list. */
+const EMPTY = { array: [], null: null, map: {}, nothing: {} } as const;
+
+/** `bodies` are the items of the list as they are sent; `url` is the request's own, for the links. */
+export function envelope(
+  list: Extract<Reply, { form: "page" }>,
+  bodies: readonly unknown[],
+  profile: Profile,
+  url: URL,
+): unknown {
+  const { page, perPage, total } = list;
+  const empty = list.items.length === 0;
+  if (empty && profile.empty_list === "nothing") return EMPTY.nothing;
+  const wrapped = profile.items === "wrapped" ? bodies.map((data) => ({ data })) : bodies;
+  const items = empty ? EMPTY[profile.empty_list] : wrapped;
+  const first = firstPage(profile);
+  const pages = Math.max(1, Math.ceil(total / perPage));
+  const last = first + pages - 1;
+  const path = `${url.origin}${url.pathname}`;
+  const at = (number: number): string => `${path}?page=${number}&per_page=${perPage}`;
+  const next = page < last ? at(page + 1) : null;
+  const prev = page > first ? at(page - 1) : null;
+  const from = empty ? null : (page - first) * perPage + 1;
+  const to = from === null ? null : from + list.items.length - 1;
+  const meta = { current_page: page, from, last_page: last, path, per_page: perPage, to, total };
+  switch (profile.envelope) {
+    case "laravel":
+      return { data: items, links: { first: at(first), last: at(last), prev, next }, meta };
+    case "data_meta":
+      return { data: items, meta };
+    case "items_pagination":
+      return { items, pagination: { page, per_page: perPage, total_pages: pages } };
+    case "named_has_more":
+      return { [list.name]: items, has_more: page < last };
+    case "flat":
+      return {
+        current_page: page,
+        data: items,
+        from,
+        next_page_url: next,
+        path,
+        per_page: perPage,
+        prev_page_url: prev,
+        to,
+      };
+    case "data_only":
+      return { data: items };
+    case "array":
+      return items;
+    case "meta_pagination":
+      return { data: items, meta: { pagination: { current_page: page, total_pages: pages } } };
+  }
+}
+
+/** The bodies of errors. Those of 403 and 422 are specified (§7), the others "not beyond status". */
+
+/** An error as it is sent. `body` undefined: none at all. */
+export interface RefusedAnswer {
+  status: number;
+  body: string | undefined;
+  headers: Record<string, string>;
+}
+
+type Said = Pick<Refusal, "status" | "body" | "headers">;
+
+/** The answer of a refusal. */
+export function shapeRefusal(
+  { status, body, headers }: Said,
+  profile: Profile,
+  { refusals }: Rendering = {},
+): RefusedAnswer {
+  const answer = (text: string | undefined, type: string): RefusedAnswer => ({
+    status,
+    body: text,
+    headers: text === undefined ? { ...headers } : { ...headers, "Content-Type": type },
+  });
+  switch (formOf(status, profile)) {
+    case "json":
+      return answer(JSON.stringify(renderRefusal(status, fieldErrors(body, profile), refusals)), "application/json");
+    case "html":
+      return answer(page(status), "text/html; charset=utf-8");
+    case "text":
+      return answer(body.message, "text/plain; charset=utf-8");
+    case "empty":
+      return answer(undefined, "");
+  }
+}
+
+/** 403 has "a plain-text message field", 422 `{message, errors}`. */
+function formOf(status: number, profile: Profile): "json" | "html" | "text" | "empty" {
+  if (status === 403 || status === 422) return "json";
+  return status === 429 ? profile.too_many : profile.error_bodies;
+}
+
+/** "Object of field errors" (§7): what stands under each field is not said. */
+function fieldErrors(body: Said["body"], profile: Profile): { message: string; errors?: unknown } {
+  if (body.errors === undefined || profile.field_errors === "lists") return body;
+  const texts = Object.entries(body.errors).map(([field, sentences]) => [field, sentences.join(" ")]);
+  return { ...body, errors: Object.fromEntries(texts) };
+}
+
+/** A page as a web server or a proxy in front of the API makes it. */
+function page(status: number): string {
+  const title = `${status} ${STATUS_CODES[status] ?? "Error"}`;
+  return `<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8"><title>${title}</title></head>
+<body><h1>${title}</h1></body>
+</html>
+`;
 }

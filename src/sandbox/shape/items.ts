@@ -1,11 +1,46 @@
+import { discounted } from "../money.ts";
+import type { Profile } from "../profile/profile.ts";
+import { EVENTS, type Account, type Customer, type DomainOrder, type EventName, type Grant, type Invoice, type MigrationRequest, type Plan, type Service, type Webhook } from "../store/records.ts";
+import { amount, cycle, idOf, instant, invoiceWord, productType, provisioningWord, recordId, statusWord } from "./notation.ts";
+
+/** What a route answers, before it takes a form on the wire. `shape/` knows the form of each. */
+
+/** One record that is sent, and of which kind it is. */
+export type Sent =
+  | { kind: "plan"; record: Plan; customer: Customer }
+  | { kind: "service"; record: Service }
+  | { kind: "invoice"; record: Invoice }
+  | { kind: "grant"; record: Grant }
+  | { kind: "webhook"; record: Webhook; withSecret: boolean }
+  | { kind: "account"; record: Account }
+  | { kind: "migration_request"; record: MigrationRequest }
+  | { kind: "domain"; record: DomainOrder };
+
+/** What an availability check found. */
+export interface Availability {
+  domain: string;
+  available: boolean;
+}
+
+export type Reply =
+  /** One page of a list. */
+  | { form: "page"; name: string; items: Sent[]; page: number; perPage: number; total: number }
+  /** One record. */
+  | { form: "one"; status: 200 | 201; item: Sent }
+  /** A new order with its invoice. */
+  | { form: "ordered"; item: Sent; invoice: Invoice }
+  /** A value that is sent once: a sign-on URL. */
+  | { form: "value"; status: 200 | 201; value: unknown }
+  /** A generated password, sent once. */
+  | { form: "password"; password: string }
+  | { form: "checked"; results: Availability[] }
+  /** A background job was queued for the service, which still is as it was. */
+  | { form: "queued"; message: string; service: Service }
+  /** Something was done, and there is no record to show. */
+  | { form: "done"; status: 200; message: string };
+
 /** The body of each kind of record. Fields that §2 shows are always there; the rest is as the profile says. */
 
-import type { Sent } from "../http/reply.ts";
-import type { Profile } from "../profile/profile.ts";
-import { discounted } from "../money.ts";
-import { EVENTS, type EventName, type Grant, type Invoice, type MigrationRequest, type Plan, type Service, type Webhook } from "../store/records.ts";
-import { amount, idOf, instant, recordId } from "./notation.ts";
-import { cycle, invoiceWord, productType, provisioningWord, statusWord } from "./words.ts";
 
 export type Body = Record<string, unknown>;
 
@@ -149,4 +184,25 @@ function migrationBody(request: MigrationRequest, profile: Profile): Body {
     created_at: instant(request.created_at, profile),
   };
   return profile.migration === "nested" ? { ...body, questions: request.answers } : { ...body, ...request.answers };
+}
+
+/** The `data` of an event: an object (§6 Payload) of contents that are not shown. */
+
+
+/**
+ * The `data` object of an event about this record: its fields as the API shows them, the same under the record's name
+ * (`{"service": {…}}`), or ids alone (`{"service_id": …}`; of an invoice with its order's).
+ */
+export function eventData(item: Sent, profile: Profile): Record<string, unknown> {
+  const body = itemBody(item, profile);
+  switch (profile.event_data) {
+    case "fields":
+      return body;
+    case "nested":
+      return { [item.kind]: body };
+    case "id": {
+      const named = { [`${item.kind}_id`]: body.id ?? body[`${item.kind}_id`] };
+      return item.kind === "invoice" ? { ...named, order_id: idOf(item.record.order_id, profile) } : named;
+    }
+  }
 }

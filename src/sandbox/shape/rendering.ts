@@ -4,7 +4,7 @@
  * so that servers come about that nobody did. Data alone, so that it can be printed and taken apart. Everything is
  * optional: an empty rendering changes nothing.
  */
-import type { Reply, Sent } from "../http/reply.ts";
+import type { Reply, Sent } from "./items.ts";
 
 export type RecordKind = Sent["kind"];
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
