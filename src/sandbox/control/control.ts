@@ -4,7 +4,7 @@
  */
 import { replay, trigger, type Subject } from "../events/emit.ts";
 import type { Fault, FaultRequest } from "../faults.ts";
-import { uniqueName } from "../http/access.ts";
+import { uniqueName } from "../http/endpoint.ts";
 import { cancelInvoice, payInvoice, settle } from "../lifecycle/billing.ts";
 import { acceptTransfer, declineTransfer, offerTransfer, provisionNow, restoreNow, suspendNow, terminateNow } from "../lifecycle/services.ts";
 import { followChange } from "../lifecycle/terms.ts";

@@ -1,27 +1,25 @@
+import type { Strike } from "../faults.ts";
+import { settle } from "../lifecycle/billing.ts";
+import type { Exchange } from "../options.ts";
+import { orderedBeside, type RequestEntry } from "../record/journal.ts";
+import { Refusal } from "../refusal.ts";
+import { ENDPOINTS } from "../routes/index.ts";
+import { shape, shapeRefusal, unshape } from "../shape/answer.ts";
+import { readParams, readQuery, renderRate } from "../shape/rendering.ts";
+import type { KeptAnswer, Token } from "../store/records.ts";
+import type { World } from "../world.ts";
+import { customerOf, findToken, requireAbility, type Call, type Endpoint, unauthenticated, uniqueName } from "./endpoint.ts";
+import { rateHeaders, tooManyRequests } from "./rate.ts";
+import { objectOf, readBody, type RequestBody } from "./request-body.ts";
+import type { HttpBindings } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { Hono, type Context } from "hono";
+import type { ServerResponse } from "node:http";
+
 /**
  * The API port: one pipeline for every request under /api/v1, in this order — log, token, rate limit, route, fault
  * (`before`), ability, body, Idempotency-Key, the endpoint inside a transaction, shape, fault (`after`, `mid-body`).
  */
-import type { HttpBindings } from "@hono/node-server";
-import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { type Context, Hono } from "hono";
-import type { Strike } from "../faults.ts";
-import type { Exchange } from "../options.ts";
-import type { RequestEntry } from "../record/journal.ts";
-import { Refusal } from "../refusal.ts";
-import { ENDPOINTS } from "../routes/index.ts";
-import { shapeRefusal } from "../shape/answer.ts";
-import { renderRate } from "../shape/rendering.ts";
-import type { Token } from "../store/records.ts";
-import type { World } from "../world.ts";
-import { findToken, unauthenticated, uniqueName } from "./access.ts";
-import { answerCall } from "./call.ts";
-import type { Endpoint } from "./endpoint.ts";
-import { rateHeaders, tooManyRequests } from "./rate.ts";
-import { readBody } from "./request-body.ts";
-import { signOn } from "./sign-on.ts";
-import { strikeAfter, strikeBefore } from "./struck.ts";
-import { cut, cutMidBody, type Outgoing } from "./wire.ts";
 
 type Env = { Bindings: HttpBindings };
 
@@ -154,4 +152,171 @@ function send(c: Context<Env>, entry: RequestEntry, tell: Tell, answer: Outgoing
     return RESPONSE_ALREADY_SENT;
   }
   return new Response(answer.body ?? null, { status: answer.status, headers });
+}
+
+/** One call of an endpoint: ability, Idempotency-Key, then the endpoint inside a transaction. */
+
+/** An answer whose headers are those that every answer has. */
+export type Bare = Omit<Outgoing, "headers"> & Partial<Pick<Outgoing, "headers">>;
+
+export async function answerCall(
+  world: World,
+  c: Context,
+  url: URL,
+  endpoint: Endpoint,
+  token: Token,
+  body: RequestBody,
+  entry: RequestEntry,
+): Promise<Bare> {
+  const { store, settings } = world;
+  requireAbility(store, token, endpoint.ability);
+  const customer = customerOf(store, token);
+  const keep = (id: string, status: number, text: string) =>
+    store.table("kept_answers").put({ id, status, body: text, kept_at: world.clock.instant() });
+  const run = (key?: string): Bare =>
+    store.transaction(() => {
+      settle(world);
+      const call: Call = {
+        world,
+        token,
+        customer,
+        params: readParams(c.req.param() as Record<string, string>),
+        query: readQuery(c.req.queries(), settings.rendering.lists),
+        body: endpoint.method === "POST" ? unshape(objectOf(body), settings.profile) : {},
+      };
+      const reply = endpoint.answer(call);
+      if (reply.form === "ordered") entry.ordered = orderedBeside(store, reply.item);
+      const { status, body: wire } = shape(reply, settings.profile, url, settings.rendering);
+      const text = wire === undefined ? undefined : JSON.stringify(wire);
+      if (key !== undefined && text !== undefined && reply.form === "ordered") {
+        keep(key, status, text);
+      }
+      return { status, body: text };
+    });
+  if (!endpoint.keyed) return run();
+
+  const key = keyOf(customer.id, c.req.header("idempotency-key"));
+  const free = reserve(world.inFlight, key);
+  try {
+    const kept = keptAnswer(world, key);
+    const isRefusal = kept !== undefined && kept.status >= 400;
+    if (kept !== undefined)
+      return { status: settings.profile.replay === "ok" && !isRefusal ? 200 : kept.status, body: kept.body };
+    if (settings.processingMs > 0) await settings.sleep(settings.processingMs);
+    return run(key);
+  } catch (error) {
+    if (error instanceof Refusal && error.status === 422 && settings.profile.refused_key === "kept") {
+      const { status, body: text } = shapeRefusal(error, settings.profile, settings.rendering);
+      if (text !== undefined) store.transaction(() => keep(key, status, text));
+    }
+    throw error;
+  } finally {
+    free();
+  }
+}
+
+/**
+ * Idempotency-Key on orders of services (§4, §7): 400 without one, 409 while the first request with it is being
+ * processed, the original answer afterwards. Keys are per account. Of refusals only a 422 is kept, where the profile says so
+ * (`refused_key`): else a refused order created nothing, and its key is free for the corrected request.
+ */
+
+
+const LONGEST_KEY = 255;
+
+/** The id under which a key of an account is kept. 400 when the header is missing, blank or too long. */
+export function keyOf(customerId: number, header: string | undefined): string {
+  const key = header?.trim() ?? "";
+  if (key === "") throw new Refusal(400, "The Idempotency-Key header is required.");
+  if (key.length > LONGEST_KEY) {
+    throw new Refusal(400, `The Idempotency-Key header must not be longer than ${LONGEST_KEY} characters.`);
+  }
+  return `${customerId}:${key}`;
+}
+
+/**
+ * The answer to replay, or undefined when the key is free. The body of the repetition is not compared: "a repeated
+ * request with the same Idempotency-Key returns the original response" (§4).
+ */
+export function keptAnswer(world: World, id: string): KeptAnswer | undefined {
+  const kept = world.store.table("kept_answers").get(id);
+  if (kept === undefined) return undefined;
+  const age = world.clock.now() - Date.parse(kept.kept_at);
+  return age < world.settings.idempotencyRetentionSeconds * 1000 ? kept : undefined;
+}
+
+/** Marks the key as being processed. 409 when it already is. Returns the function that frees it. */
+export function reserve(inFlight: Set<string>, id: string): () => void {
+  if (inFlight.has(id)) {
+    throw new Refusal(409, "A request with this Idempotency-Key is still being processed.");
+  }
+  inFlight.add(id);
+  return () => inFlight.delete(id);
+}
+
+/** What faults and weather do to an answer; how they cut the connection stands in `wire.ts`. */
+
+/** The answer of a fault that strikes before anything happens, or undefined when it only delays. A cut needs none: `send` sees to it. */
+export async function strikeBefore(world: World, fault: Strike): Promise<Bare | undefined> {
+  if (fault.delayMs !== undefined) await world.settings.sleep(fault.delayMs);
+  if (fault.drop) return { status: 0, body: undefined };
+  const onlyDelay = fault.delayMs !== undefined && fault.status === undefined && fault.body === undefined;
+  return onlyDelay ? undefined : replaced(world, fault, fault.status ?? 500);
+}
+
+/** The answer that a fault puts in place of the real one. */
+function replaced(world: World, fault: Strike, status: number): Bare {
+  if (typeof fault.body === "string") return { status, body: fault.body };
+  if (status === 204 || status === 304) return { status, body: undefined };
+  if (fault.body !== undefined || status < 400) {
+    return { status, body: JSON.stringify(fault.body ?? { message: "Server Error" }) };
+  }
+  const message = status === 429 ? "Too Many Attempts." : "Server Error";
+  return shapeRefusal({ status, body: { message }, headers: {} }, world.settings.profile, world.settings.rendering);
+}
+
+/** The answer after a fault that strikes when everything has been done. */
+export async function strikeAfter(world: World, fault: Strike, answer: Outgoing): Promise<Outgoing> {
+  if (fault.phase === "before") return answer;
+  if (fault.delayMs !== undefined) await world.settings.sleep(fault.delayMs);
+  if (fault.status === undefined && fault.body === undefined) return answer;
+  const other = replaced(world, fault, fault.status ?? answer.status);
+  const { "Content-Type": _type, ...kept } = answer.headers;
+  return { ...other, headers: { ...kept, ...other.headers } };
+}
+
+/** Answers that go wrong on the wire: below HTTP, where a framework cannot go. */
+
+/** An answer as it is written. */
+export interface Outgoing {
+  status: number;
+  body: string | undefined;
+  headers: Record<string, string>;
+}
+
+type NodeResponse = Pick<ServerResponse, "socket" | "writeHead" | "write">;
+
+/** Closes the connection without any answer. */
+export function cut(outgoing: NodeResponse): void {
+  outgoing.socket?.destroy();
+}
+
+/** Sends the headers, which promise the whole body, and half of it; then closes the connection. */
+export function cutMidBody(outgoing: NodeResponse, answer: Outgoing): void {
+  const bytes = Buffer.from(answer.body ?? "");
+  outgoing.writeHead(answer.status, { ...answer.headers, "Content-Length": String(bytes.length) });
+  outgoing.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => outgoing.socket?.destroySoon());
+}
+
+/** The page that a one-time sign-on URL leads to: it works once. */
+export function signOn(world: World, c: Context): Response {
+  const value = c.req.param("value");
+  return world.store.transaction(() => {
+    const signOns = world.store.table("sign_ons");
+    const found = signOns.find((one) => one.value === value);
+    if (found === undefined) return c.text("There is no such sign-on.", 404);
+    if (found.used_at !== null) return c.text("This sign-on has been used already.", 410);
+    signOns.update(found.id, { used_at: world.clock.instant() });
+    return c.text(`Signed in to the control panel of service ${found.service_id}.`);
+  });
 }

@@ -1,6 +1,6 @@
 /** Client accounts: Manage track only (§4). */
-import { requireManageTrack } from "../http/access.ts";
-import { type Call, type Endpoint, page } from "../http/endpoint.ts";
+import { requireManageTrack } from "../http/endpoint.ts";
+import { page, type Call, type Endpoint } from "../http/endpoint.ts";
 import type { Reply, Sent } from "../shape/items.ts";
 import { Refusal } from "../refusal.ts";
 import { readAccount } from "../rules/account.ts";

@@ -1,5 +1,5 @@
 /** Domains: availability and registration. */
-import { requireUnrestricted } from "../http/access.ts";
+import { requireUnrestricted } from "../http/endpoint.ts";
 import type { Call, Endpoint } from "../http/endpoint.ts";
 import type { Reply } from "../shape/items.ts";
 import { raiseInvoice } from "../lifecycle/billing.ts";

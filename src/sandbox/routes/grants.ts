@@ -1,5 +1,5 @@
 /** Grants: a service shared with another user (§4). */
-import { type Endpoint, idParam, page } from "../http/endpoint.ts";
+import { idParam, page, type Endpoint } from "../http/endpoint.ts";
 import type { Sent } from "../shape/items.ts";
 import { notFound } from "../refusal.ts";
 import { findGrant, readGrant } from "../rules/grant.ts";

@@ -1,6 +1,6 @@
 /** Invoices of the token's account. */
-import { accessInvoice, covers } from "../http/access.ts";
-import { type Endpoint, idParam, page } from "../http/endpoint.ts";
+import { accessInvoice, covers } from "../http/endpoint.ts";
+import { idParam, page, type Endpoint } from "../http/endpoint.ts";
 import type { Sent } from "../shape/items.ts";
 import type { Invoice } from "../store/records.ts";
 

@@ -1,6 +1,6 @@
 /** Migration requests: queued here; credentials and submission belong to the dashboard (§1). */
-import { covers, requireCovered, requireOwn } from "../http/access.ts";
-import { type Call, type Endpoint, idParam, page } from "../http/endpoint.ts";
+import { covers, requireCovered, requireOwn } from "../http/endpoint.ts";
+import { idParam, page, type Call, type Endpoint } from "../http/endpoint.ts";
 import type { Reply, Sent } from "../shape/items.ts";
 import { notFound } from "../refusal.ts";
 import { readMigrationRequest } from "../rules/migration-request.ts";

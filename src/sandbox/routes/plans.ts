@@ -1,5 +1,5 @@
 /** Plans: "list orderable plans" (§1). */
-import { type Endpoint, page } from "../http/endpoint.ts";
+import { page, type Endpoint } from "../http/endpoint.ts";
 
 const DEFAULT_PAGE = 50;
 

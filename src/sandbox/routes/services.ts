@@ -1,6 +1,6 @@
 /** Services: order, list, view, suspend, unsuspend, password, sign-on. */
-import { accessService, covers, requireUnrestricted } from "../http/access.ts";
-import { type Call, type Endpoint, idParam, page } from "../http/endpoint.ts";
+import { accessService, covers, requireUnrestricted } from "../http/endpoint.ts";
+import { idParam, page, type Call, type Endpoint } from "../http/endpoint.ts";
 import type { Reply, Sent } from "../shape/items.ts";
 import { raiseInvoice } from "../lifecycle/billing.ts";
 import { comingStatus, enqueue } from "../lifecycle/services.ts";

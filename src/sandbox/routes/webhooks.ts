@@ -1,6 +1,6 @@
 /** Webhook subscriptions. The signing secret is sent once, at registration (§2). */
-import { requireOwn } from "../http/access.ts";
-import { type Endpoint, idParam, page } from "../http/endpoint.ts";
+import { requireOwn } from "../http/endpoint.ts";
+import { idParam, page, type Endpoint } from "../http/endpoint.ts";
 import type { Sent } from "../shape/items.ts";
 import { notFound } from "../refusal.ts";
 import { readWebhook } from "../rules/webhook.ts";
