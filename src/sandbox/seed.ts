@@ -3,7 +3,7 @@ import { customerBy, type ForAccount } from "./control/create.ts";
 import { rescheduleBilling } from "./lifecycle/terms.ts";
 import { amountBilled } from "./money.ts";
 import { Refusal, notFound } from "./refusal.ts";
-import { takesDomain } from "./rules/service-order.ts";
+import { takesDomain } from "./routes/services.ts";
 import { ABILITIES, type Ability, type Currency, type Customer, type Plan, type ProductType, type Service, type ServiceStatus } from "./store/records.ts";
 import { derive, type Store } from "./store/store.ts";
 import type { World } from "./world.ts";

@@ -28,7 +28,7 @@ import { OPEN_COLLECTIONS, type Collections } from "../store/records.ts";
 import type { World } from "../world.ts";
 import { changeRecord, type OpenCollection, openTable, removeRecord } from "./collections.ts";
 import { createRecord, customerBy, type ForAccount, type NewRecord, receiverBy } from "./create.ts";
-import { complete, setCredentials, submit } from "./migrations.ts";
+import { complete, setCredentials, submit } from "../routes/migration-requests.ts";
 import { type RateView, rateViews } from "./rate-view.ts";
 import { seedServices, type ServiceSeed } from "../seed.ts";
 import { advance, type Span, type Time, timeOf } from "./time.ts";

@@ -1,11 +1,11 @@
 /** Records made by the control, without the API: no token, no rate limit, and only the rules that keep the data sound. */
 
 import { Refusal, notFound } from "../refusal.ts";
-import { readAccount } from "../rules/account.ts";
-import { findGrant, readGrant } from "../rules/grant.ts";
-import { readMigrationRequest } from "../rules/migration-request.ts";
+import { readAccount } from "../routes/accounts.ts";
+import { findGrant, readGrant } from "../routes/services.ts";
+import { readMigrationRequest } from "../routes/migration-requests.ts";
 import { TERM_MONTHS } from "../money.ts";
-import { readWebhook } from "../rules/webhook.ts";
+import { readWebhook } from "../routes/accounts.ts";
 import { ABILITIES, PRODUCT_TYPES, type Ability, type Account, type Coupon, type Customer, type Grant, type MigrationRequest, type ProductType, type Token, type Webhook } from "../store/records.ts";
 import { nextSecret, webhookSecret } from "../store/store.ts";
 import { AGENCY_ID } from "../seed.ts";

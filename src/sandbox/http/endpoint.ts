@@ -1,6 +1,6 @@
 import { firstPage, listLagSeconds, type Profile } from "../profile/profile.ts";
 import { Refusal, invalid, notFound } from "../refusal.ts";
-import type { Body } from "../rules/fields.ts";
+import type { Body } from "../routes/fields.ts";
 import type { Reply, Sent } from "../shape/items.ts";
 import { readId } from "../shape/notation.ts";
 import type { Ability, Customer, Invoice, Service, Token } from "../store/records.ts";

@@ -1,10 +1,14 @@
-/** Domains: availability and registration. */
-import { requireUnrestricted } from "../http/endpoint.ts";
-import type { Call, Endpoint } from "../http/endpoint.ts";
-import type { Reply } from "../shape/items.ts";
+import { requireUnrestricted, type Call, type Endpoint } from "../http/endpoint.ts";
 import { raiseInvoice } from "../lifecycle/billing.ts";
+import { domainPrice } from "../money.ts";
+import type { Profile } from "../profile/profile.ts";
 import { invalid } from "../refusal.ts";
-import { isAvailable, readDomainOrder, readNames } from "../rules/domain-order.ts";
+import type { Reply } from "../shape/items.ts";
+import { CURRENCIES, type DomainOrder } from "../store/records.ts";
+import type { Store } from "../store/store.ts";
+import { Fields, isCountry, isDomainName, isEmail, isPhone, type Body } from "./fields.ts";
+
+/** Domains: availability and registration. */
 
 function check(call: Call, names: readonly unknown[], field: string): Reply {
   const available = (domain: string): boolean => isAvailable(call.world.store, domain);
@@ -70,3 +74,73 @@ export const domainEndpoints: readonly Endpoint[] = [
   { method: "POST", path: "/domains/check", ability: "view", answer: checkPosted },
   { method: "POST", path: "/domains", ability: "technical", answer: register },
 ];
+
+/** The rules for domains: availability, and the order for a registration (§4). Types of the fields are not specified. */
+
+
+/** Names that somebody else holds, besides every name whose first label begins with "taken". */
+const HELD = new Set(["example.com", "example.org", "example.net", "google.com", "github.com"]);
+
+const ENDED = new Set(["terminated", "cancelled", "fraud"]);
+
+/** Whether the name can be registered: nobody outside holds it, and no order in the sandbox is for it. */
+export function isAvailable(store: Store, domain: string): boolean {
+  if (HELD.has(domain) || domain.startsWith("taken")) return false;
+  return store.table("domains").find((order) => order.domain === domain && !ENDED.has(order.status)) === undefined;
+}
+
+/** The names to check, lower-cased, each once. `names` are the values of whichever parameter carried them. */
+export function readNames(names: readonly unknown[], field: string): string[] {
+  if (names.length === 0) throw invalid({ [field]: [`The ${field} field is required.`] });
+  const errors: Record<string, string[]> = {};
+  for (const [at, name] of names.entries()) {
+    if (typeof name === "string" && isDomainName(name)) continue;
+    const path = field === "domain" ? field : `${field}.${at}`;
+    errors[path] = [`The ${path} field must be a valid domain name.`];
+  }
+  if (Object.keys(errors).length > 0) throw invalid(errors);
+  return [...new Set(names.map((name) => String(name).toLowerCase()))];
+}
+
+type Readable = Pick<DomainOrder, "domain" | "years" | "currency" | "nameserver_mode" | "registrant_contact" | "price">;
+
+/** Reads and prices a registration. 422 with all field errors at once, those of the contact by dotted path. */
+export function readDomainOrder(store: Store, body: Body, profile: Profile): Readable {
+  const fields = new Fields(body);
+  const domain = fields.matching("domain", isDomainName, "a valid domain name", { required: true })?.toLowerCase();
+  if (domain !== undefined && !isAvailable(store, domain)) {
+    fields.refuse("domain", `The domain ${domain} is not available.`);
+  }
+  const years = fields.integer("years", { required: true, min: 1, max: 10 });
+  const currency = fields.oneOf("currency", CURRENCIES, { required: true });
+  const nameserver_mode = fields.oneOf("nameserver_mode", ["default", "custom"] as const, { required: true });
+  const contact = fields.object("registrant_contact", { required: true });
+  const read = profile.registrant === "loose" ? anyContact : readContact;
+  const registrant_contact = contact === undefined ? undefined : read(contact);
+  const order = fields.complete({ domain, years, currency, nameserver_mode, registrant_contact });
+  return { ...order, price: domainPrice(order.domain, order.currency, order.years) };
+}
+
+/** Whatever fields the contact has: neither their names nor their values are looked at. */
+function anyContact(contact: Fields): Record<string, string | null> {
+  const text = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+  return Object.fromEntries(
+    contact.names().map((name) => [name, contact.given(name) ? text(contact.raw(name)) : null]),
+  );
+}
+
+function readContact(contact: Fields): Record<string, string | null> {
+  const required = { required: true };
+  return {
+    first_name: contact.string("first_name", required) ?? null,
+    last_name: contact.string("last_name", required) ?? null,
+    company: contact.string("company") ?? null,
+    email: contact.matching("email", isEmail, "a valid email address", required) ?? null,
+    phone: contact.matching("phone", isPhone, "a valid telephone number", required) ?? null,
+    address: contact.string("address", required) ?? null,
+    city: contact.string("city", required) ?? null,
+    state: contact.string("state") ?? null,
+    postcode: contact.string("postcode", required) ?? null,
+    country: contact.matching("country", isCountry, "a country code of two letters", required)?.toUpperCase() ?? null,
+  };
+}

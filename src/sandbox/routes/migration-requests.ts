@@ -1,10 +1,11 @@
-/** Migration requests: queued here; credentials and submission belong to the dashboard (§1). */
-import { covers, requireCovered, requireOwn } from "../http/endpoint.ts";
-import { idParam, page, type Call, type Endpoint } from "../http/endpoint.ts";
+import { covers, idParam, page, requireCovered, requireOwn, type Call, type Endpoint } from "../http/endpoint.ts";
+import { Refusal, notFound } from "../refusal.ts";
 import type { Reply, Sent } from "../shape/items.ts";
-import { notFound } from "../refusal.ts";
-import { readMigrationRequest } from "../rules/migration-request.ts";
-import type { MigrationRequest } from "../store/records.ts";
+import type { Credentials, MigrationRequest } from "../store/records.ts";
+import type { Store } from "../store/store.ts";
+import { Fields, isDomainName, type Body } from "./fields.ts";
+
+/** Migration requests: queued here; credentials and submission belong to the dashboard (§1). */
 
 const sent = (record: MigrationRequest): Sent => ({ kind: "migration_request", record });
 
@@ -51,3 +52,74 @@ export const migrationRequestEndpoints: readonly Endpoint[] = [
   { method: "POST", path: "/migration-requests", ability: "technical", answer: create },
   { method: "GET", path: "/migration-requests/:id", ability: "view", answer: view },
 ];
+
+/** The rules for migration requests (§4 POST /api/v1/migration-requests body). */
+
+const SOURCES = ["cpanel", "plesk", "directadmin", "wordpress", "ftp", "other"] as const;
+
+/**
+ * Fields that the server sets, that have a place of their own, or that belong to the dashboard (§1: credentials); they are
+ * not answers to questions.
+ */
+const NOT_ANSWERS = new Set([
+  ...["id", "domain", "order_id", "status", "created_at", "customer_id"],
+  ...["credentials", "password"],
+]);
+
+/**
+ * The names of the source type and scope questions are not specified (§2 Gaps): `source` is checked when it is given,
+ * everything else is kept as it came. `orderProblem` says what is wrong with binding to an order, if anything.
+ */
+export function readMigrationRequest(
+  body: Body,
+  orderProblem: (orderId: number) => string | undefined,
+): Pick<MigrationRequest, "domain" | "order_id" | "answers"> {
+  const fields = new Fields(body);
+  const domain = fields.matching("domain", isDomainName, "a valid domain name", { required: true })?.toLowerCase();
+  const order_id = fields.integer("order_id") ?? null;
+  const problem = order_id === null ? undefined : orderProblem(order_id);
+  if (problem !== undefined) fields.refuse("order_id", problem);
+  fields.oneOf("source", SOURCES);
+  const answers = Object.fromEntries(Object.entries(body).filter(([name]) => !NOT_ANSWERS.has(name)));
+  return fields.complete({ domain, order_id, answers });
+}
+
+/** What the dashboard does to a migration request and the API does not (§1): credentials, and the final submission. */
+
+
+function draftOf(store: Store, id: number): MigrationRequest {
+  const request = store.table("migration_requests").get(id);
+  if (request === undefined) throw notFound("migration request", id);
+  if (request.status === "draft") return request;
+  throw new Refusal(422, `Migration request ${id} is ${request.status}: it can no longer be changed.`);
+}
+
+/** How the old host is entered. Set again, it is replaced. */
+export function setCredentials(store: Store, id: number, given: Credentials): MigrationRequest {
+  draftOf(store, id);
+  const errors: Record<string, string[]> = {};
+  for (const name of ["host", "username", "password"] as const) {
+    if (typeof given[name] !== "string" || given[name].trim() === "") errors[name] = [`The ${name} field is required.`];
+  }
+  if (Object.keys(errors).length > 0)
+    throw new Refusal(422, "Credentials are a host, a username and a password.", { errors });
+  const { host, username, password } = given;
+  return store.table("migration_requests").update(id, { credentials: { host, username, password } });
+}
+
+/** The final submission: from then on it is the host's turn. */
+export function submit(store: Store, id: number): MigrationRequest {
+  if (draftOf(store, id).credentials === null) {
+    throw new Refusal(422, `Migration request ${id} has no credentials yet: set them first.`);
+  }
+  return store.table("migration_requests").update(id, { status: "submitted" });
+}
+
+/** The host has moved the site. The credentials are forgotten. */
+export function complete(store: Store, id: number): MigrationRequest {
+  const request = store.table("migration_requests").get(id);
+  if (request === undefined) throw notFound("migration request", id);
+  if (request.status !== "submitted")
+    throw new Refusal(422, `Migration request ${id} is ${request.status}, not submitted.`);
+  return store.table("migration_requests").update(id, { status: "completed", credentials: null });
+}

@@ -1,17 +1,17 @@
-/** Services: order, list, view, suspend, unsuspend, password, sign-on. */
-import { accessService, covers, requireUnrestricted } from "../http/endpoint.ts";
-import { idParam, page, type Call, type Endpoint } from "../http/endpoint.ts";
-import type { Reply, Sent } from "../shape/items.ts";
+import { accessService, covers, idParam, page, requireUnrestricted, type Call, type Endpoint } from "../http/endpoint.ts";
 import { raiseInvoice } from "../lifecycle/billing.ts";
 import { comingStatus, enqueue } from "../lifecycle/services.ts";
 import { endOfTerm, firstBilling } from "../lifecycle/terms.ts";
-import { invalid } from "../refusal.ts";
-import { checkNoPassword, checkPassword } from "../rules/password.ts";
-import { readServiceOrder } from "../rules/service-order.ts";
-import type { Service } from "../store/records.ts";
-import { nextSecret } from "../store/store.ts";
+import { TERM_MONTHS, amountBilled } from "../money.ts";
+import { invalid, notFound } from "../refusal.ts";
+import type { Reply, Sent } from "../shape/items.ts";
+import { CURRENCIES, type Coupon, type Currency, type Customer, type Grant, type Plan, type Service } from "../store/records.ts";
+import { nextSecret, type Store } from "../store/store.ts";
+import { Fields, isDomainName, isEmail, type Body } from "./fields.ts";
 
-const sent = (record: Service): Sent => ({ kind: "service", record });
+/** Services: order, list, view, suspend, unsuspend, password, sign-on. */
+
+const sentService = (record: Service): Sent => ({ kind: "service", record });
 
 /** The service in the path, if the token may touch it. */
 export function serviceOf(call: Call): Service {
@@ -50,7 +50,7 @@ function order(call: Call): Reply {
   // Paid at once, the service has already moved on.
   const record = world.store.table("services").get(service.id) ?? service;
   firstBilling(world, record, invoice);
-  return { form: "ordered", item: sent(record), invoice };
+  return { form: "ordered", item: sentService(record), invoice };
 }
 
 /** Suspend and unsuspend are "queued, not applied synchronously" (§3.2). Asking for what is, or is coming, queues nothing. */
@@ -111,14 +111,14 @@ export const serviceEndpoints: readonly Endpoint[] = [
     ability: "view",
     answer: (call) => {
       const own = (one: Service): boolean => one.customer_id === call.customer.id && covers(call.token, one.id);
-      return page(call, "services", call.world.store.table("services").filter(own), sent);
+      return page(call, "services", call.world.store.table("services").filter(own), sentService);
     },
   },
   {
     method: "GET",
     path: "/services/:id",
     ability: "view",
-    answer: (call) => ({ form: "one", status: 200, item: sent(serviceOf(call)) }),
+    answer: (call) => ({ form: "one", status: 200, item: sentService(serviceOf(call)) }),
   },
   { method: "POST", path: "/services", ability: "technical", keyed: true, answer: order },
   { method: "POST", path: "/services/:id/suspend", ability: "technical", answer: (call) => queue(call, "suspend") },
@@ -126,3 +126,190 @@ export const serviceEndpoints: readonly Endpoint[] = [
   { method: "POST", path: "/services/:id/password", ability: "technical", answer: resetPassword },
   { method: "GET", path: "/services/:id/panel-sso", ability: "technical", answer: signOn },
 ];
+
+/** The rules for ordering a service (§4 POST /api/v1/services body). */
+
+
+/** An order that may be placed. */
+export interface ServiceOrder {
+  plan: Plan;
+  currency: Currency;
+  domain: string | null;
+  /** Months. */
+  term: number;
+  coupon: Coupon | undefined;
+  /** Undiscounted list price of the whole term. */
+  price: number;
+  /** Amount billed. */
+  total: number;
+}
+
+/** Whether plans of this type carry a domain: shared and WordPress hosting do, servers and desktops do not. */
+export function takesDomain(plan: Plan): boolean {
+  return plan.product_type === "shared" || plan.product_type === "wordpress";
+}
+
+/** Reads and prices an order. 422 with all field errors at once. */
+export function readServiceOrder(store: Store, customer: Customer, body: Body): ServiceOrder {
+  const fields = new Fields(body);
+  const plan = readPlan(store, fields);
+  const currency = fields.oneOf("currency", CURRENCIES, { required: true });
+  const term = fields.integer("term", { oneOf: TERM_MONTHS }) ?? 1;
+  const domain = readDomain(fields, plan);
+  const listPrice = currency === undefined ? undefined : plan?.prices[currency];
+  if (plan !== undefined && currency !== undefined && listPrice === undefined) {
+    fields.refuse("currency", `The plan ${plan.name} is not offered in ${currency}.`);
+  }
+  const coupon = readCoupon(store, fields, plan, term);
+  const { monthly, ...order } = fields.complete({ plan, currency, domain, term, monthly: listPrice });
+  const price = monthly * term;
+  const managePercent = customer.track === "manage" ? order.plan.manage_discount_percent : 0;
+  return { ...order, coupon, price, total: amountBilled(price, term, managePercent, coupon?.percent ?? 0) };
+}
+
+/** "Must be an active plan on an active product." */
+function readPlan(store: Store, fields: Fields): Plan | undefined {
+  const id = fields.integer("plan_id", { required: true });
+  if (id === undefined) return undefined;
+  const plan = store.table("plans").get(id);
+  const product = plan && store.table("products").get(plan.product_id);
+  if (plan?.active && product?.active) return plan;
+  fields.refuse("plan_id", "The selected plan id is not an active plan on an active product.");
+  return undefined;
+}
+
+/** "Required for hosting plans; otherwise omitted." */
+function readDomain(fields: Fields, plan: Plan | undefined): string | null {
+  if (plan !== undefined && !takesDomain(plan)) {
+    if (fields.given("domain")) fields.refuse("domain", "The domain field must be omitted for this plan.");
+    return null;
+  }
+  const required = plan !== undefined;
+  const domain = fields.matching("domain", isDomainName, "a valid domain name", { required });
+  return domain?.toLowerCase() ?? null;
+}
+
+/** "Must be a valid coupon for this plan and cycle." */
+function readCoupon(store: Store, fields: Fields, plan: Plan | undefined, term: number): Coupon | undefined {
+  const code = fields.string("coupon_code");
+  if (code === undefined) return undefined;
+  const coupon = store.table("coupons").find((one) => one.code === code);
+  if (coupon === undefined || !coupon.active) {
+    fields.refuse("coupon_code", "The coupon code is not valid.");
+    return undefined;
+  }
+  if (plan !== undefined && !(coupon.product_types.includes(plan.product_type) && coupon.terms.includes(term))) {
+    fields.refuse("coupon_code", "The coupon code is not valid for this plan and billing cycle.");
+    return undefined;
+  }
+  return coupon;
+}
+
+/** The rules for control-panel passwords (§4 POST /services/{id}/password body). */
+
+const SHORTEST_PASSWORD = 8;
+
+/** A given password: "string, minimum 8 characters" (§4, §8). It is not trimmed and not kept. */
+export function checkPassword(body: Body): void {
+  const fields = new Fields(body);
+  const password = fields.raw("password");
+  if (password === undefined || password === null || password === "") {
+    fields.refuse("password", "The password field is required.");
+  } else if (typeof password !== "string") {
+    fields.refuse("password", "The password field must be a string.");
+  } else if ([...password].length < SHORTEST_PASSWORD) {
+    fields.refuse("password", `The password field must be at least ${SHORTEST_PASSWORD} characters.`);
+  }
+  fields.complete({});
+}
+
+/** "Root VPS or Virtual Desktop: no body" (§4): a password that was given is refused, not dropped in silence. */
+export function checkNoPassword(body: Body): void {
+  const fields = new Fields(body);
+  if (fields.given("password")) {
+    fields.refuse("password", "The password field must be omitted: a password is generated for this kind of service.");
+  }
+  fields.complete({});
+}
+
+/** Grants: a service shared with another user (§4). */
+
+const sentGrant = (record: Grant): Sent => ({ kind: "grant", record });
+
+export const grantEndpoints: readonly Endpoint[] = [
+  {
+    method: "GET",
+    path: "/services/:id/grants",
+    ability: "technical",
+    answer: (call) => {
+      const service = serviceOf(call);
+      const grants = call.world.store.table("grants").filter((one) => one.service_id === service.id);
+      return page(call, "grants", grants, sentGrant);
+    },
+  },
+  {
+    method: "POST",
+    path: "/services/:id/grants",
+    ability: "technical",
+    answer: (call) => {
+      const { store, clock } = call.world;
+      const service = serviceOf(call);
+      const wanted = readGrant(store, service.id, call.body, clock.now());
+      const expired = findGrant(store, service.id, wanted.email);
+      if (expired !== undefined) store.table("grants").remove(expired.id);
+      const record = store.table("grants").put({
+        id: store.next("grants", 301),
+        service_id: service.id,
+        ...wanted,
+        created_at: clock.instant(),
+      });
+      return { form: "one", status: 201, item: sentGrant(record) };
+    },
+  },
+  {
+    method: "DELETE",
+    path: "/services/:id/grants/:grantId",
+    ability: "technical",
+    answer: (call) => {
+      const service = serviceOf(call);
+      const id = idParam(call, "grantId", "grant");
+      const grants = call.world.store.table("grants");
+      if (grants.get(id)?.service_id !== service.id) throw notFound("grant", id);
+      grants.remove(id);
+      return { form: "done", status: 200, message: "The grant has been revoked." };
+    },
+  },
+];
+
+/** The rules for grants (§4). */
+
+/**
+ * A grant: one per address and service. One that has expired does not stand in the way of a new one.
+ * Whether expires_at is required is not specified: absent and null mean that the grant does not expire.
+ */
+export function readGrant(
+  store: Store,
+  serviceId: number,
+  body: Body,
+  now: number,
+): Pick<Grant, "email" | "permission" | "expires_at"> {
+  const fields = new Fields(body);
+  const email = fields.matching("email", isEmail, "a valid email address", { required: true });
+  const permission = fields.oneOf("permission", ["view", "manage"] as const, { required: true });
+  const expires_at = fields.futureInstant("expires_at", now) ?? null;
+  const held = email === undefined ? undefined : findGrant(store, serviceId, email);
+  if (held !== undefined && !isExpired(held, now)) {
+    fields.refuse("email", "The email already has a grant on this service.");
+  }
+  return fields.complete({ email, permission, expires_at });
+}
+
+/** The grant of an address on a service, however its letters are cased. */
+export function findGrant(store: Store, serviceId: number, email: string): Grant | undefined {
+  const wanted = email.toLowerCase();
+  return store.table("grants").find((one) => one.service_id === serviceId && one.email.toLowerCase() === wanted);
+}
+
+function isExpired(grant: Grant, now: number): boolean {
+  return grant.expires_at !== null && Date.parse(grant.expires_at) <= now;
+}

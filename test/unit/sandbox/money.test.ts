@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { addMonths, dateOf } from "../../../src/sandbox/clock.ts";
 import { TERM_MONTHS, amountBilled, billingCycle, discounted } from "../../../src/sandbox/money.ts";
-import { isCountry, isDomainName, isEmail, isPhone, isWebUrl } from "../../../src/sandbox/rules/syntax.ts";
+import { isCountry, isDomainName, isEmail, isPhone, isWebUrl } from "../../../src/sandbox/routes/fields.ts";
 import fc from "../../support/fc.ts";
 
 const amount = fc.integer({ min: 0, max: 1_000_000_000 });
