@@ -1,6 +1,7 @@
 import type { SandboxOptions } from "./options.ts";
 import { PROFILE_SWITCHES, keyRetentionSeconds, type Profile, type ProfileSwitch } from "./profile/profile.ts";
-import { restoreSnapshot, snapshotText, takeSnapshot, type Session } from "./record/index.ts";
+import type { Session } from "./record/session.ts";
+import { restoreSnapshot, snapshotText, takeSnapshot } from "./record/snapshot.ts";
 import { Refusal, SandboxOptionError } from "./refusal.ts";
 import { plant, seedOf } from "./seed.ts";
 import type { World } from "./world.ts";

@@ -22,7 +22,7 @@ import { SandboxOptionError } from "./refusal.ts";
 import { checkOptions } from "./options.ts";
 import { completeOptions, type SandboxOptions } from "./options.ts";
 import { completeProfile } from "./profile/profile.ts";
-import { Recorder } from "./record/index.ts";
+import { Recorder } from "./record/recorder.ts";
 import { Journal } from "./record/journal.ts";
 import { begin } from "./beginning.ts";
 import { seedOf } from "./seed.ts";
@@ -41,18 +41,13 @@ export type { Exchange, SandboxOptions } from "./options.ts";
 export { type Deviation, deviationText, drawServer, serverOptions } from "./profile/drawn.ts";
 export { PROFILE_SWITCHES, parseProfile, profileText, type Profile, type ProfileSwitch } from "./profile/profile.ts";
 export { PROFILE_SETS, type ProfileSet } from "./profile/profile.ts";
-export type {
-  BrokenInvariant,
-  ControlStep,
-  InvariantReport,
-  RequestExpectation,
-  RequestStep,
-  Session,
-  SessionStep,
-} from "./record/index.ts";
+export type { BrokenInvariant, InvariantReport } from "./record/invariants.ts";
+export type { ControlStep, RequestStep, Session, SessionStep } from "./record/session.ts";
+export type { RequestExpectation } from "./record/verify.ts";
 export type { RequestEntry } from "./record/journal.ts";
 export { Refusal } from "./refusal.ts";
-export { replaySession, sessionTest } from "./replay/index.ts";
+export { replaySession } from "./record/replay.ts";
+export { sessionTest } from "./record/session-test.ts";
 export type { BillingStep, Job } from "./store/records.ts";
 export type * from "./store/records.ts";
 export { ABILITIES, EVENTS } from "./store/records.ts";

@@ -8,17 +8,11 @@ import { uniqueName } from "../http/endpoint.ts";
 import { cancelInvoice, payInvoice, settle } from "../lifecycle/billing.ts";
 import { acceptTransfer, declineTransfer, offerTransfer, provisionNow, restoreNow, suspendNow, terminateNow } from "../lifecycle/services.ts";
 import { followChange } from "../lifecycle/terms.ts";
-import {
-  checkInvariants,
-  type InvariantReport,
-  type RequestExpectation,
-  restoreSnapshot,
-  type Session,
-  sessionOf,
-  snapshotText,
-  takeSnapshot,
-  verifyRequests,
-} from "../record/index.ts";
+import { checkInvariants, type InvariantReport } from "../record/invariants.ts";
+import { sessionOf } from "../record/recorder.ts";
+import type { Session } from "../record/session.ts";
+import { restoreSnapshot, snapshotText, takeSnapshot } from "../record/snapshot.ts";
+import { type RequestExpectation, verifyRequests } from "../record/verify.ts";
 import type { RequestEntry } from "../record/journal.ts";
 import { Refusal, notFound } from "../refusal.ts";
 import type { Credentials, Delivery, Invoice, MigrationRequest, Service, Transfer, Webhook } from "../store/records.ts";

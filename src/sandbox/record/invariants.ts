@@ -1,7 +1,7 @@
 /** What holds for every well-behaved client, whatever it is for: looked up in the requests received. */
 
 import { matches, patternOf } from "../operations.ts";
-import { canonical } from "./canonical.ts";
+import { canonical } from "./snapshot.ts";
 import type { RequestEntry } from "./journal.ts";
 
 /**

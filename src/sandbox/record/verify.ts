@@ -1,10 +1,9 @@
+import { checkPath, matches, patternOf } from "../operations.ts";
+import { Refusal, didYouMean } from "../refusal.ts";
+import type { RequestEntry } from "./journal.ts";
+
 /** Assertions about the requests received: which were expected, and what came instead. */
 
-import { checkPath, matches, patternOf } from "../operations.ts";
-import { didYouMean } from "../refusal.ts";
-import { Refusal } from "../refusal.ts";
-import { difference, inWords } from "./difference.ts";
-import type { RequestEntry } from "./journal.ts";
 
 /** The requests that are expected, and how many of them. All that is given must hold; without a number: at least one. */
 export interface RequestExpectation {
@@ -175,4 +174,45 @@ function checkToken({ token }: RequestExpectation, entries: readonly RequestEntr
   if (typeof token !== "string" || known.includes(token)) return;
   const message = `There is no token "${token}".${didYouMean(token, known)} The tokens are ${known.join(", ")}.`;
   throw new Refusal(422, message, { errors: { token: [message] } });
+}
+
+/** Where two JSON values part, in words. */
+
+/** The longest value that a sentence quotes. */
+const LONGEST = 120;
+
+/** A value as a sentence quotes it. */
+export function inWords(value: unknown): string {
+  const text = value === undefined ? "nothing" : JSON.stringify(value);
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
+}
+
+/**
+ * The first place where the value lacks what is wanted, or undefined. An object may hold more than is wanted unless
+ * `exact`; a list must be as long.
+ */
+export function difference(wanted: unknown, got: unknown, place: string, exact = false): string | undefined {
+  if (isObject(wanted) && isObject(got)) {
+    for (const [name, inner] of Object.entries(wanted)) {
+      const own = Object.hasOwn(got, name) ? got[name] : undefined;
+      const found = difference(inner, own, `${place}.${name}`, exact);
+      if (found !== undefined) return found;
+    }
+    const surplus = exact ? Object.keys(got).find((name) => !Object.hasOwn(wanted, name)) : undefined;
+    return surplus === undefined
+      ? undefined
+      : `${place}.${surplus} is ${inWords(got[surplus])}, where nothing was expected`;
+  }
+  if (Array.isArray(wanted) && Array.isArray(got)) {
+    for (const [at, inner] of wanted.entries()) {
+      const found = at < got.length ? difference(inner, got[at], `${place}[${at}]`, exact) : undefined;
+      if (found !== undefined) return found;
+    }
+    return wanted.length === got.length ? undefined : `${place} has a length of ${got.length}, not ${wanted.length}`;
+  }
+  return wanted === got ? undefined : `${place} is ${inWords(got)}, not ${inWords(wanted)}`;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -11,7 +11,7 @@ import {
   type Session,
   sessionTest,
 } from "../../../src/sandbox/index.ts";
-import { StandIns } from "../../../src/sandbox/record/secrets.ts";
+import { StandIns } from "../../../src/sandbox/record/recorder.ts";
 import fc from "../../support/fc.ts";
 import { quickFolder } from "../../support/folder.ts";
 import { activeService, ORDER, type Running, START, start } from "./harness.ts";

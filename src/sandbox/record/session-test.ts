@@ -1,6 +1,10 @@
-/** A session as a test of its own: a file for `node --test` that needs nothing but this package. */
-import type { RequestStep, Session, SessionStep } from "../record/index.ts";
+import assert from "node:assert/strict";
 import { readable, titleOf } from "./replay.ts";
+import type { RequestStep, Session, SessionStep } from "./session.ts";
+import { startSandbox } from "hostform/sandbox";
+import { after, before, test } from "node:test";
+
+/** A session as a test of its own: a file for `node --test` that needs nothing but this package. */
 
 /**
  * The text of the test. It repeats the session in a fresh sandbox and asserts that every answer is what it was; a step is a
@@ -51,9 +55,6 @@ function escaped(text: string): string {
 /** What every such file begins with. It has no backslash and no backtick, being a template here. */
 const HEAD = `// A session with the sandbox of hostform, as a test: every answer must be what it was.
 // Run it with: node --test FILE
-import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { startSandbox } from "hostform/sandbox";
 
 /** Moved by the instants of the session alone. */
 let time = 0;

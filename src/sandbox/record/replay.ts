@@ -1,16 +1,9 @@
-/** Does a session again and compares. */
 import { isChange } from "../control/recorded.ts";
-import { difference, inWords } from "../record/difference.ts";
-import {
-  answerOf,
-  type ControlStep,
-  type RequestStep,
-  readSession,
-  type Session,
-  type SessionAnswer,
-  type SessionStep,
-} from "../record/session.ts";
 import { Refusal } from "../refusal.ts";
+import { answerOf, readSession, type ControlStep, type RequestStep, type Session, type SessionAnswer, type SessionStep } from "./session.ts";
+import { difference, inWords } from "./verify.ts";
+
+/** Does a session again and compares. */
 
 type Started = Awaited<ReturnType<typeof import("../index.ts")["startSandbox"]>>;
 type Options = import("../options.ts").SandboxOptions;
