@@ -29,9 +29,9 @@ import { seedOf } from "./seed.ts";
 import { Store } from "./store/store.ts";
 import type { World } from "./world.ts";
 
-export type { OpenCollection } from "./control/collections.ts";
+export type { OpenCollection } from "./control/records.ts";
 export type { Control, EventSubject, SandboxState } from "./control/control.ts";
-export type { NewRecord } from "./control/create.ts";
+export type { NewRecord } from "./control/records.ts";
 export type { ServiceSeed } from "./seed.ts";
 export type { Span, Time } from "./control/time.ts";
 export type { DeliverTo } from "./events/post.ts";

@@ -1,5 +1,5 @@
 import { DAY_MS, addMonths, dateOf } from "./clock.ts";
-import { customerBy, type ForAccount } from "./control/create.ts";
+import { customerBy, type ForAccount } from "./control/records.ts";
 import { rescheduleBilling } from "./lifecycle/terms.ts";
 import { amountBilled } from "./money.ts";
 import { Refusal, notFound } from "./refusal.ts";

@@ -20,13 +20,13 @@ import { webhookSecret } from "../store/store.ts";
 import { plant } from "../seed.ts";
 import { OPEN_COLLECTIONS, type Collections } from "../store/records.ts";
 import type { World } from "../world.ts";
-import { changeRecord, type OpenCollection, openTable, removeRecord } from "./collections.ts";
-import { createRecord, customerBy, type ForAccount, type NewRecord, receiverBy } from "./create.ts";
+import { changeRecord, openTable, removeRecord, type OpenCollection } from "./records.ts";
+import { createRecord, customerBy, receiverBy, type ForAccount, type NewRecord } from "./records.ts";
 import { complete, setCredentials, submit } from "../routes/migration-requests.ts";
 import { type RateView, rateViews } from "./rate-view.ts";
 import { seedServices, type ServiceSeed } from "../seed.ts";
-import { advance, type Span, type Time, timeOf } from "./time.ts";
-import { type Upcoming, upcoming } from "./upcoming.ts";
+import { advance, timeOf, type Span, type Time } from "./time.ts";
+import { type Upcoming, upcoming } from "./time.ts";
 
 /** Everything there is, in its internal form (minor units, UTC instants). Token values and secrets are shown: it is a sandbox. */
 export type SandboxState = { [K in OpenCollection]: Collections[K][] } & {

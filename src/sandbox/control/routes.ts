@@ -8,9 +8,9 @@ import { Refusal } from "../refusal.ts";
 import { sessionTest } from "../record/session-test.ts";
 import type { Credentials } from "../store/records.ts";
 import { OPEN_COLLECTIONS } from "../store/records.ts";
-import { type OpenCollection, openCollection } from "./collections.ts";
+import { openCollection, type OpenCollection } from "./records.ts";
 import type { Control, EventSubject } from "./control.ts";
-import { creatable, type NewRecord } from "./create.ts";
+import { creatable, type NewRecord } from "./records.ts";
 import type { ServiceSeed } from "../seed.ts";
 import type { Span } from "./time.ts";
 

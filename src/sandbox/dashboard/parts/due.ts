@@ -1,6 +1,6 @@
 /** What the clock does next, as a list. */
 import { html } from "hono/html";
-import type { Upcoming } from "../../control/upcoming.ts";
+import type { Upcoming } from "../../control/time.ts";
 import { ROOT, type Visit } from "../page.ts";
 import { table } from "./table.ts";
 import { fromNow, type Html, when } from "./text.ts";

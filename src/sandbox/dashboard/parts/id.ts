@@ -1,5 +1,5 @@
 /** Records by their ids. */
-import type { OpenCollection } from "../../control/collections.ts";
+import type { OpenCollection } from "../../control/records.ts";
 import type { Control } from "../../control/control.ts";
 import { Refusal } from "../../refusal.ts";
 import type { Collections } from "../../store/records.ts";

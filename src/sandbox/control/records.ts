@@ -1,17 +1,77 @@
+import { TERM_MONTHS } from "../money.ts";
+import { Refusal, notFound } from "../refusal.ts";
+import { readAccount, readWebhook } from "../routes/accounts.ts";
+import { readMigrationRequest } from "../routes/migration-requests.ts";
+import { findGrant, readGrant } from "../routes/services.ts";
+import { AGENCY_ID } from "../seed.ts";
+import { ABILITIES, OPEN_COLLECTIONS, PRODUCT_TYPES, type Ability, type Account, type Collections, type Coupon, type Customer, type Grant, type MigrationRequest, type ProductType, type Token, type Webhook } from "../store/records.ts";
+import { checkSound, isNullable } from "../store/sound.ts";
+import { nextSecret, type Store, type Table, webhookSecret } from "../store/store.ts";
+import type { World } from "../world.ts";
+
+/** Which collections the control may touch, and how records change and go. */
+
+
+export type OpenCollection = (typeof OPEN_COLLECTIONS)[number];
+
+/** The collection of that name, or 404 with the names that exist. */
+export function openCollection(name: string): OpenCollection {
+  const found = OPEN_COLLECTIONS.find((one) => one === name);
+  if (found !== undefined) return found;
+  throw new Refusal(404, `There is no collection "${name}". The collections are ${OPEN_COLLECTIONS.join(", ")}.`);
+}
+
+export function openTable<K extends OpenCollection>(store: Store, collection: K): Table<Collections[K]> {
+  // The union of tables is not callable; by its name the table holds exactly these records.
+  return store.table(openCollection(collection)) as unknown as Table<Collections[K]>;
+}
+
+/** Changes known fields of a record to values of the same type, or to null where the field may be null. */
+export function changeRecord<K extends OpenCollection>(
+  store: Store,
+  collection: K,
+  id: number,
+  fields: Partial<Collections[K]>,
+): Collections[K] {
+  const table = openTable(store, collection);
+  const record = table.get(id);
+  if (record === undefined) throw notFound(`record in ${collection} with the id`, id);
+  const known = record as unknown as Record<string, unknown>;
+  for (const [name, value] of Object.entries(fields)) {
+    if (name === "id") throw new Refusal(422, "The id of a record cannot be changed.");
+    if (!Object.hasOwn(known, name)) {
+      const names = Object.keys(known).join(", ");
+      throw new Refusal(422, `A record in ${collection} has no field "${name}". Its fields are ${names}.`);
+    }
+    const before = known[name];
+    const nullable = isNullable(collection, name);
+    if (!(value === null ? nullable : before === null || kindOf(value) === kindOf(before))) {
+      throw new Refusal(422, `The field "${name}" holds a ${kindOf(before)}, not a ${kindOf(value)}.`);
+    }
+    checkSound(collection, name, value);
+  }
+  return structuredClone(table.update(id, fields));
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "list" : typeof value;
+}
+
+/** Deletes a record, and what cannot exist without it. */
+export function removeRecord(store: Store, collection: OpenCollection, id: number): void {
+  const table = openTable(store, collection);
+  if (table.get(id) === undefined) throw notFound(`record in ${collection} with the id`, id);
+  table.remove(id);
+  if (collection !== "services") return;
+  for (const grant of store.table("grants").filter((one) => one.service_id === id))
+    store.table("grants").remove(grant.id);
+  for (const job of store.table("jobs").filter((one) => one.order_id === id)) store.table("jobs").remove(job.id);
+  store.table("billing").remove(id);
+}
+
 /** Records made by the control, without the API: no token, no rate limit, and only the rules that keep the data sound. */
 
-import { Refusal, notFound } from "../refusal.ts";
-import { readAccount } from "../routes/accounts.ts";
-import { findGrant, readGrant } from "../routes/services.ts";
-import { readMigrationRequest } from "../routes/migration-requests.ts";
-import { TERM_MONTHS } from "../money.ts";
-import { readWebhook } from "../routes/accounts.ts";
-import { ABILITIES, PRODUCT_TYPES, type Ability, type Account, type Coupon, type Customer, type Grant, type MigrationRequest, type ProductType, type Token, type Webhook } from "../store/records.ts";
-import { nextSecret, webhookSecret } from "../store/store.ts";
-import { AGENCY_ID } from "../seed.ts";
-import type { Collections } from "../store/records.ts";
-import type { World } from "../world.ts";
-import type { OpenCollection } from "./collections.ts";
 
 /** The customer account that a record is made for: its name or id; default "agency". */
 export interface ForAccount {
