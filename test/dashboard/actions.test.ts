@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, test } from "vitest";
-import { PAGES } from "../../src/sandbox/dashboard/pages/index.ts";
+import { PAGES } from "../../src/sandbox/dashboard/index.ts";
 import type { Sandbox } from "../../src/sandbox/index.ts";
 import { DEAF, type Furniture, flash, furnish, once, problem, site, Visitor } from "./site.ts";
 

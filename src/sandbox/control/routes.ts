@@ -1,6 +1,7 @@
 /** The control API over HTTP: JSON, no authentication, for the loopback interface only. Errors are `{"message": "a sentence"}`. */
 import { type Context, Hono } from "hono";
-import { type About, dashboardApp } from "../dashboard/index.ts";
+import { dashboardApp } from "../dashboard/index.ts";
+import type { About } from "../dashboard/page.ts";
 import type { FaultRequest } from "../faults.ts";
 import { objectOf, readBody, readText } from "../http/request-body.ts";
 import type { RequestExpectation } from "../record/verify.ts";

@@ -1,24 +1,29 @@
+import type { Control } from "../control/control.ts";
+import { Refusal } from "../refusal.ts";
+import { ICON, LIVE, STYLE } from "./assets.ts";
+import { type Html, visible } from "./html.ts";
+import { layout, lostPage, plainPage, topClock } from "./layout.ts";
+import { Form, ROOT, type About, type Page, type Said, type Visit } from "./page.ts";
+import { invoices } from "./pages/invoices.ts";
+import { migration, migrations } from "./pages/migrations.ts";
+import { overview } from "./pages/overview.ts";
+import { request, requests } from "./pages/requests.ts";
+import { clock, faults, settings } from "./pages/sandbox.ts";
+import { service, services } from "./pages/services.ts";
+import { tokens } from "./pages/tokens.ts";
+import { delivery, webhook, webhooks } from "./pages/webhooks.ts";
+import { Hono, type Context } from "hono";
+import { getCookie, setCookie } from "hono/cookie";
+import { randomUUID } from "node:crypto";
+export type { About } from "./page.ts";
+
 /**
  * The dashboard: pages for people, in the role of the vendor's dashboard that the specification mentions. In: requests of a
  * browser to the control port. Out: HTML that works without a script, and forms whose buttons call the functions of
  * `Control` that the HTTP control API calls. Must not: change anything by a GET, know the store, load anything from
  * elsewhere, show a text that came from outside without escaping it.
  */
-import { type Context, Hono } from "hono";
-import { getCookie, setCookie } from "hono/cookie";
-import type { Control } from "../control/control.ts";
-import { Refusal } from "../refusal.ts";
-import { ICON, LIVE } from "./assets/live.ts";
-import { STYLE } from "./assets/style.ts";
-import { Flashes } from "./flash.ts";
-import { Form } from "./form.ts";
-import { liveStream } from "./live.ts";
-import { type About, type Page, ROOT, type Said, type Visit } from "./page.ts";
-import { PAGES } from "./pages/index.ts";
-import { layout, lostPage, plainPage } from "./parts/layout.ts";
-import { type Html, visible } from "./parts/text.ts";
 
-export type { About } from "./page.ts";
 
 /** What a page may do: nothing that is not from here, nothing inline, and not in a frame of another page. */
 const HEADERS: Readonly<Record<string, string>> = {
@@ -144,4 +149,115 @@ function asset(c: Context, type: string, text: string): Response {
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Resource-Policy": "same-origin",
   });
+}
+
+/** Every page of the dashboard, in the order in which paths are tried. */
+
+export const PAGES: readonly Page[] = [
+  overview,
+  services,
+  service,
+  invoices,
+  tokens,
+  webhooks,
+  webhook,
+  delivery,
+  migrations,
+  migration,
+  requests,
+  request,
+  clock,
+  faults,
+  settings,
+];
+
+/** What was said after an action, kept until the next page shows it, once. In memory: a value that is shown once is in no URL. */
+
+/** More than these are never read: the browser went elsewhere. */
+const KEPT = 50;
+
+export class Flashes {
+  readonly #said = new Map<string, Said>();
+
+  /** Keeps it. The id goes into a cookie of this browser. */
+  keep(said: Said): string {
+    const id = randomUUID();
+    this.#said.set(id, said);
+    for (const oldest of this.#said.keys()) {
+      if (this.#said.size <= KEPT) break;
+      this.#said.delete(oldest);
+    }
+    return id;
+  }
+
+  /** Hands it out and forgets it. */
+  take(id: string | undefined): Said | undefined {
+    if (id === undefined) return undefined;
+    const said = this.#said.get(id);
+    this.#said.delete(id);
+    return said;
+  }
+}
+
+/** What is new, sent to an open page as server-sent events: whole parts of the page, rendered here, only when they changed. */
+
+const EVERY_MS = 700;
+/** Looking takes at most the tenth part of the time: a sandbox with a hundred thousand services has other things to do. */
+const REST = 10;
+
+/** The parts of a page that are sent, by the ids of their elements. */
+async function partsOf(page: Page, visit: Visit): Promise<Map<string, string>> {
+  const parts = new Map<string, string>();
+  for (const [id, part] of Object.entries({ "top-clock": topClock, ...page.live })) {
+    parts.set(id, visible(String(await part(visit))));
+  }
+  return parts;
+}
+
+/** Nothing for a page whose record is gone meanwhile: what it shows stays until it is reloaded. */
+async function partsNow(page: Page, visit: () => Visit): Promise<Map<string, string>> {
+  try {
+    return await partsOf(page, visit());
+  } catch (error) {
+    if (error instanceof Refusal) return new Map();
+    throw error;
+  }
+}
+
+/**
+ * The stream for one open page. Its timer belongs to the page, not to the sandbox's time: it looks, and moves nothing but
+ * what is due anyway. It ends with the connection.
+ * @param visit looks anew, each time.
+ */
+export function liveStream(page: Page, visit: () => Visit, everyMs: number = EVERY_MS): Response {
+  let left = false;
+  let timer: NodeJS.Timeout | undefined;
+  const sent = new Map<string, string>();
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      const look = async (): Promise<void> => {
+        const begun = performance.now();
+        // A reader that is slow gets the next state, not all of them.
+        if ((controller.desiredSize ?? 0) > 0) {
+          const news: Record<string, string> = {};
+          for (const [id, markup] of await partsNow(page, visit)) {
+            if (sent.get(id) !== markup) news[id] = markup;
+            sent.set(id, markup);
+          }
+          if (left) return;
+          if (Object.keys(news).length > 0) controller.enqueue(encoder.encode(`data: ${JSON.stringify(news)}\n\n`));
+        }
+        const rest = Math.max(everyMs, REST * (performance.now() - begun));
+        // What fails here fails the stream alone; the browser asks again.
+        timer = setTimeout(() => void look().catch((error) => left || controller.error(error)), rest).unref();
+      };
+      await look();
+    },
+    cancel() {
+      left = true;
+      clearTimeout(timer);
+    },
+  });
+  return new Response(body, { headers: { "Content-Type": "text/event-stream", "Cache-Control": "no-store" } });
 }

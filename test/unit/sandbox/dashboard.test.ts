@@ -1,6 +1,6 @@
 import { html } from "hono/html";
 import { describe, expect, it } from "vitest";
-import { fromNow, money, shown, visible, when } from "../../../src/sandbox/dashboard/parts/text.ts";
+import { fromNow, money, shown, visible, when } from "../../../src/sandbox/dashboard/html.ts";
 import fc from "../../support/fc.ts";
 
 const NOW = "2026-11-21T10:00:00.000Z";

@@ -1,9 +1,10 @@
-/** The invoices of the account. */
+import type { Invoice } from "../../store/records.ts";
+import { act, type ActParts } from "../forms.ts";
+import { badge, counted, fromNow, money, paged, pager, section, shown, table, type Html, when } from "../html.ts";
+import { ROOT, find, type Action, type Page, type Visit } from "../page.ts";
 import { html } from "hono/html";
-import { type Page, ROOT } from "../page.ts";
-import { INVOICE_ACTIONS, invoiceTable } from "../parts/invoices.ts";
-import { paged, pager, section } from "../parts/table.ts";
-import { counted, type Html } from "../parts/text.ts";
+
+/** The invoices of the account. */
 
 const STATES = ["unpaid", "paid", "cancelled", "refunded"] as const;
 
@@ -33,4 +34,101 @@ function states(state: string | undefined): Html {
   const link = (word: string | undefined, label: string) =>
     html`<li><a href="${ROOT}/invoices${word === undefined ? "" : `?state=${word}`}"${word === state ? html` aria-current="true"` : ""}>${label}</a></li>`;
   return html`<nav aria-label="State of the invoices"><ul class="tabs">${link(undefined, "all")}${STATES.map((word) => link(word, word))}</ul></nav>`;
+}
+
+/** Invoices as rows, with what can be done about them. */
+
+/** Paying and cancelling, for every page that lists invoices. */
+export const INVOICE_ACTIONS = {
+  pay: {
+    api: "POST /invoices/:id/pay",
+    run: ({ control }, form) => {
+      const { invoice_number, total, currency } = control.payInvoice(form.id());
+      return { text: `${invoice_number} is paid: ${money(total, currency)}.` };
+    },
+  },
+  cancelInvoice: {
+    api: "POST /invoices/:id/cancel",
+    run: ({ control }, form) => ({ text: `${control.cancelInvoice(form.id()).invoice_number} is cancelled.` }),
+  },
+} as const satisfies Record<string, Action>;
+
+/** @param invoices in the order in which they are shown. `brief` leaves out what the page shows anyway. */
+export function invoiceTable(
+  visit: Visit,
+  invoices: readonly Invoice[],
+  { caption, empty, brief = false }: { caption: string; empty: string; brief?: boolean },
+): Html {
+  const rows = invoices.map((invoice) => {
+    const state = badge(stateOf(invoice, visit.now));
+    const { status, paid_at, due_date } = invoice;
+    return [
+      html`<span class="nums">${shown(invoice.invoice_number)}</span><div class="under hint">${brief ? "" : orderOf(visit, invoice)}</div><div class="narrow">${state}</div>`,
+      state,
+      html`<span class="nums">${amounts(invoice)}</span>`,
+      when(status === "paid" ? paid_at : due_date),
+      buttons(visit, invoice),
+    ];
+  });
+  return table({
+    caption,
+    unseen: true,
+    columns: [
+      { title: "Number" },
+      { title: "State", wide: true },
+      { title: "To pay", align: "end" },
+      { title: "Due or paid", wide: true },
+      { title: "Actions", unseen: true, align: "end" },
+    ],
+    rows,
+    empty,
+  });
+}
+
+/** What waits to be paid, in few words: for a page with other things on it. */
+export function dueInvoices(visit: Visit, invoices: readonly Invoice[]): Html {
+  return table({
+    caption: "Invoices to pay",
+    unseen: true,
+    columns: [{ title: "Number" }, { title: "To pay", align: "end" }, { title: "Actions", unseen: true, align: "end" }],
+    rows: invoices.map((invoice) => [
+      html`<span class="nums">${shown(invoice.invoice_number)}</span><div class="under hint">${orderOf(visit, invoice)}</div>`,
+      html`<span class="nums">${money(invoice.total, invoice.currency)}</span><div class="under hint">due ${fromNow(invoice.due_date, visit.now)}</div>`,
+      act(visit, payment(invoice)),
+    ]),
+    empty: "Nothing is to be paid.",
+  });
+}
+
+/** "unpaid" turns into "overdue" once the due date lies behind; the API has no such word. */
+function stateOf({ status, due_date }: Invoice, now: string): string {
+  return status === "unpaid" && due_date < now.slice(0, 10) ? "overdue" : status;
+}
+
+function amounts({ total, subtotal, currency }: Invoice): Html {
+  if (total === subtotal) return html`${money(total, currency)}`;
+  const list = html`<s class="hint wide"><span class="unseen">List price </span>${money(subtotal, currency)}</s>`;
+  return html`${list} ${money(total, currency)}`;
+}
+
+/** The service or the domain order that it is for: both take their ids from one sequence. */
+function orderOf({ control }: Visit, { order_id }: Invoice): Html {
+  const service = find(control, "services", order_id);
+  if (service === undefined) {
+    const order = find(control, "domains", order_id);
+    return html`Domain order ${order_id} ${order === undefined ? "" : shown(order.domain)}`;
+  }
+  const { domain } = service;
+  return html`<a href="${ROOT}/services/${order_id}">Service ${order_id}</a> ${domain === null ? "" : shown(domain)}`;
+}
+
+function payment({ id, invoice_number }: Invoice): ActParts {
+  return { do: "pay", id, label: "Pay", about: `invoice ${invoice_number}`, tone: "primary" };
+}
+
+function buttons(visit: Visit, invoice: Invoice): Html {
+  const { id, status, invoice_number } = invoice;
+  if (status !== "unpaid") return html``;
+  return html`<div class="row wrap">${act(visit, payment(invoice))}
+${act(visit, { do: "cancelInvoice", id, label: "Cancel", about: `invoice ${invoice_number}`, confirm: "An order that nobody pays is given up when its time comes." })}</div>`;
 }

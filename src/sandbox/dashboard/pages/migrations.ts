@@ -1,9 +1,10 @@
-/** The migration requests of the account. They are made by API, and finished here (§1). */
+import type { MigrationRequest } from "../../store/records.ts";
+import { act, textField } from "../forms.ts";
+import { badge, counted, facts, maybe, paged, pager, section, shown, table, type Html, when } from "../html.ts";
+import { ROOT, idOf, type Page, type Visit } from "../page.ts";
 import { html } from "hono/html";
-import { type Page, ROOT } from "../page.ts";
-import { badge } from "../parts/badge.ts";
-import { paged, pager, section, table } from "../parts/table.ts";
-import { counted, maybe, shown, when } from "../parts/text.ts";
+
+/** The migration requests of the account. They are made by API, and finished here (§1). */
 
 export const migrations: Page = {
   path: "/migrations",
@@ -40,3 +41,106 @@ ${section(
 )}`;
   },
 };
+
+/** One migration request: the part of it that the API does not offer (§1). */
+
+export const migration: Page = {
+  path: "/migrations/:id",
+  nav: "/migrations",
+  title: (visit) => `Migration of ${read(visit).domain}`,
+  actions: {
+    credentials: {
+      api: "POST /migration-requests/:id/credentials",
+      run: ({ control }, form) => {
+        const { id } = control.setMigrationCredentials(form.id(), {
+          host: form.text("host") ?? "",
+          username: form.text("username") ?? "",
+          // As it was typed: a password may begin or end with a space.
+          password: form.raw("password") ?? "",
+        });
+        return { text: `The credentials of migration request ${id} are set.` };
+      },
+    },
+    submit: {
+      api: "POST /migration-requests/:id/submit",
+      run: ({ control }, form) => ({
+        text: `Migration request ${control.submitMigration(form.id()).id} is submitted.`,
+      }),
+    },
+    complete: {
+      api: "POST /migration-requests/:id/complete",
+      run: ({ control }, form) => ({
+        text: `Migration request ${control.completeMigration(form.id()).id} is completed. Its credentials are forgotten.`,
+      }),
+    },
+  },
+  body: (visit) => {
+    const request = read(visit);
+    const { id, order_id, status, credentials, created_at } = request;
+    return html`<div class="card">${facts([
+      ["Id", html`<span class="nums">${id}</span>`],
+      ["State", badge(status)],
+      ["For", order_id === null ? maybe(null) : html`<a href="${ROOT}/services/${order_id}">Service ${order_id}</a>`],
+      ["Requested", when(created_at)],
+      ...answers(request),
+      [
+        "Credentials",
+        credentials === null
+          ? "not set"
+          : html`${shown(credentials.username)} at ${shown(credentials.host)}, with a password`,
+      ],
+    ])}</div>
+${step(visit, request)}`;
+  },
+};
+
+function read(visit: Visit): MigrationRequest {
+  return visit.control.get("migration_requests", idOf(visit, "migration request"));
+}
+
+/** Source type and scope questions, as they were sent. */
+function answers({ answers: given }: MigrationRequest): [string, Html][] {
+  return Object.entries(given).map(([name, value]) => [
+    name,
+    shown(typeof value === "string" ? value : JSON.stringify(value)),
+  ]);
+}
+
+/** What is to be done next. */
+function step(visit: Visit, { id, status, credentials }: MigrationRequest): Html {
+  if (status === "submitted") {
+    return section(
+      "Move the site",
+      html`<p>The host's turn: the old site is fetched and put in place.</p>
+${act(visit, { do: "complete", id, label: "Complete", about: `migration request ${id}`, tone: "primary" })}`,
+    );
+  }
+  if (status !== "draft") return html`<p class="empty">Nothing is left to be done.</p>`;
+  return html`<div class="two">${section(
+    "1. Credentials",
+    act(visit, {
+      do: "credentials",
+      id,
+      label: credentials === null ? "Set" : "Replace",
+      tone: credentials === null ? "primary" : undefined,
+      fields: (
+        kept,
+      ) => html`${textField(kept, { name: "host", label: "Host", value: credentials?.host ?? "", required: true, placeholder: "ftp.old-host.example" })}
+${textField(kept, { name: "username", label: "Username", value: credentials?.username ?? "", required: true })}
+${textField(kept, { name: "password", label: "Password", type: "password", required: true })}`,
+    }),
+  )}
+${section(
+  "2. Final submission",
+  credentials === null
+    ? html`<p class="empty">Set the credentials first.</p>`
+    : act(visit, {
+        do: "submit",
+        id,
+        label: "Submit",
+        about: `migration request ${id}`,
+        tone: "primary",
+        confirm: "After this nothing can be changed any more.",
+      }),
+)}</div>`;
+}

@@ -1,12 +1,12 @@
 /** The first page: how the account stands, what waits to be paid, what comes next, and what was asked last. */
 import { html } from "hono/html";
-import { type Page, ROOT, type Visit } from "../page.ts";
-import { dueList } from "../parts/due.ts";
-import { dueInvoices, INVOICE_ACTIONS } from "../parts/invoices.ts";
-import { requestTable } from "../parts/log.ts";
-import { ratePictures } from "../parts/rate-picture.ts";
-import { section } from "../parts/table.ts";
-import { counted, type Html, money } from "../parts/text.ts";
+import { ROOT, type Page, type Visit } from "../page.ts";
+import { dueList } from "./sandbox.ts";
+import { INVOICE_ACTIONS, dueInvoices } from "./invoices.ts";
+import { requestTable } from "./requests.ts";
+import { ratePictures } from "./requests.ts";
+import { section } from "../html.ts";
+import { counted, money, type Html } from "../html.ts";
 
 const LATEST = 8;
 const NEXT = 5;

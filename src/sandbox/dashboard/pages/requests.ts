@@ -1,15 +1,13 @@
-/** The log of the API's requests, live, with the rate windows. */
-import { html } from "hono/html";
+import type { RateView } from "../../control/rate-view.ts";
+import type { Profile } from "../../profile/profile.ts";
 import type { RequestEntry } from "../../record/journal.ts";
 import { Refusal } from "../../refusal.ts";
-import { type Page, ROOT, type Visit } from "../page.ts";
-import { act } from "../parts/act.ts";
-import { badge, httpStatus } from "../parts/badge.ts";
-import { idOf } from "../parts/id.ts";
-import { pathOf, requestTable } from "../parts/log.ts";
-import { ratePictures } from "../parts/rate-picture.ts";
-import { facts, section } from "../parts/table.ts";
-import { code, counted, type Html, maybe, when } from "../parts/text.ts";
+import { act } from "../forms.ts";
+import { badge, clockTime, code, counted, facts, httpStatus, maybe, section, table, type Html, when } from "../html.ts";
+import { ROOT, idOf, type Page, type Visit } from "../page.ts";
+import { html } from "hono/html";
+
+/** The log of the API's requests, live, with the rate windows. */
 
 const SHOWN = 60;
 
@@ -92,4 +90,125 @@ function read(visit: Visit): RequestEntry {
   const found = visit.control.requests().find((entry) => entry.id === id);
   if (found === undefined) throw new Refusal(404, `There is no request ${id} in the log. Old ones are dropped.`);
   return found;
+}
+
+/** The requests that the API received, as rows. */
+
+/** Newest first. */
+export function requestTable(entries: readonly RequestEntry[], caption: string): Html {
+  return table({
+    caption,
+    unseen: true,
+    columns: [
+      { title: "Time" },
+      { title: "Answer" },
+      { title: "Request" },
+      { title: "Token", wide: true },
+      { title: "Idempotency-Key", wide: true },
+    ],
+    rows: entries.map((entry) => [
+      html`<a href="${ROOT}/requests/${entry.id}" aria-label="Request ${entry.id}">${clockTime(entry.at)}</a>`,
+      html`${httpStatus(entry.status)}${entry.fault === null ? "" : html` ${badge("fault", "bad")}`}`,
+      html`<span class="method">${entry.method}</span> <span class="break">${code(pathOf(entry))}</span>`,
+      entry.token === null ? html`<span class="none">none</span>` : code(entry.token),
+      entry.idempotency_key === null
+        ? maybe(null)
+        : html`<span class="clip" title="${entry.idempotency_key}">${code(entry.idempotency_key)}</span>`,
+    ]),
+    empty: html`No requests yet. <a href="${ROOT}/settings#order">How to send one</a>.`,
+  });
+}
+
+/** The path below /api/v1, with its query. */
+export function pathOf({ path, query }: RequestEntry): string {
+  const words = new URLSearchParams(
+    Object.entries(query).flatMap(([name, values]) => values.map((value): [string, string] => [name, value])),
+  ).toString();
+  return `${path.replace(/^\/api\/v1(?=\/)/, "")}${words === "" ? "" : `?${words}`}`;
+}
+
+/** The rate window of a token (§8) as a picture: the last minute with its requests, and what is left of the limit. */
+
+const MINUTE = 60_000;
+/** The picture in its own units: a minute is 600 wide. */
+const WIDTH = 600;
+const LANE = 34;
+const BARS = 60;
+
+type Answer = "good" | "wait" | "bad";
+
+/** One second of the minute: how many requests, by their answers. */
+type Second = Record<Answer, number>;
+
+function answerOf({ status }: RequestEntry): Answer {
+  if (status === 429) return "bad";
+  return status !== null && status < 400 ? "good" : "wait";
+}
+
+function seconds(entries: readonly RequestEntry[], now: number): Second[] {
+  const bars = Array.from({ length: BARS }, (): Second => ({ good: 0, wait: 0, bad: 0 }));
+  for (const entry of entries) {
+    const ago = now - Date.parse(entry.at);
+    if (ago < 0 || ago >= MINUTE) continue;
+    const bar = bars[BARS - 1 - Math.floor(ago / 1000)];
+    if (bar !== undefined) bar[answerOf(entry)] += 1;
+  }
+  return bars;
+}
+
+/** The windows of the tokens of the account that is looked at. */
+export function ratePictures(visit: Visit, entries: readonly RequestEntry[]): Html {
+  const rates = visit.control.rates().filter((rate) => rate.customer_id === visit.account.id);
+  if (visit.about.rateLimit === 0) return html`<p class="empty">The limit is switched off in this sandbox.</p>`;
+  if (rates.length === 0) return html`<p class="empty">This account has no tokens.</p>`;
+  return html`<ul class="rates">${rates.map((rate) => html`<li>${picture(rate, entries, visit)}</li>`)}</ul>`;
+}
+
+/** What happens when there is room again, by how the profile counts the minute. */
+const AGAIN: Readonly<Record<Profile["rate"], string>> = {
+  fixed: "the window closes",
+  sliding: "one more",
+  bucket: "one more",
+};
+
+function picture(rate: RateView, entries: readonly RequestEntry[], { now, about }: Visit): Html {
+  const rule = about.profile.rate;
+  const { token, limit, used, left, resets_at } = rate;
+  const own = entries.filter((entry) => entry.token === token);
+  const bars = seconds(own, Date.parse(now));
+  const refused = bars.reduce((sum, bar) => sum + bar.bad, 0);
+  const wait = resets_at === null ? 0 : Math.max(0, Math.ceil((Date.parse(resets_at) - Date.parse(now)) / 1000));
+  const words = `${used} of ${limit} used, ${left} left`;
+  const again = wait > 0 ? `${AGAIN[rule]} in ${wait} s` : "";
+  const tallest = Math.max(4, ...bars.map((bar) => bar.good + bar.wait + bar.bad));
+  const level = Math.round((WIDTH * used) / limit);
+  const tone = left === 0 ? "bad" : left <= limit / 5 ? "wait" : "good";
+  const last = refused > 0 ? `; ${counted(refused, "request")} refused with 429 in the last minute` : "";
+  return html`<div class="rate-head"><strong>${token}</strong> <span class="nums">${words}</span></div>
+<svg class="rate" viewBox="0 0 ${WIDTH} ${LANE + 14}" preserveAspectRatio="none" role="img" aria-label="${`Token ${token}: ${words}${again === "" ? "" : `, ${again}`}${last}.`}">
+<rect class="lane" x="0" y="0" width="${WIDTH}" height="${LANE}"/>
+${[1, 2, 3].map((quarter) => html`<line class="grid" x1="${quarter * 150}" x2="${quarter * 150}" y1="0" y2="${LANE}"/>`)}
+${resets_at === null || rule !== "fixed" ? "" : windowStart(resets_at, now)}
+${bars.map((bar, at) => stack(bar, at, tallest))}
+<rect class="lane" x="0" y="${LANE + 6}" width="${WIDTH}" height="8" rx="4"/>
+${level === 0 ? "" : html`<rect class="${tone}" x="0" y="${LANE + 6}" width="${level}" height="8" rx="4"/>`}
+</svg>
+<div class="rate-axis" aria-hidden="true"><span>60 s ago</span><span>${again}</span><span>now</span></div>`;
+}
+
+/** Where the window was opened that closes then: what lies before it no longer counts. */
+function windowStart(resetsAt: string, now: string): Html {
+  const x = WIDTH - ((Date.parse(now) - (Date.parse(resetsAt) - MINUTE)) / MINUTE) * WIDTH;
+  if (x <= 0 || x > WIDTH) return html``;
+  return html`<line class="opened" x1="${x.toFixed(1)}" x2="${x.toFixed(1)}" y1="0" y2="${LANE}"/>`;
+}
+
+function stack(bar: Second, at: number, tallest: number): Html {
+  let y = LANE;
+  return html`${(["good", "wait", "bad"] as const).map((kind) => {
+    if (bar[kind] === 0) return "";
+    const height = (LANE * bar[kind]) / tallest;
+    y -= height;
+    return html`<rect class="${kind}" x="${at * 10 + 1}" y="${y.toFixed(1)}" width="8" height="${height.toFixed(1)}"/>`;
+  })}`;
 }

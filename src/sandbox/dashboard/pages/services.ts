@@ -1,13 +1,11 @@
-/** The services of the account. */
+import type { Plan, Service, Transfer } from "../../store/records.ts";
+import { act, selectField, textField, unfold } from "../forms.ts";
+import { PAGE_SIZE, badge, code, counted, facts, fromNow, maybe, money, paged, pager, section, shown, table, type Html, when } from "../html.ts";
+import { ROOT, idOf, type Action, type Page, type Visit } from "../page.ts";
+import { INVOICE_ACTIONS, invoiceTable } from "./invoices.ts";
 import { html } from "hono/html";
-import type { Plan, Service } from "../../store/records.ts";
-import { type Action, type Page, ROOT, type Visit } from "../page.ts";
-import { unfold } from "../parts/act.ts";
-import { badge } from "../parts/badge.ts";
-import { selectField, textField } from "../parts/fields.ts";
-import { PAGE_SIZE, paged, pager, section, table } from "../parts/table.ts";
-import { counted, type Html, maybe, money, shown, when } from "../parts/text.ts";
-import { incoming, TRANSFER_ACTIONS } from "../parts/transfer.ts";
+
+/** The services of the account. */
 
 const STATES = ["pending", "active", "suspended", "terminated", "cancelled", "fraud"] as const;
 
@@ -148,4 +146,225 @@ function row(service: Service): Html[] {
     html`<span class="nums">${money(service.price, service.currency)}</span>`,
     when(service.next_due_date),
   ];
+}
+
+/** One service: what it is, what the vendor's side can do to it, its invoices, grants and transfers. */
+
+export const service: Page = {
+  path: "/services/:id",
+  nav: "/services",
+  title: (visit) => {
+    const { id, domain, plan } = read(visit);
+    return `Service ${id}: ${domain ?? plan}`;
+  },
+  actions: {
+    provision: {
+      api: "POST /services/:id/provision",
+      run: ({ control }, form) => ({ text: `Service ${control.provisionService(form.id()).id} is provisioned.` }),
+    },
+    suspend: {
+      api: "POST /services/:id/suspend",
+      run: ({ control }, form) => ({ text: `Service ${control.suspendService(form.id()).id} is suspended.` }),
+    },
+    unsuspend: {
+      api: "POST /services/:id/unsuspend",
+      run: ({ control }, form) => ({ text: `Service ${control.unsuspendService(form.id()).id} is active again.` }),
+    },
+    terminate: {
+      api: "POST /services/:id/terminate",
+      run: ({ control }, form) => ({ text: `Service ${control.terminateService(form.id()).id} is terminated.` }),
+    },
+    ...INVOICE_ACTIONS,
+    ...TRANSFER_ACTIONS,
+  },
+  live: { state },
+  body: (visit) => {
+    const record = read(visit);
+    return html`${owner(visit, record)}
+<div class="card"><div id="state" data-live>${state(visit)}</div>
+<div class="row wrap actions">${buttons(visit, record)}</div></div>
+${section("Invoices", invoiceTable(visit, invoicesOf(visit, record), { caption: `Invoices of service ${record.id}`, empty: "No invoices.", brief: true }))}
+<div class="two">
+${section("Transfer", transferPart(visit, record))}
+${section("Shared with", grants(visit, record))}
+</div>`;
+  },
+};
+
+function read(visit: Visit): Service {
+  return visit.control.get("services", idOf(visit, "service"));
+}
+
+function state(visit: Visit): Html {
+  const record = read(visit);
+  const { status, suspended_for, provisioning_status, currency, price } = record;
+  const why =
+    suspended_for === null
+      ? ""
+      : html` <span class="hint">${suspended_for === "unpaid" ? "an invoice is overdue" : "on request"}</span>`;
+  return facts([
+    ["State", html`${badge(status)}${why}`],
+    ["Provisioning", badge(provisioning_status)],
+    ["Domain", maybe(record.domain)],
+    ["Plan", html`${shown(record.plan)} <span class="hint">plan_id ${record.plan_id}</span>`],
+    [
+      "List price",
+      html`${money(price, currency)} <span class="hint">every ${record.term === 1 ? "month" : `${record.term} months`}</span>`,
+    ],
+    ["Coupon", record.coupon_code === null ? maybe(null) : code(record.coupon_code)],
+    [
+      "Next due",
+      html`${when(record.next_due_date)} <span class="hint">${fromNow(record.next_due_date, visit.now)}</span>`,
+    ],
+    ["Ordered", when(record.created_at)],
+    ["Queued", queue(visit, record)],
+  ]);
+}
+
+function queue({ control, now }: Visit, { id }: Service): Html {
+  const jobs = control.list("jobs").filter((job) => job.order_id === id);
+  if (jobs.length === 0) return maybe(null);
+  return html`${jobs.map((job) => html`${job.kind} <span class="hint">${fromNow(job.due_at, now)}</span> `)}`;
+}
+
+function invoicesOf({ control }: Visit, { id }: Service) {
+  return control
+    .list("invoices")
+    .filter((invoice) => invoice.order_id === id)
+    .toReversed();
+}
+
+/** Only what its state allows. */
+function buttons(visit: Visit, record: Service): Html {
+  const { id, status, provisioning_status } = record;
+  const ended = !["pending", "active", "suspended"].includes(status);
+  if (ended) return html`<p class="hint">Nothing can be done to a service that is ${status}.</p>`;
+  return html`${
+    provisioning_status === "provisioned"
+      ? ""
+      : act(visit, { do: "provision", id, label: "Provision now", about: `service ${id}`, tone: "primary" })
+  }${status === "active" ? act(visit, { do: "suspend", id, label: "Suspend", about: `service ${id}` }) : ""}${
+    status === "suspended"
+      ? act(visit, {
+          do: "unsuspend",
+          id,
+          label: "Unsuspend",
+          about: `service ${id}`,
+          // Of one whose invoice is overdue, the way back is to pay it, below.
+          ...(record.suspended_for !== "unpaid" && { tone: "primary" }),
+        })
+      : ""
+  }${act(visit, {
+    do: "terminate",
+    id,
+    label: "Terminate",
+    about: `service ${id}`,
+    tone: "danger",
+    confirm: "Its invoices stay; the service cannot be brought back.",
+  })}`;
+}
+
+/** Says so when the service is another account's than the one that is looked at. */
+function owner({ control, account }: Visit, { customer_id }: Service): Html {
+  if (customer_id === account.id) return html``;
+  const name = control.get("customers", customer_id).name;
+  return html`<p class="note">This service belongs to the account <strong>${name}</strong>, not to ${account.name}, which you are looking at.</p>`;
+}
+
+function grants({ control }: Visit, { id }: Service): Html {
+  const given = control.list("grants").filter((grant) => grant.service_id === id);
+  return table({
+    caption: `Grants of service ${id}`,
+    unseen: true,
+    columns: [{ title: "E-mail" }, { title: "May" }, { title: "Until", wide: true }],
+    rows: given.map((grant) => [shown(grant.email), grant.permission, when(grant.expires_at)]),
+    empty: html`With nobody. Grants are made by API: <code>POST /api/v1/services/${id}/grants</code>.`,
+  });
+}
+
+/** A service that changes hands: offered by one account, accepted or declined by the other (§6 service.transfer_accepted). */
+
+export const TRANSFER_ACTIONS = {
+  offer: {
+    api: "POST /services/:id/transfer",
+    run: ({ control, accounts }, form) => {
+      const transfer = control.offerTransfer(form.id(), { to: form.count("to", "The account") ?? "" });
+      const to = accounts.find(({ id }) => id === transfer.to_customer_id);
+      return { text: `Service ${transfer.service_id} is on offer to ${to?.name ?? transfer.to_customer_id}.` };
+    },
+  },
+  accept: {
+    api: "POST /transfers/:id/accept",
+    run: ({ control }, form) => {
+      const { service_id } = control.acceptTransfer(form.id());
+      return { text: `Service ${service_id} has changed hands. Both accounts are told by event.` };
+    },
+  },
+  decline: {
+    api: "POST /transfers/:id/decline",
+    run: ({ control }, form) => ({
+      text: `The offer of service ${control.declineTransfer(form.id()).service_id} is declined.`,
+    }),
+  },
+} as const satisfies Record<string, Action>;
+
+/** The offer that is open, or the form for one; and what was before. */
+export function transferPart(visit: Visit, service: Service): Html {
+  const all = visit.control.list("transfers").filter(({ service_id }) => service_id === service.id);
+  const open = all.find(({ status }) => status === "offered");
+  return html`${open === undefined ? offer(visit, service) : offered(visit, open)}
+${all.length === 0 ? "" : html`<ul class="plain">${all.toReversed().map((transfer) => html`<li>${line(visit, transfer)}</li>`)}</ul>`}`;
+}
+
+function offer(visit: Visit, { id, customer_id, status }: Service): Html {
+  if (status !== "active" && status !== "suspended")
+    return html`<p class="empty">A service that is ${status} cannot change hands.</p>`;
+  const others = visit.accounts.filter((account) => account.id !== customer_id);
+  return act(visit, {
+    do: "offer",
+    id,
+    label: "Offer",
+    about: `service ${id}`,
+    inline: true,
+    fields: (kept) =>
+      selectField(kept, {
+        name: "to",
+        label: "To the account",
+        options: others.map((one) => [String(one.id), one.name]),
+      }),
+  });
+}
+
+function offered(visit: Visit, { id, service_id, to_customer_id }: Transfer): Html {
+  const to = nameOf(visit, to_customer_id);
+  return html`<p>On offer to <strong>${to}</strong>, which decides:</p><div class="row">
+${act(visit, { do: "accept", id, label: "Accept", about: `service ${service_id} for ${to}`, tone: "primary" })}
+${act(visit, { do: "decline", id, label: "Decline", about: `service ${service_id} for ${to}` })}</div>`;
+}
+
+function line(visit: Visit, transfer: Transfer): Html {
+  const [from, to] = [nameOf(visit, transfer.from_customer_id), nameOf(visit, transfer.to_customer_id)];
+  return html`${badge(transfer.status)} ${from} to ${to} <span class="hint">${when(transfer.created_at)}</span>`;
+}
+
+/** What other accounts offer to the one that is looked at. */
+export function incoming(visit: Visit): Html {
+  const open = visit.control
+    .list("transfers")
+    .filter((one) => one.status === "offered" && one.to_customer_id === visit.account.id);
+  if (open.length === 0) return html``;
+  return section(
+    "Offered to this account",
+    html`<ul class="plain">${open.map((transfer) => {
+      const { id, service_id, from_customer_id } = transfer;
+      const from = nameOf(visit, from_customer_id);
+      return html`<li class="row wrap"><span>${shown(from)} offers <a href="${ROOT}/services/${service_id}">service ${service_id}</a></span>
+${act(visit, { do: "accept", id, label: "Accept", about: `service ${service_id}`, tone: "primary" })}
+${act(visit, { do: "decline", id, label: "Decline", about: `service ${service_id}` })}</li>`;
+    })}</ul>`,
+  );
+}
+
+function nameOf({ accounts }: Visit, id: number): string {
+  return accounts.find((account) => account.id === id)?.name ?? `account ${id}`;
 }

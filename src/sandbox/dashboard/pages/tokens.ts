@@ -2,10 +2,10 @@
 import { html } from "hono/html";
 import { ABILITIES, type Ability, type Token } from "../../store/records.ts";
 import type { Action, Page, Visit } from "../page.ts";
-import { act } from "../parts/act.ts";
-import { checkboxes, textField } from "../parts/fields.ts";
-import { section, table } from "../parts/table.ts";
-import { code, counted, type Html, shown } from "../parts/text.ts";
+import { act } from "../forms.ts";
+import { checkboxes, textField } from "../forms.ts";
+import { section, table } from "../html.ts";
+import { code, counted, shown, type Html } from "../html.ts";
 
 const create: Action = {
   api: "POST /tokens",

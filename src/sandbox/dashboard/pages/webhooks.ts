@@ -1,13 +1,11 @@
-/** The webhook subscriptions of the account, and every delivery of an event to them. */
+import { SIGNATURE_HEADER, sign } from "../../events/sender.ts";
+import { EVENTS, type Attempt, type Delivery, type EventName, type Webhook } from "../../store/records.ts";
+import { act, checkboxes, selectField, textField, type ActParts, unfold } from "../forms.ts";
+import { badge, clockTime, code, counted, facts, fromNow, httpStatus, maybe, paged, pager, section, table, type Html, when } from "../html.ts";
+import { ROOT, idOf, type Action, type Page, type Visit } from "../page.ts";
 import { html } from "hono/html";
-import { EVENTS, type EventName, type Webhook } from "../../store/records.ts";
-import { type Action, type Page, ROOT, type Visit } from "../page.ts";
-import { act, unfold } from "../parts/act.ts";
-import { deliveryTable, REPLAY } from "../parts/deliveries.ts";
-import { checkboxes, textField } from "../parts/fields.ts";
-import { paged, pager, section, table } from "../parts/table.ts";
-import { code, counted, type Html } from "../parts/text.ts";
-import { TRIGGER, triggerForm } from "../parts/trigger.ts";
+
+/** The webhook subscriptions of the account, and every delivery of an event to them. */
 
 const subscribe: Action = {
   api: "POST /webhooks",
@@ -67,4 +65,226 @@ function deliveries(visit: Visit): Html {
   const own = visit.control.list("deliveries").filter(({ customer_id }) => customer_id === visit.account.id);
   const part = paged(own.toReversed(), visit.query);
   return html`${deliveryTable(visit, part.items, "Deliveries")}${pager(`${ROOT}/webhooks`, visit.query, part)}`;
+}
+
+/** One webhook subscription. */
+
+export const webhook: Page = {
+  path: "/webhooks/:id",
+  nav: "/webhooks",
+  title: (visit) => `Webhook ${readWebhook(visit).id}`,
+  actions: {
+    rotate: {
+      api: "POST /webhooks/:id/rotate",
+      run: ({ control }, form) => {
+        const { id, secret } = control.rotateSecret(form.id());
+        return {
+          text: `Webhook ${id} has another signing secret. Deliveries from now on are signed with it, retries too.`,
+          once: { label: "Its signing secret", value: secret },
+        };
+      },
+    },
+    remove: {
+      api: "DELETE /webhooks/:id",
+      run: ({ control }, form) => {
+        const id = form.id();
+        control.remove("webhooks", id);
+        return { text: `Webhook ${id} is removed.`, to: `${ROOT}/webhooks` };
+      },
+    },
+    trigger: TRIGGER,
+  },
+  live: { deliveriesTo },
+  body: (visit) => {
+    const record = readWebhook(visit);
+    return html`<div class="card">${about(record)}
+<div class="row wrap actions">
+${act(visit, {
+  do: "rotate",
+  id: record.id,
+  label: "Rotate the secret",
+  confirm: "The old secret signs nothing more. A receiver that knows both loses nothing.",
+})}
+${act(visit, { do: "remove", id: record.id, label: "Remove", about: `webhook ${record.id}`, tone: "danger", confirm: "Events that are under way to it are abandoned." })}
+</div></div>
+${section("Send it an event that has not happened", act(visit, triggerForm(record.id)))}
+${section("Deliveries", html`<div id="deliveries" data-live>${deliveriesTo(visit)}</div>`)}`;
+  },
+};
+
+function readWebhook(visit: Visit): Webhook {
+  return visit.control.get("webhooks", idOf(visit, "webhook"));
+}
+
+function about({ url, events, created_at }: Webhook): Html {
+  return facts([
+    ["URL", code(url)],
+    ["Events", html`${events.map((event) => html`<span class="chip">${event}</span> `)}`],
+    ["Signing secret", html`<span class="hint">shown when it was made, and not again</span>`],
+    ["Registered", when(created_at)],
+  ]);
+}
+
+function deliveriesTo(visit: Visit): Html {
+  const { id } = readWebhook(visit);
+  const part = paged(
+    visit.control
+      .list("deliveries")
+      .filter((one) => one.webhook_id === id)
+      .toReversed(),
+    visit.query,
+  );
+  return html`${deliveryTable(visit, part.items, `Deliveries to webhook ${id}`)}${pager(`${ROOT}/webhooks/${id}`, visit.query, part)}`;
+}
+
+/** One delivery: the exact body, its signature, every attempt. */
+
+export const delivery: Page = {
+  path: "/deliveries/:id",
+  nav: "/webhooks",
+  title: (visit) => `Delivery ${readDelivery(visit).id}: ${readDelivery(visit).event}`,
+  actions: { replay: REPLAY },
+  live: { state },
+  body: (visit) => {
+    const record = readDelivery(visit);
+    return html`<div class="card"><div id="state" data-live>${state(visit)}</div>
+<div class="row actions">${act(visit, { do: "replay", id: record.id, label: "Replay", about: `delivery ${record.id}`, tone: "primary" })}
+<span class="hint">The same bytes, to where the subscription points now.</span></div></div>
+${section(
+  "Body",
+  html`<p class="hint">The exact text that is signed and sent, ${Buffer.byteLength(record.body)} bytes.</p>
+<pre tabindex="0" role="region" aria-label="Body"><code>${record.body}</code></pre>
+<details class="unfold"><summary>Laid out</summary><pre tabindex="0" role="region" aria-label="Body, laid out"><code>${laidOut(record.body)}</code></pre></details>`,
+)}`;
+  },
+};
+
+function readDelivery(visit: Visit): Delivery {
+  return visit.control.get("deliveries", idOf(visit, "delivery"));
+}
+
+function state(visit: Visit): Html {
+  const record = readDelivery(visit);
+  const { webhook_id, status, url, replay_of, created_at } = record;
+  return html`${facts(
+    [
+      ["State", badge(status)],
+      ["To", code(url)],
+      ["Subscription", html`<a href="${ROOT}/webhooks/${webhook_id}">Webhook ${webhook_id}</a>`],
+      ["Since", html`${when(created_at)} <span class="hint">${fromNow(created_at, visit.now)}</span>`],
+      ...(replay_of === null
+        ? []
+        : [["Replay of", html`<a href="${ROOT}/deliveries/${replay_of}">Delivery ${replay_of}</a>`] as const]),
+      [SIGNATURE_HEADER, signature(visit, record)],
+    ],
+    ["To", SIGNATURE_HEADER],
+  )}
+${table({
+  caption: "Attempts",
+  columns: [{ title: "No." }, { title: "When" }, { title: "Answer" }, { title: "Why it does not count" }],
+  rows: record.attempts.map((attempt, at) => attemptRow(attempt, at)),
+  empty: "Not attempted yet.",
+})}${next(visit, record)}`;
+}
+
+function attemptRow({ at, status, error }: Attempt, index: number): (Html | number)[] {
+  return [index + 1, when(at), httpStatus(status, "none"), maybe(error)];
+}
+
+function next({ control, now }: Visit, { id, status }: Delivery): Html {
+  if (status !== "pending") return html``;
+  const due = control.upcoming(10_000).find((one) => one.delivery_id === id);
+  return due === undefined
+    ? html``
+    : html`<p class="hint">The next attempt: ${when(due.at)}, ${fromNow(due.at, now)}.</p>`;
+}
+
+/** With the secret of now: after a rotation, another than the one that was sent then. */
+function signature({ control }: Visit, { webhook_id, body }: Delivery): Html {
+  const subscription = control.list("webhooks").find(({ id }) => id === webhook_id);
+  if (subscription === undefined)
+    return html`<span class="hint">the subscription is gone, and its secret with it</span>`;
+  return html`<span class="break">${code(sign(body, subscription.secret))}</span> <span class="hint">with the secret of now</span>`;
+}
+
+function laidOut(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return body;
+  }
+}
+
+/** Deliveries of events as rows. */
+
+/** Sends the same bytes once more. */
+export const REPLAY: Action = {
+  api: "POST /deliveries/:id/replay",
+  run: async ({ control }, form) => {
+    const { id, replay_of } = control.replayDelivery(form.id());
+    await control.settled();
+    const { status } = control.get("deliveries", id);
+    return { text: `Delivery ${replay_of} was sent again as ${id}: ${status}.`, to: `${ROOT}/deliveries/${id}` };
+  },
+};
+
+/** Newest first. */
+export function deliveryTable({ now }: Visit, deliveries: readonly Delivery[], caption: string): Html {
+  return table({
+    caption,
+    unseen: true,
+    columns: [
+      { title: "Id" },
+      { title: "State" },
+      { title: "Event" },
+      { title: "Answer", wide: true },
+      { title: "Attempts", align: "end", wide: true },
+      { title: "To", wide: true },
+      { title: "Since", wide: true },
+    ],
+    rows: deliveries.map(({ id, status, event, attempts, url, created_at, replay_of }) => [
+      html`<a class="nums" href="${ROOT}/deliveries/${id}" aria-label="Delivery ${id}">${id}</a>`,
+      html`${badge(status)}${replay_of === null ? "" : html` <span class="hint">of ${replay_of}</span>`}`,
+      code(event),
+      attempts.length === 0 ? maybe(null) : httpStatus(attempts.at(-1)?.status ?? null, "none"),
+      html`<span class="nums">${attempts.length}</span>`,
+      html`<span class="clip">${code(url)}</span>`,
+      html`${clockTime(created_at)} <span class="hint">${fromNow(created_at, now)}</span>`,
+    ]),
+    empty: "No event has been sent to this account.",
+  });
+}
+
+/** Sending an event that has not happened, to try a receiver. */
+
+export const TRIGGER: Action = {
+  api: "POST /events/trigger",
+  run: async ({ control, account }, form) => {
+    const event = form.oneOf("event", "The event", EVENTS);
+    const subject = form.count("subject", "The id");
+    const webhook = form.count("webhook_id", "The webhook");
+    const sent = control.trigger(event, {
+      account: account.id,
+      ...(subject !== undefined && (event.startsWith("invoice.") ? { invoice_id: subject } : { service_id: subject })),
+      ...(webhook !== undefined && { webhook_id: webhook }),
+    });
+    await control.settled();
+    return {
+      text: `${event} was sent in ${counted(sent.length, "delivery", "deliveries")}. Nothing else has changed.`,
+    };
+  },
+};
+
+/** @param webhookId only to this subscription, whether it asked for the event or not. */
+export function triggerForm(webhookId?: number): ActParts {
+  return {
+    do: "trigger",
+    label: "Send",
+    inline: true,
+    fields: (
+      kept,
+    ) => html`${webhookId === undefined ? "" : html`<input type="hidden" name="webhook_id" value="${webhookId}">`}
+${selectField(kept, { name: "event", label: "Event", options: EVENTS.map((event) => [event, event]) })}
+${textField(kept, { name: "subject", label: "Service or invoice", type: "number", min: 1, size: 8, placeholder: "newest" })}`,
+  };
 }

@@ -1,9 +1,9 @@
-/** The frame of every page: head, navigation, account, clock, and what was said. */
+import { PROBLEM_ID } from "./forms.ts";
+import { badge, shown, type Html, when } from "./html.ts";
+import { ROOT, type Page, type Said, type Visit } from "./page.ts";
 import { html, raw } from "hono/html";
-import { type Page, ROOT, type Said, type Visit } from "../page.ts";
-import { PROBLEM_ID } from "./act.ts";
-import { badge } from "./badge.ts";
-import { type Html, shown, when } from "./text.ts";
+
+/** The frame of every page: head, navigation, account, clock, and what was said. */
 
 /** The entries of the navigation: those of the vendor's dashboard, and those of a sandbox. */
 const NAVIGATION: readonly (readonly [group: string, entries: readonly (readonly [path: string, name: string])[]])[] = [

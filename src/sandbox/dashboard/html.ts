@@ -1,0 +1,213 @@
+import { html } from "hono/html";
+
+/** Texts, amounts and instants as the pages show them. Everything goes through hono's `html`, which escapes. */
+
+/** A piece of a page, escaped. */
+export type Html = ReturnType<typeof html>;
+
+/**
+ * Characters that nobody sees and that change what is seen: controls, and the format characters that turn the direction of
+ * text or have no width. The two joiners stay, since names in some scripts need them, and so do line ends and tabs.
+ */
+const UNSEEN = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
+
+/** The text with what cannot be seen written out, as ⟨U+202E⟩. Every page goes through it as a whole before it leaves. */
+export function visible(text: string): string {
+  return text.replace(
+    UNSEEN,
+    (found) => `⟨U+${(found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}⟩`,
+  );
+}
+
+/** A text that came from outside: apart from the direction of what stands around it. */
+export function shown(text: string): Html {
+  return html`<bdi>${text}</bdi>`;
+}
+
+/** The same in the typeface of identifiers. */
+export function code(text: string): Html {
+  return html`<code>${shown(text)}</code>`;
+}
+
+/** "—" where there is nothing. */
+export function maybe(text: string | null | undefined): Html {
+  return text === null || text === undefined || text === "" ? html`<span class="none">—</span>` : shown(text);
+}
+
+/** An amount of minor units: "4.50 USD". */
+export function money(amount: number, currency: string): string {
+  const sign = amount < 0 ? "−" : "";
+  const digits = String(Math.abs(amount)).padStart(3, "0");
+  const whole = digits.slice(0, -2).replace(/\B(?=(?:\d{3})+$)/g, " ");
+  return `${sign}${whole}.${digits.slice(-2)} ${currency}`;
+}
+
+const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+function dayOf(iso: string): string {
+  return `${Number(iso.slice(8, 10))} ${MONTHS[Number(iso.slice(5, 7)) - 1] ?? "?"} ${iso.slice(0, 4)}`;
+}
+
+/** An instant, or a date, in UTC: "21 Nov 2026, 10:00:00". */
+export function when(iso: string | null): Html {
+  if (iso === null) return maybe(null);
+  const time = iso.length > 10 ? html`, <span class="nums">${iso.slice(11, 19)}</span>` : "";
+  return html`<time datetime="${iso}">${dayOf(iso)}${time}</time>`;
+}
+
+/** The time of day alone, for tables of one day; the whole instant is in its title. */
+export function clockTime(iso: string): Html {
+  return html`<time class="nums" datetime="${iso}" title="${iso}">${iso.slice(11, 19)}</time>`;
+}
+
+const DAY = 86_400_000;
+const SPANS: readonly (readonly [number, string])[] = [
+  [DAY, "day"],
+  [3_600_000, "hour"],
+  [60_000, "minute"],
+  [1000, "second"],
+];
+
+/** How far off an instant is: "in 3 days", "2 minutes ago", "now". A date counts by days. */
+export function fromNow(iso: string, now: string): string {
+  const date = iso.length === 10;
+  const ms = date ? Date.parse(iso) - Date.parse(now.slice(0, 10)) : Date.parse(iso) - Date.parse(now);
+  if (date && ms === 0) return "today";
+  for (const [size, unit] of SPANS) {
+    const count = Math.floor(Math.abs(ms) / size);
+    if (count === 0) continue;
+    const words = `${count} ${unit}${count === 1 ? "" : "s"}`;
+    return ms > 0 ? `in ${words}` : `${words} ago`;
+  }
+  return "now";
+}
+
+/** "3 services", "1 service". */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** Words for a state, each with a shape and a colour of its own: never the colour alone. */
+
+export type Tone = "good" | "wait" | "bad" | "quiet";
+
+const TONES: Readonly<Record<string, Tone>> = {
+  active: "good",
+  provisioned: "good",
+  paid: "good",
+  delivered: "good",
+  accepted: "good",
+  completed: "good",
+  pending: "wait",
+  provisioning: "wait",
+  unpaid: "wait",
+  offered: "wait",
+  draft: "wait",
+  submitted: "wait",
+  in_progress: "wait",
+  suspended: "bad",
+  failed: "bad",
+  abandoned: "bad",
+  blocked: "bad",
+  fraud: "bad",
+  overdue: "bad",
+};
+
+/** A status word of a record. */
+export function badge(word: string, tone: Tone = TONES[word] ?? "quiet"): Html {
+  return html`<span class="badge ${tone}">${word.replaceAll("_", " ")}</span>`;
+}
+
+/** The status of an answer: 201, 429, or none at all. */
+export function httpStatus(status: number | null, none = "cut"): Html {
+  if (status === null) return html`<span class="badge bad">${none}</span>`;
+  const tone: Tone = status < 300 ? "good" : status < 400 ? "quiet" : status < 500 ? "wait" : "bad";
+  return html`<span class="badge nums ${tone}">${status}</span>`;
+}
+
+/** Tables and lists of facts. */
+
+export interface Column {
+  title: string;
+  /** `end` for numbers. */
+  align?: "end";
+  /** Left out on narrow screens. */
+  wide?: boolean;
+  /** The title is for screen readers alone: a column of buttons. */
+  unseen?: boolean;
+}
+
+type Cell = Html | string | number;
+
+export interface TableParts {
+  caption: string;
+  /** The caption is for screen readers alone: a heading above says the same. */
+  unseen?: boolean;
+  columns: readonly Column[];
+  /** The first cell of each row is its heading. */
+  rows: readonly (readonly Cell[])[];
+  /** In place of a table without rows. */
+  empty: Cell;
+}
+
+/** A table that scrolls by itself where it does not fit, also by keyboard. */
+export function table({ caption, unseen = false, columns, rows, empty }: TableParts): Html {
+  if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
+  return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
+<caption class="${unseen ? "unseen" : ""}">${caption}</caption>
+<thead><tr>${columns.map((column) => headCell(column))}</tr></thead>
+<tbody>${rows.map((cells) => html`<tr>${cells.map((cell, at) => bodyCell(cell, columns[at], at))}</tr>`)}</tbody>
+</table></div>`;
+}
+
+function classOf(column: Column | undefined): string {
+  return [column?.align === "end" ? "end" : "", column?.wide ? "wide" : ""].filter(Boolean).join(" ");
+}
+
+function headCell(column: Column): Html {
+  const title = column.unseen ? html`<span class="unseen">${column.title}</span>` : column.title;
+  return html`<th scope="col" class="${classOf(column)}">${title}</th>`;
+}
+
+function bodyCell(cell: Cell, column: Column | undefined, at: number): Html {
+  if (at === 0) return html`<th scope="row" class="${classOf(column)}">${cell}</th>`;
+  return html`<td class="${classOf(column)}">${cell}</td>`;
+}
+
+/** What is known of one record: names and values. Those named in `broad` take the place of two. */
+export function facts(pairs: readonly (readonly [string, Cell])[], broad: readonly string[] = []): Html {
+  return html`<dl class="facts">${pairs.map(([name, value]) => html`<div class="${broad.includes(name) ? "broad" : ""}"><dt>${name}</dt> <dd>${value}</dd></div>`)}</dl>`;
+}
+
+/** A part of a page with its heading. `aside` stands at the end of the heading's line. */
+export function section(heading: string, body: Html | Html[], { aside = html`` }: { aside?: Html } = {}): Html {
+  const id = `h-${heading.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`;
+  return html`<section class="card" aria-labelledby="${id}">
+<div class="card-head"><h2 id="${id}">${heading}</h2>${aside}</div>
+${body}
+</section>`;
+}
+
+export const PAGE_SIZE = 50;
+
+/** One page of a list, by the query's `page`. */
+export function paged<T>(items: readonly T[], query: URLSearchParams): { items: T[]; page: number; pages: number } {
+  const pages = Math.max(1, Math.ceil(items.length / PAGE_SIZE));
+  const wanted = Number(query.get("page") ?? "1");
+  const page = Number.isInteger(wanted) ? Math.min(Math.max(wanted, 1), pages) : 1;
+  return { items: items.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE), page, pages };
+}
+
+/** Links to the pages before and after; nothing for a list of one page. */
+export function pager(path: string, query: URLSearchParams, { page, pages }: { page: number; pages: number }): Html {
+  if (pages === 1) return html``;
+  const to = (target: number, label: string, on: boolean) => {
+    if (!on) return html`<span class="none">${label}</span>`;
+    const wanted = new URLSearchParams(query);
+    wanted.set("page", String(target));
+    return html`<a href="${path}?${wanted}">${label}</a>`;
+  };
+  return html`<nav class="pager" aria-label="Pages of the list">
+${to(page - 1, "Newer", page > 1)} <span>Page ${page} of ${pages}</span> ${to(page + 1, "Older", page < pages)}
+</nav>`;
+}

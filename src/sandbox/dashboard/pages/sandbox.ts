@@ -1,0 +1,313 @@
+import type { Span, Upcoming } from "../../control/time.ts";
+import { FAULT_PHASES, type Fault, type FaultPhase, type FaultRequest } from "../../faults.ts";
+import { OPERATIONS } from "../../operations.ts";
+import { PROFILE_SWITCHES, type ProfileSwitch } from "../../profile/profile.ts";
+import { act, selectField, textField } from "../forms.ts";
+import { badge, code, counted, facts, fromNow, section, shown, table, type Html, when } from "../html.ts";
+import { ROOT, type Action, type Page, type Visit } from "../page.ts";
+import { html } from "hono/html";
+
+/** The sandbox's clock: standing still, moved forward, and what it does next. */
+
+const UNITS = ["seconds", "minutes", "hours", "days", "weeks", "months"] as const;
+const DUE = 25;
+
+/** As the call by HTTP: the page is answered when what fell due has been sent, too. */
+async function advance({ control }: Visit, span: Span): Promise<{ text: string }> {
+  const { now } = control.advanceClock(span);
+  await control.settled();
+  return { text: `It is ${now.slice(0, 10)} ${now.slice(11, 19)} UTC now. What fell due on the way has happened.` };
+}
+
+const step = (span: Span): Action => ({ api: "POST /clock/advance", run: (visit) => advance(visit, span) });
+
+export const clock: Page = {
+  path: "/clock",
+  nav: "/clock",
+  title: () => "Clock",
+  actions: {
+    freeze: {
+      api: "POST /clock/freeze",
+      run: ({ control }) => {
+        control.freezeClock();
+        return { text: "The clock stands still." };
+      },
+    },
+    resume: {
+      api: "POST /clock/resume",
+      run: ({ control }) => {
+        control.resumeClock();
+        return { text: "The clock goes on." };
+      },
+    },
+    hour: step({ hours: 1 }),
+    day: step({ days: 1 }),
+    week: step({ weeks: 1 }),
+    month: step({ months: 1 }),
+    advance: {
+      api: "POST /clock/advance",
+      run: (visit, form) => {
+        const unit = form.oneOf("unit", "The unit", UNITS);
+        return advance(visit, { [unit]: form.number("amount", "How far") ?? 0 });
+      },
+    },
+  },
+  live: { time, due },
+  body: (visit) => html`<div class="card"><div id="time" data-live>${time(visit)}</div>
+<div class="row wrap actions">${
+    visit.frozen
+      ? act(visit, { do: "resume", label: "Resume", tone: "primary" })
+      : act(visit, { do: "freeze", label: "Freeze" })
+  }${act(visit, { do: "hour", label: "+ 1 hour" })}${act(visit, { do: "day", label: "+ 1 day" })}${act(visit, { do: "week", label: "+ 1 week" })}${act(visit, { do: "month", label: "+ 1 month" })}</div>
+${act(visit, {
+  do: "advance",
+  label: "Advance",
+  inline: true,
+  fields: (
+    kept,
+  ) => html`${textField(kept, { name: "amount", label: "Further by", type: "number", value: "3", min: 0, step: "any", size: 6 })}
+${selectField(kept, { name: "unit", label: "Unit", options: UNITS.map((unit) => [unit, unit]), value: "days" })}`,
+})}</div>
+${section("Next, in all accounts", html`<div id="due" data-live>${due(visit)}</div>`)}`,
+};
+
+function time({ now, frozen }: Visit): Html {
+  return html`<p class="clock-now">${when(now)} UTC ${frozen ? badge("stands still", "wait") : badge("runs", "good")}</p>`;
+}
+
+function due(visit: Visit): Html {
+  return dueTable(visit, DUE);
+}
+
+/** What the clock does next, as a list. */
+
+const WORDS: Readonly<Record<Upcoming["what"], string>> = {
+  provision: "is provisioned",
+  register: "is registered",
+  suspend: "is suspended",
+  unsuspend: "is unsuspended",
+  notice: "enters its renewal notice window",
+  renew: "is renewed: an invoice is raised",
+  terminate: "is terminated, unless its invoice is paid",
+  cancel: "is cancelled, unless its invoice is paid",
+  deliver: "is sent",
+};
+
+/** Of all accounts: the clock is everybody's. */
+export function dueList(visit: Visit, most: number): Html {
+  const { control, now } = visit;
+  const due = control.upcoming(most);
+  if (due.length === 0) return html`<p class="empty">Nothing is due.</p>`;
+  return html`<ol class="due">${due.map(
+    (one) => html`<li><div>${subject(one)}${owner(visit, one)} ${WORDS[one.what]}</div>
+<div class="under hint">${when(one.at)}, ${fromNow(one.at, now)}</div></li>`,
+  )}</ol>`;
+}
+
+/** The same with a line for each, for a page of its own. */
+export function dueTable(visit: Visit, most: number): Html {
+  const { control, now } = visit;
+  return table({
+    caption: "What falls due next",
+    unseen: true,
+    columns: [{ title: "When" }, { title: "In", wide: true }, { title: "What" }],
+    rows: control
+      .upcoming(most)
+      .map((one) => [when(one.at), fromNow(one.at, now), html`${subject(one)}${owner(visit, one)} ${WORDS[one.what]}`]),
+    empty: "Nothing is due.",
+  });
+}
+
+/** Named when it is not the account that is looked at. */
+function owner({ account, accounts }: Visit, { customer_id }: Upcoming): Html {
+  const other = accounts.find(({ id }) => id === customer_id && id !== account.id);
+  return other === undefined ? html`` : html` <span class="hint">of ${other.name}</span>`;
+}
+
+function subject({ what, order_id, delivery_id }: Upcoming): Html {
+  if (delivery_id !== null) return html`<a href="${ROOT}/deliveries/${delivery_id}">Delivery ${delivery_id}</a>`;
+  if (what === "register") return html`Domain order ${order_id}`;
+  return html`<a href="${ROOT}/services/${order_id}">Service ${order_id}</a>`;
+}
+
+/** Faults: what goes wrong on purpose. The simple ones; the control API takes them all. */
+
+/** What happens instead of the answer, as one choice. */
+const OUTCOMES: readonly { word: string; label: string; effect: Partial<FaultRequest> }[] = [
+  { word: "500", label: "500 Server Error", effect: { status: 500 } },
+  { word: "503", label: "503 Service Unavailable", effect: { status: 503 } },
+  { word: "429", label: "429 Too Many Requests", effect: { status: 429 } },
+  { word: "drop", label: "the connection is cut", effect: { drop: true } },
+  { word: "slow", label: "it takes 3 seconds", effect: { delayMs: 3000 } },
+];
+
+const PHASES: Readonly<Record<FaultPhase, string>> = {
+  before: "before anything is done",
+  after: "after everything is done",
+  "mid-body": "in the middle of the answer",
+  delivery: "at the receiver of an event",
+};
+
+const add: Action = {
+  api: "POST /faults",
+  run: ({ control }, form) => {
+    const outcome = form.oneOf(
+      "outcome",
+      "What happens",
+      OUTCOMES.map(({ word }) => word),
+    );
+    const phase = form.oneOf("phase", "The phase", FAULT_PHASES);
+    const times = form.count("times", "How often");
+    const percent = form.number("percent", "How likely");
+    const operation = form.text("operation");
+    const fault = control.addFault({
+      phase,
+      ...(operation !== undefined && { operation }),
+      ...(operation === undefined && phase !== "delivery" && { path: "/*" }),
+      ...OUTCOMES.find(({ word }) => word === outcome)?.effect,
+      ...(times !== undefined && { times }),
+      ...(percent !== undefined && percent !== 100 && { probability: percent / 100 }),
+    });
+    return { text: `Fault ${fault.id} waits for its request.` };
+  },
+};
+
+export const faults: Page = {
+  path: "/faults",
+  nav: "/faults",
+  title: () => "Faults",
+  actions: {
+    add,
+    clear: {
+      api: "DELETE /faults",
+      run: ({ control }) => {
+        control.clearFaults();
+        return { text: "Nothing goes wrong on purpose any more." };
+      },
+    },
+  },
+  live: { list },
+  body: (visit) => html`${section(
+    "Faults",
+    html`<div id="list" data-live>${list(visit)}</div>
+${visit.control.faults().length === 0 ? "" : html`<div class="row actions">${act(visit, { do: "clear", label: "Remove all" })}</div>`}`,
+  )}
+${section(
+  "Let something go wrong",
+  act(visit, {
+    do: "add",
+    label: "Add",
+    tone: "primary",
+    fields: (kept) => html`<div class="grid-fields">
+${selectField(kept, { name: "operation", label: "Which request", options: [["", "any"], ...Object.keys(OPERATIONS).map((name): [string, string] => [name, name])] })}
+${selectField(kept, { name: "phase", label: "When", options: FAULT_PHASES.map((phase) => [phase, PHASES[phase]]) })}
+${selectField(kept, { name: "outcome", label: "What happens", options: OUTCOMES.map(({ word, label }) => [word, label]) })}
+${textField(kept, { name: "times", label: "How often", type: "number", value: "1", min: 1, size: 6 })}
+${textField(kept, { name: "percent", label: "How likely, in percent", type: "number", value: "100", min: 0, max: 100, step: "any", size: 6 })}
+</div><p class="hint">"After everything is done" with a cut connection is the hard one: the order is placed, and the client does not know.</p>`,
+  }),
+)}`,
+};
+
+function list({ control }: Visit): Html {
+  return table({
+    caption: "Faults, in the order in which they are asked",
+    unseen: true,
+    columns: [
+      { title: "No." },
+      { title: "Strikes" },
+      { title: "When", wide: true },
+      { title: "What happens" },
+      { title: "Struck", align: "end" },
+    ],
+    rows: control
+      .faults()
+      .map((fault) => [
+        html`<span class="nums">${fault.id}</span>`,
+        html`${code(target(fault))}${fault.probability === undefined ? "" : html` <span class="hint">${Math.round(fault.probability * 1000) / 10} %</span>`}`,
+        PHASES[fault.phase],
+        effectOf(fault),
+        html`<span class="nums">${fault.fired}</span> <span class="hint">of ${counted(fault.seen, "match", "matches")}</span>`,
+      ]),
+    empty: "Nothing goes wrong on purpose.",
+  });
+}
+
+function target({ operation, method, path, event, phase }: Fault): string {
+  if (phase === "delivery") return event ?? "any event";
+  return operation ?? `${method ?? "any"} ${path ?? "/*"}`;
+}
+
+function effectOf({ status, drop, delayMs, body }: Fault): string {
+  const parts = [
+    delayMs === undefined ? "" : `${delayMs} ms late`,
+    status === undefined ? "" : `answers ${status}`,
+    drop ? "cuts the connection" : "",
+    body === undefined ? "" : "with a body of its own",
+  ].filter(Boolean);
+  return parts.join(", ") || "answers 500";
+}
+
+/** The sandbox itself: where it listens, how it fills the gaps of the specification, and back to the beginning. */
+
+export const settings: Page = {
+  path: "/settings",
+  nav: "/settings",
+  title: () => "Settings",
+  actions: {
+    reset: {
+      api: "POST /reset",
+      run: ({ control }) => {
+        control.reset();
+        return { text: "Everything is as it was at the beginning." };
+      },
+    },
+  },
+  body: (visit) => {
+    const { apiUrl, seed, rateLimit, autoPay } = visit.about;
+    return html`<div class="card">${facts([
+      ["API", code(apiUrl)],
+      ["Seed", code(seed)],
+      ["Rate limit", rateLimit === 0 ? "off" : `${rateLimit} requests a minute for each token`],
+      ["Invoices", autoPay ? "paid as they are raised" : "paid by hand"],
+    ])}</div>
+${order(visit)}
+${section("Profile", profile(visit))}
+${section(
+  "Snapshot",
+  html`<p>Everything there is, as a file: <a href="/snapshot" download="sandbox.snapshot.json">download it</a>, and start from it with <code>hostform sandbox --snapshot FILE</code>.</p>`,
+)}
+${section("Start over", act(visit, { do: "reset", label: "Reset", tone: "danger", confirm: "All services, invoices, webhooks and requests are lost, and tokens that were created." }))}`;
+  },
+};
+
+/** Orders cost money at the real host, so they are the API's alone: the line to copy. */
+function order({ about, account }: Visit): Html {
+  const line = `curl -X POST ${about.apiUrl}/api/v1/services \\
+  -H "Authorization: Bearer $HOSTING_TOKEN" -H "Accept: application/json" \\
+  -H "Content-Type: application/json" -H "Idempotency-Key: first-order" \\
+  -d '{"plan_id": 11, "currency": "USD", "domain": "www.acme.example"}'`;
+  return html`<section class="card" id="order" aria-labelledby="h-order"><div class="card-head"><h2 id="h-order">Order a service</h2></div>
+<p>Services are ordered by API. With the token of the account ${shown(account.name)} in <code>HOSTING_TOKEN</code>, as the sandbox printed it when it started:</p>
+<pre tabindex="0" role="region" aria-label="An order with curl"><code>${line}</code></pre></section>`;
+}
+
+function profile({ about }: Visit): Html {
+  const names = Object.keys(PROFILE_SWITCHES) as ProfileSwitch[];
+  const changed = names.filter((name) => about.profile[name] !== PROFILE_SWITCHES[name][0]);
+  const list = (shownNames: readonly ProfileSwitch[], empty: string) =>
+    table({
+      caption: "Switches of the profile",
+      unseen: true,
+      columns: [{ title: "Switch" }, { title: "Value" }, { title: "Others", wide: true }],
+      rows: shownNames.map((name) => [
+        html`<code>${name}</code>`,
+        html`<strong>${about.profile[name]}</strong>`,
+        html`<span class="hint">${PROFILE_SWITCHES[name].filter((word) => word !== about.profile[name]).join(", ")}</span>`,
+      ]),
+      empty,
+    });
+  return html`<p class="hint">How the gaps of the specification are filled. It is chosen when the sandbox starts: <code>hostform sandbox --profile …</code></p>
+${list(changed, "Every switch has its default value.")}
+<details class="unfold"><summary>All ${names.length} switches</summary>${list(names, "")}</details>`;
+}
