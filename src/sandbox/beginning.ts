@@ -1,18 +1,20 @@
+/** What a sandbox begins with and is put back to: the data of its file, of a snapshot, or of its seed. */
+import { CLOCK_COUNTERS } from "./clock.ts";
 import type { SandboxOptions } from "./options.ts";
-import { PROFILE_SWITCHES, keyRetentionSeconds, type Profile, type ProfileSwitch } from "./profile/profile.ts";
-import type { Session } from "./record/session.ts";
-import { restoreSnapshot, snapshotText, takeSnapshot } from "./record/snapshot.ts";
+import { keyRetentionSeconds, PROFILE_SWITCHES, type Profile, type ProfileSwitch } from "./profile/profile.ts";
+import type { SessionSandbox } from "./record/session.ts";
+import { readSnapshot, type Snapshot, snapshotText } from "./record/snapshot.ts";
 import { Refusal, SandboxOptionError } from "./refusal.ts";
 import { plant, seedOf } from "./seed.ts";
+import { COLLECTION_NAMES } from "./store/records.ts";
+import type { RecordId } from "./store/store.ts";
 import type { World } from "./world.ts";
-
-/** What a sandbox begins with: the data of its file, of a snapshot, or of its seed. */
 
 /**
  * Fills the store, unless a data file has done so, and begins the recording if there is to be one.
  * @throws SandboxOptionError for a snapshot that cannot be used, or not together with the other options.
  */
-export function begin(world: World, options: Pick<SandboxOptions, "snapshot" | "seed" | "data">): void {
+export function begin(world: World, options: Pick<SandboxOptions, "snapshot" | "seed">): void {
   const { store, recorder, clock } = world;
   if (recorder === undefined) {
     fill(world, options);
@@ -23,13 +25,13 @@ export function begin(world: World, options: Pick<SandboxOptions, "snapshot" | "
     recorder.start({
       sandbox: sandboxOf(world),
       started: clock.instant(),
-      ...(!planted && { snapshot: store.transaction(() => recorder.masked(snapshotText(takeSnapshot(world)))) }),
+      ...(!planted && { snapshot: store.transaction(() => recorder.masked(takeSnapshot(world))) }),
     });
   });
 }
 
 /** Whether the data follows from the seed and the clock alone. */
-function fill(world: World, options: Pick<SandboxOptions, "snapshot" | "seed" | "data">): boolean {
+function fill(world: World, options: Pick<SandboxOptions, "snapshot" | "seed">): boolean {
   const { store, settings } = world;
   const kept = seedOf(store) !== undefined;
   if (options.snapshot === undefined) {
@@ -43,23 +45,19 @@ function fill(world: World, options: Pick<SandboxOptions, "snapshot" | "seed" | 
   if (settings.frozenAt !== undefined) {
     throw new SandboxOptionError("A snapshot goes on at its own time. Leave the clock or the snapshot out.");
   }
-  restore(world, options.snapshot);
+  try {
+    restoreSnapshot(world, options.snapshot);
+  } catch (error) {
+    throw error instanceof Refusal ? new SandboxOptionError(error.message, "snapshot") : error;
+  }
   if (options.seed === undefined || options.seed === settings.seed) return false;
   throw new SandboxOptionError(
     `The snapshot was made from the seed "${settings.seed}", not "${options.seed}". Leave the seed out.`,
   );
 }
 
-function restore(world: World, text: string): void {
-  try {
-    restoreSnapshot(world, text);
-  } catch (error) {
-    throw error instanceof Refusal ? new SandboxOptionError(error.message, "snapshot") : error;
-  }
-}
-
 /** How the sandbox was started, as far as its answers depend on it: what is not as it is by default. */
-function sandboxOf({ settings }: World): Session["sandbox"] {
+function sandboxOf({ settings }: World): SessionSandbox {
   const { seed, profile, rateLimit, jobSeconds, provisioningSeconds, noticeDays, autoPay } = settings;
   const { idempotencyRetentionSeconds } = settings;
   const switches = Object.entries(profile).filter(
@@ -75,4 +73,64 @@ function sandboxOf({ settings }: World): Session["sandbox"] {
     noticeDays,
     autoPay,
   };
+}
+
+type Row = { id: RecordId };
+
+/** Everything there is, as a text (inside a transaction, once what is due has been done). The same state gives the same text. */
+export function takeSnapshot({ store, clock, rate, faults, backgroundFaults }: World): string {
+  // The clock's own counters depend on the clock beneath; what counts is the time that they make.
+  const isOfClock = (name: string, { id }: Row): boolean => name === "counters" && CLOCK_COUNTERS.includes(String(id));
+  // Ids grow, so this is the order of creation, whatever order a data file gave the records back in.
+  const rowsOf = (name: (typeof COLLECTION_NAMES)[number]): Row[] =>
+    (store.table(name).all() as Row[]).filter((row) => !isOfClock(name, row)).sort((a, b) => (a.id < b.id ? -1 : 1));
+  return snapshotText({
+    seed: seedOf(store) ?? "",
+    clock: { now: clock.instant(), frozen: clock.frozen },
+    collections: Object.fromEntries(COLLECTION_NAMES.map((name) => [name, rowsOf(name)])) as Snapshot["collections"],
+    rate: rate.save(),
+    faults: faults.save(),
+    weather: backgroundFaults.save(),
+  });
+}
+
+/**
+ * Puts everything back, and goes on as the sandbox of the snapshot would have: same seed, rate windows, faults. The log of
+ * requests begins again, and deliveries under way are forgotten.
+ * @throws Refusal (422) for a text that is no snapshot; then nothing has changed.
+ */
+export function restoreSnapshot(world: World, text: string): void {
+  const snapshot = readSnapshot(text);
+  const { settings, store, clock, agenda, rate, faults, backgroundFaults, journal, sender } = world;
+  store.transaction(() => {
+    store.clear();
+    agenda.forget();
+    for (const name of COLLECTION_NAMES) {
+      const table = store.table(name) as unknown as { put(row: Row): void };
+      for (const row of snapshot.collections[name]) table.put(structuredClone(row));
+    }
+    clock.place(Date.parse(snapshot.clock.now), snapshot.clock.frozen);
+    // Refuses what it does not understand, before anything is committed.
+    faults.load(snapshot.faults);
+    sender.forget();
+  });
+  settings.seed = snapshot.seed;
+  rate.load(snapshot.rate);
+  backgroundFaults.load(snapshot.weather);
+  journal.clear();
+}
+
+/** Back to the seeded data: no faults, no log, no offset of the clock, fresh rate windows. */
+export function reset(world: World): void {
+  const { store, agenda, journal, faults, backgroundFaults, rate, sender } = world;
+  sender.forget();
+  store.transaction(() => {
+    store.clear();
+    agenda.forget();
+    plant(world);
+  });
+  journal.clear();
+  faults.load({ last: 0, faults: [] });
+  backgroundFaults.clear();
+  rate.clear();
 }

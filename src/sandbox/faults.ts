@@ -1,12 +1,11 @@
+/** Faults: what goes wrong on purpose, for which request or delivery, and when in its life; and what goes wrong in the background. */
 import { retryAfter } from "./http/rate.ts";
 import { checkPath, matches, patternOf } from "./operations.ts";
 import type { Profile } from "./profile/profile.ts";
-import { Refusal } from "./refusal.ts";
+import { invalid } from "./refusal.ts";
 import { EVENTS, type EventName } from "./store/records.ts";
+import { isObject, isText } from "./store/sound.ts";
 import { derive } from "./store/store.ts";
-
-/** Faults: what goes wrong on purpose, for which request or delivery, and when in its life. */
-
 
 /**
  * `before`: nothing has been committed. `after`: everything is committed and the answer is lost or replaced.
@@ -52,7 +51,7 @@ export interface Fault extends FaultRequest {
   fired: number;
 }
 
-/** What is needed to go on striking as before; for snapshots. */
+/** What is needed to go on as before; for snapshots. `last: 0` begins with number 1 again, so that the first fault does as the first one did. */
 export interface KeptFaults {
   last: number;
   faults: Fault[];
@@ -85,11 +84,6 @@ export class Faults {
     this.#faults = [];
   }
 
-  /** As in the beginning: the next fault is number 1 again, so that it strikes as the first one did. */
-  reset(): void {
-    this.load({ last: 0, faults: [] });
-  }
-
   save(): KeptFaults {
     return { last: this.#last, faults: this.list() };
   }
@@ -101,8 +95,8 @@ export class Faults {
     this.#faults = structuredClone(kept.faults);
   }
 
-  /** The fault that strikes the request, if any. It hides the request from those added later: they wait for the next. */
-  strike(method: string, path: string): Fault | undefined {
+  /** The fault to inject into the request, if any. It hides the request from those added later: they wait for the next. */
+  inject(method: string, path: string): Fault | undefined {
     return this.#first((fault) => {
       if (fault.phase === "delivery") return false;
       return matches(fault.operation === undefined ? fault : patternOf(fault.operation), method, path);
@@ -110,7 +104,7 @@ export class Faults {
   }
 
   /** The same for an attempt to deliver an event. */
-  strikeDelivery(event: EventName): Fault | undefined {
+  injectIntoDelivery(event: EventName): Fault | undefined {
     return this.#first(({ phase, event: wanted }) => phase === "delivery" && (wanted ?? event) === event);
   }
 
@@ -134,17 +128,13 @@ export class Faults {
   }
 }
 
-type Rule = (value: unknown) => boolean;
-
-const isText: Rule = (value) => typeof value === "string";
-const isCount: Rule = (value) => Number.isInteger(value) && (value as number) >= 1;
-const isObject: Rule = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
+const isPositive = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 1;
 const within = (value: unknown, least: number, most: number): boolean =>
   typeof value === "number" && value >= least && value <= most;
 
 function isHeader(name: string, value: unknown): boolean {
   try {
-    new Headers([[name, isText(value) ? (value as string) : ""]]);
+    new Headers([[name, isText(value) ? value : ""]]);
     return value === null || isText(value);
   } catch {
     return false;
@@ -152,16 +142,16 @@ function isHeader(name: string, value: unknown): boolean {
 }
 
 /** Every field, what it may hold, and the sentence for what it may not. */
-const FIELDS: Readonly<Record<keyof FaultRequest, readonly [Rule, string]>> = {
+const FIELDS: Readonly<Record<keyof FaultRequest, readonly [(value: unknown) => boolean, string]>> = {
   operation: [isText, 'The operation of a fault is a text like orderService or "POST /services".'],
   method: [isText, "The method of a fault is a text like POST."],
   path: [
-    (value) => typeof value === "string" && value.startsWith("/"),
+    (value) => isText(value) && value.startsWith("/"),
     "The path of a fault is a pattern like /services/:id/suspend.",
   ],
   event: [(value) => EVENTS.includes(value as EventName), `The event of a fault is one of ${EVENTS.join(", ")}.`],
-  nth: [isCount, "nth must be a whole number of 1 or more."],
-  times: [isCount, "times must be a whole number of 1 or more."],
+  nth: [isPositive, "nth must be a whole number of 1 or more."],
+  times: [isPositive, "times must be a whole number of 1 or more."],
   probability: [(value) => within(value, 0, 1), "probability must be a number from 0 to 1."],
   phase: [
     (value) => FAULT_PHASES.includes(value as FaultPhase),
@@ -173,7 +163,7 @@ const FIELDS: Readonly<Record<keyof FaultRequest, readonly [Rule, string]>> = {
   ],
   body: [() => true, ""],
   headers: [
-    (value) => isObject(value) && Object.entries(value as object).every(([name, one]) => isHeader(name, one)),
+    (value) => isObject(value) && Object.entries(value).every(([name, one]) => isHeader(name, one)),
     "The headers of a fault are an object of texts that can be sent, or null to take one away.",
   ],
   drop: [(value) => typeof value === "boolean", "drop must be true or false."],
@@ -182,7 +172,7 @@ const FIELDS: Readonly<Record<keyof FaultRequest, readonly [Rule, string]>> = {
 
 function check(request: FaultRequest): void {
   const refuse = (field: string, message: string): never => {
-    throw new Refusal(422, message, { errors: { [field]: [message] } });
+    throw invalid({ [field]: [message] });
   };
   for (const [name, value] of Object.entries(request)) {
     if (!Object.hasOwn(FIELDS, name)) {
@@ -224,53 +214,50 @@ function checkDelivery(request: FaultRequest, refuse: (field: string, message: s
   if (status !== undefined && status < 300) refuse("status", "A delivery that is answered 2xx does not go wrong.");
 }
 
-/**
- * The weather of the profile `flaky`: requests fail now and then, as the seed says. What happens to a request depends on
- * the seed and its number alone, so that a run can be repeated exactly.
- */
-
-
-/** What strikes a request, of whatever origin. The weather's has the id 0. */
-export type Strike = Pick<FaultRequest, "phase" | "status" | "body" | "headers" | "drop" | "delayMs"> & { id: number };
-
-/** `refused`: 429. `cut`: no answer, nothing done. `lost`: no answer, everything done. `slow`: a delay, no failure. */
-export type Gust = "failing" | "unavailable" | "refused" | "cut" | "lost" | "slow";
-
-/** Of a hundred requests, how many meet which. */
-const PERCENT: Readonly<Record<Gust, number>> = {
-  failing: 3,
-  unavailable: 2,
-  refused: 2,
-  cut: 3,
-  lost: 3,
-  slow: 5,
+/** What is injected into a request, of whatever origin. A background fault has the id 0. */
+export type InjectedFault = Pick<FaultRequest, "phase" | "status" | "body" | "headers" | "drop" | "delayMs"> & {
+  id: number;
 };
 
-/** What the request of this number meets; undefined in most cases. */
-export function gustOf(seed: string, number: number): Gust | undefined {
+/**
+ * Background faults: the failures of the profile `weather=flaky`, now and then, as the seed says. `percent`: how many of a
+ * hundred requests meet it. `cut`: no answer, nothing done. `lost`: no answer, everything done. `slow`: no failure.
+ */
+const BACKGROUND = {
+  failing: { percent: 3, effect: { phase: "before", status: 500 } },
+  unavailable: { percent: 2, effect: { phase: "before", status: 503 } },
+  refused: { percent: 2, effect: { phase: "before", status: 429 } },
+  cut: { percent: 3, effect: { phase: "before", drop: true } },
+  lost: { percent: 3, effect: { phase: "after", drop: true } },
+  slow: { percent: 5, effect: { phase: "before", delayMs: 150 } },
+} as const satisfies Readonly<Record<string, { percent: number; effect: Omit<InjectedFault, "id"> }>>;
+
+export type BackgroundFault = keyof typeof BACKGROUND;
+
+/** What the request of this number meets, by the seed and the number alone; undefined in most cases. */
+export function backgroundFaultOf(seed: string, number: number): BackgroundFault | undefined {
   let point = (Number.parseInt(derive(seed, `weather:${number}`).slice(0, 8), 16) / 2 ** 32) * 100;
-  for (const [gust, percent] of Object.entries(PERCENT) as [Gust, number][]) {
-    if (point < percent) return gust;
+  for (const [kind, { percent }] of Object.entries(BACKGROUND) as [BackgroundFault, { percent: number }][]) {
+    if (point < percent) return kind;
     point -= percent;
   }
   return undefined;
 }
 
-const SLOW_MS = 150;
 const REFUSED_MS = 2_000;
 
-/** Whoever repeats a request gets through: the same one does not fail more often than this in a row. */
+/** A client that repeats a request gets through: the same one does not fail more often than this in a row. */
 const MOST_IN_A_ROW = 2;
 
 /** How far it has come; for snapshots. */
-export interface KeptWeather {
+export interface KeptBackgroundFaults {
   seed: string;
   number: number;
   /** How often in a row a request has failed, by its digest. */
   failures: [string, number][];
 }
 
-export class Weather {
+export class BackgroundFaults {
   #seed: string;
   readonly #profile: Profile;
   readonly #failures = new Map<string, number>();
@@ -281,32 +268,22 @@ export class Weather {
     this.#profile = profile;
   }
 
-  /** What strikes the next request, if anything. `request` tells requests apart: the same text is the same request. */
-  strike(request: string, now: number): Strike | undefined {
+  /** What is injected into the next request, if anything. The same text is the same request. */
+  inject(request: string, now: number): InjectedFault | undefined {
     if (this.#profile.weather === "calm") return undefined;
     this.#number += 1;
-    const gust = gustOf(this.#seed, this.#number);
+    const kind = backgroundFaultOf(this.#seed, this.#number);
     // A digest: what a request holds may be a secret, and a snapshot holds this.
     const key = derive(this.#seed, `request:${request}`).slice(0, 32);
     const failures = this.#failures.get(key) ?? 0;
-    if (gust === "slow") return { id: 0, phase: "before", delayMs: SLOW_MS };
-    if (gust === undefined || failures >= MOST_IN_A_ROW) {
+    if (kind === "slow") return { id: 0, ...BACKGROUND.slow.effect };
+    if (kind === undefined || failures >= MOST_IN_A_ROW) {
       this.#failures.delete(key);
       return undefined;
     }
     this.#failures.set(key, failures + 1);
-    switch (gust) {
-      case "failing":
-        return { id: 0, phase: "before", status: 500 };
-      case "unavailable":
-        return { id: 0, phase: "before", status: 503 };
-      case "refused":
-        return { id: 0, phase: "before", status: 429, headers: retryAfter(REFUSED_MS, now, this.#profile) };
-      case "cut":
-        return { id: 0, phase: "before", drop: true };
-      case "lost":
-        return { id: 0, phase: "after", drop: true };
-    }
+    const headers = kind === "refused" ? { headers: retryAfter(REFUSED_MS, now, this.#profile) } : {};
+    return { id: 0, ...BACKGROUND[kind].effect, ...headers };
   }
 
   clear(): void {
@@ -314,15 +291,12 @@ export class Weather {
     this.#number = 0;
   }
 
-  save(): KeptWeather {
-    return {
-      seed: this.#seed,
-      number: this.#number,
-      failures: [...this.#failures].sort(([a], [b]) => (a < b ? -1 : 1)),
-    };
+  save(): KeptBackgroundFaults {
+    const failures = [...this.#failures].sort(([a], [b]) => (a < b ? -1 : 1));
+    return { seed: this.#seed, number: this.#number, failures };
   }
 
-  load({ seed, number, failures }: KeptWeather): void {
+  load({ seed, number, failures }: KeptBackgroundFaults): void {
     this.clear();
     this.#seed = seed;
     this.#number = number;

@@ -1,4 +1,3 @@
-
 /**
  * Prices. Amounts are integers in minor units. The price of an order is always the undiscounted list price, the
  * invoice's total is net of everything (§1, §4). Discounts multiply; the product is rounded once, half up.

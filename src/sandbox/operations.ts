@@ -1,6 +1,5 @@
-import { Refusal, didYouMean } from "./refusal.ts";
-
 /** The endpoints by name, and the patterns that requests are told apart by: what faults and assertions speak of. */
+import { didYouMean, invalid } from "./refusal.ts";
 
 /** Name -> method and path. The names are the `operationId`s of schemas/openapi.yaml; a test holds them together. */
 export const OPERATIONS = {
@@ -53,7 +52,7 @@ export function patternOf(operation: unknown): Required<RequestPattern> {
   const message =
     `There is no operation ${JSON.stringify(operation)}. Write a method and a path such as "POST /services", ` +
     `or one of ${Object.keys(OPERATIONS).join(", ")}.`;
-  throw new Refusal(422, message, { errors: { operation: [message] } });
+  throw invalid({ operation: [message] });
 }
 
 /**
@@ -65,7 +64,7 @@ export function checkPath(path: string, field: "path" | "operation" = "path"): v
   const paths = [...new Set(Object.values(OPERATIONS).map((spelled) => spelled.replace(/^\S+ /, "")))];
   if (paths.some((one) => couldBe(path, one))) return;
   const message = `There is nothing at ${path.slice(0, 100)}.${didYouMean(path, paths)} The paths are ${paths.join(", ")}.`;
-  throw new Refusal(422, message, { errors: { [field]: [message] } });
+  throw invalid({ [field]: [message] });
 }
 
 /** Whether a path fits a pattern and an endpoint at once. */

@@ -1,10 +1,9 @@
-import { deliverToOf, type DeliverTo } from "./events/post.ts";
+/** What a sandbox can be started with, what each option may be, and the defaults. */
+import { type DeliverTo, deliverToOf } from "./events/post.ts";
 import { keyRetentionSeconds, type Profile } from "./profile/profile.ts";
-import { SandboxOptionError, didYouMean } from "./refusal.ts";
+import { didYouMean, SandboxOptionError } from "./refusal.ts";
 import type { Rendering } from "./shape/rendering.ts";
-
-/** What a sandbox can be started with, and the defaults. */
-
+import { isText } from "./store/sound.ts";
 
 export interface SandboxOptions {
   /** Port of the API on 127.0.0.1; 0 (default) = any free one. */
@@ -47,7 +46,7 @@ export interface SandboxOptions {
   snapshot?: string;
   /** Writes down every request and every word to the control, for `control.session()`. Default false. */
   record?: boolean;
-  /** Told of every exchange of the API port, once it is over. */
+  /** Called with every exchange of the API port, once it is over. */
   observe?: (exchange: Exchange) => void;
   /** Invoices are paid as they are raised. Default false. */
   autoPay?: boolean;
@@ -88,7 +87,7 @@ function wait(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
-/** Fills in the defaults; what the options may be is checked before (`option-rules.ts`). */
+/** Fills in the defaults; what the options may be is checked before (`checkOptions`). */
 export function completeOptions(options: SandboxOptions, profile: Profile): Settings {
   return {
     seed: options.seed ?? "hostform",
@@ -118,18 +117,15 @@ function instantOf(text: string): number {
   throw new SandboxOptionError(`clock must be an instant such as 2026-11-21T10:00:00Z, not "${text}".`);
 }
 
-/** What each option of a sandbox may be: it is started from JavaScript as well, where nothing checks types. */
+type OptionRule = readonly [fits: (value: unknown) => boolean, words: string];
 
-type Rule = readonly [fits: (value: unknown) => boolean, words: string];
-
-const isText = (value: unknown): value is string => typeof value === "string";
 const isPlain = (value: unknown): value is object => typeof value === "object" && value !== null;
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
 
-const text: Rule = [isText, "a text"];
-const flag: Rule = [(value) => typeof value === "boolean", "true or false"];
-const work: Rule = [(value) => typeof value === "function", "a function"];
-const whole = (most: number): Rule => [
+const text: OptionRule = [isText, "a text"];
+const flag: OptionRule = [(value) => typeof value === "boolean", "true or false"];
+const work: OptionRule = [(value) => typeof value === "function", "a function"];
+const whole = (most: number): OptionRule => [
   (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= most,
   `a whole number from 0 to ${most}`,
 ];
@@ -140,7 +136,8 @@ const seconds = whole(LONGEST_DAYS * 86_400);
 /** Timers wait no longer. */
 const milliseconds = whole(2 ** 31 - 1);
 
-const RULES: Readonly<Record<keyof SandboxOptions, Rule>> = {
+/** It is started from JavaScript as well, where nothing checks types. */
+const RULES: Readonly<Record<keyof SandboxOptions, OptionRule>> = {
   port: whole(65_535),
   controlPort: whole(65_535),
   seed: text,

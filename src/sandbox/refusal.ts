@@ -1,4 +1,3 @@
-
 /** An answer that is not a success, thrown from wherever the reason is found. */
 
 /** Field errors of a 422, by dotted path (§7). */
@@ -42,8 +41,6 @@ export class SandboxOptionError extends Error {
     this.option = option;
   }
 }
-
-/** What a word was probably meant to be, for the end of a sentence. */
 
 /** ` Did you mean "status"?`, or nothing when no candidate is near: within a third of the word's letters, at least one. */
 export function didYouMean(word: string, candidates: readonly string[]): string {

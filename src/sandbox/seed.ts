@@ -1,105 +1,78 @@
-import { DAY_MS, addMonths, dateOf } from "./clock.ts";
-import { customerBy, type ForAccount } from "./control/records.ts";
+/** The data that a sandbox starts with. It follows from the seed and the clock alone. */
+import { addMonths, DAY_MS, dateOf } from "./clock.ts";
 import { rescheduleBilling } from "./lifecycle/terms.ts";
 import { amountBilled } from "./money.ts";
-import { Refusal, notFound } from "./refusal.ts";
-import { takesDomain } from "./routes/services.ts";
-import { ABILITIES, type Ability, type Currency, type Customer, type Plan, type ProductType, type Service, type ServiceStatus } from "./store/records.ts";
+import { notFound, Refusal } from "./refusal.ts";
+import { isHosting } from "./routes/services.ts";
+import {
+  ABILITIES,
+  type Ability,
+  type Currency,
+  type Customer,
+  type Plan,
+  type ProductType,
+  type Service,
+  type ServiceStatus,
+} from "./store/records.ts";
 import { derive, type Store } from "./store/store.ts";
 import type { World } from "./world.ts";
-
-/** The data that a sandbox starts with. It follows from the seed and the clock alone. */
 
 const SEED = "seed";
 
 /** The customer accounts, by the names that the control API knows them by. */
-export const AGENCY_ID = 1;
+const AGENCY_ID = 1;
 const CUSTOMER_ID = 2;
 
-interface Catalogued {
-  id: number;
-  product: ProductType;
-  name: string;
-  currency: Currency;
-  /** Monthly list price in minor units; a currency that is absent is not offered. */
-  prices: Plan["prices"];
-  discount: number;
-  active?: boolean;
-}
+/** Id, name, currency, monthly list prices in minor units, Manage discount. A currency without a price is not offered. */
+type Catalogued = readonly [id: number, name: string, currency: Currency, prices: Plan["prices"], discount: number];
 
-const CATALOGUE: readonly Catalogued[] = [
+const PRODUCTS: readonly { id: number; name: string; product_type: ProductType; plans: readonly Catalogued[] }[] = [
   {
-    id: 11,
-    product: "shared",
-    name: "Shared Start",
-    currency: "USD",
-    prices: { GEL: 1300, USD: 500, EUR: 450 },
-    discount: 10,
+    id: 1,
+    name: "Shared hosting",
+    product_type: "shared",
+    plans: [
+      [11, "Shared Start", "USD", { GEL: 1300, USD: 500, EUR: 450 }, 10],
+      [12, "Shared Plus", "USD", { GEL: 2400, USD: 900, EUR: 820 }, 15],
+      [13, "Shared Pro", "GEL", { GEL: 4300, USD: 1600 }, 20],
+      [14, "Shared Legacy", "USD", { USD: 300 }, 0],
+    ],
   },
   {
-    id: 12,
-    product: "shared",
-    name: "Shared Plus",
-    currency: "USD",
-    prices: { GEL: 2400, USD: 900, EUR: 820 },
-    discount: 15,
-  },
-  { id: 13, product: "shared", name: "Shared Pro", currency: "GEL", prices: { GEL: 4300, USD: 1600 }, discount: 20 },
-  {
-    id: 14,
-    product: "shared",
-    name: "Shared Legacy",
-    currency: "USD",
-    prices: { USD: 300 },
-    discount: 0,
-    active: false,
+    id: 2,
+    name: "WordPress hosting",
+    product_type: "wordpress",
+    plans: [
+      [21, "WordPress One", "USD", { GEL: 2100, USD: 800, EUR: 720 }, 10],
+      [22, "WordPress Business", "EUR", { GEL: 5200, USD: 1950, EUR: 1800 }, 20],
+    ],
   },
   {
-    id: 21,
-    product: "wordpress",
-    name: "WordPress One",
-    currency: "USD",
-    prices: { GEL: 2100, USD: 800, EUR: 720 },
-    discount: 10,
+    id: 3,
+    name: "Root VPS",
+    product_type: "vps",
+    plans: [
+      [31, "VPS 1", "USD", { GEL: 3200, USD: 1200, EUR: 1100 }, 5],
+      [32, "VPS 2", "USD", { GEL: 6400, USD: 2400, EUR: 2200 }, 7],
+      [33, "VPS 4", "EUR", { USD: 4700, EUR: 4400 }, 10],
+    ],
   },
   {
-    id: 22,
-    product: "wordpress",
-    name: "WordPress Business",
-    currency: "EUR",
-    prices: { GEL: 5200, USD: 1950, EUR: 1800 },
-    discount: 20,
-  },
-  { id: 31, product: "vps", name: "VPS 1", currency: "USD", prices: { GEL: 3200, USD: 1200, EUR: 1100 }, discount: 5 },
-  { id: 32, product: "vps", name: "VPS 2", currency: "USD", prices: { GEL: 6400, USD: 2400, EUR: 2200 }, discount: 7 },
-  { id: 33, product: "vps", name: "VPS 4", currency: "EUR", prices: { USD: 4700, EUR: 4400 }, discount: 10 },
-  {
-    id: 41,
-    product: "virtual_desktop",
-    name: "Desktop Office",
-    currency: "GEL",
-    prices: { GEL: 6500, USD: 2500, EUR: 2300 },
-    discount: 0,
-  },
-  {
-    id: 42,
-    product: "virtual_desktop",
-    name: "Desktop Studio",
-    currency: "USD",
-    prices: { GEL: 13_200, USD: 4900, EUR: 4500 },
-    discount: 5,
+    id: 4,
+    name: "Virtual Desktop",
+    product_type: "virtual_desktop",
+    plans: [
+      [41, "Desktop Office", "GEL", { GEL: 6500, USD: 2500, EUR: 2300 }, 0],
+      [42, "Desktop Studio", "USD", { GEL: 13_200, USD: 4900, EUR: 4500 }, 5],
+    ],
   },
   // An active plan of a product that is not: it cannot be ordered either (§4 plan_id).
-  { id: 51, product: "vps", name: "Storage VPS", currency: "USD", prices: { USD: 2000 }, discount: 0 },
+  { id: 5, name: "Storage VPS", product_type: "vps", plans: [[51, "Storage VPS", "USD", { USD: 2000 }, 0]] },
 ];
 
-const PRODUCTS: readonly { id: number; name: string; product_type: ProductType; active: boolean }[] = [
-  { id: 1, name: "Shared hosting", product_type: "shared", active: true },
-  { id: 2, name: "WordPress hosting", product_type: "wordpress", active: true },
-  { id: 3, name: "Root VPS", product_type: "vps", active: true },
-  { id: 4, name: "Virtual Desktop", product_type: "virtual_desktop", active: true },
-  { id: 5, name: "Storage VPS", product_type: "vps", active: false },
-];
+/** What cannot be ordered any more. */
+const WITHDRAWN_PLAN = 14;
+const WITHDRAWN_PRODUCT = 5;
 
 /** The seed that a store was filled from, or undefined for an empty one. */
 export function seedOf(store: Store): string | undefined {
@@ -111,16 +84,12 @@ export function plant(world: World): void {
   const { store, settings } = world;
   store.table("settings").put({ id: SEED, value: settings.seed });
   if (settings.frozenAt !== undefined) world.clock.freeze(settings.frozenAt);
-  for (const product of PRODUCTS) store.table("products").put(product);
-  for (const { product, discount, active = true, ...plan } of CATALOGUE) {
-    store.table("plans").put({
-      ...plan,
-      // The last plan alone hangs on the product that is withdrawn.
-      product_id: plan.id === 51 ? 5 : (PRODUCTS.find((one) => one.product_type === product)?.id ?? 1),
-      product_type: product,
-      manage_discount_percent: discount,
-      active,
-    });
+  for (const { id: product_id, name, product_type, plans } of PRODUCTS) {
+    store.table("products").put({ id: product_id, name, product_type, active: product_id !== WITHDRAWN_PRODUCT });
+    for (const [id, name, currency, prices, manage_discount_percent] of plans) {
+      const sold = { currency, prices, product_id, product_type, manage_discount_percent };
+      store.table("plans").put({ id, name, ...sold, active: id !== WITHDRAWN_PLAN });
+    }
   }
   plantCoupons(store);
   const agency = store.table("customers").put({ id: AGENCY_ID, name: "agency", track: "manage", tier: "growth" });
@@ -209,8 +178,17 @@ export function plantOrder(
   return service.id;
 }
 
-/** Services in bulk, as if they had been ordered and paid: without HTTP, keys and rate limit. */
+/** The customer account that a record is made for: its name or id; default "agency". */
+export interface ForAccount {
+  account?: string | number;
+}
 
+/** The customer account by name or id. */
+export function customerBy(world: World, account: string | number = AGENCY_ID): Customer {
+  const found = world.store.table("customers").find((one) => one.id === account || one.name === account);
+  if (found === undefined) throw notFound("customer account", account);
+  return found;
+}
 
 /** Services to add in bulk. */
 export interface ServiceSeed extends ForAccount {
@@ -244,7 +222,7 @@ export function seedServices(world: World, seed: ServiceSeed): Service[] {
   const made: Service[] = [];
   for (let at = 0; at < count; at += 1) {
     const number = String(store.next(`domain_prefix:${domain_prefix}`)).padStart(5, "0");
-    const domain = takesDomain(plan) ? `${domain_prefix}-${number}.example` : null;
+    const domain = isHosting(plan) ? `${domain_prefix}-${number}.example` : null;
     const id = plantOrder(world, { customer, plan, domain, ordered: clock.now() });
     made.push(structuredClone(store.table("services").update(id, { status })));
   }

@@ -85,11 +85,8 @@ describe("what an open page is told", () => {
     const sandbox = await site();
     const { control } = sandbox;
     const about = {
-      apiUrl: sandbox.url,
-      profile: completeProfile(),
-      seed: "x",
-      rateLimit: 60,
-      autoPay: false,
+      url: sandbox.url,
+      settings: { profile: completeProfile(), seed: "x", rateLimit: 60, autoPay: false },
       liveMs: 3,
     };
     const response = await controlApp(control, about).request(

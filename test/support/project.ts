@@ -14,7 +14,7 @@ import type { Change, Plan, ResourceState, State } from "../../src/core/model/in
 import { createFileStore } from "../../src/core/record/index.ts";
 import type { Profile, RequestEntry, Sandbox, SandboxOptions } from "../../src/sandbox/index.ts";
 import { completeProfile } from "../../src/sandbox/profile/profile.ts";
-import { readId, recordId, type RecordKind } from "../../src/sandbox/shape/notation.ts";
+import { type RecordKind, readId, recordId } from "../../src/sandbox/shape/notation.ts";
 import { type TestClock, testClock } from "./clock.ts";
 import { quickFolder } from "./folder.ts";
 import { type Pinned, profileOfRun, startSandbox } from "./sandbox.ts";

@@ -4,7 +4,7 @@
  */
 import { expect, onTestFailed } from "vitest";
 import { type Sandbox, type SandboxOptions, startSandbox as start } from "../../src/sandbox/index.ts";
-import { completeProfile, profileText, type Profile, type ProfileSwitch } from "../../src/sandbox/profile/profile.ts";
+import { completeProfile, type Profile, type ProfileSwitch, profileText } from "../../src/sandbox/profile/profile.ts";
 import { drawnProfile } from "./drawn-profile.ts";
 import { validator } from "./openapi/validate.ts";
 

@@ -2,31 +2,44 @@
  * The control of a sandbox: what the vendor's side could do, and what tests need. The HTTP control API (`routes.ts`)
  * calls exactly these functions.
  */
-import { replay, trigger, type Subject } from "../events/emit.ts";
+import { reset, restoreSnapshot, takeSnapshot } from "../beginning.ts";
+import { replayDelivery, type Subject, triggerEvent } from "../events/emit.ts";
 import type { Fault, FaultRequest } from "../faults.ts";
 import { uniqueName } from "../http/endpoint.ts";
+import type { RateView } from "../http/rate.ts";
 import { cancelInvoice, payInvoice, settle } from "../lifecycle/billing.ts";
-import { acceptTransfer, declineTransfer, offerTransfer, provisionNow, restoreNow, suspendNow, terminateNow } from "../lifecycle/services.ts";
+import {
+  acceptTransfer,
+  declineTransfer,
+  endService,
+  offerTransfer,
+  provisionNow,
+  restoreNow,
+  suspendNow,
+} from "../lifecycle/services.ts";
 import { followChange } from "../lifecycle/terms.ts";
 import { checkInvariants, type InvariantReport } from "../record/invariants.ts";
-import { sessionOf } from "../record/recorder.ts";
-import type { Session } from "../record/session.ts";
-import { restoreSnapshot, snapshotText, takeSnapshot } from "../record/snapshot.ts";
-import { type RequestExpectation, verifyRequests } from "../record/verify.ts";
 import type { RequestEntry } from "../record/journal.ts";
-import { Refusal, notFound } from "../refusal.ts";
-import type { Credentials, Delivery, Invoice, MigrationRequest, Service, Transfer, Webhook } from "../store/records.ts";
-import { webhookSecret } from "../store/store.ts";
-import { plant } from "../seed.ts";
-import { OPEN_COLLECTIONS, type Collections } from "../store/records.ts";
+import type { Session } from "../record/session.ts";
+import { type RequestExpectation, verifyRequests } from "../record/verify.ts";
+import { notFound, Refusal } from "../refusal.ts";
+import { webhookSecret } from "../routes/accounts.ts";
+import { completeMigration, setCredentials, submitMigration } from "../routes/migration-requests.ts";
+import { customerBy, type ForAccount, type ServiceSeed, seedServices } from "../seed.ts";
+import {
+  type Collections,
+  type Credentials,
+  type Delivery,
+  type Invoice,
+  type MigrationRequest,
+  OPEN_COLLECTIONS,
+  type Service,
+  type Transfer,
+  type Webhook,
+} from "../store/records.ts";
 import type { World } from "../world.ts";
-import { changeRecord, openTable, removeRecord, type OpenCollection } from "./records.ts";
-import { createRecord, customerBy, receiverBy, type ForAccount, type NewRecord } from "./records.ts";
-import { complete, setCredentials, submit } from "../routes/migration-requests.ts";
-import { type RateView, rateViews } from "./rate-view.ts";
-import { seedServices, type ServiceSeed } from "../seed.ts";
-import { advance, timeOf, type Span, type Time } from "./time.ts";
-import { type Upcoming, upcoming } from "./time.ts";
+import { changeRecord, createRecord, type NewRecord, type OpenCollection, openTable, removeRecord } from "./records.ts";
+import { advance, type Span, type Time, timeOf, type Upcoming, upcoming } from "./time.ts";
 
 /** Everything there is, in its internal form (minor units, UTC instants). Token values and secrets are shown: it is a sandbox. */
 export type SandboxState = { [K in OpenCollection]: Collections[K][] } & {
@@ -82,7 +95,7 @@ export interface Control {
   /** Time stands still until `resumeClock`, but for `advanceClock`. */
   freezeClock(): Time;
   resumeClock(): Time;
-  /** Moves the sandbox's clock forward and does what fell due. Deliveries follow by themselves (`settled`). */
+  /** Moves the sandbox's clock forward and does what fell due. Deliveries follow in the background (`settled`). */
   advanceClock(span: Span): Time;
   /** What the clock will do next, soonest first: at most so many (default 20). */
   upcoming(most?: number): Upcoming[];
@@ -99,7 +112,7 @@ export interface Control {
   clearFaults(): void;
   /** Everything there is, as a text. The same state gives the same text. */
   snapshot(): string;
-  /** Puts everything back to what it was at a snapshot, the time and the seed too. The log of requests begins anew. */
+  /** Puts everything back to what it was at a snapshot, the time and the seed too. The log of requests begins again. */
   restore(snapshot: string): void;
   /** What was done since the start, if that is recorded (see the option `record`). */
   session(): Session;
@@ -148,29 +161,31 @@ export function controlOf(world: World): Control {
     provisionService: (id) => on("services", id, (service) => provisionNow(world, service)),
     suspendService: (id) => on("services", id, (service) => suspendNow(world, service, "request")),
     unsuspendService: (id) => on("services", id, (service) => restoreNow(world, service)),
-    terminateService: (id) => on("services", id, (service) => terminateNow(world, service)),
+    terminateService: (id) => on("services", id, (service) => endService(world, service, "terminated")),
     offerTransfer: (id, { to }) =>
-      on("services", id, (service) => offerTransfer(world, service, receiverBy(world, to))),
+      on("services", id, (service) => {
+        // Nobody is meant by nothing, not even the account that it means elsewhere.
+        if (to === undefined) throw new Refusal(422, "Say to which account the service is offered: {to}.");
+        return offerTransfer(world, service, customerBy(world, to));
+      }),
     acceptTransfer: (id) => on("transfers", id, (transfer) => acceptTransfer(world, transfer)),
     declineTransfer: (id) => on("transfers", id, (transfer) => declineTransfer(world, transfer)),
     setMigrationCredentials: (id, credentials) => act(() => setCredentials(store, id, credentials)),
-    submitMigration: (id) => act(() => submit(store, id)),
-    completeMigration: (id) => act(() => complete(store, id)),
+    submitMigration: (id) => act(() => submitMigration(store, id)),
+    completeMigration: (id) => act(() => completeMigration(store, id)),
     rotateSecret: (id) =>
       on("webhooks", id, () => store.table("webhooks").update(id, { secret: webhookSecret(world) })),
     trigger: (event, { account, ...subject } = {}) =>
       act(() => {
         const unknown = Object.keys(subject).find((name) => !SUBJECT.includes(name));
         if (unknown !== undefined) {
-          throw new Refusal(
-            422,
-            `A triggered event has no field "${unknown}". Its fields are account, ${SUBJECT.join(", ")}.`,
-          );
+          const names = SUBJECT.join(", ");
+          throw new Refusal(422, `A triggered event has no field "${unknown}". Its fields are account, ${names}.`);
         }
         const owner = account === undefined ? {} : { customer_id: customerBy(world, account).id };
-        return structuredClone(trigger(world, event, { ...subject, ...owner }));
+        return structuredClone(triggerEvent(world, event, { ...subject, ...owner }));
       }),
-    replayDelivery: (id) => on("deliveries", id, (delivery) => replay(world, delivery)),
+    replayDelivery: (id) => on("deliveries", id, (delivery) => replayDelivery(world, delivery)),
     settled: () => {
       act(() => undefined);
       return world.sender.settled();
@@ -188,13 +203,17 @@ export function controlOf(world: World): Control {
       }),
     advanceClock: (span) => act(() => advance(world, span)),
     upcoming: (most) => act(() => upcoming(world, most)),
-    rates: () => act(() => rateViews(world)),
+    rates: () =>
+      act(() =>
+        store
+          .table("tokens")
+          .all()
+          .map((token) => world.rate.view(token, clock.now())),
+      ),
     requests: () => journal.entries(),
     verifyRequests: (expected) => {
-      const names = store
-        .table("tokens")
-        .all()
-        .map((token) => uniqueName(store, token));
+      const tokens = store.table("tokens").all();
+      const names = tokens.map((token) => uniqueName(store, token));
       return verifyRequests(journal.entries(), expected, names);
     },
     invariants: () => checkInvariants(journal.entries(), world.settings.rateLimit),
@@ -202,21 +221,16 @@ export function controlOf(world: World): Control {
     addFault: (fault) => faults.add(fault),
     faults: () => faults.list(),
     clearFaults: () => faults.clear(),
-    snapshot: () => act(() => snapshotText(takeSnapshot(world))),
+    snapshot: () => act(() => takeSnapshot(world)),
     restore: (text) => restoreSnapshot(world, text),
-    session: () => sessionOf(world),
-    reset: () => {
-      world.sender.forget();
-      store.transaction(() => {
-        store.clear();
-        world.agenda.forget();
-        plant(world);
-      });
-      journal.clear();
-      faults.reset();
-      world.weather.clear();
-      world.rate.clear();
+    session: () => {
+      if (world.recorder !== undefined) return world.recorder.session();
+      throw new Refusal(
+        409,
+        "This sandbox is not recorded. Start it with --record FILE, or with the option record: true.",
+      );
     },
+    reset: () => reset(world),
   };
 }
 

@@ -1,5 +1,5 @@
 /** A control whose words are written down, for sessions. */
-import type { Recording } from "../record/session.ts";
+import type { Recorder } from "../record/recorder.ts";
 import type { World } from "../world.ts";
 import type { Control } from "./control.ts";
 
@@ -59,7 +59,7 @@ export function isChange(name: string): name is keyof Control {
 type Word = (...args: unknown[]) => unknown;
 
 /** The same control, with each change written down as a step of the session, and what was refused as refused. */
-export function recordedControl(control: Control, { clock }: World, recorder: Recording): Control {
+export function recordedControl(control: Control, { clock }: World, recorder: Recorder): Control {
   const recorded: Record<string, Word> = {};
   for (const [name, word] of Object.entries(control) as [string, Word][]) {
     recorded[name] = isChange(name) ? written(name, word) : word;

@@ -1,16 +1,29 @@
+/**
+ * Records by the control: which collections it may touch, how records change, go, and are made without the API (no token, no
+ * rate limit, and only the rules that keep the data sound).
+ */
 import { TERM_MONTHS } from "../money.ts";
-import { Refusal, notFound } from "../refusal.ts";
-import { readAccount, readWebhook } from "../routes/accounts.ts";
-import { readMigrationRequest } from "../routes/migration-requests.ts";
-import { findGrant, readGrant } from "../routes/services.ts";
-import { AGENCY_ID } from "../seed.ts";
-import { ABILITIES, OPEN_COLLECTIONS, PRODUCT_TYPES, type Ability, type Account, type Collections, type Coupon, type Customer, type Grant, type MigrationRequest, type ProductType, type Token, type Webhook } from "../store/records.ts";
+import { notFound, Refusal } from "../refusal.ts";
+import { addAccount, addWebhook } from "../routes/accounts.ts";
+import { addMigrationRequest, readMigrationRequest } from "../routes/migration-requests.ts";
+import { addGrant } from "../routes/services.ts";
+import { customerBy, type ForAccount } from "../seed.ts";
+import {
+  ABILITIES,
+  type Ability,
+  type Account,
+  type Collections,
+  type Coupon,
+  type Grant,
+  OPEN_COLLECTIONS,
+  PRODUCT_TYPES,
+  type ProductType,
+  type Token,
+  type Webhook,
+} from "../store/records.ts";
 import { checkSound, isNullable } from "../store/sound.ts";
-import { nextSecret, type Store, type Table, webhookSecret } from "../store/store.ts";
+import { nextSecret, type Store, type Table } from "../store/store.ts";
 import type { World } from "../world.ts";
-
-/** Which collections the control may touch, and how records change and go. */
-
 
 export type OpenCollection = (typeof OPEN_COLLECTIONS)[number];
 
@@ -70,14 +83,6 @@ export function removeRecord(store: Store, collection: OpenCollection, id: numbe
   store.table("billing").remove(id);
 }
 
-/** Records made by the control, without the API: no token, no rate limit, and only the rules that keep the data sound. */
-
-
-/** The customer account that a record is made for: its name or id; default "agency". */
-export interface ForAccount {
-  account?: string | number;
-}
-
 /** What can be created, and from which fields. */
 export interface NewRecord {
   grants: Pick<Grant, "service_id" | "email" | "permission"> & { expires_at?: string | null };
@@ -89,13 +94,18 @@ export interface NewRecord {
   coupons: { code: string; percent: number; product_types?: ProductType[]; terms?: number[] };
 }
 
-type Maker<K extends keyof NewRecord> = (world: World, fields: NewRecord[K]) => Collections[K];
-
-const MAKERS: { [K in keyof NewRecord]: Maker<K> } = {
-  grants: makeGrant,
-  webhooks: makeWebhook,
-  accounts: makeAccount,
-  migration_requests: makeMigrationRequest,
+const MAKERS: { [K in keyof NewRecord]: (world: World, fields: NewRecord[K]) => Collections[K] } = {
+  grants: (world, { service_id, ...fields }) => {
+    if (world.store.table("services").get(service_id) === undefined) throw notFound("service", service_id);
+    return addGrant(world, service_id, fields);
+  },
+  webhooks: (world, { account, ...fields }) => addWebhook(world, customerBy(world, account).id, fields),
+  accounts: (world, { account, ...fields }) => addAccount(world, customerBy(world, account).id, fields),
+  migration_requests: (world, { account, ...fields }) => {
+    const isThere = (orderId: number): boolean => world.store.table("services").get(orderId) !== undefined;
+    const wanted = readMigrationRequest(fields, (id) => (isThere(id) ? undefined : `There is no service ${id}.`));
+    return addMigrationRequest(world, wanted, customerBy(world, account).id);
+  },
   tokens: makeToken,
   coupons: makeCoupon,
 };
@@ -116,68 +126,6 @@ export function creatable(collection: OpenCollection): keyof NewRecord {
     405,
     `Records of ${collection} cannot be added; those of services, ${Object.keys(MAKERS).join(", ")} can.`,
   );
-}
-
-function nextId(world: World, sequence: string, start: number): number {
-  return world.store.next(sequence, start);
-}
-
-/** The customer account by name or id. */
-export function customerBy(world: World, account: string | number = AGENCY_ID): Customer {
-  const found = world.store.table("customers").find((one) => one.id === account || one.name === account);
-  if (found === undefined) throw notFound("customer account", account);
-  return found;
-}
-
-/** The account that a service is offered to. Nobody is meant by nothing, not even the account that it means elsewhere. */
-export function receiverBy(world: World, to: string | number | undefined): Customer {
-  if (to === undefined) throw new Refusal(422, "Say to which account the service is offered: {to}.");
-  return customerBy(world, to);
-}
-
-function makeGrant(world: World, fields: NewRecord["grants"]): Grant {
-  const { store, clock } = world;
-  if (store.table("services").get(fields.service_id) === undefined) throw notFound("service", fields.service_id);
-  const wanted = readGrant(store, fields.service_id, { ...fields }, clock.now());
-  const expired = findGrant(store, fields.service_id, wanted.email);
-  if (expired !== undefined) store.table("grants").remove(expired.id);
-  const id = nextId(world, "grants", 301);
-  return store.table("grants").put({ id, service_id: fields.service_id, ...wanted, created_at: clock.instant() });
-}
-
-function makeWebhook(world: World, { account, ...fields }: NewRecord["webhooks"]): Webhook {
-  const { store, clock } = world;
-  return store.table("webhooks").put({
-    id: nextId(world, "webhooks", 201),
-    customer_id: customerBy(world, account).id,
-    ...readWebhook({ ...fields }),
-    secret: webhookSecret(world),
-    created_at: clock.instant(),
-  });
-}
-
-function makeAccount(world: World, { account, ...fields }: NewRecord["accounts"]): Account {
-  return world.store.table("accounts").put({
-    id: nextId(world, "accounts", 401),
-    customer_id: customerBy(world, account).id,
-    ...readAccount({ ...fields }),
-    created_at: world.clock.instant(),
-  });
-}
-
-function makeMigrationRequest(world: World, { account, ...fields }: NewRecord["migration_requests"]): MigrationRequest {
-  const { store, clock } = world;
-  const wanted = readMigrationRequest(fields, (orderId) =>
-    store.table("services").get(orderId) === undefined ? `There is no service ${orderId}.` : undefined,
-  );
-  return store.table("migration_requests").put({
-    id: nextId(world, "migration_requests", 501),
-    customer_id: customerBy(world, account).id,
-    ...wanted,
-    status: "draft",
-    credentials: null,
-    created_at: clock.instant(),
-  });
 }
 
 /** A token of the first user of the account. Its abilities are a subset of that user's permissions (§5.3). */
@@ -208,7 +156,7 @@ function makeToken(world: World, fields: NewRecord["tokens"]): Token {
     }
   }
   return store.table("tokens").put({
-    id: nextId(world, "tokens", 1),
+    id: world.store.next("tokens", 1),
     customer_id: owner.id,
     user_id: user.id,
     name,
@@ -233,6 +181,6 @@ function makeCoupon(world: World, fields: NewRecord["coupons"]): Coupon {
   if (!sound) {
     throw new Refusal(422, "A coupon has a code, a percent from 0 to 100, and lists of product_types and terms.");
   }
-  const id = nextId(world, "coupons", 101);
+  const id = world.store.next("coupons", 101);
   return world.store.table("coupons").put({ id, code, percent, product_types, terms, active: true });
 }

@@ -4,15 +4,14 @@ import { dashboardApp } from "../dashboard/index.ts";
 import type { About } from "../dashboard/page.ts";
 import type { FaultRequest } from "../faults.ts";
 import { objectOf, readBody, readText } from "../http/request-body.ts";
+import { sessionTest } from "../record/session-test.ts";
 import type { RequestExpectation } from "../record/verify.ts";
 import { Refusal } from "../refusal.ts";
-import { sessionTest } from "../record/session-test.ts";
+import type { ServiceSeed } from "../seed.ts";
 import type { Credentials } from "../store/records.ts";
 import { OPEN_COLLECTIONS } from "../store/records.ts";
-import { openCollection, type OpenCollection } from "./records.ts";
 import type { Control, EventSubject } from "./control.ts";
-import { creatable, type NewRecord } from "./records.ts";
-import type { ServiceSeed } from "../seed.ts";
+import { creatable, type NewRecord, type OpenCollection, openCollection } from "./records.ts";
 import type { Span } from "./time.ts";
 
 const LISTING = `The control API of the sandbox. All bodies are JSON. A browser gets the dashboard here.
@@ -66,7 +65,7 @@ export function controlApp(control: Control, about: About): Hono {
     if (![undefined, origin].includes(c.req.header("origin"))) {
       throw new Refusal(403, "The control API does not answer to pages of other sites.");
     }
-    // A page elsewhere that hides its origin: browsers say so by themselves.
+    // A page elsewhere that hides its origin: browsers say so of their own accord.
     const site = c.req.header("sec-fetch-site") ?? "same-origin";
     if (!["GET", "HEAD"].includes(c.req.method) && !["same-origin", "none"].includes(site)) {
       throw new Refusal(403, "The control API does not answer to pages of other sites.");

@@ -1,9 +1,8 @@
-import { DAY_MS, addMonths } from "../clock.ts";
+/** The control of time: where the clock stands, how it is moved, and what falls due next. */
+import { addMonths, DAY_MS } from "../clock.ts";
 import { settle } from "../lifecycle/billing.ts";
 import { Refusal } from "../refusal.ts";
 import type { World } from "../world.ts";
-
-/** The control of time. */
 
 /** A span of time; the parts add up. Months are those of the calendar: from 31 January, one is 28 or 29 days. */
 export interface Span {
@@ -63,8 +62,6 @@ function milliseconds(span: Span, now: number): number {
   return Math.round(total);
 }
 
-/** What the clock will do next: queued jobs, the steps of each service's calendar, and deliveries that are to be tried again. */
-
 export interface Upcoming {
   /** ISO 8601, UTC. */
   at: string;
@@ -75,34 +72,30 @@ export interface Upcoming {
   customer_id: number | null;
 }
 
-/** The first so many, in the order in which they fall due. */
+/** What the clock does next: the first so many of queued jobs, steps of calendars and deliveries to be tried again, in the order in which they fall due. */
 export function upcoming({ store }: World, most = 20): Upcoming[] {
-  const owner = (id: number): number | null =>
-    (store.table("services").get(id) ?? store.table("domains").get(id))?.customer_id ?? null;
-  const ofOrder = (order_id: number, what: Upcoming["what"], at: string): Upcoming => ({
-    at,
-    what,
-    order_id,
-    delivery_id: null,
-    customer_id: null,
-  });
-  const all: Upcoming[] = [
+  const order = (order_id: number, what: Upcoming["what"], at: string): Upcoming => {
+    const owner = store.table("services").get(order_id) ?? store.table("domains").get(order_id);
+    return { at, what, order_id, delivery_id: null, customer_id: owner?.customer_id ?? null };
+  };
+  const delivery = (delivery_id: number, at: string): Upcoming => {
+    const customer_id = store.table("deliveries").get(delivery_id)?.customer_id ?? null;
+    return { at, what: "deliver", order_id: null, delivery_id, customer_id };
+  };
+  const all = [
     ...store
       .table("jobs")
       .all()
-      .map((job) => ofOrder(job.order_id, job.kind, job.due_at)),
+      .map((job) => order(job.order_id, job.kind, job.due_at)),
     ...store
       .table("billing")
       .all()
-      .map((row) => ofOrder(row.id, row.step, row.due_at)),
+      .map((row) => order(row.id, row.step, row.due_at)),
     ...store
       .table("outbox")
       .all()
-      .map(({ id, due_at }): Upcoming => {
-        const customer_id = store.table("deliveries").get(id)?.customer_id ?? null;
-        return { at: due_at, what: "deliver", order_id: null, delivery_id: id, customer_id };
-      }),
+      .map(({ id, due_at }) => delivery(id, due_at)),
   ];
   all.sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
-  return all.slice(0, most).map((one) => (one.order_id === null ? one : { ...one, customer_id: owner(one.order_id) }));
+  return all.slice(0, most);
 }

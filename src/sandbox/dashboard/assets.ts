@@ -1,4 +1,3 @@
-
 /**
  * The one script of the dashboard. It puts in what the server sends while a page is open, and leaves alone what somebody is
  * using: an open part, a selected text. Focus and the place in a table that scrolls stay. Without it everything works, by reloading.
@@ -55,9 +54,8 @@ export const LIVE = `"use strict";
 export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><g fill="#2a7fc9"><rect x="2" y="3" width="20" height="5" rx="1.5"/><rect x="2" y="9.5" width="20" height="5" rx="1.5" opacity=".7"/><rect x="2" y="16" width="20" height="5" rx="1.5" opacity=".45"/></g></svg>
 `;
 
-/** The look of the dashboard: colours, frame, navigation. What stands on the pages is in `style-parts.ts`. */
-
-const FRAME = `
+/** The look: colours, frame and navigation first, then what stands on the pages. */
+export const STYLE = `
 :root {
   color-scheme: light dark;
   --page: light-dark(#f4f5f7, #101418);
@@ -142,12 +140,7 @@ main.alone { max-width: 40rem; margin: 10vh auto }
   .badge, .tag, .button { border: 1px solid }
   .accounts button[aria-pressed="true"], .side a[aria-current] { outline: 2px solid; outline-offset: -2px }
 }
-`;
 
-export const STYLE = `${FRAME}${PARTS}`;
-
-/** The look of what stands on the pages: cards, tables, badges, forms, pictures. */
-export const PARTS = `
 .card { background: var(--card); border: 1px solid var(--line); border-radius: 9px; padding: 14px 16px; margin: 0 0 16px }
 .card-head { display: flex; align-items: center; gap: 12px; margin: 0 0 10px }
 .card-head > :not(h2) { margin-left: auto; font-size: 13px }

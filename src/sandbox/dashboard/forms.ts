@@ -1,8 +1,7 @@
+/** Buttons that do something: each a form of its own, which works without a script. */
+import { html } from "hono/html";
 import type { Html } from "./html.ts";
 import type { Failed, Visit } from "./page.ts";
-import { html } from "hono/html";
-
-/** Buttons that do something: each a form of its own, which works without a script. */
 
 export interface ActParts {
   /** The action, by its name in the page's `actions`. */
@@ -77,8 +76,6 @@ export function unfold(visit: Visit, summary: string, parts: ActParts): Html {
   const open = failedHere(visit, parts) === undefined ? "" : html` open`;
   return html`<details class="unfold"${open}><summary>${summary}</summary>${act(visit, parts)}</details>`;
 }
-
-/** The controls of forms: each with its label, its hint, and what was wrong with it the last time. */
 
 /** What was typed into a form that was refused, so that nobody types it twice; empty for a fresh form. */
 export interface Kept {

@@ -1,6 +1,5 @@
-import { html } from "hono/html";
-
 /** Texts, amounts and instants as the pages show them. Everything goes through hono's `html`, which escapes. */
+import { html } from "hono/html";
 
 /** A piece of a page, escaped. */
 export type Html = ReturnType<typeof html>;
@@ -87,34 +86,22 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** Words for a state, each with a shape and a colour of its own: never the colour alone. */
+type Tone = "good" | "wait" | "bad" | "quiet";
 
-export type Tone = "good" | "wait" | "bad" | "quiet";
-
-const TONES: Readonly<Record<string, Tone>> = {
-  active: "good",
-  provisioned: "good",
-  paid: "good",
-  delivered: "good",
-  accepted: "good",
-  completed: "good",
-  pending: "wait",
-  provisioning: "wait",
-  unpaid: "wait",
-  offered: "wait",
-  draft: "wait",
-  submitted: "wait",
-  in_progress: "wait",
-  suspended: "bad",
-  failed: "bad",
-  abandoned: "bad",
-  blocked: "bad",
-  fraud: "bad",
-  overdue: "bad",
+/** The tone of a state; of any other it is quiet. */
+const TONES: Readonly<Record<Exclude<Tone, "quiet">, readonly string[]>> = {
+  good: ["active", "provisioned", "paid", "delivered", "accepted", "completed"],
+  wait: ["pending", "provisioning", "unpaid", "offered", "draft", "submitted", "in_progress"],
+  bad: ["suspended", "failed", "abandoned", "blocked", "fraud", "overdue"],
 };
 
-/** A status word of a record. */
-export function badge(word: string, tone: Tone = TONES[word] ?? "quiet"): Html {
+function toneOf(word: string): Tone {
+  const [tone] = Object.entries(TONES).find(([, words]) => words.includes(word)) ?? ["quiet"];
+  return tone as Tone;
+}
+
+/** A status word of a record, with a shape and a colour of its own: never the colour alone. */
+export function badge(word: string, tone = toneOf(word)): Html {
   return html`<span class="badge ${tone}">${word.replaceAll("_", " ")}</span>`;
 }
 
@@ -125,53 +112,42 @@ export function httpStatus(status: number | null, none = "cut"): Html {
   return html`<span class="badge nums ${tone}">${status}</span>`;
 }
 
-/** Tables and lists of facts. */
-
-export interface Column {
-  title: string;
-  /** `end` for numbers. */
-  align?: "end";
-  /** Left out on narrow screens. */
-  wide?: boolean;
-  /** The title is for screen readers alone: a column of buttons. */
-  unseen?: boolean;
-}
-
 type Cell = Html | string | number;
 
 export interface TableParts {
   caption: string;
-  /** The caption is for screen readers alone: a heading above says the same. */
-  unseen?: boolean;
-  columns: readonly Column[];
+  /** For screen readers alone unless this is set: mostly a heading above says the same. */
+  captionShown?: boolean;
+  /**
+   * By their titles. `end` for numbers; `wide` is left out on narrow screens; the title of an `unseen` one, of buttons, is for
+   * screen readers alone.
+   */
+  columns: Readonly<Record<string, "" | "end" | "wide" | "end wide" | "end unseen">>;
   /** The first cell of each row is its heading. */
   rows: readonly (readonly Cell[])[];
   /** In place of a table without rows. */
   empty: Cell;
 }
 
-/** A table that scrolls by itself where it does not fit, also by keyboard. */
-export function table({ caption, unseen = false, columns, rows, empty }: TableParts): Html {
+/** A table that scrolls where it does not fit, also by keyboard. */
+export function table({ caption, captionShown = false, columns, rows, empty }: TableParts): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`;
+  const classes = Object.values(columns).map((flags) => flags.replace(" unseen", ""));
   return html`<div class="scroll" role="region" aria-label="${caption}" tabindex="0"><table>
-<caption class="${unseen ? "unseen" : ""}">${caption}</caption>
-<thead><tr>${columns.map((column) => headCell(column))}</tr></thead>
-<tbody>${rows.map((cells) => html`<tr>${cells.map((cell, at) => bodyCell(cell, columns[at], at))}</tr>`)}</tbody>
+<caption class="${captionShown ? "" : "unseen"}">${caption}</caption>
+<thead><tr>${Object.entries(columns).map(
+    ([title, flags], at) =>
+      html`<th scope="col" class="${classes[at]}">${flags.includes("unseen") ? html`<span class="unseen">${title}</span>` : title}</th>`,
+  )}</tr></thead>
+<tbody>${rows.map(
+    (cells) =>
+      html`<tr>${cells.map((cell, at) =>
+        at === 0
+          ? html`<th scope="row" class="${classes[at]}">${cell}</th>`
+          : html`<td class="${classes[at]}">${cell}</td>`,
+      )}</tr>`,
+  )}</tbody>
 </table></div>`;
-}
-
-function classOf(column: Column | undefined): string {
-  return [column?.align === "end" ? "end" : "", column?.wide ? "wide" : ""].filter(Boolean).join(" ");
-}
-
-function headCell(column: Column): Html {
-  const title = column.unseen ? html`<span class="unseen">${column.title}</span>` : column.title;
-  return html`<th scope="col" class="${classOf(column)}">${title}</th>`;
-}
-
-function bodyCell(cell: Cell, column: Column | undefined, at: number): Html {
-  if (at === 0) return html`<th scope="row" class="${classOf(column)}">${cell}</th>`;
-  return html`<td class="${classOf(column)}">${cell}</td>`;
 }
 
 /** What is known of one record: names and values. Those named in `broad` take the place of two. */
@@ -190,24 +166,25 @@ ${body}
 
 export const PAGE_SIZE = 50;
 
-/** One page of a list, by the query's `page`. */
-export function paged<T>(items: readonly T[], query: URLSearchParams): { items: T[]; page: number; pages: number } {
+/** One page of a list, by the query's `page`, with links to the pages before and after where there are some. */
+export function paged<T>(
+  path: string,
+  query: URLSearchParams,
+  items: readonly T[],
+  show: (items: readonly T[]) => Html,
+): Html {
   const pages = Math.max(1, Math.ceil(items.length / PAGE_SIZE));
   const wanted = Number(query.get("page") ?? "1");
   const page = Number.isInteger(wanted) ? Math.min(Math.max(wanted, 1), pages) : 1;
-  return { items: items.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE), page, pages };
-}
-
-/** Links to the pages before and after; nothing for a list of one page. */
-export function pager(path: string, query: URLSearchParams, { page, pages }: { page: number; pages: number }): Html {
-  if (pages === 1) return html``;
+  const shown = show(items.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE));
+  if (pages === 1) return shown;
   const to = (target: number, label: string, on: boolean) => {
     if (!on) return html`<span class="none">${label}</span>`;
     const wanted = new URLSearchParams(query);
     wanted.set("page", String(target));
     return html`<a href="${path}?${wanted}">${label}</a>`;
   };
-  return html`<nav class="pager" aria-label="Pages of the list">
+  return html`${shown}<nav class="pager" aria-label="Pages of the list">
 ${to(page - 1, "Newer", page > 1)} <span>Page ${page} of ${pages}</span> ${to(page + 1, "Older", page < pages)}
 </nav>`;
 }

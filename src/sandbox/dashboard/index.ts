@@ -1,9 +1,18 @@
+/**
+ * The dashboard: pages for people, in the role of the vendor's dashboard that the specification mentions. In: requests of a
+ * browser to the control port. Out: HTML that works without a script, and forms whose buttons call the functions of
+ * `Control` that the HTTP control API calls. Must not: change anything by a GET, know the store, load anything from
+ * elsewhere, show a text that came from outside without escaping it.
+ */
+import { randomUUID } from "node:crypto";
+import { type Context, Hono } from "hono";
+import { getCookie, setCookie } from "hono/cookie";
 import type { Control } from "../control/control.ts";
 import { Refusal } from "../refusal.ts";
 import { ICON, LIVE, STYLE } from "./assets.ts";
 import { type Html, visible } from "./html.ts";
 import { layout, lostPage, plainPage, topClock } from "./layout.ts";
-import { Form, ROOT, type About, type Page, type Said, type Visit } from "./page.ts";
+import { type About, Form, type Page, ROOT, type Said, type Visit } from "./page.ts";
 import { invoices } from "./pages/invoices.ts";
 import { migration, migrations } from "./pages/migrations.ts";
 import { overview } from "./pages/overview.ts";
@@ -12,18 +21,6 @@ import { clock, faults, settings } from "./pages/sandbox.ts";
 import { service, services } from "./pages/services.ts";
 import { tokens } from "./pages/tokens.ts";
 import { delivery, webhook, webhooks } from "./pages/webhooks.ts";
-import { Hono, type Context } from "hono";
-import { getCookie, setCookie } from "hono/cookie";
-import { randomUUID } from "node:crypto";
-export type { About } from "./page.ts";
-
-/**
- * The dashboard: pages for people, in the role of the vendor's dashboard that the specification mentions. In: requests of a
- * browser to the control port. Out: HTML that works without a script, and forms whose buttons call the functions of
- * `Control` that the HTTP control API calls. Must not: change anything by a GET, know the store, load anything from
- * elsewhere, show a text that came from outside without escaping it.
- */
-
 
 /** What a page may do: nothing that is not from here, nothing inline, and not in a frame of another page. */
 const HEADERS: Readonly<Record<string, string>> = {
@@ -52,7 +49,7 @@ export function dashboardApp(control: Control, about: About): Hono {
   app.onError((error, c) => {
     const status = error instanceof Refusal ? error.status : 500;
     const title = status === 404 ? "Not found" : status === 500 ? "The sandbox failed" : "That did not work";
-    // Whoever is lost in the dashboard gets its navigation; a stranger gets nothing of it.
+    // A user who is lost in the dashboard gets its navigation; a stranger gets nothing of it.
     const isLost = status === 404 && c.req.method === "GET" && control.list("customers").length > 0;
     if (!isLost) return send(c, status, plainPage(title, error.message));
     return send(c, status, layout(lostPage(title, error.message), visitOf(c, new URL(c.req.url), {}), undefined));
@@ -111,7 +108,8 @@ async function pressed(page: Page, visit: Visit, form: Form): Promise<Said> {
   const { actions = {} } = page;
   const action = Object.hasOwn(actions, form.action) ? actions[form.action] : undefined;
   if (action === undefined) throw new Refusal(422, "This page has no such button.");
-  return action.run(visit, form);
+  const said = await action.run(visit, form);
+  return typeof said === "string" ? { text: said } : said;
 }
 
 /** The page at a path. @throws Refusal 404 */
@@ -151,8 +149,6 @@ function asset(c: Context, type: string, text: string): Response {
   });
 }
 
-/** Every page of the dashboard, in the order in which paths are tried. */
-
 export const PAGES: readonly Page[] = [
   overview,
   services,
@@ -171,12 +167,11 @@ export const PAGES: readonly Page[] = [
   settings,
 ];
 
-/** What was said after an action, kept until the next page shows it, once. In memory: a value that is shown once is in no URL. */
-
 /** More than these are never read: the browser went elsewhere. */
 const KEPT = 50;
 
-export class Flashes {
+/** What was said after an action, kept until the next page shows it, once. In memory: a value that is shown once is in no URL. */
+class Flashes {
   readonly #said = new Map<string, Said>();
 
   /** Keeps it. The id goes into a cookie of this browser. */
@@ -199,25 +194,22 @@ export class Flashes {
   }
 }
 
-/** What is new, sent to an open page as server-sent events: whole parts of the page, rendered here, only when they changed. */
-
 const EVERY_MS = 700;
 /** Looking takes at most the tenth part of the time: a sandbox with a hundred thousand services has other things to do. */
 const REST = 10;
 
-/** The parts of a page that are sent, by the ids of their elements. */
-async function partsOf(page: Page, visit: Visit): Promise<Map<string, string>> {
+/**
+ * The parts of a page that are sent, by the ids of their elements; none for a page whose record is gone meanwhile: what it
+ * shows stays until it is reloaded.
+ */
+async function partsOf(page: Page, visitNow: () => Visit): Promise<Map<string, string>> {
   const parts = new Map<string, string>();
-  for (const [id, part] of Object.entries({ "top-clock": topClock, ...page.live })) {
-    parts.set(id, visible(String(await part(visit))));
-  }
-  return parts;
-}
-
-/** Nothing for a page whose record is gone meanwhile: what it shows stays until it is reloaded. */
-async function partsNow(page: Page, visit: () => Visit): Promise<Map<string, string>> {
   try {
-    return await partsOf(page, visit());
+    const visit = visitNow();
+    for (const [id, part] of Object.entries({ "top-clock": topClock, ...page.live })) {
+      parts.set(id, visible(String(await part(visit))));
+    }
+    return parts;
   } catch (error) {
     if (error instanceof Refusal) return new Map();
     throw error;
@@ -225,11 +217,10 @@ async function partsNow(page: Page, visit: () => Visit): Promise<Map<string, str
 }
 
 /**
- * The stream for one open page. Its timer belongs to the page, not to the sandbox's time: it looks, and moves nothing but
+ * What is new, sent to an open page as server-sent events: whole parts of the page, only when they changed. Its timer belongs to the page, not to the sandbox's time: it looks, and moves nothing but
  * what is due anyway. It ends with the connection.
- * @param visit looks anew, each time.
  */
-export function liveStream(page: Page, visit: () => Visit, everyMs: number = EVERY_MS): Response {
+function liveStream(page: Page, visit: () => Visit, everyMs = EVERY_MS): Response {
   let left = false;
   let timer: NodeJS.Timeout | undefined;
   const sent = new Map<string, string>();
@@ -241,7 +232,7 @@ export function liveStream(page: Page, visit: () => Visit, everyMs: number = EVE
         // A reader that is slow gets the next state, not all of them.
         if ((controller.desiredSize ?? 0) > 0) {
           const news: Record<string, string> = {};
-          for (const [id, markup] of await partsNow(page, visit)) {
+          for (const [id, markup] of await partsOf(page, visit)) {
             if (sent.get(id) !== markup) news[id] = markup;
             sent.set(id, markup);
           }

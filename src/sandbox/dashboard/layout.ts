@@ -1,9 +1,8 @@
-import { PROBLEM_ID } from "./forms.ts";
-import { badge, shown, type Html, when } from "./html.ts";
-import { ROOT, type Page, type Said, type Visit } from "./page.ts";
-import { html, raw } from "hono/html";
-
 /** The frame of every page: head, navigation, account, clock, and what was said. */
+import { html, raw } from "hono/html";
+import { PROBLEM_ID } from "./forms.ts";
+import { badge, type Html, shown, when } from "./html.ts";
+import { type Page, ROOT, type Said, type Visit } from "./page.ts";
 
 /** The entries of the navigation: those of the vendor's dashboard, and those of a sandbox. */
 const NAVIGATION: readonly (readonly [group: string, entries: readonly (readonly [path: string, name: string])[]])[] = [

@@ -1,23 +1,18 @@
+/** What a page of the dashboard is made of, and what it is given. */
 import type { Control } from "../control/control.ts";
 import type { OpenCollection } from "../control/records.ts";
 import { readText } from "../http/request-body.ts";
-import type { Profile } from "../profile/profile.ts";
-import { Refusal } from "../refusal.ts";
+import type { Settings } from "../options.ts";
+import { invalid, Refusal } from "../refusal.ts";
 import type { Collections, Customer } from "../store/records.ts";
 import type { Html } from "./html.ts";
 
-/** What a page of the dashboard is made of, and what it is given. */
-
-/** What the pages tell about the sandbox besides its records. */
+/** What the pages show of the sandbox besides its records. */
 export interface About {
   /** Base URL of the API port; known once it listens. */
-  readonly apiUrl: string;
-  readonly profile: Profile;
-  readonly seed: string;
-  /** Requests per minute per token; 0: no limit. */
-  readonly rateLimit: number;
-  readonly autoPay: boolean;
-  /** How often an open page is told what is new, in milliseconds of real time. Default 700. */
+  readonly url: string;
+  readonly settings: Pick<Settings, "profile" | "seed" | "rateLimit" | "autoPay">;
+  /** How often an open page is sent what is new, in milliseconds of real time. Default 700. */
   readonly liveMs?: number;
 }
 
@@ -59,8 +54,8 @@ export interface Said {
 export interface Action {
   /** The same as a call: "POST /invoices/:id/pay". */
   readonly api: string;
-  /** @throws Refusal with a sentence, which is shown at the form. */
-  run(visit: Visit, form: Form): Said | Promise<Said>;
+  /** What is said on the page that follows. @throws Refusal with a sentence, which is shown at the form. */
+  run(visit: Visit, form: Form): Said | string | Promise<Said | string>;
 }
 
 export interface Page {
@@ -72,17 +67,12 @@ export interface Page {
   body(visit: Visit): Html;
   /** What its buttons do, by the `do` that they send. */
   readonly actions?: Readonly<Record<string, Action>>;
-  /** The parts that are sent anew while the page is open, by the id of the element that holds them. */
+  /** The parts that are sent again while the page is open, by the id of the element that holds them. */
   readonly live?: Readonly<Record<string, (visit: Visit) => Html>>;
 }
 
 /** Where the pages are; the first one is at the root of the port as well. */
 export const ROOT = "/dashboard";
-
-/** The forms that pages send: read within bounds, and looked into with a sentence for what is missing. */
-
-
-const FORM_TYPE = "application/x-www-form-urlencoded";
 
 /** The fields of a form that was sent. */
 export class Form {
@@ -95,7 +85,7 @@ export class Form {
   /** @throws Refusal 415 for what is no form, 413 for what is too large. */
   static async of(request: Request): Promise<Form> {
     const [type = ""] = (request.headers.get("content-type") ?? "").split(";");
-    if (type.trim().toLowerCase() !== FORM_TYPE) {
+    if (type.trim().toLowerCase() !== "application/x-www-form-urlencoded") {
       throw new Refusal(415, "The pages take what their forms send; for JSON there is the control API.");
     }
     return new Form(new URLSearchParams(await readText(request)));
@@ -163,10 +153,8 @@ export class Form {
 }
 
 function wrong(name: string, message: string): Refusal {
-  return new Refusal(422, message, { errors: { [name]: [message] } });
+  return invalid({ [name]: [message] });
 }
-
-/** Records by their ids. */
 
 /** The id in the page's path. @throws Refusal 404 for what is none */
 export function idOf({ params }: Visit, what: string): number {
@@ -187,4 +175,13 @@ export function find<K extends OpenCollection>(
     if (error instanceof Refusal) return undefined;
     throw error;
   }
+}
+
+/** The records of the account that is looked at, oldest first. */
+export function own<K extends OpenCollection>(
+  { control, account }: Pick<Visit, "control" | "account">,
+  collection: K & (Collections[K] extends { customer_id: number } ? K : never),
+): Collections[K][] {
+  const records: readonly Collections[K][] = control.list(collection);
+  return records.filter((one) => (one as { customer_id?: number }).customer_id === account.id);
 }

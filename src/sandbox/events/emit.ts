@@ -1,28 +1,33 @@
-import type { Sent } from "../shape/items.ts";
-import { Refusal, notFound } from "../refusal.ts";
-import { eventData } from "../shape/items.ts";
+/**
+ * Events (§6): what happened becomes one delivery for each subscription, in the outbox, from which `sender.ts` sends it.
+ * Must not: send anything before the change that it reports is committed.
+ */
+import { notFound, Refusal } from "../refusal.ts";
+import { eventData, type Sent } from "../shape/items.ts";
 import { instant } from "../shape/notation.ts";
-import { EVENTS, type Delivery, type EventName, type Webhook } from "../store/records.ts";
-import type { Store } from "../store/store.ts";
+import { type Delivery, EVENTS, type EventName, type Webhook } from "../store/records.ts";
 import type { World } from "../world.ts";
 
-/** Finished deliveries that are kept, so that a sandbox left running does not grow without end. */
-const KEPT_DELIVERIES = 5_000;
+/** What an event is about. */
+type EventItem = Extract<Sent, { kind: "service" | "invoice" }>;
 
 /**
- * Puts a delivery into the outbox for each subscription of these accounts to the event (inside a transaction). The body
- * is made now: it tells how things were when it happened.
+ * Puts a delivery into the outbox for each subscription of these accounts to the event (inside a transaction); default:
+ * of the record's own. The body is made now: it shows how things were when it happened.
  */
-export function emit(world: World, event: EventName, item: Sent, customerIds: readonly number[]): Delivery[] {
-  const webhooks = world.store
-    .table("webhooks")
-    .filter((one) => customerIds.includes(one.customer_id) && one.events.includes(event));
-  if (webhooks.length === 0) return [];
-  return post(world, event, item, webhooks);
+export function emit(
+  world: World,
+  event: EventName,
+  item: EventItem,
+  customerIds: readonly number[] = [item.record.customer_id],
+): void {
+  const isSubscribed = (one: Webhook): boolean => customerIds.includes(one.customer_id) && one.events.includes(event);
+  post(world, event, item, world.store.table("webhooks").filter(isSubscribed));
 }
 
 /** The same for subscriptions that have been chosen already. */
-export function post(world: World, event: EventName, item: Sent, webhooks: readonly Webhook[]): Delivery[] {
+function post(world: World, event: EventName, item: EventItem, webhooks: readonly Webhook[]): Delivery[] {
+  if (webhooks.length === 0) return [];
   const { profile } = world.settings;
   // "ISO 8601 timestamp with UTC offset" (§6), whatever form other instants take.
   const form = profile.timestamps === "date" ? "offset" : profile.timestamps;
@@ -33,13 +38,7 @@ export function post(world: World, event: EventName, item: Sent, webhooks: reado
 }
 
 /** One delivery into the outbox, due now. */
-export function enter(
-  world: World,
-  webhook: Webhook,
-  event: EventName,
-  body: string,
-  replayOf: number | null,
-): Delivery {
+function enter(world: World, webhook: Webhook, event: EventName, body: string, replayOf: number | null): Delivery {
   const { store, clock } = world;
   const delivery = store.table("deliveries").put({
     id: store.next("deliveries", 701),
@@ -57,30 +56,18 @@ export function enter(
   return delivery;
 }
 
-/** Drops the oldest of the finished deliveries when there are too many (inside a transaction). */
-export function prune(store: Store): void {
-  let surplus = store.table("deliveries").size - KEPT_DELIVERIES;
-  if (surplus <= KEPT_DELIVERIES / 10) return;
-  for (const { id, status } of store.table("deliveries").all()) {
-    if (surplus <= 0) return;
-    if (status === "pending") continue;
-    store.table("deliveries").remove(id);
-    surplus -= 1;
-  }
-}
-
 /**
  * Sends a delivery once more, the very same bytes, to where its subscription points now.
  * @throws Refusal (422) when the subscription is gone or the delivery still under way.
  */
-export function replay(world: World, delivery: Delivery): Delivery {
+export function replayDelivery(world: World, delivery: Delivery): Delivery {
   const webhook = world.store.table("webhooks").get(delivery.webhook_id);
   if (webhook === undefined) throw new Refusal(422, `Webhook ${delivery.webhook_id} of this delivery is gone.`);
   if (delivery.status === "pending") throw new Refusal(422, `Delivery ${delivery.id} is still being attempted.`);
   return enter(world, webhook, delivery.event, delivery.body, delivery.id);
 }
 
-/** What a triggered event is about, and who is told. */
+/** What a triggered event is about, and who receives it. */
 export interface Subject {
   /** The service that it names; default: the newest of the account. */
   service_id?: number;
@@ -96,7 +83,7 @@ export interface Subject {
  * Sends an event that has not happened: nothing changes but the delivery log.
  * @throws Refusal (422) for an unknown event, a subject that is not there, and when nobody subscribed.
  */
-export function trigger(world: World, name: string, subject: Subject): Delivery[] {
+export function triggerEvent(world: World, name: string, subject: Subject): Delivery[] {
   const event = EVENTS.find((one) => one === name);
   if (event === undefined) throw new Refusal(422, `There is no event "${name}". The events are ${EVENTS.join(", ")}.`);
   const item = itemOf(world, event, subject);
@@ -115,9 +102,7 @@ export function trigger(world: World, name: string, subject: Subject): Delivery[
   throw new Refusal(422, `${which} of the account ${account}${wanted}, so nothing was sent.`);
 }
 
-type About = Extract<Sent, { kind: "service" | "invoice" }>;
-
-function itemOf(world: World, event: EventName, subject: Subject): About {
+function itemOf(world: World, event: EventName, subject: Subject): EventItem {
   const kind = event.startsWith("invoice.") ? "invoice" : "service";
   const { invoice_id, service_id } = subject;
   const [id, other] = kind === "invoice" ? [invoice_id, service_id] : [service_id, invoice_id];
@@ -127,8 +112,10 @@ function itemOf(world: World, event: EventName, subject: Subject): About {
       `The event ${event} is about ${kind === "invoice" ? "an invoice, not a service" : "a service, not an invoice"}.`,
     );
   }
-  const customerId = ownerOf(world, subject);
   const { store } = world;
+  const webhook = subject.webhook_id === undefined ? undefined : store.table("webhooks").get(subject.webhook_id);
+  if (subject.webhook_id !== undefined && webhook === undefined) throw notFound("webhook", subject.webhook_id);
+  const customerId = webhook?.customer_id ?? subject.customer_id;
   const own = (one: { id: number; customer_id: number }): boolean =>
     id === undefined ? customerId === undefined || one.customer_id === customerId : one.id === id;
   const found = kind === "invoice" ? store.table("invoices").filter(own) : store.table("services").filter(own);
@@ -137,17 +124,10 @@ function itemOf(world: World, event: EventName, subject: Subject): About {
     if (id !== undefined) throw notFound(kind, id);
     throw new Refusal(422, `There is no ${kind} that ${event} could be about. Order a service first, or name one.`);
   }
-  return { kind, record } as About;
+  return { kind, record } as EventItem;
 }
 
-function ownerOf(world: World, { customer_id, webhook_id }: Subject): number | undefined {
-  if (webhook_id === undefined) return customer_id;
-  const webhook = world.store.table("webhooks").get(webhook_id);
-  if (webhook === undefined) throw notFound("webhook", webhook_id);
-  return webhook.customer_id;
-}
-
-/** Events belong to an account: a webhook of another one would tell its owner what is not theirs. */
+/** Events belong to an account: a webhook of another one would show its owner what is not theirs. */
 function subscribed(world: World, event: EventName, { webhook_id }: Subject, customerId: number): Webhook[] {
   const named = (one: Webhook): boolean =>
     webhook_id === undefined ? one.events.includes(event) : one.id === webhook_id;

@@ -1,13 +1,11 @@
-import { SandboxOptionError } from "../refusal.ts";
-import { lookup as systemLookup } from "node:dns";
-import { BlockList, isIP, type LookupFunction } from "node:net";
-import { Agent, request } from "undici";
-
 /**
- * Where deliveries may go. A sandbox is fed with URLs by whoever tries things, and must not knock at doors in their network:
+ * The way out of deliveries, and where they may go. A sandbox is fed with URLs by anyone who tries things, and must not knock at doors in their network:
  * loopback only, unless the options name hosts or say "anywhere". The address is checked when the connection is made, as
  * that is the one that counts: a name may lead elsewhere by then.
  */
+import { lookup as systemLookup } from "node:dns";
+import { BlockList, isIP, type LookupFunction } from "node:net";
+import { SandboxOptionError } from "../refusal.ts";
 
 export type DeliverTo = "loopback" | "anywhere" | "nowhere" | readonly string[];
 
@@ -80,10 +78,8 @@ export function checkAddress(host: string, address: string, allowed: DeliverTo):
   throw new Blocked(`${where} is not this machine. Start the sandbox with --deliver-to ${host} to allow it.`);
 }
 
-/** The way out: POST requests over connections that are made only to allowed addresses. */
-
 /** What came of one attempt: a status, or why there is none. `blocked`: the address is not allowed. */
-export interface Outcome {
+export interface PostResult {
   status: number | null;
   error: string | null;
   blocked: boolean;
@@ -91,7 +87,7 @@ export interface Outcome {
 
 export interface Post {
   /** Never rejects. Redirects are answers like any other. */
-  send(url: string, body: string, headers: Readonly<Record<string, string>>): Promise<Outcome>;
+  send(url: string, body: string, headers: Readonly<Record<string, string>>): Promise<PostResult>;
   /** Breaks off what is under way. */
   close(): Promise<void>;
 }
@@ -99,8 +95,13 @@ export interface Post {
 /** What a receiver answers is thrown away; a long answer is cut off. */
 const LONGEST_ANSWER = 1_000_000;
 
-/** Opens the way. `lookup` is the system's unless a test brings its own. */
-export function openPost(allowed: DeliverTo, timeoutMs: number, lookup: LookupFunction = systemLookup): Post {
+/** Opens the way; undici is loaded only now, as most sandboxes send nothing. `lookup` is the system's unless a test brings its own. */
+export async function openPost(
+  allowed: DeliverTo,
+  timeoutMs: number,
+  lookup: LookupFunction = systemLookup,
+): Promise<Post> {
+  const { Agent, request } = await import("undici");
   const guarded: LookupFunction = (host, options, callback) => {
     lookup(host, options, (error, found, family) => {
       if (error) return callback(error, found, family);
@@ -113,10 +114,7 @@ export function openPost(allowed: DeliverTo, timeoutMs: number, lookup: LookupFu
       callback(null, found, family);
     });
   };
-  const agent = new Agent({
-    connect: { lookup: guarded, timeout: timeoutMs },
-    maxResponseSize: LONGEST_ANSWER,
-  });
+  const agent = new Agent({ connect: { lookup: guarded, timeout: timeoutMs }, maxResponseSize: LONGEST_ANSWER });
   return {
     async send(url, body, headers) {
       try {
@@ -134,7 +132,7 @@ export function openPost(allowed: DeliverTo, timeoutMs: number, lookup: LookupFu
   };
 }
 
-function reasonOf(error: unknown, timeoutMs: number): Pick<Outcome, "error" | "blocked"> {
+function reasonOf(error: unknown, timeoutMs: number): Pick<PostResult, "error" | "blocked"> {
   // The refusal of an address comes as the cause of the connection's own error.
   for (let one = error; one instanceof Error; one = one.cause) {
     if (one instanceof Blocked) return { error: one.message, blocked: true };

@@ -1,21 +1,30 @@
-import type { Fault } from "../faults.ts";
+/**
+ * Sends what is in the outbox (§6 Delivery): signed, at once, and up to 3 more times at growing intervals on anything but
+ * 2xx. Must not: follow redirects, connect to an address that the options do not allow.
+ */
+import { createHmac } from "node:crypto";
+import type { SandboxClock } from "../clock.ts";
+import type { Fault, Faults } from "../faults.ts";
+import type { Settings } from "../options.ts";
 import { backoffSeconds } from "../profile/profile.ts";
 import type { Attempt, Delivery } from "../store/records.ts";
-import type { Sender, World } from "../world.ts";
-import { prune } from "./emit.ts";
-import type { Outcome, Post } from "./post.ts";
-import { createHmac } from "node:crypto";
-
-/** Sends what is in the outbox (§6 Delivery): at once, and up to 3 more times at growing intervals on anything but 2xx. */
+import type { Store } from "../store/store.ts";
+import { openPost, type Post, type PostResult } from "./post.ts";
 
 /** Deliveries under way at once, in all and to one subscription: a receiver that never answers holds up nobody else. */
 const AT_ONCE = 50;
 const AT_ONCE_EACH = 5;
 
-type Surroundings = Pick<World, "settings" | "store" | "clock" | "faults">;
+/** What of the sandbox it needs. */
+interface Deps {
+  readonly settings: Settings;
+  readonly store: Store;
+  readonly clock: SandboxClock;
+  readonly faults: Faults;
+}
 
-export class HttpSender implements Sender {
-  readonly #world: Surroundings;
+export class EventSender {
+  readonly #deps: Deps;
   /** The way out, once something is sent: most sandboxes never do. */
   #post: Promise<Post> | undefined;
   /** What is under way, by delivery; and how much of it, by subscription. */
@@ -34,8 +43,8 @@ export class HttpSender implements Sender {
   /** Grows when the data is another: what was sent before says nothing about it. */
   #age = 0;
 
-  constructor(world: Surroundings) {
-    this.#world = world;
+  constructor(deps: Deps) {
+    this.#deps = deps;
   }
 
   /** Sends what is due, in the background. */
@@ -53,7 +62,8 @@ export class HttpSender implements Sender {
     });
   }
 
-  next(): number | undefined {
+  /** When a retry falls due next, in milliseconds since the epoch; never later than that. */
+  get next(): number | undefined {
     return this.#next;
   }
 
@@ -63,6 +73,7 @@ export class HttpSender implements Sender {
     while (this.#pump !== undefined) await this.#pump;
   }
 
+  /** Breaks off what is under way and takes no note of it: for when the data is replaced by other data. */
   forget(): void {
     this.#age += 1;
     this.#lanes = new Map();
@@ -80,7 +91,7 @@ export class HttpSender implements Sender {
 
   /** Sorts what is due and not under way into lanes, and notes when the rest will be. */
   #look(): void {
-    const { store, clock } = this.#world;
+    const { store, clock } = this.#deps;
     const now = clock.now();
     this.#seen = lastDelivery(store);
     this.#next = undefined;
@@ -96,12 +107,12 @@ export class HttpSender implements Sender {
 
   /** Something has come, or fallen due, since the last look. */
   #isStale(): boolean {
-    const { store, clock } = this.#world;
+    const { store, clock } = this.#deps;
     return this.#seen !== lastDelivery(store) || (this.#next !== undefined && this.#next <= clock.now());
   }
 
   #enter(id: number): void {
-    const webhook = this.#world.store.table("deliveries").get(id)?.webhook_id ?? 0;
+    const webhook = this.#deps.store.table("deliveries").get(id)?.webhook_id ?? 0;
     const lane = this.#lanes.get(webhook);
     if (lane === undefined) this.#lanes.set(webhook, [id]);
     else lane.push(id);
@@ -137,16 +148,16 @@ export class HttpSender implements Sender {
   }
 
   async #attempt(id: number): Promise<void> {
-    const { store } = this.#world;
+    const { store } = this.#deps;
     const [delivery, waiting] = [store.table("deliveries").get(id), store.table("outbox").get(id)];
     const webhook = delivery && store.table("webhooks").get(delivery.webhook_id);
-    const made = { at: waiting?.due_at ?? this.#world.clock.instant(), status: null, error: null };
+    const made = { at: waiting?.due_at ?? this.#deps.clock.instant(), status: null, error: null };
     if (delivery === undefined || webhook === undefined) {
       this.#note(id, { ...made, error: "The subscription is gone." }, "abandoned");
       return;
     }
     const age = this.#age;
-    const fault = this.#world.faults.strikeDelivery(delivery.event);
+    const fault = this.#deps.faults.injectIntoDelivery(delivery.event);
     const sent = fault === undefined ? await this.#send(delivery, webhook.secret) : outcomeOf(fault);
     if (this.#closed || age !== this.#age) return;
     const good = sent.status !== null && sent.status >= 200 && sent.status < 300;
@@ -154,9 +165,9 @@ export class HttpSender implements Sender {
     this.#note(id, { ...made, status: sent.status, error }, good ? "delivered" : sent.blocked ? "blocked" : undefined);
   }
 
-  async #send(delivery: Delivery, secret: string): Promise<Outcome> {
-    const { deliverTo, deliveryTimeoutMs } = this.#world.settings;
-    this.#post ??= import("./post.ts").then(({ openPost }) => openPost(deliverTo, deliveryTimeoutMs));
+  async #send(delivery: Delivery, secret: string): Promise<PostResult> {
+    const { deliverTo, deliveryTimeoutMs } = this.#deps.settings;
+    this.#post ??= openPost(deliverTo, deliveryTimeoutMs);
     return (await this.#post).send(delivery.url, delivery.body, {
       "Content-Type": "application/json",
       "User-Agent": "hosting-sandbox-webhooks/1",
@@ -166,7 +177,7 @@ export class HttpSender implements Sender {
 
   /** Notes the attempt and, when it was not the last one, when the next is due. */
   #note(id: number, attempt: Attempt, end: Delivery["status"] | undefined): void {
-    const { store, settings } = this.#world;
+    const { store, settings } = this.#deps;
     store.transaction(() => {
       const delivery = store.table("deliveries").get(id);
       // The data may have been reset or restored meanwhile: then there is nothing to note.
@@ -180,7 +191,7 @@ export class HttpSender implements Sender {
         const due = Date.parse(attempt.at) + wait * 1000;
         store.table("outbox").put({ id, due_at: new Date(due).toISOString() });
         // After a leap in time the retry is due already.
-        if (due <= this.#world.clock.now()) this.#enter(id);
+        if (due <= this.#deps.clock.now()) this.#enter(id);
         else this.#next = Math.min(due, this.#next ?? due);
       } else store.table("outbox").remove(id);
       prune(store);
@@ -188,13 +199,28 @@ export class HttpSender implements Sender {
   }
 }
 
+/** Finished deliveries that are kept, so that a sandbox left running does not grow without end. */
+const KEPT_DELIVERIES = 5_000;
+
+/** Drops the oldest of the finished deliveries when there are too many (inside a transaction). */
+function prune(store: Store): void {
+  let surplus = store.table("deliveries").size - KEPT_DELIVERIES;
+  if (surplus <= KEPT_DELIVERIES / 10) return;
+  for (const { id, status } of store.table("deliveries").all()) {
+    if (surplus <= 0) return;
+    if (status === "pending") continue;
+    store.table("deliveries").remove(id);
+    surplus -= 1;
+  }
+}
+
 /** The number of the newest delivery that was ever put into the outbox. */
-function lastDelivery(store: Surroundings["store"]): number {
+function lastDelivery(store: Store): number {
   return store.table("counters").get("deliveries")?.value ?? 0;
 }
 
 /** What comes of an attempt that a fault strikes: nothing is sent. */
-function outcomeOf({ id, drop, status = 500 }: Fault): Outcome {
+function outcomeOf({ id, drop, status = 500 }: Fault): PostResult {
   if (drop) return { status: null, error: `The connection was cut by fault ${id}.`, blocked: false };
   return { status, error: `${refusalOf(status)} That was fault ${id}.`, blocked: false };
 }

@@ -1,35 +1,50 @@
-import type { Strike } from "../faults.ts";
+/**
+ * The API port: one pipeline for every request under /api/v1, in this order: log, token, rate limit, route, fault
+ * (`before`), ability, body, Idempotency-Key, the endpoint inside a transaction, shape, fault (`after`, `mid-body`).
+ */
+import type { HttpBindings } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { type Context, Hono } from "hono";
+import type { InjectedFault } from "../faults.ts";
 import { settle } from "../lifecycle/billing.ts";
 import type { Exchange } from "../options.ts";
-import { orderedBeside, type RequestEntry } from "../record/journal.ts";
+import type { Ordered, RequestEntry } from "../record/journal.ts";
 import { Refusal } from "../refusal.ts";
 import { ENDPOINTS } from "../routes/index.ts";
 import { shape, shapeRefusal, unshape } from "../shape/answer.ts";
+import type { Reply } from "../shape/items.ts";
 import { readParams, readQuery, renderRate } from "../shape/rendering.ts";
-import type { KeptAnswer, Token } from "../store/records.ts";
+import type { KeptAnswer, Service, Token } from "../store/records.ts";
 import type { World } from "../world.ts";
-import { customerOf, findToken, requireAbility, type Call, type Endpoint, unauthenticated, uniqueName } from "./endpoint.ts";
+import {
+  type Call,
+  customerOf,
+  type Endpoint,
+  findToken,
+  requireAbility,
+  unauthenticated,
+  uniqueName,
+} from "./endpoint.ts";
 import { rateHeaders, tooManyRequests } from "./rate.ts";
-import { objectOf, readBody, type RequestBody } from "./request-body.ts";
-import type { HttpBindings } from "@hono/node-server";
-import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { Hono, type Context } from "hono";
-import type { ServerResponse } from "node:http";
-
-/**
- * The API port: one pipeline for every request under /api/v1, in this order — log, token, rate limit, route, fault
- * (`before`), ability, body, Idempotency-Key, the endpoint inside a transaction, shape, fault (`after`, `mid-body`).
- */
+import { objectOf, type RequestBody, readBody } from "./request-body.ts";
 
 type Env = { Bindings: HttpBindings };
 
-const PREFIX = "/api/v1";
+/** An answer as it is written. */
+interface Outgoing {
+  status: number;
+  body: string | undefined;
+  headers: Record<string, string>;
+}
+
+/** An answer whose headers are those that every answer has. */
+type Bare = Omit<Outgoing, "headers"> & Partial<Pick<Outgoing, "headers">>;
 
 /** The app of the API port. */
 export function apiApp(world: World): Hono<Env> {
   const app = new Hono<Env>();
-  for (const [path, endpoints] of byPath()) {
-    app.all(`${PREFIX}${path}`, (c) => serve(world, c, endpoints));
+  for (const [path, endpoints] of Map.groupBy(ENDPOINTS, (endpoint) => endpoint.path)) {
+    app.all(`/api/v1${path}`, (c) => serve(world, c, endpoints));
   }
   app.get("/panel/sign-on/:value", (c) => signOn(world, c));
   app.notFound((c) => serve(world, c, []));
@@ -38,13 +53,7 @@ export function apiApp(world: World): Hono<Env> {
   return app;
 }
 
-function byPath(): Map<string, Endpoint[]> {
-  const paths = new Map<string, Endpoint[]>();
-  for (const endpoint of ENDPOINTS) paths.set(endpoint.path, [...(paths.get(endpoint.path) ?? []), endpoint]);
-  return paths;
-}
-
-/** Answers one request, with whatever fault strikes it. `endpoints` are those at its path. */
+/** Answers one request, with whatever fault is injected. `endpoints` are those at its path. */
 async function serve(world: World, c: Context<Env>, endpoints: readonly Endpoint[]): Promise<Response> {
   const url = new URL(c.req.url);
   const token = findToken(world.store, c.req.header("authorization"));
@@ -60,32 +69,27 @@ async function serve(world: World, c: Context<Env>, endpoints: readonly Endpoint
     idempotency_key: c.req.header("idempotency-key") ?? null,
     body: body.value,
   });
-  const tell: Tell = (said) => {
-    const exchange: Exchange = {
-      method: c.req.method,
-      url: `${url.pathname}${url.search}`,
-      requestHeaders: c.req.header(),
-      requestBody: body.text,
-      ...said,
-    };
+  const report: Report = (said) => {
+    const target = `${url.pathname}${url.search}`;
+    const asked = { method: c.req.method, url: target, requestHeaders: c.req.header(), requestBody: body.text };
+    const exchange: Exchange = { ...asked, ...said };
     step?.request(entry.at, token && uniqueName(world.store, token), exchange, [url.origin, world.url]);
     world.settings.observe(exchange);
   };
   // The server's time is the sandbox's, which a test may have moved: clients reckon Retry-After dates by it.
   const headers: Record<string, string> = { Date: new Date(world.clock.now()).toUTCString() };
-  let struck: Strike | undefined;
+  let injected: InjectedFault | undefined;
   let answer: Outgoing;
   try {
     if (token !== undefined) takeFromBudget(world, token, headers);
     const endpoint = route(c, url, endpoints);
     if (token === undefined) throw unauthenticated();
-    struck =
-      world.faults.strike(c.req.method, url.pathname) ??
-      world.weather.strike([token.id, c.req.method, url.pathname, url.search, body.text].join(" "), world.clock.now());
-    if (struck?.phase === "before") {
-      const early = await strikeBefore(world, struck);
-      if (early !== undefined)
-        return send(c, entry, tell, { ...early, headers: { ...headers, ...early.headers } }, struck);
+    const content = [token.id, c.req.method, url.pathname, url.search, body.text].join(" ");
+    injected =
+      world.faults.inject(c.req.method, url.pathname) ?? world.backgroundFaults.inject(content, world.clock.now());
+    const early = injected?.phase === "before" ? await answerBefore(world, injected) : undefined;
+    if (early !== undefined) {
+      return send(c, entry, report, { ...early, headers: { ...headers, ...early.headers } }, injected);
     }
     answer = { ...(await answerCall(world, c, url, endpoint, token, body, entry)), headers };
   } catch (error) {
@@ -93,8 +97,8 @@ async function serve(world: World, c: Context<Env>, endpoints: readonly Endpoint
   }
   const { json } = world.settings.rendering.headers ?? {};
   if (json !== undefined && answer.body !== undefined) answer.headers["Content-Type"] ??= json;
-  if (struck !== undefined) answer = await strikeAfter(world, struck, answer);
-  return send(c, entry, tell, answer, struck);
+  if (injected !== undefined) answer = await answerAfter(world, injected, answer);
+  return send(c, entry, report, answer, injected);
 }
 
 /** Counts the request against its token's window and notes the headers that every answer carries. */
@@ -123,15 +127,21 @@ function refusal(world: World, error: unknown, headers: Record<string, string>):
     const refused = shapeRefusal(error, world.settings.profile, world.settings.rendering);
     return { ...refused, headers: { ...headers, ...refused.headers } };
   }
-  // A mistake in the sandbox itself: told apart from the refusals, since it is never the caller's.
+  // A mistake in the sandbox itself is no refusal: it is never the caller's.
   const why = error instanceof Error ? error.message : String(error);
   return { status: 500, body: JSON.stringify({ message: `The sandbox failed: ${why}` }), headers };
 }
 
-/** Tells whoever observes the sandbox of an answer. */
-type Tell = (said: Pick<Exchange, "status" | "headers" | "body" | "faulty">) => void;
+/** Reports an answer to the recording and to the observer. */
+type Report = (said: Pick<Exchange, "status" | "headers" | "body" | "faulty">) => void;
 
-function send(c: Context<Env>, entry: RequestEntry, tell: Tell, answer: Outgoing, fault: Strike | undefined): Response {
+function send(
+  c: Context<Env>,
+  entry: RequestEntry,
+  report: Report,
+  answer: Outgoing,
+  fault: InjectedFault | undefined,
+): Response {
   const headers: Record<string, string> = { ...answer.headers };
   if (answer.body !== undefined) headers["Content-Type"] ??= "application/json";
   for (const [name, value] of Object.entries(fault?.headers ?? {})) {
@@ -141,12 +151,13 @@ function send(c: Context<Env>, entry: RequestEntry, tell: Tell, answer: Outgoing
   entry.fault = fault?.id ?? null;
   const faulty = fault !== undefined;
   if (fault?.drop) {
-    tell({ status: null, headers: {}, body: undefined, faulty });
-    cut(c.env.outgoing);
+    report({ status: null, headers: {}, body: undefined, faulty });
+    // Below HTTP, where a framework cannot go: no answer at all.
+    c.env.outgoing.socket?.destroy();
     return RESPONSE_ALREADY_SENT;
   }
   entry.status = answer.status;
-  tell({ status: answer.status, headers, body: answer.body, faulty });
+  report({ status: answer.status, headers, body: answer.body, faulty });
   if (fault?.phase === "mid-body") {
     cutMidBody(c.env.outgoing, { ...answer, headers });
     return RESPONSE_ALREADY_SENT;
@@ -154,12 +165,13 @@ function send(c: Context<Env>, entry: RequestEntry, tell: Tell, answer: Outgoing
   return new Response(answer.body ?? null, { status: answer.status, headers });
 }
 
-/** One call of an endpoint: ability, Idempotency-Key, then the endpoint inside a transaction. */
-
-/** An answer whose headers are those that every answer has. */
-export type Bare = Omit<Outgoing, "headers"> & Partial<Pick<Outgoing, "headers">>;
-
-export async function answerCall(
+/**
+ * One call of an endpoint: ability, Idempotency-Key, then the endpoint inside a transaction. Keys belong to orders of
+ * services (§4, §7): 400 without one, 409 while the first request with it is being processed, the original answer
+ * afterwards. They are per account. Of refusals only a 422 is kept, where the profile says so (`refused_key`): else a refused
+ * order created nothing, and its key is free for the corrected request.
+ */
+async function answerCall(
   world: World,
   c: Context,
   url: URL,
@@ -188,20 +200,22 @@ export async function answerCall(
       if (reply.form === "ordered") entry.ordered = orderedBeside(store, reply.item);
       const { status, body: wire } = shape(reply, settings.profile, url, settings.rendering);
       const text = wire === undefined ? undefined : JSON.stringify(wire);
-      if (key !== undefined && text !== undefined && reply.form === "ordered") {
-        keep(key, status, text);
-      }
+      if (key !== undefined && text !== undefined && reply.form === "ordered") keep(key, status, text);
       return { status, body: text };
     });
   if (!endpoint.keyed) return run();
 
   const key = keyOf(customer.id, c.req.header("idempotency-key"));
-  const free = reserve(world.inFlight, key);
+  if (world.inFlight.has(key)) {
+    throw new Refusal(409, "A request with this Idempotency-Key is still being processed.");
+  }
+  world.inFlight.add(key);
   try {
     const kept = keptAnswer(world, key);
-    const isRefusal = kept !== undefined && kept.status >= 400;
-    if (kept !== undefined)
-      return { status: settings.profile.replay === "ok" && !isRefusal ? 200 : kept.status, body: kept.body };
+    if (kept !== undefined) {
+      const status = settings.profile.replay === "ok" && kept.status < 400 ? 200 : kept.status;
+      return { status, body: kept.body };
+    }
     if (settings.processingMs > 0) await settings.sleep(settings.processingMs);
     return run(key);
   } catch (error) {
@@ -211,21 +225,33 @@ export async function answerCall(
     }
     throw error;
   } finally {
-    free();
+    world.inFlight.delete(key);
   }
 }
 
-/**
- * Idempotency-Key on orders of services (§4, §7): 400 without one, 409 while the first request with it is being
- * processed, the original answer afterwards. Keys are per account. Of refusals only a 422 is kept, where the profile says so
- * (`refused_key`): else a refused order created nothing, and its key is free for the corrected request.
- */
-
+/** What was just ordered, beside what. */
+function orderedBeside(store: World["store"], item: Extract<Reply, { form: "ordered" }>["item"]): Ordered {
+  const { id } = item.record;
+  if (item.kind !== "service" || item.record.domain === null) return { id, beside: [] };
+  const { customer_id, domain } = item.record;
+  const same = (one: Service): boolean =>
+    one.id !== id &&
+    one.customer_id === customer_id &&
+    one.domain?.toLowerCase() === domain.toLowerCase() &&
+    ["pending", "active", "suspended"].includes(one.status);
+  return {
+    id,
+    beside: store
+      .table("services")
+      .filter(same)
+      .map((one) => one.id),
+  };
+}
 
 const LONGEST_KEY = 255;
 
 /** The id under which a key of an account is kept. 400 when the header is missing, blank or too long. */
-export function keyOf(customerId: number, header: string | undefined): string {
+function keyOf(customerId: number, header: string | undefined): string {
   const key = header?.trim() ?? "";
   if (key === "") throw new Refusal(400, "The Idempotency-Key header is required.");
   if (key.length > LONGEST_KEY) {
@@ -238,26 +264,15 @@ export function keyOf(customerId: number, header: string | undefined): string {
  * The answer to replay, or undefined when the key is free. The body of the repetition is not compared: "a repeated
  * request with the same Idempotency-Key returns the original response" (§4).
  */
-export function keptAnswer(world: World, id: string): KeptAnswer | undefined {
+function keptAnswer(world: World, id: string): KeptAnswer | undefined {
   const kept = world.store.table("kept_answers").get(id);
   if (kept === undefined) return undefined;
   const age = world.clock.now() - Date.parse(kept.kept_at);
   return age < world.settings.idempotencyRetentionSeconds * 1000 ? kept : undefined;
 }
 
-/** Marks the key as being processed. 409 when it already is. Returns the function that frees it. */
-export function reserve(inFlight: Set<string>, id: string): () => void {
-  if (inFlight.has(id)) {
-    throw new Refusal(409, "A request with this Idempotency-Key is still being processed.");
-  }
-  inFlight.add(id);
-  return () => inFlight.delete(id);
-}
-
-/** What faults and weather do to an answer; how they cut the connection stands in `wire.ts`. */
-
-/** The answer of a fault that strikes before anything happens, or undefined when it only delays. A cut needs none: `send` sees to it. */
-export async function strikeBefore(world: World, fault: Strike): Promise<Bare | undefined> {
+/** The answer of a fault before anything happens, or undefined when it only delays. A cut needs none: `send` sees to it. */
+async function answerBefore(world: World, fault: InjectedFault): Promise<Bare | undefined> {
   if (fault.delayMs !== undefined) await world.settings.sleep(fault.delayMs);
   if (fault.drop) return { status: 0, body: undefined };
   const onlyDelay = fault.delayMs !== undefined && fault.status === undefined && fault.body === undefined;
@@ -265,7 +280,7 @@ export async function strikeBefore(world: World, fault: Strike): Promise<Bare | 
 }
 
 /** The answer that a fault puts in place of the real one. */
-function replaced(world: World, fault: Strike, status: number): Bare {
+function replaced(world: World, fault: InjectedFault, status: number): Bare {
   if (typeof fault.body === "string") return { status, body: fault.body };
   if (status === 204 || status === 304) return { status, body: undefined };
   if (fault.body !== undefined || status < 400) {
@@ -275,8 +290,8 @@ function replaced(world: World, fault: Strike, status: number): Bare {
   return shapeRefusal({ status, body: { message }, headers: {} }, world.settings.profile, world.settings.rendering);
 }
 
-/** The answer after a fault that strikes when everything has been done. */
-export async function strikeAfter(world: World, fault: Strike, answer: Outgoing): Promise<Outgoing> {
+/** The answer of a fault when everything has been done. */
+async function answerAfter(world: World, fault: InjectedFault, answer: Outgoing): Promise<Outgoing> {
   if (fault.phase === "before") return answer;
   if (fault.delayMs !== undefined) await world.settings.sleep(fault.delayMs);
   if (fault.status === undefined && fault.body === undefined) return answer;
@@ -285,31 +300,15 @@ export async function strikeAfter(world: World, fault: Strike, answer: Outgoing)
   return { ...other, headers: { ...kept, ...other.headers } };
 }
 
-/** Answers that go wrong on the wire: below HTTP, where a framework cannot go. */
-
-/** An answer as it is written. */
-export interface Outgoing {
-  status: number;
-  body: string | undefined;
-  headers: Record<string, string>;
-}
-
-type NodeResponse = Pick<ServerResponse, "socket" | "writeHead" | "write">;
-
-/** Closes the connection without any answer. */
-export function cut(outgoing: NodeResponse): void {
-  outgoing.socket?.destroy();
-}
-
 /** Sends the headers, which promise the whole body, and half of it; then closes the connection. */
-export function cutMidBody(outgoing: NodeResponse, answer: Outgoing): void {
+function cutMidBody(outgoing: HttpBindings["outgoing"], answer: Outgoing): void {
   const bytes = Buffer.from(answer.body ?? "");
   outgoing.writeHead(answer.status, { ...answer.headers, "Content-Length": String(bytes.length) });
   outgoing.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => outgoing.socket?.destroySoon());
 }
 
 /** The page that a one-time sign-on URL leads to: it works once. */
-export function signOn(world: World, c: Context): Response {
+function signOn(world: World, c: Context): Response {
   const value = c.req.param("value");
   return world.store.transaction(() => {
     const signOns = world.store.table("sign_ons");

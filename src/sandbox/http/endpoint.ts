@@ -1,13 +1,15 @@
+/**
+ * What a route is: method, path, ability, and a function from a call to a reply; and what routes ask: ids, pages, and who
+ * may do what (§5). Each refusal names the check that failed (§7).
+ */
 import { firstPage, listLagSeconds, type Profile } from "../profile/profile.ts";
-import { Refusal, invalid, notFound } from "../refusal.ts";
+import { invalid, notFound, Refusal } from "../refusal.ts";
 import type { Body } from "../routes/fields.ts";
 import type { Reply, Sent } from "../shape/items.ts";
 import { readId } from "../shape/notation.ts";
 import type { Ability, Customer, Invoice, Service, Token } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import type { World } from "../world.ts";
-
-/** What a route is: method, path, ability, and a function from a call to a reply. */
 
 /** A request that has passed authentication, the rate limit and the ability check. */
 export interface Call {
@@ -38,11 +40,6 @@ export function idParam(call: Call, name: string, what: string): number {
   return id;
 }
 
-/** Whether a record is from before that instant; those without a time of their own are. */
-function isOlder(record: Identified & { created_at?: string }, instant: number): boolean {
-  return record.created_at === undefined || Date.parse(record.created_at) <= instant;
-}
-
 const LARGEST_PAGE = 100;
 
 /** What comes after the last page, in the words of a rendering. */
@@ -68,11 +65,10 @@ function scattered(id: number): number {
  * 100. What happens beyond the maximum is not specified: it is clamped. Smaller numbers than the first and other texts
  * are refused. A record that is younger than the profile's lag is not listed yet.
  */
-export function page<T extends Identified & { created_at?: string }>(
+export function page<K extends Sent["kind"]>(
   call: Call,
-  name: string,
-  records: readonly T[],
-  sent: (record: T) => Sent,
+  kind: K,
+  records: readonly (Identified & Extract<Sent, { kind: K }>["record"])[],
   defaultSize = 25,
 ): Reply {
   const { profile } = call.world.settings;
@@ -91,17 +87,17 @@ export function page<T extends Identified & { created_at?: string }>(
   const { rendering } = call.world.settings;
   const { past = PAST[profile.past_end], lagSeconds = listLagSeconds(profile) } = rendering.lists ?? {};
   const newest = call.world.clock.now() - lagSeconds * 1000;
-  const listed = lagSeconds === 0 ? records : records.filter((one) => isOlder(one, newest));
+  // Those without a time of their own, plans, are as old as can be.
+  const isOld = (one: Identified): boolean => !("created_at" in one) || Date.parse(String(one.created_at)) <= newest;
+  const listed = lagSeconds === 0 ? records : records.filter(isOld);
   const last = first + Math.max(1, Math.ceil(listed.length / perPage)) - 1;
   if (asked > last && past === "missing") throw new Refusal(404, `There is no page ${asked}.`);
   const number = past === "repeats" ? Math.min(asked, last) : asked;
   const start = (number - first) * perPage;
-  const items = [...listed].sort(ORDERS[profile.order]).slice(start, start + perPage);
-  return { form: "page", name, items: items.map(sent), page: number, perPage, total: listed.length };
+  const shown = [...listed].sort(ORDERS[profile.order]).slice(start, start + perPage);
+  const items = shown.map((record) => ({ kind, record, customer: call.customer }) as unknown as Sent);
+  return { form: "page", name: `${kind}s`, items, page: number, perPage, total: listed.length };
 }
-
-/** Who may do what (§5): tokens, abilities, the account, and the restriction to services. Each refusal names the check that failed (§7). */
-
 
 /** The token of an `Authorization: Bearer` header, or undefined when the header or the token is unknown. */
 export function findToken(store: Store, authorization: string | undefined): Token | undefined {

@@ -1,6 +1,7 @@
 /** The request limit (§8: "60 requests per minute per token"). How the minute is counted is not said: the profile does. */
 import type { Profile } from "../profile/profile.ts";
 import { Refusal } from "../refusal.ts";
+import type { Token } from "../store/records.ts";
 
 const WINDOW_MS = 60_000;
 
@@ -13,132 +14,76 @@ export interface RateState {
   exceeded: boolean;
 }
 
-/** How a token's requests are counted. `take` counts one unless it exceeds the limit: a refused request costs nothing more. */
-interface Budget {
-  take(now: number): boolean;
-  /** What is left, without counting anything. */
-  look(now: number): Omit<RateState, "limit" | "exceeded">;
-  /** What it remembers, in numbers: for snapshots. Nothing when it is as new. */
-  kept: readonly number[];
+/**
+ * How a token's requests are counted, and what is remembered of them: numbers, none in the beginning. `take` counts one
+ * unless it exceeds the limit (a refused request costs nothing more); `look` counts nothing.
+ */
+interface RateRule {
+  take(
+    kept: readonly number[],
+    limit: number,
+    now: number,
+  ): { readonly kept: readonly number[]; readonly exceeded: boolean };
+  look(kept: readonly number[], limit: number, now: number): { readonly remaining: number; readonly resetsAt: number };
 }
 
-/** A window that the first request opens and that closes a minute later. */
-class FixedWindow implements Budget {
-  readonly #limit: number;
-  #opened: number | undefined;
-  #used = 0;
+/** A window that the first request opens and that closes a minute later: when it was opened, and how many it has had. */
+const fixed: RateRule = {
+  take(kept, limit, now) {
+    const [opened = now, used = 0] = kept;
+    const open = now < opened + WINDOW_MS && now >= opened;
+    const [from, before] = open ? [opened, used] : [now, 0];
+    const exceeded = before >= limit;
+    return { kept: [from, exceeded ? before : before + 1], exceeded };
+  },
+  look([opened, used = 0], limit, now) {
+    if (opened === undefined || now >= opened + WINDOW_MS || now < opened) return { remaining: limit, resetsAt: now };
+    return { remaining: limit - used, resetsAt: opened + WINDOW_MS };
+  },
+};
 
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  take(now: number): boolean {
-    if (this.#opened === undefined || now >= this.#opened + WINDOW_MS || now < this.#opened) {
-      this.#opened = now;
-      this.#used = 0;
-    }
-    if (this.#used >= this.#limit) return false;
-    this.#used += 1;
-    return true;
-  }
-
-  look(now: number): ReturnType<Budget["look"]> {
-    const opened = this.#opened;
-    if (opened === undefined || now >= opened + WINDOW_MS || now < opened)
-      return { remaining: this.#limit, resetsAt: now };
-    return { remaining: this.#limit - this.#used, resetsAt: opened + WINDOW_MS };
-  }
-
-  get kept(): readonly number[] {
-    return this.#opened === undefined ? [] : [this.#opened, this.#used];
-  }
-
-  set kept([opened, used = 0]: readonly number[]) {
-    this.#opened = opened;
-    this.#used = used;
-  }
-}
-
-/** No minute, wherever it begins, has more requests than the limit. */
-class SlidingWindow implements Budget {
-  readonly #limit: number;
-  #taken: number[] = [];
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  take(now: number): boolean {
-    this.#taken = this.#within(now);
-    if (this.#taken.length >= this.#limit) return false;
-    this.#taken.push(now);
-    return true;
-  }
-
-  look(now: number): ReturnType<Budget["look"]> {
-    const taken = this.#within(now);
+/** No minute, wherever it begins, has more requests than the limit: the instants of the last minute. */
+const sliding: RateRule = {
+  take(kept, limit, now) {
+    const taken = lastMinute(kept, now);
+    const exceeded = taken.length >= limit;
+    return { kept: exceeded ? taken : [...taken, now], exceeded };
+  },
+  look(kept, limit, now) {
+    const taken = lastMinute(kept, now);
     const [oldest] = taken;
-    return { remaining: this.#limit - taken.length, resetsAt: oldest === undefined ? now : oldest + WINDOW_MS };
-  }
+    return { remaining: limit - taken.length, resetsAt: oldest === undefined ? now : oldest + WINDOW_MS };
+  },
+};
 
-  get kept(): readonly number[] {
-    return this.#taken;
-  }
-
-  set kept(taken: readonly number[]) {
-    this.#taken = [...taken];
-  }
-
-  #within(now: number): number[] {
-    return this.#taken.filter((at) => at > now - WINDOW_MS && at <= now);
-  }
-}
+const lastMinute = (taken: readonly number[], now: number): number[] =>
+  taken.filter((at) => at > now - WINDOW_MS && at <= now);
 
 /**
  * A bucket of as many as the limit, refilled evenly: after a pause a whole minute's requests may come at once. Counted in
  * sixty-thousandths of a request, of which each millisecond brings as many as the limit: whole numbers, nothing to round.
+ * What is kept: the instant of the last request, and the level after it.
  */
-class Bucket implements Budget {
-  readonly #limit: number;
-  #filled: { at: number; level: number } | undefined;
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  take(now: number): boolean {
-    const level = this.#level(now);
-    const enough = level >= WINDOW_MS;
-    this.#filled = { at: now, level: enough ? level - WINDOW_MS : level };
-    return enough;
-  }
-
-  look(now: number): ReturnType<Budget["look"]> {
-    const level = this.#level(now);
+const bucket: RateRule = {
+  take(kept, limit, now) {
+    const level = levelOf(kept, limit, now);
+    const exceeded = level < WINDOW_MS;
+    return { kept: [now, exceeded ? level : level - WINDOW_MS], exceeded };
+  },
+  look(kept, limit, now) {
+    const level = levelOf(kept, limit, now);
     const missing = Math.max(0, WINDOW_MS - level);
-    return { remaining: Math.floor(level / WINDOW_MS), resetsAt: now + Math.ceil(missing / this.#limit) };
-  }
+    return { remaining: Math.floor(level / WINDOW_MS), resetsAt: now + Math.ceil(missing / limit) };
+  },
+};
 
-  get kept(): readonly number[] {
-    return this.#filled === undefined ? [] : [this.#filled.at, this.#filled.level];
-  }
-
-  set kept([at, level]: readonly number[]) {
-    this.#filled = at === undefined || level === undefined ? undefined : { at, level };
-  }
-
-  #level(now: number): number {
-    const full = this.#limit * WINDOW_MS;
-    if (this.#filled === undefined || now < this.#filled.at) return full;
-    return Math.min(full, this.#filled.level + (now - this.#filled.at) * this.#limit);
-  }
+function levelOf([at, level]: readonly number[], limit: number, now: number): number {
+  const full = limit * WINDOW_MS;
+  if (at === undefined || level === undefined || now < at) return full;
+  return Math.min(full, level + (now - at) * limit);
 }
 
-const BUDGETS: Readonly<Record<Profile["rate"], new (limit: number) => Budget>> = {
-  fixed: FixedWindow,
-  sliding: SlidingWindow,
-  bucket: Bucket,
-};
+const RULES: Readonly<Record<Profile["rate"], RateRule>> = { fixed, sliding, bucket };
 
 /** What all windows remember, by the id of the token; for snapshots. */
 export interface KeptRates {
@@ -146,8 +91,22 @@ export interface KeptRates {
   budgets: [number, number[]][];
 }
 
+/** The rate window of a token, for people to look at. */
+export interface RateView {
+  token_id: number;
+  /** Name of the token, never its value. */
+  token: string;
+  customer_id: number;
+  /** Requests a minute (§8); 0: the limit is switched off. */
+  limit: number;
+  used: number;
+  left: number;
+  /** When there is room again; null while nothing has been used. ISO 8601. */
+  resets_at: string | null;
+}
+
 export class RateWindows {
-  readonly #budgets = new Map<number, Budget>();
+  readonly #kept = new Map<number, readonly number[]>();
   readonly #limit: number;
   readonly #rule: Profile["rate"];
 
@@ -160,37 +119,40 @@ export class RateWindows {
   /** Counts one request of the token. Undefined when the limit is switched off. */
   take(tokenId: number, now: number): RateState | undefined {
     if (this.#limit === 0) return undefined;
-    const budget = this.#budgets.get(tokenId) ?? new BUDGETS[this.#rule](this.#limit);
-    this.#budgets.set(tokenId, budget);
-    const exceeded = !budget.take(now);
-    return { limit: this.#limit, ...budget.look(now), exceeded };
+    const { kept, exceeded } = RULES[this.#rule].take(this.#kept.get(tokenId) ?? [], this.#limit, now);
+    this.#kept.set(tokenId, kept);
+    return { limit: this.#limit, ...RULES[this.#rule].look(kept, this.#limit, now), exceeded };
   }
 
   /** What the token has left, without counting anything. Undefined when the limit is switched off. */
   look(tokenId: number, now: number): RateState | undefined {
     if (this.#limit === 0) return undefined;
-    const left = this.#budgets.get(tokenId)?.look(now) ?? { remaining: this.#limit, resetsAt: now };
+    const left = RULES[this.#rule].look(this.#kept.get(tokenId) ?? [], this.#limit, now);
     return { limit: this.#limit, ...left, exceeded: false };
   }
 
+  /** The same for people to look at. */
+  view({ id, name, customer_id }: Token, now: number): RateView {
+    const limit = this.#limit;
+    const { remaining: left, resetsAt } = this.look(id, now) ?? { remaining: limit, resetsAt: now };
+    const resets_at = left === limit ? null : new Date(resetsAt).toISOString();
+    return { token_id: id, token: name, customer_id, limit, used: limit - left, left, resets_at };
+  }
+
   clear(): void {
-    this.#budgets.clear();
+    this.#kept.clear();
   }
 
   save(): KeptRates {
-    const budgets = [...this.#budgets].map(([id, { kept }]): [number, number[]] => [id, [...kept]]);
+    const budgets = [...this.#kept].map(([id, kept]): [number, number[]] => [id, [...kept]]);
     return { rule: this.#rule, budgets: budgets.filter(([, kept]) => kept.length > 0).sort(([a], [b]) => a - b) };
   }
 
-  /** Goes on from there; anew where the minute was counted by another rule. */
+  /** Goes on from there; begins again where the minute was counted by another rule. */
   load({ rule, budgets }: KeptRates): void {
     this.clear();
     if (rule !== this.#rule) return;
-    for (const [id, kept] of budgets) {
-      const budget = new BUDGETS[rule](this.#limit);
-      budget.kept = kept;
-      this.#budgets.set(id, budget);
-    }
+    for (const [id, kept] of budgets) this.#kept.set(id, kept);
   }
 }
 

@@ -1,7 +1,13 @@
-import type { Store } from "../store/store.ts";
-import type { Agenda, Due } from "../world.ts";
-
 /** What is due when: queued jobs and billing steps, in the order in which they fall due. A heap over the records of the store. */
+import type { Store } from "../store/store.ts";
+
+/** A record that falls due. */
+export interface Due {
+  /** Milliseconds since the epoch. */
+  at: number;
+  kind: "jobs" | "billing";
+  id: number;
+}
 
 /** Jobs before billing at the same instant, then the older one. */
 function before(a: Due, b: Due): boolean {
@@ -9,29 +15,33 @@ function before(a: Due, b: Due): boolean {
   return a.kind === b.kind ? a.id < b.id : a.kind === "jobs";
 }
 
-export class HeapAgenda implements Agenda {
+export class Agenda {
   readonly #store: Store;
-  /** Undefined: to be made anew from the store. May hold what is no longer so; the store decides. */
+  /** Undefined: to be made from the store. May hold what is no longer so; the store decides. */
   #heap: Due[] | undefined;
 
   constructor(store: Store) {
     this.#store = store;
   }
 
+  /** Notes a record that has just been put into the store. */
   add(kind: Due["kind"], record: { id: number; due_at: string }): void {
     if (this.#heap !== undefined) rise(this.#heap, { at: Date.parse(record.due_at), kind, id: record.id });
   }
 
+  /** Forgets everything: for a store that was changed from outside, or whose last transaction was undone. */
   forget(): void {
     this.#heap = undefined;
   }
 
+  /** Takes the first of what is due by then, if anything is. */
   take(now: number): Due | undefined {
     const first = this.first();
     if (first === undefined || first.at > now) return undefined;
     return pop(this.#entries());
   }
 
+  /** What falls due first, without taking it. */
   first(): Due | undefined {
     const heap = this.#entries();
     while (heap[0] !== undefined && !this.#holds(heap[0])) pop(heap);

@@ -1,11 +1,17 @@
+/**
+ * What the calendar does to a service: notice 7 days before the term ends (`noticeDays`), an invoice when it does,
+ * suspension when that is overdue, termination 30 days after that; an order that is never paid is cancelled then. And
+ * invoices: raised, paid, cancelled (§1, §3.1). Must not: wait or set a timer. Everything that is due stands in the agenda
+ * with its instant, and `settle` catches up with the clock before anything is read.
+ */
 import { DAY_MS, dateOf } from "../clock.ts";
 import { emit } from "../events/emit.ts";
 import { amountBilled } from "../money.ts";
 import { Refusal } from "../refusal.ts";
-import type { Currency, Invoice, Service } from "../store/records.ts";
+import type { Invoice, Service } from "../store/records.ts";
 import type { World } from "../world.ts";
 import { endService, enqueue, performJob, restoreNow, suspendNow } from "./services.ts";
-import { GIVEN_UP_DAYS, beginFirstTerm, beginTerm, isOver, planStep } from "./terms.ts";
+import { beginFirstTerm, beginTerm, GIVEN_UP_DAYS, isOver, planStep } from "./terms.ts";
 
 /**
  * Does everything that is due, in the order in which it fell due and as of the instant at which it did: a year that is
@@ -22,13 +28,8 @@ export function settle(world: World): void {
   }
 }
 
-/**
- * What the calendar does to a service: notice 7 days before the term ends (`noticeDays`), an invoice when it does,
- * suspension when that is overdue, termination 30 days after that; an order that is never paid is cancelled then.
- */
-
 /** Takes the step that has fallen due for this service. */
-export function takeStep(world: World, id: number): void {
+function takeStep(world: World, id: number): void {
   const { store } = world;
   const row = store.table("billing").get(id);
   const service = store.table("services").get(id);
@@ -37,7 +38,7 @@ export function takeStep(world: World, id: number): void {
   if (service === undefined || isOver(service)) {
     store.table("billing").remove(id);
   } else if (row.step === "notice") {
-    emit(world, "service.expiring", { kind: "service", record: service }, [service.customer_id]);
+    emit(world, "service.expiring", { kind: "service", record: service });
     planStep(world, service, "renew", Date.parse(service.next_due_date), undefined);
   } else if (row.step === "renew") renew(world, service);
   else if (invoice?.status === "paid") {
@@ -72,23 +73,16 @@ function renew(world: World, service: Service): void {
   planStep(world, service, "suspend", Date.parse(invoice.due_date), { id: invoice.id, renewal: true });
 }
 
-/** Invoices: raised, paid, cancelled (§1, §3.1), and what that does to the order behind them. */
-
-/** What an invoice is raised for. */
-export interface Charge {
-  customer_id: number;
-  order_id: number;
-  currency: Currency;
-  /** Undiscounted list price. */
-  subtotal: number;
-  /** Amount actually billed. */
-  total: number;
-}
-
 const PAYMENT_DAYS = 7;
 
-/** Raises the invoice of an order at once (§1), and pays it when the sandbox pays by itself or there is nothing to pay. */
-export function raiseInvoice(world: World, charge: Charge): Invoice {
+/**
+ * Raises the invoice of an order at once (§1), and pays it when the sandbox pays automatically or there is nothing to pay.
+ * `subtotal`: the undiscounted list price; `total`: the amount actually billed.
+ */
+export function raiseInvoice(
+  world: World,
+  charge: Pick<Invoice, "customer_id" | "order_id" | "currency" | "subtotal" | "total">,
+): Invoice {
   const now = world.clock.now();
   const year = new Date(now).getUTCFullYear();
   const sequence = world.store.next(`invoice_number:${year}`);
@@ -102,7 +96,8 @@ export function raiseInvoice(world: World, charge: Charge): Invoice {
     created_at: world.clock.instant(),
   });
   // "A new invoice is raised for a service" (§6): that of a domain is not one for a service.
-  if (world.store.table("services").get(charge.order_id) !== undefined) tell(world, "invoice.created", invoice);
+  if (world.store.table("services").get(charge.order_id) !== undefined)
+    emit(world, "invoice.created", { kind: "invoice", record: invoice });
   return world.settings.autoPay || charge.total === 0 ? payInvoice(world, invoice) : invoice;
 }
 
@@ -116,7 +111,7 @@ export function payInvoice(world: World, invoice: Invoice): Invoice {
   if (invoice.status !== "unpaid") throw new Refusal(422, `An invoice that is ${invoice.status} cannot be paid.`);
   const { store } = world;
   const paid = store.table("invoices").update(invoice.id, { status: "paid", paid_at: world.clock.instant() });
-  tell(world, "invoice.paid", paid);
+  emit(world, "invoice.paid", { kind: "invoice", record: paid });
   const service = store.table("services").get(invoice.order_id);
   if (service !== undefined && !isOver(service)) honour(world, service, invoice);
   if (store.table("domains").get(invoice.order_id)?.status === "pending") begin(world, "register", invoice.order_id);
@@ -124,7 +119,7 @@ export function payInvoice(world: World, invoice: Invoice): Invoice {
 }
 
 /** What a payment does to the service that it was for: the term goes on, provisioning begins. */
-export function honour(world: World, service: Service, invoice: Invoice): void {
+function honour(world: World, service: Service, invoice: Invoice): void {
   const step = world.store.table("billing").get(service.id);
   // A renewal that is raised and paid in one go was not waited for.
   const renews = step?.step === "renew" || (step?.invoice_id === invoice.id && step.renewal);
@@ -150,8 +145,4 @@ export function cancelInvoice(world: World, invoice: Invoice): Invoice {
   if (invoice.status === "cancelled") return invoice;
   if (invoice.status !== "unpaid") throw new Refusal(422, `An invoice that is ${invoice.status} cannot be cancelled.`);
   return world.store.table("invoices").update(invoice.id, { status: "cancelled" });
-}
-
-function tell(world: World, event: "invoice.created" | "invoice.paid", record: Invoice): void {
-  emit(world, event, { kind: "invoice", record }, [record.customer_id]);
 }

@@ -1,10 +1,12 @@
+/**
+ * What becomes of a service, each change with its event (§6): provisioned, suspended, restored, ended, transferred; and the
+ * queue of the jobs that do it (§1: "queued as a retrying background job").
+ */
 import { emit } from "../events/emit.ts";
 import { Refusal } from "../refusal.ts";
 import type { Customer, Job, Service, Transfer } from "../store/records.ts";
 import type { World } from "../world.ts";
 import { isOver, planStep } from "./terms.ts";
-
-/** What becomes of a service, each change with its event (§6). */
 
 /** The control panel is there (§3.1); a service that was pending is active. Said once, and not of one that is over. */
 export function finishProvisioning(world: World, service: Service): Service {
@@ -19,7 +21,7 @@ export function finishProvisioning(world: World, service: Service): Service {
   if (invoice !== undefined) {
     planStep(world, record, "suspend", Date.parse(invoice.due_date), { id: invoice.id, renewal: false });
   }
-  tell(world, "service.provisioned", record);
+  emit(world, "service.provisioned", { kind: "service", record });
   return record;
 }
 
@@ -35,7 +37,7 @@ export function suspendNow(world: World, service: Service, why: "request" | "unp
   if (service.status === "suspended") return service;
   if (service.status !== "active") throw new Refusal(422, `A service that is ${service.status} cannot be suspended.`);
   const record = world.store.table("services").update(service.id, { status: "suspended", suspended_for: why });
-  tell(world, "service.suspended", record);
+  emit(world, "service.suspended", { kind: "service", record });
   return record;
 }
 
@@ -48,18 +50,13 @@ export function restoreNow(world: World, service: Service): Service {
   return world.store.table("services").update(service.id, { status: "active", suspended_for: null });
 }
 
-/** Terminates a service now. Its invoices stay. */
-export function terminateNow(world: World, service: Service): Service {
-  return endService(world, service, "terminated");
-}
-
-/** The end of a service: terminated, which is an event, or cancelled before it began. */
+/** The end of a service: terminated, which is an event, or cancelled before it began. Its invoices stay. */
 export function endService(world: World, service: Service, status: "terminated" | "cancelled"): Service {
   requireNotEnded(service, status);
   forgetJobs(world, service, () => true);
   world.store.table("billing").remove(service.id);
   const record = world.store.table("services").update(service.id, { status, suspended_for: null });
-  if (status === "terminated") tell(world, "service.terminated", record);
+  if (status === "terminated") emit(world, "service.terminated", { kind: "service", record });
   return record;
 }
 
@@ -72,12 +69,6 @@ function forgetJobs(world: World, service: Service, which: (kind: string) => boo
   const jobs = world.store.table("jobs");
   for (const job of jobs.filter((one) => one.order_id === service.id && which(one.kind))) jobs.remove(job.id);
 }
-
-function tell(world: World, event: Parameters<typeof emit>[1], record: Service): void {
-  emit(world, event, { kind: "service", record }, [record.customer_id]);
-}
-
-/** The queue of background jobs (§1: "queued as a retrying background job"). */
 
 /** Puts a job into the queue. Returns its id. */
 export function enqueue(world: World, kind: Job["kind"], orderId: number, seconds: number): number {
@@ -114,8 +105,6 @@ export function comingStatus(world: World, service: Service): Service["status"] 
   return queued.kind === "suspend" ? "suspended" : "active";
 }
 
-/** A service passes from one account to another: offered by the one, accepted or declined by the other (§6). */
-
 /** Offers a service to another account. Nothing changes hands yet. */
 export function offerTransfer(world: World, service: Service, to: Customer): Transfer {
   const { store } = world;
@@ -135,7 +124,7 @@ export function offerTransfer(world: World, service: Service, to: Customer): Tra
   });
 }
 
-/** The other account takes the service, and the invoices that are still to be paid; both are told (§6). */
+/** The other account takes the service, and the invoices that are still to be paid; both are notified (§6). */
 export function acceptTransfer(world: World, transfer: Transfer): Transfer {
   const { store } = world;
   requireOpen(transfer);

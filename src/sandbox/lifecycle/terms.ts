@@ -1,12 +1,10 @@
-import { DAY_MS, addMonths, dateOf } from "../clock.ts";
-import type { BillingStep, Invoice, Service } from "../store/records.ts";
-import type { World } from "../world.ts";
-
 /**
  * The calendar of a service: each has one step ahead of it. The specification names a renewal, a notice window and
  * termination (§6) and no day for any of them, so the days are the sandbox's own (see `billing.ts`).
  */
-
+import { addMonths, DAY_MS, dateOf } from "../clock.ts";
+import type { BillingStep, Invoice, Service } from "../store/records.ts";
+import type { World } from "../world.ts";
 
 /** From the day on which an invoice is overdue to the end of the service. */
 export const GIVEN_UP_DAYS = 30;
@@ -46,7 +44,7 @@ export function firstBilling(world: World, service: Service, invoice: Invoice): 
   else planStep(world, service, "cancel", at, { id: invoice.id, renewal: false });
 }
 
-/** Works out anew what comes next for a service whose term is paid for: the notice, or the renewal where that has passed. */
+/** Works out again what comes next for a service whose term is paid for: the notice, or the renewal where that has passed. */
 export function rescheduleBilling(world: World, service: Service): void {
   if (isOver(service)) {
     world.store.table("billing").remove(service.id);
@@ -60,7 +58,7 @@ export function rescheduleBilling(world: World, service: Service): void {
 
 /** A service was changed from outside: its calendar follows, except that a bill that is open stays what it waits for. */
 export function followChange(world: World, before: Service, service: Service): void {
-  // Whoever suspends it without saying why has asked for it.
+  // A suspension without a reason was asked for.
   const suspended_for = service.status === "suspended" ? (service.suspended_for ?? "request") : null;
   if (service.suspended_for !== suspended_for) world.store.table("services").update(service.id, { suspended_for });
   if (before.next_due_date === service.next_due_date && isOver(before) === isOver(service)) return;

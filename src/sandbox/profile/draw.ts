@@ -1,4 +1,6 @@
+/** Chance that follows from a seed, and what it makes of the records and words that the specification leaves open. */
 import { createHash } from "node:crypto";
+import type { Json } from "../shape/rendering.ts";
 
 /** Chance that follows from a seed: the same seed draws the same values in the same order. */
 export class Draw {
@@ -37,6 +39,11 @@ export class Draw {
     return list.filter(() => this.once(probability));
   }
 
+  /** With this probability, adds one of the list at this place. */
+  vary(add: Add, probability: number, path: readonly string[], list: readonly Json[]): void {
+    if (this.once(probability)) add(path, this.oneOf(list));
+  }
+
   /** One of the names, by their weights. */
   weighted<K extends string>(weights: Readonly<Record<K, number>>): K {
     const entries = Object.entries(weights) as [K, number][];
@@ -54,14 +61,10 @@ export class Draw {
   }
 }
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
-
 /** Adds a deviation: where it stands in the options of a sandbox, and what. */
 export type Add = (path: readonly string[], value: Json) => void;
 /** Fills one gap. */
 export type Fill = (draw: Draw, add: Add) => void;
-
-/** The records that the specification leaves open, by chance: their fields, ids, wrappers, and what answers their creation. */
 
 export const kind = (name: string, ...path: string[]): string[] => ["rendering", "kinds", name, ...path];
 const profile = (name: string): string[] => ["profile", name];
@@ -71,25 +74,12 @@ export const OPEN = ["grant", "webhook", "account", "migration_request"] as cons
 
 /** 16: grants. */
 export function grants(draw: Draw, add: Add): void {
-  const emails = [
-    "user.email",
-    "user_email",
-    "email_address",
-    "grantee.email",
-    "recipient",
-    "invitee_email",
-    "member.email",
-    "grantee",
-    "shared_with",
-    "collaborator.login",
-  ];
-  if (draw.once(0.45)) add(kind("grant", "fields", "email"), draw.oneOf(emails));
-  if (draw.once(0.2)) add(kind("grant", "values", "email"), draw.oneOf(["upper", "capital"]));
-  if (draw.once(0.3))
-    add(kind("grant", "fields", "permission"), draw.oneOf(["role", "access", "access_level", "level"]));
-  if (draw.once(0.3)) {
-    add(kind("grant", "values", "permission"), draw.oneOf(["upper", "capital", "listed", "named"]));
-  }
+  const names = "user.email user_email email_address grantee.email recipient invitee_email member.email grantee";
+  const emails = `${names} shared_with collaborator.login`.split(" ");
+  draw.vary(add, 0.45, kind("grant", "fields", "email"), emails);
+  draw.vary(add, 0.2, kind("grant", "values", "email"), ["upper", "capital"]);
+  draw.vary(add, 0.3, kind("grant", "fields", "permission"), ["role", "access", "access_level", "level"]);
+  draw.vary(add, 0.3, kind("grant", "values", "permission"), ["upper", "capital", "listed", "named"]);
   if (draw.once(0.35)) {
     const ends = ["expires", "expiry", "expiration", "valid_until", "expires_on", "ends_at", "expiration_date", null];
     add(kind("grant", "fields", "expires_at"), draw.oneOf(ends));
@@ -102,9 +92,8 @@ export function webhooks(draw: Draw, add: Add): void {
   const names = ["signing_secret", "webhook_secret", "signingSecret", "secret_key", "shared_secret", "signing_key"];
   const rare = ["key", "token", "hmac_key", "signature_secret", "credentials.secret", "secret.value"];
   if (draw.once(0.5)) add(kind("webhook", "fields", "secret"), draw.oneOf(draw.once(0.3) ? rare : names));
-  if (draw.once(0.3))
-    add(kind("webhook", "fields", "url"), draw.oneOf(["endpoint", "target_url", "callback", "delivery.uri"]));
-  if (draw.once(0.4)) add(kind("webhook", "values", "events"), draw.oneOf(["flags", "objects", "commas", "flags"]));
+  draw.vary(add, 0.3, kind("webhook", "fields", "url"), ["endpoint", "target_url", "callback", "delivery.uri"]);
+  draw.vary(add, 0.4, kind("webhook", "values", "events"), ["flags", "objects", "commas", "flags"]);
   if (draw.once(0.2)) {
     add(kind("webhook", "created"), {
       status: draw.oneOf([200, 201]),
@@ -115,35 +104,26 @@ export function webhooks(draw: Draw, add: Add): void {
 
 /** 20: client accounts. */
 export function accounts(draw: Draw, add: Add): void {
-  if (draw.once(0.2))
-    add(kind("account", "fields", "name"), draw.oneOf(["display_name", "client_name", "title", "label"]));
+  draw.vary(add, 0.2, kind("account", "fields", "name"), ["display_name", "client_name", "title", "label"]);
   if (draw.once(0.15)) add(kind("account", "values", "name"), "upper");
-  if (draw.once(0.3)) add(kind("account", "fields", "company_name"), draw.oneOf(["company.name", "company", null]));
-  if (draw.once(0.3)) add(kind("account", "fields", "vat_number"), draw.oneOf(["company.vat", "vat", "vat_id", null]));
-  if (draw.once(0.2)) add(kind("account", "fields", "currency"), draw.oneOf(["default_currency", null]));
+  draw.vary(add, 0.3, kind("account", "fields", "company_name"), ["company.name", "company", null]);
+  draw.vary(add, 0.3, kind("account", "fields", "vat_number"), ["company.vat", "vat", "vat_id", null]);
+  draw.vary(add, 0.2, kind("account", "fields", "currency"), ["default_currency", null]);
   created(draw, add, "account");
 }
 
 /** 21: migration requests. */
 export function migrations(draw: Draw, add: Add): void {
-  const domains = [
-    "domain_name",
-    "domain.name",
-    "hostname",
-    "site",
-    "fqdn",
-    "website",
-    "target_domain",
-    "source_domain",
-  ];
-  if (draw.once(0.4)) add(kind("migration_request", "fields", "domain"), draw.oneOf(domains));
-  if (draw.once(0.1)) add(kind("migration_request", "values", "domain"), draw.oneOf(["upper", "website"]));
-  if (draw.once(0.4)) {
-    add(
-      kind("migration_request", "fields", "order_id"),
-      draw.oneOf(["service_id", "order.id", "service.id", "order", null]),
-    );
-  }
+  const domains = "domain_name domain.name hostname site fqdn website target_domain source_domain".split(" ");
+  draw.vary(add, 0.4, kind("migration_request", "fields", "domain"), domains);
+  draw.vary(add, 0.1, kind("migration_request", "values", "domain"), ["upper", "website"]);
+  draw.vary(add, 0.4, kind("migration_request", "fields", "order_id"), [
+    "service_id",
+    "order.id",
+    "service.id",
+    "order",
+    null,
+  ]);
   if (draw.once(0.2)) add(kind("migration_request", "values", "order_id"), "text");
   if (draw.once(0.4)) add(profile("migration"), "nested");
   const word = draw.oneOf(["NEW", "In Progress", "requested", "7", "offen", "pending_review"]);
@@ -175,7 +155,7 @@ export function created(draw: Draw, add: Add, of: string): void {
 export function ids(draw: Draw, add: Add): void {
   if (draw.once(0.3)) add(profile("record_ids"), "uuid");
   for (const of of OPEN) {
-    if (draw.once(0.4)) add(kind(of, "ids"), draw.oneOf(["text", "prefixed"]));
+    draw.vary(add, 0.4, kind(of, "ids"), ["text", "prefixed"]);
     const named = [`${of}_id`, "uuid", "_id", `${of.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase())}Id`];
     if (draw.once(0.2)) add(kind(of, "fields", "id"), draw.oneOf(named));
   }
@@ -218,9 +198,6 @@ const RECORD_EXTRAS: readonly (readonly [string, Json])[] = [
   ["data", null],
 ];
 
-/** Status words by chance: synonyms in any spelling, with what hosts put before and after them, in other languages, as numbers. */
-
-
 type Words = Readonly<Record<string, readonly string[]>>;
 
 /** What hosts call a service that is not paid, live, suspended, ended; and how far its provisioning is. */
@@ -235,51 +212,16 @@ const SYNONYMS: Readonly<Record<"status" | "provisioning_status", Words>> = {
   provisioning_status: {
     pending: ["pending", "queued", "waiting", "new", "not started", "scheduled"],
     provisioning: ["provisioning", "in progress", "installing", "building", "creating", "deploying"],
-    provisioned: [
-      "provisioned",
-      "done",
-      "complete",
-      "completed",
-      "ready",
-      "active",
-      "ok",
-      "finished",
-      "success",
-      "deployed",
-    ],
+    provisioned: "provisioned done complete completed ready active ok finished success deployed".split(" "),
     failed: ["failed", "error"],
   },
 };
 
-const LANGUAGES: readonly Words[] = [
-  {
-    pending: ["ausstehend"],
-    active: ["aktiv"],
-    suspended: ["gesperrt"],
-    provisioned: ["fertig"],
-    terminated: ["beendet"],
-  },
-  {
-    pending: ["pendiente"],
-    active: ["activo"],
-    suspended: ["suspendido"],
-    provisioned: ["listo"],
-    terminated: ["terminado"],
-  },
-  {
-    pending: ["en attente"],
-    active: ["actif"],
-    suspended: ["suspendu"],
-    provisioned: ["prêt"],
-    terminated: ["résilié"],
-  },
-  {
-    pending: ["მოლოდინში"],
-    active: ["აქტიური"],
-    suspended: ["შეჩერებული"],
-    provisioned: ["მზადაა"],
-    terminated: ["დახურული"],
-  },
+const LANGUAGES: readonly Readonly<Record<string, string>>[] = [
+  { pending: "ausstehend", active: "aktiv", suspended: "gesperrt", provisioned: "fertig", terminated: "beendet" },
+  { pending: "pendiente", active: "activo", suspended: "suspendido", provisioned: "listo", terminated: "terminado" },
+  { pending: "en attente", active: "actif", suspended: "suspendu", provisioned: "prêt", terminated: "résilié" },
+  { pending: "მოლოდინში", active: "აქტიური", suspended: "შეჩერებული", provisioned: "მზადაა", terminated: "დახურული" },
 ];
 
 const SPELLINGS: readonly ((words: readonly string[]) => string)[] = [
@@ -295,15 +237,12 @@ const SPELLINGS: readonly ((words: readonly string[]) => string)[] = [
 
 const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
 
-/** Words that hosts add, and that mean nothing by themselves: before, and after a suspension. */
+/** Words that hosts add, and that mean nothing alone: before, and after a suspension. */
 const BEFORE = ["service", "status", "state"];
 const AFTER_SUSPENSION = ["by owner", "by client", "by customer", "by user", "on request", "manually", "by admin"];
 
 /** Fills the gap of one field of services. */
-export function drawnStatuses(
-  field: "status" | "provisioning_status",
-  place: (kind: string, ...path: string[]) => string[],
-): Fill {
+export function statuses(field: "status" | "provisioning_status"): Fill {
   return (draw, add) => {
     const known = SYNONYMS[field];
     const none = field === "status" ? 0 : 2;
@@ -314,11 +253,11 @@ export function drawnStatuses(
     const language = draw.oneOf(LANGUAGES);
     const [before, after] = [draw.once(0.15) ? draw.oneOf(BEFORE) : undefined, draw.once(0.35)];
     for (const [at, [meaning, words]] of Object.entries(known).entries()) {
-      const word = how === "languages" ? (language[meaning]?.[0] ?? meaning) : draw.oneOf(words);
+      const word = how === "languages" ? (language[meaning] ?? meaning) : draw.oneOf(words);
       const suffix = after && meaning === "suspended" ? draw.oneOf(AFTER_SUSPENSION) : undefined;
       const parts = [before, word, suffix].flatMap((part) => part?.split(" ") ?? []);
       const value = how === "numbers" ? String(at) : spell(parts);
-      if (value !== meaning) add(place("service", "words", field, meaning), value);
+      if (value !== meaning) add(kind("service", "words", field, meaning), value);
     }
   };
 }

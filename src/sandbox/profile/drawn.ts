@@ -4,9 +4,23 @@
  * list of deviations from the default one: each can be taken away alone, so that what breaks a client can be narrowed down
  * to its cause.
  */
-import { Draw, type Add, type Fill, type Json } from "./draw.ts";
-import { OPEN, accounts, created, grants, ids, kind, migrations, names, webhooks } from "./draw.ts";
-import { drawnStatuses } from "./draw.ts";
+
+import type { Json } from "../shape/rendering.ts";
+import {
+  type Add,
+  accounts,
+  created,
+  Draw,
+  type Fill,
+  grants,
+  ids,
+  kind,
+  migrations,
+  names,
+  OPEN,
+  statuses,
+  webhooks,
+} from "./draw.ts";
 
 /** One way in which a server is not the default one. */
 export interface Deviation {
@@ -63,12 +77,12 @@ const GAPS: readonly (readonly [Deviation["gap"], Fill])[] = [
   [3, tooMany],
   [4, (draw, add) => draw.once(0.4) && add(profile("field_errors"), "texts")],
   [5, repetitions],
-  [6, drawnStatuses("status", kind)],
-  [7, drawnStatuses("provisioning_status", kind)],
+  [6, statuses("status")],
+  [7, statuses("provisioning_status")],
   [8, orders],
-  [9, (draw, add) => draw.once(0.5) && add(profile("billing_cycle"), draw.oneOf(["months", "unit", "integer"]))],
-  [10, (draw, add) => draw.once(0.5) && add(profile("product_type"), draw.oneOf(["title", "other"]))],
-  [11, (draw, add) => draw.once(0.5) && add(profile("invoice_status"), draw.oneOf(["open", "upper"]))],
+  [9, (draw, add) => draw.vary(add, 0.5, profile("billing_cycle"), ["months", "unit", "integer"])],
+  [10, (draw, add) => draw.vary(add, 0.5, profile("product_type"), ["title", "other"])],
+  [11, (draw, add) => draw.vary(add, 0.5, profile("invoice_status"), ["open", "upper"])],
   [12, (draw, add) => draw.once(0.3) && add(profile("money"), "major")],
   [13, plans],
   [14, jobs],
@@ -79,9 +93,9 @@ const GAPS: readonly (readonly [Deviation["gap"], Fill])[] = [
   [19, registrations],
   [20, accounts],
   [21, migrations],
-  [22, (draw, add) => draw.once(0.4) && add(profile("event_data"), draw.oneOf(["nested", "id"]))],
+  [22, (draw, add) => draw.vary(add, 0.4, profile("event_data"), ["nested", "id"])],
   [24, instants],
-  [25, (draw, add) => draw.once(0.6) && add(profile("order"), draw.oneOf(["oldest", "scattered"]))],
+  [25, (draw, add) => draw.vary(add, 0.6, profile("order"), ["oldest", "scattered"])],
   [26, memory],
   ["ids", ids],
   ["names", names],
@@ -101,17 +115,8 @@ function envelope(draw: Draw, add: Add): void {
     ? draw.oneOf(["rows", "list", "entries", "elements", "content", "response.*", "_embedded.*"])
     : undefined;
   if ((rare ?? items) !== "data") add(list("items"), rare ?? items);
-  const place = draw.oneOf([
-    "",
-    "meta",
-    "pagination",
-    "paging",
-    "meta.pagination",
-    "page_info",
-    "_meta",
-    "data",
-    "page",
-  ]);
+  const places = ["", ..."meta pagination paging meta.pagination page_info _meta data page".split(" ")];
+  const place = draw.oneOf(places);
   const at = (name: string) => (place === "" || (place === "data" && items === "data") ? name : `${place}.${name}`);
   const camel = draw.once(0.3);
   const named = (name: string) => at(camel ? name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase()) : name);
@@ -129,10 +134,10 @@ function envelope(draw: Draw, add: Add): void {
     if (draw.once(likely)) add(list("facts", fact), named(draw.oneOf(words)));
     else if (USUAL.has(fact)) add(list("facts", fact), null);
   }
-  if (draw.once(0.08)) add(list("from0"), draw.oneOf(["metadata", "both"]));
+  draw.vary(add, 0.08, list("from0"), ["metadata", "both"]);
   if (draw.once(0.1)) add(list("texts"), true);
-  if (draw.once(0.25)) add(list("empty"), draw.oneOf(["null", "object", "absent"]));
-  if (draw.once(0.3)) add(list("past"), draw.oneOf(["missing", "repeats"]));
+  draw.vary(add, 0.25, list("empty"), ["null", "object", "absent"]);
+  draw.vary(add, 0.3, list("past"), ["missing", "repeats"]);
   if (draw.once(0.03)) add(list("byId"), true);
   for (const [name, value] of draw.some(0.12, ENVELOPE_EXTRAS)) add(list("more", name), value);
 }
@@ -166,13 +171,13 @@ function refusals(draw: Draw, add: Add): void {
 
 /** 3: the 429, and the headers of the limit. */
 function tooMany(draw: Draw, add: Add): void {
-  if (draw.once(0.5)) add(profile("too_many"), draw.oneOf(["text", "empty"]));
-  if (draw.once(0.6)) add(profile("retry_after"), draw.oneOf(["date", "none"]));
+  draw.vary(add, 0.5, profile("too_many"), ["text", "empty"]);
+  draw.vary(add, 0.6, profile("retry_after"), ["date", "none"]);
   if (draw.once(0.5)) add(profile("rate_headers"), "none");
   else if (draw.once(0.7)) {
     add(["rendering", "headers", "rate"], draw.oneOf(["draft3", "draft7", "draft9", "dashed", "limit_alone"]));
   }
-  if (draw.once(0.5)) add(profile("rate"), draw.oneOf(["sliding", "bucket"]));
+  draw.vary(add, 0.5, profile("rate"), ["sliding", "bucket"]);
   if (draw.once(0.3)) {
     const types = ["application/json; charset=utf-8", "application/vnd.api+json", "text/json", "application/hal+json"];
     add(["rendering", "headers", "json"], draw.oneOf(types));
@@ -205,14 +210,10 @@ function plans(draw: Draw, add: Add): void {
     add(kind("plan", "fields", "prices"), null);
   }
   if (priced === "price" && draw.once(0.3)) add(kind("plan", "fields", "prices"), null);
-  if (draw.once(0.2))
-    add(kind("plan", "fields", "price"), draw.oneOf(["amount", "list_price", "monthly_price", "cost"]));
-  if (draw.once(0.1)) add(kind("plan", "values", "price"), draw.oneOf(["text", "decimals"]));
-  if (draw.once(0.3))
-    add(kind("plan", "fields", "name"), draw.oneOf(["title", "label", "plan", "plan_name", "display_name"]));
-  if (draw.once(0.3)) {
-    add(kind("plan", "fields", "product_type"), draw.oneOf(["type", "product.type", "product", "category", null]));
-  }
+  draw.vary(add, 0.2, kind("plan", "fields", "price"), ["amount", "list_price", "monthly_price", "cost"]);
+  draw.vary(add, 0.1, kind("plan", "values", "price"), ["text", "decimals"]);
+  draw.vary(add, 0.3, kind("plan", "fields", "name"), ["title", "label", "plan", "plan_name", "display_name"]);
+  draw.vary(add, 0.3, kind("plan", "fields", "product_type"), ["type", "product.type", "product", "category", null]);
   if (draw.once(0.3)) add(kind("plan", "fields", "billing_cycle"), draw.oneOf(["cycle", "period", "interval", null]));
 }
 
@@ -236,8 +237,8 @@ function jobs(draw: Draw, add: Add): void {
     ];
     add(answer("queued"), { status: draw.oneOf([200, 201, 202]), body: draw.oneOf(bodies) });
   }
-  if (draw.once(0.7)) add(["jobSeconds"], draw.oneOf([0, 5, 20, 60, 150, 280, 900]));
-  if (draw.once(0.7)) add(["provisioningSeconds"], draw.oneOf([0, 5, 60, 300, 1800]));
+  draw.vary(add, 0.7, ["jobSeconds"], [0, 5, 20, 60, 150, 280, 900]);
+  draw.vary(add, 0.7, ["provisioningSeconds"], [0, 5, 60, 300, 1800]);
   const removed = draw.weighted({ usual: 5, empty: 3, other: 2 });
   if (removed === "empty") add(profile("bodies"), "empty204");
   if (removed === "other") {
@@ -254,17 +255,19 @@ function secrets(draw: Draw, add: Add): void {
     const deeper = ["data.credentials.password", "credentials.password", "data.password.value", "result.password"];
     add(answer("password"), draw.oneOf(draw.once(0.3) ? deeper : places));
   }
-  if (draw.once(0.4)) {
-    add(
-      answer("signOn"),
-      draw.oneOf(["url", "data.sso_url", "data.login_url", "sso.url", "data.link", "redirect_url"]),
-    );
-  }
+  draw.vary(add, 0.4, answer("signOn"), [
+    "url",
+    "data.sso_url",
+    "data.login_url",
+    "sso.url",
+    "data.link",
+    "redirect_url",
+  ]);
 }
 
 /** 18: results of an availability check. */
 function checks(draw: Draw, add: Add): void {
-  if (draw.once(0.5)) add(profile("domain_check"), draw.oneOf(["map", "is_available", "status"]));
+  draw.vary(add, 0.5, profile("domain_check"), ["map", "is_available", "status"]);
   if (draw.once(0.4)) add(answer("checked"), draw.oneOf(["", "results", "domains", "data.results", "data.domains"]));
 }
 
@@ -278,9 +281,9 @@ function registrations(draw: Draw, add: Add): void {
 function instants(draw: Draw, add: Add): void {
   const offsets = ["zulu", "millis", "micros", "tbilisi"];
   const open = [...offsets, "epoch", "epoch_ms", "epoch_text", "day", "sql", "instant_object"];
-  if (draw.once(0.6)) add(kind("service", "values", "created_at"), draw.oneOf(offsets));
-  if (draw.once(0.6)) add(kind("invoice", "values", "paid_at"), draw.oneOf(offsets));
-  if (draw.once(0.6)) add(kind("grant", "values", "expires_at"), draw.oneOf(open));
+  draw.vary(add, 0.6, kind("service", "values", "created_at"), offsets);
+  draw.vary(add, 0.6, kind("invoice", "values", "paid_at"), offsets);
+  draw.vary(add, 0.6, kind("grant", "values", "expires_at"), open);
   for (const of of OPEN) {
     const how = draw.weighted({ usual: 5, written: 3, named: 2 });
     if (how === "written") add(kind(of, "values", "created_at"), draw.oneOf(open));
@@ -298,6 +301,6 @@ function repetitions(draw: Draw, add: Add): void {
 
 /** 26: how long keys are remembered, and lists lag. */
 function memory(draw: Draw, add: Add): void {
-  if (draw.once(0.7)) add(["idempotencyRetentionSeconds"], draw.oneOf([5, 30, 60, 120, 600, 3600]));
+  draw.vary(add, 0.7, ["idempotencyRetentionSeconds"], [5, 30, 60, 120, 600, 3600]);
   if (draw.once(0.3)) add(list("lagSeconds"), draw.oneOf([2, 4, 8, 15, 30]));
 }

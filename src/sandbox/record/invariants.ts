@@ -1,8 +1,8 @@
 /** What holds for every well-behaved client, whatever it is for: looked up in the requests received. */
 
 import { matches, patternOf } from "../operations.ts";
-import { canonical } from "./snapshot.ts";
 import type { RequestEntry } from "./journal.ts";
+import { canonical } from "./snapshot.ts";
 
 /**
  * `key_reused`: one Idempotency-Key came with two different orders, and only the first can be placed (§4).

@@ -1,9 +1,4 @@
 /** The log of the API requests received, for tests and people to look at. Never holds a token, only its name. */
-
-import type { Sent } from "../shape/items.ts";
-import type { Service } from "../store/records.ts";
-import type { Store } from "../store/store.ts";
-
 export interface RequestEntry {
   id: number;
   /** ISO 8601, by the sandbox's clock. */
@@ -31,25 +26,6 @@ export interface Ordered {
   id: number;
   /** Services of the account for the same domain that were live, or about to be, when it was ordered. */
   beside: number[];
-}
-
-/** What was just ordered, beside what. */
-export function orderedBeside(store: Store, item: Sent): Ordered {
-  const { id } = item.record;
-  if (item.kind !== "service" || item.record.domain === null) return { id, beside: [] };
-  const { customer_id, domain } = item.record;
-  const same = (one: Service): boolean =>
-    one.id !== id &&
-    one.customer_id === customer_id &&
-    one.domain?.toLowerCase() === domain.toLowerCase() &&
-    ["pending", "active", "suspended"].includes(one.status);
-  return {
-    id,
-    beside: store
-      .table("services")
-      .filter(same)
-      .map((one) => one.id),
-  };
 }
 
 /** Older entries are dropped, so that a sandbox left running does not grow without end. */

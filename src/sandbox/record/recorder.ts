@@ -1,30 +1,42 @@
-import { Refusal } from "../refusal.ts";
-import { SESSION_FORMAT, SESSION_VERSION, answerOf, content, type ControlStep, type OpenStep, type Recording, type RequestStep, type Session, type SessionHead, type SessionStep } from "./session.ts";
-import { readSnapshot, snapshotText, type Snapshot } from "./snapshot.ts";
+/**
+ * Writes a session down while it happens, without what people typed in as a secret: passwords, keys, tokens that the
+ * sandbox did not make.
+ */
 import { isDeepStrictEqual } from "node:util";
-
-/** Writes a session down while it happens. */
-
-/** The session so far. @throws Refusal (409) when it is not recorded. */
-export function sessionOf({ recorder }: { recorder: Recording | undefined }): Session {
-  if (recorder !== undefined) return recorder.session();
-  throw new Refusal(409, "This sandbox is not recorded. Start it with --record FILE, or with the option record: true.");
-}
+import type { Exchange } from "../options.ts";
+import {
+  answerOf,
+  type ControlStep,
+  content,
+  type RequestStep,
+  SESSION_FORMAT,
+  SESSION_VERSION,
+  type Session,
+  type SessionStep,
+} from "./session.ts";
+import { readSnapshot, type Snapshot, snapshotText } from "./snapshot.ts";
 
 /** Steps that are kept: a sandbox left running does not grow without end. */
 const KEPT_STEPS = 10_000;
 
+/** A step that has begun: one of the two ends it. */
+export interface OpenStep {
+  /** A request: with the sandbox's time when it came, the name of its token, and the API's own addresses. */
+  request(at: string, token: string | undefined, exchange: Exchange, addresses: readonly string[]): void;
+  /** A word to the control. */
+  control(word: Omit<ControlStep, "kind" | "overlapped">): void;
+}
+
 type Entry = { step: SessionStep | undefined; overlapped: boolean };
 
-/** Writes a session down. */
-export class Recorder implements Recording {
+export class Recorder {
   readonly #base: { now(): number };
   readonly #standIns = new StandIns();
   readonly #steps: Entry[] = [];
   readonly #open = new Set<Entry>();
   #held: number | undefined;
   #cutShort = false;
-  #head: SessionHead | undefined;
+  #head: Pick<Session, "sandbox" | "started" | "snapshot"> | undefined;
 
   constructor(base: { now(): number }) {
     this.#base = base;
@@ -54,7 +66,7 @@ export class Recorder implements Recording {
   }
 
   /** To be called once, when everything is ready. */
-  start(head: SessionHead): void {
+  start(head: Pick<Session, "sandbox" | "started" | "snapshot">): void {
     this.#head = head;
   }
 
@@ -127,15 +139,13 @@ export class Recorder implements Recording {
   }
 }
 
-/** Keeps what people typed in as a secret out of recordings: passwords, keys, tokens that the sandbox did not make. */
-
 /** Names of fields that hold such things, whatever else is in the name. The specification leaves many names open. */
 const SECRET_NAME = /pass(?:word|phrase|wd|code)|secret|credential|token|bearer|cookie|(?:api|private|ssh)_?key/i;
 
 /** Words that make a name one of a secret when they stand in it by themselves. */
 const SECRET_WORD = /^(?:pass|ftppass|pwd|pw|pin|otp|login|auth|private|key|rsa|username)$/i;
 
-export function isSecretName(name: string): boolean {
+function isSecretName(name: string): boolean {
   const words = name.split(/[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])/);
   return SECRET_NAME.test(name) || words.some((word) => SECRET_WORD.test(word));
 }
@@ -212,8 +222,6 @@ function walk(value: unknown, change: (value: Secret, secret: boolean) => Secret
   );
 }
 
-/** Snapshots without what people typed in as a secret, for sessions: they may be kept where a snapshot should not be. */
-
 /** Every token that the sandbox makes begins with it. */
 const OWN_TOKEN = "sandbox-";
 
@@ -221,7 +229,7 @@ const OWN_TOKEN = "sandbox-";
  * The text of a snapshot, with stand-ins for the secrets in migration requests and in URLs, and another value for tokens that were
  * given one of their own. A text that is no snapshot is not kept: it is refused whenever it is restored.
  */
-export function withoutForeignSecrets(text: string, standIns: StandIns): string {
+function withoutForeignSecrets(text: string, standIns: StandIns): string {
   let snapshot: Snapshot;
   try {
     snapshot = readSnapshot(text);

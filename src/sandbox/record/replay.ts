@@ -1,12 +1,22 @@
-import { isChange } from "../control/recorded.ts";
+/**
+ * Sessions done again: a fresh sandbox, the same words and requests at the same instants, and where the answers differ.
+ * Must not: deliver events (the receivers of then may be somebody else's now), wait in real time, trust the session (it
+ * may come from a file).
+ */
+import type { Control } from "../control/control.ts";
+import type { SandboxOptions } from "../options.ts";
 import { Refusal } from "../refusal.ts";
-import { answerOf, readSession, type ControlStep, type RequestStep, type Session, type SessionAnswer, type SessionStep } from "./session.ts";
+import { type Sandbox, startSandbox } from "../start.ts";
+import {
+  answerOf,
+  type ControlStep,
+  type RequestStep,
+  type Session,
+  type SessionAnswer,
+  type SessionStep,
+} from "./session.ts";
+import { readable, titleOf } from "./session-test.ts";
 import { difference, inWords } from "./verify.ts";
-
-/** Does a session again and compares. */
-
-type Started = Awaited<ReturnType<typeof import("../index.ts")["startSandbox"]>>;
-type Options = import("../options.ts").SandboxOptions;
 
 /**
  * Repeats a session in a fresh sandbox and gives back what was answered differently, a line for each difference: number and
@@ -14,14 +24,12 @@ type Options = import("../options.ts").SandboxOptions;
  * @param changes options that are not as they were then, to see what they change.
  * @throws Refusal (422) for what is not a session, or one of another version; SandboxOptionError for options that cannot be used.
  */
-export async function replaySession(session: Session | string, changes: Options = {}): Promise<string[]> {
+export async function replaySession(session: Session | string, changes: SandboxOptions = {}): Promise<string[]> {
   const { sandbox: options, snapshot, started, steps } = readable(session);
   let time = Date.parse(started);
-  const { startSandbox } = await import("../index.ts");
-  const { seed, profile, ...rest } = options;
+  const { seed, ...rest } = options;
   const sandbox = await startSandbox({
     ...rest,
-    profile,
     // A snapshot brings its own.
     ...(snapshot === undefined ? { seed } : { snapshot }),
     clock: { now: () => time },
@@ -44,33 +52,14 @@ export async function replaySession(session: Session | string, changes: Options 
   }
 }
 
-/**
- * A session that holds no words to the control but those that are written down.
- * @throws Refusal (422) for any other, and for what is no session.
- */
-export function readable(given: Session | string): Session {
-  const session = readSession(given);
-  for (const [at, step] of session.steps.entries()) {
-    if (step.kind !== "control" || isChange(step.name)) continue;
-    throw new Refusal(422, `Step ${at + 1}: the control has no word "${step.name}" that changes anything.`);
-  }
-  return session;
-}
-
 /** How far the sandbox's clock is from the instant of the step. One that stands still stands at the right place. */
-function untilThen({ control }: Started, { at }: SessionStep): number {
+function untilThen({ control }: Sandbox, { at }: SessionStep): number {
   const { now, frozen } = control.clock();
   return frozen ? 0 : Date.parse(at) - Date.parse(now);
 }
 
-/** What a step is called where it is reported. */
-export function titleOf(step: SessionStep): string {
-  if (step.kind === "request") return `${step.method} ${step.path}`;
-  return `${step.name}(${step.args.map((arg) => inWords(arg)).join(", ")})`;
-}
-
 /** Says the word to the control again. */
-function speak({ control }: Started, { name, args, refused }: ControlStep): string[] {
+function speak({ control }: Sandbox, { name, args, refused }: ControlStep): string[] {
   let now: string | undefined;
   try {
     (control[name as keyof typeof control] as (...args: unknown[]) => unknown)(...args);
@@ -87,7 +76,7 @@ function speak({ control }: Started, { name, args, refused }: ControlStep): stri
 }
 
 /** Sends the request again. */
-async function ask(sandbox: Started, step: RequestStep): Promise<string[]> {
+async function ask(sandbox: Sandbox, step: RequestStep): Promise<string[]> {
   const before = step.answer;
   const answer = await send(sandbox, step);
   const wrong = [
@@ -101,7 +90,7 @@ async function ask(sandbox: Started, step: RequestStep): Promise<string[]> {
   return wrong.flatMap((text) => text ?? []);
 }
 
-async function send({ url, control }: Started, step: RequestStep): Promise<SessionAnswer> {
+async function send({ url, control }: Sandbox, step: RequestStep): Promise<SessionAnswer> {
   const headers: Record<string, string> = { accept: "application/json" };
   if (step.token !== null) headers.authorization = `Bearer ${tokenOf(control, step.token)}`;
   if (step.idempotency_key !== undefined) headers["idempotency-key"] = step.idempotency_key;
@@ -117,7 +106,7 @@ async function send({ url, control }: Started, step: RequestStep): Promise<Sessi
 }
 
 /** The value of the token of that name: `agency`, or `agency#7` for a later one of the same name. */
-function tokenOf(control: Started["control"], unique: string): string {
+function tokenOf(control: Control, unique: string): string {
   const [name, id] = unique.split("#");
   const found = control
     .list("tokens")

@@ -1,10 +1,9 @@
-import assert from "node:assert/strict";
-import { readable, titleOf } from "./replay.ts";
-import type { RequestStep, Session, SessionStep } from "./session.ts";
-import { startSandbox } from "hostform/sandbox";
-import { after, before, test } from "node:test";
-
 /** A session as a test of its own: a file for `node --test` that needs nothing but this package. */
+
+import { isChange } from "../control/recorded.ts";
+import { Refusal } from "../refusal.ts";
+import { type RequestStep, readSession, type Session, type SessionStep } from "./session.ts";
+import { inWords } from "./verify.ts";
 
 /**
  * The text of the test. It repeats the session in a fresh sandbox and asserts that every answer is what it was; a step is a
@@ -18,6 +17,25 @@ export function sessionTest(given: Session | string): string {
   // Without a test, nothing would end the sandbox.
   if (steps.length === 0) return `${HEAD}\ntest.skip("nothing was asked of the sandbox, so this proves nothing");\n`;
   return [HEAD, `before(() => start(${json(started)}, ${json(start)}));\n`, ...steps.map(stepText)].join("\n");
+}
+
+/**
+ * A session that holds no words to the control but those that are written down.
+ * @throws Refusal (422) for any other, and for what is no session.
+ */
+export function readable(given: Session | string): Session {
+  const session = readSession(given);
+  for (const [at, step] of session.steps.entries()) {
+    if (step.kind !== "control" || isChange(step.name)) continue;
+    throw new Refusal(422, `Step ${at + 1}: the control has no word "${step.name}" that changes anything.`);
+  }
+  return session;
+}
+
+/** What a step is called where it is reported. */
+export function titleOf(step: SessionStep): string {
+  if (step.kind === "request") return `${step.method} ${step.path}`;
+  return `${step.name}(${step.args.map((arg) => inWords(arg)).join(", ")})`;
 }
 
 function stepText(step: SessionStep, at: number): string {
@@ -55,6 +73,9 @@ function escaped(text: string): string {
 /** What every such file begins with. It has no backslash and no backtick, being a template here. */
 const HEAD = `// A session with the sandbox of hostform, as a test: every answer must be what it was.
 // Run it with: node --test FILE
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { startSandbox } from "hostform/sandbox";
 
 /** Moved by the instants of the session alone. */
 let time = 0;

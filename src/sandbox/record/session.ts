@@ -2,9 +2,9 @@
  * A session: every request to the API with its answer, and every word to the control, in order and with the sandbox's
  * time; enough to do it all again. It holds no token but by its name, and no secret that did not come from the sandbox.
  */
-import type { Exchange } from "../options.ts";
 import type { Profile } from "../profile/profile.ts";
 import { Refusal } from "../refusal.ts";
+import { isText } from "../store/sound.ts";
 
 export const SESSION_FORMAT = "hosting-sandbox-session";
 export const SESSION_VERSION = 1;
@@ -81,30 +81,6 @@ export interface ControlStep {
   overlapped?: true;
 }
 
-/** A step that has begun: one of the two ends it. */
-export interface OpenStep {
-  /** A request: with the sandbox's time when it came, the name of its token, and the API's own addresses. */
-  request(at: string, token: string | undefined, exchange: Exchange, addresses: readonly string[]): void;
-  /** A word to the control. */
-  control(word: Omit<ControlStep, "kind" | "overlapped">): void;
-}
-
-/** What is known of a session at its start. */
-export type SessionHead = Pick<Session, "sandbox" | "started" | "snapshot">;
-
-/** Writes a session down (`recorder.ts`). */
-export interface Recording {
-  /** Does something at one instant that is no step. */
-  hold<T>(work: () => T): T;
-  /** The text of a snapshot as it may stand in a session. */
-  masked(snapshot: string): string;
-  /** To be called once, when everything is ready. */
-  start(head: SessionHead): void;
-  /** Begins a step; it is kept at this place when it is finished. */
-  begin(): OpenStep;
-  session(): Session;
-}
-
 /** The address of the API, in bodies: it is another one each time. */
 const ADDRESS = "http://sandbox.invalid";
 
@@ -150,56 +126,45 @@ export function content(text: string): { body?: unknown; raw?: string } {
  * @throws Refusal (422) for anything else, and for one of another version.
  */
 export function readSession(given: unknown): Session {
-  const session = typeof given === "string" ? parsed(given) : given;
+  const session = typeof given === "string" ? content(given).body : given;
   const { format, version, steps, sandbox, started } = Object(session) as Partial<Session>;
+  const refuse = (message: string): never => {
+    throw new Refusal(422, message);
+  };
   if (format !== SESSION_FORMAT || !Array.isArray(steps) || Object(sandbox) !== sandbox || !isInstant(started)) {
-    throw new Refusal(
-      422,
-      "This is not the session of a sandbox. GET /session of a recorded sandbox's control port gives one.",
+    return refuse("This is not the session of a sandbox. GET /session of a recorded sandbox's control port gives one.");
+  }
+  if (version !== SESSION_VERSION) {
+    return refuse(
+      `This session is of version ${JSON.stringify(version)}; this sandbox reads version ${SESSION_VERSION}. ` +
+        "Repeat it with the release that recorded it, or record a new one.",
     );
   }
-  if (version === SESSION_VERSION) {
-    const option = strangeOption(sandbox as object);
-    if (option !== undefined) {
-      throw new Refusal(422, `The sandbox of this session has an option "${option}" that no session has like that.`);
-    }
-    const broken = steps.findIndex((step) => !isStep(step));
-    if (broken < 0) return session as Session;
-    throw new Refusal(
-      422,
-      `Step ${broken + 1} of this session is neither a request nor a word to the control. Was it changed?`,
-    );
-  }
-  throw new Refusal(
-    422,
-    `This session is of version ${JSON.stringify(version)}; this sandbox reads version ${SESSION_VERSION}. ` +
-      "Repeat it with the release that recorded it, or record a new one.",
+  const strange = Object.entries(sandbox as object).find(
+    ([name, value]) => !Object.hasOwn(OPTIONS, name) || !OPTIONS[name as keyof SessionSandbox](value),
   );
+  if (strange !== undefined) {
+    return refuse(`The sandbox of this session has an option "${strange[0]}" that no session has like that.`);
+  }
+  const broken = steps.findIndex((step) => !isStep(step));
+  if (broken < 0) return session as Session;
+  return refuse(`Step ${broken + 1} of this session is neither a request nor a word to the control. Was it changed?`);
 }
-
-const isText = (value: unknown): boolean => typeof value === "string";
-const isNumber = (value: unknown): boolean => Number.isSafeInteger(value);
 
 /** The options that a session tells, and what they may hold: a file must not decide where a sandbox writes or listens. */
 const OPTIONS: Readonly<Record<keyof SessionSandbox, (value: unknown) => boolean>> = {
   seed: isText,
   profile: (value) => Object(value) === value && Object.values(value as object).every(isText),
-  rateLimit: isNumber,
-  idempotencyRetentionSeconds: isNumber,
-  jobSeconds: isNumber,
-  provisioningSeconds: isNumber,
-  noticeDays: isNumber,
+  rateLimit: Number.isSafeInteger,
+  idempotencyRetentionSeconds: Number.isSafeInteger,
+  jobSeconds: Number.isSafeInteger,
+  provisioningSeconds: Number.isSafeInteger,
+  noticeDays: Number.isSafeInteger,
   autoPay: (value) => typeof value === "boolean",
 };
 
-function strangeOption(sandbox: object): string | undefined {
-  return Object.entries(sandbox).find(
-    ([name, value]) => !Object.hasOwn(OPTIONS, name) || !OPTIONS[name as keyof SessionSandbox](value),
-  )?.[0];
-}
-
 function isInstant(value: unknown): boolean {
-  return typeof value === "string" && !Number.isNaN(Date.parse(value));
+  return isText(value) && !Number.isNaN(Date.parse(value));
 }
 
 function isStep(given: unknown): boolean {
@@ -210,12 +175,4 @@ function isStep(given: unknown): boolean {
   if ((kind as string) === "control") return typeof name === "string" && Array.isArray(args);
   // A path that does not begin with a slash could lead to another host.
   return kind === "request" && typeof method === "string" && /^\//.test(String(path)) && Object(answer) === answer;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

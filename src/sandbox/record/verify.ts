@@ -1,9 +1,7 @@
-import { checkPath, matches, patternOf } from "../operations.ts";
-import { Refusal, didYouMean } from "../refusal.ts";
-import type { RequestEntry } from "./journal.ts";
-
 /** Assertions about the requests received: which were expected, and what came instead. */
-
+import { checkPath, matches, patternOf } from "../operations.ts";
+import { didYouMean, invalid, Refusal } from "../refusal.ts";
+import type { RequestEntry } from "./journal.ts";
 
 /** The requests that are expected, and how many of them. All that is given must hold; without a number: at least one. */
 export interface RequestExpectation {
@@ -135,7 +133,7 @@ function shown<T>(all: readonly T[], line: (one: T) => string): string[] {
 
 function check(expected: RequestExpectation): void {
   const refuse = (field: string, message: string): never => {
-    throw new Refusal(422, message, { errors: { [field]: [message] } });
+    throw invalid({ [field]: [message] });
   };
   for (const name of Object.keys(expected)) {
     if (!FIELDS.some((field) => field === name)) {
@@ -173,10 +171,8 @@ function checkToken({ token }: RequestExpectation, entries: readonly RequestEntr
   const known = [...new Set([...tokens, ...entries.flatMap((entry) => entry.token ?? [])])];
   if (typeof token !== "string" || known.includes(token)) return;
   const message = `There is no token "${token}".${didYouMean(token, known)} The tokens are ${known.join(", ")}.`;
-  throw new Refusal(422, message, { errors: { token: [message] } });
+  throw invalid({ token: [message] });
 }
-
-/** Where two JSON values part, in words. */
 
 /** The longest value that a sentence quotes. */
 const LONGEST = 120;

@@ -1,71 +1,22 @@
-import { idParam, page, requireManageTrack, requireOwn, type Call, type Endpoint } from "../http/endpoint.ts";
-import { Refusal, notFound } from "../refusal.ts";
-import type { Reply, Sent } from "../shape/items.ts";
-import { CURRENCIES, EVENTS, TIERS, type Account, type EventName, type Webhook } from "../store/records.ts";
-import { webhookSecret } from "../store/store.ts";
-import { Fields, isWebUrl, type Body } from "./fields.ts";
-
-/** Client accounts: Manage track only (§4). */
-
-const sentAccount = (record: Account): Sent => ({ kind: "account", record });
-
-/** "Requires Growth partner tier or above" (§4). */
-function create(call: Call): Reply {
-  const { store, clock } = call.world;
-  requireManageTrack(call.customer);
-  const { tier } = call.customer;
-  if (tier === null || TIERS.indexOf(tier) < TIERS.indexOf("growth")) {
-    throw new Refusal(403, "Creating client accounts requires the Growth partner tier or above.");
-  }
-  const record = store.table("accounts").put({
-    id: store.next("accounts", 401),
-    customer_id: call.customer.id,
-    ...readAccount(call.body),
-    created_at: clock.instant(),
-  });
-  return { form: "one", status: 201, item: sentAccount(record) };
-}
+/** What an account has besides orders: client accounts (Manage track only, §4), and webhook subscriptions. */
+import { type Call, type Endpoint, idParam, page, requireManageTrack, requireOwn } from "../http/endpoint.ts";
+import { notFound, Refusal } from "../refusal.ts";
+import type { Reply } from "../shape/items.ts";
+import { type Account, CURRENCIES, EVENTS, type EventName, TIERS, type Webhook } from "../store/records.ts";
+import { nextSecret } from "../store/store.ts";
+import type { World } from "../world.ts";
+import { type Body, Fields, isWebUrl } from "./fields.ts";
 
 export const accountEndpoints: readonly Endpoint[] = [
-  {
-    method: "GET",
-    path: "/accounts",
-    ability: "view",
-    answer: (call) => {
-      requireManageTrack(call.customer);
-      const own = call.world.store.table("accounts").filter((one) => one.customer_id === call.customer.id);
-      return page(call, "accounts", own, sentAccount);
-    },
-  },
-  { method: "POST", path: "/accounts", ability: "billing", answer: create },
-];
-
-/** The rules for client accounts (§4 POST /api/v1/accounts body). */
-
-/** "Required: name. Optional: company_name, company_number, vat_number, currency." */
-export function readAccount(body: Body): Omit<Account, "id" | "customer_id" | "created_at"> {
-  const fields = new Fields(body);
-  return fields.complete({
-    name: fields.string("name", { required: true }),
-    company_name: fields.string("company_name") ?? null,
-    company_number: fields.string("company_number") ?? null,
-    vat_number: fields.string("vat_number") ?? null,
-    currency: fields.oneOf("currency", CURRENCIES) ?? null,
-  });
-}
-
-/** Webhook subscriptions. The signing secret is sentWebhook once, at registration (§2). */
-
-const sentWebhook = (record: Webhook): Sent => ({ kind: "webhook", record, withSecret: false });
-
-export const webhookEndpoints: readonly Endpoint[] = [
+  { method: "GET", path: "/accounts", ability: "view", answer: accounts },
+  { method: "POST", path: "/accounts", ability: "billing", answer: createAccount },
   {
     method: "GET",
     path: "/webhooks",
     ability: "technical",
     answer: (call) => {
       const own = call.world.store.table("webhooks").filter((one) => one.customer_id === call.customer.id);
-      return page(call, "webhooks", own, sentWebhook);
+      return page(call, "webhook", own);
     },
   },
   {
@@ -73,42 +24,61 @@ export const webhookEndpoints: readonly Endpoint[] = [
     path: "/webhooks",
     ability: "technical",
     answer: (call) => {
-      const { store, clock } = call.world;
-      const wanted = readWebhook(call.body);
-      const record = store.table("webhooks").put({
-        id: store.next("webhooks", 201),
-        customer_id: call.customer.id,
-        ...wanted,
-        secret: webhookSecret(call.world),
-        created_at: clock.instant(),
-      });
+      const record = addWebhook(call.world, call.customer.id, call.body);
       return { form: "one", status: 201, item: { kind: "webhook", record, withSecret: true } };
     },
   },
-  {
-    method: "DELETE",
-    path: "/webhooks/:id",
-    ability: "technical",
-    answer: (call) => {
-      const id = idParam(call, "id", "webhook");
-      const webhook = call.world.store.table("webhooks").get(id);
-      if (webhook === undefined) throw notFound("webhook", id);
-      requireOwn(call.token, webhook, "webhook");
-      call.world.store.table("webhooks").remove(id);
-      return { form: "done", status: 200, message: "The webhook has been removed." };
-    },
-  },
+  { method: "DELETE", path: "/webhooks/:id", ability: "technical", answer: removeWebhook },
 ];
 
-/** The rules for webhook subscriptions (§4 POST /api/v1/webhooks body). */
-
-/** "One or more event names from the Events part"; a name given twice counts once. */
-export function readWebhook(body: Body): Pick<Webhook, "url" | "events"> {
-  const fields = new Fields(body);
-  const url = fields.matching("url", isWebUrl, "a valid URL", { required: true });
-  return fields.complete({ url, events: readEvents(fields) });
+function accounts(call: Call): Reply {
+  requireManageTrack(call.customer);
+  const own = call.world.store.table("accounts").filter((one) => one.customer_id === call.customer.id);
+  return page(call, "account", own);
 }
 
+/** "Requires Growth partner tier or above" (§4). */
+function createAccount(call: Call): Reply {
+  requireManageTrack(call.customer);
+  const { tier } = call.customer;
+  if (tier === null || TIERS.indexOf(tier) < TIERS.indexOf("growth")) {
+    throw new Refusal(403, "Creating client accounts requires the Growth partner tier or above.");
+  }
+  const record = addAccount(call.world, call.customer.id, call.body);
+  return { form: "one", status: 201, item: { kind: "account", record } };
+}
+
+/** "Required: name. Optional: company_name, company_number, vat_number, currency." */
+export function addAccount({ store, clock }: World, customer_id: number, body: Body): Account {
+  const fields = new Fields(body);
+  const wanted = fields.complete({
+    name: fields.string("name", { required: true }),
+    company_name: fields.string("company_name") ?? null,
+    company_number: fields.string("company_number") ?? null,
+    vat_number: fields.string("vat_number") ?? null,
+    currency: fields.oneOf("currency", CURRENCIES) ?? null,
+  });
+  const id = store.next("accounts", 401);
+  return store.table("accounts").put({ id, customer_id, ...wanted, created_at: clock.instant() });
+}
+
+/** The signing secret is sent once, at registration (§2). */
+export function addWebhook(world: World, customer_id: number, body: Body): Webhook {
+  const { store, clock } = world;
+  const fields = new Fields(body);
+  const url = fields.matching("url", isWebUrl, "a valid URL", { required: true });
+  const wanted = fields.complete({ url, events: readEvents(fields) });
+  const id = store.next("webhooks", 201);
+  const secret = webhookSecret(world);
+  return store.table("webhooks").put({ id, customer_id, ...wanted, secret, created_at: clock.instant() });
+}
+
+/** Another signing secret for a webhook (inside a transaction). */
+export function webhookSecret({ store, settings }: World): string {
+  return `whsec_${nextSecret(store, settings.seed, "webhook").slice(0, 40)}`;
+}
+
+/** "One or more event names from the Events part"; a name given twice counts once. */
 function readEvents(fields: Fields): EventName[] {
   const given = fields.raw("events");
   if (given === undefined || given === null) fields.refuse("events", "The events field is required.");
@@ -121,4 +91,14 @@ function readEvents(fields: Fields): EventName[] {
     else events.add(event);
   }
   return [...events];
+}
+
+function removeWebhook(call: Call): Reply {
+  const webhooks = call.world.store.table("webhooks");
+  const id = idParam(call, "id", "webhook");
+  const webhook = webhooks.get(id);
+  if (webhook === undefined) throw notFound("webhook", id);
+  requireOwn(call.token, webhook, "webhook");
+  webhooks.remove(id);
+  return { form: "done", status: 200, message: "The webhook has been removed." };
 }

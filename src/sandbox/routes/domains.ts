@@ -1,4 +1,5 @@
-import { requireUnrestricted, type Call, type Endpoint } from "../http/endpoint.ts";
+/** Domains (§4): availability and registration. The types of their fields are not specified. */
+import { type Call, type Endpoint, requireUnrestricted } from "../http/endpoint.ts";
 import { raiseInvoice } from "../lifecycle/billing.ts";
 import { domainPrice } from "../money.ts";
 import type { Profile } from "../profile/profile.ts";
@@ -6,9 +7,13 @@ import { invalid } from "../refusal.ts";
 import type { Reply } from "../shape/items.ts";
 import { CURRENCIES, type DomainOrder } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
-import { Fields, isCountry, isDomainName, isEmail, isPhone, type Body } from "./fields.ts";
+import { type Body, Fields, isCountry, isDomainName, isEmail, isPhone } from "./fields.ts";
 
-/** Domains: availability and registration. */
+export const domainEndpoints: readonly Endpoint[] = [
+  { method: "GET", path: "/domains/check", ability: "view", answer: checkQuery },
+  { method: "POST", path: "/domains/check", ability: "view", answer: checkPosted },
+  { method: "POST", path: "/domains", ability: "technical", answer: register },
+];
 
 function check(call: Call, names: readonly unknown[], field: string): Reply {
   const available = (domain: string): boolean => isAvailable(call.world.store, domain);
@@ -17,15 +22,15 @@ function check(call: Call, names: readonly unknown[], field: string): Reply {
 }
 
 /** `?domain=a`, `?domain=a,b`, `?domain[]=a&domain[]=b`, `?domains[]=…`: the parameters are not specified (§4 Gaps). */
-function namesInQuery(call: Call): { names: string[]; field: string } {
+function checkQuery(call: Call): Reply {
   for (const parameter of ["domains[]", "domains", "domain[]", "domain"]) {
     const values = call.query[parameter];
     if (values === undefined) continue;
     const names = values.flatMap((value) => value.split(",")).map((name) => name.trim());
     const given = names.filter((name) => name !== "");
-    if (given.length > 0) return { names: given, field: given.length > 1 ? "domains" : "domain" };
+    if (given.length > 0) return check(call, given, given.length > 1 ? "domains" : "domain");
   }
-  return { names: [], field: "domain" };
+  return check(call, [], "domain");
 }
 
 function checkPosted(call: Call): Reply {
@@ -54,29 +59,9 @@ function register(call: Call): Reply {
     // The Manage discount is per plan (§1), and a domain has no plan.
     total: order.price,
   });
-  return {
-    form: "ordered",
-    item: { kind: "domain", record: world.store.table("domains").get(order.id) ?? order },
-    invoice,
-  };
+  const record = world.store.table("domains").get(order.id) ?? order;
+  return { form: "ordered", item: { kind: "domain", record }, invoice };
 }
-
-export const domainEndpoints: readonly Endpoint[] = [
-  {
-    method: "GET",
-    path: "/domains/check",
-    ability: "view",
-    answer: (call) => {
-      const { names, field } = namesInQuery(call);
-      return check(call, names, field);
-    },
-  },
-  { method: "POST", path: "/domains/check", ability: "view", answer: checkPosted },
-  { method: "POST", path: "/domains", ability: "technical", answer: register },
-];
-
-/** The rules for domains: availability, and the order for a registration (§4). Types of the fields are not specified. */
-
 
 /** Names that somebody else holds, besides every name whose first label begins with "taken". */
 const HELD = new Set(["example.com", "example.org", "example.net", "google.com", "github.com"]);
@@ -84,13 +69,13 @@ const HELD = new Set(["example.com", "example.org", "example.net", "google.com",
 const ENDED = new Set(["terminated", "cancelled", "fraud"]);
 
 /** Whether the name can be registered: nobody outside holds it, and no order in the sandbox is for it. */
-export function isAvailable(store: Store, domain: string): boolean {
+function isAvailable(store: Store, domain: string): boolean {
   if (HELD.has(domain) || domain.startsWith("taken")) return false;
   return store.table("domains").find((order) => order.domain === domain && !ENDED.has(order.status)) === undefined;
 }
 
 /** The names to check, lower-cased, each once. `names` are the values of whichever parameter carried them. */
-export function readNames(names: readonly unknown[], field: string): string[] {
+function readNames(names: readonly unknown[], field: string): string[] {
   if (names.length === 0) throw invalid({ [field]: [`The ${field} field is required.`] });
   const errors: Record<string, string[]> = {};
   for (const [at, name] of names.entries()) {
@@ -102,10 +87,12 @@ export function readNames(names: readonly unknown[], field: string): string[] {
   return [...new Set(names.map((name) => String(name).toLowerCase()))];
 }
 
-type Readable = Pick<DomainOrder, "domain" | "years" | "currency" | "nameserver_mode" | "registrant_contact" | "price">;
-
 /** Reads and prices a registration. 422 with all field errors at once, those of the contact by dotted path. */
-export function readDomainOrder(store: Store, body: Body, profile: Profile): Readable {
+function readDomainOrder(
+  store: Store,
+  body: Body,
+  profile: Profile,
+): Omit<DomainOrder, "id" | "customer_id" | "status" | "created_at"> {
   const fields = new Fields(body);
   const domain = fields.matching("domain", isDomainName, "a valid domain name", { required: true })?.toLowerCase();
   if (domain !== undefined && !isAvailable(store, domain)) {

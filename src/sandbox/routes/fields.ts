@@ -1,9 +1,8 @@
-import { invalid, type FieldErrors } from "../refusal.ts";
-
 /**
  * Reads the fields of a request body, collecting every mistake by its dotted path before anything is refused (§7: 422
  * `{message, errors}`). A field that is wrong or missing is read as undefined; `complete` then refuses the whole body.
  */
+import { type FieldErrors, invalid } from "../refusal.ts";
 
 export type Body = Readonly<Record<string, unknown>>;
 
@@ -138,8 +137,6 @@ export class Fields {
 
 /** With seconds and an offset, with a Z, or a bare date (midnight UTC): what a timestamp "with UTC offset" (§2) plausibly comes as. */
 const INSTANT = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
-
-/** The syntax of names and addresses that requests carry. */
 
 const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/i;
 

@@ -1,69 +1,44 @@
-import { accessInvoice, covers, idParam, page, type Endpoint } from "../http/endpoint.ts";
-import type { Sent } from "../shape/items.ts";
+/**
+ * The 24 endpoints of the specification (§4), with the rules for the fields that they take. In: a call that has passed the
+ * checks of `http/api.ts`. Out: a reply without a wire form. Must not: look into the profile (but for what a registrant is),
+ * know HTTP.
+ */
+import { accessInvoice, type Call, covers, type Endpoint, idParam, page } from "../http/endpoint.ts";
+import type { Reply } from "../shape/items.ts";
 import type { Invoice } from "../store/records.ts";
-import { accountEndpoints, webhookEndpoints } from "./accounts.ts";
+import { accountEndpoints } from "./accounts.ts";
 import { domainEndpoints } from "./domains.ts";
 import { migrationRequestEndpoints } from "./migration-requests.ts";
-import { grantEndpoints, serviceEndpoints } from "./services.ts";
-
-/**
- * The 24 endpoints of the specification (§4), one file per resource. In: a call that has passed the checks of `api.ts`.
- * Out: a reply without a wire form. Must not: look into the profile, know HTTP, or one another's records but by the store.
- */
+import { serviceEndpoints } from "./services.ts";
 
 export const ENDPOINTS: readonly Endpoint[] = [
-  ...planEndpoints,
+  { method: "GET", path: "/plans", ability: "view", answer: plans },
   ...serviceEndpoints,
-  ...grantEndpoints,
-  ...invoiceEndpoints,
-  ...webhookEndpoints,
-  ...domainEndpoints,
-  ...accountEndpoints,
-  ...migrationRequestEndpoints,
-];
-
-/** Plans: "list orderable plans" (§1). */
-
-const DEFAULT_PAGE = 50;
-
-export const planEndpoints: readonly Endpoint[] = [
-  {
-    method: "GET",
-    path: "/plans",
-    ability: "view",
-    answer: (call) => {
-      const { store } = call.world;
-      const { customer } = call;
-      // Those that an order would not be refused for: active, of an active product.
-      const orderable = store
-        .table("plans")
-        .filter((plan) => plan.active && store.table("products").get(plan.product_id)?.active === true);
-      return page(call, "plans", orderable, (record) => ({ kind: "plan", record, customer }), DEFAULT_PAGE);
-    },
-  },
-];
-
-/** Invoices of the token's account. */
-
-const sent = (record: Invoice): Sent => ({ kind: "invoice", record });
-
-export const invoiceEndpoints: readonly Endpoint[] = [
-  {
-    method: "GET",
-    path: "/invoices",
-    ability: "billing",
-    answer: (call) => {
-      const own = (one: Invoice): boolean => one.customer_id === call.customer.id && covers(call.token, one.order_id);
-      return page(call, "invoices", call.world.store.table("invoices").filter(own), sent);
-    },
-  },
+  { method: "GET", path: "/invoices", ability: "billing", answer: invoices },
   {
     method: "GET",
     path: "/invoices/:id",
     ability: "billing",
     answer: (call) => {
       const record = accessInvoice(call.world.store, call.token, idParam(call, "id", "invoice"));
-      return { form: "one", status: 200, item: sent(record) };
+      return { form: "one", status: 200, item: { kind: "invoice", record } };
     },
   },
+  ...domainEndpoints,
+  ...accountEndpoints,
+  ...migrationRequestEndpoints,
 ];
+
+/** "List orderable plans" (§1): those that an order would not be refused for are active, of an active product. */
+function plans(call: Call): Reply {
+  const { store } = call.world;
+  const orderable = store
+    .table("plans")
+    .filter((plan) => plan.active && store.table("products").get(plan.product_id)?.active === true);
+  return page(call, "plan", orderable, 50);
+}
+
+function invoices(call: Call): Reply {
+  const own = (one: Invoice): boolean => one.customer_id === call.customer.id && covers(call.token, one.order_id);
+  return page(call, "invoice", call.world.store.table("invoices").filter(own));
+}

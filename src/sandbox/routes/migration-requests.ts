@@ -1,41 +1,11 @@
-import { covers, idParam, page, requireCovered, requireOwn, type Call, type Endpoint } from "../http/endpoint.ts";
-import { Refusal, notFound } from "../refusal.ts";
-import type { Reply, Sent } from "../shape/items.ts";
+/** Migration requests (§4): queued by API; credentials and submission belong to the dashboard (§1), and the control does them. */
+import { type Call, covers, type Endpoint, idParam, page, requireCovered, requireOwn } from "../http/endpoint.ts";
+import { notFound, Refusal } from "../refusal.ts";
+import type { Reply } from "../shape/items.ts";
 import type { Credentials, MigrationRequest } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
-import { Fields, isDomainName, type Body } from "./fields.ts";
-
-/** Migration requests: queued here; credentials and submission belong to the dashboard (§1). */
-
-const sent = (record: MigrationRequest): Sent => ({ kind: "migration_request", record });
-
-function create(call: Call): Reply {
-  const { store, clock } = call.world;
-  const wanted = readMigrationRequest(call.body, (orderId) => {
-    const service = store.table("services").get(orderId);
-    if (service?.customer_id !== call.customer.id) return "The selected order id is not an order of this account.";
-    requireCovered(call.token, orderId);
-    return undefined;
-  });
-  const record = store.table("migration_requests").put({
-    id: store.next("migration_requests", 501),
-    customer_id: call.customer.id,
-    ...wanted,
-    status: "draft",
-    credentials: null,
-    created_at: clock.instant(),
-  });
-  return { form: "one", status: 201, item: sent(record) };
-}
-
-function view(call: Call): Reply {
-  const id = idParam(call, "id", "migration request");
-  const record = call.world.store.table("migration_requests").get(id);
-  if (record === undefined) throw notFound("migration request", id);
-  requireOwn(call.token, record, "migration request");
-  if (record.order_id !== null) requireCovered(call.token, record.order_id);
-  return { form: "one", status: 200, item: sent(record) };
-}
+import type { World } from "../world.ts";
+import { type Body, Fields, isDomainName } from "./fields.ts";
 
 export const migrationRequestEndpoints: readonly Endpoint[] = [
   {
@@ -46,14 +16,44 @@ export const migrationRequestEndpoints: readonly Endpoint[] = [
       // Bound to a service outside the token's restriction, a request is outside it too (§5.4).
       const visible = (one: MigrationRequest): boolean =>
         one.customer_id === call.customer.id && (one.order_id === null || covers(call.token, one.order_id));
-      return page(call, "migration_requests", call.world.store.table("migration_requests").filter(visible), sent);
+      return page(call, "migration_request", call.world.store.table("migration_requests").filter(visible));
     },
   },
   { method: "POST", path: "/migration-requests", ability: "technical", answer: create },
   { method: "GET", path: "/migration-requests/:id", ability: "view", answer: view },
 ];
 
-/** The rules for migration requests (§4 POST /api/v1/migration-requests body). */
+function create(call: Call): Reply {
+  const { store } = call.world;
+  const wanted = readMigrationRequest(call.body, (orderId) => {
+    const service = store.table("services").get(orderId);
+    if (service?.customer_id !== call.customer.id) return "The selected order id is not an order of this account.";
+    requireCovered(call.token, orderId);
+    return undefined;
+  });
+  const record = addMigrationRequest(call.world, wanted, call.customer.id);
+  return { form: "one", status: 201, item: { kind: "migration_request", record } };
+}
+
+export function addMigrationRequest(
+  { store, clock }: World,
+  wanted: ReturnType<typeof readMigrationRequest>,
+  customer_id: number,
+): MigrationRequest {
+  const open = { status: "draft", credentials: null, created_at: clock.instant() };
+  return store
+    .table("migration_requests")
+    .put({ id: store.next("migration_requests", 501), customer_id, ...wanted, ...open });
+}
+
+function view(call: Call): Reply {
+  const id = idParam(call, "id", "migration request");
+  const record = call.world.store.table("migration_requests").get(id);
+  if (record === undefined) throw notFound("migration request", id);
+  requireOwn(call.token, record, "migration request");
+  if (record.order_id !== null) requireCovered(call.token, record.order_id);
+  return { form: "one", status: 200, item: { kind: "migration_request", record } };
+}
 
 const SOURCES = ["cpanel", "plesk", "directadmin", "wordpress", "ftp", "other"] as const;
 
@@ -61,10 +61,7 @@ const SOURCES = ["cpanel", "plesk", "directadmin", "wordpress", "ftp", "other"] 
  * Fields that the server sets, that have a place of their own, or that belong to the dashboard (§1: credentials); they are
  * not answers to questions.
  */
-const NOT_ANSWERS = new Set([
-  ...["id", "domain", "order_id", "status", "created_at", "customer_id"],
-  ...["credentials", "password"],
-]);
+const NOT_ANSWERS = new Set("id domain order_id status created_at customer_id credentials password".split(" "));
 
 /**
  * The names of the source type and scope questions are not specified (§2 Gaps): `source` is checked when it is given,
@@ -83,9 +80,6 @@ export function readMigrationRequest(
   const answers = Object.fromEntries(Object.entries(body).filter(([name]) => !NOT_ANSWERS.has(name)));
   return fields.complete({ domain, order_id, answers });
 }
-
-/** What the dashboard does to a migration request and the API does not (§1): credentials, and the final submission. */
-
 
 function draftOf(store: Store, id: number): MigrationRequest {
   const request = store.table("migration_requests").get(id);
@@ -108,7 +102,7 @@ export function setCredentials(store: Store, id: number, given: Credentials): Mi
 }
 
 /** The final submission: from then on it is the host's turn. */
-export function submit(store: Store, id: number): MigrationRequest {
+export function submitMigration(store: Store, id: number): MigrationRequest {
   if (draftOf(store, id).credentials === null) {
     throw new Refusal(422, `Migration request ${id} has no credentials yet: set them first.`);
   }
@@ -116,7 +110,7 @@ export function submit(store: Store, id: number): MigrationRequest {
 }
 
 /** The host has moved the site. The credentials are forgotten. */
-export function complete(store: Store, id: number): MigrationRequest {
+export function completeMigration(store: Store, id: number): MigrationRequest {
   const request = store.table("migration_requests").get(id);
   if (request === undefined) throw notFound("migration request", id);
   if (request.status !== "submitted")

@@ -1,20 +1,80 @@
-import { accessService, covers, idParam, page, requireUnrestricted, type Call, type Endpoint } from "../http/endpoint.ts";
+/** Services (§4): order, list, view, suspend, unsuspend, password, sign-on; and the grants by which one is shared. */
+import {
+  accessService,
+  type Call,
+  covers,
+  type Endpoint,
+  idParam,
+  page,
+  requireUnrestricted,
+} from "../http/endpoint.ts";
 import { raiseInvoice } from "../lifecycle/billing.ts";
 import { comingStatus, enqueue } from "../lifecycle/services.ts";
 import { endOfTerm, firstBilling } from "../lifecycle/terms.ts";
-import { TERM_MONTHS, amountBilled } from "../money.ts";
+import { amountBilled, TERM_MONTHS } from "../money.ts";
 import { invalid, notFound } from "../refusal.ts";
-import type { Reply, Sent } from "../shape/items.ts";
-import { CURRENCIES, type Coupon, type Currency, type Customer, type Grant, type Plan, type Service } from "../store/records.ts";
+import type { Reply } from "../shape/items.ts";
+import {
+  type Coupon,
+  CURRENCIES,
+  type Currency,
+  type Customer,
+  type Grant,
+  type Plan,
+  type Service,
+} from "../store/records.ts";
 import { nextSecret, type Store } from "../store/store.ts";
-import { Fields, isDomainName, isEmail, type Body } from "./fields.ts";
+import type { World } from "../world.ts";
+import { type Body, Fields, isDomainName, isEmail } from "./fields.ts";
 
-/** Services: order, list, view, suspend, unsuspend, password, sign-on. */
-
-const sentService = (record: Service): Sent => ({ kind: "service", record });
+export const serviceEndpoints: readonly Endpoint[] = [
+  {
+    method: "GET",
+    path: "/services",
+    ability: "view",
+    answer: (call) => {
+      const own = (one: Service): boolean => one.customer_id === call.customer.id && covers(call.token, one.id);
+      return page(call, "service", call.world.store.table("services").filter(own));
+    },
+  },
+  {
+    method: "GET",
+    path: "/services/:id",
+    ability: "view",
+    answer: (call) => ({ form: "one", status: 200, item: { kind: "service", record: serviceOf(call) } }),
+  },
+  { method: "POST", path: "/services", ability: "technical", keyed: true, answer: order },
+  { method: "POST", path: "/services/:id/suspend", ability: "technical", answer: (call) => queue(call, "suspend") },
+  { method: "POST", path: "/services/:id/unsuspend", ability: "technical", answer: (call) => queue(call, "unsuspend") },
+  { method: "POST", path: "/services/:id/password", ability: "technical", answer: resetPassword },
+  { method: "GET", path: "/services/:id/panel-sso", ability: "technical", answer: signOn },
+  {
+    method: "GET",
+    path: "/services/:id/grants",
+    ability: "technical",
+    answer: (call) => {
+      const service = serviceOf(call);
+      return page(
+        call,
+        "grant",
+        call.world.store.table("grants").filter((one) => one.service_id === service.id),
+      );
+    },
+  },
+  {
+    method: "POST",
+    path: "/services/:id/grants",
+    ability: "technical",
+    answer: (call) => {
+      const record = addGrant(call.world, serviceOf(call).id, call.body);
+      return { form: "one", status: 201, item: { kind: "grant", record } };
+    },
+  },
+  { method: "DELETE", path: "/services/:id/grants/:grantId", ability: "technical", answer: revokeGrant },
+];
 
 /** The service in the path, if the token may touch it. */
-export function serviceOf(call: Call): Service {
+function serviceOf(call: Call): Service {
   return accessService(call.world.store, call.token, idParam(call, "id", "service"));
 }
 
@@ -50,7 +110,7 @@ function order(call: Call): Reply {
   // Paid at once, the service has already moved on.
   const record = world.store.table("services").get(service.id) ?? service;
   firstBilling(world, record, invoice);
-  return { form: "ordered", item: sentService(record), invoice };
+  return { form: "ordered", item: { kind: "service", record }, invoice };
 }
 
 /** Suspend and unsuspend are "queued, not applied synchronously" (§3.2). Asking for what is, or is coming, queues nothing. */
@@ -80,11 +140,9 @@ function requirePanel(service: Service): void {
 function resetPassword(call: Call): Reply {
   const service = serviceOf(call);
   requirePanel(service);
-  if (service.product_type === "shared" || service.product_type === "wordpress") {
-    checkPassword(call.body);
-    return { form: "done", status: 200, message: "The password has been changed." };
-  }
-  checkNoPassword(call.body);
+  const given = isHosting(service);
+  checkPassword(call.body, given);
+  if (given) return { form: "done", status: 200, message: "The password has been changed." };
   const password = `${nextSecret(call.world.store, call.world.settings.seed, "password").slice(0, 18)}-Aa1`;
   return { form: "password", password };
 }
@@ -104,34 +162,8 @@ function signOn(call: Call): Reply {
   return { form: "value", status: 200, value: { url: `${url}/panel/sign-on/${value}` } };
 }
 
-export const serviceEndpoints: readonly Endpoint[] = [
-  {
-    method: "GET",
-    path: "/services",
-    ability: "view",
-    answer: (call) => {
-      const own = (one: Service): boolean => one.customer_id === call.customer.id && covers(call.token, one.id);
-      return page(call, "services", call.world.store.table("services").filter(own), sentService);
-    },
-  },
-  {
-    method: "GET",
-    path: "/services/:id",
-    ability: "view",
-    answer: (call) => ({ form: "one", status: 200, item: sentService(serviceOf(call)) }),
-  },
-  { method: "POST", path: "/services", ability: "technical", keyed: true, answer: order },
-  { method: "POST", path: "/services/:id/suspend", ability: "technical", answer: (call) => queue(call, "suspend") },
-  { method: "POST", path: "/services/:id/unsuspend", ability: "technical", answer: (call) => queue(call, "unsuspend") },
-  { method: "POST", path: "/services/:id/password", ability: "technical", answer: resetPassword },
-  { method: "GET", path: "/services/:id/panel-sso", ability: "technical", answer: signOn },
-];
-
-/** The rules for ordering a service (§4 POST /api/v1/services body). */
-
-
 /** An order that may be placed. */
-export interface ServiceOrder {
+interface ServiceOrder {
   plan: Plan;
   currency: Currency;
   domain: string | null;
@@ -144,13 +176,13 @@ export interface ServiceOrder {
   total: number;
 }
 
-/** Whether plans of this type carry a domain: shared and WordPress hosting do, servers and desktops do not. */
-export function takesDomain(plan: Plan): boolean {
-  return plan.product_type === "shared" || plan.product_type === "wordpress";
+/** Whether it is hosting, with a domain and a panel whose password is given: shared and WordPress are, servers and desktops are not. */
+export function isHosting({ product_type }: Plan | Service): boolean {
+  return product_type === "shared" || product_type === "wordpress";
 }
 
 /** Reads and prices an order. 422 with all field errors at once. */
-export function readServiceOrder(store: Store, customer: Customer, body: Body): ServiceOrder {
+function readServiceOrder(store: Store, customer: Customer, body: Body): ServiceOrder {
   const fields = new Fields(body);
   const plan = readPlan(store, fields);
   const currency = fields.oneOf("currency", CURRENCIES, { required: true });
@@ -180,7 +212,7 @@ function readPlan(store: Store, fields: Fields): Plan | undefined {
 
 /** "Required for hosting plans; otherwise omitted." */
 function readDomain(fields: Fields, plan: Plan | undefined): string | null {
-  if (plan !== undefined && !takesDomain(plan)) {
+  if (plan !== undefined && !isHosting(plan)) {
     if (fields.given("domain")) fields.refuse("domain", "The domain field must be omitted for this plan.");
     return null;
   }
@@ -205,111 +237,51 @@ function readCoupon(store: Store, fields: Fields, plan: Plan | undefined, term: 
   return coupon;
 }
 
-/** The rules for control-panel passwords (§4 POST /services/{id}/password body). */
-
 const SHORTEST_PASSWORD = 8;
 
-/** A given password: "string, minimum 8 characters" (§4, §8). It is not trimmed and not kept. */
-export function checkPassword(body: Body): void {
+/**
+ * A given password: "string, minimum 8 characters" (§4, §8); it is not trimmed and not kept. "Root VPS or Virtual Desktop: no
+ * body" (§4): one that was given is refused there, not dropped in silence.
+ */
+function checkPassword(body: Body, given: boolean): void {
   const fields = new Fields(body);
   const password = fields.raw("password");
-  if (password === undefined || password === null || password === "") {
-    fields.refuse("password", "The password field is required.");
-  } else if (typeof password !== "string") {
-    fields.refuse("password", "The password field must be a string.");
-  } else if ([...password].length < SHORTEST_PASSWORD) {
-    fields.refuse("password", `The password field must be at least ${SHORTEST_PASSWORD} characters.`);
-  }
+  const refuse = (problem: string): void => fields.refuse("password", `The password field ${problem}`);
+  if (!given) {
+    if (fields.given("password")) refuse("must be omitted: a password is generated for this kind of service.");
+  } else if (password === undefined || password === null || password === "") refuse("is required.");
+  else if (typeof password !== "string") refuse("must be a string.");
+  else if ([...password].length < SHORTEST_PASSWORD) refuse(`must be at least ${SHORTEST_PASSWORD} characters.`);
   fields.complete({});
 }
-
-/** "Root VPS or Virtual Desktop: no body" (§4): a password that was given is refused, not dropped in silence. */
-export function checkNoPassword(body: Body): void {
-  const fields = new Fields(body);
-  if (fields.given("password")) {
-    fields.refuse("password", "The password field must be omitted: a password is generated for this kind of service.");
-  }
-  fields.complete({});
-}
-
-/** Grants: a service shared with another user (§4). */
-
-const sentGrant = (record: Grant): Sent => ({ kind: "grant", record });
-
-export const grantEndpoints: readonly Endpoint[] = [
-  {
-    method: "GET",
-    path: "/services/:id/grants",
-    ability: "technical",
-    answer: (call) => {
-      const service = serviceOf(call);
-      const grants = call.world.store.table("grants").filter((one) => one.service_id === service.id);
-      return page(call, "grants", grants, sentGrant);
-    },
-  },
-  {
-    method: "POST",
-    path: "/services/:id/grants",
-    ability: "technical",
-    answer: (call) => {
-      const { store, clock } = call.world;
-      const service = serviceOf(call);
-      const wanted = readGrant(store, service.id, call.body, clock.now());
-      const expired = findGrant(store, service.id, wanted.email);
-      if (expired !== undefined) store.table("grants").remove(expired.id);
-      const record = store.table("grants").put({
-        id: store.next("grants", 301),
-        service_id: service.id,
-        ...wanted,
-        created_at: clock.instant(),
-      });
-      return { form: "one", status: 201, item: sentGrant(record) };
-    },
-  },
-  {
-    method: "DELETE",
-    path: "/services/:id/grants/:grantId",
-    ability: "technical",
-    answer: (call) => {
-      const service = serviceOf(call);
-      const id = idParam(call, "grantId", "grant");
-      const grants = call.world.store.table("grants");
-      if (grants.get(id)?.service_id !== service.id) throw notFound("grant", id);
-      grants.remove(id);
-      return { form: "done", status: 200, message: "The grant has been revoked." };
-    },
-  },
-];
-
-/** The rules for grants (§4). */
 
 /**
- * A grant: one per address and service. One that has expired does not stand in the way of a new one.
- * Whether expires_at is required is not specified: absent and null mean that the grant does not expire.
+ * Shares a service with another user (§4): one grant per address and service, however its letters are cased. One that has
+ * expired does not stand in the way of a new one. Whether expires_at is required is not specified: absent and null mean that
+ * the grant does not expire.
  */
-export function readGrant(
-  store: Store,
-  serviceId: number,
-  body: Body,
-  now: number,
-): Pick<Grant, "email" | "permission" | "expires_at"> {
+export function addGrant({ store, clock }: World, service_id: number, body: Body): Grant {
+  const grants = store.table("grants");
   const fields = new Fields(body);
   const email = fields.matching("email", isEmail, "a valid email address", { required: true });
   const permission = fields.oneOf("permission", ["view", "manage"] as const, { required: true });
-  const expires_at = fields.futureInstant("expires_at", now) ?? null;
-  const held = email === undefined ? undefined : findGrant(store, serviceId, email);
-  if (held !== undefined && !isExpired(held, now)) {
+  const expires_at = fields.futureInstant("expires_at", clock.now()) ?? null;
+  const address = email?.toLowerCase();
+  const held = grants.find((one) => one.service_id === service_id && one.email.toLowerCase() === address);
+  if (held !== undefined && !(held.expires_at !== null && Date.parse(held.expires_at) <= clock.now())) {
     fields.refuse("email", "The email already has a grant on this service.");
   }
-  return fields.complete({ email, permission, expires_at });
+  const wanted = fields.complete({ email, permission, expires_at });
+  if (held !== undefined) grants.remove(held.id);
+  const id = store.next("grants", 301);
+  return grants.put({ id, service_id, ...wanted, created_at: clock.instant() });
 }
 
-/** The grant of an address on a service, however its letters are cased. */
-export function findGrant(store: Store, serviceId: number, email: string): Grant | undefined {
-  const wanted = email.toLowerCase();
-  return store.table("grants").find((one) => one.service_id === serviceId && one.email.toLowerCase() === wanted);
-}
-
-function isExpired(grant: Grant, now: number): boolean {
-  return grant.expires_at !== null && Date.parse(grant.expires_at) <= now;
+function revokeGrant(call: Call): Reply {
+  const service = serviceOf(call);
+  const id = idParam(call, "grantId", "grant");
+  const grants = call.world.store.table("grants");
+  if (grants.get(id)?.service_id !== service.id) throw notFound("grant", id);
+  grants.remove(id);
+  return { form: "done", status: 200, message: "The grant has been revoked." };
 }

@@ -1,12 +1,10 @@
+/** The answers to requests that were carried out. */
+import { STATUS_CODES } from "node:http";
 import { firstPage, type Profile } from "../profile/profile.ts";
 import type { Refusal } from "../refusal.ts";
 import type { Invoice } from "../store/records.ts";
-import { invoiceBody, itemBody, type Availability, type Body, type Reply, type Sent } from "./items.ts";
-import { renderOrdered, renderPage, renderRecord, renderRefusal, renderSingle, type Rendering } from "./rendering.ts";
-import { STATUS_CODES } from "node:http";
-
-/** The answers to requests that were carried out. */
-
+import { type Availability, type Body, invoiceBody, itemBody, type Reply, type Sent } from "./items.ts";
+import { type Rendering, renderOrdered, renderPage, renderRecord, renderRefusal, renderSingle } from "./rendering.ts";
 
 export interface WireAnswer {
   status: number;
@@ -158,9 +156,6 @@ function together(kind: Sent["kind"], order: Body, invoice: Body, profile: Profi
   }
 }
 
-/** The list envelope: "one common envelope wrapping the items" (§4 Pagination), of a shape that is not shown. */
-
-
 /** What stands in place of the items of an empty list. */
 const EMPTY = { array: [], null: null, map: {}, nothing: {} } as const;
 
@@ -214,8 +209,6 @@ export function envelope(
       return { data: items, meta: { pagination: { current_page: page, total_pages: pages } } };
   }
 }
-
-/** The bodies of errors. Those of 403 and 422 are specified (§7), the others "not beyond status". */
 
 /** An error as it is sent. `body` undefined: none at all. */
 export interface RefusedAnswer {

@@ -1,9 +1,30 @@
+/** What a route answers, before it takes a form on the wire. `shape/` knows the form of each. */
 import { discounted } from "../money.ts";
 import type { Profile } from "../profile/profile.ts";
-import { EVENTS, type Account, type Customer, type DomainOrder, type EventName, type Grant, type Invoice, type MigrationRequest, type Plan, type Service, type Webhook } from "../store/records.ts";
-import { amount, cycle, idOf, instant, invoiceWord, productType, provisioningWord, recordId, statusWord } from "./notation.ts";
-
-/** What a route answers, before it takes a form on the wire. `shape/` knows the form of each. */
+import {
+  type Account,
+  type Customer,
+  type DomainOrder,
+  EVENTS,
+  type EventName,
+  type Grant,
+  type Invoice,
+  type MigrationRequest,
+  type Plan,
+  type Service,
+  type Webhook,
+} from "../store/records.ts";
+import {
+  amount,
+  cycle,
+  idOf,
+  instant,
+  invoiceWord,
+  productType,
+  provisioningWord,
+  recordId,
+  statusWord,
+} from "./notation.ts";
 
 /** One record that is sent, and of which kind it is. */
 export type Sent =
@@ -38,9 +59,6 @@ export type Reply =
   | { form: "queued"; message: string; service: Service }
   /** Something was done, and there is no record to show. */
   | { form: "done"; status: 200; message: string };
-
-/** The body of each kind of record. Fields that §2 shows are always there; the rest is as the profile says. */
-
 
 export type Body = Record<string, unknown>;
 
@@ -185,9 +203,6 @@ function migrationBody(request: MigrationRequest, profile: Profile): Body {
   };
   return profile.migration === "nested" ? { ...body, questions: request.answers } : { ...body, ...request.answers };
 }
-
-/** The `data` of an event: an object (§6 Payload) of contents that are not shown. */
-
 
 /**
  * The `data` object of an event about this record: its fields as the API shows them, the same under the record's name

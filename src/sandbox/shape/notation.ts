@@ -1,9 +1,8 @@
+/** How single values are written: ids, amounts, instants. */
+import { createHash } from "node:crypto";
 import { billingCycle } from "../money.ts";
 import type { Profile } from "../profile/profile.ts";
 import type { InvoiceStatus, ProductType, ProvisioningStatus } from "../store/records.ts";
-import { createHash } from "node:crypto";
-
-/** How single values are written: ids, amounts, instants. */
 
 /** Records whose ids the specification says nothing about (§2 Gaps); those of services and invoices are integers (§2). */
 const RECORD_KINDS = ["grant", "webhook", "account", "migration_request"] as const;
@@ -65,9 +64,6 @@ export function instant(kept: string | null, profile: Profile): string | null {
       return kept.slice(0, 10);
   }
 }
-
-/** The words that the specification leaves open (§2 Gaps): statuses, billing cycles, kinds of products. */
-
 
 /** The words that grow a suffix in `upper_snake`, for orders only. */
 const LONG_WORDS: Readonly<Record<string, string>> = {

@@ -6,13 +6,14 @@
  */
 import type { Reply, Sent } from "./items.ts";
 
-export type RecordKind = Sent["kind"];
-type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
+type SentKind = Sent["kind"];
+/** A JSON value. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 type Body = Record<string, unknown>;
 
 export interface Rendering {
   lists?: ListRendering;
-  kinds?: { readonly [kind in RecordKind]?: KindRendering };
+  kinds?: { readonly [kind in SentKind]?: KindRendering };
   answers?: AnswersRendering;
   /** Bodies of the errors that are JSON, but for 403 and 422 (§7 specifies theirs). */
   refusals?: keyof typeof REFUSALS;
@@ -144,10 +145,10 @@ const REFUSALS = {
 
 /** Fields that the specification names (§2): they are called that. */
 const SPECIFIED: ReadonlySet<string> = new Set(["plan_id", "manage_discount_percent", "price_after_discount"]);
-const SPECIFIED_KINDS: ReadonlySet<RecordKind> = new Set(["service", "invoice"]);
+const SPECIFIED_KINDS: ReadonlySet<SentKind> = new Set(["service", "invoice"]);
 
 /** A record as it stands in an answer. */
-export function renderRecord(kind: RecordKind, body: Body, rendering: KindRendering = {}): Body {
+export function renderRecord(kind: SentKind, body: Body, rendering: KindRendering = {}): Body {
   const { fields = {}, values = {}, words = {}, more = {}, ids, camel = false, nested } = rendering;
   const written: Body = {};
   for (const [name, value] of Object.entries(body)) {
@@ -164,13 +165,13 @@ export function renderRecord(kind: RecordKind, body: Body, rendering: KindRender
   return { id, [nested]: rest };
 }
 
-function nameOf(kind: RecordKind, name: string, camel: boolean): string {
+function nameOf(kind: SentKind, name: string, camel: boolean): string {
   if (!camel || SPECIFIED_KINDS.has(kind) || SPECIFIED.has(name)) return name;
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 /** Ids of §2 are integers; of the other records nothing is said. */
-function idIn(kind: RecordKind, id: unknown, form: KindRendering["ids"]): unknown {
+function idIn(kind: SentKind, id: unknown, form: KindRendering["ids"]): unknown {
   if (form === undefined || typeof id !== "number") return id;
   return form === "text" ? String(id) : `${kind.slice(0, 2)}_${id}`;
 }

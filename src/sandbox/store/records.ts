@@ -1,4 +1,3 @@
-
 /**
  * The records that the sandbox keeps, in their internal form: integers for ids and money (minor units), ISO 8601 UTC
  * strings for instants, `YYYY-MM-DD` for dates. What of them is sent, and in which form, is decided in `shape/` alone.
@@ -222,8 +221,6 @@ export interface DomainOrder {
   status: ServiceStatus;
   created_at: string;
 }
-
-/** The records that nobody but the sandbox knows: what is queued, what is remembered, what is counted. */
 
 /** A delivery that is still to be attempted, and when; the id is the delivery's. */
 export interface Outgoing {

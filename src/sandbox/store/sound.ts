@@ -1,24 +1,30 @@
+/** Which values a field can hold at all: drift is welcome, records that no host could have are not. */
 import { TERM_MONTHS } from "../money.ts";
 import { Refusal } from "../refusal.ts";
 import { ABILITIES, CURRENCIES, EVENTS, PRODUCT_TYPES, TIERS } from "./records.ts";
 
-/** Which values a field can hold at all: drift is welcome, records that no host could have are not. */
+export const isText = (value: unknown): value is string => typeof value === "string";
+export const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
+type FieldRule = readonly [fits: (value: unknown) => boolean, words: string];
 
-type Rule = readonly [fits: (value: unknown) => boolean, words: string];
-
-const oneOf = (values: readonly unknown[]): Rule => [(value) => values.includes(value), `one of ${values.join(", ")}`];
-const someOf = (values: readonly unknown[]): Rule => [
+const oneOf = (values: readonly unknown[]): FieldRule => [
+  (value) => values.includes(value),
+  `one of ${values.join(", ")}`,
+];
+const someOf = (values: readonly unknown[]): FieldRule => [
   (value) => Array.isArray(value) && value.length > 0 && value.every((one) => values.includes(one)),
   `a list of ${values.join(", ")}`,
 ];
-const whole: Rule = [(value) => Number.isSafeInteger(value) && (value as number) >= 0, "a whole number of 0 or more"];
-const percent: Rule = [(value) => (value as number) >= 0 && (value as number) <= 100, "a number from 0 to 100"];
-const date: Rule = [
+const whole: FieldRule = [isCount, "a whole number of 0 or more"];
+const percent: FieldRule = [(value) => (value as number) >= 0 && (value as number) <= 100, "a number from 0 to 100"];
+const date: FieldRule = [
   (value) => /^\d{4}-\d{2}-\d{2}$/.test(String(value)) && isDay(`${value}T00:00:00.000Z`),
   "a date such as 2026-12-31",
 ];
-const instant: Rule = [
+const instant: FieldRule = [
   (value) => /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/.test(String(value)) && isDay(String(value)),
   "an instant such as 2026-12-31T10:00:00.000Z",
 ];
@@ -30,7 +36,7 @@ function isDay(text: string): boolean {
 }
 
 /** By the field's name, for every collection. A status or a product type may be any word: clients have to live with that (§2 Gaps). */
-const EVERYWHERE: Readonly<Record<string, Rule>> = {
+const EVERYWHERE: Readonly<Record<string, FieldRule>> = {
   currency: oneOf(CURRENCIES),
   product_types: someOf(PRODUCT_TYPES),
   abilities: someOf(ABILITIES),
@@ -47,7 +53,7 @@ const EVERYWHERE: Readonly<Record<string, Rule>> = {
   manage_discount_percent: percent,
 };
 
-const HERE: Readonly<Record<string, Readonly<Record<string, Rule>>>> = {
+const HERE: Readonly<Record<string, Readonly<Record<string, FieldRule>>>> = {
   transfers: { status: oneOf(["offered", "accepted", "declined"]) },
   deliveries: { status: oneOf(["pending", "delivered", "abandoned", "blocked"]) },
 };
@@ -70,7 +76,7 @@ export function isNullable(collection: string, name: string): boolean {
   return NULLABLE[collection]?.includes(name) ?? false;
 }
 
-function ruleOf(collection: string, name: string): Rule | undefined {
+function ruleOf(collection: string, name: string): FieldRule | undefined {
   const byForm = name.endsWith("_date") ? date : name.endsWith("_at") ? instant : undefined;
   return HERE[collection]?.[name] ?? EVERYWHERE[name] ?? byForm;
 }

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
 import { describe, expect, test } from "vitest";
-import { Faults, type FaultRequest } from "../../../src/sandbox/faults.ts";
+import { type FaultRequest, Faults } from "../../../src/sandbox/faults.ts";
 import fc from "../../support/fc.ts";
 import { ORDER, start } from "./harness.ts";
 
@@ -124,7 +124,7 @@ describe("which requests a fault strikes", () => {
   test("from the nth match on, so many times", () => {
     const faults = new Faults();
     faults.add({ method: "post", path: "/services/:id/suspend", nth: 2, times: 2, phase: "before" });
-    const struck = [1, 2, 3, 4].map((id) => faults.strike("POST", `/api/v1/services/${id}/suspend`)?.id);
+    const struck = [1, 2, 3, 4].map((id) => faults.inject("POST", `/api/v1/services/${id}/suspend`)?.id);
     expect(struck).toEqual([undefined, 1, 1, undefined]);
     expect(faults.list()).toMatchObject([{ seen: 4, fired: 2 }]);
   });
@@ -141,7 +141,7 @@ describe("which requests a fault strikes", () => {
   ])("%s against %s %s: %s", (path, method, actual, expected) => {
     const faults = new Faults();
     faults.add({ path, phase: "before" });
-    expect(faults.strike(method, actual) !== undefined).toBe(expected);
+    expect(faults.inject(method, actual) !== undefined).toBe(expected);
   });
 
   test("several wait in line: each request is struck by one of them", () => {
@@ -149,7 +149,7 @@ describe("which requests a fault strikes", () => {
     faults.add({ path: "/plans", phase: "before", nth: 2 });
     faults.add({ path: "/plans", phase: "after" });
     faults.add({ path: "/plans", phase: "mid-body" });
-    const struck = [1, 2, 3, 4].map(() => faults.strike("GET", "/api/v1/plans")?.id);
+    const struck = [1, 2, 3, 4].map(() => faults.inject("GET", "/api/v1/plans")?.id);
     expect(struck).toEqual([2, 1, 3, undefined]);
   });
 
@@ -195,9 +195,9 @@ describe("which requests a fault strikes", () => {
     const faults = new Faults();
     faults.add({ operation: "suspendService", phase: "before", times: 2 });
     faults.add({ operation: "GET /services/*", phase: "before" });
-    expect(faults.strike("POST", "/api/v1/services/7/suspend")?.id).toBe(1);
-    expect(faults.strike("POST", "/api/v1/services/7/unsuspend")).toBeUndefined();
-    expect(faults.strike("GET", "/api/v1/services/7/grants")?.id).toBe(2);
+    expect(faults.inject("POST", "/api/v1/services/7/suspend")?.id).toBe(1);
+    expect(faults.inject("POST", "/api/v1/services/7/unsuspend")).toBeUndefined();
+    expect(faults.inject("GET", "/api/v1/services/7/grants")?.id).toBe(2);
   });
 });
 
@@ -207,7 +207,7 @@ describe("with a probability", () => {
     const faults = new Faults({ seed });
     faults.add({ operation: "listPlans", phase: "before", ...fault });
     const all = Array.from({ length: requests }, (_, at) => at + 1);
-    return all.filter(() => faults.strike("GET", "/api/v1/plans") !== undefined);
+    return all.filter(() => faults.inject("GET", "/api/v1/plans") !== undefined);
   };
 
   test("the same seed strikes the same requests, another one others", () => {

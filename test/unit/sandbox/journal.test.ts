@@ -1,9 +1,8 @@
 /** Assertions about the requests received, and what holds for every client. */
 import { describe, expect, test } from "vitest";
 import type { RequestEntry } from "../../../src/sandbox/index.ts";
-import { difference } from "../../../src/sandbox/record/verify.ts";
 import { checkInvariants } from "../../../src/sandbox/record/invariants.ts";
-import { verifyRequests } from "../../../src/sandbox/record/verify.ts";
+import { difference, verifyRequests } from "../../../src/sandbox/record/verify.ts";
 import fc from "../../support/fc.ts";
 import { ORDER, START, start } from "./harness.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { addMonths, dateOf } from "../../../src/sandbox/clock.ts";
-import { TERM_MONTHS, amountBilled, billingCycle, discounted } from "../../../src/sandbox/money.ts";
+import { amountBilled, billingCycle, discounted, TERM_MONTHS } from "../../../src/sandbox/money.ts";
 import { isCountry, isDomainName, isEmail, isPhone, isWebUrl } from "../../../src/sandbox/routes/fields.ts";
 import fc from "../../support/fc.ts";
 

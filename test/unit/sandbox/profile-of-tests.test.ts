@@ -1,6 +1,6 @@
 /** The profiles that tests run under: what is drawn meets everything, what is pinned stays. */
 import { describe, expect, it } from "vitest";
-import { PROFILE_SWITCHES, completeProfile } from "../../../src/sandbox/profile/profile.ts";
+import { completeProfile, PROFILE_SWITCHES } from "../../../src/sandbox/profile/profile.ts";
 import { drawnProfile } from "../../support/drawn-profile.ts";
 import { profileOfRun } from "../../support/sandbox.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Coupon } from "../../../src/sandbox/store/records.ts";
-import { Store, type Persistence, type RecordId, type RowChange } from "../../../src/sandbox/store/store.ts";
+import { type Persistence, type RecordId, type RowChange, Store } from "../../../src/sandbox/store/store.ts";
 import fc from "../../support/fc.ts";
 
 const coupon = (id: number, percent = 10): Coupon => ({

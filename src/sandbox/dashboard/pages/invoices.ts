@@ -1,10 +1,24 @@
-import type { Invoice } from "../../store/records.ts";
-import { act, type ActParts } from "../forms.ts";
-import { badge, counted, fromNow, money, paged, pager, section, shown, table, type Html, when } from "../html.ts";
-import { ROOT, find, type Action, type Page, type Visit } from "../page.ts";
+/** The invoices of the account: the page of them, and the tables and buttons that other pages show. */
 import { html } from "hono/html";
+import type { Invoice } from "../../store/records.ts";
+import { type ActParts, act } from "../forms.ts";
+import { badge, counted, fromNow, type Html, money, paged, section, shown, table, when } from "../html.ts";
+import { type Action, find, own, type Page, ROOT, type Visit } from "../page.ts";
 
-/** The invoices of the account. */
+/** Paying and cancelling, for every page that lists invoices. */
+export const INVOICE_ACTIONS = {
+  pay: {
+    api: "POST /invoices/:id/pay",
+    run: ({ control }, form) => {
+      const { invoice_number, total, currency } = control.payInvoice(form.id());
+      return `${invoice_number} is paid: ${money(total, currency)}.`;
+    },
+  },
+  cancelInvoice: {
+    api: "POST /invoices/:id/cancel",
+    run: ({ control }, form) => `${control.cancelInvoice(form.id()).invoice_number} is cancelled.`,
+  },
+} as const satisfies Record<string, Action>;
 
 const STATES = ["unpaid", "paid", "cancelled", "refunded"] as const;
 
@@ -15,18 +29,17 @@ export const invoices: Page = {
   actions: INVOICE_ACTIONS,
   body: (visit) => {
     const state = STATES.find((word) => word === visit.query.get("state"));
-    const own = visit.control.list("invoices").filter(({ customer_id }) => customer_id === visit.account.id);
-    const found = own.toReversed().filter(({ status }) => state === undefined || status === state);
-    const part = paged(found, visit.query);
+    const all = own(visit, "invoices").toReversed();
+    const found = all.filter(({ status }) => state === undefined || status === state);
     const heading = `${counted(found.length, "invoice")}${state === undefined ? "" : `, ${state}`}`;
+    const caption = `Invoices of ${visit.account.name}`;
+    const empty =
+      state === undefined ? "This account has no invoices. An order raises one." : `No invoice is ${state}.`;
+    const list = paged(`${ROOT}/invoices`, visit.query, found, (items) =>
+      invoiceTable(visit, items, { caption, empty }),
+    );
     return html`${states(state)}
-${section(
-  heading,
-  html`${invoiceTable(visit, part.items, {
-    caption: `Invoices of ${visit.account.name}`,
-    empty: state === undefined ? "This account has no invoices. An order raises one." : `No invoice is ${state}.`,
-  })}${pager(`${ROOT}/invoices`, visit.query, part)}`,
-)}`;
+${section(heading, list)}`;
   },
 };
 
@@ -35,23 +48,6 @@ function states(state: string | undefined): Html {
     html`<li><a href="${ROOT}/invoices${word === undefined ? "" : `?state=${word}`}"${word === state ? html` aria-current="true"` : ""}>${label}</a></li>`;
   return html`<nav aria-label="State of the invoices"><ul class="tabs">${link(undefined, "all")}${STATES.map((word) => link(word, word))}</ul></nav>`;
 }
-
-/** Invoices as rows, with what can be done about them. */
-
-/** Paying and cancelling, for every page that lists invoices. */
-export const INVOICE_ACTIONS = {
-  pay: {
-    api: "POST /invoices/:id/pay",
-    run: ({ control }, form) => {
-      const { invoice_number, total, currency } = control.payInvoice(form.id());
-      return { text: `${invoice_number} is paid: ${money(total, currency)}.` };
-    },
-  },
-  cancelInvoice: {
-    api: "POST /invoices/:id/cancel",
-    run: ({ control }, form) => ({ text: `${control.cancelInvoice(form.id()).invoice_number} is cancelled.` }),
-  },
-} as const satisfies Record<string, Action>;
 
 /** @param invoices in the order in which they are shown. `brief` leaves out what the page shows anyway. */
 export function invoiceTable(
@@ -72,14 +68,7 @@ export function invoiceTable(
   });
   return table({
     caption,
-    unseen: true,
-    columns: [
-      { title: "Number" },
-      { title: "State", wide: true },
-      { title: "To pay", align: "end" },
-      { title: "Due or paid", wide: true },
-      { title: "Actions", unseen: true, align: "end" },
-    ],
+    columns: { Number: "", State: "wide", "To pay": "end", "Due or paid": "wide", Actions: "end unseen" },
     rows,
     empty,
   });
@@ -89,8 +78,7 @@ export function invoiceTable(
 export function dueInvoices(visit: Visit, invoices: readonly Invoice[]): Html {
   return table({
     caption: "Invoices to pay",
-    unseen: true,
-    columns: [{ title: "Number" }, { title: "To pay", align: "end" }, { title: "Actions", unseen: true, align: "end" }],
+    columns: { Number: "", "To pay": "end", Actions: "end unseen" },
     rows: invoices.map((invoice) => [
       html`<span class="nums">${shown(invoice.invoice_number)}</span><div class="under hint">${orderOf(visit, invoice)}</div>`,
       html`<span class="nums">${money(invoice.total, invoice.currency)}</span><div class="under hint">due ${fromNow(invoice.due_date, visit.now)}</div>`,

@@ -1,34 +1,29 @@
+/** The migration requests of the account, and one of them. They are made by API, and finished here (§1). */
+import { html } from "hono/html";
 import type { MigrationRequest } from "../../store/records.ts";
 import { act, textField } from "../forms.ts";
-import { badge, counted, facts, maybe, paged, pager, section, shown, table, type Html, when } from "../html.ts";
-import { ROOT, idOf, type Page, type Visit } from "../page.ts";
-import { html } from "hono/html";
-
-/** The migration requests of the account. They are made by API, and finished here (§1). */
+import { badge, counted, facts, type Html, maybe, paged, section, shown, table, when } from "../html.ts";
+import { idOf, own, type Page, ROOT, type Visit } from "../page.ts";
 
 export const migrations: Page = {
   path: "/migrations",
   nav: "/migrations",
   title: () => "Migrations",
   body: (visit) => {
-    const all = visit.control.list("migration_requests");
-    const own = all.filter(({ customer_id }) => customer_id === visit.account.id).toReversed();
-    const part = paged(own, visit.query);
+    const all = own(visit, "migration_requests").toReversed();
     return html`<p class="lead">A migration is requested by API. Its credentials and the final submission are given here alone.</p>
 ${section(
-  counted(own.length, "request"),
-  html`${table({
-    caption: `Migration requests of ${visit.account.name}`,
-    unseen: true,
-    columns: [
-      { title: "Id" },
-      { title: "Domain" },
-      { title: "State" },
-      { title: "Credentials", wide: true },
-      { title: "For", wide: true },
-      { title: "Requested", wide: true },
-    ],
-    rows: part.items.map(({ id, domain, status, credentials, order_id, created_at }) => [
+  counted(all.length, "request"),
+  paged(`${ROOT}/migrations`, visit.query, all, (items) => list(visit, items)),
+)}`;
+  },
+};
+
+function list({ account }: Visit, requests: readonly MigrationRequest[]): Html {
+  return table({
+    caption: `Migration requests of ${account.name}`,
+    columns: { Id: "", Domain: "", State: "", Credentials: "wide", For: "wide", Requested: "wide" },
+    rows: requests.map(({ id, domain, status, credentials, order_id, created_at }) => [
       html`<a class="nums" href="${ROOT}/migrations/${id}">${id}</a>`,
       shown(domain),
       badge(status),
@@ -37,12 +32,8 @@ ${section(
       when(created_at),
     ]),
     empty: html`No migration was requested. <code>POST /api/v1/migration-requests</code> does.`,
-  })}${pager(`${ROOT}/migrations`, visit.query, part)}`,
-)}`;
-  },
-};
-
-/** One migration request: the part of it that the API does not offer (§1). */
+  });
+}
 
 export const migration: Page = {
   path: "/migrations/:id",
@@ -58,20 +49,17 @@ export const migration: Page = {
           // As it was typed: a password may begin or end with a space.
           password: form.raw("password") ?? "",
         });
-        return { text: `The credentials of migration request ${id} are set.` };
+        return `The credentials of migration request ${id} are set.`;
       },
     },
     submit: {
       api: "POST /migration-requests/:id/submit",
-      run: ({ control }, form) => ({
-        text: `Migration request ${control.submitMigration(form.id()).id} is submitted.`,
-      }),
+      run: ({ control }, form) => `Migration request ${control.submitMigration(form.id()).id} is submitted.`,
     },
     complete: {
       api: "POST /migration-requests/:id/complete",
-      run: ({ control }, form) => ({
-        text: `Migration request ${control.completeMigration(form.id()).id} is completed. Its credentials are forgotten.`,
-      }),
+      run: ({ control }, form) =>
+        `Migration request ${control.completeMigration(form.id()).id} is completed. Its credentials are forgotten.`,
     },
   },
   body: (visit) => {

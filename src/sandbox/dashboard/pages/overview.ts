@@ -1,12 +1,10 @@
 /** The first page: how the account stands, what waits to be paid, what comes next, and what was asked last. */
 import { html } from "hono/html";
-import { ROOT, type Page, type Visit } from "../page.ts";
+import { counted, type Html, money, section } from "../html.ts";
+import { own, type Page, ROOT, type Visit } from "../page.ts";
+import { dueInvoices, INVOICE_ACTIONS } from "./invoices.ts";
+import { ratePictures, requestTable } from "./requests.ts";
 import { dueList } from "./sandbox.ts";
-import { INVOICE_ACTIONS, dueInvoices } from "./invoices.ts";
-import { requestTable } from "./requests.ts";
-import { ratePictures } from "./requests.ts";
-import { section } from "../html.ts";
-import { counted, money, type Html } from "../html.ts";
 
 const LATEST = 8;
 const NEXT = 5;
@@ -17,9 +15,11 @@ export const overview: Page = {
   nav: "/",
   title: () => "Overview",
   actions: INVOICE_ACTIONS,
-  live: { tiles, due, rates, latest },
+  live: { tiles, due, rates: ratePictures, latest },
   body: (visit) => {
-    const unpaid = own(visit, visit.control.list("invoices")).filter(({ status }) => status === "unpaid");
+    const unpaid = own(visit, "invoices")
+      .toReversed()
+      .filter(({ status }) => status === "unpaid");
     const more =
       unpaid.length > TO_PAY ? html`<a href="${ROOT}/invoices?state=unpaid">All ${unpaid.length}</a>` : html``;
     return html`<div id="tiles" data-live>${tiles(visit)}</div>
@@ -27,29 +27,26 @@ export const overview: Page = {
 ${section("To pay", dueInvoices(visit, unpaid.slice(0, TO_PAY)), { aside: more })}
 ${section("Next by the clock", html`<div id="due" data-live>${due(visit)}</div>`, { aside: html`<a href="${ROOT}/clock">Clock</a>` })}
 </div>
-${section("Rate window", html`<div id="rates" data-live>${rates(visit)}</div>`)}
+${section("Rate window", html`<div id="rates" data-live>${ratePictures(visit)}</div>`)}
 ${section("Latest requests", html`<div id="latest" data-live>${latest(visit)}</div>`, { aside: html`<a href="${ROOT}/requests">All requests</a>` })}`;
   },
 };
 
-function own<T extends { customer_id: number }>({ account }: Visit, records: readonly T[]): T[] {
-  return records.filter((record) => record.customer_id === account.id).toReversed();
-}
-
 function tiles(visit: Visit): Html {
-  const { control } = visit;
-  const services = own(visit, control.list("services"));
-  const unpaid = own(visit, control.list("invoices")).filter(({ status }) => status === "unpaid");
-  const deliveries = own(visit, control.list("deliveries"));
+  const services = own(visit, "services").toReversed();
+  const unpaid = own(visit, "invoices")
+    .toReversed()
+    .filter(({ status }) => status === "unpaid");
+  const deliveries = own(visit, "deliveries");
   const failed = deliveries.filter(({ status }) => status === "abandoned" || status === "blocked").length;
   const states = Object.entries(Object.groupBy(services, ({ status }) => status));
-  const tokens = own(visit, control.list("tokens"));
+  const tokens = own(visit, "tokens");
   return html`<ul class="tiles">
 ${tile("/services", "Services", services.length, states.map(([state, list]) => `${list.length} ${state}`).join(", ") || "none ordered")}
 ${tile("/invoices?state=unpaid", "To pay", unpaid.length, owed(unpaid))}
-${tile("/webhooks", "Webhooks", own(visit, control.list("webhooks")).length, failed > 0 ? `${counted(failed, "delivery", "deliveries")} failed` : counted(deliveries.length, "delivery", "deliveries"))}
+${tile("/webhooks", "Webhooks", own(visit, "webhooks").length, failed > 0 ? `${counted(failed, "delivery", "deliveries")} failed` : counted(deliveries.length, "delivery", "deliveries"))}
 ${tile("/tokens", "API tokens", tokens.length, counted(tokens.filter((token) => token.service_ids !== null).length, "restricted", "restricted"))}
-${tile("/migrations", "Migrations", own(visit, control.list("migration_requests")).length, "requested")}
+${tile("/migrations", "Migrations", own(visit, "migration_requests").length, "requested")}
 </ul>`;
 }
 
@@ -66,10 +63,6 @@ function tile(path: string, name: string, count: number, detail: string): Html {
 
 function due(visit: Visit): Html {
   return dueList(visit, NEXT);
-}
-
-function rates(visit: Visit): Html {
-  return ratePictures(visit, visit.control.requests());
 }
 
 function latest({ control }: Visit): Html {

@@ -1,13 +1,12 @@
-import type { RateView } from "../../control/rate-view.ts";
+/** The log of the API's requests, live, with the rate windows (§8) as pictures: the last minute, and what is left of the limit. */
+import { html } from "hono/html";
+import type { RateView } from "../../http/rate.ts";
 import type { Profile } from "../../profile/profile.ts";
 import type { RequestEntry } from "../../record/journal.ts";
 import { Refusal } from "../../refusal.ts";
 import { act } from "../forms.ts";
-import { badge, clockTime, code, counted, facts, httpStatus, maybe, section, table, type Html, when } from "../html.ts";
-import { ROOT, idOf, type Page, type Visit } from "../page.ts";
-import { html } from "hono/html";
-
-/** The log of the API's requests, live, with the rate windows. */
+import { badge, clockTime, code, counted, facts, type Html, httpStatus, maybe, section, table, when } from "../html.ts";
+import { idOf, type Page, ROOT, type Visit } from "../page.ts";
 
 const SHOWN = 60;
 
@@ -20,17 +19,17 @@ export const requests: Page = {
       api: "DELETE /requests",
       run: ({ control }) => {
         control.clearRequests();
-        return { text: "The log is empty." };
+        return "The log is empty.";
       },
     },
   },
-  live: { rates, log },
+  live: { rates: ratePictures, log },
   body: (visit) => {
     const paused = visit.query.get("live") === "off";
     const toggle = paused
       ? html`<a class="button" href="${ROOT}/requests">Go on live</a>`
       : html`<a class="button js" href="${ROOT}/requests?live=off">Pause</a>`;
-    return html`${section("Rate window", html`<div id="rates" data-live>${rates(visit)}</div>`, { aside: toggle })}
+    return html`${section("Rate window", html`<div id="rates" data-live>${ratePictures(visit)}</div>`, { aside: toggle })}
 ${section(
   "Log",
   html`<div id="log" data-live>${log(visit)}</div>
@@ -38,10 +37,6 @@ ${section(
 )}`;
   },
 };
-
-function rates(visit: Visit): Html {
-  return ratePictures(visit, visit.control.requests());
-}
 
 /** Of all accounts, as the API has received them. */
 function log({ control }: Visit): Html {
@@ -92,20 +87,11 @@ function read(visit: Visit): RequestEntry {
   return found;
 }
 
-/** The requests that the API received, as rows. */
-
 /** Newest first. */
 export function requestTable(entries: readonly RequestEntry[], caption: string): Html {
   return table({
     caption,
-    unseen: true,
-    columns: [
-      { title: "Time" },
-      { title: "Answer" },
-      { title: "Request" },
-      { title: "Token", wide: true },
-      { title: "Idempotency-Key", wide: true },
-    ],
+    columns: { Time: "", Answer: "", Request: "", Token: "wide", "Idempotency-Key": "wide" },
     rows: entries.map((entry) => [
       html`<a href="${ROOT}/requests/${entry.id}" aria-label="Request ${entry.id}">${clockTime(entry.at)}</a>`,
       html`${httpStatus(entry.status)}${entry.fault === null ? "" : html` ${badge("fault", "bad")}`}`,
@@ -120,14 +106,12 @@ export function requestTable(entries: readonly RequestEntry[], caption: string):
 }
 
 /** The path below /api/v1, with its query. */
-export function pathOf({ path, query }: RequestEntry): string {
+function pathOf({ path, query }: RequestEntry): string {
   const words = new URLSearchParams(
     Object.entries(query).flatMap(([name, values]) => values.map((value): [string, string] => [name, value])),
   ).toString();
   return `${path.replace(/^\/api\/v1(?=\/)/, "")}${words === "" ? "" : `?${words}`}`;
 }
-
-/** The rate window of a token (§8) as a picture: the last minute with its requests, and what is left of the limit. */
 
 const MINUTE = 60_000;
 /** The picture in its own units: a minute is 600 wide. */
@@ -135,12 +119,12 @@ const WIDTH = 600;
 const LANE = 34;
 const BARS = 60;
 
-type Answer = "good" | "wait" | "bad";
+type BarTone = "good" | "wait" | "bad";
 
 /** One second of the minute: how many requests, by their answers. */
-type Second = Record<Answer, number>;
+type Second = Record<BarTone, number>;
 
-function answerOf({ status }: RequestEntry): Answer {
+function answerOf({ status }: RequestEntry): BarTone {
   if (status === 429) return "bad";
   return status !== null && status < 400 ? "good" : "wait";
 }
@@ -157,9 +141,11 @@ function seconds(entries: readonly RequestEntry[], now: number): Second[] {
 }
 
 /** The windows of the tokens of the account that is looked at. */
-export function ratePictures(visit: Visit, entries: readonly RequestEntry[]): Html {
+export function ratePictures(visit: Visit): Html {
+  const entries = visit.control.requests();
   const rates = visit.control.rates().filter((rate) => rate.customer_id === visit.account.id);
-  if (visit.about.rateLimit === 0) return html`<p class="empty">The limit is switched off in this sandbox.</p>`;
+  if (visit.about.settings.rateLimit === 0)
+    return html`<p class="empty">The limit is switched off in this sandbox.</p>`;
   if (rates.length === 0) return html`<p class="empty">This account has no tokens.</p>`;
   return html`<ul class="rates">${rates.map((rate) => html`<li>${picture(rate, entries, visit)}</li>`)}</ul>`;
 }
@@ -172,7 +158,7 @@ const AGAIN: Readonly<Record<Profile["rate"], string>> = {
 };
 
 function picture(rate: RateView, entries: readonly RequestEntry[], { now, about }: Visit): Html {
-  const rule = about.profile.rate;
+  const rule = about.settings.profile.rate;
   const { token, limit, used, left, resets_at } = rate;
   const own = entries.filter((entry) => entry.token === token);
   const bars = seconds(own, Date.parse(now));

@@ -1,22 +1,20 @@
+/** The pages of the sandbox itself: its clock, what goes wrong on purpose, and its settings. */
+import { html } from "hono/html";
 import type { Span, Upcoming } from "../../control/time.ts";
 import { FAULT_PHASES, type Fault, type FaultPhase, type FaultRequest } from "../../faults.ts";
 import { OPERATIONS } from "../../operations.ts";
 import { PROFILE_SWITCHES, type ProfileSwitch } from "../../profile/profile.ts";
 import { act, selectField, textField } from "../forms.ts";
-import { badge, code, counted, facts, fromNow, section, shown, table, type Html, when } from "../html.ts";
-import { ROOT, type Action, type Page, type Visit } from "../page.ts";
-import { html } from "hono/html";
-
-/** The sandbox's clock: standing still, moved forward, and what it does next. */
+import { badge, code, counted, facts, fromNow, type Html, section, shown, table, when } from "../html.ts";
+import { type Action, type Page, ROOT, type Visit } from "../page.ts";
 
 const UNITS = ["seconds", "minutes", "hours", "days", "weeks", "months"] as const;
-const DUE = 25;
 
 /** As the call by HTTP: the page is answered when what fell due has been sent, too. */
-async function advance({ control }: Visit, span: Span): Promise<{ text: string }> {
+async function advance({ control }: Visit, span: Span): Promise<string> {
   const { now } = control.advanceClock(span);
   await control.settled();
-  return { text: `It is ${now.slice(0, 10)} ${now.slice(11, 19)} UTC now. What fell due on the way has happened.` };
+  return `It is ${now.slice(0, 10)} ${now.slice(11, 19)} UTC now. What fell due on the way has happened.`;
 }
 
 const step = (span: Span): Action => ({ api: "POST /clock/advance", run: (visit) => advance(visit, span) });
@@ -30,14 +28,14 @@ export const clock: Page = {
       api: "POST /clock/freeze",
       run: ({ control }) => {
         control.freezeClock();
-        return { text: "The clock stands still." };
+        return "The clock stands still.";
       },
     },
     resume: {
       api: "POST /clock/resume",
       run: ({ control }) => {
         control.resumeClock();
-        return { text: "The clock goes on." };
+        return "The clock goes on.";
       },
     },
     hour: step({ hours: 1 }),
@@ -76,10 +74,13 @@ function time({ now, frozen }: Visit): Html {
 }
 
 function due(visit: Visit): Html {
-  return dueTable(visit, DUE);
+  return table({
+    caption: "What falls due next",
+    columns: { When: "", In: "wide", What: "" },
+    rows: visit.control.upcoming(25).map((one) => [when(one.at), fromNow(one.at, visit.now), whatHappens(visit, one)]),
+    empty: "Nothing is due.",
+  });
 }
-
-/** What the clock does next, as a list. */
 
 const WORDS: Readonly<Record<Upcoming["what"], string>> = {
   provision: "is provisioned",
@@ -93,35 +94,20 @@ const WORDS: Readonly<Record<Upcoming["what"], string>> = {
   deliver: "is sent",
 };
 
-/** Of all accounts: the clock is everybody's. */
+/** The same in few words, for a page with other things on it. Of all accounts: the clock is everybody's. */
 export function dueList(visit: Visit, most: number): Html {
-  const { control, now } = visit;
-  const due = control.upcoming(most);
+  const due = visit.control.upcoming(most);
   if (due.length === 0) return html`<p class="empty">Nothing is due.</p>`;
   return html`<ol class="due">${due.map(
-    (one) => html`<li><div>${subject(one)}${owner(visit, one)} ${WORDS[one.what]}</div>
-<div class="under hint">${when(one.at)}, ${fromNow(one.at, now)}</div></li>`,
+    (one) => html`<li><div>${whatHappens(visit, one)}</div>
+<div class="under hint">${when(one.at)}, ${fromNow(one.at, visit.now)}</div></li>`,
   )}</ol>`;
 }
 
-/** The same with a line for each, for a page of its own. */
-export function dueTable(visit: Visit, most: number): Html {
-  const { control, now } = visit;
-  return table({
-    caption: "What falls due next",
-    unseen: true,
-    columns: [{ title: "When" }, { title: "In", wide: true }, { title: "What" }],
-    rows: control
-      .upcoming(most)
-      .map((one) => [when(one.at), fromNow(one.at, now), html`${subject(one)}${owner(visit, one)} ${WORDS[one.what]}`]),
-    empty: "Nothing is due.",
-  });
-}
-
-/** Named when it is not the account that is looked at. */
-function owner({ account, accounts }: Visit, { customer_id }: Upcoming): Html {
-  const other = accounts.find(({ id }) => id === customer_id && id !== account.id);
-  return other === undefined ? html`` : html` <span class="hint">of ${other.name}</span>`;
+/** The account is named when it is not the one that is looked at. */
+function whatHappens({ account, accounts }: Visit, one: Upcoming): Html {
+  const other = accounts.find(({ id }) => id === one.customer_id && id !== account.id);
+  return html`${subject(one)}${other === undefined ? "" : html` <span class="hint">of ${other.name}</span>`} ${WORDS[one.what]}`;
 }
 
 function subject({ what, order_id, delivery_id }: Upcoming): Html {
@@ -129,8 +115,6 @@ function subject({ what, order_id, delivery_id }: Upcoming): Html {
   if (what === "register") return html`Domain order ${order_id}`;
   return html`<a href="${ROOT}/services/${order_id}">Service ${order_id}</a>`;
 }
-
-/** Faults: what goes wrong on purpose. The simple ones; the control API takes them all. */
 
 /** What happens instead of the answer, as one choice. */
 const OUTCOMES: readonly { word: string; label: string; effect: Partial<FaultRequest> }[] = [
@@ -151,11 +135,8 @@ const PHASES: Readonly<Record<FaultPhase, string>> = {
 const add: Action = {
   api: "POST /faults",
   run: ({ control }, form) => {
-    const outcome = form.oneOf(
-      "outcome",
-      "What happens",
-      OUTCOMES.map(({ word }) => word),
-    );
+    const words = OUTCOMES.map(({ word }) => word);
+    const outcome = form.oneOf("outcome", "What happens", words);
     const phase = form.oneOf("phase", "The phase", FAULT_PHASES);
     const times = form.count("times", "How often");
     const percent = form.number("percent", "How likely");
@@ -168,7 +149,7 @@ const add: Action = {
       ...(times !== undefined && { times }),
       ...(percent !== undefined && percent !== 100 && { probability: percent / 100 }),
     });
-    return { text: `Fault ${fault.id} waits for its request.` };
+    return `Fault ${fault.id} waits for its request.`;
   },
 };
 
@@ -182,7 +163,7 @@ export const faults: Page = {
       api: "DELETE /faults",
       run: ({ control }) => {
         control.clearFaults();
-        return { text: "Nothing goes wrong on purpose any more." };
+        return "Nothing goes wrong on purpose any more.";
       },
     },
   },
@@ -212,14 +193,7 @@ ${textField(kept, { name: "percent", label: "How likely, in percent", type: "num
 function list({ control }: Visit): Html {
   return table({
     caption: "Faults, in the order in which they are asked",
-    unseen: true,
-    columns: [
-      { title: "No." },
-      { title: "Strikes" },
-      { title: "When", wide: true },
-      { title: "What happens" },
-      { title: "Struck", align: "end" },
-    ],
+    columns: { "No.": "", Strikes: "", When: "wide", "What happens": "", Struck: "end" },
     rows: control
       .faults()
       .map((fault) => [
@@ -248,8 +222,6 @@ function effectOf({ status, drop, delayMs, body }: Fault): string {
   return parts.join(", ") || "answers 500";
 }
 
-/** The sandbox itself: where it listens, how it fills the gaps of the specification, and back to the beginning. */
-
 export const settings: Page = {
   path: "/settings",
   nav: "/settings",
@@ -259,14 +231,14 @@ export const settings: Page = {
       api: "POST /reset",
       run: ({ control }) => {
         control.reset();
-        return { text: "Everything is as it was at the beginning." };
+        return "Everything is as it was at the beginning.";
       },
     },
   },
   body: (visit) => {
-    const { apiUrl, seed, rateLimit, autoPay } = visit.about;
+    const { seed, rateLimit, autoPay } = visit.about.settings;
     return html`<div class="card">${facts([
-      ["API", code(apiUrl)],
+      ["API", code(visit.about.url)],
       ["Seed", code(seed)],
       ["Rate limit", rateLimit === 0 ? "off" : `${rateLimit} requests a minute for each token`],
       ["Invoices", autoPay ? "paid as they are raised" : "paid by hand"],
@@ -283,7 +255,7 @@ ${section("Start over", act(visit, { do: "reset", label: "Reset", tone: "danger"
 
 /** Orders cost money at the real host, so they are the API's alone: the line to copy. */
 function order({ about, account }: Visit): Html {
-  const line = `curl -X POST ${about.apiUrl}/api/v1/services \\
+  const line = `curl -X POST ${about.url}/api/v1/services \\
   -H "Authorization: Bearer $HOSTING_TOKEN" -H "Accept: application/json" \\
   -H "Content-Type: application/json" -H "Idempotency-Key: first-order" \\
   -d '{"plan_id": 11, "currency": "USD", "domain": "www.acme.example"}'`;
@@ -293,17 +265,17 @@ function order({ about, account }: Visit): Html {
 }
 
 function profile({ about }: Visit): Html {
+  const { profile } = about.settings;
   const names = Object.keys(PROFILE_SWITCHES) as ProfileSwitch[];
-  const changed = names.filter((name) => about.profile[name] !== PROFILE_SWITCHES[name][0]);
+  const changed = names.filter((name) => profile[name] !== PROFILE_SWITCHES[name][0]);
   const list = (shownNames: readonly ProfileSwitch[], empty: string) =>
     table({
       caption: "Switches of the profile",
-      unseen: true,
-      columns: [{ title: "Switch" }, { title: "Value" }, { title: "Others", wide: true }],
+      columns: { Switch: "", Value: "", Others: "wide" },
       rows: shownNames.map((name) => [
         html`<code>${name}</code>`,
-        html`<strong>${about.profile[name]}</strong>`,
-        html`<span class="hint">${PROFILE_SWITCHES[name].filter((word) => word !== about.profile[name]).join(", ")}</span>`,
+        html`<strong>${profile[name]}</strong>`,
+        html`<span class="hint">${PROFILE_SWITCHES[name].filter((word) => word !== profile[name]).join(", ")}</span>`,
       ]),
       empty,
     });

@@ -1,11 +1,48 @@
+/** The services of the account, and one of them: its invoices, grants and transfers, and what the vendor's side can do to it. */
+import { html } from "hono/html";
 import type { Plan, Service, Transfer } from "../../store/records.ts";
 import { act, selectField, textField, unfold } from "../forms.ts";
-import { PAGE_SIZE, badge, code, counted, facts, fromNow, maybe, money, paged, pager, section, shown, table, type Html, when } from "../html.ts";
-import { ROOT, idOf, type Action, type Page, type Visit } from "../page.ts";
+import {
+  badge,
+  code,
+  counted,
+  facts,
+  fromNow,
+  type Html,
+  maybe,
+  money,
+  PAGE_SIZE,
+  paged,
+  section,
+  shown,
+  table,
+  when,
+} from "../html.ts";
+import { type Action, idOf, own, type Page, ROOT, type Visit } from "../page.ts";
 import { INVOICE_ACTIONS, invoiceTable } from "./invoices.ts";
-import { html } from "hono/html";
 
-/** The services of the account. */
+/** A service that changes hands: offered by one account, accepted or declined by the other (§6 service.transfer_accepted). */
+const TRANSFER_ACTIONS = {
+  offer: {
+    api: "POST /services/:id/transfer",
+    run: ({ control, accounts }, form) => {
+      const transfer = control.offerTransfer(form.id(), { to: form.count("to", "The account") ?? "" });
+      const to = accounts.find(({ id }) => id === transfer.to_customer_id);
+      return `Service ${transfer.service_id} is on offer to ${to?.name ?? transfer.to_customer_id}.`;
+    },
+  },
+  accept: {
+    api: "POST /transfers/:id/accept",
+    run: ({ control }, form) => {
+      const { service_id } = control.acceptTransfer(form.id());
+      return `Service ${service_id} has changed hands. Both accounts are told by event.`;
+    },
+  },
+  decline: {
+    api: "POST /transfers/:id/decline",
+    run: ({ control }, form) => `The offer of service ${control.declineTransfer(form.id()).service_id} is declined.`,
+  },
+} as const satisfies Record<string, Action>;
 
 const STATES = ["pending", "active", "suspended", "terminated", "cancelled", "fraud"] as const;
 
@@ -33,30 +70,18 @@ export const services: Page = {
   title: () => "Services",
   actions: { seed, accept: TRANSFER_ACTIONS.accept, decline: TRANSFER_ACTIONS.decline },
   body: (visit) => {
-    const own = visit.control.list("services").filter(({ customer_id }) => customer_id === visit.account.id);
-    const found = own.toReversed().filter(matching(visit.query));
-    const part = paged(found, visit.query);
+    const all = own(visit, "services").toReversed();
+    const found = all.filter(matching(visit.query));
+    const none = html`This account has no services. <a href="${ROOT}/settings#order">How to order one</a>.`;
+    const list = (items: readonly Service[]): Html =>
+      table({
+        caption: `Services of ${visit.account.name}`,
+        columns: { Id: "", Domain: "", State: "", Plan: "wide", "List price": "end wide", "Next due": "wide" },
+        rows: items.map((service) => row(service)),
+        empty: all.length === 0 ? none : "No service matches.",
+      });
     return html`${incoming(visit)}${filter(visit.query)}
-${section(
-  counted(found.length, "service"),
-  html`${table({
-    caption: `Services of ${visit.account.name}`,
-    unseen: true,
-    columns: [
-      { title: "Id" },
-      { title: "Domain" },
-      { title: "State" },
-      { title: "Plan", wide: true },
-      { title: "List price", align: "end", wide: true },
-      { title: "Next due", wide: true },
-    ],
-    rows: part.items.map((service) => row(service)),
-    empty:
-      own.length === 0
-        ? html`This account has no services. <a href="${ROOT}/settings#order">How to order one</a>.`
-        : "No service matches.",
-  })}${pager(`${ROOT}/services`, visit.query, part)}`,
-)}
+${section(counted(found.length, "service"), paged(`${ROOT}/services`, visit.query, found, list))}
 ${domains(visit)}
 ${unfold(visit, "Add active services without ordering", {
   do: "seed",
@@ -73,24 +98,15 @@ ${textField(kept, { name: "domain_prefix", label: "Domains begin with", value: "
 };
 
 /** Domains are ordered like services, and live beside them. */
-function domains({ control, account }: Visit): Html {
-  const own = control.list("domains").filter(({ customer_id }) => customer_id === account.id);
-  if (own.length === 0) return html``;
+function domains(visit: Visit): Html {
+  const all = own(visit, "domains").toReversed();
+  if (all.length === 0) return html``;
   return section(
-    counted(own.length, "domain"),
+    counted(all.length, "domain"),
     table({
-      caption: `Domains of ${account.name}`,
-      unseen: true,
-      columns: [
-        { title: "Order" },
-        { title: "Domain" },
-        { title: "State" },
-        { title: "Years", align: "end", wide: true },
-        { title: "Price", align: "end", wide: true },
-        { title: "Name servers", wide: true },
-      ],
-      rows: own
-        .toReversed()
+      caption: `Domains of ${visit.account.name}`,
+      columns: { Order: "", Domain: "", State: "", Years: "end wide", Price: "end wide", "Name servers": "wide" },
+      rows: all
         .slice(0, PAGE_SIZE)
         .map(({ id, domain, status, years, price, currency, nameserver_mode }) => [
           html`<span class="nums">${id}</span>`,
@@ -148,8 +164,6 @@ function row(service: Service): Html[] {
   ];
 }
 
-/** One service: what it is, what the vendor's side can do to it, its invoices, grants and transfers. */
-
 export const service: Page = {
   path: "/services/:id",
   nav: "/services",
@@ -160,19 +174,19 @@ export const service: Page = {
   actions: {
     provision: {
       api: "POST /services/:id/provision",
-      run: ({ control }, form) => ({ text: `Service ${control.provisionService(form.id()).id} is provisioned.` }),
+      run: ({ control }, form) => `Service ${control.provisionService(form.id()).id} is provisioned.`,
     },
     suspend: {
       api: "POST /services/:id/suspend",
-      run: ({ control }, form) => ({ text: `Service ${control.suspendService(form.id()).id} is suspended.` }),
+      run: ({ control }, form) => `Service ${control.suspendService(form.id()).id} is suspended.`,
     },
     unsuspend: {
       api: "POST /services/:id/unsuspend",
-      run: ({ control }, form) => ({ text: `Service ${control.unsuspendService(form.id()).id} is active again.` }),
+      run: ({ control }, form) => `Service ${control.unsuspendService(form.id()).id} is active again.`,
     },
     terminate: {
       api: "POST /services/:id/terminate",
-      run: ({ control }, form) => ({ text: `Service ${control.terminateService(form.id()).id} is terminated.` }),
+      run: ({ control }, form) => `Service ${control.terminateService(form.id()).id} is terminated.`,
     },
     ...INVOICE_ACTIONS,
     ...TRANSFER_ACTIONS,
@@ -180,10 +194,11 @@ export const service: Page = {
   live: { state },
   body: (visit) => {
     const record = read(visit);
+    const bills = visit.control.list("invoices").filter(({ order_id }) => order_id === record.id);
     return html`${owner(visit, record)}
 <div class="card"><div id="state" data-live>${state(visit)}</div>
 <div class="row wrap actions">${buttons(visit, record)}</div></div>
-${section("Invoices", invoiceTable(visit, invoicesOf(visit, record), { caption: `Invoices of service ${record.id}`, empty: "No invoices.", brief: true }))}
+${section("Invoices", invoiceTable(visit, bills.toReversed(), { caption: `Invoices of service ${record.id}`, empty: "No invoices.", brief: true }))}
 <div class="two">
 ${section("Transfer", transferPart(visit, record))}
 ${section("Shared with", grants(visit, record))}
@@ -227,13 +242,6 @@ function queue({ control, now }: Visit, { id }: Service): Html {
   return html`${jobs.map((job) => html`${job.kind} <span class="hint">${fromNow(job.due_at, now)}</span> `)}`;
 }
 
-function invoicesOf({ control }: Visit, { id }: Service) {
-  return control
-    .list("invoices")
-    .filter((invoice) => invoice.order_id === id)
-    .toReversed();
-}
-
 /** Only what its state allows. */
 function buttons(visit: Visit, record: Service): Html {
   const { id, status, provisioning_status } = record;
@@ -275,41 +283,14 @@ function grants({ control }: Visit, { id }: Service): Html {
   const given = control.list("grants").filter((grant) => grant.service_id === id);
   return table({
     caption: `Grants of service ${id}`,
-    unseen: true,
-    columns: [{ title: "E-mail" }, { title: "May" }, { title: "Until", wide: true }],
+    columns: { "E-mail": "", May: "", Until: "wide" },
     rows: given.map((grant) => [shown(grant.email), grant.permission, when(grant.expires_at)]),
     empty: html`With nobody. Grants are made by API: <code>POST /api/v1/services/${id}/grants</code>.`,
   });
 }
 
-/** A service that changes hands: offered by one account, accepted or declined by the other (§6 service.transfer_accepted). */
-
-export const TRANSFER_ACTIONS = {
-  offer: {
-    api: "POST /services/:id/transfer",
-    run: ({ control, accounts }, form) => {
-      const transfer = control.offerTransfer(form.id(), { to: form.count("to", "The account") ?? "" });
-      const to = accounts.find(({ id }) => id === transfer.to_customer_id);
-      return { text: `Service ${transfer.service_id} is on offer to ${to?.name ?? transfer.to_customer_id}.` };
-    },
-  },
-  accept: {
-    api: "POST /transfers/:id/accept",
-    run: ({ control }, form) => {
-      const { service_id } = control.acceptTransfer(form.id());
-      return { text: `Service ${service_id} has changed hands. Both accounts are told by event.` };
-    },
-  },
-  decline: {
-    api: "POST /transfers/:id/decline",
-    run: ({ control }, form) => ({
-      text: `The offer of service ${control.declineTransfer(form.id()).service_id} is declined.`,
-    }),
-  },
-} as const satisfies Record<string, Action>;
-
 /** The offer that is open, or the form for one; and what was before. */
-export function transferPart(visit: Visit, service: Service): Html {
+function transferPart(visit: Visit, service: Service): Html {
   const all = visit.control.list("transfers").filter(({ service_id }) => service_id === service.id);
   const open = all.find(({ status }) => status === "offered");
   return html`${open === undefined ? offer(visit, service) : offered(visit, open)}
@@ -330,7 +311,7 @@ function offer(visit: Visit, { id, customer_id, status }: Service): Html {
       selectField(kept, {
         name: "to",
         label: "To the account",
-        options: others.map((one) => [String(one.id), one.name]),
+        options: others.map(({ id, name }) => [String(id), name]),
       }),
   });
 }
@@ -338,8 +319,12 @@ function offer(visit: Visit, { id, customer_id, status }: Service): Html {
 function offered(visit: Visit, { id, service_id, to_customer_id }: Transfer): Html {
   const to = nameOf(visit, to_customer_id);
   return html`<p>On offer to <strong>${to}</strong>, which decides:</p><div class="row">
-${act(visit, { do: "accept", id, label: "Accept", about: `service ${service_id} for ${to}`, tone: "primary" })}
-${act(visit, { do: "decline", id, label: "Decline", about: `service ${service_id} for ${to}` })}</div>`;
+${decision(visit, id, `service ${service_id} for ${to}`)}</div>`;
+}
+
+function decision(visit: Visit, id: number, about: string): Html {
+  return html`${act(visit, { do: "accept", id, label: "Accept", about, tone: "primary" })}
+${act(visit, { do: "decline", id, label: "Decline", about })}`;
 }
 
 function line(visit: Visit, transfer: Transfer): Html {
@@ -348,7 +333,7 @@ function line(visit: Visit, transfer: Transfer): Html {
 }
 
 /** What other accounts offer to the one that is looked at. */
-export function incoming(visit: Visit): Html {
+function incoming(visit: Visit): Html {
   const open = visit.control
     .list("transfers")
     .filter((one) => one.status === "offered" && one.to_customer_id === visit.account.id);
@@ -359,8 +344,7 @@ export function incoming(visit: Visit): Html {
       const { id, service_id, from_customer_id } = transfer;
       const from = nameOf(visit, from_customer_id);
       return html`<li class="row wrap"><span>${shown(from)} offers <a href="${ROOT}/services/${service_id}">service ${service_id}</a></span>
-${act(visit, { do: "accept", id, label: "Accept", about: `service ${service_id}`, tone: "primary" })}
-${act(visit, { do: "decline", id, label: "Decline", about: `service ${service_id}` })}</li>`;
+${decision(visit, id, `service ${service_id}`)}</li>`;
     })}</ul>`,
   );
 }

@@ -1,11 +1,9 @@
 /** The API tokens of the account: "created by a user in the dashboard (API Tokens page)" (§5.1). */
 import { html } from "hono/html";
 import { ABILITIES, type Ability, type Token } from "../../store/records.ts";
-import type { Action, Page, Visit } from "../page.ts";
-import { act } from "../forms.ts";
-import { checkboxes, textField } from "../forms.ts";
-import { section, table } from "../html.ts";
-import { code, counted, shown, type Html } from "../html.ts";
+import { act, checkboxes, textField } from "../forms.ts";
+import { code, counted, type Html, section, shown, table } from "../html.ts";
+import { type Action, own, type Page, type Visit } from "../page.ts";
 
 const create: Action = {
   api: "POST /tokens",
@@ -27,7 +25,7 @@ const revoke: Action = {
   run: ({ control }, form) => {
     const { id, name } = control.get("tokens", form.id());
     control.remove("tokens", id);
-    return { text: `The token ${name} is revoked. Requests with it are answered 401.` };
+    return `The token ${name} is revoked. Requests with it are answered 401.`;
   },
 };
 
@@ -37,24 +35,16 @@ export const tokens: Page = {
   title: () => "API tokens",
   actions: { create, revoke },
   body: (visit) => {
-    const own = visit.control.list("tokens").filter(({ customer_id }) => customer_id === visit.account.id);
-    return html`${section("Tokens", list(visit, own))}
+    return html`${section("Tokens", list(visit, own(visit, "tokens")))}
 ${section("Create a token", form(visit))}`;
   },
 };
 
-function list(visit: Visit, own: readonly Token[]): Html {
+function list(visit: Visit, tokens: readonly Token[]): Html {
   return table({
     caption: `API tokens of ${visit.account.name}`,
-    unseen: true,
-    columns: [
-      { title: "Name" },
-      { title: "Abilities" },
-      { title: "Services" },
-      { title: "Ends in", wide: true },
-      { title: "Actions", unseen: true, align: "end" },
-    ],
-    rows: own.map((token) => [
+    columns: { Name: "", Abilities: "", Services: "", "Ends in": "wide", Actions: "end unseen" },
+    rows: tokens.map((token) => [
       shown(token.name),
       html`${token.abilities.map((ability) => html`<span class="chip">${ability}</span> `)}`,
       token.service_ids === null
@@ -75,11 +65,7 @@ function list(visit: Visit, own: readonly Token[]): Html {
 }
 
 function form(visit: Visit): Html {
-  const services = visit.control
-    .list("services")
-    .filter(({ customer_id }) => customer_id === visit.account.id)
-    .toReversed()
-    .slice(0, 30);
+  const services = own(visit, "services").toReversed().slice(0, 30);
   return act(visit, {
     do: "create",
     label: "Create",

@@ -1,11 +1,52 @@
-import { SIGNATURE_HEADER, sign } from "../../events/sender.ts";
-import { EVENTS, type Attempt, type Delivery, type EventName, type Webhook } from "../../store/records.ts";
-import { act, checkboxes, selectField, textField, type ActParts, unfold } from "../forms.ts";
-import { badge, clockTime, code, counted, facts, fromNow, httpStatus, maybe, paged, pager, section, table, type Html, when } from "../html.ts";
-import { ROOT, idOf, type Action, type Page, type Visit } from "../page.ts";
+/** The webhook subscriptions of the account, one of them, and the deliveries of events to them: body, signature, attempts. */
 import { html } from "hono/html";
+import { SIGNATURE_HEADER, sign } from "../../events/sender.ts";
+import { type Attempt, type Delivery, EVENTS, type EventName, type Webhook } from "../../store/records.ts";
+import { type ActParts, act, checkboxes, selectField, textField, unfold } from "../forms.ts";
+import {
+  badge,
+  clockTime,
+  code,
+  counted,
+  facts,
+  fromNow,
+  type Html,
+  httpStatus,
+  maybe,
+  paged,
+  section,
+  table,
+  when,
+} from "../html.ts";
+import { type Action, idOf, own, type Page, ROOT, type Visit } from "../page.ts";
 
-/** The webhook subscriptions of the account, and every delivery of an event to them. */
+/** Sends the same bytes once more. */
+const REPLAY: Action = {
+  api: "POST /deliveries/:id/replay",
+  run: async ({ control }, form) => {
+    const { id, replay_of } = control.replayDelivery(form.id());
+    await control.settled();
+    const { status } = control.get("deliveries", id);
+    return { text: `Delivery ${replay_of} was sent again as ${id}: ${status}.`, to: `${ROOT}/deliveries/${id}` };
+  },
+};
+
+/** Sends an event that has not happened, to try a receiver. */
+const TRIGGER: Action = {
+  api: "POST /events/trigger",
+  run: async ({ control, account }, form) => {
+    const event = form.oneOf("event", "The event", EVENTS);
+    const subject = form.count("subject", "The id");
+    const webhook = form.count("webhook_id", "The webhook");
+    const sent = control.trigger(event, {
+      account: account.id,
+      ...(subject !== undefined && (event.startsWith("invoice.") ? { invoice_id: subject } : { service_id: subject })),
+      ...(webhook !== undefined && { webhook_id: webhook }),
+    });
+    await control.settled();
+    return `${event} was sent in ${counted(sent.length, "delivery", "deliveries")}. Nothing else has changed.`;
+  },
+};
 
 const subscribe: Action = {
   api: "POST /webhooks",
@@ -26,10 +67,10 @@ export const webhooks: Page = {
   actions: { subscribe, trigger: TRIGGER, replay: REPLAY },
   live: { deliveries },
   body: (visit) => {
-    const own = visit.control.list("webhooks").filter(({ customer_id }) => customer_id === visit.account.id);
+    const all = own(visit, "webhooks");
     return html`${section(
-      counted(own.length, "subscription"),
-      html`${list(visit, own)}
+      counted(all.length, "subscription"),
+      html`${list(visit, all)}
 ${unfold(visit, "Register a webhook", {
   do: "subscribe",
   label: "Register",
@@ -45,12 +86,11 @@ ${section("Deliveries", html`<div id="deliveries" data-live>${deliveries(visit)}
   },
 };
 
-function list(visit: Visit, own: readonly Webhook[]): Html {
+function list(visit: Visit, webhooks: readonly Webhook[]): Html {
   return table({
     caption: `Webhooks of ${visit.account.name}`,
-    unseen: true,
-    columns: [{ title: "Id" }, { title: "URL" }, { title: "Events", wide: true }],
-    rows: own.map(({ id, url, events }) => [
+    columns: { Id: "", URL: "", Events: "wide" },
+    rows: webhooks.map(({ id, url, events }) => [
       html`<a class="nums" href="${ROOT}/webhooks/${id}" aria-label="Webhook ${id}">${id}</a>`,
       html`<span class="break">${code(url)}</span>`,
       events.length === EVENTS.length
@@ -62,12 +102,8 @@ function list(visit: Visit, own: readonly Webhook[]): Html {
 }
 
 function deliveries(visit: Visit): Html {
-  const own = visit.control.list("deliveries").filter(({ customer_id }) => customer_id === visit.account.id);
-  const part = paged(own.toReversed(), visit.query);
-  return html`${deliveryTable(visit, part.items, "Deliveries")}${pager(`${ROOT}/webhooks`, visit.query, part)}`;
+  return deliveryPages(visit, `${ROOT}/webhooks`, own(visit, "deliveries"), "Deliveries");
 }
-
-/** One webhook subscription. */
 
 export const webhook: Page = {
   path: "/webhooks/:id",
@@ -94,7 +130,7 @@ export const webhook: Page = {
     },
     trigger: TRIGGER,
   },
-  live: { deliveriesTo },
+  live: { deliveries: deliveriesTo },
   body: (visit) => {
     const record = readWebhook(visit);
     return html`<div class="card">${about(record)}
@@ -127,17 +163,9 @@ function about({ url, events, created_at }: Webhook): Html {
 
 function deliveriesTo(visit: Visit): Html {
   const { id } = readWebhook(visit);
-  const part = paged(
-    visit.control
-      .list("deliveries")
-      .filter((one) => one.webhook_id === id)
-      .toReversed(),
-    visit.query,
-  );
-  return html`${deliveryTable(visit, part.items, `Deliveries to webhook ${id}`)}${pager(`${ROOT}/webhooks/${id}`, visit.query, part)}`;
+  const all = visit.control.list("deliveries").filter((one) => one.webhook_id === id);
+  return deliveryPages(visit, `${ROOT}/webhooks/${id}`, all, `Deliveries to webhook ${id}`);
 }
-
-/** One delivery: the exact body, its signature, every attempt. */
 
 export const delivery: Page = {
   path: "/deliveries/:id",
@@ -181,7 +209,8 @@ function state(visit: Visit): Html {
   )}
 ${table({
   caption: "Attempts",
-  columns: [{ title: "No." }, { title: "When" }, { title: "Answer" }, { title: "Why it does not count" }],
+  captionShown: true,
+  columns: { "No.": "", When: "", Answer: "", "Why it does not count": "" },
   rows: record.attempts.map((attempt, at) => attemptRow(attempt, at)),
   empty: "Not attempted yet.",
 })}${next(visit, record)}`;
@@ -215,33 +244,15 @@ function laidOut(body: string): string {
   }
 }
 
-/** Deliveries of events as rows. */
-
-/** Sends the same bytes once more. */
-export const REPLAY: Action = {
-  api: "POST /deliveries/:id/replay",
-  run: async ({ control }, form) => {
-    const { id, replay_of } = control.replayDelivery(form.id());
-    await control.settled();
-    const { status } = control.get("deliveries", id);
-    return { text: `Delivery ${replay_of} was sent again as ${id}: ${status}.`, to: `${ROOT}/deliveries/${id}` };
-  },
-};
-
 /** Newest first. */
-export function deliveryTable({ now }: Visit, deliveries: readonly Delivery[], caption: string): Html {
+function deliveryPages(visit: Visit, path: string, all: readonly Delivery[], caption: string): Html {
+  return paged(path, visit.query, all.toReversed(), (shown) => deliveryTable(visit, shown, caption));
+}
+
+function deliveryTable({ now }: Visit, deliveries: readonly Delivery[], caption: string): Html {
   return table({
     caption,
-    unseen: true,
-    columns: [
-      { title: "Id" },
-      { title: "State" },
-      { title: "Event" },
-      { title: "Answer", wide: true },
-      { title: "Attempts", align: "end", wide: true },
-      { title: "To", wide: true },
-      { title: "Since", wide: true },
-    ],
+    columns: { Id: "", State: "", Event: "", Answer: "wide", Attempts: "end wide", To: "wide", Since: "wide" },
     rows: deliveries.map(({ id, status, event, attempts, url, created_at, replay_of }) => [
       html`<a class="nums" href="${ROOT}/deliveries/${id}" aria-label="Delivery ${id}">${id}</a>`,
       html`${badge(status)}${replay_of === null ? "" : html` <span class="hint">of ${replay_of}</span>`}`,
@@ -255,28 +266,8 @@ export function deliveryTable({ now }: Visit, deliveries: readonly Delivery[], c
   });
 }
 
-/** Sending an event that has not happened, to try a receiver. */
-
-export const TRIGGER: Action = {
-  api: "POST /events/trigger",
-  run: async ({ control, account }, form) => {
-    const event = form.oneOf("event", "The event", EVENTS);
-    const subject = form.count("subject", "The id");
-    const webhook = form.count("webhook_id", "The webhook");
-    const sent = control.trigger(event, {
-      account: account.id,
-      ...(subject !== undefined && (event.startsWith("invoice.") ? { invoice_id: subject } : { service_id: subject })),
-      ...(webhook !== undefined && { webhook_id: webhook }),
-    });
-    await control.settled();
-    return {
-      text: `${event} was sent in ${counted(sent.length, "delivery", "deliveries")}. Nothing else has changed.`,
-    };
-  },
-};
-
 /** @param webhookId only to this subscription, whether it asked for the event or not. */
-export function triggerForm(webhookId?: number): ActParts {
+function triggerForm(webhookId?: number): ActParts {
   return {
     do: "trigger",
     label: "Send",

@@ -1,18 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { Weather, gustOf } from "../../../src/sandbox/faults.ts";
+import { BackgroundFaults, backgroundFaultOf } from "../../../src/sandbox/faults.ts";
 import { parseProfile } from "../../../src/sandbox/index.ts";
 import { fc } from "../../support/fc.ts";
 import { START, start } from "./harness.ts";
 
-const flaky = (seed: string): Weather => new Weather(seed, parseProfile("flaky"));
+const flaky = (seed: string): BackgroundFaults => new BackgroundFaults(seed, parseProfile("flaky"));
 
 describe("weather=flaky", () => {
   test("what a request meets follows from the seed and its number; most meet nothing, every kind of gust comes", () => {
     const count = (seed: string): Map<string | undefined, number> => {
       const met = new Map<string | undefined, number>();
       for (let number = 1; number <= 2_000; number += 1) {
-        const gust = gustOf(seed, number);
-        expect(gustOf(seed, number)).toBe(gust);
+        const gust = backgroundFaultOf(seed, number);
+        expect(backgroundFaultOf(seed, number)).toBe(gust);
         met.set(gust, (met.get(gust) ?? 0) + 1);
       }
       return met;
@@ -29,10 +29,10 @@ describe("weather=flaky", () => {
   test("whoever repeats a request gets through at the third try at the latest", () => {
     fc.assert(
       fc.property(fc.string(), fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 400 }), (seed, requests) => {
-        const weather = flaky(seed);
+        const background = flaky(seed);
         const inARow = new Map<string, number>();
         for (const request of requests) {
-          const strike = weather.strike(request, START);
+          const strike = background.inject(request, START);
           const failed = strike !== undefined && strike.delayMs === undefined;
           const failures = failed ? (inARow.get(request) ?? 0) + 1 : 0;
           if (strike?.delayMs === undefined) inARow.set(request, failures);
@@ -44,14 +44,15 @@ describe("weather=flaky", () => {
   });
 
   test("calm weather strikes nothing; after a clear the same comes again", () => {
-    const calm = new Weather("seed", parseProfile(""));
-    const strikes = (weather: Weather) => Array.from({ length: 200 }, (_, at) => weather.strike(String(at), START));
-    expect(strikes(calm).filter((strike) => strike !== undefined)).toEqual([]);
-    const weather = flaky("seed");
-    const first = strikes(weather);
+    const calm = new BackgroundFaults("seed", parseProfile(""));
+    const injected = (faults: BackgroundFaults) =>
+      Array.from({ length: 200 }, (_, at) => faults.inject(String(at), START));
+    expect(injected(calm).filter((strike) => strike !== undefined)).toEqual([]);
+    const background = flaky("seed");
+    const first = injected(background);
     expect(first.filter((strike) => strike !== undefined).length).toBeGreaterThan(10);
-    weather.clear();
-    expect(strikes(weather)).toEqual(first);
+    background.clear();
+    expect(injected(background)).toEqual(first);
   });
 
   test("over HTTP: failures, refusals with Retry-After and cut connections, by the forms of the profile; the log says so", async () => {

@@ -1,0 +1,200 @@
+/** Starting a sandbox: its parts are put together, its two ports opened, and the one timer set. */
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
+import { begin } from "./beginning.ts";
+import { SandboxClock } from "./clock.ts";
+import { type Control, controlOf } from "./control/control.ts";
+import { recordedControl } from "./control/recorded.ts";
+import { controlApp } from "./control/routes.ts";
+import { EventSender } from "./events/sender.ts";
+import { BackgroundFaults, Faults } from "./faults.ts";
+import { apiApp } from "./http/api.ts";
+import { RateWindows } from "./http/rate.ts";
+import { Agenda } from "./lifecycle/agenda.ts";
+import { settle } from "./lifecycle/billing.ts";
+import { checkOptions, completeOptions, type SandboxOptions } from "./options.ts";
+import { completeProfile } from "./profile/profile.ts";
+import { Journal } from "./record/journal.ts";
+import { Recorder } from "./record/recorder.ts";
+import { SandboxOptionError } from "./refusal.ts";
+import { seedOf } from "./seed.ts";
+import { openSqlite } from "./store/sqlite.ts";
+import { Store } from "./store/store.ts";
+import type { World } from "./world.ts";
+
+export interface Sandbox {
+  /** Base URL of the API, without /api/v1. */
+  url: string;
+  controlUrl: string;
+  /** agency: Manage track, Growth tier, all abilities. customer: an ordinary account, all abilities. viewer: the agency's, view only. */
+  tokens: { agency: string; customer: string; viewer: string };
+  /** What the control API offers, in process. */
+  control: Control;
+  /** Cuts open connections, frees the ports, closes the data file. Twice is as good as once. */
+  close(): Promise<void>;
+  /** The same, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * Starts a sandbox.
+ * @throws SandboxOptionError for options that cannot be used: unknown profile values, ports in use, a foreign data file.
+ */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  checkOptions(options);
+  const settings = completeOptions(options, completeProfile(options.profile));
+  const { port = 0, controlPort = 0 } = options;
+  const store = new Store(options.data === undefined ? undefined : await openSqlite(options.data));
+  const parts: { close(): Promise<void> }[] = [];
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= Promise.all(parts.map((part) => part.close())).then(() => store.close());
+    return closing;
+  };
+  try {
+    keepSeed(store, options, settings);
+    const recorder = options.record ? new Recorder(settings.clock) : undefined;
+    if (recorder !== undefined) settings.clock = recorder.clock;
+    const clock = new SandboxClock(settings.clock, store);
+    const faults = new Faults(settings);
+    const sender = new EventSender({ settings, store, clock, faults });
+    const world: World = {
+      settings,
+      store,
+      clock,
+      agenda: new Agenda(store),
+      sender,
+      rate: new RateWindows(settings.rateLimit, settings.profile.rate),
+      inFlight: new Set(),
+      journal: new Journal(),
+      faults,
+      backgroundFaults: new BackgroundFaults(settings.seed, settings.profile),
+      recorder,
+      url: "",
+    };
+    const alarm = settings.alarm ? new Alarm(world) : undefined;
+    parts.push({
+      close: () => {
+        alarm?.stop();
+        return sender.close();
+      },
+    });
+    store.onUndo = () => world.agenda.forget();
+    store.onCommit = () => {
+      sender.wake();
+      alarm?.set();
+    };
+
+    begin(world, options);
+    let tokens = tokensOf(store);
+    const control = recorder === undefined ? controlOf(world) : recordedControl(controlOf(world), world, recorder);
+
+    const api = await listen(apiApp(world).fetch, port);
+    parts.push(api);
+    world.url = api.url;
+    const controlListener = await listen(controlApp(control, world).fetch, controlPort);
+    parts.push(controlListener);
+    return {
+      url: api.url,
+      controlUrl: controlListener.url,
+      // Others after a snapshot of another seed; a token that was revoked keeps its value.
+      get tokens() {
+        tokens = tokensOf(store, tokens);
+        return tokens;
+      },
+      control,
+      close,
+      [Symbol.asyncDispose]: close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** A file goes on with the seed that it was made from; another one that was asked for would be ignored, so it is refused. */
+function keepSeed(store: Store, options: SandboxOptions, settings: World["settings"]): void {
+  const kept = seedOf(store);
+  if (kept === undefined) return;
+  if (settings.frozenAt !== undefined) {
+    throw new SandboxOptionError("The data file goes on at its own time. Leave the clock out, or name a new file.");
+  }
+  if (options.seed !== undefined && options.seed !== kept) {
+    throw new SandboxOptionError(
+      `The data file was made from the seed "${kept}", not "${options.seed}". Leave the seed out, or name a new file.`,
+    );
+  }
+  settings.seed = kept;
+}
+
+function tokensOf(store: Store, before?: Sandbox["tokens"]): Sandbox["tokens"] {
+  const value = (name: keyof Sandbox["tokens"]): string =>
+    store.table("tokens").find((token) => token.name === name)?.value ?? before?.[name] ?? "";
+  return { agency: value("agency"), customer: value("customer"), viewer: value("viewer") };
+}
+
+/**
+ * Listens on 127.0.0.1; port 0 takes any free one.
+ * @throws SandboxOptionError when the port cannot be had.
+ */
+async function listen(
+  fetch: Parameters<typeof createAdaptorServer>[0]["fetch"],
+  port: number,
+): Promise<{ url: string; close(): Promise<void> }> {
+  const server = createAdaptorServer({ fetch, overrideGlobalObjects: false }) as Server;
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const why = error.code === "EADDRINUSE" ? "it is in use" : error.message;
+      reject(
+        new SandboxOptionError(`The sandbox cannot listen on port ${port}: ${why}. Choose another one, or 0 for any.`),
+      );
+    });
+    server.listen(port, "127.0.0.1", resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** A timer cannot be set further ahead than about 24 days. */
+const LONGEST_MS = 2_000_000_000;
+
+/** The one timer of a sandbox: it wakes when the next thing falls due, by the system's clock. What happens then, `settle` decides. */
+class Alarm {
+  readonly #world: World;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** Sets the timer again: to be called whenever what is due may have changed. */
+  set(): void {
+    clearTimeout(this.#timer);
+    const { agenda, clock, sender } = this.#world;
+    if (this.#closed || clock.frozen) return;
+    // What is due in the outbox already is being sent: when that is over, this is called again.
+    const next = Math.min(agenda.first()?.at ?? Number.POSITIVE_INFINITY, sender.next ?? Number.POSITIVE_INFINITY);
+    if (next === Number.POSITIVE_INFINITY) return;
+    const wait = Math.min(Math.max(1, next - clock.now()), LONGEST_MS);
+    this.#timer = setTimeout(() => this.#ring(), wait).unref();
+  }
+
+  stop(): void {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+  }
+
+  #ring(): void {
+    this.#world.store.transaction(() => settle(this.#world));
+    this.#world.sender.wake();
+    this.set();
+  }
+}

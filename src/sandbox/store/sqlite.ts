@@ -1,0 +1,78 @@
+/**
+ * The store in a SQLite file: one table of JSON rows. The records live in memory and every transaction is written
+ * through in one SQLite transaction, so the file is only ever read at the start. That is enough for a sandbox, needs no
+ * schema that could disagree with `records.ts`, and keeps reads as quick as without a file.
+ */
+import { SandboxOptionError } from "../refusal.ts";
+import type { Persistence, RecordId } from "./store.ts";
+
+type Sqlite = typeof import("node:sqlite");
+
+/** Loads `node:sqlite` only when a file is wanted, without the ExperimentalWarning that Node 22 prints for it. */
+async function loadSqlite(): Promise<Sqlite> {
+  const emitWarning = process.emitWarning;
+  const quiet = (warning: string | Error, ...rest: unknown[]): void => {
+    if (String(warning).includes("SQLite is an experimental feature")) return;
+    Reflect.apply(emitWarning, process, [warning, ...rest]);
+  };
+  process.emitWarning = quiet as typeof process.emitWarning;
+  try {
+    return await import("node:sqlite");
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+/**
+ * Opens or creates the file.
+ * @throws SandboxOptionError when it cannot be opened, is no database of a sandbox, or is held by another process.
+ */
+export async function openSqlite(file: string): Promise<Persistence> {
+  const { DatabaseSync } = await loadSqlite();
+  try {
+    const database = new DatabaseSync(file);
+    // Two sandboxes on one file would overwrite each other's memory: the first one keeps the file to itself.
+    database.exec("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL;");
+    database.exec("BEGIN EXCLUSIVE");
+    database.exec(
+      "CREATE TABLE IF NOT EXISTS records (collection TEXT NOT NULL, id TEXT NOT NULL, row TEXT NOT NULL, UNIQUE (collection, id))",
+    );
+    database.exec("COMMIT");
+    return persistenceOf(database);
+  } catch (error) {
+    throw new SandboxOptionError(
+      `The data file ${file} cannot be used: ${error instanceof Error ? error.message : String(error)}. ` +
+        "Name a new file, or one that a sandbox wrote and that no other sandbox holds open.",
+    );
+  }
+}
+
+function persistenceOf(database: InstanceType<Sqlite["DatabaseSync"]>): Persistence {
+  const put = database.prepare(
+    "INSERT INTO records (collection, id, row) VALUES (?, ?, ?) ON CONFLICT (collection, id) DO UPDATE SET row = excluded.row",
+  );
+  const remove = database.prepare("DELETE FROM records WHERE collection = ? AND id = ?");
+  // Ids grow, so their order is the order of creation, which the tables keep.
+  const select = database.prepare("SELECT collection, row FROM records ORDER BY collection, CAST(id AS INTEGER)");
+  return {
+    *load() {
+      for (const { collection, row } of select.iterate()) {
+        yield { collection: String(collection), row: JSON.parse(String(row)) as { id: RecordId } };
+      }
+    },
+    write(changes) {
+      database.exec("BEGIN");
+      try {
+        for (const { collection, id, row } of changes) {
+          if (row === null) remove.run(collection, String(id));
+          else put.run(collection, String(id), JSON.stringify(row));
+        }
+        database.exec("COMMIT");
+      } catch (error) {
+        database.exec("ROLLBACK");
+        throw error;
+      }
+    },
+    close: () => database.close(),
+  };
+}
