@@ -45,9 +45,9 @@ export interface FaultRequest {
 
 export interface Fault extends FaultRequest {
   id: number;
-  /** Matching requests so far, without those that an earlier fault struck. */
+  /** Matching requests so far, without those that another fault was injected into. */
   seen: number;
-  /** How many of them it struck. */
+  /** How many of them it was injected into. */
   fired: number;
 }
 
@@ -232,7 +232,7 @@ const BACKGROUND = {
   slow: { percent: 5, effect: { phase: "before", delayMs: 150 } },
 } as const satisfies Readonly<Record<string, { percent: number; effect: Omit<InjectedFault, "id"> }>>;
 
-export type BackgroundFault = keyof typeof BACKGROUND;
+type BackgroundFault = keyof typeof BACKGROUND;
 
 /** What the request of this number meets, by the seed and the number alone; undefined in most cases. */
 export function backgroundFaultOf(seed: string, number: number): BackgroundFault | undefined {

@@ -133,7 +133,7 @@ function plantService(world: World, customer: Customer, planId: number, domain: 
 }
 
 /** An active service with a paid invoice, as if it had been ordered then. Used by the control API too, in bulk. */
-export function plantOrder(
+function plantOrder(
   world: World,
   order: { customer: Customer; plan: Plan; domain: string | null; ordered: number },
 ): number {

@@ -102,7 +102,7 @@ function described(id: string, hint: unknown, error: string | undefined): string
   return [hint === undefined ? "" : `${id}-hint`, error === undefined ? "" : `${id}-problem`].filter(Boolean).join(" ");
 }
 
-export interface TextParts extends FieldParts {
+interface TextParts extends FieldParts {
   type?: "text" | "email" | "url" | "password" | "number" | "search";
   value?: string;
   min?: number;

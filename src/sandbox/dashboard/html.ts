@@ -114,7 +114,7 @@ export function httpStatus(status: number | null, none = "cut"): Html {
 
 type Cell = Html | string | number;
 
-export interface TableParts {
+interface TableParts {
   caption: string;
   /** For screen readers alone unless this is set: mostly a heading above says the same. */
   captionShown?: boolean;

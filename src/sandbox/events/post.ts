@@ -10,7 +10,7 @@ import { SandboxOptionError } from "../refusal.ts";
 export type DeliverTo = "loopback" | "anywhere" | "nowhere" | readonly string[];
 
 /** Thrown for a target that the options do not allow. */
-export class Blocked extends Error {}
+class Blocked extends Error {}
 
 const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");

@@ -9,7 +9,7 @@ import type { World } from "../world.ts";
 import { isOver, planStep } from "./terms.ts";
 
 /** The control panel is there (§3.1); a service that was pending is active. Said once, and not of one that is over. */
-export function finishProvisioning(world: World, service: Service): Service {
+function finishProvisioning(world: World, service: Service): Service {
   if (service.provisioning_status === "provisioned" || isOver(service)) return service;
   const record = world.store.table("services").update(service.id, {
     provisioning_status: "provisioned",

@@ -15,7 +15,7 @@ export interface RequestEntry {
   body: unknown;
   /** Status of the answer; null while it is being worked on, and when the connection was cut before any answer. */
   status: number | null;
-  /** Id of the fault that struck, or null. */
+  /** Id of the fault that was injected, or null. */
   fault: number | null;
   /** What it ordered, whether or not the answer arrived; null: nothing, or what another request had ordered already. */
   ordered: Ordered | null;

@@ -6,7 +6,7 @@ import type { Invoice } from "../store/records.ts";
 import { type Availability, type Body, invoiceBody, itemBody, type Reply, type Sent } from "./items.ts";
 import { type Rendering, renderOrdered, renderPage, renderRecord, renderRefusal, renderSingle } from "./rendering.ts";
 
-export interface WireAnswer {
+interface WireAnswer {
   status: number;
   /** Undefined: no body at all. */
   body: unknown;
@@ -211,7 +211,7 @@ export function envelope(
 }
 
 /** An error as it is sent. `body` undefined: none at all. */
-export interface RefusedAnswer {
+interface RefusedAnswer {
   status: number;
   body: string | undefined;
   headers: Record<string, string>;

@@ -228,7 +228,7 @@ export interface Outgoing {
   due_at: string;
 }
 
-/** What comes next in the life of a service by the calendar; the id is the service's (see `life/billing.ts`). */
+/** What comes next in the life of a service by the calendar; the id is the service's (see `lifecycle/billing.ts`). */
 export interface BillingStep {
   id: number;
   step: "notice" | "renew" | "suspend" | "terminate" | "cancel";
@@ -241,7 +241,7 @@ export interface BillingStep {
   anchor_day: number;
 }
 
-/** A queued background job. Jobs run in order of `due_at`, then id, when somebody looks (see `life/jobs.ts`). */
+/** A queued background job. Jobs run in order of `due_at`, then id, when somebody looks (see `lifecycle/services.ts`). */
 export interface Job {
   id: number;
   kind: "suspend" | "unsuspend" | "provision" | "register";

@@ -7,21 +7,21 @@ import { START, start } from "./harness.ts";
 const flaky = (seed: string): BackgroundFaults => new BackgroundFaults(seed, parseProfile("flaky"));
 
 describe("weather=flaky", () => {
-  test("what a request meets follows from the seed and its number; most meet nothing, every kind of gust comes", () => {
+  test("what a request meets follows from the seed and its number; most meet nothing, every kind of fault comes", () => {
     const count = (seed: string): Map<string | undefined, number> => {
       const met = new Map<string | undefined, number>();
       for (let number = 1; number <= 2_000; number += 1) {
-        const gust = backgroundFaultOf(seed, number);
-        expect(backgroundFaultOf(seed, number)).toBe(gust);
-        met.set(gust, (met.get(gust) ?? 0) + 1);
+        const kind = backgroundFaultOf(seed, number);
+        expect(backgroundFaultOf(seed, number)).toBe(kind);
+        met.set(kind, (met.get(kind) ?? 0) + 1);
       }
       return met;
     };
     const met = count("one");
     expect(met).not.toEqual(count("another"));
-    for (const gust of ["failing", "unavailable", "refused", "cut", "lost", "slow"]) {
-      expect((met.get(gust) ?? 0) / 2_000, gust).toBeGreaterThan(0.01);
-      expect((met.get(gust) ?? 0) / 2_000, gust).toBeLessThan(0.07);
+    for (const kind of ["failing", "unavailable", "refused", "cut", "lost", "slow"]) {
+      expect((met.get(kind) ?? 0) / 2_000, kind).toBeGreaterThan(0.01);
+      expect((met.get(kind) ?? 0) / 2_000, kind).toBeLessThan(0.07);
     }
     expect((met.get(undefined) ?? 0) / 2_000).toBeGreaterThan(0.75);
   });
@@ -75,8 +75,8 @@ describe("weather=flaky", () => {
     }
     expect(Object.keys(seen).sort()).toEqual(["200", "429", "500", "503", "cut"]);
     expect(slept).toBeGreaterThan(0);
-    const struck = sandbox.control.requests().filter(({ fault }) => fault === 0);
-    expect(struck.length).toBeGreaterThanOrEqual(150 - (seen["200"] ?? 0));
+    const injected = sandbox.control.requests().filter(({ fault }) => fault === 0);
+    expect(injected.length).toBeGreaterThanOrEqual(150 - (seen["200"] ?? 0));
   });
 
   test("a fault that was asked for comes first", async () => {

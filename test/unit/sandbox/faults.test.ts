@@ -124,8 +124,8 @@ describe("which requests a fault strikes", () => {
   test("from the nth match on, so many times", () => {
     const faults = new Faults();
     faults.add({ method: "post", path: "/services/:id/suspend", nth: 2, times: 2, phase: "before" });
-    const struck = [1, 2, 3, 4].map((id) => faults.inject("POST", `/api/v1/services/${id}/suspend`)?.id);
-    expect(struck).toEqual([undefined, 1, 1, undefined]);
+    const injected = [1, 2, 3, 4].map((id) => faults.inject("POST", `/api/v1/services/${id}/suspend`)?.id);
+    expect(injected).toEqual([undefined, 1, 1, undefined]);
     expect(faults.list()).toMatchObject([{ seen: 4, fired: 2 }]);
   });
 
@@ -144,13 +144,13 @@ describe("which requests a fault strikes", () => {
     expect(faults.inject(method, actual) !== undefined).toBe(expected);
   });
 
-  test("several wait in line: each request is struck by one of them", () => {
+  test("several wait in line: each request is injected by one of them", () => {
     const faults = new Faults();
     faults.add({ path: "/plans", phase: "before", nth: 2 });
     faults.add({ path: "/plans", phase: "after" });
     faults.add({ path: "/plans", phase: "mid-body" });
-    const struck = [1, 2, 3, 4].map(() => faults.inject("GET", "/api/v1/plans")?.id);
-    expect(struck).toEqual([2, 1, 3, undefined]);
+    const injected = [1, 2, 3, 4].map(() => faults.inject("GET", "/api/v1/plans")?.id);
+    expect(injected).toEqual([2, 1, 3, undefined]);
   });
 
   test("requests over the limit do not count: they never came as far", async () => {
@@ -236,7 +236,7 @@ describe("with a probability", () => {
     expect(strikes("a", { probability: 0.5, times: 2 })).toEqual(strikes("a", { probability: 0.5 }).slice(0, 2));
   });
 
-  test("after a reset the same requests are struck again", async () => {
+  test("after a reset the same requests are injected again", async () => {
     const { send, sandbox } = await start();
     const run = async (): Promise<number[]> => {
       sandbox.control.addFault({ path: "/plans", phase: "before", probability: 0.5 });
@@ -253,7 +253,7 @@ describe("with a probability", () => {
 
 describe("of deliveries", () => {
   const subscribed = async (): Promise<Awaited<ReturnType<typeof start>>> => {
-    // Nobody listens at port 9: what is not struck fails in another way.
+    // Nobody listens at port 9: what is not injected fails in another way.
     const running = await start();
     running.sandbox.control.create("webhooks", {
       url: "http://127.0.0.1:9/",
