@@ -4,7 +4,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "n
 import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
-import { LIBRARIES, type Library } from "./generate/bindings/libraries.ts";
+import { bindingsOf, LIBRARIES, type Library } from "./bindings.ts";
 
 const root = path.resolve(import.meta.dirname, "..");
 const sources = path.join(root, "src/constructs");
@@ -51,37 +51,33 @@ async function write(file: string, text: string): Promise<void> {
   await writeFile(file, text);
 }
 
-/** The sources as they are laid out in the package, `src/constructs/cdktf/` one level up, for the library that is asked for. */
+/** The sources as they are laid out in the package: bindings and `src/constructs` in one folder. */
 async function writeSources(library: Library, to: string): Promise<void> {
   const index = 'export * from "./bindings";\nexport * from "./sites/index";\n';
   await write(path.join(to, "index.ts"), index);
-  await write(path.join(to, "bindings.ts"), bindings(await readFile(path.join(sources, library, "index.ts"), "utf8")));
+  for (const [name, text] of await bindingsOf(library, root))
+    await write(path.join(to, name === "index.ts" ? "bindings.ts" : name), checkable(text));
   for (const name of SHARED) await write(path.join(to, name), await readFile(path.join(sources, name), "utf8"));
-  for (const [folder, put] of [
-    [`${library}/lib`, bindings],
-    ["sites", (text: string) => built(text, library)],
-  ] as const) {
-    const from = path.join(sources, folder);
-    for (const name of (await readdir(from, { recursive: true })).filter((one) => one.endsWith(".ts"))) {
-      await write(path.join(to, path.basename(folder), name), put(await readFile(path.join(from, name), "utf8")));
-    }
-  }
+  const from = path.join(sources, "sites");
+  for (const name of (await readdir(from, { recursive: true })).filter((one) => one.endsWith(".ts")))
+    await write(path.join(to, "sites", name), built(await readFile(path.join(from, name), "utf8"), library));
 }
 
 /** What the bindings of both call. */
 const SHARED = ["clear-text.ts", "names.ts"];
 
 /** What is generated passes the rules of `tsconfig.constructs.json`, so that it is checked here. */
-const bindings = (text: string) =>
-  relative(text.replace(/^\/\/ @ts-nocheck\n/m, "").replaceAll(/"\.\.\/\.\.\/\.\.\/(?=[a-z-]+\.ts")/g, '"../../'));
+const checkable = (text: string) =>
+  relative(
+    text.replace(/^\/\/ @ts-nocheck\n/m, "").replaceAll(/"(?:\.\.\/)+src\/constructs\/(?=[a-z-]+\.ts")/g, '"../../'),
+  );
 
 /** One source for both libraries: written against `cdktf`, of which only import specifiers name it. */
 const built = (text: string, library: Library) =>
   relative(
     text
       .replaceAll(/(?<=\bfrom |\bimport )"cdktf"/g, `"${library}"`)
-      .replaceAll(/(?<=\bfrom ")((?:\.\.\/)+)cdktf\/index\.ts(?=")/g, "$1bindings.ts")
-      .replaceAll(/(?<=\bfrom ")((?:\.\.\/)+)cdktf\/(?=lib\/)/g, "$1"),
+      .replaceAll(/(?<=\bfrom ")(?:\.\.\/)+bindings\/cdktf\/(?=lib\/)/g, "../"),
   );
 
 /** CommonJS finds a file by its name without the extension, in declarations and for every compiler. */

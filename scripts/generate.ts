@@ -1,13 +1,13 @@
 // Writes everything that is derived from the kinds, the table of codes and the API's description; `--check` only says what is not current.
+import { spawnSync } from "node:child_process";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
 import process from "node:process";
 import { apiReference } from "./generate/api-reference.ts";
-import { LIBRARIES } from "./generate/bindings/libraries.ts";
 import { errorsPage } from "./generate/errors-page.ts";
 import { jsonSchema } from "./generate/json-schema.ts";
 import { kindPages } from "./generate/kind-pages.ts";
-import { pluginMessages } from "./generate/plugin-messages.ts";
+import { outdated } from "./generate/made.ts";
 import { registry } from "./generate/registry.ts";
 import { readDocument } from "./openapi/document.ts";
 
@@ -26,7 +26,6 @@ async function settle(file: string, text: string | undefined): Promise<void> {
   await (text === undefined ? rm(target) : writeFile(target, text));
 }
 
-await settle("src/fronts/terraform/wire/tfplugin6.gen.ts", await pluginMessages(root));
 // The registry first: the rest is made from the kinds that it lists.
 await settle("src/core/kinds/registry.gen.ts", await registry(path.join(root, "src/core/kinds")));
 const { kinds } = await import("../src/core/kinds/index.ts");
@@ -38,17 +37,6 @@ const { catalogue } = await import("../src/fronts/terraform/catalogue.ts");
 const complaints = catalogueLint(catalogue);
 if (complaints.length > 0)
   throw new Error(`Terraform or the bindings cannot take this schema:\n${complaints.join("\n")}`);
-const { bindings } = await import("./generate/bindings.ts");
-for (const library of LIBRARIES) {
-  const made = await bindings(library, providerSchemaJson());
-  for (const [name, text] of made) await settle(`src/constructs/${name}`, text);
-  const folder = path.join(root, "src/constructs", library);
-  const present = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
-  for (const file of present.filter((one) => one.isFile())) {
-    const name = path.relative(path.dirname(folder), path.join(file.parentPath, file.name)).replaceAll(path.sep, "/");
-    if (!made.has(name)) await settle(`src/constructs/${name}`, undefined);
-  }
-}
 await settle("docs/errors.md", errorsPage());
 await settle("docs/api.md", apiReference(readDocument()));
 const pages = new Map(kindPages(kinds));
@@ -65,7 +53,13 @@ for (const folder of REGISTRY_FOLDERS) {
   }
 }
 
+// The rest is made by generators that only those who generate install.
+if (check) changed.push(...(await outdated(root)));
 if (check && changed.length > 0) {
   console.error(`Not current: ${changed.join(", ")}. Run \`npm run generate\`.`);
   process.exitCode = 1;
 } else console.log(changed.length === 0 ? "Generated files are current." : `Brought up to date: ${changed.join(", ")}`);
+if (!check) {
+  const tools = [path.join(root, "scripts/run.mjs"), "tools/generate.ts"];
+  process.exitCode = spawnSync(process.execPath, tools, { cwd: root, stdio: "inherit" }).status ?? 1;
+}

@@ -2,6 +2,7 @@
 // Plain JavaScript without dependencies: it must work on Node 20 in a checkout where nothing is installed yet.
 //
 //   node scripts/run.mjs scripts/demo.ts ARGS…   a file of the project
+//   node scripts/run.mjs tools/generate.ts       a file that needs the packages of tools/ as well
 //   node scripts/run.mjs vitest run              a tool from node_modules/.bin
 import { spawnSync } from "node:child_process";
 import { existsSync, lstatSync, statSync } from "node:fs";
@@ -9,15 +10,22 @@ import path from "node:path";
 import process from "node:process";
 
 const root = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), "..");
-const installed = path.join(root, "node_modules", ".package-lock.json");
-const lock = path.join(root, "package-lock.json");
+const [what, ...rest] = process.argv.slice(2);
+install(root);
+// The generators have packages of their own, which only those who generate need.
+if (what.startsWith("tools/")) install(path.join(root, "tools"));
 
-const linked = lstatSync(path.join(root, "node_modules"), { throwIfNoEntry: false })?.isSymbolicLink();
-// What node_modules links to belongs to another checkout, and npm would empty it.
-if (!linked && (!existsSync(installed) || statSync(lock).mtimeMs > statSync(installed).mtimeMs)) {
-  process.stderr.write("Installing dependencies (npm ci)…\n");
+/** Installs what the lock file of a folder names, unless it is there. */
+function install(folder) {
+  const modules = path.join(folder, "node_modules");
+  const installed = path.join(modules, ".package-lock.json");
+  // What node_modules links to belongs to another checkout, and npm would empty it.
+  if (lstatSync(modules, { throwIfNoEntry: false })?.isSymbolicLink()) return;
+  if (existsSync(installed) && statSync(path.join(folder, "package-lock.json")).mtimeMs <= statSync(installed).mtimeMs)
+    return;
+  process.stderr.write(`Installing ${folder === root ? "dependencies" : "the generators"} (npm ci)…\n`);
   const npm = spawnSync("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], {
-    cwd: root,
+    cwd: folder,
     stdio: ["ignore", "ignore", "inherit"],
     shell: process.platform === "win32",
   });
@@ -31,7 +39,6 @@ const bin = path.join(root, "node_modules", ".bin");
 const node = path.join(root, "node_modules", "node", "bin", process.platform === "win32" ? "node.exe" : "node");
 // HOSTFORM_NODE lets CI run the very same scripts on another Node (the floor, 22.20).
 const runtime = process.env.HOSTFORM_NODE ?? (existsSync(node) ? node : process.execPath);
-const [what, ...rest] = process.argv.slice(2);
 const isFile = /\.[mc]?[jt]s$/.test(what);
 const command = isFile ? path.join(root, what) : path.join(bin, what);
 const result = spawnSync(runtime, [command, ...rest], {

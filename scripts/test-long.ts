@@ -54,6 +54,10 @@ const PARTS: Readonly<Record<string, Part>> = {
     what: "the packed constructs in projects of others: compilers, module resolutions, peers; HOSTFORM_NODE22 names a Node 22",
     tests: "test/package/constructs.test.ts",
   },
+  generators: {
+    what: "what the generators make, held against the bindings that are kept; installs them",
+    tests: "test/unit/scripts/bindings.test.ts",
+  },
   expressions: {
     what: "random expressions, held against the real Terraform; HOSTFORM_EXPRESSIONS says how many",
     tests: "test/terraform/expressions-fuzz.test.ts",

@@ -14,13 +14,19 @@ interface Locked {
 
 const root = path.resolve(import.meta.dirname, "../..");
 const read = (file: string) => readFileSync(path.join(root, file), "utf8");
-const lock: { packages: Record<string, Locked> } = JSON.parse(read("package-lock.json"));
-const packages = Object.entries(lock.packages);
+/** The project, and the generators that only those who generate install. */
+const FOLDERS = [".", "tools"];
+const packagesOf = (folder: string): [place: string, Locked][] =>
+  Object.entries(JSON.parse(read(path.join(folder, "package-lock.json"))).packages);
+const scripted = (folder: string) => packagesOf(folder).filter(([, { hasInstallScript }]) => hasInstallScript === true);
+const nameOf = (place: string) => place.split("node_modules/").at(-1) ?? "";
 
-describe("the lock file", () => {
+describe.each(FOLDERS)("the lock file of %s", (folder) => {
+  const packages = packagesOf(folder);
+
   // `npm ci` refuses a lock that leaves one out, on every machine but the one that wrote it.
   it("holds the packages of every platform", () => {
-    const names = new Set(packages.map(([place]) => place.split("node_modules/").at(-1)));
+    const names = new Set(packages.map(([place]) => nameOf(place)));
     const wanted = packages.flatMap(([, { optionalDependencies = {} }]) => Object.keys(optionalDependencies));
     expect(wanted.length).toBeGreaterThan(10);
     expect(wanted.filter((name) => !names.has(name))).toEqual([]);
@@ -39,14 +45,17 @@ describe("the lock file", () => {
     expect(open.map(([place]) => place)).toEqual([]);
   });
 
-  it("has a script at installation only in the tools that SECURITY.md and allowScripts name", () => {
-    const withScript = packages.filter(([, { hasInstallScript }]) => hasInstallScript === true);
-    const names = withScript.map(([place]) => place.split("node_modules/").at(-1) ?? "").toSorted();
-    const [, section = ""] = read("SECURITY.md").split("run a script when they are installed");
-    const documented = [...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name);
-    const { allowScripts }: { allowScripts: object } = JSON.parse(read("package.json"));
-    expect(documented.toSorted()).toEqual(names);
-    expect(Object.keys(allowScripts).toSorted()).toEqual(names);
+  it("has a script at installation only in tools that allowScripts names", () => {
+    const { allowScripts }: { allowScripts: object } = JSON.parse(read(path.join(folder, "package.json")));
+    const withScript = scripted(folder);
+    expect(Object.keys(allowScripts).toSorted()).toEqual(withScript.map(([place]) => nameOf(place)).toSorted());
     expect(withScript.filter(([, { dev }]) => dev !== true).map(([place]) => place)).toEqual([]);
   });
+});
+
+it("SECURITY.md names the packages that run a script when they are installed", () => {
+  const [, section = ""] = read("SECURITY.md").split("run a script when they are installed");
+  const documented = [...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, name]) => name);
+  const names = FOLDERS.flatMap(scripted).map(([place]) => nameOf(place));
+  expect(documented.toSorted()).toEqual(names.toSorted());
 });

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { LIBRARIES } from "../../scripts/generate/bindings/libraries.ts";
+import { LIBRARIES } from "../../scripts/bindings.ts";
 import { expectedOf, missingPeer, synthesized, TYPESCRIPT_5_9, TYPESCRIPT_6 } from "./constructs-consumer.ts";
 import { compile, pack, project, type Resolution, root, run } from "./consumer.ts";
 import { consumerProgram } from "./consumer-program.ts";

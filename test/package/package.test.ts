@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { LIBRARIES } from "../../scripts/generate/bindings/libraries.ts";
+import { LIBRARIES } from "../../scripts/bindings.ts";
 import { expectedOf, missingPeer, synthesized, TYPESCRIPT_5_9, unusedClasses } from "./constructs-consumer.ts";
 import { compile, pack, project, root, run } from "./consumer.ts";
 import { consumerProgram } from "./consumer-program.ts";

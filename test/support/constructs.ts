@@ -17,7 +17,7 @@ export type LibraryName = (typeof LIBRARIES)[number];
 export interface Library {
   readonly name: LibraryName;
   readonly cdk: typeof import("cdktf");
-  readonly hostform: typeof import("../../src/constructs/cdktf/index.ts") &
+  readonly hostform: typeof import("../../bindings/cdktf/index.ts") &
     typeof import("../../src/constructs/sites/index.ts");
 }
 
@@ -27,7 +27,12 @@ let built: Promise<string> | undefined;
 export function builtConstructs(): Promise<string> {
   built ??= builtOnce(
     SHELF,
-    ["src/constructs/**/*.ts", "scripts/build-constructs.ts", "tsconfig.constructs.json"],
+    [
+      "bindings/**/*.{ts,patch}",
+      "src/constructs/**/*.ts",
+      "scripts/{bindings,build-constructs}.ts",
+      "tsconfig.constructs.json",
+    ],
     buildConstructs,
   );
   return built;

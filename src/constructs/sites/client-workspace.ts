@@ -1,6 +1,6 @@
 import type { TerraformProvider } from "cdktf";
 import { Construct } from "constructs";
-import { ClientAccount } from "../cdktf/lib/client-account/index.ts";
+import { ClientAccount } from "../../../bindings/cdktf/lib/client-account/index.ts";
 import { HostedSite, type HostedSiteConfig } from "./hosted-site.ts";
 import { accountMistakes } from "./site-checks.ts";
 import { refusal } from "./told-at.ts";

@@ -1,6 +1,6 @@
 import { type ITerraformDependable, type TerraformProvider, TerraformStack } from "cdktf";
 import { Construct } from "constructs";
-import { Webhook } from "../cdktf/lib/webhook/index.ts";
+import { Webhook } from "../../../bindings/cdktf/lib/webhook/index.ts";
 import { type SecretPlace, secretOutput } from "./secret-place.ts";
 import { webhookMistakes } from "./site-checks.ts";
 import { refusal, toldAt } from "./told-at.ts";

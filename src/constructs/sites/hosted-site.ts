@@ -7,9 +7,9 @@ import {
   TerraformStack,
 } from "cdktf";
 import { Construct } from "constructs";
-import { Grant } from "../cdktf/lib/grant/index.ts";
-import { MigrationRequest } from "../cdktf/lib/migration-request/index.ts";
-import { Service } from "../cdktf/lib/service/index.ts";
+import { Grant } from "../../../bindings/cdktf/lib/grant/index.ts";
+import { MigrationRequest } from "../../../bindings/cdktf/lib/migration-request/index.ts";
+import { Service } from "../../../bindings/cdktf/lib/service/index.ts";
 import { isToken, shown } from "./checks.ts";
 import { orderReference } from "./order-reference.ts";
 import { addWriteOnlyAdvice, givenPassword, type Password } from "./password.ts";

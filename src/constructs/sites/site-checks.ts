@@ -1,8 +1,8 @@
-import type { ClientAccount } from "../cdktf/lib/client-account/index.ts";
-import type { Grant } from "../cdktf/lib/grant/index.ts";
-import type { MigrationRequest } from "../cdktf/lib/migration-request/index.ts";
-import type { Service } from "../cdktf/lib/service/index.ts";
-import type { Webhook } from "../cdktf/lib/webhook/index.ts";
+import type { ClientAccount } from "../../../bindings/cdktf/lib/client-account/index.ts";
+import type { Grant } from "../../../bindings/cdktf/lib/grant/index.ts";
+import type { MigrationRequest } from "../../../bindings/cdktf/lib/migration-request/index.ts";
+import type { Service } from "../../../bindings/cdktf/lib/service/index.ts";
+import type { Webhook } from "../../../bindings/cdktf/lib/webhook/index.ts";
 import {
   checkDomain,
   checkEmail,

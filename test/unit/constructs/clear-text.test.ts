@@ -1,11 +1,8 @@
 /** A secret that is given as a literal text: warned of at the construct, in both libraries, and never repeated. */
-import * as cdktf from "cdktf";
-import * as cdktn from "cdktn";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import * as forCdktf from "../../../src/constructs/cdktf/index.ts";
-import * as forCdktn from "../../../src/constructs/cdktn/index.ts";
 import "../../support/fc.ts";
+import { bothLibraries, newStack, type Stack } from "./support.ts";
 
 interface Warned {
   readonly node: { readonly metadata: readonly { readonly type: string; readonly data: unknown }[] };
@@ -13,19 +10,20 @@ interface Warned {
 const warnings = ({ node }: Warned) =>
   node.metadata.filter(({ type }) => type.endsWith("/warn")).map(({ data }) => data);
 
-describe.each([
-  ["cdktf", cdktf as unknown as typeof cdktn, forCdktf as unknown as typeof forCdktn],
-  ["cdktn", cdktn, forCdktn],
-])("a secret in a stack of %s", (_, library, { HostingProvider, Service }) => {
-  const stack = () =>
-    new library.TerraformStack(
-      new library.App({ context: { targetVersions: { terraform: ">=1.11.0" } }, outdir: "/nonexistent" }),
-      "stack",
-    );
-  const order = { planId: 11, currency: "USD", domain: "www.acme.example" };
+const libraries = bothLibraries();
+
+describe.each(libraries.names)("a secret in a stack of %s", (name) => {
+  const stack = () => newStack(libraries.of(name));
+  const serviceIn = (scope: Stack, id: string, given: { readonly password?: string } = {}) =>
+    new (libraries.of(name).hostform.Service)(scope, id, {
+      planId: 11,
+      currency: "USD",
+      domain: "www.acme.example",
+      ...given,
+    });
 
   it("that is a literal text is warned of, with what to do and without the text", () => {
-    const service = new Service(stack(), "acme", { ...order, password: "canary-of-the-password" });
+    const service = serviceIn(stack(), "acme", { password: "canary-of-the-password" });
     const [warning, ...more] = warnings(service);
     expect(more).toEqual([]);
     expect(warning).toMatch(
@@ -33,13 +31,14 @@ describe.each([
     );
     expect(warning).not.toContain("canary");
 
-    const provider = new HostingProvider(stack(), "hosting", { token: "canary-of-the-token" });
+    const { HostingProvider } = libraries.of(name).hostform;
+    const provider = new HostingProvider(stack(), "another", { token: "canary-of-the-token" });
     expect(warnings(provider)).toEqual([expect.stringMatching(/^token: .*HOSTING_TOKEN.*`tokenEnv` or `tokenFile`/)]);
     expect(String(warnings(provider))).not.toContain("canary");
   });
 
   it("that is set later is warned of, once", () => {
-    const service = new Service(stack(), "acme", order);
+    const service = serviceIn(stack(), "acme");
     expect(warnings(service)).toEqual([]);
     service.password = "a literal text";
     service.password = "another one";
@@ -47,34 +46,35 @@ describe.each([
   });
 
   it("from a variable, an attribute or an expression is as it should be", () => {
+    const { TerraformVariable, Fn } = libraries.of(name).cdk;
     const scope = stack();
-    const variable = new library.TerraformVariable(scope, "password", { type: "string", sensitive: true });
-    const other = new Service(scope, "other", order);
+    const variable = new TerraformVariable(scope, "password", { type: "string", sensitive: true });
+    const other = serviceIn(scope, "other");
     for (const [index, password] of [
       variable.stringValue,
       "${var.password}",
       `x${other.id}`,
-      library.Fn.lookup({ a: variable.stringValue }, "a", ""),
+      Fn.lookup({ a: variable.stringValue }, "a", ""),
       "",
       undefined,
     ].entries()) {
       const given = password === undefined ? {} : { password };
-      expect(warnings(new Service(scope, `s${index}`, { ...order, ...given })), String(password)).toEqual([]);
+      expect(warnings(serviceIn(scope, `s${index}`, given)), String(password)).toEqual([]);
     }
   });
 
   it("that only looks like an expression is a literal text", () => {
     for (const [index, password] of ["$${var.password}", "$$$${x}", "a$b{c}", "%{if}"].entries()) {
-      expect(warnings(new Service(stack(), `s${index}`, { ...order, password })), password).toHaveLength(1);
+      expect(warnings(serviceIn(stack(), `s${index}`, { password })), password).toHaveLength(1);
     }
-    expect(warnings(new Service(stack(), "s", { ...order, password: "$$${var.password}" }))).toEqual([]);
+    expect(warnings(serviceIn(stack(), "s", { password: "$$${var.password}" }))).toEqual([]);
   });
 
   it("is never part of a warning, whatever it is", () => {
     const texts = fc.string({ minLength: 8 }).filter((text) => !text.includes("${"));
     fc.assert(
       fc.property(texts, (password) => {
-        const all = warnings(new Service(stack(), "acme", { ...order, password: `canary${password}` }));
+        const all = warnings(serviceIn(stack(), "acme", { password: `canary${password}` }));
         expect(all).toHaveLength(1);
         expect(String(all)).not.toContain("canary");
       }),

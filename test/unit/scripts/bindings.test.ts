@@ -1,20 +1,42 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { annotate } from "../../../scripts/generate/bindings/annotate.ts";
-import { indexOf } from "../../../scripts/generate/bindings/index-of.ts";
-import { LIBRARIES } from "../../../scripts/generate/bindings/libraries.ts";
-import { type Shape, shapesOf } from "../../../scripts/generate/bindings/shapes.ts";
-import { bindings } from "../../../scripts/generate/bindings.ts";
+import process from "node:process";
+import fc from "fast-check";
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { bindingsOf, derived, LIBRARIES, patchBetween } from "../../../scripts/bindings.ts";
+import { outdated } from "../../../scripts/generate/made.ts";
 import { VERSION } from "../../../src/core/api/version.ts";
 import type { Attribute, Schema } from "../../../src/core/model/schema.ts";
 import { catalogue } from "../../../src/fronts/terraform/catalogue.ts";
+import { annotate } from "../../../tools/annotate.ts";
+import { bindings } from "../../../tools/bindings.ts";
+import { indexOf } from "../../../tools/index-of.ts";
+import { type Shape, shapesOf } from "../../../tools/shapes.ts";
+import "../../support/fc.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
 const schema = readFileSync(path.join(root, "schemas/provider.json"), "utf8");
 
-describe.each(LIBRARIES)("the bindings for %s", (library) => {
+/** Only those who generate have the generators. `npm run test:long generators` installs them. */
+const installed = existsSync(path.join(root, "tools/node_modules"));
+const generators = installed || process.env.HOSTFORM_LONG !== undefined;
+beforeAll(() => {
+  if (generators && !installed) execFileSync("npm", ["ci"], { cwd: path.join(root, "tools"), stdio: "ignore" });
+}, 300_000);
+
+describe.runIf(generators).each(LIBRARIES)("the bindings for %s, as their generator makes them,", (library) => {
   let folder = "";
   beforeEach(() => {
     folder = mkdtempSync(path.join(tmpdir(), "bindings-test-"));
@@ -32,22 +54,68 @@ describe.each(LIBRARIES)("the bindings for %s", (library) => {
     expect(readdirSync(path.join(folder, "home"))).toEqual([]);
     expect(readdirSync(path.join(folder, "tmp"))).toEqual([]);
 
-    const committed = readdirSync(path.join(root, "src/constructs", library), { recursive: true, withFileTypes: true })
-      .filter((file) => file.isFile())
-      .map((file) => path.relative(path.join(root, "src/constructs"), path.join(file.parentPath, file.name)));
-    expect([...made.keys()].sort()).toEqual(committed.sort());
-    for (const [name, text] of made) {
-      expect(text, name).toBe(readFileSync(path.join(root, "src/constructs", name), "utf8"));
-    }
+    expect(new Map([...made].sort())).toEqual(new Map([...(await bindingsOf(library, root))].sort()));
 
-    const service = made.get(`${library}/lib/service/index.ts`);
+    const service = made.get("lib/service/index.ts");
     expect(service).toContain(`providerVersionConstraint: '~> ${VERSION.split(".").slice(0, 2).join(".")}'`);
     expect(service).not.toContain("providerVersion:");
   });
 });
 
-it("a generator that fails is reported with its words", async () => {
+it.runIf(generators)("a generator that fails is reported with its words", async () => {
   await expect(bindings("cdktf", "{")).rejects.toThrow(/The bindings for cdktf cannot be made: [\s\S]*JSON/);
+});
+
+describe("the bindings for cdktn", () => {
+  it("follow from those for cdktf, whatever the two differ in", () => {
+    const line = fc.constantFrom("", "a", "b", "import * as cdktf from 'cdktf';", "-- c", "+ d", "@@ -1 +1 @@", "\\ e");
+    const text = fc.array(line, { minLength: 1 }).map((lines) => lines.join("\n"));
+    const set = fc.uniqueArray(fc.tuple(fc.constantFrom("index.ts", "lib/a.ts", "lib/b.ts"), text), {
+      selector: ([name]) => name,
+    });
+    fc.assert(
+      fc.property(set, set, (kept, more) => {
+        const cdktf = new Map(kept);
+        const cdktn = new Map([...kept.map(([name]) => [name, "cdktn\n"] as const), ...more]);
+        expect(derived(cdktf, patchBetween(cdktf, cdktn))).toEqual(cdktn);
+      }),
+    );
+  });
+
+  it("are refused where what is kept was edited by hand", () => {
+    const cdktf = new Map([["index.ts", "one\ntwo\nthree\n"]]);
+    const patch = patchBetween(cdktf, new Map([["index.ts", "one\nnot two\nthree\n"]]));
+    expect(() => derived(new Map([["index.ts", "one\n2\nthree\n"]]), patch)).toThrow(
+      "bindings/cdktn.patch does not fit bindings/cdktf/index.ts. Run `npm run generate`.",
+    );
+  });
+});
+
+describe("what the generators made is not current", () => {
+  let copy = "";
+  beforeEach(() => {
+    copy = mkdtempSync(path.join(tmpdir(), "bindings-made-"));
+    const copied = ["schemas", "bindings", "src/core/api/version.ts", "src/fronts/terraform/wire/tfplugin6.gen.ts"];
+    const tools = globSync("tools/*.*", { cwd: root });
+    for (const name of [...copied, ...tools]) cpSync(path.join(root, name), path.join(copy, name), { recursive: true });
+  });
+  afterEach(() => rmSync(copy, { recursive: true, force: true }));
+
+  it.each([
+    ["nothing", undefined, []],
+    ["the provider's schema", "schemas/provider.json", ["bindings"]],
+    ["the version", "src/core/api/version.ts", ["bindings"]],
+    ["the protocol", "schemas/tfplugin6.proto", ["plugin messages"]],
+    ["a generator's version", "tools/package-lock.json", ["bindings", "plugin messages"]],
+    ["what is added to the generated", "tools/annotate.ts", ["bindings", "plugin messages"]],
+    ["a binding, by hand", "bindings/cdktf/lib/service/index.ts", ["bindings"]],
+    ["a binding for cdktn, by hand", "bindings/cdktn.patch", ["bindings"]],
+    ["a message, by hand", "src/fronts/terraform/wire/tfplugin6.gen.ts", ["plugin messages"]],
+    ["the sandbox's description", "schemas/openapi.yaml", []],
+  ])("when this changed: %s", async (_, file, expected) => {
+    if (file !== undefined) appendFileSync(path.join(copy, file), " ");
+    expect(await outdated(copy)).toEqual(expected);
+  });
 });
 
 /** What the generators make of a resource `hosting_box` with one attribute, shortened to what is looked at. */

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import path from "node:path";
 import codemaker from "codemaker";
 import { describe, expect, it } from "vitest";
-import { catalogueNamesLint } from "../../../../../scripts/generate/bindings/names.ts";
+import { catalogueNamesLint } from "../../../../../scripts/generate/binding-names.ts";
 import { catalogueLint, lint, type Sort } from "../../../../../scripts/generate/schema-lint.ts";
 import type { Attribute, Schema } from "../../../../../src/core/model/schema.ts";
 import { catalogue } from "../../../../../src/fronts/terraform/catalogue.ts";

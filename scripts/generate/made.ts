@@ -1,0 +1,64 @@
+import { createHash } from "node:crypto";
+import { globSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+
+/** Files below a folder of the project, by pattern. */
+type Files = readonly [folder: string, ...patterns: string[]];
+
+/** How the generators are called: their versions, and the code around them. */
+const TOOLS: Files = ["tools", "*.ts", "package-lock.json"];
+
+/**
+ * What the generators in `tools/` make, and from what. Only those who generate install them, so `npm run check` cannot run them:
+ * it compares fingerprints of what they read and wrote, which are kept in `tools/made.json`.
+ */
+const GENERATED: Readonly<Record<string, { readonly from: readonly Files[]; readonly made: Files }>> = {
+  bindings: {
+    from: [["schemas", "provider.json"], ["src/core/api", "version.ts"], TOOLS],
+    made: ["bindings", "**/*.{ts,patch}"],
+  },
+  "plugin messages": {
+    from: [["schemas", "tfplugin6.proto"], TOOLS],
+    made: ["src/fronts/terraform/wire", "tfplugin6.gen.ts"],
+  },
+};
+
+type Fingerprints = Readonly<Record<string, { readonly from: string; readonly made: string }>>;
+
+/** What is to be generated again: something that it is made from has changed since, or it was edited by hand. */
+export async function outdated(root: string): Promise<string[]> {
+  const kept: Fingerprints = JSON.parse(await readFile(path.join(root, KEPT), "utf8"));
+  const now = await fingerprints(root);
+  return Object.keys(now).filter(
+    (name) => kept[name]?.from !== now[name]?.from || kept[name]?.made !== now[name]?.made,
+  );
+}
+
+/** Records that what is there was made from what is there. */
+export async function recordMade(root: string): Promise<void> {
+  await writeFile(path.join(root, KEPT), `${JSON.stringify(await fingerprints(root), null, 2)}\n`);
+}
+
+const KEPT = "tools/made.json";
+
+async function fingerprints(root: string): Promise<Fingerprints> {
+  const found: Record<string, Fingerprints[string]> = {};
+  for (const [name, { from, made }] of Object.entries(GENERATED)) {
+    found[name] = { from: await digest(root, from), made: await digest(root, [made]) };
+  }
+  return found;
+}
+
+/** Paths count from the folder on, so that a folder may move. */
+async function digest(root: string, all: readonly Files[]): Promise<string> {
+  const hash = createHash("sha256");
+  for (const [folder, ...patterns] of all) {
+    const cwd = path.join(root, folder);
+    const files = globSync(patterns, { cwd }).sort();
+    if (files.length === 0) throw new Error(`${folder} has no ${patterns.join(", ")}: where is it now?`);
+    for (const file of files)
+      hash.update(`\0${file.replaceAll(path.sep, "/")}\0`).update(await readFile(path.join(cwd, file)));
+  }
+  return hash.digest("hex");
+}
