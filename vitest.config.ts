@@ -6,29 +6,13 @@ import { BaseSequencer } from "vitest/node";
 process.env.NODE_COMPILE_CACHE ??= path.join(import.meta.dirname, "node_modules/.cache/hostform-tests");
 
 /**
- * What needs no process of its own: no patched network, no environment. These files share processes. A
- * test that needs more than that belongs elsewhere, or takes its folder off this list. What a support module opens for them it
- * closes by `onTestFinished`: a hook at its top level runs for the first file of a process alone.
+ * Files with a process of their own, each with the reason. All others share processes: what a support module opens for them it
+ * closes by `onTestFinished`, as a hook at its top level runs for the first file of a process alone.
  */
-export const PURE = [
-  "core/model",
-  "fronts/source",
-  "fronts/stacks",
-  "fronts/yaml",
-  "core/engine",
-  "core/expression",
-  "core/kinds",
-  "core/lifecycle",
-  "core/record",
-  "report",
-  "sandbox",
-  "schemas",
-  "fronts/terraform/calls",
-  "fronts/terraform/codec",
-  "fronts/terraform/functions",
-  "fronts/terraform/resource",
-  "fronts/terraform/schema",
-].map((folder) => `test/unit/${folder}/**/*.test.ts`);
+export const APART = [
+  // Replaces node:crypto.
+  "test/unit/webhooks/signature.test.ts",
+];
 
 /** What takes longest comes first, so that at the end no worker waits for the last of them: files, then folders. */
 const LONGEST = [
@@ -41,6 +25,7 @@ const LONGEST = [
   "reliability/error-table",
   "hostile/api",
   "reliability/kill-sweep",
+  "unit/cli/trust-table",
   "terraform",
   "docs",
   "dashboard",
@@ -69,13 +54,15 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 20_000,
     restoreMocks: true,
+    unstubEnvs: true,
+    unstubGlobals: true,
     // One for each core: vitest keeps one back, which on two cores is the half of them.
     maxWorkers: "100%",
     sequence: { sequencer: LongestFirst },
     coverage: { provider: "v8", include: ["src/**/*.ts"] },
     projects: [
-      { extends: true, test: { name: "pure", include: PURE, isolate: false } },
-      { extends: true, test: { name: "apart", include: ["test/**/*.test.ts"], exclude: [...configDefaults.exclude, ...PURE] } },
+      { extends: true, test: { name: "apart", include: APART } },
+      { extends: true, test: { name: "shared", include: ["test/**/*.test.ts"], exclude: [...configDefaults.exclude, ...APART], isolate: false } },
     ],
   },
 });

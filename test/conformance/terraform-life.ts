@@ -1,5 +1,5 @@
 /** A kind's sample behind the modelled Terraform: what the suites for the provider stand on. */
-import { afterEach, expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import type { Kind } from "../../src/core/kinds/index.ts";
 import { attributesOf } from "../../src/core/lifecycle/index.ts";
 import { isObject, type Json, type JsonObject } from "../../src/core/model/index.ts";
@@ -11,15 +11,11 @@ import { Machine } from "../support/terraform-core-process.ts";
 import type { Said } from "../support/terraform-core-wire.ts";
 import { type Sample, sampleOf } from "./sample.ts";
 
-const open: Machine[] = [];
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map(closeMachine));
-});
+const open = new Set<Machine>();
 
 /** Frees it before the test has ended, where one test starts many. */
 export async function closeMachine(machine: Machine): Promise<void> {
-  if (open.includes(machine)) open.splice(open.indexOf(machine), 1);
+  if (!open.delete(machine)) return;
   await machine.close();
   await machine.sandbox.close();
 }
@@ -30,7 +26,8 @@ export async function startMachine(options: SandboxOptions = {}): Promise<Machin
   const usual = { clock, rateLimit: 0, autoPay: true, provisioningSeconds: 0, ...profileOfRun() };
   const sandbox = await startSandbox({ ...usual, ...options });
   const machine = new Machine(sandbox, clock);
-  open.push(machine);
+  open.add(machine);
+  onTestFinished(() => closeMachine(machine));
   return machine;
 }
 

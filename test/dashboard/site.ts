@@ -1,5 +1,5 @@
 /** A sandbox with something on every page, and a browser without eyes: it keeps cookies and sends forms. */
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import type { Sandbox, SandboxOptions } from "../../src/sandbox/index.ts";
 import { startSandbox } from "../support/sandbox.ts";
 
@@ -7,16 +7,10 @@ export const START = Date.parse("2026-11-21T10:00:00Z");
 /** Nobody listens there: deliveries fail at once. */
 export const DEAF = "http://127.0.0.1:9/hook";
 
-const open: Sandbox[] = [];
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((sandbox) => sandbox.close()));
-});
-
 /** An empty sandbox on a clock that stands, closed after the test. */
 export async function site(options: SandboxOptions = {}): Promise<Sandbox> {
   const sandbox = await startSandbox({ clock: { now: () => START }, ...options });
-  open.push(sandbox);
+  onTestFinished(() => sandbox.close());
   return sandbox;
 }
 

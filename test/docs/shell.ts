@@ -5,6 +5,7 @@ import path from "node:path";
 import { installConstructs } from "../support/constructs.ts";
 import { builtProgram } from "../support/program.ts";
 import { startSandbox } from "../support/sandbox.ts";
+import { canServeCommands, serveCommands } from "./command-server.ts";
 import { type Block, type Page, root } from "./markdown.ts";
 
 /** How long the blocks of one page may take. */
@@ -45,9 +46,10 @@ export async function runPage(page: Page): Promise<Run[]> {
     string,
   ];
   const sandbox = await startSandbox({ rateLimit: 0, jobSeconds: 0, provisioningSeconds: 0 });
+  const commands = page.file !== STARTED && canServeCommands ? await serveCommands() : undefined;
   try {
     for (const folder of [bin, out, project]) await mkdir(folder, { recursive: true });
-    await writeWrapper(bin);
+    await writeWrapper(bin, commands?.line);
     if (usesConstructs(page)) await installConstructs(project);
     else await linkPackage(project);
     await writeFile(path.join(base, "page.sh"), await script(blocks, out));
@@ -81,6 +83,7 @@ export async function runPage(page: Page): Promise<Run[]> {
     }
     return runs;
   } finally {
+    commands?.close();
     await sandbox.close();
     await rm(base, { recursive: true, force: true });
   }
@@ -88,9 +91,18 @@ export async function runPage(page: Page): Promise<Run[]> {
 
 const COLOURED = ["init", "plan", "apply", "destroy", "import", "show", "validate", "test"];
 
-async function writeWrapper(bin: string): Promise<void> {
+/** What a reader tries first runs as a process throughout, whatever it says. */
+const STARTED = "README.md";
+
+/** Commands that run until something ends them, or start programs with the streams of the page. */
+const PROCESSES = ["sandbox", "terraform", "watch", "webhooks"];
+
+/** @param served how the other commands are handed over to this process, if they are: a start is most of what a command costs. */
+async function writeWrapper(bin: string, served: string | undefined): Promise<void> {
   const file = path.join(bin, "hostform");
-  await writeFile(file, `#!/bin/sh\nexec "${process.execPath}" "${await builtProgram()}" "$@"\n`);
+  const start = `exec "${process.execPath}" "${await builtProgram()}" "$@"`;
+  const lines = served === undefined ? [start] : [`case "$1" in ${PROCESSES.join("|")}) ${start} ;; esac`, served];
+  await writeFile(file, `#!/bin/bash\n${lines.join("\n")}\n`);
   await chmod(file, 0o755);
 }
 
@@ -118,7 +130,7 @@ async function script(blocks: readonly Block[], out: string): Promise<string> {
       parts.push(`cp "${out}/${index}.file" "${file}"`);
     } else if (isRun(block)) {
       const strict = block.directives.has("exit") ? "set +e" : "set -e";
-      parts.push(strict, `{\n${block.text}} >"${out}/${index}.out" 2>&1`, `echo $? >"${out}/${index}.code"`);
+      parts.push(strict, `{\n${block.text}} >>"${out}/${index}.out" 2>&1`, `echo $? >"${out}/${index}.code"`);
     }
   }
   return `${parts.join("\n")}\n`;

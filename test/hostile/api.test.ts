@@ -5,8 +5,9 @@ import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { LONG } from "../reliability/support/long.ts";
 import fc from "../support/fc.ts";
+import { folder } from "../support/folder.ts";
 import { markup, COMMANDS as OF_AGENTS } from "../unit/report/hostile.ts";
-import { answer, folder } from "./support.ts";
+import { answer } from "./support.ts";
 
 const TOKEN = "canary-token-0123456789";
 const EVIL =

@@ -1,8 +1,5 @@
 /** What every command owes to whoever reads its output, whatever it was given. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { afterAll, afterEach, expect } from "vitest";
+import { expect } from "vitest";
 import { runCli } from "../../src/cli/cli.ts";
 import { testClock } from "../support/clock.ts";
 import { fakeIo } from "../support/io.ts";
@@ -11,31 +8,9 @@ import { dangerous, liveCommands } from "../unit/report/hostile.ts";
 /**
  * Longer than any answer takes on a busy machine, far shorter than what grows with the square of the input. On an idle
  * machine every case is answered within 300 ms, but for those that go up to a bound (a mebibyte of YAML, ten of an
- * answer, five hundred pages), which take a second or two: HOSTFORM_TIMES=1 prints the times.
+ * answer, five hundred pages), which take a second or two: HOSTFORM_TIMES=1 prints the time of each.
  */
 export const PATIENCE_MS = 10_000;
-
-const times: [name: string, ms: number][] = [];
-const folders: string[] = [];
-
-afterEach(async () => {
-  await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })));
-});
-
-afterAll(() => {
-  if (!process.env.HOSTFORM_TIMES) return;
-  const slowest = times.toSorted(([, a], [, b]) => b - a).slice(0, 10);
-  process.stderr.write(
-    `${times.length} answers\n${slowest.map(([name, ms]) => `${Math.round(ms)} ms  ${name}\n`).join("")}`,
-  );
-});
-
-/** An empty folder that is removed after the test. */
-export async function folder(): Promise<string> {
-  const made = await mkdtemp(path.join(tmpdir(), "hostform-hostile-"));
-  folders.push(made);
-  return made;
-}
 
 /** What a command said. */
 export interface Answer {
@@ -60,7 +35,7 @@ export async function answer(
   const start = performance.now();
   const code = await runCli(args, io);
   const ms = performance.now() - start;
-  times.push([`${args.join(" ")} ${what}`, ms]);
+  if (process.env.HOSTFORM_TIMES) process.stderr.write(`${Math.round(ms)} ms  ${args.join(" ")} ${what}\n`);
   const [out, err] = [io.stdout(), io.stderr()];
   const text = out + err;
   expect(ms, "the answer took too long").toBeLessThan(PATIENCE_MS);

@@ -1,7 +1,8 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { answer, folder } from "./support.ts";
+import { folder } from "../support/folder.ts";
+import { answer } from "./support.ts";
 
 const MIB = 1024 * 1024;
 const HEAD = "project: hostile\n";

@@ -1,24 +1,12 @@
 /** The real CLI as a process of its own: streams, signals and exit codes that a test in process cannot show. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { folder } from "../support/folder.ts";
 import { builtProgram } from "../support/program.ts";
 
 const MAIN = await builtProgram();
-const ends: (() => Promise<unknown> | unknown)[] = [];
-
-afterEach(async () => {
-  for (const end of ends.splice(0)) await end();
-});
-
-async function folder(): Promise<string> {
-  const dir = await mkdtemp(path.join(tmpdir(), "hostform-journey-"));
-  ends.push(() => rm(dir, { recursive: true, force: true }));
-  return dir;
-}
-
 /** The environment without anything of the person who runs the tests. */
 const environment = { PATH: process.env.PATH, NO_COLOR: "1", NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
 
@@ -40,7 +28,7 @@ function start(
     env: environment,
     stdio: ["ignore", "pipe", "pipe"],
   });
-  ends.push(() => child.kill("SIGKILL"));
+  onTestFinished(() => void child.kill("SIGKILL"));
   const line = new Promise<string>((resolve, reject) => {
     let text = "";
     child.stdout?.on("data", (chunk) => {

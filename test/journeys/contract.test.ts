@@ -1,14 +1,8 @@
 /** `hostform contract` as it is typed: against the sandbox, and against what is no API at all. */
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { listening } from "../support/listening.ts";
 import { type Project, startProject } from "../support/project.ts";
-
-const servers: (() => void)[] = [];
-
-afterEach(() => {
-  for (const end of servers.splice(0)) end();
-});
 
 /** The switches of a profile that is written as a text. */
 const partsOf = (text: string) => Object.fromEntries(text.split(",").map((part) => part.split("=")));
@@ -202,13 +196,9 @@ describe("hostform contract, against what is no API", () => {
     ["another API", 200, { "content-type": "application/json" }, '{"ok":1}', /Expected a list/],
   ])("%s is told in one sentence", async (_, status, headers, body, words) => {
     const server = createServer((_request, response) => response.writeHead(status, headers).end(body));
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    servers.push(() => {
-      server.closeAllConnections();
-      server.close();
-    });
+    const origin = await listening(server);
     const project = await startProject();
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const url = origin;
     const { code, out, err } = await project.run("contract", "--base-url", url);
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toMatch(words);

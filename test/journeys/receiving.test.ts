@@ -1,7 +1,6 @@
 /** `hostform/webhooks` and a sandbox that sends, over real HTTP: whatever form events have, however often they come. */
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { EVENTS, PROFILE_SWITCHES, type Sandbox, type SandboxOptions } from "../../src/sandbox/index.ts";
 import {
   invoiceIdOf,
@@ -10,28 +9,20 @@ import {
   serviceIdOf,
   type WebhookEvent,
 } from "../../src/webhooks/index.ts";
+import { listening } from "../support/listening.ts";
 import { profileOfRun, startSandbox } from "../support/sandbox.ts";
 
 const START = "2026-11-21T10:00:00Z";
-const closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  await Promise.all(closing.splice(0).map((close) => close()));
-});
-
 async function listen(options: ReceiverOptions): Promise<string> {
   const server = createServer(nodeHandler(options));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  closing.push(() => {
-    server.closeAllConnections();
-    return new Promise((resolve) => server.close(resolve));
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
+  const origin = await listening(server);
+  return `${origin}/hooks`;
 }
 
 /** A sandbox with one active service, and a receiver that is subscribed to everything. */
 async function subscribed(options: SandboxOptions = {}, handle: (event: WebhookEvent) => unknown = () => undefined) {
   const sandbox = await startSandbox({ clock: START, ...profileOfRun(), ...options });
-  closing.push(() => sandbox.close());
+  onTestFinished(() => sandbox.close());
   const secrets: string[] = [];
   const events: WebhookEvent[] = [];
   const refused: string[] = [];

@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterEach, expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { runCli } from "../../src/cli/cli.ts";
 import { guardIo } from "../../src/cli/guarded-io.ts";
 import { type Invocation, type Io, looksOf } from "../../src/cli/io.ts";
@@ -39,12 +39,6 @@ export interface ProjectOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const open: Project[] = [];
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((project) => project.close()));
-});
-
 /** Starts a project. Invoices pay themselves and orders are provisioned at once, unless the options say otherwise. */
 export async function startProject(options: ProjectOptions = {}): Promise<Project> {
   const clock = testClock();
@@ -60,7 +54,7 @@ export async function startProject(options: ProjectOptions = {}): Promise<Projec
   };
   const sandbox = await startSandbox(wanted);
   const dir = await mkdtemp(quickFolder("test"));
-  project = new Project(
+  const opened = new Project(
     dir,
     sandbox,
     clock,
@@ -71,9 +65,10 @@ export async function startProject(options: ProjectOptions = {}): Promise<Projec
     },
     completeProfile(wanted.profile),
   );
-  open.push(project);
-  if (options.declare !== undefined) await project.declare(options.declare);
-  return project;
+  project = opened;
+  onTestFinished(() => opened.close());
+  if (options.declare !== undefined) await opened.declare(options.declare);
+  return opened;
 }
 
 export class Project {

@@ -1,13 +1,6 @@
 /** A host in front of the sandbox that says what it says in other words: for the gaps that no switch fills. */
 import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterEach } from "vitest";
-
-const ends: (() => void)[] = [];
-
-afterEach(() => {
-  for (const end of ends.splice(0)) end();
-});
+import { listening } from "./listening.ts";
 
 /** @param rewrite makes another JSON value of each answer. @returns the base URL. Closed after the test. */
 export async function rewritingHost(target: string, rewrite: (answer: unknown) => unknown): Promise<string> {
@@ -31,12 +24,7 @@ export async function rewritingHost(target: string, rewrite: (answer: unknown) =
     response.writeHead(answer.status, told);
     response.end(text.startsWith("{") || text.startsWith("[") ? JSON.stringify(rewrite(JSON.parse(text))) : text);
   });
-  await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
-  ends.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return await listening(server);
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {

@@ -1,6 +1,6 @@
 /** What leaves, as undici hands it to a socket: nothing of ours decides what counts. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 
 /** A request that was handed to a socket. */
 export interface Sent {
@@ -8,11 +8,6 @@ export interface Sent {
   readonly path: string;
   readonly body: string;
 }
-
-const ends: (() => void)[] = [];
-afterEach(() => {
-  for (const end of ends.splice(0)) end();
-});
 
 /**
  * All requests to this server from now on.
@@ -37,7 +32,7 @@ export function watchSockets(
     act();
   };
   subscribe("undici:client:sendHeaders", listener);
-  ends.push(() => unsubscribe("undici:client:sendHeaders", listener));
+  onTestFinished(() => void unsubscribe("undici:client:sendHeaders", listener));
   return all;
 }
 

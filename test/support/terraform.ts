@@ -6,7 +6,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterEach, expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import type { RequestEntry, Sandbox, SandboxOptions } from "../../src/sandbox/index.ts";
 import { noTerraform } from "./backends.ts";
 import { startSandbox } from "./sandbox.ts";
@@ -52,12 +52,6 @@ export interface TerraformOptions {
   readonly through?: (url: string) => Promise<string>;
 }
 
-const open: Terraform[] = [];
-
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((terraform) => terraform.close()));
-});
-
 /** A folder with the provider's `required_providers` block and a sandbox. */
 export async function startTerraform(options: TerraformOptions = {}): Promise<Terraform> {
   const provider = await builtProvider();
@@ -91,7 +85,7 @@ export async function startTerraform(options: TerraformOptions = {}): Promise<Te
     ...time?.env,
     ...options.env,
   });
-  open.push(terraform);
+  onTestFinished(() => terraform.close());
   if (options.install === "running") await terraform.serve(provider.executable);
   await terraform.write(
     `terraform {\n  required_providers {\n    hosting = {\n      source  = "hostform/hosting"\n      version = "${VERSION}"\n    }\n  }\n}\n`,

@@ -5,7 +5,7 @@
 import { writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import path from "node:path";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import { runCli } from "../../src/cli/cli.ts";
 import type { Clock } from "../../src/core/model/index.ts";
 import type { Sandbox, SandboxOptions } from "../../src/sandbox/index.ts";
@@ -148,20 +148,14 @@ export interface Watched {
   sent(): string[];
 }
 
-const ends: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
-
 /** Invoices pay themselves; orders and jobs are done at once. No rate limit. */
 export async function watched(declaration: string | object, options: SandboxOptions = {}): Promise<Watched> {
   const clock = patientClock();
   const dir = await mkdtemp(quickFolder("watch"));
-  ends.push(() => rm(dir, { recursive: true, force: true }));
+  onTestFinished(() => rm(dir, { recursive: true, force: true }));
   const instant = { rateLimit: 0, autoPay: true, provisioningSeconds: 0, jobSeconds: 0 };
   const sandbox = await startSandbox({ clock, ...instant, ...profileOfRun(), ...options });
-  ends.push(() => sandbox.close());
+  onTestFinished(() => sandbox.close());
   const env: Record<string, string> = { HOSTING_BASE_URL: sandbox.url, HOSTING_TOKEN: sandbox.tokens.agency };
   // At once: it is there before whoever calls goes on, so that no test depends on who is faster.
   const declare = async (document: string | object) =>
@@ -184,7 +178,7 @@ export async function watched(declaration: string | object, options: SandboxOpti
     },
     watch: (...args) => {
       const watching = new Watching(args, io());
-      ends.push(() => watching.stop());
+      onTestFinished(async () => void (await watching.stop()));
       return watching;
     },
     sent: () => {

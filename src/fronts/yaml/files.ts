@@ -14,20 +14,23 @@ export interface DeclarationFiles {
   read(path: string, limit: number, named?: boolean): Promise<Uint8Array>;
 }
 
+const PART_BYTES = 64 * 1024;
+
 /** The real file system. */
 export const systemFiles: DeclarationFiles = {
   list: (folder) => readdir(folder),
   async read(path, limit) {
     const file = await open(path, "r");
     try {
-      const buffer = new Uint8Array(limit);
-      let length = 0;
-      while (length < limit) {
-        const { bytesRead } = await file.read(buffer, length, limit - length, null);
+      // Part by part: limits are far above what files hold, and the size of what is no regular file says nothing.
+      const parts: Uint8Array[] = [];
+      for (let left = limit; left > 0; ) {
+        const { buffer, bytesRead } = await file.read(new Uint8Array(Math.min(left, PART_BYTES)));
         if (bytesRead === 0) break;
-        length += bytesRead;
+        parts.push(buffer.subarray(0, bytesRead));
+        left -= bytesRead;
       }
-      return buffer.subarray(0, length);
+      return Buffer.concat(parts);
     } finally {
       await file.close();
     }

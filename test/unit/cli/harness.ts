@@ -1,13 +1,13 @@
 /** A project in a folder of its own, an account in a sandbox, and the command line between them. */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterEach, expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { runCli } from "../../../src/cli/cli.ts";
 import type { Sandbox, SandboxOptions } from "../../../src/sandbox/index.ts";
+import { folder } from "../../support/folder.ts";
 import { type FakeIo, type FakeIoParts, fakeIo } from "../../support/io.ts";
+import { listening } from "../../support/listening.ts";
 import { startSandbox } from "../../support/sandbox.ts";
 
 export interface Ran {
@@ -29,18 +29,7 @@ export interface Project {
   read(name: string): Promise<string>;
 }
 
-const ends: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  await Promise.all(ends.splice(0).map((end) => end()));
-});
-
-/** An empty folder that is removed after the test. */
-export async function folder(): Promise<string> {
-  const dir = await mkdtemp(path.join(tmpdir(), "hostform-cli-"));
-  ends.push(() => rm(dir, { recursive: true, force: true }));
-  return dir;
-}
+export { folder };
 
 /** Runs the command line in a folder, and makes sure that no token is in what it says. */
 export async function runIn(
@@ -61,7 +50,7 @@ export async function runIn(
 export async function project(declaration = "project: test\n", options: SandboxOptions = {}): Promise<Project> {
   const dir = await folder();
   const sandbox = await startSandbox({ rateLimit: 0, ...options });
-  ends.push(() => sandbox.close());
+  onTestFinished(() => sandbox.close());
   await writeFile(path.join(dir, "hosting.yaml"), declaration);
   const env = { HOSTING_BASE_URL: sandbox.url, HOSTING_TOKEN: sandbox.tokens.agency };
   return {
@@ -88,12 +77,7 @@ export async function answering(status: number, type: string, body: string): Pro
     // 204 has no body, and Node refuses to send one.
     response.writeHead(status, { "content-type": type }).end(status === 204 ? undefined : body);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  ends.push(async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return listening(server);
 }
 
 export function declarationOf(domain: string, currency: string, more = ""): string {

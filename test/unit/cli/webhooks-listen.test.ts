@@ -2,12 +2,13 @@ import { writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import path from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { runCli } from "../../../src/cli/cli.ts";
 import { systemClock } from "../../../src/core/model/index.ts";
 import { signatureOf, verifySignature } from "../../../src/webhooks/index.ts";
 import { testClock } from "../../support/clock.ts";
 import type { FakeIoParts } from "../../support/io.ts";
+import { listening } from "../../support/listening.ts";
 import { type LiveIo, liveIo } from "../../support/live-io.ts";
 import { folder, project, runIn } from "./harness.ts";
 
@@ -17,11 +18,6 @@ const EVENT = JSON.stringify({
   event: "invoice.paid",
   data: { id: 5003, invoice_number: "INV-2026-000003", order_id: 1003 },
   timestamp: "2026-11-22T08:00:00+00:00",
-});
-
-const ends: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  await Promise.all(ends.splice(0).map((end) => end()));
 });
 
 interface Listening {
@@ -44,7 +40,7 @@ async function listen(args: readonly string[], parts: FakeIoParts = {}): Promise
     if (!ended) io.interrupt();
     return done;
   };
-  ends.push(stop);
+  onTestFinished(async () => void (await stop()));
   const started = await Promise.race([io.line(/Receiving|"listening"/), done]);
   const [url = ""] = /http:\/\/127\.0\.0\.1:\d+/.exec(String(started)) ?? [];
   expect(url, io.stderr() + io.stdout()).not.toBe("");
@@ -75,12 +71,8 @@ async function application(answer: (body: string, response: ServerResponse) => v
     received.push({ body, headers: request.headers });
     answer(body, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  ends.push(async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { received, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/app?key=hidden` };
+  const origin = await listening(server);
+  return { received, url: `${origin}/app?key=hidden` };
 }
 
 const ok = (_: string, response: ServerResponse) => void response.writeHead(201).end("thanks");

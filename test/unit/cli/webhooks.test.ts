@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import path from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { signatureOf } from "../../../src/webhooks/index.ts";
+import { listening } from "../../support/listening.ts";
 import { answering, folder, project, runIn } from "./harness.ts";
 
 const SECRET = "whsec_of-the-subscription-0123456789";
@@ -13,11 +13,6 @@ const BODY = JSON.stringify({
   timestamp: "2026-11-22T08:00:00+00:00",
 });
 const env = { HOOK: SECRET, OLD: "whsec_the-one-before" };
-
-const ends: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  await Promise.all(ends.splice(0).map((end) => end()));
-});
 
 describe("webhooks", () => {
   it("alone lists the subscriptions, as it always did", async () => {
@@ -238,12 +233,8 @@ describe("webhooks trigger, deliveries and replay", () => {
       const status = statuses.length > 1 ? statuses.shift() : statuses[0];
       response.writeHead(status ?? 200).end();
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    ends.push(async () => {
-      server.closeAllConnections();
-      server.close();
-    });
-    return { bodies, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
+    const origin = await listening(server);
+    return { bodies, url: `${origin}/` };
   }
 
   async function subscribed(...statuses: number[]) {

@@ -1,15 +1,13 @@
 import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterEach, expect, it, vi } from "vitest";
+import { expect, it, vi } from "vitest";
 import type { Library } from "../../support/constructs.ts";
 import fc from "../../support/fc.ts";
 import { bothLibraries, type Stack } from "./support.ts";
 
 const libraries = bothLibraries();
 const CANARY = "canary-7f3a-hunter22";
-
-afterEach(() => vi.unstubAllEnvs());
 
 /** What a program may do with a secret that it has at hand: rightly, and wrongly. Each says whether it can be synthesized. */
 const DEEDS: Readonly<

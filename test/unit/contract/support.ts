@@ -1,7 +1,6 @@
 /** A sandbox with something of everything in it, and the check held against it. */
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import { checkContract, type Leftover, type Vocabulary } from "../../../src/contract/index.ts";
 import type { WriteOptions } from "../../../src/contract/writes.ts";
 import { Prober } from "../../../src/core/api/probe.ts";
@@ -9,6 +8,7 @@ import { monthsOf, passwordForm, phaseOfWord } from "../../../src/core/kinds/ser
 import type { ContractReport, ContractRow } from "../../../src/core/model/index.ts";
 import type { Control, Sandbox, SandboxOptions } from "../../../src/sandbox/index.ts";
 import { testClock } from "../../support/clock.ts";
+import { listening } from "../../support/listening.ts";
 import { startSandbox } from "../../support/sandbox.ts";
 
 export const VOCABULARY: Vocabulary = {
@@ -17,18 +17,10 @@ export const VOCABULARY: Vocabulary = {
   password: passwordForm,
 };
 
-const ends: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  await Promise.all(ends.splice(0).map((end) => end()));
-});
-
-export const endAfterTest = (end: () => Promise<void>): void => void ends.push(end);
-
 /** A prober with a clock of its own, on a server that a test runs. */
 export function proberFor(url: string, token: string, clock = testClock()): Prober {
   const prober = new Prober({ baseUrl: url, token, clock, random: () => 0.5, env: {} });
-  endAfterTest(() => prober.close());
+  onTestFinished(() => prober.close());
   return prober;
 }
 
@@ -49,7 +41,7 @@ export interface CheckOptions {
 export async function checkSandbox(options: CheckOptions = {}): Promise<Checked> {
   const clock = testClock();
   const sandbox = await startSandbox({ clock, sleep: async () => undefined, ...options.sandbox });
-  endAfterTest(() => sandbox.close());
+  onTestFinished(() => sandbox.close());
   if (options.furnished ?? true) furnish(sandbox.control);
   const prober = proberFor(sandbox.url, sandbox.tokens[options.token ?? "agency"], clock);
   const { report } = await checkContract({
@@ -128,12 +120,8 @@ export async function server(
       response.writeHead(status, { "content-type": "application/json", ...headers }).end(text);
     });
   });
-  await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
-  endAfterTest(async () => {
-    listener.closeAllConnections();
-    listener.close();
-  });
-  return { url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`, asked };
+  const origin = await listening(listener);
+  return { url: origin, asked };
 }
 
 export const SERVICE = {

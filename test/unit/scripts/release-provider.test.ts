@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { archive, digests, folderIn, manifest, releaseFiles, writeRelease } from "../../../scripts/release-provider.ts";
 import { placePackage } from "../../../src/cli/commands/terraform/mirror.ts";
 import {
@@ -55,14 +55,9 @@ describe("a release", () => {
 
   it("is the same bytes each time, in whatever order and time zone", () => {
     const some = packageFiles(contents);
-    const zone = process.env.TZ;
     const first = archive(some);
-    try {
-      process.env.TZ = "Pacific/Kiritimati";
-      expect(Buffer.compare(archive(some.toReversed()), first)).toBe(0);
-    } finally {
-      process.env.TZ = zone;
-    }
+    vi.stubEnv("TZ", "Pacific/Kiritimati");
+    expect(Buffer.compare(archive(some.toReversed()), first)).toBe(0);
     expect(
       digests(
         new Map([

@@ -1,8 +1,9 @@
 /** What tests of receivers share: deliveries as a sender makes them, and servers that are closed after the test. */
 import { createServer, type RequestListener } from "node:http";
-import { type AddressInfo, connect } from "node:net";
-import { afterEach, vi } from "vitest";
+import { connect } from "node:net";
+import { vi } from "vitest";
 import { signatureOf, type WebhookError, type WebhookEvent } from "../../../src/webhooks/index.ts";
+import { listening } from "../../support/listening.ts";
 
 export const SECRET = "whsec-0c9f-hunter22";
 export const NEW_SECRET = "whsec-77aa-hunter23";
@@ -39,20 +40,11 @@ export function recorder() {
   };
 }
 
-const open: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  await Promise.all(open.splice(0).map((close) => close()));
-});
-
 /** A server on a free port of this machine. @returns its URL. */
 export async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  open.push(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hooks`;
+  const origin = await listening(server);
+  return `${origin}/hooks`;
 }
 
 /** Sends bytes as they are. @returns what came back until the other side closed, or `until` has been seen. */

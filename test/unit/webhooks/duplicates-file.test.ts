@@ -1,19 +1,12 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type FileMemoryOptions, fileMemoryOf, nodeHandler } from "../../../src/webhooks/index.ts";
+import { folder } from "../../support/folder.ts";
 import { bodyOf, delivery, recorder, serve } from "./deliveries.ts";
 
 const [A, B, C] = ["a", "b", "c"].map((digit) => digit.repeat(64)) as [string, string, string];
-const folders: string[] = [];
-afterEach(() => Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true }))));
-
-async function place(): Promise<string> {
-  const folder = await mkdtemp(path.join(tmpdir(), "hostform-deliveries-"));
-  folders.push(folder);
-  return path.join(folder, "deliveries");
-}
+const place = async () => path.join(await folder(), "deliveries");
 
 /** A process that handles these, after another. @returns what it knows of each */
 async function run(options: FileMemoryOptions, ...identities: readonly string[]): Promise<unknown[]> {

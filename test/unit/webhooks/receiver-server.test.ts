@@ -1,27 +1,21 @@
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { connect } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { nodeHandler, type ReceiverLimits, receiverServer } from "../../../src/webhooks/index.ts";
+import { listening } from "../../support/listening.ts";
 import { bodyOf, delivery, recorder } from "./deliveries.ts";
-
-const ends: (() => void)[] = [];
-afterEach(() => {
-  for (const end of ends.splice(0)) end();
-});
 
 async function receiving(limits?: ReceiverLimits) {
   const { options, events } = recorder();
   const server = receiverServer(nodeHandler(options), limits);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  ends.push(() => void server.close().closeAllConnections());
-  const { port } = server.address() as AddressInfo;
-  return { events, server, port, url: `http://127.0.0.1:${port}/hooks` };
+  const origin = await listening(server);
+  return { events, server, port: Number(new URL(origin).port), url: `${origin}/hooks` };
 }
 
 /** Begins a request and goes no further. */
 function begin(port: number, text: string): { readonly socket: Socket; readonly closed: Promise<string> } {
   const socket = connect(port, "127.0.0.1", () => socket.write(text));
-  ends.push(() => socket.destroy());
+  onTestFinished(() => void socket.destroy());
   socket.on("error", () => {});
   let said = "";
   socket.on("data", (chunk) => {
@@ -75,12 +69,10 @@ describe("a receiver that anybody can reach", () => {
       return handling.promise;
     };
     const server = receiverServer(nodeHandler({ ...options, onEvent }), { maxConnections: 8 });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    ends.push(() => void server.close().closeAllConnections());
-    const { port } = server.address() as AddressInfo;
-    const answer = fetch(`http://127.0.0.1:${port}/`, delivery(bodyOf()));
+    const origin = await listening(server);
+    const answer = fetch(`${origin}/`, delivery(bodyOf()));
     await begun.promise;
-    const [first] = Array.from({ length: 5 }, () => begin(port, "POST /"));
+    const [first] = Array.from({ length: 5 }, () => begin(Number(new URL(origin).port), "POST /"));
     await first?.closed;
     handling.resolve();
     expect((await answer).status).toBe(204);

@@ -1,14 +1,13 @@
 import { createServer, type ServerResponse } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import { Agent } from "undici";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { ApiError, Clock } from "../../../../src/core/model/index.ts";
 import { fc } from "../../../support/fc.ts";
-import { failureOf, service, setUp, useRealNetwork } from "./support.ts";
+import { listening } from "../../../support/listening.ts";
+import { failureOf, service, setUp } from "./support.ts";
 
 /** Ctrl-C as the client sees it: nothing that was not written to a socket leaves, what was is awaited for 30 s. Loopback only. */
-useRealNetwork();
-
 /** A clock that only `advance` moves. */
 class ManualClock implements Clock {
   #now = Date.UTC(2026, 10, 21, 10);
@@ -32,11 +31,6 @@ class ManualClock implements Clock {
   }
 }
 
-const closing: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
-
 /** A server that keeps every request until the test answers it. */
 async function holdingServer() {
   const held: ServerResponse[] = [];
@@ -48,15 +42,10 @@ async function holdingServer() {
     held.push(response);
     arrived();
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  closing.push(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  const { port } = server.address() as AddressInfo;
+  const url = await listening(server);
   return {
-    url: `http://127.0.0.1:${port}`,
-    port,
+    url,
+    port: Number(new URL(url).port),
     seen: () => seen,
     /** Resolves when so many requests have come in all. */
     async got(count: number): Promise<void> {
@@ -164,7 +153,7 @@ describe("stop", () => {
         });
       },
     });
-    closing.push(() => dispatcher.destroy());
+    onTestFinished(() => dispatcher.destroy());
     const { client } = setUp({ baseUrl: server.url, clock, stop: stop.signal, dispatcher });
     const call = failureOf(client.services.create(order, { idempotencyKey: "key-1" }));
     await asked.promise;

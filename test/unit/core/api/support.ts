@@ -1,7 +1,10 @@
 import nock from "nock";
-import { afterEach, beforeAll, beforeEach, expect } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished } from "vitest";
 import { type ClientOptions, HostingClient, type RequestEvent } from "../../../../src/core/api/index.ts";
 import { ApiError, type Clock } from "../../../../src/core/model/index.ts";
+
+// Loading nock takes over the network of the process, even for files that came before and do not want it.
+nock.restore();
 
 export const ORIGIN = "https://api.hosting.example";
 export const TOKEN = "7|canary-token-Zq81xYp4";
@@ -62,8 +65,6 @@ export interface Setup {
   readonly events: RequestEvent[];
 }
 
-const open: HostingClient[] = [];
-
 /** A client with a fake clock, the longest backoff (random = 1) and no proxies; closed after the test. */
 export function setUp(options: Partial<ClientOptions> = {}): Setup {
   const clock = new FakeClock();
@@ -78,7 +79,7 @@ export function setUp(options: Partial<ClientOptions> = {}): Setup {
     onRequest: (event) => events.push(event),
     ...options,
   });
-  open.push(client);
+  onTestFinished(() => client.close());
   return { client, clock, events };
 }
 
@@ -106,25 +107,18 @@ export function textOf(error: ApiError): string {
 export function useNock(): void {
   const unmatched: string[] = [];
   const note = (request: { method?: string; path?: string }) => unmatched.push(`${request.method} ${request.path}`);
+  beforeAll(() => nock.activate());
+  afterAll(() => nock.restore());
   beforeEach(() => {
     unmatched.length = 0;
     nock.disableNetConnect();
     nock.emitter.on("no match", note);
   });
-  afterEach(async () => {
+  afterEach(() => {
     nock.emitter.off("no match", note);
-    await Promise.all(open.splice(0).map((client) => client.close()));
     const unused = nock.pendingMocks();
     nock.cleanAll();
     expect({ unmatched, unused }).toEqual({ unmatched: [], unused: [] });
-  });
-}
-
-/** Real connections, to loopback, for the tests of a file: nock is taken out of the way, which changes errors of TLS. */
-export function useRealNetwork(): void {
-  beforeAll(() => nock.restore());
-  afterEach(async () => {
-    await Promise.all(open.splice(0).map((client) => client.close()));
   });
 }
 

@@ -1,21 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { Agent } from "undici";
-import { afterEach, describe, expect, it } from "vitest";
-import { failureOf, service, setUp, TIME_LIMIT, TOKEN, textOf, useRealNetwork } from "./support.ts";
+import { describe, expect, it } from "vitest";
+import { listening } from "../../../support/listening.ts";
+import { failureOf, service, setUp, TIME_LIMIT, TOKEN, textOf } from "./support.ts";
 
 /** What only a real connection shows: cut bodies, resets, sizes, time limits, proxies. Loopback only. */
-const servers: { close(callback?: () => void): unknown; closeAllConnections?(): void }[] = [];
-
-// Hooks run last first: the clients are closed before the servers.
-afterEach(async () => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections?.();
-    await new Promise<void>((resolve) => server.close(() => resolve()));
-  }
-});
-
-useRealNetwork();
 
 type Script = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -27,9 +16,7 @@ async function serve(...scripts: Script[]): Promise<{ url: string; server: Serve
     seen.push(request);
     request.resume().on("end", () => script?.(request, response));
   });
-  servers.push(server);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server, seen };
+  return { url: await listening(server), server, seen };
 }
 
 const body = JSON.stringify({ data: service() });

@@ -1,6 +1,6 @@
 /** A sandbox with a session of the provider on it, and the calls that Terraform would make, with their real messages. */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { afterEach, expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import type { Diagnostic, JsonObject, ValueObject } from "../../../../src/core/model/index.ts";
 import type { Attributes } from "../../../../src/core/model/schema.ts";
 import { type Connection, newConnection } from "../../../../src/fronts/terraform/calls/connection.ts";
@@ -27,12 +27,6 @@ export interface AccountOptions {
   readonly token?: keyof Sandbox["tokens"];
   readonly env?: Readonly<Record<string, string>>;
 }
-
-const ends: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
 
 /** A configuration with every attribute, null where nothing is given: what the codec hands to the core. */
 export function complete(attributes: Attributes, given: ValueObject): ValueObject {
@@ -123,7 +117,7 @@ export async function openAccount(options: AccountOptions = {}): Promise<OpenAcc
     jobSeconds: 0,
     ...options.sandbox,
   });
-  ends.push(() => sandbox.close());
+  onTestFinished(() => sandbox.close());
   const warnings: Diagnostic[] = [];
   const env = { HOSTING_BASE_URL: sandbox.url, HOSTING_TOKEN: sandbox.tokens[options.token ?? "agency"] };
   const session = await openSession(complete(catalogue.provider.attributes, options.config ?? {}), {
@@ -134,6 +128,6 @@ export async function openAccount(options: AccountOptions = {}): Promise<OpenAcc
     folder: import.meta.dirname,
     onWarning: (warning) => warnings.push(warning),
   });
-  ends.push(() => session.close());
+  onTestFinished(() => session.close());
   return new OpenAccount(sandbox, session, warnings);
 }

@@ -115,7 +115,11 @@ describe("files of a declaration", () => {
 
     it("are read, at most to the limit", async () => {
       expect((await read(systemFiles, [], dir)).desired?.project).toBe("p");
-      expect(await systemFiles.read(join(dir, "hosting.yaml"), 4)).toEqual(new TextEncoder().encode("proj"));
+      expect(String(await systemFiles.read(join(dir, "hosting.yaml"), 4))).toBe("proj");
+      const long = Array.from({ length: 30_000 }, (_, line) => `# ${line}\n`).join("");
+      await writeFile(join(dir, "long.yaml"), long);
+      for (const limit of [100_000, long.length, long.length + 1])
+        expect(String(await systemFiles.read(join(dir, "long.yaml"), limit))).toBe(long.slice(0, limit));
     });
 
     it("a folder in place of a file is said so", async () => {

@@ -1,8 +1,5 @@
 /** Opens sessions of the provider, in whatever surroundings a test says. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import path from "node:path";
-import { afterEach, expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { type Diagnostic, HostformError, type ValueObject } from "../../../../../src/core/model/index.ts";
 import type { Session } from "../../../../../src/fronts/terraform/contract.ts";
 import { providerSchema } from "../../../../../src/fronts/terraform/provider/schema.ts";
@@ -15,27 +12,9 @@ import { complete } from "../account.ts";
 export const TOKEN = "17|Zk3vY0pQ8sT2uW5xA7bC9dE1fG4hJ6kL";
 export const BASE = { base_url: "https://api.example" };
 
-const ends: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
-});
-
-/** Does something after the test. */
-export function afterwards(end: () => Promise<unknown>): void {
-  ends.push(end);
-}
-
-/** An empty folder that is removed after the test. */
-export async function folder(): Promise<string> {
-  const dir = await mkdtemp(path.join(tmpdir(), "hostform-session-"));
-  afterwards(() => rm(dir, { recursive: true, force: true }));
-  return dir;
-}
-
 export async function sandboxed(): Promise<Sandbox> {
   const sandbox = await startSandbox({ rateLimit: 0 });
-  afterwards(() => sandbox.close());
+  onTestFinished(() => sandbox.close());
   return sandbox;
 }
 
@@ -53,7 +32,7 @@ export async function open(
     onWarning: (warning) => warnings.push(warning),
     ...over,
   });
-  afterwards(() => session.close());
+  onTestFinished(() => session.close());
   return { session, warnings };
 }
 

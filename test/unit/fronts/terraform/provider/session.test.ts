@@ -1,13 +1,14 @@
 import { mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { VERSION } from "../../../../../src/core/api/index.ts";
 import type { Diagnostic, ValueObject } from "../../../../../src/core/model/index.ts";
+import { folder } from "../../../../support/folder.ts";
+import { listening } from "../../../../support/listening.ts";
 import { recorded } from "../../../../support/subjects.ts";
 import { openAccount } from "../account.ts";
-import { afterwards, BASE, failure, folder, open, sandboxed, TOKEN } from "./harness.ts";
+import { BASE, failure, open, sandboxed, TOKEN } from "./harness.ts";
 
 describe("a session", () => {
   it("takes everything from the environment where nothing is configured, and sends nothing", async () => {
@@ -73,9 +74,7 @@ describe("a session", () => {
       seen.push(request.headers);
       response.setHeader("content-type", "application/json").end('{"data": [], "total": 0}');
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    afterwards(async () => server.close());
-    const base_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const base_url = await listening(server);
     for (const terraformVersion of ["1.11.4", undefined, "1.12\r\nX: y"]) {
       const { session } = await open({ base_url, token: TOKEN }, { terraformVersion });
       await session.account.plans();

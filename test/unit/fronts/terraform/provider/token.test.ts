@@ -2,7 +2,8 @@ import { chmod, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Diagnostic, ValueObject } from "../../../../../src/core/model/index.ts";
-import { BASE, failure, folder, open, sandboxed, TOKEN } from "./harness.ts";
+import { folder } from "../../../../support/folder.ts";
+import { BASE, failure, open, sandboxed, TOKEN } from "./harness.ts";
 
 describe("the token", () => {
   it.each([
