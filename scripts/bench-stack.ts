@@ -9,12 +9,12 @@ import process from "node:process";
 import { transform } from "esbuild";
 import { type Sandbox, startSandbox } from "../src/sandbox/index.ts";
 import { fastTime } from "../test/support/terraform-time.ts";
+import { LIBRARIES } from "./bindings.ts";
 
 const SITES = 500;
 const GRANTS = ["manage", "view"] as const;
 const RUNS = 3;
 const FAST = 100;
-const LIBRARIES = ["cdktf", "cdktn"] as const;
 
 const root = path.resolve(import.meta.dirname, "..");
 const cli = path.join(root, "dist/hostform.js");

@@ -4,14 +4,14 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
+import { LIBRARIES, type Library as LibraryName } from "../../scripts/bindings.ts";
 import { buildConstructs } from "../../scripts/build-constructs.ts";
 import { builtOnce, ROOT } from "./built-once.ts";
 
 /** Below the checkout's own packages, so that `cdktf`, `cdktn` and `constructs` are found from there. */
 const SHELF = path.join(ROOT, "node_modules/.cache/hostform-constructs");
 
-export const LIBRARIES = ["cdktf", "cdktn"] as const;
-export type LibraryName = (typeof LIBRARIES)[number];
+export { LIBRARIES, type LibraryName };
 
 /** What a program of a user's has: the library, and this package for it. The types are those of the one source. */
 export interface Library {
