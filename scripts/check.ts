@@ -10,6 +10,7 @@ const steps: readonly (readonly [what: string, script: string, ...args: string[]
   ["types", bin("tsc"), "-p", root],
   ["lint", bin("biome"), "check", "--error-on-warnings"],
   ["import table", bin("vitest"), "run", "test/house", "--reporter=dot"],
+  ["house", path.join(root, "scripts/check-house.ts")],
   ["generated files", path.join(root, "scripts/generate.ts"), "--check"],
 ];
 

@@ -1,6 +1,7 @@
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { circles, files, type Import, imports, isGenerated, roomOf, SRC, textOf } from "../../scripts/house/sources.ts";
 
 /** Of the kinds, what stands for all of them. */
 const CONTRACT = ["core/kinds/kind.ts", "core/kinds/attribute.ts"];
@@ -53,38 +54,9 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-interface Import {
-  readonly from: string;
-  readonly to: string;
-  readonly form: "static" | "types" | "lazy";
-}
-
-const src = path.resolve(import.meta.dirname, "../../src");
-const files = globSync("**/*.ts", { cwd: src });
-
-/** `import … from "…"`, `export … from "…"`, `import "…"`, `import("…")`; comments and strings cannot begin a line with them. */
-const STATEMENT = /^[ \t]*(?:import|export)\s+(type\s+)?(?:[^;"']*?\sfrom\s*)?["'](\.[^"']+)["']/gms;
-const LAZY = /\bimport\(\s*["'](\.[^"']+)["']\s*\)/g;
-
-function importsOf(file: string): Import[] {
-  const text = readFileSync(path.join(src, file), "utf8");
-  const target = (specifier: string) => path.posix.join(path.posix.dirname(file), specifier);
-  return [
-    ...[...text.matchAll(STATEMENT)].map(([, type, to = ""]) => ({
-      from: file,
-      to: target(to),
-      form: type ? ("types" as const) : ("static" as const),
-    })),
-    ...[...text.matchAll(LAZY)].map(([, to = ""]) => ({ from: file, to: target(to), form: "lazy" as const })),
-  ];
-}
-
-const all = files.flatMap(importsOf);
-const folderOf = (file: string) => /^(?:(?:core|fronts)\/)?[^/]+/.exec(file)?.[0] ?? "";
-
 function allowed({ from, to, form }: Import): boolean {
-  const folder = folderOf(from);
-  if (folderOf(to) === folder) return true;
+  const folder = roomOf(from);
+  if (roomOf(to) === folder) return true;
   return (TABLE[folder] ?? []).some((entry) => {
     const [place = "", condition] = entry.split(" ");
     if (to !== place && !to.startsWith(`${place}/`)) return false;
@@ -102,8 +74,8 @@ function acrossKinds({ from, to }: Import): boolean {
   const unit = (file: string) => file.split("/")[2];
   const glue = /^core\/kinds\/(?:index|registry\.gen)\.ts$/;
   return (
-    folderOf(from) === "core/kinds" &&
-    folderOf(to) === "core/kinds" &&
+    roomOf(from) === "core/kinds" &&
+    roomOf(to) === "core/kinds" &&
     !glue.test(from) &&
     !shared.test(to) &&
     unit(from) !== unit(to)
@@ -112,61 +84,45 @@ function acrossKinds({ from, to }: Import): boolean {
 
 describe("the house", () => {
   it("finds the imports at all", () => {
-    expect(all.length).toBeGreaterThan(200);
-    expect(all.filter(({ form }) => form === "lazy").length).toBeGreaterThan(2);
+    expect(imports.length).toBeGreaterThan(200);
+    expect(imports.filter(({ form }) => form === "lazy").length).toBeGreaterThan(2);
   });
 
   it("knows every folder of src", () => {
-    expect([...new Set(files.map(folderOf))].filter((folder) => !(folder in TABLE))).toEqual([]);
+    expect([...new Set(files.map(roomOf))].filter((folder) => !(folder in TABLE))).toEqual([]);
   });
 
   it("keeps the import table", () => {
-    expect(all.filter((one) => !allowed(one)).map(({ from, to, form }) => `${from} -> ${to} (${form})`)).toEqual([]);
-  });
-
-  it("lets no kind import another", () => {
-    expect(all.filter(acrossKinds).map(({ from, to }) => `${from} -> ${to}`)).toEqual([]);
-  });
-
-  it("imports only files that exist", () => {
-    expect(all.filter(({ to }) => !existsSync(path.join(src, to))).map(({ from, to }) => `${from} -> ${to}`)).toEqual(
+    expect(imports.filter((one) => !allowed(one)).map(({ from, to, form }) => `${from} -> ${to} (${form})`)).toEqual(
       [],
     );
   });
 
+  it("lets no kind import another", () => {
+    expect(imports.filter(acrossKinds).map(({ from, to }) => `${from} -> ${to}`)).toEqual([]);
+  });
+
+  it("imports only files that exist", () => {
+    expect(
+      imports.filter(({ to }) => !existsSync(path.join(SRC, to))).map(({ from, to }) => `${from} -> ${to}`),
+    ).toEqual([]);
+  });
+
   it("has no circles", () => {
-    expect(circles(all.filter(({ form }) => form !== "lazy"))).toEqual([]);
+    expect(circles(imports)).toEqual([]);
   });
 
   it("keeps files small enough to read", () => {
     const long = files
-      .map((file) => [file, readFileSync(path.join(src, file), "utf8").split("\n").length] as const)
-      .filter(([file, lines]) => lines > 410 && !/\.gen\./.test(file));
+      .map((file) => [file, textOf(file).split("\n").length] as const)
+      .filter(([file, lines]) => lines > 410 && !isGenerated(file));
     expect(long).toEqual([]);
   });
 
   it("opens each folder with a paragraph", () => {
-    const folders = [...new Set(files.map(folderOf))].filter((folder) => folder !== "cli");
+    const folders = [...new Set(files.map(roomOf))].filter((folder) => folder !== "cli");
     for (const folder of folders) {
-      expect(readFileSync(path.join(src, folder, "index.ts"), "utf8"), folder).toMatch(
-        /^\/\*\*[\s\S]*Must not:[\s\S]*?\*\//,
-      );
+      expect(textOf(`${folder}/index.ts`), folder).toMatch(/^\/\*\*[\s\S]*Must not:[\s\S]*?\*\//);
     }
   });
 });
-
-/** Each circle once, as `a -> b -> a`. */
-function circles(edges: readonly Import[]): string[] {
-  const next = Map.groupBy(edges, ({ from }) => from);
-  const done = new Set<string>();
-  const found: string[] = [];
-  const visit = (file: string, trail: readonly string[]) => {
-    const at = trail.indexOf(file);
-    if (at >= 0) found.push([...trail.slice(at), file].join(" -> "));
-    if (at >= 0 || done.has(file)) return;
-    for (const { to } of next.get(file) ?? []) visit(to, [...trail, file]);
-    done.add(file);
-  };
-  for (const file of files) visit(file, []);
-  return found;
-}

@@ -1,0 +1,100 @@
+// What the structure of `src` measures, against its goals. A figure beyond its bound fails; a bound only ever moves toward the goal.
+import path from "node:path";
+import process from "node:process";
+import { circles, files, imports, isGenerated, roomOf, textOf } from "./house/sources.ts";
+
+interface Figure {
+  readonly what: string;
+  readonly now: number;
+  readonly goal: number;
+  /** What is allowed today; the goal when it is reached. */
+  readonly bound: number;
+  /** At least, not at most. */
+  readonly atLeast?: true;
+  /** What counts, for who has to bring the figure down. */
+  readonly which?: readonly string[];
+}
+
+const written = files.filter((file) => !isGenerated(file));
+const texts = new Map(files.map((file) => [file, textOf(file)]));
+const linesOf = (file: string) => texts.get(file)?.trimEnd().split("\n").length ?? 0;
+const sum = (of: readonly string[]) => of.reduce((lines, file) => lines + linesOf(file), 0);
+
+/** Files under 80 lines that one file of their own folder imports and nobody else: parts of that file. Entries of a folder are none. */
+const importers = Map.groupBy(imports, ({ to }) => to);
+const shards = written.filter((file) => {
+  const by = importers.get(file) ?? [];
+  const [only] = by;
+  return (
+    by.length === 1 &&
+    only !== undefined &&
+    only.form !== "lazy" &&
+    path.posix.dirname(only.from) === path.posix.dirname(file) &&
+    path.posix.basename(file) !== "index.ts" &&
+    linesOf(file) < 80
+  );
+});
+
+/** Names that four files or more export, each with a meaning of its own. */
+const EXPORTED =
+  /^export (?:declare )?(?:abstract )?(?:async )?(?:class|const|function\*?|interface|type|enum) (\w+)/gm;
+const named = written.flatMap((file) =>
+  [...(texts.get(file) ?? "").matchAll(EXPORTED)].map(([, name = ""]) => ({ name, file })),
+);
+const meanings = [...Map.groupBy(named, ({ name }) => name)].filter(
+  // The same name in the folder of each command, kind, page or call is a layer: `run`, `page`, `calls`.
+  ([name, of]) => of.length >= 4 && /^[A-Z][a-z]/.test(name),
+);
+
+/** Sentences are not parsed: what a diagnostic says is data where it is made. */
+const PARSED =
+  /\b(?:summary|detail|fix|remedies)\b\??\.(?:replace(?:All)?|match(?:All)?|startsWith|endsWith|includes|search|split)\(|\.(?:test|exec)\((?:\w+\.)?(?:summary|detail|fix)\b/g;
+const parsing = written.flatMap((file) =>
+  [...(texts.get(file) ?? "").matchAll(PARSED)].map(([code]) => `${file}: ${code}`),
+);
+
+/** Functions that are given a whole run of a command, in place of what they need of it. */
+const WHOLE = /\w+\??: Invocation\b/g;
+const bags = written.flatMap((file) => [...(texts.get(file) ?? "").matchAll(WHOLE)].map(() => file));
+
+const rooms = [...new Set(files.map((file) => file.split("/")[0] ?? ""))];
+const across = new Set(
+  imports.flatMap(({ from, to }) => (roomOf(from) === roomOf(to) ? [] : [`${roomOf(from)} -> ${roomOf(to)}`])),
+);
+
+const figures: readonly Figure[] = [
+  { what: "hand-written lines", now: sum(written), goal: 60_000, bound: 76_000 },
+  { what: "hand-written files", now: written.length, goal: 420, bound: 800 },
+  { what: "lines a file", now: Math.round(sum(written) / written.length), goal: 130, bound: 90, atLeast: true },
+  { what: "files that are a part of their only importer", now: shards.length, goal: 40, bound: 170, which: shards },
+  { what: "rooms at the top of src", now: rooms.length, goal: 9, bound: 8 + 1 },
+  { what: "arrows between rooms", now: across.size, goal: 60, bound: 70, which: [...across].sort() },
+  { what: "functions that take a whole invocation", now: bags.length, goal: 25, bound: 150, which: [...new Set(bags)] },
+  {
+    what: "exported names with four meanings or more",
+    now: meanings.length,
+    goal: 0,
+    bound: 12,
+    which: meanings.map(([name, of]) => `${name}: ${of.map(({ file }) => file).join(", ")}`),
+  },
+  { what: "sentences that are parsed", now: parsing.length, goal: 0, bound: 40, which: parsing },
+  {
+    what: "generated bindings in src",
+    now: sum(files.filter((file) => /^constructs\/cdkt[fn]\//.test(file))),
+    goal: 0,
+    bound: 16_000,
+  },
+  { what: "circles, lazy imports included", now: circles(imports).length, goal: 0, bound: 8, which: circles(imports) },
+];
+
+const names = process.argv.includes("--which");
+for (const { what, now, goal, bound, atLeast = false, which = [] } of figures) {
+  const beyond = atLeast ? now < bound : now > bound;
+  const reached = atLeast ? now >= goal : now <= goal;
+  const mark = beyond ? "FAILED" : reached ? "ok    " : "open  ";
+  console.log(
+    `${mark} ${what}: ${now} (goal: ${atLeast ? "at least" : "at most"} ${goal}${reached ? "" : `, bound: ${bound}`})`,
+  );
+  if (names || beyond) for (const one of which) console.log(`         ${one}`);
+  if (beyond) process.exitCode = 1;
+}
