@@ -40,7 +40,9 @@ export async function bindingsOf(library: Library, root: string): Promise<Bindin
 export function derived(cdktf: Bindings, patch: string): Bindings {
   const files = renamed(cdktf);
   for (const change of parsePatch(patch)) {
-    const name = change.newFileName ?? "";
+    const name = change.newFileName;
+    // What is read of a patch that changes nothing.
+    if (name === undefined) continue;
     const text = applyPatch(files.get(name) ?? "", change);
     if (text === false) throw new Error(`${PATCH} does not fit ${KEPT}/${name}. Run \`npm run generate\`.`);
     files.set(name, text);

@@ -79,6 +79,7 @@ describe("the bindings for cdktn", () => {
         const cdktn = new Map([...kept.map(([name]) => [name, "cdktn\n"] as const), ...more]);
         expect(derived(cdktf, patchBetween(cdktf, cdktn))).toEqual(cdktn);
       }),
+      { examples: [[[], []]] },
     );
   });
 
