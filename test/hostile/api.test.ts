@@ -5,7 +5,7 @@ import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { LONG } from "../reliability/support/long.ts";
 import fc from "../support/fc.ts";
-import { folder } from "../support/folder.ts";
+import { temporaryFolder } from "../support/folder.ts";
 import { markup, COMMANDS as OF_AGENTS } from "../unit/report/hostile.ts";
 import { answer } from "./support.ts";
 
@@ -116,7 +116,7 @@ function sampled(commands: typeof COMMANDS): typeof COMMANDS {
 
 /** Everything that one way of answering makes the commands do; each holds to what `answer` asks of it. */
 async function ask(url: string, commands: readonly (readonly string[])[], why: string): Promise<string> {
-  const dir = await folder();
+  const dir = temporaryFolder();
   await writeFile(path.join(dir, "hosting.yaml"), JSON.stringify(DECLARATION));
   const env = { HOSTING_BASE_URL: url, HOSTING_TOKEN: TOKEN };
   let said = "";
@@ -291,7 +291,7 @@ describe("hostile texts go through everything", () => {
     async ({ text }) => {
       let round = 0;
       const { url } = await serving(worldOf(text, () => round));
-      const dir = await folder();
+      const dir = temporaryFolder();
       const www = { ...DECLARATION.services.www, grants: {}, import: "1" };
       await writeFile(
         path.join(dir, "hosting.yaml"),
@@ -400,7 +400,7 @@ describe("an id from a server stays one segment of a path", () => {
       const list = collection === "services" && request.url?.includes("page=") && rest.length < 2;
       json(list ? { data: [service] } : { data: [] })(request, response);
     });
-    const dir = await folder();
+    const dir = temporaryFolder();
     const declared = { ...DECLARATION.services.www, import: id };
     await writeFile(path.join(dir, "hosting.yaml"), JSON.stringify({ project: "ids", services: { www: declared } }));
     const env = { HOSTING_BASE_URL: url, HOSTING_TOKEN: TOKEN };

@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { folder } from "../support/folder.ts";
+import { temporaryFolder } from "../support/folder.ts";
 import { answer } from "./support.ts";
 
 const MIB = 1024 * 1024;
@@ -170,7 +170,7 @@ describe("a hostile declaration is answered", () => {
     "$why",
     { timeout: 60_000 },
     async ({ why, bytes, says }) => {
-      const dir = await folder();
+      const dir = temporaryFolder();
       await writeFile(path.join(dir, "hosting.yaml"), bytes);
       const { text } = await answer(dir, ["validate"], {}, why);
       if (says !== undefined) expect(text).toMatch(says);
@@ -187,21 +187,21 @@ describe("a hostile declaration is answered", () => {
       (file: string) => symlink("hosting.yaml", file),
       (file: string) => symlink("/nowhere/at/all", file),
     ]) {
-      const dir = await folder();
+      const dir = temporaryFolder();
       await make(path.join(dir, "hosting.yaml"));
       expect((await answer(dir, ["validate"])).code).toBe(1);
     }
   });
 
   it("a file that never ends", async () => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     await symlink("/dev/zero", path.join(dir, "hosting.yaml"));
     expect((await answer(dir, ["validate"])).text).toContain("outside the project");
     expect((await answer(dir, ["validate", "-f", "hosting.yaml"])).text).toContain("larger than 1 MiB");
   });
 
   it("names of files that hold escape sequences", async () => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     await writeFile(path.join(dir, "\u001b[2J\u202e.hosting.yaml"), "services: [");
     await answer(dir, ["validate"]);
     await answer(dir, ["validate", "-f", "\u001b]0;x\u0007.yaml"]);
@@ -210,7 +210,7 @@ describe("a hostile declaration is answered", () => {
   });
 
   it("arguments that hold escape sequences", async () => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     await writeFile(path.join(dir, "hosting.yaml"), HEAD);
     const env = { HOSTING_BASE_URL: "http://127.0.0.1:9", HOSTING_TOKEN: "token-of-nobody" };
     const evil = "hosting_service.\u001b[2J\u202e";

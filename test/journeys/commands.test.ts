@@ -3,7 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { chmod, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { folder } from "../support/folder.ts";
+import { temporaryFolder } from "../support/folder.ts";
 import { builtProgram } from "../support/program.ts";
 
 const MAIN = await builtProgram();
@@ -46,7 +46,7 @@ const inSandbox = (...args: readonly string[]) => ["sandbox", "--auto-pay", "--"
 
 describe("a first project", () => {
   it("init, validate, plan, look around: nothing is needed but a folder", async () => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     expect(hostform(dir, ["init", "--project", "acme"])).toMatchObject({ status: 0 });
     expect(hostform(dir, ["validate"])).toMatchObject({ status: 0, stderr: "" });
     await writeFile(
@@ -62,7 +62,7 @@ describe("a first project", () => {
   });
 
   it("without a terminal nobody is asked and nothing is applied", async () => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     await writeFile(path.join(dir, "hosting.yaml"), "project: acme\nservices:\n  vps: {plan_id: 31, currency: USD}\n");
     const applied = hostform(dir, inSandbox("apply"));
     expect(applied.status).toBe(1);
@@ -75,17 +75,17 @@ describe("sandbox", () => {
     ["an exit code", "process.exit(7)", 7],
     ["a signal as 128+n", "process.kill(process.pid, 'SIGKILL')", 137],
   ])("passes on %s", async (_, script, status) => {
-    expect(hostform(await folder(), ["sandbox", "--", process.execPath, "-e", script])).toMatchObject({ status });
+    expect(hostform(temporaryFolder(), ["sandbox", "--", process.execPath, "-e", script])).toMatchObject({ status });
   });
 
   it("says when there is no such command", async () => {
-    const { status, stderr } = hostform(await folder(), ["sandbox", "--", "no-such-command-here"]);
+    const { status, stderr } = hostform(temporaryFolder(), ["sandbox", "--", "no-such-command-here"]);
     expect(status).toBe(1);
     expect(stderr).toContain('"no-such-command-here" cannot be run: there is no such command');
   });
 
   it.each(["SIGINT", "SIGTERM"] as const)("ends with 0 at %s when it runs by itself", async (signal) => {
-    const { child, line, end } = start(await folder(), ["sandbox"]);
+    const { child, line, end } = start(temporaryFolder(), ["sandbox"]);
     expect(await line).toMatch(/^export HOSTING_BASE_URL=http:\/\/127\.0\.0\.1:\d+\n/);
     child.kill(signal);
     expect(await end).toBe(0);
@@ -95,7 +95,7 @@ describe("sandbox", () => {
     "hands %s on to its command, and lets it end in its own way",
     async (signal) => {
       const script = `process.on("${signal}", () => process.exit(5)); setInterval(() => {}, 1000); console.log("ready")`;
-      const { child, line, end } = start(await folder(), ["sandbox", "--", process.execPath, "-e", script]);
+      const { child, line, end } = start(temporaryFolder(), ["sandbox", "--", process.execPath, "-e", script]);
       expect(await line).toBe("ready\n");
       child.kill(signal);
       expect(await end).toBe(5);
@@ -105,7 +105,7 @@ describe("sandbox", () => {
 
 describe.skipIf(process.platform !== "linux")("sso --open", () => {
   it("gives the URL to the browser as one argument", async () => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     await writeFile(path.join(dir, "xdg-open"), `#!/bin/sh\nprintf '%s|' "$#" "$1" > ${dir}/opened\n`);
     await chmod(path.join(dir, "xdg-open"), 0o755);
     const env = { PATH: `${dir}:${process.env.PATH}` };

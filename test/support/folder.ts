@@ -1,6 +1,5 @@
 /** Folders for tests. */
-import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { onTestFinished } from "vitest";
@@ -13,8 +12,8 @@ export const quickFolder = (name: string): string =>
   path.join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), `hostform-${name}-`);
 
 /** An empty folder that is removed after the test. */
-export async function folder(): Promise<string> {
-  const dir = await mkdtemp(path.join(tmpdir(), "hostform-test-"));
-  onTestFinished(() => rm(dir, { recursive: true, force: true }));
-  return dir;
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(path.join(tmpdir(), "hostform-test-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
 }

@@ -1,17 +1,9 @@
 /** Ledgers as one or several processes have them, in memory and in a folder that is removed after the test. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { onTestFinished } from "vitest";
 import { type Ledger, MemoryLedger, SharedLedger } from "../../src/core/api/index.ts";
 import { windowFile } from "../../src/core/api/window-file.ts";
-
-/** A folder of the test's own. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(path.join(tmpdir(), "hostform-state-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
+import { temporaryFolder } from "./folder.ts";
 
 /** Gives each process that uses the token its ledger. */
 export type Token = (who: string) => Ledger;

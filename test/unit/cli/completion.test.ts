@@ -2,9 +2,10 @@ import { spawnSync } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { folder, runIn } from "./harness.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { runIn } from "./harness.ts";
 
-const scriptOf = async (shell: string) => (await runIn(await folder(), ["completion", shell])).stdout;
+const scriptOf = async (shell: string) => (await runIn(temporaryFolder(), ["completion", shell])).stdout;
 const has = (shell: string) => spawnSync(shell, ["--version"]).error === undefined;
 
 describe("completion", () => {
@@ -22,7 +23,7 @@ describe("completion", () => {
     ["fish", "--no-execute"],
   ] as const) {
     it.skipIf(!has(shell))(`${shell}: the script parses`, async () => {
-      const file = path.join(await folder(), `completion.${shell}`);
+      const file = path.join(temporaryFolder(), `completion.${shell}`);
       await writeFile(file, await scriptOf(shell));
       expect(spawnSync(shell, [flag, file], { encoding: "utf8" })).toMatchObject({ status: 0, stderr: "" });
       await writeFile(file, "if true; (\n");
@@ -31,7 +32,7 @@ describe("completion", () => {
   }
 
   it("refuses another shell", async () => {
-    expect((await runIn(await folder(), ["completion", "tcsh"])).code).toBe(1);
+    expect((await runIn(temporaryFolder(), ["completion", "tcsh"])).code).toBe(1);
   });
 
   describe.skipIf(!has("bash"))("in bash", () => {
@@ -39,7 +40,7 @@ describe("completion", () => {
 
     /** What bash offers for the last of these words, with a `hostform` that prints these addresses. */
     async function offered(words: readonly string[], addresses: readonly string[] = []) {
-      const dir = await folder();
+      const dir = temporaryFolder();
       await mkdir(path.join(dir, "bin"));
       const listing = addresses.map((address) => `${address}\n`).join("");
       await writeFile(path.join(dir, "addresses"), listing);

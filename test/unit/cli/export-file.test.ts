@@ -1,8 +1,9 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../support/folder.ts";
 import { exported, exportIn, SITE } from "./export-harness.ts";
-import { folder, runIn } from "./harness.ts";
+import { runIn } from "./harness.ts";
 
 describe("the file of an export", () => {
   const declaration = { services: { www: SITE } };
@@ -29,7 +30,7 @@ describe("the file of an export", () => {
   });
 
   it("never takes the place of another one unasked", async () => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     await writeFile(path.join(dir, "hosting.tf"), "# mine\n");
     const refused = await exportIn(dir, declaration, {}, "--out", ".");
     expect(refused.code).toBe(1);
@@ -48,7 +49,7 @@ describe("the file of an export", () => {
   });
 
   it("is not written where that cannot be", async () => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     await writeFile(path.join(dir, "file"), "");
     const { code, stderr } = await exportIn(dir, declaration, {}, "--out", "file");
     expect(code).toBe(1);
@@ -56,7 +57,7 @@ describe("the file of an export", () => {
   });
 
   it("names paths as Terraform will see them from where the file lies", async () => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     await mkdir(path.join(dir, "acme"));
     const text = JSON.stringify({
       project: "acme",

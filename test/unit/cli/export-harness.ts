@@ -3,8 +3,9 @@ import { writeFile } from "node:fs/promises";
 import path from "node:path";
 import type { ResourceState } from "../../../src/core/model/index.ts";
 import { createFileStore } from "../../../src/core/record/index.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 import type { FakeIoParts } from "../../support/io.ts";
-import { folder, type Ran, runIn } from "./harness.ts";
+import { type Ran, runIn } from "./harness.ts";
 
 export interface Exported extends Ran {
   readonly dir: string;
@@ -12,7 +13,7 @@ export interface Exported extends Ran {
 
 /** Exports a declaration in a folder of its own. */
 export async function exported(declaration: object, parts: FakeIoParts = {}, ...args: string[]): Promise<Exported> {
-  const dir = await folder();
+  const dir = temporaryFolder();
   return { dir, ...(await exportIn(dir, declaration, parts, ...args)) };
 }
 

@@ -1,8 +1,9 @@
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { createFileStore } from "../../../src/core/record/index.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 import { block, exported, exportIn, record, SITE } from "./export-harness.ts";
-import { folder, runIn } from "./harness.ts";
+import { runIn } from "./harness.ts";
 
 describe("what an export says of what Terraform cannot", () => {
   it("refuses references between instances of one name", async () => {
@@ -65,7 +66,7 @@ describe("what an export says of what Terraform cannot", () => {
 
   it("warns of a state that Terraform cannot read", async () => {
     const env = { HOSTFORM_STATE_PASSPHRASE: "correct horse battery staple" };
-    const dir = await folder();
+    const dir = temporaryFolder();
     await record(dir, { address: "hosting_service.www", attributes: { id: "1" } });
     expect((await exportIn(dir, {}, {})).stderr).toBe("");
     expect((await runIn(dir, ["state", "encrypt"], { env })).code).toBe(0);
@@ -74,7 +75,7 @@ describe("what an export says of what Terraform cannot", () => {
   });
 
   it("warns of what is in the journal alone", async () => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     const store = createFileStore({ path: path.join(dir, "hosting.tfstate") });
     const open = await store.open({ write: true, command: "test", timeoutMs: 0 });
     const rest = { provider: "default", schemaVersion: 0, sensitive: [], private: {}, dependencies: [] };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { VERSION } from "../../../src/core/api/version.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 import { block, exported, exportIn, record, SITE } from "./export-harness.ts";
-import { folder } from "./harness.ts";
 
 describe("export", () => {
   it("writes a declaration in Terraform's language", async () => {
@@ -99,7 +99,7 @@ resource "hosting_grant" "www" {
 
 describe("what is adopted, in an export", () => {
   it("has an import block; the id of a grant names its service too, as far as that is known", async () => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     await record(dir, { address: "hosting_service.recorded", attributes: { id: "1001" } });
     const grants = { "a@acme.example": { permission: "view", import: 301 } };
     const full = { "a@acme.example": { permission: "view", import: "7/301" } };
@@ -131,7 +131,7 @@ describe("the name of an order in an export", () => {
     /^ +reference = (.*)$/m.exec(block(text, `resource "hosting_service" "${name}"`))?.[1];
 
   it("is written where nothing is ordered yet, and left to the state where it is", async () => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     const since = "2026-11-21T00:00:00Z";
     await record(
       dir,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { answering, folder, type Project, projectWithService, runIn } from "./harness.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { answering, type Project, projectWithService, runIn } from "./harness.ts";
 
 /** Every command that asks the API something. */
 const ASKING: readonly (readonly string[])[] = [
@@ -74,42 +75,42 @@ describe("usage", () => {
     ["a value that is not a choice", ["sandbox", "--token", "root"], "Allowed choices are"],
     ["a part of a command", ["state", "lst"], "Did you mean list?"],
   ])("%s ends with 1, on standard error, with a suggestion", async (_, args, message) => {
-    const { code, stdout, stderr } = await runIn(await folder(), args);
+    const { code, stdout, stderr } = await runIn(temporaryFolder(), args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain(message);
-    const json = await runIn(await folder(), [...args, "--json"]);
+    const json = await runIn(temporaryFolder(), [...args, "--json"]);
     expect(json).toMatchObject({ code: 1, stderr: "" });
     expect(json.json().diagnostics[0]).toMatchObject({ code: "usage" });
   });
 
   it("without a command prints the help, and ends with 0", async () => {
-    const bare = await runIn(await folder(), []);
+    const bare = await runIn(temporaryFolder(), []);
     expect(bare).toMatchObject({ code: 0, stderr: "" });
     for (const group of ["Main commands:", "State:", "Looking:", "Doing once:", "Sandbox and setup:", "Examples:"]) {
       expect(bare.stdout).toContain(`\n${group}\n`);
     }
-    expect((await runIn(await folder(), ["help"])).stdout).toBe(bare.stdout);
-    expect((await runIn(await folder(), ["--help"])).stdout).toBe(bare.stdout);
+    expect((await runIn(temporaryFolder(), ["help"])).stdout).toBe(bare.stdout);
+    expect((await runIn(temporaryFolder(), ["--help"])).stdout).toBe(bare.stdout);
   });
 
   it("help COMMAND shows its options before the common ones, and examples", async () => {
-    const { code, stdout } = await runIn(await folder(), ["help", "plan"]);
+    const { code, stdout } = await runIn(temporaryFolder(), ["help", "plan"]);
     expect(code).toBe(0);
     expect(stdout.indexOf("--target")).toBeLessThan(stdout.indexOf("Common options:"));
     expect(stdout).toContain("Examples:\n  hostform plan");
   });
 
   it("help COMMAND SUBCOMMAND is that subcommand's own; a wrong word is told", async () => {
-    const own = await runIn(await folder(), ["state", "push", "--help"]);
-    expect(await runIn(await folder(), ["help", "state", "push"])).toMatchObject({ code: 0, stdout: own.stdout });
-    const wrong = await runIn(await folder(), ["help", "state", "psh"]);
+    const own = await runIn(temporaryFolder(), ["state", "push", "--help"]);
+    expect(await runIn(temporaryFolder(), ["help", "state", "push"])).toMatchObject({ code: 0, stdout: own.stdout });
+    const wrong = await runIn(temporaryFolder(), ["help", "state", "psh"]);
     expect(wrong).toMatchObject({ code: 1, stdout: "" });
     expect(wrong.stderr).toContain("unknown command 'state psh'\n(Did you mean \"push\"?)");
   });
 
   it("version says version, Node and platform", async () => {
-    expect((await runIn(await folder(), ["version"])).stdout).toMatch(/^hostform \d+\.\d+\.\d+ \(Node \d+/);
-    const { json } = await runIn(await folder(), ["version", "--json"]);
+    expect((await runIn(temporaryFolder(), ["version"])).stdout).toMatch(/^hostform \d+\.\d+\.\d+ \(Node \d+/);
+    const { json } = await runIn(temporaryFolder(), ["version", "--json"]);
     expect(json()).toEqual({ version: expect.any(String), node: process.versions.node, platform: expect.any(String) });
   });
 

@@ -5,7 +5,7 @@ import path from "node:path";
 import { expect, onTestFinished } from "vitest";
 import { runCli } from "../../../src/cli/cli.ts";
 import type { Sandbox, SandboxOptions } from "../../../src/sandbox/index.ts";
-import { folder } from "../../support/folder.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 import { type FakeIo, type FakeIoParts, fakeIo } from "../../support/io.ts";
 import { listening } from "../../support/listening.ts";
 import { startSandbox } from "../../support/sandbox.ts";
@@ -29,8 +29,6 @@ export interface Project {
   read(name: string): Promise<string>;
 }
 
-export { folder };
-
 /** Runs the command line in a folder, and makes sure that no token is in what it says. */
 export async function runIn(
   dir: string,
@@ -48,7 +46,7 @@ export async function runIn(
 
 /** A project with this declaration against a fresh sandbox, whose agency token is in the environment. */
 export async function project(declaration = "project: test\n", options: SandboxOptions = {}): Promise<Project> {
-  const dir = await folder();
+  const dir = temporaryFolder();
   const sandbox = await startSandbox({ rateLimit: 0, ...options });
   onTestFinished(() => sandbox.close());
   await writeFile(path.join(dir, "hosting.yaml"), declaration);

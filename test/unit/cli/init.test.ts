@@ -3,13 +3,14 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { gitignoreWith, starter } from "../../../src/cli/commands/init-files.ts";
 import { kinds } from "../../../src/core/kinds/index.ts";
-import { folder, runIn } from "./harness.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { runIn } from "./harness.ts";
 
 const read = (dir: string, name: string) => readFile(path.join(dir, name), "utf8");
 
 describe("init", () => {
   it("writes a declaration that validates, and a .gitignore", async () => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     const { code, stdout } = await runIn(dir, ["init", "--project", "acme"]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "Wrote hosting.yaml\nWrote .gitignore\n" });
     const [first] = (await read(dir, "hosting.yaml")).split("\n");
@@ -20,7 +21,7 @@ describe("init", () => {
   });
 
   it("holds an example of each kind that validates once the comments are removed", async () => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     const text = starter({ project: "acme", baseUrl: "https://api.acme.example", kinds: [...kinds.values()] });
     const prose = /^# (?=[A-Z]|yaml-language-server)/;
     const bare = text
@@ -36,7 +37,7 @@ describe("init", () => {
   });
 
   it("points at the schema in the project when the package is installed there", async () => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     const schemas = path.join(dir, "node_modules/hostform/schemas");
     await mkdir(schemas, { recursive: true });
     await writeFile(path.join(schemas, "hosting.schema.json"), "{}");
@@ -47,7 +48,7 @@ describe("init", () => {
   });
 
   it("asks when somebody is there, and takes defaults for empty answers", async () => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     const { code, io } = await runIn(dir, ["init"], { answers: ["acme", "https://api.acme.example", ""] });
     expect(code).toBe(0);
     expect(io.questions).toHaveLength(4);
@@ -63,13 +64,13 @@ describe("init", () => {
     ["asked", ["init"], ["acme", "https://api.acme.example", "", "2"]],
     ["told", ["init", "--project", "acme", "--money-scale", "2"], []],
   ])("writes the scale of amounts that it is %s", async (_, args, answers) => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     expect((await runIn(dir, args, { answers })).code).toBe(0);
     expect(await read(dir, "hosting.yaml")).toMatch(/^ {4}money_scale: 2$/m);
   });
 
   it("refuses a scale that is none, before anything is written", async () => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     const { code, stderr } = await runIn(dir, ["init", "--project", "acme", "--money-scale", "cents"]);
     expect(code).toBe(1);
     expect(stderr).toContain('"cents" is not a number of digits');
@@ -77,14 +78,14 @@ describe("init", () => {
   });
 
   it("takes the folder's name when nobody is there", async () => {
-    const dir = path.join(await folder(), "Ana's shop");
+    const dir = path.join(temporaryFolder(), "Ana's shop");
     await mkdir(dir);
     expect((await runIn(dir, ["init"])).code).toBe(0);
     expect(await read(dir, "hosting.yaml")).toContain("\nproject: Ana-s-shop\n");
   });
 
   it("never overwrites: refused, and with --force the old one is kept", async () => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     await writeFile(path.join(dir, "hosting.yaml"), "project: mine\n");
     const refused = await runIn(dir, ["init", "--project", "acme"]);
     expect(refused.code).toBe(1);
@@ -109,7 +110,7 @@ describe("init", () => {
     ["an address that is none", ["--project", "a", "--base-url", "api.acme.example"]],
     ["a token in place of its variable", ["--project", "a", "--token-env", "9|Zk4vJqX0pLw8s7d6f5g4h3j2k1"]],
   ])("refuses %s, and writes nothing", async (_, flags) => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     const { code, stdout, stderr } = await runIn(dir, ["init", ...flags]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain("Error");
@@ -118,7 +119,7 @@ describe("init", () => {
   });
 
   it("refuses a folder that is not there", async () => {
-    const { code, stderr } = await runIn(await folder(), ["init", "--project", "a", "-C", "none"]);
+    const { code, stderr } = await runIn(temporaryFolder(), ["init", "--project", "a", "-C", "none"]);
     expect(code).toBe(1);
     expect(stderr).toContain("cannot be written: ENOENT");
   });

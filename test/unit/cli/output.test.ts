@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { OutputState } from "../../../src/core/model/index.ts";
 import { createFileStore } from "../../../src/core/record/index.ts";
-import { folder, project, type Ran, runIn } from "./harness.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { project, type Ran, runIn } from "./harness.ts";
 
 const SECRET = "canary of an output";
 
@@ -16,7 +17,7 @@ const RECORDED: Record<string, OutputState> = {
 
 /** Runs the command where these outputs are recorded. */
 async function output(args: readonly string[], outputs = RECORDED, terminal = false, env = {}): Promise<Ran> {
-  const dir = await folder();
+  const dir = temporaryFolder();
   const open = await createFileStore({ path: `${dir}/hosting.tfstate` }).open({
     write: true,
     command: "test",
@@ -101,7 +102,7 @@ site_id = "1001"
   });
 
   it("warns when there are none, which is no error", async () => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     expect(await runIn(dir, ["output"])).toMatchObject({
       code: 0,
       stdout: "",

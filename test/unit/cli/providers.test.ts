@@ -6,8 +6,8 @@ import { guardIo } from "../../../src/cli/guarded-io.ts";
 import { type Invocation, looksOf } from "../../../src/cli/io.ts";
 import { Providers } from "../../../src/cli/providers.ts";
 import { testClock } from "../../support/clock.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 import { fakeIo } from "../../support/io.ts";
-import { temporaryFolder } from "../../support/ledgers.ts";
 import { startSandbox } from "../../support/sandbox.ts";
 
 const BUDGET = 3;

@@ -4,8 +4,9 @@ import { describe, expect, it, vi } from "vitest";
 import { runCli } from "../../../src/cli/cli.ts";
 import { fail } from "../../../src/core/model/index.ts";
 import { replaySession } from "../../../src/sandbox/index.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 import { fakeIo } from "../../support/io.ts";
-import { folder, runIn } from "./harness.ts";
+import { runIn } from "./harness.ts";
 
 const isUp = (url: string, token = "") =>
   fetch(`${url}/api/v1/plans`, { headers: { authorization: `Bearer ${token}` } }).then(
@@ -15,7 +16,7 @@ const isUp = (url: string, token = "") =>
 
 describe("sandbox", () => {
   it("prints what to export, runs until Ctrl-C, and ends with 0", async () => {
-    const io = fakeIo({ cwd: await folder() });
+    const io = fakeIo({ cwd: temporaryFolder() });
     const ended = runCli(["sandbox", "--seed", "test"], io);
     await io.listening;
     const lines = io.stdout().trimEnd().split("\n");
@@ -34,7 +35,7 @@ describe("sandbox", () => {
   });
 
   it("--json prints one document with all tokens", async () => {
-    const io = fakeIo({ cwd: await folder() });
+    const io = fakeIo({ cwd: temporaryFolder() });
     const ended = runCli(["sandbox", "--json", "--quiet", "--token", "viewer"], io);
     await io.listening;
     io.interrupt();
@@ -49,7 +50,7 @@ describe("sandbox", () => {
     let seen: Readonly<Record<string, string | undefined>> = {};
     let status: unknown;
     const ran = await runIn(
-      await folder(),
+      temporaryFolder(),
       ["sandbox", "--token", "customer", "--auto-pay", "--", "deploy", "--json", "-C", "x"],
       {
         env: {
@@ -75,7 +76,7 @@ describe("sandbox", () => {
   });
 
   it("--record: writes the session at the end, as JSON or as a test; --snapshot: starts from one", async () => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     const inside = async (
       args: string[],
       onRun: (env: Readonly<Record<string, string | undefined>>) => Promise<void>,
@@ -101,14 +102,14 @@ describe("sandbox", () => {
   });
 
   it("--record: says so when there was nothing to write down", async () => {
-    const ran = await runIn(await folder(), ["sandbox", "--record", "session.json", "--", "app"]);
+    const ran = await runIn(temporaryFolder(), ["sandbox", "--record", "session.json", "--", "app"]);
     expect(ran.stderr).toBe(
       "The session is in session.json (0 steps). Nothing was asked of the sandbox, so it proves nothing.\n",
     );
   });
 
   it("--record: refuses a file that is something else before anything runs", async () => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     await writeFile(path.join(dir, "hosting.yaml"), "project: mine\n");
     const ran = await runIn(dir, ["sandbox", "--record", "hosting.yaml", "--", "app"]);
     expect([ran.code, ran.io.ran]).toEqual([1, []]);
@@ -125,7 +126,7 @@ describe("sandbox", () => {
     [["--snapshot", "hosting.yaml"], /This is not the snapshot of a sandbox\.[\s\S]*hosting\.yaml/],
     [["--record", "."], /The session cannot be written: it is a folder/],
   ])("%j is refused", async (args, hint) => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     await writeFile(path.join(dir, "hosting.yaml"), "project: mine\n");
     const ran = await runIn(dir, ["sandbox", ...args, "--", "app"]);
     expect([ran.code, ran.io.ran]).toEqual([1, []]);
@@ -135,7 +136,7 @@ describe("sandbox", () => {
   it.each(["--seed", "--data", "--profile", "--clock", "--deliver-to", "--snapshot", "--record"])(
     "%s without anything in it is refused: a variable may be unset",
     async (option) => {
-      const ran = await runIn(await folder(), ["sandbox", option, "", "--", "app"]);
+      const ran = await runIn(temporaryFolder(), ["sandbox", option, "", "--", "app"]);
       expect([ran.code, ran.io.ran]).toEqual([1, []]);
       expect(ran.stderr).toContain("it is empty; is a variable unset?");
     },
@@ -148,7 +149,7 @@ describe("sandbox", () => {
     ["10.0.0.0/8", "without a scheme, port or path"],
     ["hooks.example,other.example", "a host such as hooks.example"],
   ])("--deliver-to %s is refused: it would allow nothing", async (target, hint) => {
-    const ran = await runIn(await folder(), ["sandbox", "--deliver-to", target, "--", "app"]);
+    const ran = await runIn(temporaryFolder(), ["sandbox", "--deliver-to", target, "--", "app"]);
     expect([ran.code, ran.io.ran]).toEqual([1, []]);
     expect(ran.stderr).toContain(hint);
   });
@@ -156,13 +157,13 @@ describe("sandbox", () => {
   it.each([["Hooks.Example"], ["192.0.2.7"], ["::1"], ["anywhere"], ["nowhere"]])(
     "--deliver-to %s is taken",
     async (target) => {
-      const ran = await runIn(await folder(), ["sandbox", "--deliver-to", target, "--", "app"]);
+      const ran = await runIn(temporaryFolder(), ["sandbox", "--deliver-to", target, "--", "app"]);
       expect(ran).toMatchObject({ code: 0, stderr: "" });
     },
   );
 
   it("--open opens the dashboard, and goes on where there is no browser", async () => {
-    const io = fakeIo({ cwd: await folder() });
+    const io = fakeIo({ cwd: temporaryFolder() });
     const ended = runCli(["sandbox", "--open"], io);
     await io.listening;
     const controlUrl = /CONTROL_URL=(\S+)/.exec(io.stdout())?.[1];
@@ -170,7 +171,7 @@ describe("sandbox", () => {
     io.interrupt();
     expect(await ended).toBe(0);
 
-    const without = fakeIo({ cwd: await folder() });
+    const without = fakeIo({ cwd: temporaryFolder() });
     const failed = vi.fn(async () => fail("usage", "The browser could not be opened: xdg-open ended with 3"));
     expect(await runCli(["sandbox", "--open", "--", "true"], { ...without, browse: failed })).toBe(0);
     expect(without.stderr()).toMatch(
@@ -185,7 +186,7 @@ describe("sandbox", () => {
     ["a typing error", ["--profile", "contray"], 'Did you mean "contrary"?'],
     ["a data file that cannot be", ["--data", "none/x.sqlite"], ""],
   ])("refuses %s", async (_, flags, message) => {
-    const { code, stdout, stderr } = await runIn(await folder(), ["sandbox", ...flags, "--", "true"]);
+    const { code, stdout, stderr } = await runIn(temporaryFolder(), ["sandbox", ...flags, "--", "true"]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain(message);
     expect(stderr).not.toContain("not foreseen");

@@ -5,14 +5,14 @@ import { guardIo } from "../../../src/cli/guarded-io.ts";
 import { secretsOf } from "../../../src/cli/secrets.ts";
 import { HostformError, type SecretSource } from "../../../src/core/model/index.ts";
 import type { CaptureOptions, CommandEnd } from "../../../src/core/record/index.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 import { type FakeIoParts, fakeIo } from "../../support/io.ts";
-import { folder } from "./harness.ts";
 
 const SECRET = "correct horse battery";
 
 /** A reader of sources in a folder; `end` is what commands do. */
 async function reader(parts: FakeIoParts = {}, end: Partial<CommandEnd> = {}) {
-  const dir = await folder();
+  const dir = temporaryFolder();
   const runs: (readonly string[])[] = [];
   const given: (readonly string[])[] = [];
   const fake = {

@@ -1,17 +1,16 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { runShell } from "../../../src/cli/child-process.ts";
 import { runCli } from "../../../src/cli/cli.ts";
 import { withoutTerraformSpelling } from "../../../src/cli/stack/options.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 import { fakeIo } from "../../support/io.ts";
 
 let folder = "";
 beforeEach(() => {
-  folder = mkdtempSync(path.join(tmpdir(), "hostform-app-"));
+  folder = temporaryFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const put = (name: string, text: string | object) =>
   writeFileSync(path.join(folder, name), typeof text === "string" ? text : JSON.stringify(text));

@@ -1,7 +1,6 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { stackFiles } from "../../../src/cli/stack/folder.ts";
 import { stackHint } from "../../../src/cli/stack/hint.ts";
 import { load, stacksAt } from "../../../src/cli/stack/open.ts";
@@ -12,12 +11,12 @@ import { refuseTerraformArguments } from "../../../src/cli/stack/terraform-argum
 import { givenVariables, secretsIn } from "../../../src/cli/stack/variables.ts";
 import { refuseWorkspaces } from "../../../src/cli/stack/workspace.ts";
 import { HostformError } from "../../../src/core/model/index.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 
 let folder = "";
 beforeEach(() => {
-  folder = mkdtempSync(path.join(tmpdir(), "hostform-stack-"));
+  folder = temporaryFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const near = (file: string) => path.relative(folder, file) || ".";
 const put = (name: string, text: string | object = "{}") => {

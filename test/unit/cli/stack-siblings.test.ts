@@ -1,21 +1,20 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import path from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { guardIo } from "../../../src/cli/guarded-io.ts";
 import { type Invocation, looksOf } from "../../../src/cli/io.ts";
 import { readSiblings } from "../../../src/cli/stack/remote-state.ts";
 import type { ActiveStack, LoadedStack, Purpose } from "../../../src/cli/stack/stack.ts";
 import { UNKNOWN, type ValueObject } from "../../../src/core/model/index.ts";
 import type { RemoteState } from "../../../src/fronts/stacks/index.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 import { HttpBackend } from "../../support/http-backend.ts";
 import { fakeIo } from "../../support/io.ts";
 
 let folder = "";
 beforeEach(() => {
-  folder = mkdtempSync(path.join(tmpdir(), "hostform-siblings-"));
+  folder = temporaryFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const stateText = (outputs: Record<string, unknown>) =>
   JSON.stringify({

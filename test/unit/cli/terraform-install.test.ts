@@ -8,8 +8,9 @@ import { guardIo } from "../../../src/cli/guarded-io.ts";
 import { looksOf } from "../../../src/cli/io.ts";
 import { VERSION } from "../../../src/core/api/version.ts";
 import { HostformError } from "../../../src/core/model/index.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 import { fakeIo } from "../../support/io.ts";
-import { folder, runIn } from "./harness.ts";
+import { runIn } from "./harness.ts";
 
 const LEAF = `registry.terraform.io/hostform/hosting/${VERSION}/linux_amd64`;
 
@@ -18,8 +19,8 @@ let root = "";
 let home = "";
 
 beforeEach(async () => {
-  root = await folder();
-  home = path.join(await folder(), "home");
+  root = temporaryFolder();
+  home = path.join(temporaryFolder(), "home");
   await mkdir(path.join(root, "dist/terraform"), { recursive: true });
   await writeFile(path.join(root, "LICENSE"), "MIT\n");
   await writeFile(path.join(root, "dist/terraform/provider.NOTICES.txt"), "ISC\n");
@@ -138,7 +139,7 @@ terraform {
   });
 
   it("says which command builds it", async () => {
-    root = await folder();
+    root = temporaryFolder();
     expect(await refusal({})).toMatch(/not built[\s\S]*npm run build/);
   });
 
@@ -195,12 +196,12 @@ describe("the platform in Terraform's words", () => {
 describe("what stands in a folder", () => {
   const files = packageFiles({ provider: Buffer.from("a"), license: Buffer.from("b"), notices: Buffer.from("c") });
   it("is nothing, where there is no folder or an empty one", async () => {
-    const at = await folder();
+    const at = temporaryFolder();
     expect(await standingIn(at, files)).toBe("nothing");
     expect(await standingIn(path.join(at, "none"), files)).toBe("nothing");
   });
   it("is another build, where anything is missing or too much", async () => {
-    const at = await folder();
+    const at = temporaryFolder();
     for (const { name, content, mode } of files) await writeFile(path.join(at, name), content, { mode });
     expect(await standingIn(at, files)).toBe("same");
     await writeFile(path.join(at, "README"), "");
@@ -210,7 +211,7 @@ describe("what stands in a folder", () => {
 
 describe("terraform schema", () => {
   it("prints the file of the package", async () => {
-    const { code, stdout } = await runIn(await folder(), ["terraform", "schema"]);
+    const { code, stdout } = await runIn(temporaryFolder(), ["terraform", "schema"]);
     expect(code).toBe(0);
     const schemas = JSON.parse(stdout).provider_schemas["registry.terraform.io/hostform/hosting"];
     expect(Object.keys(schemas.resource_schemas)).toContain("hosting_service");

@@ -3,12 +3,12 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { launcher, NODE_FLOOR } from "../../../src/cli/commands/terraform/package.ts";
-import { folder } from "./harness.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 
 describe("the launcher", () => {
   /** Runs it with a Node that says it is of a version; what it is started with is printed. */
   async function launch(version: string, how: "path" | "variable" = "path") {
-    const at = await folder();
+    const at = temporaryFolder();
     const bin = path.join(at, "bin dir");
     await mkdir(bin);
     const node = path.join(bin, how === "path" ? "node" : "my node");
@@ -59,7 +59,7 @@ describe("the launcher", () => {
   });
 
   it("tells Terraform on the line that Terraform shows", async () => {
-    const at = await folder();
+    const at = temporaryFolder();
     await writeFile(path.join(at, "start"), launcher(), { mode: 0o755 });
     const env = { PATH: at, TF_PLUGIN_MAGIC_COOKIE: "d602bf8f" };
     const { status, stdout, stderr } = spawnSync(path.join(at, "start"), { env, encoding: "utf8" });
@@ -68,7 +68,7 @@ describe("the launcher", () => {
   });
 
   it("says in one line that there is none", async () => {
-    const at = await folder();
+    const at = temporaryFolder();
     await writeFile(path.join(at, "start"), launcher(), { mode: 0o755 });
     const { status, stderr } = spawnSync(path.join(at, "start"), { env: { PATH: at }, encoding: "utf8" });
     expect({ status, lines: stderr.trimEnd().split("\n").length }).toEqual({ status: 1, lines: 1 });

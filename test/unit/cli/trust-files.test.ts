@@ -2,15 +2,16 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { folder, runIn } from "./harness.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { runIn } from "./harness.ts";
 
 const SECRET = "hunter2-of-a-stranger";
 const NETRC = `machine api.example login me password ${SECRET}\n`;
 
 /** A folder, and a file outside it that holds a secret. */
 async function around(text = NETRC): Promise<{ dir: string; outside: string }> {
-  const dir = await folder();
-  const outside = path.join(await folder(), "netrc");
+  const dir = temporaryFolder();
+  const outside = path.join(temporaryFolder(), "netrc");
   writeFileSync(outside, text);
   return { dir, outside };
 }

@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import { requireAllowedOrigin } from "../../../src/core/api/allowed-origins.ts";
 import { HostformError } from "../../../src/core/model/index.ts";
 import { type Canary, startCanary } from "../../support/canary.ts";
-import { folder, runIn } from "./harness.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { runIn } from "./harness.ts";
 
 const HOME = "https://api.example";
 const WEBHOOK = { webhooks: { hook: { url: "https://hooks.example/x", events: ["invoice.paid"] } } };
@@ -17,8 +18,8 @@ const SECRETS = {
 
 /** Runs a command on a declaration that may name an address of its own. */
 async function run(args: string[], declared: (canary: Canary) => object, env: Record<string, string> = {}) {
-  const [dir, canary] = [await folder(), await startCanary()];
-  const outside = path.join(await folder(), "secret");
+  const [dir, canary] = [temporaryFolder(), await startCanary()];
+  const outside = path.join(temporaryFolder(), "secret");
   writeFileSync(outside, "first-line-of-a-file\n", { mode: 0o600 });
   const text = JSON.stringify({ project: "test", ...WEBHOOK, ...declared(canary) }).replaceAll("OUTSIDE", outside);
   writeFileSync(path.join(dir, "hosting.yaml"), text);
@@ -63,7 +64,7 @@ describe("HOSTFORM_ALLOWED_ORIGINS", () => {
   });
 
   it("lets through what it names", async () => {
-    const [dir, canary] = [await folder(), await startCanary()];
+    const [dir, canary] = [temporaryFolder(), await startCanary()];
     writeFileSync(path.join(dir, "hosting.yaml"), JSON.stringify({ project: "test", ...WEBHOOK }));
     const env = {
       HOSTFORM_LEDGER: "memory",
@@ -79,7 +80,7 @@ describe("HOSTFORM_ALLOWED_ORIGINS", () => {
   it("holds for the address that `contract` is given, too", async () => {
     const canary = await startCanary();
     const env = { ...SECRETS, HOSTFORM_ALLOWED_ORIGINS: HOME };
-    const { code, stderr } = await runIn(await folder(), ["contract", "--base-url", canary.url], { env });
+    const { code, stderr } = await runIn(temporaryFolder(), ["contract", "--base-url", canary.url], { env });
     expect([code, stderr, canary.requests]).toEqual([1, expect.stringContaining("trust.origin"), []]);
   });
 

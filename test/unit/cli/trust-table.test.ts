@@ -15,7 +15,8 @@ import { dataSources } from "../../../src/fronts/terraform/data/index.ts";
 import { providerSchema } from "../../../src/fronts/terraform/provider/schema.ts";
 import { schemaOf } from "../../../src/fronts/terraform/schema/of-kind.ts";
 import { startCanary } from "../../support/canary.ts";
-import { folder, runIn } from "./harness.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { runIn } from "./harness.ts";
 
 /**
  * `harmless`: whatever stands there, a plan asks the operator's host alone and shows what is written. `refused`: it would name an
@@ -331,7 +332,7 @@ interface Attack {
 }
 
 async function attacked(key: string, answer: Answer, attack: Attack): Promise<void> {
-  const [dir, away, host, evil] = [await folder(), await folder(), await startCanary(), await startCanary()];
+  const [dir, away, host, evil] = [temporaryFolder(), temporaryFolder(), await startCanary(), await startCanary()];
   const outside = path.join(away, "secret");
   writeFileSync(outside, `${IN_FILE}\n`, { mode: 0o600 });
   const env = {
@@ -378,7 +379,7 @@ describe("an untrusted stack cannot use", () => {
   it.each([...STACK])("%s (%s)", (key, answer) => attacked(key, answer, attack));
 
   it("a key only where it is tried: what stands beside it is no mistake", async () => {
-    const [dir, host] = [await folder(), await startCanary()];
+    const [dir, host] = [temporaryFolder(), await startCanary()];
     const env = { HOSTFORM_LEDGER: "memory", HOSTING_BASE_URL: host.url, HOSTING_TOKEN: TOKEN };
     const texts = new Set([...STACK.keys()].map((key) => JSON.stringify(around(placeIn(key)))));
     for (const text of texts) {

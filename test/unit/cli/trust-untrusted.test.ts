@@ -2,7 +2,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Canary, startCanary } from "../../support/canary.ts";
-import { folder, runIn } from "./harness.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { runIn } from "./harness.ts";
 
 const SECRET = "canary-of-the-environment";
 const WEBHOOK = { webhooks: { hook: { url: "https://hooks.example/x", events: ["invoice.paid"] } } };
@@ -17,8 +18,8 @@ interface Place {
 
 /** A folder, a file outside it, a host that is the operator's (and whose requests are counted), and secrets in the environment. */
 async function place(files: Record<string, string | object> = {}): Promise<Place> {
-  const [dir, canary] = [await folder(), await startCanary()];
-  const outside = path.join(await folder(), "secret");
+  const [dir, canary] = [temporaryFolder(), await startCanary()];
+  const outside = path.join(temporaryFolder(), "secret");
   writeFileSync(outside, `${SECRET}\n`, { mode: 0o600 });
   const put: Place["put"] = (name, content) => {
     const file = path.join(dir, name);

@@ -1,7 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
-import { folder, project, runIn } from "./harness.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { project, runIn } from "./harness.ts";
 
 const DECLARED = `project: test
 services:
@@ -67,7 +68,7 @@ describe("watch does not begin", () => {
     ["with a secret and nothing to listen at", ["--secret-env", "X"], /Add --listen/],
     ["in a way that could order twice", ["--reorder", "hosting_service.www"], /unknown option/],
   ])("%s", async (_, args, message) => {
-    const { code, stdout, stderr } = await runIn(await folder(), ["watch", "--max-runs", "1", ...args]);
+    const { code, stdout, stderr } = await runIn(temporaryFolder(), ["watch", "--max-runs", "1", ...args]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toMatch(message);
   });

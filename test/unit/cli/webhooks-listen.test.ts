@@ -7,10 +7,11 @@ import { runCli } from "../../../src/cli/cli.ts";
 import { systemClock } from "../../../src/core/model/index.ts";
 import { signatureOf, verifySignature } from "../../../src/webhooks/index.ts";
 import { testClock } from "../../support/clock.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 import type { FakeIoParts } from "../../support/io.ts";
 import { listening } from "../../support/listening.ts";
 import { type LiveIo, liveIo } from "../../support/live-io.ts";
-import { folder, project, runIn } from "./harness.ts";
+import { project, runIn } from "./harness.ts";
 
 const SECRET = "whsec_of-the-subscription-0123456789";
 const APP_SECRET = "whsec_that-the-application-knows";
@@ -31,7 +32,7 @@ interface Listening {
 
 /** Runs `hostform webhooks listen`, until the end of the test at the latest. */
 async function listen(args: readonly string[], parts: FakeIoParts = {}): Promise<Listening> {
-  const io = liveIo({ cwd: parts.cwd ?? (await folder()), env: { HOOK: SECRET, APP: APP_SECRET }, ...parts });
+  const io = liveIo({ cwd: parts.cwd ?? temporaryFolder(), env: { HOOK: SECRET, APP: APP_SECRET }, ...parts });
   let ended = false;
   const done = runCli(["webhooks", "listen", ...args], io).finally(() => {
     ended = true;
@@ -137,7 +138,7 @@ describe("webhooks listen", () => {
 
   it("takes the first secret for the application when none of its own is given", async () => {
     const app = await application(ok);
-    const dir = await folder();
+    const dir = temporaryFolder();
     await writeFile(path.join(dir, "hook.secret"), `${SECRET}\n`, { mode: 0o600 });
     const args = ["--secret-file", "hook.secret", "--secret-env", "APP", "--forward-to", app.url];
     const { post } = await listen(args, { cwd: dir });
@@ -197,7 +198,7 @@ describe("webhooks listen", () => {
 
   it("--remember: does not hand on after a restart what was taken before it", async () => {
     const app = await application((_, response) => void response.end());
-    const cwd = await folder();
+    const cwd = temporaryFolder();
     const args = ["--secret-env", "HOOK", "--forward-to", app.url, "--remember", "deliveries"];
     const first = await listen(args, { cwd });
     expect(await first.post(EVENT)).toBe(204);
@@ -328,7 +329,7 @@ describe("webhooks listen", () => {
   });
 
   it("follows a rotation without a restart, and a file that is replaced goes on counting meanwhile", async () => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     const file = path.join(dir, "hook.secret");
     const store = (...secrets: string[]) => writeFile(file, secrets.map((one) => `${one}\n`).join(""), { mode: 0o600 });
     await store(SECRET);
@@ -426,7 +427,7 @@ webhooks:
     ["with a secret for nobody", ["--secret-env", "HOOK", "--forward-secret-env", "APP"], "--forward-to"],
     ["with an unknown address in the state", ["--webhook", "hosting_webhook.x"], "no resource hosting_webhook.x"],
   ])("does not start %s", async (_, args, words) => {
-    const { code, stdout, stderr } = await runIn(await folder(), ["webhooks", "listen", ...args], {
+    const { code, stdout, stderr } = await runIn(temporaryFolder(), ["webhooks", "listen", ...args], {
       env: { HOOK: SECRET, APP: APP_SECRET },
     });
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });

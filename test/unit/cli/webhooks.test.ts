@@ -3,8 +3,9 @@ import { createServer } from "node:http";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { signatureOf } from "../../../src/webhooks/index.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 import { listening } from "../../support/listening.ts";
-import { answering, folder, project, runIn } from "./harness.ts";
+import { answering, project, runIn } from "./harness.ts";
 
 const SECRET = "whsec_of-the-subscription-0123456789";
 const BODY = JSON.stringify({
@@ -29,7 +30,7 @@ describe("webhooks", () => {
     [["webhooks", "remove"], "there are listen, verify"],
     [["webhooks", "verify", "body"], "--signature"],
   ])("%j is refused, and lists nothing", async (args, words) => {
-    const { code, stdout, stderr } = await runIn(await folder(), args);
+    const { code, stdout, stderr } = await runIn(temporaryFolder(), args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain(words);
   });
@@ -37,7 +38,7 @@ describe("webhooks", () => {
 
 describe("webhooks verify", () => {
   const run = async (body: string | Uint8Array, signature: string, args: string[] = [], parts = {}) => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     await writeFile(path.join(dir, "body"), body);
     const line = ["webhooks", "verify", "body", "--signature", signature, "--secret-env", "HOOK", ...args];
     return runIn(dir, line, { env, ...parts });
@@ -77,7 +78,7 @@ service.suspended of 2026-11-22T08:00:00+00:00: service 1003 (www.acme.example)
       "--secret-env",
       "HOOK",
     ];
-    expect((await runIn(await folder(), line, { env, input: "\uFEFF{}\r\n" })).code).toBe(0);
+    expect((await runIn(temporaryFolder(), line, { env, input: "\uFEFF{}\r\n" })).code).toBe(0);
   });
 
   it.each([
@@ -110,7 +111,7 @@ service.suspended of 2026-11-22T08:00:00+00:00: service 1003 (www.acme.example)
     ],
     ["nothing on standard input", ["verify", "-", "--signature", "x", "--secret-env", "HOOK"], "it is empty"],
   ])("refuses %s", async (_, args, words) => {
-    const ran = await runIn(await folder(), ["webhooks", ...args], { env: { ...env, GUESS: "x" } });
+    const ran = await runIn(temporaryFolder(), ["webhooks", ...args], { env: { ...env, GUESS: "x" } });
     expect(ran.code).toBe(1);
     expect(ran.stderr).toContain(words);
     expect(ran.stderr).not.toContain("not foreseen");
@@ -120,7 +121,7 @@ service.suspended of 2026-11-22T08:00:00+00:00: service 1003 (www.acme.example)
 describe("signing secrets", () => {
   /** Verifies with the secrets of these options in a folder with these files. */
   const verify = async (args: readonly string[], files: Readonly<Record<string, string>>, secret = SECRET) => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     for (const [name, text] of Object.entries({ body: BODY, ...files })) {
       await writeFile(path.join(dir, name), text, { mode: 0o600 });
     }
@@ -178,7 +179,7 @@ describe("signing secrets", () => {
       ["password", "hosting_service.www", "--password-env", secret],
     ];
     for (const line of lines.slice(0, secret.startsWith("agency") ? 2 : undefined)) {
-      const { code, stdout, stderr } = await runIn(await folder(), line, { env });
+      const { code, stdout, stderr } = await runIn(temporaryFolder(), line, { env });
       expect(code, line[0]).toBe(1);
       expect(stdout + stderr).toContain("is no name of an environment variable");
       expect(stdout + stderr).not.toContain(secret);
@@ -311,7 +312,7 @@ describe("webhooks trigger, deliveries and replay", () => {
     ["an id that is none", ["replay", "x"], async () => "http://127.0.0.1:9/", "cannot be the id of a delivery"],
     ["a path for an id", ["deliveries", "../state"], async () => "http://127.0.0.1:9/", "cannot be the id"],
   ])("refuses %s", async (_, args, url, words) => {
-    const ran = await runIn(await folder(), ["webhooks", ...args], {
+    const ran = await runIn(temporaryFolder(), ["webhooks", ...args], {
       env: { HOSTING_SANDBOX_CONTROL_URL: await url() },
     });
     expect({ code: ran.code, stdout: ran.stdout }).toEqual({ code: 1, stdout: "" });

@@ -2,11 +2,11 @@ import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { type FileMemoryOptions, fileMemoryOf, nodeHandler } from "../../../src/webhooks/index.ts";
-import { folder } from "../../support/folder.ts";
+import { temporaryFolder } from "../../support/folder.ts";
 import { bodyOf, delivery, recorder, serve } from "./deliveries.ts";
 
 const [A, B, C] = ["a", "b", "c"].map((digit) => digit.repeat(64)) as [string, string, string];
-const place = async () => path.join(await folder(), "deliveries");
+const place = async () => path.join(temporaryFolder(), "deliveries");
 
 /** A process that handles these, after another. @returns what it knows of each */
 async function run(options: FileMemoryOptions, ...identities: readonly string[]): Promise<unknown[]> {

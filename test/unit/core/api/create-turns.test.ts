@@ -25,7 +25,7 @@ import {
 } from "../../../../src/core/api/create-turns.ts";
 import type { Diagnostic } from "../../../../src/core/model/index.ts";
 import { START, type TestClock, testClock } from "../../../support/clock.ts";
-import { temporaryFolder } from "../../../support/ledgers.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
 import { ORIGIN, TOKEN } from "./support.ts";
 
 const PROCESS = path.resolve(import.meta.dirname, "../../../support/turns-process.ts");

@@ -17,7 +17,7 @@ import { ledgerFor, MemoryLedger, SharedLedger } from "../../../../src/core/api/
 import { windowFile } from "../../../../src/core/api/window-file.ts";
 import { openDatabase } from "../../../../src/core/local/index.ts";
 import type { Diagnostic } from "../../../../src/core/model/index.ts";
-import { temporaryFolder } from "../../../support/ledgers.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
 import { ORIGIN, TOKEN } from "./support.ts";
 
 const START = Date.UTC(2026, 10, 21, 10);

@@ -8,7 +8,7 @@ import { Account } from "../../../../src/core/lifecycle/index.ts";
 import type { JsonObject, PrivateMark } from "../../../../src/core/model/index.ts";
 import { changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
 import { START, testClock } from "../../../support/clock.ts";
-import { temporaryFolder } from "../../../support/ledgers.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
 import {
   failure,
   fakeAccount,

@@ -3,7 +3,7 @@ import path from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { DatabaseFile, databaseTrouble, openDatabase } from "../../../../src/core/local/index.ts";
 import fc from "../../../support/fc.ts";
-import { temporaryFolder } from "../../../support/ledgers.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
 
 /** A file that holds numbers, in a folder that need not exist. */
 function numbers(place = path.join(temporaryFolder(), "made", "numbers")) {

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { makeFolder } from "../../../../src/core/local/index.ts";
-import { temporaryFolder } from "../../../support/ledgers.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
 
 describe("a folder that is made", () => {
   it("has all above it, for its owner alone; one that exists stays as it is", () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { HostformError, type SecretOutput } from "../../../../src/core/model/index.ts";
 import { type CommandEnd, endOfErrors, SecretFiles, type Standing } from "../../../../src/core/record/index.ts";
 import { systemSecretFiles } from "../../../../src/core/record/secret-output.ts";
-import { temporaryFolder } from "../../../support/ledgers.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
 import { everyLuck, FakeDisk } from "./fake-disk.ts";
 
 const SECRET = "whsec_0123456789abcdef";

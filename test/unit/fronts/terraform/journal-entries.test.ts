@@ -9,7 +9,7 @@ import type { Note } from "../../../../src/fronts/terraform/contract.ts";
 import { openJournal } from "../../../../src/fronts/terraform/journal.ts";
 import { JournalFile } from "../../../../src/fronts/terraform/journal-file.ts";
 import { START, testClock } from "../../../support/clock.ts";
-import { temporaryFolder } from "../../../support/ledgers.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
 
 const DAY_MS = 24 * 3_600_000;
 const note = (id: string): Note =>

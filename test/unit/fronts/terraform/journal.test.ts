@@ -9,7 +9,7 @@ import type { Note } from "../../../../src/fronts/terraform/contract.ts";
 import { type JournalOptions, openJournal } from "../../../../src/fronts/terraform/journal.ts";
 import { testClock } from "../../../support/clock.ts";
 import fc from "../../../support/fc.ts";
-import { temporaryFolder } from "../../../support/ledgers.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
 
 const BASE_URL = "https://api.hosting.example";
 const TOKEN = "7|canary-token-Zq81xYp4";

@@ -5,8 +5,8 @@ import { afterEach, describe, expect, test } from "vitest";
 import type { Clock, Diagnostic } from "../../../../../src/core/model/index.ts";
 import { createHttpPlace, createStateStore, type StateStore } from "../../../../../src/core/record/index.ts";
 import { testClock } from "../../../../support/clock.ts";
+import { temporaryFolder } from "../../../../support/folder.ts";
 import { type Flavour, HttpBackend, type HttpBackendOptions } from "../../../../support/http-backend.ts";
-import { temporaryFolder } from "../../../../support/ledgers.ts";
 import { countingUuids, diagnosticOf, resource } from "../builders.ts";
 
 const request = { command: "apply", timeoutMs: 0 };

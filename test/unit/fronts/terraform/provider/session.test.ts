@@ -4,7 +4,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { VERSION } from "../../../../../src/core/api/index.ts";
 import type { Diagnostic, ValueObject } from "../../../../../src/core/model/index.ts";
-import { folder } from "../../../../support/folder.ts";
+import { temporaryFolder } from "../../../../support/folder.ts";
 import { listening } from "../../../../support/listening.ts";
 import { recorded } from "../../../../support/subjects.ts";
 import { openAccount } from "../account.ts";
@@ -152,7 +152,7 @@ describe("what is missing or wrong is an error at its setting", () => {
 
 describe("what a session keeps on disk", () => {
   it("is a journal in the user's state folder, of this account and project", async () => {
-    const home = await folder();
+    const home = temporaryFolder();
     const noted = recorded("hosting_webhook.x", { id: "201" });
     const journalOf = async (given: ValueObject) =>
       (await open({ ...BASE, token: TOKEN, ...given }, { env: { HOSTFORM_STATE_HOME: home } })).session.journal;
@@ -162,7 +162,7 @@ describe("what a session keeps on disk", () => {
   });
 
   it("is what secret_output names, relative to Terraform's folder and never Terraform's own files", async () => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     const { session } = await open({ ...BASE, token: TOKEN }, { folder: dir });
     const of = { address: "webhook https://h.example", attribute: "secret" };
     await session.secretOutputs.write({ file: "hook" }, of, "whsec_1234567890");
@@ -177,7 +177,7 @@ describe("what a session keeps on disk", () => {
   });
 
   it("stays in Terraform's folder, or in the project of a stack of CDKTF, unless it is declared as outside", async () => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     const stack = path.join(dir, "app/cdktf.out/stacks/web");
     await mkdir(stack, { recursive: true });
     await writeFile(path.join(dir, "app/cdktf.out/manifest.json"), "{}");
@@ -198,7 +198,7 @@ describe("what a session keeps on disk", () => {
   });
 
   it("is nothing at all where nothing is made", async () => {
-    const home = await folder();
+    const home = temporaryFolder();
     const account = await openAccount({
       env: { HOSTFORM_STATE_HOME: path.join(home, "hostform"), HOSTFORM_LEDGER: "memory" },
     });

@@ -2,7 +2,7 @@ import { chmod, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Diagnostic, ValueObject } from "../../../../../src/core/model/index.ts";
-import { folder } from "../../../../support/folder.ts";
+import { temporaryFolder } from "../../../../support/folder.ts";
 import { BASE, failure, open, sandboxed, TOKEN } from "./harness.ts";
 
 describe("the token", () => {
@@ -13,7 +13,7 @@ describe("the token", () => {
     [{}, { HOSTING_TOKEN: TOKEN }],
   ])("is found with %j", async (given, env) => {
     const sandbox = await sandboxed();
-    const dir = await folder();
+    const dir = temporaryFolder();
     const token = sandbox.tokens.agency;
     const swapped = (values: object) => JSON.parse(JSON.stringify(values).replaceAll(TOKEN, token));
     await writeFile(path.join(dir, "token"), `${token}\n`, { mode: 0o600 });
@@ -24,7 +24,7 @@ describe("the token", () => {
   });
 
   it("may lie in a file that others can read, with a warning", async () => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     await writeFile(path.join(dir, "token"), TOKEN);
     await chmod(path.join(dir, "token"), 0o644);
     const { warnings } = await open({ ...BASE, token_file: "token" }, { folder: dir });
@@ -83,7 +83,7 @@ describe("the token", () => {
       { summary: "The API token holds characters that no token has", attribute: ["token_file"] },
     ],
   ])("is an error at the setting when it %s", async (_, given, env, expected) => {
-    const dir = await folder();
+    const dir = temporaryFolder();
     await writeFile(path.join(dir, "empty"), "\n", { mode: 0o600 });
     await writeFile(path.join(dir, "broken"), `${TOKEN}\n${TOKEN}`, { mode: 0o600 });
     const found = await failure({ ...BASE, ...given }, { env, folder: dir });
