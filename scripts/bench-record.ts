@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import process from "node:process";
 import {
-  createFilePlace,
+  createFileBackend,
   createStateStore,
   type Disk,
   emptyDocument,
@@ -58,7 +58,7 @@ const service = (name: string, id: string | null) => ({
 async function row(count: number, journal: boolean): Promise<void> {
   const folder = await mkdtemp(path.join(process.argv[2] ?? tmpdir(), "hostform-bench-"));
   const place = async () => {
-    const { journal: beside, ...rest } = await createFilePlace({ path: path.join(folder, "hosting.tfstate"), disk });
+    const { journal: beside, ...rest } = await createFileBackend({ path: path.join(folder, "hosting.tfstate"), disk });
     return { ...rest, ...(journal && beside && { journal: beside }) };
   };
   const store = createStateStore(place, () => crypto.randomUUID());

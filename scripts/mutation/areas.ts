@@ -12,11 +12,7 @@ export const AREAS: Readonly<Record<string, readonly string[]>> = {
   retry: ["src/core/api/retry.ts"],
   answers: ["src/core/api/refuse.ts"],
   turns: ["src/core/api/create-turns.ts"],
-  journal: [
-    "src/core/record/{recorder,session,opening}.ts",
-    "src/core/record/journal/*.ts",
-    "src/fronts/terraform/journal*.ts",
-  ],
+  journal: ["src/core/record/{recorder,session,opening,journal-*}.ts", "src/fronts/terraform/journal*.ts"],
   provider: ["src/fronts/terraform/resource/{apply,apply-context,adopt,mark,made,making-room,noted,remove,order-*}.ts"],
   redaction: ["src/core/api/redact.ts", "src/cli/redaction.ts", "src/core/record/secret-{command,output}.ts"],
 };

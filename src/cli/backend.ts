@@ -9,13 +9,13 @@ import { stateFolder } from "../core/local/index.ts";
 import { type Backend, type Diagnostic, errnoOf, fail, HostformError, located } from "../core/model/index.ts";
 import {
   connectTo,
-  createFilePlace,
-  createHttpPlace,
-  createPgPlace,
+  createFileBackend,
+  createHttpBackend,
+  createPgBackend,
   type HttpLock,
   nameOfServer,
   parsePgServer,
-  type StatePlace,
+  type StateBackend,
   type StateStore,
   thisProcess,
 } from "../core/record/index.ts";
@@ -33,16 +33,16 @@ const CONNECT_MS = 10_000;
  * @param signal ends its first reading.
  * @throws HostformError `state.backend` for settings that are missing or not usable.
  */
-export async function backendPlace(
+export async function stateBackend(
   backend: Backend,
   invocation: Invocation,
   signal?: AbortSignal,
-): Promise<StatePlace> {
+): Promise<StateBackend> {
   try {
     await requireOwnBackend(invocation, backend, stateFile(invocation.options.dir, backend.settings));
-    if (backend.type === "local") return await localPlace(backend, invocation);
+    if (backend.type === "local") return await localBackend(backend, invocation);
     const bounds = { signal, timeoutMs: timeoutIn(invocation.io.env) };
-    return backend.type === "http" ? httpPlace(backend, invocation, bounds) : pgPlace(backend, invocation, bounds);
+    return backend.type === "http" ? httpBackend(backend, invocation, bounds) : pgBackend(backend, invocation, bounds);
   } catch (error) {
     if (!(error instanceof HostformError)) throw error;
     throw new HostformError(
@@ -74,8 +74,8 @@ export function refusingForgotten(store: StateStore, forgotten: () => string | u
   };
 }
 
-function localPlace({ settings }: Backend, { io, options }: Invocation): Promise<StatePlace> {
-  return createFilePlace({ path: stateFile(options.dir, settings), clock: io.clock });
+function localBackend({ settings }: Backend, { io, options }: Invocation): Promise<StateBackend> {
+  return createFileBackend({ path: stateFile(options.dir, settings), clock: io.clock });
 }
 
 interface Bounds {
@@ -96,7 +96,7 @@ function timeoutIn({ HOSTFORM_STATE_TIMEOUT: text }: Invocation["io"]["env"]): n
   });
 }
 
-function httpPlace(backend: Backend, { io, options, errLook }: Invocation, bounds: Bounds): StatePlace {
+function httpBackend(backend: Backend, { io, options, errLook }: Invocation, bounds: Bounds): StateBackend {
   /** A setting, or the variable that stands in for it; an empty variable is one that is not set. */
   const setting = (name: string) => {
     const declared = backend.settings[name];
@@ -123,7 +123,7 @@ function httpPlace(backend: Backend, { io, options, errLook }: Invocation, bound
     unlockMethod: setting("unlock_method") ?? "UNLOCK",
   };
   const username = io.env.TF_HTTP_USERNAME ?? "";
-  return createHttpPlace({
+  return createHttpBackend({
     address,
     updateMethod: setting("update_method") ?? "POST",
     lock,
@@ -146,7 +146,11 @@ function locksFolder(env: Invocation["io"]["env"]): string | undefined {
   return folder === undefined ? undefined : path.join(folder, "locks");
 }
 
-function pgPlace({ settings }: Backend, invocation: Invocation, { signal: reading, timeoutMs }: Bounds): StatePlace {
+function pgBackend(
+  { settings }: Backend,
+  invocation: Invocation,
+  { signal: reading, timeoutMs }: Bounds,
+): StateBackend {
   const { io } = invocation;
   const contender = thisProcess();
   const server = parsePgServer(io.env, contender.user);
@@ -154,7 +158,7 @@ function pgPlace({ settings }: Backend, invocation: Invocation, { signal: readin
   const host = server.host.includes(":") ? `[${server.host}]` : server.host;
   if (!host.startsWith("/")) requireAllowedOrigin(`postgres://${host}:${server.port}`, io.env, { of: "The backend" });
   const text = (name: string) => (typeof settings[name] === "string" ? settings[name] : undefined);
-  return createPgPlace({
+  return createPgBackend({
     connect: (applicationName, signal) => connectTo(server, applicationName, { signal, timeoutMs }),
     signal: reading,
     server: nameOfServer(server),

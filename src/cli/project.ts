@@ -12,10 +12,10 @@ import {
   isError,
   type ProviderConfig,
 } from "../core/model/index.ts";
-import { createFilePlace, createStateStore, type Encryption, type StateStore } from "../core/record/index.ts";
+import { createFileBackend, createStateStore, type Encryption, type StateStore } from "../core/record/index.ts";
 import type { Declaration } from "../fronts/source/index.ts";
 import { type ReadOptions, readDeclaration, systemFiles } from "../fronts/yaml/index.ts";
-import { backendPlace, refusingForgotten } from "./backend.ts";
+import { refusingForgotten, stateBackend } from "./backend.ts";
 import { stateEncryption } from "./encryption.ts";
 import type { Invocation } from "./io.ts";
 import { announcing, learnDeclared } from "./known-secrets.ts";
@@ -160,9 +160,9 @@ export function stateStore(invocation: Invocation, encryption: Encryption = stat
     const backend = await backendOf(invocation);
     remote = backend !== undefined;
     file = backend?.type === "local" ? stateFile(options.dir, backend.settings) : remote ? undefined : options.state;
-    if (backend !== undefined) return backendPlace(backend, invocation, signal);
+    if (backend !== undefined) return stateBackend(backend, invocation, signal);
     await requireOwnState(invocation, options.state);
-    return createFilePlace({ path: options.state, clock: io.clock, whole });
+    return createFileBackend({ path: options.state, clock: io.clock, whole });
   };
   const store = warningOfTracked(createStateStore(place, randomUUID, encryption), () => file);
   return announcing(

@@ -24,7 +24,7 @@ import {
   filesOfState,
   SECRET_COMMAND_MS,
   SecretFiles,
-  standingAt,
+  statPath,
   systemDisk,
 } from "../core/record/index.ts";
 import type { Invocation } from "./io.ts";
@@ -60,7 +60,7 @@ function secretFiles(invocation: Invocation, files: readonly string[], run = noC
   const { dir: folder } = options;
   const projects = stack === undefined ? [] : [stack.run.project ?? folder, appFolder(folder)];
   const parts = { folder, projects, run };
-  return new SecretFiles({ ...parts, disk: systemDisk, look: standingAt, own: ownFiles(invocation, files) });
+  return new SecretFiles({ ...parts, disk: systemDisk, look: statPath, own: ownFiles(invocation, files) });
 }
 
 /** What hostform itself reads or writes: no secret may replace it. */

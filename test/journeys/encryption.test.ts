@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { chainLine } from "../../src/core/record/journal/chain.ts";
+import { chainLine } from "../../src/core/record/journal-lines.ts";
 import { type Project, startProject } from "../support/project.ts";
 
 const PASSPHRASE = "correct horse battery staple";

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createFileLock } from "../../src/core/record/index.ts";
+import { createStateFileLock } from "../../src/core/record/index.ts";
 import { testClock } from "../support/clock.ts";
 import { announce, LONG } from "./support/long.ts";
 import { type Place, startPlace } from "./support/place.ts";
@@ -52,7 +52,7 @@ function contend(state: string, log: string): Contender {
 
 /** A lock whose waiting is over before it begins: it is free this instant, or refused. */
 const lockOf = (state: string) => {
-  return createFileLock(state, {
+  return createStateFileLock(state, {
     clock: testClock(),
     uuid: () => crypto.randomUUID(),
     contender: { pid: process.pid, user: "test", host: "here" },

@@ -13,7 +13,7 @@ import {
 import { createStateStore } from "../../core/record/index.ts";
 import { backendSettings } from "../../fronts/source/index.ts";
 import type { RemoteState } from "../../fronts/stacks/index.ts";
-import { backendPlace } from "../backend.ts";
+import { stateBackend } from "../backend.ts";
 import { stateEncryption } from "../encryption.ts";
 import type { Invocation } from "../io.ts";
 import { announcing } from "../known-secrets.ts";
@@ -96,7 +96,7 @@ async function outputsOf(invocation: Invocation, stack: ActiveStack, state: Remo
 
 /** @returns undefined when there is no state. */
 async function recordedOutputs(invocation: Invocation, backend: Backend): Promise<SiblingOutputs | undefined> {
-  const place = () => backendPlace(backend, invocation);
+  const place = () => stateBackend(backend, invocation);
   const store = announcing(createStateStore(place, randomUUID, stateEncryption(invocation)), invocation.io.redaction);
   const open = await store.open({ write: false, command: "read", timeoutMs: 0 });
   try {

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { DatabaseFile, type Grip, stateFolder, takeGrip } from "../local/index.ts";
+import { DatabaseFile, type FileLock, stateFolder, takeFileLock } from "../local/index.ts";
 import { type Clock, type Diagnostic, systemClock } from "../model/index.ts";
 import { accountDigest } from "./account-digest.ts";
 import { isLoopback, normalizeBaseUrl } from "./base-url.ts";
@@ -136,7 +136,7 @@ export class SharedCreateTurns implements CreateTurns {
   readonly #options: CreateTurnsOptions;
   /** This process, as none of the others is called. */
   readonly #who = randomUUID();
-  #grip: Grip | undefined;
+  #lock: FileLock | undefined;
   /** Creates that have the turn now, and all that have had it since this process took it. */
   #inside = 0;
   #entered = 0;
@@ -200,14 +200,14 @@ export class SharedCreateTurns implements CreateTurns {
     if (this.#inside > 0) return this.#entered < CREATES_IN_A_ROW;
     if (this.#options.clock.now() < this.#othersUntil) return false;
     // The database first: it makes the folder.
-    this.#grip = this.#shared(undefined, () => this.#file.use(() => takeGrip(`${this.#place}.lock`)));
-    return this.#grip !== undefined || this.#alone;
+    this.#lock = this.#shared(undefined, () => this.#file.use(() => takeFileLock(`${this.#place}.lock`)));
+    return this.#lock !== undefined || this.#alone;
   }
 
   #leave(): void {
     this.#inside -= 1;
     if (this.#inside > 0) return;
-    this.#grip?.free();
+    this.#lock?.free();
     if (this.#entered >= CREATES_IN_A_ROW) this.#othersUntil = this.#options.clock.now() + PAUSE_FOR_OTHERS_MS;
     this.#entered = 0;
   }

@@ -2,8 +2,7 @@ import { closeSync, openSync, renameSync, rmSync, statSync } from "node:fs";
 import path from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { errnoOf } from "../model/index.ts";
-import { makeFolder } from "./folder.ts";
-import { openDatabase } from "./sqlite.ts";
+import { makeFolder } from "./state-folder.ts";
 
 /** What a database file of ours holds. */
 export interface DatabaseForm<S> {
@@ -190,4 +189,32 @@ function createPrivate(file: string): boolean {
 
 function inodeOf(file: string): bigint | undefined {
   return statSync(file, { bigint: true, throwIfNoEntry: false })?.ino;
+}
+
+type Sqlite = typeof import("node:sqlite");
+
+let loaded: Sqlite | undefined;
+
+/** Opens a file as an SQLite database. The module loads at the first call: most commands never need it. */
+export function openDatabase(path: string): DatabaseSync {
+  loaded ??= withoutWarning(process, () => process.getBuiltinModule("node:sqlite"));
+  return new loaded.DatabaseSync(path);
+}
+
+/**
+ * Runs `load` and drops the one warning that Node 22 gives for it ("SQLite is an experimental feature"); every other
+ * warning passes.
+ */
+export function withoutWarning<T>(emitter: Pick<NodeJS.Process, "emitWarning">, load: () => T): T {
+  const emit = emitter.emitWarning;
+  emitter.emitWarning = ((warning: string | Error, ...rest: unknown[]) => {
+    if (!String(warning).includes("SQLite is an experimental feature")) {
+      Reflect.apply(emit, emitter, [warning, ...rest]);
+    }
+  }) as typeof emit;
+  try {
+    return load();
+  } finally {
+    emitter.emitWarning = emit;
+  }
 }

@@ -1,12 +1,15 @@
 /**
  * Small databases in the user's state folder, shared by the processes of this machine; locks on files; and which processes
- * are running. In: a path, a schema and what to do with it; of the environment, where the folder is. Out: one step for all processes at a time, and nothing that a
- * killed process holds. Must not: know what is kept in them or for whom, or import anything but
- * `model`. No type of it may stand in what `api` publishes: users of the client need no types of `node:sqlite`.
+ * are running. In: a path, a schema and what to do with it; of the environment, where the folder is. Out: one step for all
+ * processes at a time, and nothing that a killed process holds. Must not: know what is kept in them or for whom, or import
+ * anything but `model`. No type of it may stand in what `api` publishes: users of the client need no types of `node:sqlite`.
  */
-export { DatabaseFile, type DatabaseForm, type DatabaseTrouble, databaseTrouble } from "./database-file.ts";
-export { makeFolder } from "./folder.ts";
-export { type Grip, takeGrip } from "./grip.ts";
-export { isRunning, processMark } from "./process-mark.ts";
-export { openDatabase } from "./sqlite.ts";
-export { stateFolder } from "./state-folder.ts";
+export {
+  DatabaseFile,
+  type DatabaseForm,
+  type DatabaseTrouble,
+  databaseTrouble,
+  openDatabase,
+} from "./database-file.ts";
+export { type FileLock, isRunning, processMark, takeFileLock } from "./file-lock.ts";
+export { makeFolder, stateFolder } from "./state-folder.ts";

@@ -1,13 +1,45 @@
-import { pbkdf2, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, pbkdf2, randomBytes } from "node:crypto";
 import { promisify } from "node:util";
 import { z } from "zod";
-import type { JsonObject } from "../model/index.ts";
-import { fail } from "../model/index.ts";
-import type { RandomBytes } from "./cipher.ts";
-import { decrypt, encrypt, fingerprint } from "./cipher.ts";
-import type { Seal } from "./sealing.ts";
-import type { KeyVariables, StateKey } from "./state-key.ts";
-import { KEY_VARIABLES } from "./state-key.ts";
+import { fail, type JsonObject } from "../model/index.ts";
+import { KEY_VARIABLES, type KeyVariables, type StateKey } from "./state-key.ts";
+
+/** Encrypts and decrypts texts, each bound to what it belongs to, so that it cannot be put in another's place. */
+export interface Seal {
+  /** What is needed beside the key to open what was sealed; stands in the clear beside it. */
+  readonly header: JsonObject;
+  /** @param bound what the text belongs to (lineage, serial …). @returns one line of base64. */
+  seal(text: string, bound: string): string;
+  /**
+   * The inverse of `seal`. The key is known to be the right one, so what does not open is not what was sealed.
+   * @throws HostformError `state.unreadable` when a byte of it was changed, or it stands in another's place.
+   */
+  open(sealed: string, bound: string): string;
+  /** Its key is one of earlier times: it opens, and nothing is sealed with it. */
+  readonly old?: boolean;
+}
+
+/** Whether and how a state and its journal are encrypted. */
+export interface Sealing {
+  /**
+   * The seal of new texts; undefined while the state is not encrypted. Reads the state first if nothing did yet. A key
+   * is derived from a passphrase once (about a quarter of a second), so calling this again costs nothing.
+   * @throws HostformError `state.key`.
+   */
+  current(): Promise<Seal | undefined>;
+  /**
+   * The seal that made something, by its header.
+   * @throws HostformError `state.key` when the key is missing or another, `state.unreadable` for what is no header.
+   */
+  from(header: JsonObject): Promise<Seal>;
+  /**
+   * Refuses a journal in the clear where nobody proves that it is ours: beside an encrypted state, or with a key. The
+   * state was read before.
+   * @param name where the journal is. @param held what it holds, for the message.
+   * @throws HostformError `state.unencrypted`.
+   */
+  checkClear(name: string, held: string): void;
+}
 
 /** As OpenTofu has it by default, and OWASP recommends at least 210,000 for this function. */
 export const PBKDF2_ITERATIONS = 600_000;
@@ -174,5 +206,57 @@ function parseHeader(found: JsonObject): KeyHeader {
   return fail("state.unreadable", "The encrypted state does not say in a known way what it is encrypted with", {
     detail: "Its `key` was changed or damaged, or a newer version of hostform wrote it.",
     fix: "Restore it from a backup, or use the version of hostform that wrote it.",
+  });
+}
+
+/** Random bytes, unpredictable. */
+export type RandomBytes = (count: number) => Buffer;
+
+const ALGORITHM = "aes-256-gcm";
+/** The length that GCM is made for (NIST SP 800-38D): a nonce is random, so one key is good for 2^32 sealings. */
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * AES-256-GCM. The nonce is fresh each time and stands before the ciphertext, the tag after it.
+ * @param bound is authenticated with the text, and not stored: who opens it must know it.
+ * @returns nonce, ciphertext and tag as one text in base64.
+ */
+export function encrypt(key: Buffer, text: string, bound: string, random: RandomBytes): string {
+  const nonce = random(NONCE_BYTES);
+  const cipher = createCipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES });
+  cipher.setAAD(Buffer.from(bound, "utf8"));
+  const body = [nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()];
+  return Buffer.concat(body).toString("base64");
+}
+
+/**
+ * The inverse of {@link encrypt}.
+ * @throws HostformError `state.unreadable` when text or `bound` is not what was encrypted with this key.
+ */
+export function decrypt(key: Buffer, sealed: string, bound: string): string {
+  const bytes = Buffer.from(sealed, "base64");
+  // The decoder passes over what it does not know and over spare bits: two texts must not stand for the same bytes.
+  if (bytes.length < NONCE_BYTES + TAG_BYTES || bytes.toString("base64") !== sealed) return refuse();
+  const decipher = createDecipheriv(ALGORITHM, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+  decipher.setAAD(Buffer.from(bound, "utf8"));
+  decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+  try {
+    const body = decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES));
+    return Buffer.concat([body, decipher.final()]).toString("utf8");
+  } catch {
+    return refuse();
+  }
+}
+
+/** Tells one key from another without telling anything of it: 16 hexadecimal digits. */
+export function fingerprint(key: Buffer): string {
+  return createHmac("sha256", key).update("hostform state key").digest("hex").slice(0, 16);
+}
+
+function refuse(): never {
+  fail("state.unreadable", "What was encrypted was changed or damaged", {
+    detail: "The key is the right one, but a byte is another, or it was encrypted for another place.",
+    fix: "Restore it from a backup or from version control.",
   });
 }

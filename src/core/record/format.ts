@@ -1,5 +1,12 @@
-import type { ResourceState, State } from "../model/index.ts";
-import { equal, fail, parseAddress } from "../model/index.ts";
+import {
+  equal,
+  fail,
+  isObject,
+  type OutputState,
+  parseAddress,
+  type ResourceState,
+  type State,
+} from "../model/index.ts";
 import {
   addressOf,
   DEFAULT_REGISTRY,
@@ -10,10 +17,17 @@ import {
   isTainted,
   parseProvider,
 } from "./instance.ts";
-import { canonical, order, printJson } from "./json.ts";
-import { decodeOutputs, encodeOutputs } from "./outputs.ts";
-import type { InstanceJson, ResourceJson, StateFileJson } from "./schema.ts";
-import { FORMAT_VERSION, parseStateFile } from "./schema.ts";
+import {
+  canonical,
+  FORMAT_VERSION,
+  type InstanceJson,
+  order,
+  parseStateFile,
+  plainNumbers,
+  printJson,
+  type ResourceJson,
+  type StateFileJson,
+} from "./state-json.ts";
 
 /**
  * A version old enough that every Terraform with format 4 and every OpenTofu accepts the file as not newer than itself.
@@ -189,4 +203,53 @@ function refuseDuplicate(address: string, source: string): never {
     detail: "Two entries for one address: the file was edited by hand or merged by a version control system.",
     fix: "Remove the one that does not exist (compare the `id` of both with the account), then run plan.",
   });
+}
+
+type Outputs = ReadonlyMap<string, OutputState>;
+
+/** The outputs of a state file; undefined where there are none. */
+export function decodeOutputs(found: unknown): Outputs | undefined {
+  return inOrder(Object.entries(isObject(found) ? found : {}).map(([name, output]) => [name, decoded(output)]));
+}
+
+/**
+ * The outputs as Terraform writes them.
+ * @param original as they were read. What did not change keeps its bytes, digits that a JavaScript number cannot hold too;
+ * so does what is no output, which neither Terraform nor hostform has written.
+ */
+export function encodeOutputs(outputs: Outputs = new Map(), original: unknown = {}): unknown {
+  if (!isObject(original)) return outputs.size === 0 ? original : encodeOutputs(outputs);
+  const foreign = Object.entries(original).filter(
+    ([name, found]) => !outputs.has(name) && decoded(found) === undefined,
+  );
+  const ours = [...outputs].map(([name, output]): [string, unknown] => {
+    const before = Object.hasOwn(original, name) ? original[name] : undefined;
+    return [name, equal(decoded(before), output) ? before : encoded(output)];
+  });
+  return Object.fromEntries([...foreign, ...ours].sort(([a], [b]) => order(a, b)));
+}
+
+/** The one form that outputs have on disk: by name, their values as they will be read. One that is null is none. */
+export function normalizedOutputs(outputs: Outputs): Outputs | undefined {
+  return inOrder(
+    [...outputs].map(([name, { value, type, sensitive }]) => [
+      name,
+      value === null ? undefined : { value: canonical(value), type: canonical(type), sensitive },
+    ]),
+  );
+}
+
+/** Undefined for what is no output. */
+function decoded(found: unknown): OutputState | undefined {
+  if (!isObject(found) || found.value === undefined || found.type === undefined) return undefined;
+  return { value: canonical(found.value), type: canonical(found.type), sensitive: found.sensitive === true };
+}
+
+function encoded({ value, type, sensitive }: OutputState): object {
+  return { value: plainNumbers(value), type, ...(sensitive && { sensitive }) };
+}
+
+function inOrder(entries: readonly (readonly [string, OutputState | undefined])[]): Outputs | undefined {
+  const present = entries.filter((entry): entry is [string, OutputState] => entry[1] !== undefined);
+  return present.length === 0 ? undefined : new Map(present.sort(([a], [b]) => order(a, b)));
 }

@@ -4,34 +4,48 @@
  * and every other program's part of the file untouched. Must not: know kinds or the API, decide what happens to a
  * resource, print.
  *
- * A store (`createFileStore`) opens a session (`OpenState`); the session holds the lock and turns each change into a
- * line of the journal (`journal/`), and all of them into one write of the state (`Recorder`). Between the two stand pure parts, usable without any disk: the format (`decodeState`, `encodeState`) and the
- * revisions of a document (`selectResources`, `moveResources` …). `Disk`, `StateLock` and `StatePlace` are the seams
- * for a simulated disk and for remote places. `Encryption` stands between a store and its place: what is read here is
- * in the clear, whatever is stored.
+ * A store (`store`) opens a session (`session`). The session holds the lock and records each change as a line of the
+ * journal (`journal-lines`, `journal-file`, `journal-reading`); `recorder` writes the whole state at its end. The format
+ * (`format`, `instance`, `state-json`) and the revisions of a document (`revise`) are pure. `Disk`, `StateLock` and
+ * `StateBackend` are the seams for a simulated disk and for backends at a server (`remote`). `Encryption` stands between
+ * a store and its backend: what is read here is in the clear, whatever is stored.
  */
-export { type CaptureOptions, captureCommand } from "./captured-command.ts";
-export type { Disk, NewFile } from "./disk.ts";
-export { systemDisk } from "./disk.ts";
-export { bytesOf, Encryption, type EncryptionOptions } from "./encryption.ts";
-export type { StateText } from "./file.ts";
-export { filesOfState, StateFile } from "./file.ts";
-export type { Remainder, StateDocument } from "./format.ts";
-export { decodeState, emptyDocument, encodeState, taintedAddresses, unmanagedAddresses } from "./format.ts";
-export type { Contender, LockHolder } from "./holder.ts";
-export type { HeldLock, LockContext, LockRequest, StateLock } from "./lock.ts";
-export { createFileLock } from "./lock.ts";
-export type { StatePlace } from "./opening.ts";
+export { type Disk, type NewFile, systemDisk } from "./disk.ts";
+export { bytesOf, Encryption, type EncryptionOptions, type Seal } from "./encryption.ts";
+export {
+  decodeState,
+  emptyDocument,
+  encodeState,
+  type Remainder,
+  type StateDocument,
+  taintedAddresses,
+  unmanagedAddresses,
+} from "./format.ts";
+export {
+  type Contender,
+  createStateFileLock,
+  type HeldLock,
+  type LockContext,
+  type LockHolder,
+  type LockRequest,
+  type StateLock,
+} from "./lock.ts";
+export type { StateBackend } from "./opening.ts";
 export * from "./remote/index.ts";
 export type { Resealed, Resealing } from "./reseal.ts";
-export type { Move } from "./revise.ts";
-export { moveResources, selectResources, withOutputs, withoutResources, withResource } from "./revise.ts";
-export type { Seal } from "./sealing.ts";
-export { type CommandEnd, type CommandRunner, endOfErrors, SECRET_COMMAND_MS } from "./secret-command.ts";
-export { isInside } from "./secret-destination.ts";
-export { appFolder, SecretFiles, type SecretOutputParts } from "./secret-output.ts";
+export { type Move, moveResources, selectResources, withOutputs, withoutResources, withResource } from "./revise.ts";
+export { ALLOW_UNENCRYPTED } from "./sealed-text.ts";
+export {
+  type CaptureOptions,
+  type CommandEnd,
+  type CommandRunner,
+  captureCommand,
+  endOfErrors,
+  SECRET_COMMAND_MS,
+} from "./secret-command.ts";
+export { appFolder, isInside, type PathStat, SecretFiles, type SecretOutputParts, statPath } from "./secret-output.ts";
 export { type OpenState, withMembers } from "./session.ts";
-export { type Standing, standingAt } from "./standing.ts";
+export { filesOfState, StateFile, type StateText } from "./state-file.ts";
 export {
   KEY_VARIABLES,
   type KeyCommand,
@@ -42,6 +56,11 @@ export {
   readStateKey,
   type StateKey,
 } from "./state-key.ts";
-export type { FilePlaceOptions, StateStore } from "./store.ts";
-export { createFilePlace, createFileStore, createStateStore, thisProcess } from "./store.ts";
-export { ALLOW_UNENCRYPTED } from "./unencrypted.ts";
+export {
+  createFileBackend,
+  createFileStore,
+  createStateStore,
+  type FileBackendOptions,
+  type StateStore,
+  thisProcess,
+} from "./store.ts";

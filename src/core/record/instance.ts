@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Intent, Job, PrivateMark, ResourceState } from "../model/index.ts";
 import { fail, formatAddress, IN_DOUBT, isName, parseAddress, resourceOf } from "../model/index.ts";
-import { canonical, order } from "./json.ts";
-import type { InstanceJson, ResourceJson } from "./schema.ts";
+import type { InstanceJson, ResourceJson } from "./state-json.ts";
+import { canonical, order } from "./state-json.ts";
 
 /** The registry under which Terraform looks for a provider that names none. */
 export const DEFAULT_REGISTRY = "registry.terraform.io";

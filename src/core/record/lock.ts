@@ -1,11 +1,8 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import type { Grip } from "../local/index.ts";
-import { takeGrip } from "../local/index.ts";
-import type { Clock } from "../model/index.ts";
-import { errnoOf, fail, HostformError } from "../model/index.ts";
-import { filesOfState } from "./file.ts";
-import type { Contender, LockHolder } from "./holder.ts";
-import { decodeHolder, describeHolder, encodeHolder } from "./holder.ts";
+import { z } from "zod";
+import { type FileLock, takeFileLock } from "../local/index.ts";
+import { type Clock, errnoOf, fail, HostformError } from "../model/index.ts";
+import { filesOfState } from "./state-file.ts";
 
 /** What a command asks of the lock. */
 export interface LockRequest {
@@ -71,7 +68,7 @@ const spreadOf = (pid: number) => (pid * 0.618_033_988_75) % 1;
  * names the holder and has Terraform's form and place. A notice of Terraform's own is respected.
  * @param statePath the state file, symbolic links followed.
  */
-export function createFileLock(statePath: string, { clock, uuid, contender }: LockContext): StateLock {
+export function createStateFileLock(statePath: string, { clock, uuid, contender }: LockContext): StateLock {
   const { lock: path, notice: noticePath } = filesOfState(statePath);
   const spread = spreadOf(contender.pid);
 
@@ -90,30 +87,30 @@ export function createFileLock(statePath: string, { clock, uuid, contender }: Lo
   };
 
   const attempt = (command: string): HeldLock | undefined => {
-    const grip = takeGrip(path);
-    if (grip === undefined) return undefined;
+    const fileLock = takeFileLock(path);
+    if (fileLock === undefined) return undefined;
     try {
       if (readNotice()?.pid === null) {
-        grip.free();
+        fileLock.free();
         return undefined;
       }
       const since = new Date(clock.now()).toISOString();
       const who = `${contender.user}@${contender.host}`;
       const holder: LockHolder = { id: uuid(), command, who, pid: contender.pid, since };
       writeNotice(holder);
-      return hold(grip, holder);
+      return hold(fileLock, holder);
     } catch (error) {
-      grip.free();
+      fileLock.free();
       throw error;
     }
   };
 
-  const hold = (grip: Grip, holder: LockHolder): HeldLock => {
+  const hold = (fileLock: FileLock, holder: LockHolder): HeldLock => {
     let released = false;
     return {
       verify: () => {
         const now = readNotice();
-        if (!released && grip.isCurrent() && (now === undefined || now.id === holder.id)) return;
+        if (!released && fileLock.isCurrent() && (now === undefined || now.id === holder.id)) return;
         fail("state.lost_lock", "The lock on the state was taken over while this process ran", {
           detail: now && `Now: ${describeHolder(now, clock)}.`,
           fix: "Run plan to see where things stand.",
@@ -123,7 +120,7 @@ export function createFileLock(statePath: string, { clock, uuid, contender }: Lo
         if (released) return;
         released = true;
         if (readNotice()?.id === holder.id) rmSync(noticePath, { force: true });
-        grip.free();
+        fileLock.free();
       },
     };
   };
@@ -144,12 +141,12 @@ export function createFileLock(statePath: string, { clock, uuid, contender }: Lo
       explained(path, () => {
         const holder = readNotice();
         if (id !== undefined && id !== holder?.id) refuseOther(id, holder, clock);
-        const grip = takeGrip(path);
+        const fileLock = takeFileLock(path);
         // The notice first: a new holder may appear the moment the lock file is gone, and its notice must stay.
         rmSync(noticePath, { force: true });
-        if (grip === undefined) rmSync(path, { force: true });
-        else grip.free();
-        return { holder, alive: grip === undefined, fenced: true };
+        if (fileLock === undefined) rmSync(path, { force: true });
+        else fileLock.free();
+        return { holder, alive: fileLock === undefined, fenced: true };
       }),
   };
 }
@@ -185,4 +182,69 @@ function explained<T>(path: string, action: () => T): T {
       fix: missing ? "Create it, or name another place with `--state`." : "Check that you may write in its folder.",
     });
   }
+}
+
+/** Who holds a lock. `pid` is null for a holder that is not hostform: Terraform does not say which process it is. */
+export interface LockHolder {
+  readonly id: string;
+  /** The command, `apply`. */
+  readonly command: string;
+  /** `user@host`. */
+  readonly who: string;
+  readonly pid: number | null;
+  /** ISO 8601. */
+  readonly since: string;
+}
+
+/** The process that asks for a lock. */
+export interface Contender {
+  readonly pid: number;
+  readonly user: string;
+  readonly host: string;
+}
+
+/** The fields of Terraform's own lock notice, and the process id that it lacks. */
+const notice = z.looseObject({
+  ID: z.string().min(1),
+  Operation: z.string().default("unknown"),
+  Who: z.string().default("unknown"),
+  Created: z.string().default("unknown"),
+  Pid: z.number().int().optional(),
+});
+
+/** The notice that stands beside a locked state, in Terraform's form, so that either program can read the other's. */
+export function encodeHolder(holder: LockHolder, statePath: string): string {
+  const { id, command, who, pid, since } = holder;
+  const fields = {
+    ID: id,
+    Operation: command,
+    Info: "hostform",
+    Who: who,
+    Version: "",
+    Created: since,
+    Path: statePath,
+  };
+  return `${JSON.stringify({ ...fields, ...(pid !== null && { Pid: pid }) })}\n`;
+}
+
+/** The inverse of {@link encodeHolder}; undefined for a notice that is torn or not one. */
+export function decodeHolder(text: string): LockHolder | undefined {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  const checked = notice.safeParse(json);
+  if (!checked.success) return undefined;
+  const { ID, Operation, Who, Pid, Created } = checked.data;
+  return { id: ID, command: Operation, who: Who, pid: Pid ?? null, since: Created };
+}
+
+/** `process 4711 (apply), user@host, since 2026-01-02T03:04:05.000Z (12 s ago)`. */
+export function describeHolder(holder: LockHolder, clock: Clock): string {
+  const process = holder.pid === null ? `Terraform (${holder.command})` : `process ${holder.pid} (${holder.command})`;
+  const since = Date.parse(holder.since);
+  const ago = Number.isNaN(since) ? "" : ` (${Math.max(0, Math.round((clock.now() - since) / 1000))} s ago)`;
+  return `${process}, ${holder.who}, since ${holder.since}${ago}`;
 }

@@ -1,16 +1,14 @@
-import type { Diagnostic } from "../model/index.ts";
-import { HostformError } from "../model/index.ts";
-import type { StateText } from "./file.ts";
-import { withEarlier } from "./file.ts";
-import type { StateDocument } from "./format.ts";
-import { decodeState, emptyDocument } from "./format.ts";
-import type { Journal, JournalPlace } from "./journal/index.ts";
-import { readJournal, refuseForeign, relationOf, touchedBy, withChanges } from "./journal/index.ts";
+import { type Diagnostic, HostformError } from "../model/index.ts";
+import type { Sealing } from "./encryption.ts";
+import { decodeState, emptyDocument, type StateDocument } from "./format.ts";
+import type { JournalPlace } from "./journal-file.ts";
+import { type Journal, readJournal, refuseForeign, relationOf } from "./journal-reading.ts";
 import type { StateLock } from "./lock.ts";
-import type { Sealing } from "./sealing.ts";
+import { touchedBy, withChanges } from "./revise.ts";
+import { type StateText, withEarlier } from "./state-file.ts";
 
 /** Where a state is kept: its text and the lock of it. The seam for remote backends and for the simulated disk. */
-export interface StatePlace {
+export interface StateBackend {
   readonly text: StateText;
   readonly lock: StateLock;
   /** Where changes go between two writes of the whole state. Without it, each change writes the whole state. */
@@ -57,7 +55,7 @@ const READINGS = 4;
  * Reads journal and state. The journal first: what it no longer has, the state read after it has.
  * @throws HostformError `state.unreadable`, `state.journal`, `state.key`, `state.unencrypted`.
  */
-export async function findState({ text, journal, sealing }: StatePlace): Promise<Found> {
+export async function findState({ text, journal, sealing }: StateBackend): Promise<Found> {
   const lines = await journal?.read();
   const stored = await text.read();
   if (lines === undefined || journal === undefined)
@@ -70,7 +68,7 @@ export async function findState({ text, journal, sealing }: StatePlace): Promise
  * @throws HostformError `state.unreadable`, `state.newer`, `state.foreign`, `state.key`; `state.journal` when the
  * journal is damaged or belongs to another state.
  */
-export async function openDocuments(place: StatePlace): Promise<Opened> {
+export async function openDocuments(place: StateBackend): Promise<Opened> {
   for (let reading = 1; ; reading++) {
     const { stored, journaled, journal, warnings } = await findState(place);
     const base = stored === undefined ? emptyDocument() : decodeOrName(stored, place.text, journal);

@@ -1,10 +1,10 @@
-import type { StateText } from "./file.ts";
-import type { StateDocument } from "./format.ts";
-import { encodeState } from "./format.ts";
-import type { JournalPlace } from "./journal/index.ts";
-import { changesBetween, digestOf, isEmpty, JournalLines, JournalWriter } from "./journal/index.ts";
+import type { Sealing } from "./encryption.ts";
+import { encodeState, type StateDocument } from "./format.ts";
+import { type JournalPlace, JournalWriter } from "./journal-file.ts";
+import { digestOf, JournalLines } from "./journal-lines.ts";
 import type { HeldLock } from "./lock.ts";
-import type { Sealing } from "./sealing.ts";
+import { changesBetween, isEmpty } from "./revise.ts";
+import type { StateText } from "./state-file.ts";
 
 /** What a recorder works on. */
 export interface RecorderParts {

@@ -1,11 +1,9 @@
 import type { State } from "../model/index.ts";
 import { fail, HostformError } from "../model/index.ts";
-import type { Encryption } from "./encryption.ts";
-import type { Change, StateText } from "./file.ts";
-import { parseStateFile } from "./schema.ts";
-import { openState, parseSealed, sealState } from "./sealed-file.ts";
-import { unsealed } from "./sealed-text.ts";
-import type { Seal } from "./sealing.ts";
+import type { Encryption, Seal } from "./encryption.ts";
+import { openState, parseSealed, sealState, unsealed } from "./sealed-text.ts";
+import type { Change, StateText } from "./state-file.ts";
+import { parseStateFile } from "./state-json.ts";
 
 /** How a state is to be kept from now on. */
 export type Resealing =

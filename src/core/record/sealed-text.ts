@@ -1,13 +1,9 @@
-import type { Diagnostic, JsonObject } from "../model/index.ts";
-import { HostformError } from "../model/index.ts";
-import type { Encryption } from "./encryption.ts";
-import type { StateText } from "./file.ts";
-import { withEarlier } from "./file.ts";
-import type { StatePlace } from "./opening.ts";
-import type { SealedFile } from "./sealed-file.ts";
-import { openState, parseSealed, sealState } from "./sealed-file.ts";
-import type { Seal, Sealing } from "./sealing.ts";
-import { ALLOW_UNENCRYPTED, refuseClearJournal, refuseClearState } from "./unencrypted.ts";
+import { z } from "zod";
+import { type Diagnostic, fail, HostformError, type JsonObject } from "../model/index.ts";
+import type { Encryption, Seal, Sealing } from "./encryption.ts";
+import type { StateBackend } from "./opening.ts";
+import { type StateText, withEarlier } from "./state-file.ts";
+import type { StateKey } from "./state-key.ts";
 
 /** What a reader takes that is not as it should be. */
 export interface Acceptance {
@@ -134,7 +130,7 @@ export class SealedText implements StateText, Sealing {
 }
 
 /** The place with its state, and the journal of it, encrypted as `encryption` can. */
-export function sealPlace<P extends StatePlace>(place: P, encryption: Encryption, accept: Acceptance = {}) {
+export function sealBackend<P extends StateBackend>(place: P, encryption: Encryption, accept: Acceptance = {}) {
   const text = new SealedText(place.text, encryption, accept);
   return { ...place, text, sealing: text };
 }
@@ -160,4 +156,125 @@ function isJson(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** The newest form of an encrypted state that is understood here. */
+const FORM = 1;
+
+const file = z.strictObject({
+  hostform_encryption: z.literal(FORM),
+  /** In the clear, for programs that compare them; authenticated, so that they cannot be changed. */
+  lineage: z.string(),
+  serial: z.int().min(0),
+  /** The header of the seal. */
+  key: z.record(z.string(), z.json()),
+  /** The state file, sealed. */
+  data: z.string(),
+});
+
+/** An encrypted state as it is stored. */
+export interface SealedFile {
+  readonly lineage: string;
+  readonly serial: number;
+  readonly key: JsonObject;
+  readonly data: string;
+}
+
+/** Seals the text of a state file and prints what is stored in its place. */
+export function sealState(text: string, seal: Seal): string {
+  const { lineage, serial } = JSON.parse(text) as { lineage: string; serial: number };
+  const data = seal.seal(text, boundTo(lineage, serial));
+  return `${JSON.stringify({ hostform_encryption: FORM, lineage, serial, key: seal.header, data }, null, 2)}\n`;
+}
+
+/**
+ * The inverse of {@link sealState}.
+ * @param source what it came from, for messages.
+ * @throws HostformError `state.unreadable` when it was changed.
+ */
+export function openState({ lineage, serial, data }: SealedFile, seal: Seal, source: string): string {
+  try {
+    return seal.open(data, boundTo(lineage, serial));
+  } catch (error) {
+    if (!(error instanceof HostformError)) throw error;
+    return refuse(
+      source,
+      "The key is the right one, but the content is not what was encrypted with it, or its lineage or serial was changed.",
+    );
+  }
+}
+
+/**
+ * Parses an encrypted state; undefined for what is none.
+ * @param source what the text came from, for messages.
+ * @throws HostformError `state.unreadable` when it is one, but damaged; `state.newer`.
+ */
+export function parseSealed(text: string, source: string): SealedFile | undefined {
+  // A state in the clear may be large: it is not parsed only to find that it is one.
+  if (!text.includes('"hostform_encryption"')) return undefined;
+  const json = parse(text);
+  if (json === undefined && /^\s*\{\s*"hostform_encryption"/.test(text))
+    return refuse(source, "It was cut off, or is not JSON any more.");
+  if (typeof json !== "object" || json === null || !("hostform_encryption" in json)) return undefined;
+  if (Number(json.hostform_encryption) > FORM) {
+    fail(
+      "state.newer",
+      `The encrypted state in ${source} has form ${json.hostform_encryption}, hostform knows forms up to ${FORM}`,
+      {
+        fix: "Use the version of hostform that wrote it, or a later one.",
+      },
+    );
+  }
+  const checked = file.safeParse(json);
+  return checked.success ? checked.data : refuse(source, "A field of it is missing, malformed, or one too many.");
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Journal lines are bound to something else, so that neither can stand in the place of the other. */
+function boundTo(lineage: string, serial: number): string {
+  return JSON.stringify(["state", lineage, serial]);
+}
+
+function refuse(source: string, detail: string): never {
+  fail("state.unreadable", `The encrypted state in ${source} was changed or damaged`, {
+    detail,
+    fix: "Restore it from version control or a backup.",
+  });
+}
+
+/** The variable that lets a state in the clear be used although there is a key. */
+export const ALLOW_UNENCRYPTED = "HOSTFORM_STATE_ALLOW_UNENCRYPTED";
+
+/** @throws HostformError `state.unencrypted`, always. */
+export function refuseClearState({ variable }: StateKey, name: string): never {
+  fail("state.unencrypted", `${variable} is set, but the state is not encrypted`, {
+    detail: `Nothing proves that ${name} is yours: anyone who can write to that place can have written it.`,
+    fix: `If it was encrypted before, someone replaced it: restore it from a backup. If it never was: \`hostform state encrypt\`. To use it in the clear for now: ${ALLOW_UNENCRYPTED}=1.`,
+  });
+}
+
+/**
+ * @param key undefined beside an encrypted state, where no journal in the clear is ever right.
+ * @param held what the journal holds.
+ * @throws HostformError `state.unencrypted`, always.
+ */
+export function refuseClearJournal(key: StateKey | undefined, name: string, held: string): never {
+  const summary =
+    key === undefined
+      ? "The state is encrypted, but the journal beside it is not"
+      : `${key.variable} is set, but the journal beside the state is not encrypted`;
+  fail("state.unencrypted", summary, {
+    detail: `Nothing proves that ${name} is yours: anyone who can write to that place can have written it. It holds: ${held}.`,
+    fix:
+      key === undefined
+        ? "hostform never writes one there. Find out where it comes from, and move it away. Then run plan."
+        : `If a run without the key left it: \`hostform state encrypt\` takes it into the state. If not, move it away. To use it in the clear for now: ${ALLOW_UNENCRYPTED}=1.`,
+  });
 }

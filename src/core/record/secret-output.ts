@@ -1,4 +1,6 @@
-import { basename, dirname, join, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import path, { basename, dirname, join, resolve } from "node:path";
 import {
   type Diagnostic,
   errnoOf,
@@ -10,14 +12,8 @@ import {
   type SecretName,
   type SecretOutput,
 } from "../model/index.ts";
-import { captureCommand } from "./captured-command.ts";
 import { type Disk, systemDisk } from "./disk.ts";
-import { quoteValue, withAssignment } from "./env-file.ts";
-import { type CommandRunner, endOfErrors, SECRET_COMMAND_MS } from "./secret-command.ts";
-import { destinationOf } from "./secret-destination.ts";
-import { type Standing, standingAt } from "./standing.ts";
-
-export { appFolder } from "./secret-destination.ts";
+import { type CommandRunner, captureCommand, endOfErrors, SECRET_COMMAND_MS } from "./secret-command.ts";
 
 /** What writing secrets needs. */
 export interface SecretOutputParts {
@@ -27,7 +23,7 @@ export interface SecretOutputParts {
   readonly projects?: readonly string[];
   readonly disk: Disk;
   /** Undefined when there is nothing at the path. */
-  look(path: string): Promise<Standing | undefined>;
+  look(path: string): Promise<PathStat | undefined>;
   readonly run: CommandRunner;
   /** Absolute paths of files (state, declaration) that no secret may replace. */
   readonly own: readonly string[];
@@ -238,7 +234,7 @@ export function systemSecretFiles({
 }): SecretFiles {
   const run: CommandRunner = (command, input, more) =>
     captureCommand(command, { cwd: parts.folder, env: { ...env, ...more }, input, timeoutMs: SECRET_COMMAND_MS });
-  return new SecretFiles({ ...parts, disk: systemDisk, look: standingAt, run });
+  return new SecretFiles({ ...parts, disk: systemDisk, look: statPath, run });
 }
 
 const FIXES: Readonly<Record<string, string>> = {
@@ -256,4 +252,116 @@ function refuse({ output, of: { address, attribute } }: Errand, detail: string, 
     address,
     attribute: ["secret_output"],
   });
+}
+
+/**
+ * Follows the links in every part of a path; what does not exist yet is taken as it is written. Nothing outside of the
+ * project is looked at unless `outside` allows it or a link leads there.
+ * @param folders the project's, absolute; the first one is the one that paths are shown relative to.
+ */
+export async function destinationOf(
+  disk: Pick<Disk, "resolve">,
+  declared: string,
+  folders: readonly string[],
+  outside: boolean,
+): Promise<SecretDestination> {
+  const real = await Promise.all(folders.map((folder) => realPath(disk, folder)));
+  const among = (file: string, roots: readonly string[]) => roots.find((root) => isInside(root, file));
+  const isLooked = outside || among(declared, [...folders, ...real]) !== undefined;
+  const target = isLooked ? await realPath(disk, declared) : declared;
+  const root = isLooked ? among(target, real) : undefined;
+  const shown = root === undefined ? target : path.relative(root, target);
+  const plain = folders.map((folder, i) => path.join(real[i] as string, path.relative(folder, declared)));
+  const linked = target !== declared && !plain.includes(target);
+  return { real: target, inside: root !== undefined, linked, shown };
+}
+
+/** Whether a path is a folder or lies in it. Both absolute, links followed. */
+export function isInside(folder: string, file: string): boolean {
+  const way = path.relative(folder, file);
+  return way !== ".." && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way);
+}
+
+/** @throws the system's errors, except that something does not exist yet. */
+async function realPath(disk: Pick<Disk, "resolve">, file: string): Promise<string> {
+  try {
+    return await disk.resolve(file);
+  } catch (error) {
+    const above = path.dirname(file);
+    if (errnoOf(error) !== "ENOENT" || above === file) throw error;
+    return path.join(await realPath(disk, above), path.basename(file));
+  }
+}
+
+/**
+ * The project that the folder belongs to. A stack of CDKTF is in `cdktf.out/stacks/NAME`, and its project where the app
+ * has its `cdktf.json`, or beside the output folder.
+ */
+export function appFolder(folder: string): string {
+  const output = path.resolve(folder, "..", "..");
+  const isStack = path.basename(path.dirname(folder)) === "stacks" && existsSync(path.join(output, "manifest.json"));
+  if (!isStack) return folder;
+  const beside = path.dirname(output);
+  for (let at = beside; ; at = path.dirname(at)) {
+    if (existsSync(path.join(at, "cdktf.json"))) return at;
+    if (at === path.dirname(at)) return beside;
+  }
+}
+
+/** What stands at a path, symbolic links followed. */
+export interface PathStat {
+  readonly form: "file" | "folder" | "other";
+  /** Whether anybody but its owner may read it. */
+  readonly readableByOthers: boolean;
+}
+
+/** @returns undefined when there is nothing. @throws the system's own errors for a place that cannot be looked at. */
+export async function statPath(path: string): Promise<PathStat | undefined> {
+  try {
+    const found = await stat(path);
+    return {
+      form: found.isFile() ? "file" : found.isDirectory() ? "folder" : "other",
+      readableByOthers: process.platform !== "win32" && (found.mode & 0o077) !== 0,
+    };
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Characters that mean themselves to a shell and to every reader of `.env` files. */
+const PLAIN = /^[A-Za-z0-9_./+=@%,-]+$/;
+
+/** `NAME=value` with the place of the value; what a quoted value holds, line breaks too, is no assignment of its own. */
+const ASSIGNMENT =
+  /^([^\S\r\n]*(?:export[^\S\r\n]+)?)([A-Za-z_][\w.-]*)[^\S\r\n]*=[^\S\r\n]*(?:(?:'[^']*'|"(?:\\[\s\S]|[^"\\])*")[^\r\n]*|[^\r\n]*)/gm;
+
+/**
+ * A text of `NAME=value` lines in which every line of this name has the value; appended when there is none. All other
+ * lines stay as they are.
+ * @param quoted as {@link quoteValue} gives it.
+ */
+export function withAssignment(text: string, name: string, quoted: string): string {
+  let found = false;
+  const replaced = text.replace(ASSIGNMENT, (line, lead: string, own: string) => {
+    if (own !== name) return line;
+    found = true;
+    return `${lead}${name}=${quoted}`;
+  });
+  if (found) return replaced;
+  const end = text.includes("\r\n") ? "\r\n" : "\n";
+  const open = text !== "" && !text.endsWith("\n");
+  return `${text}${open ? end : ""}${name}=${quoted}${end}`;
+}
+
+/**
+ * A value in a notation that a shell (`set -a; . ./.env`) and dotenv readers understand alike; undefined when there is
+ * none: dotenv knows no escapes that a shell knows too, so a value with both kinds of quotes cannot be written.
+ */
+export function quoteValue(value: string): string | undefined {
+  if (PLAIN.test(value)) return value;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
+  if (/[\0-\x1f\x7f]/.test(value)) return undefined;
+  if (!value.includes("'")) return `'${value}'`;
+  return /["$`\\]/.test(value) ? undefined : `"${value}"`;
 }

@@ -1,13 +1,17 @@
-import type { Diagnostic, OutputState, ResourceState, State } from "../model/index.ts";
-import { HostformError } from "../model/index.ts";
-import { unwritable } from "./file.ts";
-import type { StateDocument } from "./format.ts";
-import { taintedAddresses, unmanagedAddresses } from "./format.ts";
-import { changesBetween, describeChanges } from "./journal/index.ts";
+import { type Diagnostic, HostformError, type OutputState, type ResourceState, type State } from "../model/index.ts";
+import { type StateDocument, taintedAddresses, unmanagedAddresses } from "./format.ts";
 import type { HeldLock } from "./lock.ts";
 import type { Recorder } from "./recorder.ts";
-import type { Move } from "./revise.ts";
-import { moveResources, withOutputs, withoutResources, withResource } from "./revise.ts";
+import {
+  changesBetween,
+  describeChanges,
+  type Move,
+  moveResources,
+  withOutputs,
+  withoutResources,
+  withResource,
+} from "./revise.ts";
+import { unwritable } from "./state-file.ts";
 
 /**
  * A state while a command works with it. Every change is durable when its promise resolves. Changes made side by side
@@ -82,7 +86,7 @@ const isUnsent = ({ private: now }: ResourceState, recorded: ResourceState | und
     (request) => now[request] !== undefined && recorded?.private[request] === undefined,
   );
 
-export class Session implements OpenState {
+export class StateSession implements OpenState {
   readonly recovered: readonly string[];
   readonly warnings: readonly Diagnostic[];
   readonly #name: string;

@@ -35,8 +35,6 @@ export type StateKey =
   /** 32 bytes; of a command, once they are needed. */
   | { readonly from: "key"; readonly variable: string; readonly bytes: Buffer | (() => Promise<Buffer>) };
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /**
  * Runs the command that prints a key.
  * @param variable holds the command.
@@ -58,7 +56,7 @@ const FIX_KEY = "Make one with `openssl rand -base64 32`.";
  * @throws HostformError `state.key` naming the variable and lengths, never the value.
  */
 export function readStateKey(
-  env: Environment,
+  env: NodeJS.ProcessEnv,
   variables: KeyVariables,
   run: KeyCommand = noCommand,
 ): StateKey | undefined {
@@ -83,7 +81,7 @@ export function readStateKey(
  * @throws HostformError `state.key` as {@link readStateKey} does, and where there is no present key to encrypt with.
  */
 export async function readOldKeys(
-  env: Environment,
+  env: NodeJS.ProcessEnv,
   current: StateKey | undefined,
   run: KeyCommand,
 ): Promise<StateKey[]> {

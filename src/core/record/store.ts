@@ -1,24 +1,25 @@
 import { randomUUID } from "node:crypto";
 import { hostname, userInfo } from "node:os";
-import type { Clock } from "../model/index.ts";
-import { fail, systemClock } from "../model/index.ts";
-import type { Disk } from "./disk.ts";
-import { systemDisk } from "./disk.ts";
+import { type Clock, fail, HostformError, type State, systemClock } from "../model/index.ts";
+import { type Disk, systemDisk } from "./disk.ts";
 import { Encryption } from "./encryption.ts";
-import { reasonOf, StateFile } from "./file.ts";
-import type { Contender } from "./holder.ts";
-import { createJournalFile } from "./journal/index.ts";
-import type { LockContext, LockRequest, StateLock } from "./lock.ts";
-import { createFileLock } from "./lock.ts";
-import type { StatePlace } from "./opening.ts";
-import { findState, openDocuments } from "./opening.ts";
-import { foldedState, pushText, removeSpent, settleJournal } from "./push.ts";
+import { decodeState, encodeState, type StateDocument } from "./format.ts";
+import { createJournalFile } from "./journal-file.ts";
+import { refuseForeign, relationOf } from "./journal-reading.ts";
+import {
+  type Contender,
+  createStateFileLock,
+  type HeldLock,
+  type LockContext,
+  type LockRequest,
+  type StateLock,
+} from "./lock.ts";
+import { decodeStored, findState, type Opened, openDocuments, type StateBackend } from "./opening.ts";
 import { Recorder } from "./recorder.ts";
-import type { Resealed, Resealing } from "./reseal.ts";
-import { reseal } from "./reseal.ts";
-import { sealPlace, unsealed } from "./sealed-text.ts";
-import type { OpenState } from "./session.ts";
-import { Session } from "./session.ts";
+import { type Resealed, type Resealing, reseal } from "./reseal.ts";
+import { sealBackend, unsealed } from "./sealed-text.ts";
+import { type OpenState, StateSession } from "./session.ts";
+import { reasonOf, StateFile, type StateText, unwritable } from "./state-file.ts";
 
 /** One state, wherever it is kept. */
 export interface StateStore {
@@ -53,7 +54,7 @@ export interface StateStore {
 }
 
 /** A file as the place of a state; everything but the path has a default, which is this machine. */
-export interface FilePlaceOptions {
+export interface FileBackendOptions {
   /** The state file, `hosting.tfstate`. */
   readonly path: string;
   /** Default: without a key. */
@@ -62,16 +63,16 @@ export interface FilePlaceOptions {
   readonly uuid?: () => string;
   readonly disk?: Disk;
   readonly contender?: Contender;
-  /** As in {@link StatePlace}: whether each change writes the whole state. */
+  /** As in {@link StateBackend}: whether each change writes the whole state. */
   readonly whole?: boolean;
   /** Another lock than the operating system's, for simulations. */
   readonly lock?: (path: string, context: LockContext) => StateLock;
 }
 
 /** The store of a state file on this machine. Touches nothing before it is used. */
-export function createFileStore(options: FilePlaceOptions): StateStore {
+export function createFileStore(options: FileBackendOptions): StateStore {
   const uuid = options.uuid ?? randomUUID;
-  return createStateStore(() => createFilePlace({ ...options, uuid }), uuid, options.encryption);
+  return createStateStore(() => createFileBackend({ ...options, uuid }), uuid, options.encryption);
 }
 
 /**
@@ -81,13 +82,13 @@ export function createFileStore(options: FilePlaceOptions): StateStore {
  * @param encryption of state and journal, if they are encrypted or do not exist yet.
  */
 export function createStateStore(
-  place: (signal?: AbortSignal) => Promise<StatePlace>,
+  place: (signal?: AbortSignal) => Promise<StateBackend>,
   uuid: () => string,
   encryption: Encryption = new Encryption({ key: undefined }),
 ): StateStore {
   return {
     open: async ({ write, ...request }) => {
-      const at = sealPlace(await place(request.signal), encryption);
+      const at = sealBackend(await place(request.signal), encryption);
       const lock = write ? await at.lock.acquire(request) : undefined;
       try {
         if (lock !== undefined) {
@@ -100,19 +101,19 @@ export function createStateStore(
         const parts = { text, journal, whole, sealing, uuid, base, durable };
         const writing = lock && { lock, recorder: new Recorder({ ...parts, lock }) };
         const warnings = [...text.warnings, ...found.warnings];
-        return new Session({ document: durable, recovered, name: text.name, warnings, writing });
+        return new StateSession({ document: durable, recovered, name: text.name, warnings, writing });
       } catch (error) {
         await lock?.release();
         throw error;
       }
     },
     pull: async () => {
-      const at = sealPlace(await place(), encryption);
+      const at = sealBackend(await place(), encryption);
       const { stored, journal } = await findState(at);
       return journal === undefined ? stored : foldedState(await openDocuments(at));
     },
     push: async (given, { force, ...request }) => {
-      const at = sealPlace(await place(), encryption, { damage: force });
+      const at = sealBackend(await place(), encryption, { damage: force });
       const plain = await unsealed(given, "the text given", encryption);
       const lock = await at.lock.acquire(request);
       try {
@@ -125,7 +126,7 @@ export function createStateStore(
     },
     reseal: async (wanted, request) => {
       // To change the form of what is in the clear is what is asked for; it has no key that could be changed.
-      const at = sealPlace(await place(), encryption, wanted.to === "key" ? {} : { clear: true });
+      const at = sealBackend(await place(), encryption, wanted.to === "key" ? {} : { clear: true });
       const lock = await at.lock.acquire(request);
       try {
         await at.text.sweep();
@@ -144,8 +145,8 @@ export function createStateStore(
 }
 
 /** The place of a state file on this machine. @throws HostformError `state.unreadable` when its folder does not exist. */
-export async function createFilePlace(options: FilePlaceOptions): Promise<StatePlace> {
-  const { disk = systemDisk, clock = systemClock, uuid = randomUUID, lock = createFileLock } = options;
+export async function createFileBackend(options: FileBackendOptions): Promise<StateBackend> {
+  const { disk = systemDisk, clock = systemClock, uuid = randomUUID, lock = createStateFileLock } = options;
   const contender = options.contender ?? thisProcess();
   const path = await disk.resolve(options.path).catch((error: unknown) =>
     fail("state.unreadable", "The folder of the state does not exist or cannot be entered", {
@@ -171,4 +172,131 @@ function userName(): string {
   } catch {
     return String(process.getuid?.() ?? "unknown");
   }
+}
+
+/** What is asked of a push. */
+export interface PushRequest {
+  /** The text of a state file. */
+  readonly given: string;
+  /** Also replaces an unrelated, newer or damaged state. */
+  readonly force: boolean;
+  readonly lock: HeldLock;
+  readonly uuid: () => string;
+}
+
+/**
+ * Replaces the state at a place. What an unfolded journal holds is never lost by it: such a journal is first folded into
+ * the state that is replaced, and stands in its backup; or, when the text given is the very state that the journal
+ * continues, it stays and goes on from there.
+ * @throws HostformError as `decodeState` and `openDocuments` do; `state.conflict`, `state.unwritable`.
+ */
+export async function pushText(place: StateBackend, { given, force, lock, uuid }: PushRequest): Promise<void> {
+  const next = decodeGiven(given);
+  const text = encodeState(next);
+  const { name } = place.text;
+  const write = async () => {
+    await place.text.write(text, () => lock.verify()).catch((error) => refuse(error, name, "Nothing was replaced."));
+  };
+  const { stored, journaled, journal } = await findState(place);
+  if (journal === undefined) {
+    // By force also in another form: a state in the clear, of the same content, gives way to an encrypted one.
+    if (text === stored && !force) return;
+    if (stored !== undefined && !force) checkSuccession(decodeStored(stored, place.text).state, next.state, name);
+    if (journaled) await removeSpent(place, lock);
+    return write();
+  }
+  const there = stored === undefined ? undefined : readable(stored, place.text, force);
+  const relation = relationOf(journal, stored === undefined || !there ? undefined : { ...there.state, text: stored });
+  if (relation !== "foreign" && (stored === undefined || there !== undefined)) {
+    const opened = await openDocuments(place);
+    const folded = foldedState(opened);
+    if (!force && text !== folded) checkSuccession(decodeState(folded, name).state, next.state, name);
+    await settleJournal(place, opened, lock, uuid);
+    return text === folded ? undefined : write();
+  }
+  if (relationOf(journal, { ...next.state, text }) === "foreign") {
+    refuseForeign(journal, name, there?.state ?? (stored === undefined ? "absent" : "unreadable"));
+  }
+  if (there !== undefined && !force) checkSuccession(there.state, next.state, name);
+  await write();
+}
+
+/** The text that a state will have once its journal is folded; the state's own when there is nothing to fold. */
+export function foldedState({ base, durable }: Opened): string {
+  return encodeState(
+    durable === base ? base : { ...durable, state: { ...durable.state, serial: durable.state.serial + 1 } },
+  );
+}
+
+/**
+ * Ends the run that was stopped: its journal goes into the state, and the next write of this place begins another run.
+ * Nothing happens where no journal is.
+ * @throws HostformError `state.unwritable`, `state.lost_lock`.
+ */
+export async function settleJournal(
+  place: StateBackend,
+  { base, durable, spent }: Opened,
+  lock: HeldLock,
+  uuid: () => string,
+): Promise<void> {
+  if (spent) return removeSpent(place, lock);
+  const { text, journal, sealing } = place;
+  const recorder = new Recorder({ text, journal, sealing, lock, uuid, base, durable });
+  try {
+    await recorder.settle();
+  } catch (error) {
+    refuse(error, text.name, `What ${journal?.name} holds is not in the state yet, and stays there.`);
+  }
+}
+
+/** Removes a journal that holds nothing that the state does not have. */
+export async function removeSpent({ journal, text }: StateBackend, lock: HeldLock): Promise<void> {
+  try {
+    await lock.verify();
+    await journal?.remove();
+  } catch (error) {
+    refuse(error, journal?.name ?? text.name, "Everything that it holds is in the state.");
+  }
+}
+
+/** What was given by hand is not what a backup brings back. */
+function decodeGiven(given: string): StateDocument {
+  try {
+    return decodeState(given, "the text given");
+  } catch (error) {
+    if (!(error instanceof HostformError)) throw error;
+    const fix = "Give the text of a state file, as `hostform state pull` prints it. Nothing was replaced.";
+    const diagnostics = error.diagnostics.map((each) => (each.code === "state.unreadable" ? { ...each, fix } : each));
+    throw new HostformError(diagnostics, { cause: error });
+  }
+}
+
+function readable(stored: string, text: StateText, force: boolean): StateDocument | undefined {
+  try {
+    return decodeStored(stored, text);
+  } catch (error) {
+    if (force) return undefined;
+    throw error;
+  }
+}
+
+function checkSuccession(stored: State, next: State, name: string): void {
+  const fix = "Pull the current state, redo the change there and push again; `--force` overrides.";
+  if (stored.lineage !== next.lineage) {
+    fail("state.conflict", "The state given belongs to another project", {
+      detail: `Its lineage is ${next.lineage}, that of ${name} is ${stored.lineage}.`,
+      fix,
+    });
+  }
+  if (stored.serial >= next.serial) {
+    fail("state.conflict", "The state given is not newer than the one stored", {
+      detail: `Its serial is ${next.serial}, that of ${name} is ${stored.serial}.`,
+      fix,
+    });
+  }
+}
+
+function refuse(error: unknown, name: string, consequence: string): never {
+  if (error instanceof HostformError) throw error;
+  throw new HostformError([unwritable(name, error, consequence)], { cause: error });
 }

@@ -6,10 +6,10 @@
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { HostformError, systemClock } from "../../../src/core/model/index.ts";
-import { createFileLock } from "../../../src/core/record/lock.ts";
+import { createStateFileLock } from "../../../src/core/record/lock.ts";
 
 const [state = "", log = ""] = process.argv.slice(2);
-const lock = createFileLock(state, {
+const lock = createStateFileLock(state, {
   clock: systemClock,
   uuid: () => crypto.randomUUID(),
   contender: { pid: process.pid, user: "contender", host: "here" },

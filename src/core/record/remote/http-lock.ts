@@ -1,13 +1,78 @@
-import type { Clock } from "../../model/index.ts";
-import { fail } from "../../model/index.ts";
-import type { LockHolder } from "../holder.ts";
-import { decodeHolder, describeHolder, encodeHolder } from "../holder.ts";
-import type { Freed, HeldLock, LockRequest, StateLock } from "../lock.ts";
-import { describeExchange, isHeld, isPage, isSuccess, refuseAnswer, unreachable } from "./http-answers.ts";
-import { type EndSign, LifeSigns } from "./http-life.ts";
-import type { HttpHold, HttpLock, HttpPlaceOptions } from "./http-options.ts";
-import type { Answer, HttpWire, Message } from "./http-wire.ts";
-import { nameOfUrl } from "./http-wire.ts";
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Dispatcher } from "undici";
+import { type FileLock, makeFolder, takeFileLock } from "../../local/index.ts";
+import { type Clock, type Diagnostic, fail } from "../../model/index.ts";
+import {
+  type Contender,
+  decodeHolder,
+  describeHolder,
+  encodeHolder,
+  type Freed,
+  type HeldLock,
+  type LockHolder,
+  type LockRequest,
+  type StateLock,
+} from "../lock.ts";
+import {
+  describeExchange,
+  type HttpCredentials,
+  type HttpRequest,
+  type HttpResponse,
+  type HttpWire,
+  isHeld,
+  isPage,
+  isSuccess,
+  nameOfUrl,
+  refuseAnswer,
+  unreachable,
+} from "./http-wire.ts";
+
+/** How the state is locked and freed. */
+export interface HttpLock {
+  readonly address: URL;
+  /** `LOCK`, or what the server wants. */
+  readonly method: string;
+  readonly unlockAddress: URL;
+  readonly unlockMethod: string;
+}
+
+export interface HttpBackendOptions {
+  readonly address: URL;
+  /** `POST`, or what the server wants. */
+  readonly updateMethod: string;
+  readonly lock: HttpLock | undefined;
+  /** Go on although there is no lock. */
+  readonly withoutLock: boolean;
+  readonly credentials: HttpCredentials | undefined;
+  readonly clock: Clock;
+  /** A fresh UUID at each call. */
+  readonly uuid: () => string;
+  readonly contender: Contender;
+  /** Where processes of this machine see that one of them was killed that held a lock; undefined: nowhere. */
+  readonly lifeSigns?: string | undefined;
+  /** For one request with all its attempts, in milliseconds. Default: two minutes. */
+  readonly timeoutMs?: number | undefined;
+  /** Ends the first reading of the state. */
+  readonly signal?: AbortSignal | undefined;
+  /** The connections. */
+  readonly dispatcher: Dispatcher;
+  /** The largest answer that is read. Default: far more than a state has. */
+  readonly mostBytes?: number;
+  /** Told what the user should know although nothing failed: a lock that could not be freed. */
+  readonly warn: (diagnostic: Diagnostic) => void;
+  /** Keeps a state that the server does not take where the user finds it. */
+  readonly keep?: ((text: string) => Promise<void>) | undefined;
+}
+
+/** What text and lock of one place share: the lock that is held at the server. */
+export interface HttpHold {
+  /** The id of the lock, which each write has to name. */
+  id: string | undefined;
+  /** Why it is known that the lock is another's now. */
+  lost: string | undefined;
+}
 
 const FIRST_POLL_MS = 500;
 const LONGEST_POLL_MS = 10_000;
@@ -19,12 +84,12 @@ const PARTING_MS = 3_000;
  * machine does, and frees it.
  */
 export class HttpStateLock implements StateLock {
-  readonly #options: HttpPlaceOptions;
+  readonly #options: HttpBackendOptions;
   readonly #wire: HttpWire;
   readonly #hold: HttpHold;
   readonly #life: LifeSigns | undefined;
 
-  constructor(options: HttpPlaceOptions, wire: HttpWire, hold: HttpHold) {
+  constructor(options: HttpBackendOptions, wire: HttpWire, hold: HttpHold) {
     this.#options = options;
     this.#wire = wire;
     this.#hold = hold;
@@ -59,7 +124,7 @@ export class HttpStateLock implements StateLock {
   }
 
   /** Frees the lock of a process of this machine that was killed. @returns whether it did. */
-  async #freeEnded(lock: HttpLock, { text }: Answer): Promise<boolean> {
+  async #freeEnded(lock: HttpLock, { text }: HttpResponse): Promise<boolean> {
     const holder = decodeHolder(text);
     if (holder === undefined || this.#life === undefined) return false;
     let freed = false;
@@ -109,12 +174,12 @@ export class HttpStateLock implements StateLock {
     return { holder, notice: encodeHolder(holder, "") };
   }
 
-  #messageOf({ address, method }: HttpLock, notice: string): Message {
+  #messageOf({ address, method }: HttpLock, notice: string): HttpRequest {
     return { method, url: address, body: notice };
   }
 
   /** One answer that says whether the lock is ours or another's. @throws HostformError `state.backend` for any other. */
-  async #lock(lock: HttpLock, notice: string, signal?: AbortSignal): Promise<Answer> {
+  async #lock(lock: HttpLock, notice: string, signal?: AbortSignal): Promise<HttpResponse> {
     const message = this.#messageOf(lock, notice);
     const name = nameOfUrl(lock.address);
     const answer = await this.#wire.send(message, signal).catch((error: unknown) => unreachable(name, error));
@@ -123,7 +188,7 @@ export class HttpStateLock implements StateLock {
   }
 
   async #unlock({ unlockAddress, unlockMethod }: HttpLock, notice: string, signal?: AbortSignal): Promise<void> {
-    const message: Message = { method: unlockMethod, url: unlockAddress, body: notice };
+    const message: HttpRequest = { method: unlockMethod, url: unlockAddress, body: notice };
     const name = nameOfUrl(unlockAddress);
     const answer = await this.#wire.send(message, signal).catch((error: unknown) => unreachable(name, error));
     // The first of two attempts may have freed it, and the second found nothing to free.
@@ -185,11 +250,11 @@ export class HttpStateLock implements StateLock {
 const noLock: HeldLock = { verify: () => undefined, release: () => undefined };
 
 /** The lock is ours also when the server says that it is held under our own id: the answer to an earlier attempt was lost. */
-function isTaken(answer: Answer, { id }: LockHolder): boolean {
+function isTaken(answer: HttpResponse, { id }: LockHolder): boolean {
   return isSuccess(answer) || (isHeld(answer) && decodeHolder(answer.text)?.id === id);
 }
 
-function refuseHeld(answer: Answer, message: Message, clock: Clock): never {
+function refuseHeld(answer: HttpResponse, message: HttpRequest, clock: Clock): never {
   const holder = decodeHolder(answer.text);
   const detail = holder
     ? `Held by ${describe(holder, clock)}.`
@@ -206,7 +271,7 @@ function describe(holder: LockHolder, clock: Clock): string {
   return `${pid === null ? `${who}, since ${since}` : describeHolder(holder, clock)}, lock ID ${id}`;
 }
 
-function refuseUnnamed(message: Message, answer: Answer): never {
+function refuseUnnamed(message: HttpRequest, answer: HttpResponse): never {
   return fail("state.locked", "The server does not say who holds the state", {
     detail: describeExchange(message, answer),
     fix: "Name the lock: `hostform force-unlock LOCK-ID`. The holder was told the id, and the server's log may have it.",
@@ -218,4 +283,81 @@ function refuseOther(holder: LockHolder, id: string, clock: Clock): never {
     detail: `Given: ${id}. Held by ${describe(holder, clock)}.`,
     fix: "Look again who it is: it is not the one that you meant.",
   });
+}
+
+/** A sign that nobody has asked about for so long stands for a lock that was freed otherwise. */
+const KEPT_MS = 30 * 24 * 3_600_000;
+
+/** Ends a sign. @param locked the lock may be held at the server all the same: the next process is to free it. */
+export type EndSign = (locked?: true) => void;
+
+/**
+ * Signs of life of the processes of this machine that hold a lock at a server, which itself cannot know: a file for each,
+ * locked by the system for as long as the process lives, however it ends. A process that finds the lock taken asks whether its
+ * holder was a process of this machine that has ended.
+ */
+export class LifeSigns {
+  readonly #folder: string;
+  readonly #host: string;
+
+  /** @param host its name: a folder may be shared by several machines whose locks on files do not see each other. */
+  constructor(folder: string, host: string) {
+    this.#folder = folder;
+    this.#host = host;
+  }
+
+  /**
+   * Gives a sign for a lock that is about to be asked for.
+   * @returns ends it. Where no sign can be given there is none: the lock then stays when this process is killed.
+   */
+  begin(id: string): EndSign {
+    const file = this.#fileOf(id);
+    let fileLock: FileLock | undefined;
+    try {
+      makeFolder(this.#folder);
+      this.#sweep();
+      fileLock = takeFileLock(file);
+    } catch {
+      // A state folder that cannot be used is said by the ledger.
+    }
+    return (locked) => {
+      if (fileLock === undefined) return;
+      fileLock.free();
+      fileLock = undefined;
+      if (locked) writeFileSync(file, "", { mode: 0o600 });
+    };
+  }
+
+  /** Does `work` if the lock was held by a process of this machine that has ended; for one process at a time. */
+  async ifEnded(id: string, work: () => Promise<void>): Promise<boolean> {
+    const fileLock = this.#leftBy(id);
+    if (fileLock === undefined) return false;
+    try {
+      await work();
+      return true;
+    } finally {
+      fileLock.free();
+    }
+  }
+
+  #leftBy(id: string): FileLock | undefined {
+    const file = this.#fileOf(id);
+    try {
+      return existsSync(file) ? takeFileLock(file) : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  #fileOf(id: string): string {
+    return join(this.#folder, `${createHash("sha256").update(`${this.#host}\n${id}`).digest("hex").slice(0, 32)}.lock`);
+  }
+
+  #sweep(): void {
+    for (const name of readdirSync(this.#folder)) {
+      const file = join(this.#folder, name);
+      const { mtimeMs } = statSync(file, { throwIfNoEntry: false }) ?? { mtimeMs: Number.POSITIVE_INFINITY };
+      if (Date.now() - mtimeMs > KEPT_MS) takeFileLock(file)?.free();
+    }
+  }
 }

@@ -1,12 +1,178 @@
-import type { StatePlace } from "../opening.ts";
-import { HttpStateLock } from "./http-lock.ts";
-import type { HttpHold, HttpPlaceOptions } from "./http-options.ts";
-import { HttpStateText } from "./http-text.ts";
-import { HttpWire } from "./http-wire.ts";
+import { equal, fail, HostformError } from "../../model/index.ts";
+import { decodeHolder } from "../lock.ts";
+import type { StateBackend } from "../opening.ts";
+import type { StateText } from "../state-file.ts";
+import { type HttpBackendOptions, type HttpHold, HttpStateLock } from "./http-lock.ts";
+import {
+  describeExchange,
+  type HttpRequest,
+  type HttpResponse,
+  HttpWire,
+  isHeld,
+  isPage,
+  isSuccess,
+  nameOfUrl,
+  refuseAnswer,
+  Unanswered,
+  unreachable,
+} from "./http-wire.ts";
 
 /** A state at a server that speaks the protocol of Terraform's `http` backend: GitLab, and many others. */
-export function createHttpPlace(options: HttpPlaceOptions): StatePlace {
+export function createHttpBackend(options: HttpBackendOptions): StateBackend {
   const wire = new HttpWire(options);
   const hold: HttpHold = { id: undefined, lost: undefined };
   return { text: new HttpStateText(options, wire, hold), lock: new HttpStateLock(options, wire, hold) };
+}
+
+type HttpTextOptions = Pick<HttpBackendOptions, "address" | "updateMethod" | "warn" | "keep" | "signal">;
+
+/** The text of a state at a server, read by GET and replaced by POST (`update_method`). */
+export class HttpStateText implements StateText {
+  readonly name: string;
+  readonly earlier = "The server may keep earlier versions, as GitLab does.";
+  readonly #options: HttpTextOptions;
+  readonly #wire: HttpWire;
+  readonly #hold: HttpHold;
+  /** What was there when it was last read or written here. */
+  #seen: { readonly text: string | undefined } | undefined;
+  /** What the last write replaced; undefined: nothing was written. */
+  #replaced: { readonly text: string | undefined } | undefined;
+
+  constructor(options: HttpTextOptions, wire: HttpWire, hold: HttpHold) {
+    this.name = nameOfUrl(options.address);
+    this.#options = options;
+    this.#wire = wire;
+    this.#hold = hold;
+  }
+
+  /** Nothing is left behind at a server. */
+  async sweep(): Promise<void> {}
+
+  async read(): Promise<string | undefined> {
+    const text = await this.#get(this.#options.signal);
+    this.#seen = { text };
+    return text;
+  }
+
+  /**
+   * The state is read again before each write: one that is not what was seen last is not overwritten. A server refuses a
+   * write under another lock's id; many accept one whose lock was freed, and some answer that they stored what they did not.
+   */
+  async write(text: string, verify: () => void | Promise<void>): Promise<void> {
+    await verify();
+    await this.#refuseForeignWrite();
+    const message: HttpRequest = { method: this.#options.updateMethod, url: this.#writeUrl(), body: text };
+    let answer: HttpResponse | undefined;
+    let reason: string | undefined;
+    try {
+      answer = await this.#wire.send(message);
+    } catch (error) {
+      if (!(error instanceof Unanswered)) throw error;
+      reason = error.message;
+    }
+    const accepted = answer !== undefined && isSuccess(answer) && !isPage(answer);
+    if (!accepted && !(await this.#arrived(text, answer))) this.#refuse(message, answer, reason ?? "");
+    this.#replaced = this.#seen ?? { text: undefined };
+    this.#seen = { text };
+  }
+
+  /** Whether the server has what it said it stored. One that does not answer is warned of: the write itself was accepted. */
+  async confirm(): Promise<void> {
+    if (this.#replaced === undefined) return;
+    let there: string | undefined;
+    try {
+      there = await this.#get();
+    } catch (error) {
+      if (!(error instanceof HostformError)) throw error;
+      this.#options.warn({
+        severity: "warning",
+        code: "state.backend",
+        summary: "The server of the state could not be asked whether it has what it stored",
+        detail: error.message,
+        fix: "Run plan to see where things stand.",
+      });
+      return;
+    }
+    this.#refuseOther(there);
+  }
+
+  async keep(text: string): Promise<void> {
+    await this.#options.keep?.(text);
+  }
+
+  /** After an answer that was lost: is what was sent there? A server may refuse the second of two equal writes. */
+  async #arrived(text: string, answer: HttpResponse | undefined): Promise<boolean> {
+    if (answer !== undefined && !answer.doubtful && answer.status < 500) return false;
+    try {
+      return sameState(await this.#get(), text);
+    } catch {
+      return false;
+    }
+  }
+
+  async #get(signal?: AbortSignal): Promise<string | undefined> {
+    const message: HttpRequest = { method: "GET", url: this.#options.address };
+    const answer = await this.#wire.send(message, signal).catch((error: unknown) => unreachable(this.name, error));
+    if (answer.status === 204 || answer.status === 404) return undefined;
+    if (answer.status !== 200 || isPage(answer)) return refuseAnswer("read", message, answer);
+    return answer.text === "" ? undefined : answer.text;
+  }
+
+  #writeUrl(): URL {
+    const url = new URL(this.#options.address);
+    if (this.#hold.id !== undefined) url.searchParams.set("ID", this.#hold.id);
+    return url;
+  }
+
+  async #refuseForeignWrite(): Promise<void> {
+    const message: HttpRequest = { method: "GET", url: this.#options.address };
+    const there = await this.#get().catch((error: unknown) =>
+      this.#refuse(message, undefined, error instanceof Error ? error.message : String(error)),
+    );
+    this.#refuseOther(there);
+  }
+
+  /** @throws HostformError when the server has something else than was read or written last. */
+  #refuseOther(there: string | undefined): void {
+    if (this.#seen === undefined || sameState(there, this.#seen.text)) return;
+    if (this.#replaced !== undefined && sameState(there, this.#replaced.text)) {
+      fail("state.unwritable", "The server answered that it stored the state, and did not", {
+        detail: `${this.name} still holds what was there before the last write.`,
+        fix: "Check the server: a full disk, a cache or a proxy may answer in its place. Then run plan.",
+      });
+    }
+    fail("state.lost_lock", "The state was changed by another program while this process ran", {
+      detail: `What ${this.name} holds is not what was read or written last. Was the lock freed with \`force-unlock\`, or is there none?`,
+      fix: "Run plan to see where things stand.",
+    });
+  }
+
+  /** The consequence for what was to be recorded is added by whoever knows it. */
+  #refuse(message: HttpRequest, answer: HttpResponse | undefined, reason: string): never {
+    if (answer === undefined) {
+      return fail("state.unwritable", "The state could not be written", {
+        detail: `${message.method} ${this.name}: ${reason}`,
+        fix: "Check the network and the server. Then run plan: what exists in the account is found there.",
+      });
+    }
+    if (!isHeld(answer)) return refuseAnswer("written", message, answer);
+    const holder = decodeHolder(answer.text);
+    this.#hold.lost = describeExchange(message, answer);
+    return fail("state.lost_lock", "The server does not accept the write: the lock on the state is another's", {
+      detail:
+        holder === undefined ? this.#hold.lost : `Now: lock ID ${holder.id}, ${holder.who}, since ${holder.since}.`,
+      fix: "Run plan to see where things stand.",
+    });
+  }
+}
+
+/** Servers may print the JSON that they were given in their own way. */
+function sameState(a: string | undefined, b: string | undefined): boolean {
+  if (a === b) return true;
+  if (a === undefined || b === undefined) return false;
+  try {
+    return equal(JSON.parse(a), JSON.parse(b));
+  } catch {
+    return false;
+  }
 }

@@ -22,8 +22,6 @@ export interface PgTls {
   readonly key: string | undefined;
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** Parameter of a connection string -> the variable that stands in for it, as in libpq. */
 const VARIABLES = {
   host: "PGHOST",
@@ -45,7 +43,7 @@ const FORMS =
  * @param defaultUser the name of whoever runs this.
  * @throws HostformError `state.backend`; no part of the string is repeated.
  */
-export function parsePgServer(env: Environment, defaultUser: string): PgServer {
+export function parsePgServer(env: NodeJS.ProcessEnv, defaultUser: string): PgServer {
   const text = env.PG_CONN_STR?.trim() ?? "";
   if (text === "" && !env.PGHOST) {
     refuse("PG_CONN_STR is not set", {

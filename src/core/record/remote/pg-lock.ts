@@ -1,12 +1,41 @@
-import { errnoOf, fail } from "../../model/index.ts";
-import type { LockHolder } from "../holder.ts";
-import type { Freed, HeldLock, LockRequest, StateLock } from "../lock.ts";
-import { type Database, interruptibly } from "./pg-connection.ts";
-import { refuseLost, refuseQuery } from "./pg-failure.ts";
-import { applicationName, describeSession, findHolder } from "./pg-holder.ts";
-import { isAbsent, makeLayout, statesIn } from "./pg-layout.ts";
-import type { PgHold, PgPlaceOptions } from "./pg-options.ts";
-import { CREATION_KEY } from "./pg-options.ts";
+import { type Clock, errnoOf, fail } from "../../model/index.ts";
+import {
+  type Contender,
+  describeHolder,
+  type Freed,
+  type HeldLock,
+  type LockHolder,
+  type LockRequest,
+  type StateLock,
+} from "../lock.ts";
+import { type Database, interruptibly, type Row, refuseLost, refuseQuery } from "./pg-connection.ts";
+
+export interface PgBackendOptions {
+  /** Opens a session that others see under this name. @throws HostformError `state.backend`. */
+  readonly connect: (applicationName: string, signal?: AbortSignal) => Promise<Database>;
+  /** Ends the first reading of the state. */
+  readonly signal?: AbortSignal | undefined;
+  /** The server and database, for messages. */
+  readonly server: string;
+  /** The schema that Terraform's table is in. */
+  readonly schema: string;
+  /** The name of the state's row: `default`, or that of a Terraform workspace. */
+  readonly workspace: string;
+  readonly clock: Clock;
+  readonly contender: Contender;
+  /** Keeps a state that the database does not take where the user finds it. */
+  readonly keep?: ((text: string) => Promise<void>) | undefined;
+}
+
+/** The session that holds the lock; what text and lock of one place share. */
+export interface PgHold {
+  database: Database | undefined;
+  /** What is locked in it: the id of the state's row, or -1 while there is no row. */
+  key: string | undefined;
+}
+
+/** Terraform's lock of a state that has no row yet. One for the whole database: nobody else can begin meanwhile. */
+export const CREATION_KEY = "-1";
 
 const FIRST_POLL_MS = 250;
 const LONGEST_POLL_MS = 5_000;
@@ -20,10 +49,10 @@ const LOOK_MS = 100;
  */
 export class PgStateLock implements StateLock {
   readonly #name: string;
-  readonly #options: PgPlaceOptions;
+  readonly #options: PgBackendOptions;
   readonly #hold: PgHold;
 
-  constructor(name: string, options: PgPlaceOptions, hold: PgHold) {
+  constructor(name: string, options: PgBackendOptions, hold: PgHold) {
     this.#name = name;
     this.#options = options;
     this.#hold = hold;
@@ -175,4 +204,116 @@ export class PgStateLock implements StateLock {
       fix: "Wait for it (`--lock-timeout 5m`). If it hangs, end it, or its database session with `hostform force-unlock`.",
     });
   }
+}
+
+/** Locks with one key of 64 bits have `objsubid` 1 and their key in two halves; those of another database do not count. */
+const LOCKED = `locktype = 'advisory' AND granted AND objsubid = 1
+  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  AND ((classid::bigint << 32) | objid::bigint)`;
+
+/** SQL: this very session holds the lock with the key that a parameter names. */
+export function heldHere(parameter: string): string {
+  return `EXISTS (SELECT FROM pg_locks WHERE pid = pg_backend_pid() AND ${LOCKED} = ${parameter}::bigint)`;
+}
+
+/** What others see of a session of hostform. */
+export function applicationName({ pid, user, host }: Contender, command: string): string {
+  return `hostform ${pid} ${command} ${user}@${host}`;
+}
+
+/** Who holds one of the keys; undefined when nobody does. The id is that of the database session. */
+export async function findHolder(database: Database, keys: readonly string[]): Promise<LockHolder | undefined> {
+  const [row] = await database.query(
+    `SELECT pid::text, application_name, usename::text, host(client_addr) AS address,
+       to_char(backend_start AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS since
+     FROM pg_locks LEFT JOIN pg_stat_activity USING (pid)
+     WHERE ${LOCKED} = ANY ($1::bigint[]) AND pid <> pg_backend_pid() LIMIT 1`,
+    [keys],
+  );
+  return row && holderOf(row);
+}
+
+/** A role may see of another's session neither name nor address: those are null then. */
+function holderOf(row: Row): LockHolder {
+  const text = (name: string) => (typeof row[name] === "string" && row[name] !== "" ? row[name] : undefined);
+  const [application, role, address] = [text("application_name"), text("usename"), text("address")];
+  const ours = /^hostform (\d+) (.+) (\S+)$/.exec(application ?? "");
+  const session = `database session ${row.pid}${address === undefined ? "" : ` from ${address}`}`;
+  const name = ours?.[3] ?? (application === undefined ? "another program" : `"${application}"`);
+  return {
+    id: String(row.pid),
+    command: ours?.[2] ?? "unknown",
+    who: `${name} (${role === undefined ? "" : `role ${role}, `}${session})`,
+    pid: ours === null ? null : Number(ours[1]),
+    since: text("since") ?? "unknown",
+  };
+}
+
+/** `process 4711 (apply), nino@ci (role states, database session 812 from 10.0.0.7), since …`. */
+export function describeSession(holder: LockHolder, clock: Clock): string {
+  return holder.pid === null ? `${holder.who}, since ${holder.since}` : describeHolder(holder, clock);
+}
+
+/** Of two programs that make the same thing at once, one is told so by one of these (unique violation, exists already). */
+const MADE_MEANWHILE = new Set(["23505", "42P06", "42P07", "42710"]);
+const TRIES = 5;
+
+/** Of an absent schema or table, for who only reads. */
+const ABSENT = new Set(["3F000", "42P01"]);
+
+/** A name as it stands in SQL. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** Terraform's table of states in a schema, as it stands in SQL. */
+export function statesIn(schema: string): string {
+  return `${quoted(schema)}.states`;
+}
+
+/**
+ * Makes what is missing of the layout of Terraform's `pg` backend, and nothing else: who finds it whole needs no right to
+ * make it. Throws the server's own error.
+ */
+export async function makeLayout(database: Database, schema: string): Promise<void> {
+  const states = statesIn(schema);
+  const parts: readonly (readonly [exists: string, name: string, make: string])[] = [
+    ["pg_catalog.to_regnamespace($1)", quoted(schema), `CREATE SCHEMA IF NOT EXISTS ${quoted(schema)}`],
+    [
+      "pg_catalog.to_regclass($1)",
+      "public.global_states_id_seq",
+      "CREATE SEQUENCE IF NOT EXISTS public.global_states_id_seq AS bigint",
+    ],
+    [
+      "pg_catalog.to_regclass($1)",
+      states,
+      `CREATE TABLE IF NOT EXISTS ${states} (
+        id bigint NOT NULL DEFAULT nextval('public.global_states_id_seq') PRIMARY KEY,
+        name text UNIQUE,
+        data text
+      )`,
+    ],
+    [
+      "pg_catalog.to_regclass($1)",
+      `${quoted(schema)}.states_by_name`,
+      `CREATE UNIQUE INDEX IF NOT EXISTS states_by_name ON ${states} (name)`,
+    ],
+  ];
+  for (const [exists, name, make] of parts) {
+    for (let left = TRIES; ; left--) {
+      const [row] = await database.query(`SELECT ${exists} IS NOT NULL AS there`, [name]);
+      if (row?.there === true) break;
+      try {
+        await database.query(make);
+        break;
+      } catch (error) {
+        if (left === 1 || !MADE_MEANWHILE.has(errnoOf(error) ?? "")) throw error;
+      }
+    }
+  }
+}
+
+/** True for the error of a query on a schema or table that is not there. */
+export function isAbsent(error: unknown): boolean {
+  return ABSENT.has(errnoOf(error) ?? "");
 }

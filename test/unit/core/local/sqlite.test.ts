@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { withoutWarning } from "../../../../src/core/local/sqlite.ts";
+import { withoutWarning } from "../../../../src/core/local/database-file.ts";
 
 describe("loading node:sqlite", () => {
   const recorder = () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { decodeState } from "../../../../src/core/record/index.ts";
-import { openState, parseSealed, sealState } from "../../../../src/core/record/sealed-file.ts";
+import { openState, parseSealed, sealState } from "../../../../src/core/record/sealed-text.ts";
 import { fc } from "../../../support/fc.ts";
 import { diagnosticOf, file } from "./builders.ts";
 import { passphraseKey, quick, rawKey } from "./keys.ts";

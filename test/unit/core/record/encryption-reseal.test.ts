@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { Encryption } from "../../../../src/core/record/encryption.ts";
-import type { StateText } from "../../../../src/core/record/file.ts";
-import { StateFile } from "../../../../src/core/record/file.ts";
 import type { Resealing } from "../../../../src/core/record/reseal.ts";
 import { reseal } from "../../../../src/core/record/reseal.ts";
-import { sealState } from "../../../../src/core/record/sealed-file.ts";
-import { SealedText } from "../../../../src/core/record/sealed-text.ts";
+import { SealedText, sealState } from "../../../../src/core/record/sealed-text.ts";
+import type { StateText } from "../../../../src/core/record/state-file.ts";
+import { StateFile } from "../../../../src/core/record/state-file.ts";
 import { countingUuids, diagnosticOf, file } from "./builders.ts";
 import { everyLuck, FakeDisk } from "./fake-disk.ts";
 import { passphraseKey, quick, rawKey } from "./keys.ts";

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Encryption } from "../../../../src/core/record/encryption.ts";
-import { StateFile } from "../../../../src/core/record/file.ts";
-import { sealState } from "../../../../src/core/record/sealed-file.ts";
-import { SealedText } from "../../../../src/core/record/sealed-text.ts";
+import { SealedText, sealState } from "../../../../src/core/record/sealed-text.ts";
+import { StateFile } from "../../../../src/core/record/state-file.ts";
 import { countingUuids, diagnosticOf, file } from "./builders.ts";
 import { FakeDisk } from "./fake-disk.ts";
 import { passphraseKey, quick, rawKey } from "./keys.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { decodeHolder, describeHolder, encodeHolder, type LockHolder } from "../../../../src/core/record/holder.ts";
+import { decodeHolder, describeHolder, encodeHolder, type LockHolder } from "../../../../src/core/record/lock.ts";
 import { manualClock } from "./builders.ts";
 
 const holder: LockHolder = {

@@ -1,8 +1,8 @@
 // What is written for a change, and what is taken for the torn end of a journal.
 import { describe, expect, it, test } from "vitest";
 import { emptyDocument } from "../../../../src/core/record/index.ts";
-import { chainLine, readChain } from "../../../../src/core/record/journal/chain.ts";
-import { changesBetween, describeChanges } from "../../../../src/core/record/journal/index.ts";
+import { chainLine, readChain } from "../../../../src/core/record/journal-lines.ts";
+import { changesBetween, describeChanges } from "../../../../src/core/record/revise.ts";
 import { resource } from "./builders.ts";
 
 const A = "hosting_service.a";

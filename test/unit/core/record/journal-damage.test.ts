@@ -158,7 +158,7 @@ describe("a journal that was changed", () => {
   });
 
   test("is told from one of a newer version", async () => {
-    const { chainLine } = await import("../../../../src/core/record/journal/chain.ts");
+    const { chainLine } = await import("../../../../src/core/record/journal-lines.ts");
     const head = chainLine("", '{"journal":2,"lineage":"l","serial":1}');
     const text = head.line + chainLine(head.sum, '{"put":[]}').line;
     expect(await diagnosticOf(() => idsOn(left(Buffer.from(text))))).toMatchObject({

@@ -1,15 +1,16 @@
 // The text of a journal: each form of an entry as it is written, read again, and refused.
 import { describe, expect, it } from "vitest";
 import { fail, HostformError, type JsonObject, type ResourceState } from "../../../../src/core/model/index.ts";
-import { chainLine, readChain } from "../../../../src/core/record/journal/chain.ts";
-import { decodeEntry, decodeHead, isTornHead, JournalLines } from "../../../../src/core/record/journal/entry.ts";
 import {
+  chainLine,
+  decodeEntry,
+  decodeHead,
   digestOf,
-  type Journal,
-  readJournal,
-  refuseForeign,
-  relationOf,
-} from "../../../../src/core/record/journal/index.ts";
+  isTornHead,
+  JournalLines,
+  readChain,
+} from "../../../../src/core/record/journal-lines.ts";
+import { type Journal, readJournal, refuseForeign, relationOf } from "../../../../src/core/record/journal-reading.ts";
 
 const HEAD = { lineage: "7a1e7a1e-0000-4000-8000-000000000001", serial: 4 };
 const bare: ResourceState = {

@@ -1,6 +1,11 @@
-import type { OpenState, StatePlace } from "../../../../src/core/record/index.ts";
-import { createFileStore, createStateStore, StateFile } from "../../../../src/core/record/index.ts";
-import { createJournalFile } from "../../../../src/core/record/journal/index.ts";
+import {
+  createFileStore,
+  createStateStore,
+  type OpenState,
+  type StateBackend,
+  StateFile,
+} from "../../../../src/core/record/index.ts";
+import { createJournalFile } from "../../../../src/core/record/journal-file.ts";
 import { countingUuids } from "./builders.ts";
 import { type FakeDisk, freeLock } from "./fake-disk.ts";
 
@@ -23,14 +28,14 @@ export const pushOn = (disk: FakeDisk, text: string, force = false) =>
   storeOn(disk).push(text, { command: "state push", timeoutMs: 0, force });
 
 /** The parts of a place over a disk, for tests that replace one of them. */
-export function placeOn(disk: FakeDisk, more: (text: StateFile) => Partial<StatePlace> = () => ({})): StatePlace {
+export function placeOn(disk: FakeDisk, more: (text: StateFile) => Partial<StateBackend> = () => ({})): StateBackend {
   const uuid = countingUuids();
   const text = new StateFile(statePath, disk, uuid);
   const journal = createJournalFile({ statePath, disk, uuid, unchanged: () => text.unchanged() });
   return { text, journal, lock: freeLock(), ...more(text) };
 }
 
-export const storeAt = (place: StatePlace) => createStateStore(async () => place, countingUuids());
+export const storeAt = (place: StateBackend) => createStateStore(async () => place, countingUuids());
 
 /** Address -> id, of everything recorded. */
 export function idsOf({ state }: Pick<OpenState, "state">): Record<string, unknown> {

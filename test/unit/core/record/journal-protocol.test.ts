@@ -290,7 +290,7 @@ describe("the journal of an encrypted state", () => {
   test("does not open as that of another serial, whatever its first line says", async () => {
     const disk = new FakeDisk();
     await (await storeWith(disk, key(1)).open(request)).put(secret());
-    const { chainLine, readChain, CHAIN_START } = await import("../../../../src/core/record/journal/chain.ts");
+    const { chainLine, readChain, CHAIN_START } = await import("../../../../src/core/record/journal-lines.ts");
     const [head = "", line = ""] = readChain(disk.text(journalPath) ?? "").payloads;
     const forged = chainLine(CHAIN_START, head.replace('"serial":0', '"serial":1'));
     disk.put(journalPath, forged.line + chainLine(forged.sum, line).line);

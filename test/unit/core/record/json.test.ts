@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { canonical, parseJson, printJson } from "../../../../src/core/record/json.ts";
+import { canonical, parseJson, printJson } from "../../../../src/core/record/state-json.ts";
 
 describe("JSON that loses nothing", () => {
   test.each([

@@ -7,10 +7,10 @@
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { systemClock } from "../../../../src/core/model/index.ts";
-import { createFileLock, type HeldLock } from "../../../../src/core/record/index.ts";
+import { createStateFileLock, type HeldLock } from "../../../../src/core/record/index.ts";
 
 const [state = "", log = "", rounds = "0"] = process.argv.slice(2);
-const lock = createFileLock(state, {
+const lock = createStateFileLock(state, {
   clock: systemClock,
   uuid: () => crypto.randomUUID(),
   contender: { pid: process.pid, user: "child", host: "here" },

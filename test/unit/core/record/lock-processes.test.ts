@@ -7,7 +7,7 @@ import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { systemClock } from "../../../../src/core/model/index.ts";
-import { createFileLock } from "../../../../src/core/record/index.ts";
+import { createStateFileLock } from "../../../../src/core/record/index.ts";
 import { diagnosticOf } from "./builders.ts";
 
 /** These tests use real processes, real signals and the real clock: the system's lock is what they are about. */
@@ -45,7 +45,7 @@ describe("the lock between processes", { timeout: 30_000 }, () => {
     await exited;
   };
   const ours = () =>
-    createFileLock(statePath(), {
+    createStateFileLock(statePath(), {
       clock: systemClock,
       uuid: () => crypto.randomUUID(),
       contender: { pid: process.pid, user: "parent", host: "here" },

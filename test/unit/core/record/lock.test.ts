@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openDatabase, takeGrip } from "../../../../src/core/local/index.ts";
-import { createFileLock } from "../../../../src/core/record/index.ts";
+import { openDatabase, takeFileLock } from "../../../../src/core/local/index.ts";
+import { createStateFileLock } from "../../../../src/core/record/index.ts";
 import { countingUuids, diagnosticOf, manualClock } from "./builders.ts";
 
 const request = { command: "apply", timeoutMs: 0 };
@@ -21,7 +21,7 @@ describe("the lock of a state file", () => {
   const lockFile = () => join(folder, ".hosting.tfstate.lock");
   const uuid = countingUuids();
   const lockOf = (user: string, clock = manualClock()) =>
-    createFileLock(join(folder, "hosting.tfstate"), { clock, uuid, contender: { pid: 4711, user, host: "ci-1" } });
+    createStateFileLock(join(folder, "hosting.tfstate"), { clock, uuid, contender: { pid: 4711, user, host: "ci-1" } });
 
   test("names its holder while held, and leaves nothing behind", async () => {
     const held = await lockOf("ana").acquire({ ...request, command: "plan" });
@@ -192,19 +192,19 @@ describe("the lock of a state file", () => {
         rmSync(lockFile());
         if (anew) writeFileSync(lockFile(), "");
       };
-      expect(takeGrip(lockFile(), openAfter(interfere))).toBeUndefined();
+      expect(takeFileLock(lockFile(), openAfter(interfere))).toBeUndefined();
       expect(existsSync(lockFile())).toBe(anew);
-      takeGrip(lockFile())?.free();
+      takeFileLock(lockFile())?.free();
       expect(existsSync(lockFile())).toBe(false);
     });
 
     test("not changed: it has the lock", () => {
-      const grip = takeGrip(
+      const lock = takeFileLock(
         lockFile(),
         openAfter(() => undefined),
       );
-      expect(grip?.isCurrent()).toBe(true);
-      grip?.free();
+      expect(lock?.isCurrent()).toBe(true);
+      lock?.free();
     });
   });
 });

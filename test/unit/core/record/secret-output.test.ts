@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
 import { HostformError, type SecretOutput } from "../../../../src/core/model/index.ts";
-import { type CommandEnd, endOfErrors, SecretFiles, type Standing } from "../../../../src/core/record/index.ts";
+import { type CommandEnd, endOfErrors, type PathStat, SecretFiles } from "../../../../src/core/record/index.ts";
 import { systemSecretFiles } from "../../../../src/core/record/secret-output.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 import { everyLuck, FakeDisk } from "./fake-disk.ts";
@@ -16,10 +16,10 @@ const COMMAND: SecretOutput = { command: ["vault", "put"] };
 
 interface Setting {
   readonly disk?: FakeDisk;
-  readonly standing?: Standing;
+  readonly standing?: PathStat;
   readonly end?: Partial<CommandEnd>;
   /** In place of `standing`, which is at every path. */
-  readonly look?: (path: string) => Promise<Standing | undefined>;
+  readonly look?: (path: string) => Promise<PathStat | undefined>;
   readonly isOwn?: (file: string) => boolean;
   readonly owner?: string;
 }
@@ -195,7 +195,7 @@ describe("the trial of an output", () => {
     expect(await files.check(FILE, OF)).toEqual([]);
   });
 
-  it.each<[SecretOutput, Standing | undefined, string]>([
+  it.each<[SecretOutput, PathStat | undefined, string]>([
     [FILE, { form: "folder", readableByOthers: false }, "/p/hook is a folder."],
     [FILE, { form: "other", readableByOthers: false }, "/p/hook is not an ordinary file."],
     [{ file: "./x/../hosting.tfstate" }, undefined, "It is a file that hostform itself reads or writes."],
@@ -208,7 +208,7 @@ describe("the trial of an output", () => {
 });
 
 describe("a file that cannot be made", () => {
-  it.each<[string, Standing | undefined, RegExp]>([
+  it.each<[string, PathStat | undefined, RegExp]>([
     ["its folder does not exist", undefined, /^Make its folder first/],
     [
       "nothing can be made in its folder, as in /proc",

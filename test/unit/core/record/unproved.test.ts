@@ -1,7 +1,7 @@
 // With a key, nothing is read as a state or a journal that the key does not prove.
 import { describe, expect, it } from "vitest";
 import { createStateStore, type Encryption } from "../../../../src/core/record/index.ts";
-import { CHAIN_START, chainLine, readChain } from "../../../../src/core/record/journal/chain.ts";
+import { CHAIN_START, chainLine, readChain } from "../../../../src/core/record/journal-lines.ts";
 import { countingUuids, diagnosticOf, resource } from "./builders.ts";
 import { FakeDisk } from "./fake-disk.ts";
 import { backupPath, idsOf, journalPath, placeOn, statePath } from "./journal-harness.ts";

@@ -3,7 +3,7 @@ import path from "node:path";
 import { Agent } from "undici";
 import { afterEach, describe, expect, test } from "vitest";
 import type { Clock, Diagnostic } from "../../../../../src/core/model/index.ts";
-import { createHttpPlace, createStateStore, type StateStore } from "../../../../../src/core/record/index.ts";
+import { createHttpBackend, createStateStore, type StateStore } from "../../../../../src/core/record/index.ts";
 import { testClock } from "../../../../support/clock.ts";
 import { temporaryFolder } from "../../../../support/folder.ts";
 import { type Flavour, HttpBackend, type HttpBackendOptions } from "../../../../support/http-backend.ts";
@@ -45,7 +45,7 @@ function storeAt(server: HttpBackend, parts: Parts = {}): StateStore {
   const { lock_address, lock_method = "LOCK", unlock_method = "UNLOCK" } = server.settings;
   const uuid = countingUuids(`id${++stores}`);
   const place = () =>
-    createHttpPlace({
+    createHttpBackend({
       address: new URL(server.url),
       updateMethod: "POST",
       lock:

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type { Clock } from "../../../../../src/core/model/index.ts";
 import {
   connectTo,
-  createPgPlace,
+  createPgBackend,
   createStateStore,
   type Database,
   interruptibly,
@@ -43,7 +43,7 @@ describe.skipIf(noPostgres !== undefined)(
     const storeAt = (parts: Parts = {}): StateStore => {
       const server = parsePgServer({ PG_CONN_STR: parts.connection ?? connection }, "nobody");
       const place = () =>
-        createPgPlace({
+        createPgBackend({
           connect: async (name) => {
             const database = await connectTo(server, name);
             parts.onConnect?.(database);

@@ -1,6 +1,5 @@
 import { basename, dirname, join } from "node:path";
-import type { Diagnostic } from "../model/index.ts";
-import { errnoOf, fail, HostformError } from "../model/index.ts";
+import { type Diagnostic, errnoOf, fail, HostformError } from "../model/index.ts";
 import { type Disk, NOT_A_FILE } from "./disk.ts";
 
 /** The text of one state and how to replace it: a file here, a remote backend elsewhere. One per run. */

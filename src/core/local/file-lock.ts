@@ -1,9 +1,9 @@
-import { closeSync, constants, fstatSync, openSync, statSync, unlinkSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync, statSync, unlinkSync } from "node:fs";
 import type { DatabaseSync } from "node:sqlite";
-import { openDatabase } from "./sqlite.ts";
+import { openDatabase } from "./database-file.ts";
 
 /** An exclusive hold on a file, kept by the operating system for as long as this process lives. */
-export interface Grip {
+export interface FileLock {
   /** False once another file (or none) stands at the path: the hold is then on something nobody else looks at. */
   isCurrent(): boolean;
   /** Lets go and removes the file. */
@@ -29,7 +29,7 @@ const SQLITE_BUSY = 5;
  * @param open how the database is opened; between the descriptor and the lock lies the instant that matters.
  * @throws the system's own error when the file cannot be made, SQLite's when it is not a lock file.
  */
-export function takeGrip(path: string, open: (path: string) => DatabaseSync = openDatabase): Grip | undefined {
+export function takeFileLock(path: string, open: (path: string) => DatabaseSync = openDatabase): FileLock | undefined {
   if (heldHere.has(path)) return undefined;
   const pin = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
   let database: DatabaseSync | undefined;
@@ -83,4 +83,39 @@ function removeQuietly(path: string): void {
   try {
     unlinkSync(path);
   } catch {}
+}
+
+/**
+ * A word that tells a process from every other of this machine: its number, and where the system says it, when it was
+ * started, so that a number that was given out again is not taken for the old process.
+ */
+export function processMark(pid: number = process.pid): string {
+  return `${pid}:${startOf(pid) ?? ""}`;
+}
+
+/** Whether the process with this mark is still running. One of another machine or container is not seen. */
+export function isRunning(mark: string): boolean {
+  const [pid = Number.NaN] = mark.split(":").map(Number);
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    // It is there, and somebody else's.
+    if (!(error instanceof Error && "code" in error && error.code === "EPERM")) return false;
+  }
+  return processMark(pid) === mark;
+}
+
+/**
+ * The 22nd field of Linux's record of a process; its name, the second, may hold blanks and parentheses. A process that has
+ * ended and that nobody has asked about (state Z) has a record, too.
+ */
+function startOf(pid: number): string | undefined {
+  try {
+    const record = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const fields = record.slice(record.lastIndexOf(")") + 2).split(" ");
+    return /^[ZX]/.test(fields[0] ?? "") ? "ended" : fields[19];
+  } catch {
+    return undefined;
+  }
 }

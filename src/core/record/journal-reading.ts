@@ -1,11 +1,16 @@
-import { type Diagnostic, fail, HostformError, type JsonObject } from "../../model/index.ts";
-import type { Seal, Sealing } from "../sealing.ts";
-import type { ChainReading } from "./chain.ts";
-import { readChain } from "./chain.ts";
-import type { Changes } from "./changes.ts";
-import { describeChanges } from "./changes.ts";
-import type { JournalHead } from "./entry.ts";
-import { decodeEntry, decodeHead, digestOf, isProved, isTornHead } from "./entry.ts";
+import { type Diagnostic, fail, HostformError, type JsonObject } from "../model/index.ts";
+import type { Seal, Sealing } from "./encryption.ts";
+import {
+  type ChainReading,
+  decodeEntry,
+  decodeHead,
+  digestOf,
+  isProved,
+  isTornHead,
+  type JournalHead,
+  readChain,
+} from "./journal-lines.ts";
+import { type Changes, describeChanges } from "./revise.ts";
 
 /** A journal that holds something, read to its end. */
 export interface Journal {

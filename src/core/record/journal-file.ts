@@ -1,7 +1,9 @@
 import { basename, dirname, join } from "node:path";
-import { fail } from "../../model/index.ts";
-import type { Disk, NewFile } from "../disk.ts";
-import { filesOfState, reasonOf } from "../file.ts";
+import { fail } from "../model/index.ts";
+import type { Disk, NewFile } from "./disk.ts";
+import type { Seal } from "./encryption.ts";
+import { type JournalEntry, type JournalHead, JournalLines } from "./journal-lines.ts";
+import { filesOfState, reasonOf } from "./state-file.ts";
 
 /** What is asked right before something is written, and may refuse it by throwing. */
 export type Verify = () => void | Promise<void>;
@@ -121,4 +123,36 @@ async function grow(file: NewFile, name: string, disk: Disk, unchanged: Verify):
     },
     close: () => file.close().catch(() => undefined),
   };
+}
+
+/** A journal that this run began: entries in, durable lines out. */
+export class JournalWriter {
+  readonly #lines: JournalLines;
+  readonly #file: GrowingJournal;
+
+  private constructor(lines: JournalLines, file: GrowingJournal) {
+    this.#lines = lines;
+    this.#file = file;
+  }
+
+  /** Takes the place of whatever journal is there. Throws as {@link JournalPlace.begin} does. */
+  static async begin(
+    place: JournalPlace,
+    state: Pick<JournalHead, "lineage" | "serial">,
+    seal: Seal | undefined,
+    verify: Verify,
+  ): Promise<JournalWriter> {
+    const lines = new JournalLines(state, seal);
+    return new JournalWriter(lines, await place.begin(lines.head(), verify));
+  }
+
+  /** Durable when it resolves. After a failure the journal must not be written to any more. */
+  async append(entry: JournalEntry, verify: Verify): Promise<void> {
+    await this.#file.append(this.#lines.entry(entry), verify);
+  }
+
+  /** Never throws. */
+  async close(): Promise<void> {
+    await this.#file.close();
+  }
 }
