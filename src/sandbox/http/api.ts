@@ -124,7 +124,7 @@ function route(c: Context, url: URL, endpoints: readonly Endpoint[]): Endpoint {
 
 function refusal(world: World, error: unknown, headers: Record<string, string>): Outgoing {
   if (error instanceof Refusal) {
-    const refused = shapeRefusal(error, world.settings.profile, world.settings.rendering);
+    const refused = shapeRefusal(error, world.settings);
     return { ...refused, headers: { ...headers, ...refused.headers } };
   }
   // A mistake in the sandbox itself is no refusal: it is never the caller's.
@@ -198,7 +198,7 @@ async function answerCall(
       };
       const reply = endpoint.answer(call);
       if (reply.form === "ordered") entry.ordered = orderedBeside(store, reply.item);
-      const { status, body: wire } = shape(reply, settings.profile, url, settings.rendering);
+      const { status, body: wire } = shape(reply, settings, url);
       const text = wire === undefined ? undefined : JSON.stringify(wire);
       if (key !== undefined && text !== undefined && reply.form === "ordered") keep(key, status, text);
       return { status, body: text };
@@ -220,7 +220,7 @@ async function answerCall(
     return run(key);
   } catch (error) {
     if (error instanceof Refusal && error.status === 422 && settings.profile.refused_key === "kept") {
-      const { status, body: text } = shapeRefusal(error, settings.profile, settings.rendering);
+      const { status, body: text } = shapeRefusal(error, settings);
       if (text !== undefined) store.transaction(() => keep(key, status, text));
     }
     throw error;
@@ -287,7 +287,7 @@ function replaced(world: World, fault: InjectedFault, status: number): Bare {
     return { status, body: JSON.stringify(fault.body ?? { message: "Server Error" }) };
   }
   const message = status === 429 ? "Too Many Attempts." : "Server Error";
-  return shapeRefusal({ status, body: { message }, headers: {} }, world.settings.profile, world.settings.rendering);
+  return shapeRefusal({ status, body: { message }, headers: {} }, world.settings);
 }
 
 /** The answer of a fault when everything has been done. */

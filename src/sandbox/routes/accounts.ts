@@ -100,5 +100,5 @@ function removeWebhook(call: Call): Reply {
   if (webhook === undefined) throw notFound("webhook", id);
   requireOwn(call.token, webhook, "webhook");
   webhooks.remove(id);
-  return { form: "done", status: 200, message: "The webhook has been removed." };
+  return { form: "done", message: "The webhook has been removed." };
 }

@@ -142,7 +142,7 @@ function resetPassword(call: Call): Reply {
   requirePanel(service);
   const given = isHosting(service);
   checkPassword(call.body, given);
-  if (given) return { form: "done", status: 200, message: "The password has been changed." };
+  if (given) return { form: "done", message: "The password has been changed." };
   const password = `${nextSecret(call.world.store, call.world.settings.seed, "password").slice(0, 18)}-Aa1`;
   return { form: "password", password };
 }
@@ -159,7 +159,7 @@ function signOn(call: Call): Reply {
     used_at: null,
     created_at: clock.instant(),
   });
-  return { form: "value", status: 200, value: { url: `${url}/panel/sign-on/${value}` } };
+  return { form: "sign_on", url: `${url}/panel/sign-on/${value}` };
 }
 
 /** An order that may be placed. */
@@ -283,5 +283,5 @@ function revokeGrant(call: Call): Reply {
   const grants = call.world.store.table("grants");
   if (grants.get(id)?.service_id !== service.id) throw notFound("grant", id);
   grants.remove(id);
-  return { form: "done", status: 200, message: "The grant has been revoked." };
+  return { form: "done", message: "The grant has been revoked." };
 }

@@ -1,10 +1,15 @@
-/** The answers to requests that were carried out. */
+/**
+ * The edge: the one place where replies and refusals become bodies on the wire, by the profile and the rendering. What the
+ * specification shows is the default, the rest follows the profile. Must not: change a record, know a route or HTTP.
+ */
 import { STATUS_CODES } from "node:http";
+import type { Settings } from "../options.ts";
 import { firstPage, type Profile } from "../profile/profile.ts";
 import type { Refusal } from "../refusal.ts";
-import type { Invoice } from "../store/records.ts";
-import { type Availability, type Body, invoiceBody, itemBody, type Reply, type Sent } from "./items.ts";
-import { type Rendering, renderOrdered, renderPage, renderRecord, renderRefusal, renderSingle } from "./rendering.ts";
+import { type Body, invoiceBody, itemBody, type Reply, type Sent } from "./items.ts";
+import { renderOrdered, renderPage, renderRecord, renderRefusal, renderSingle } from "./rendering.ts";
+
+type Form = Pick<Settings, "profile" | "rendering">;
 
 interface WireAnswer {
   status: number;
@@ -15,49 +20,36 @@ interface WireAnswer {
 const NO_CONTENT: WireAnswer = { status: 204, body: undefined };
 
 /** The answer as it is sent. `url` is the request's own, for the links of the list envelope. */
-export function shape(reply: Reply, profile: Profile, url: URL, rendering: Rendering = {}): WireAnswer {
+export function shape(reply: Reply, form: Form, url: URL): WireAnswer {
+  const { profile, rendering } = form;
   const { answers = {}, lists } = rendering;
+  /** A body where the rendering has it, or where the profile has single ones. */
+  const placed = (place: string | undefined, body: unknown, usual = body): WireAnswer => ({
+    status: 200,
+    body: place === undefined ? single(usual, profile) : renderSingle(body, place),
+  });
   switch (reply.form) {
     case "page": {
-      const items = reply.items.map((item) => listed(item, profile, rendering));
+      const items = reply.items.map((item) => listed(item, form));
       return { status: 200, body: lists ? renderPage(reply, items, lists, url) : envelope(reply, items, profile, url) };
     }
     case "one":
-      return answered(reply, profile, rendering);
+      return answered(reply, form);
     case "ordered":
-      return ordered(reply.item, reply.invoice, profile, rendering);
-    case "value":
-      if (answers.signOn !== undefined) {
-        return { status: reply.status, body: renderSingle((reply.value as { url: string }).url, answers.signOn) };
-      }
-      return { status: reply.status, body: single(reply.value, profile) };
+      return ordered(reply, form);
+    case "sign_on":
+      return placed(answers.signOn, reply.url, { url: reply.url });
     case "password":
-      if (answers.password !== undefined) return { status: 200, body: renderSingle(reply.password, answers.password) };
-      return { status: 200, body: single({ [profile.password]: reply.password }, profile) };
-    case "checked": {
-      const results = checked(reply.results, profile);
-      const { checked: place } = answers;
-      return { status: 200, body: place === undefined ? single(results, profile) : renderSingle(results, place) };
-    }
+      return placed(answers.password, reply.password, { [profile.password]: reply.password });
+    case "checked":
+      return placed(answers.checked, checked(reply.results)[profile.domain_check]);
     case "queued":
       if (answers.queued !== undefined) return { status: answers.queued.status, body: answers.queued.body };
-      return queued(reply, profile, rendering);
+      return queued(reply, form)[profile.queued];
     case "done":
       if (answers.done !== undefined) return { status: answers.done.status, body: answers.done.body };
-      if (profile.bodies === "empty204") return NO_CONTENT;
-      return { status: reply.status, body: { message: reply.message } };
+      return profile.bodies === "empty204" ? NO_CONTENT : { status: 200, body: { message: reply.message } };
   }
-}
-
-/** A record, rendered. */
-function bodyOf(item: Sent, profile: Profile, { kinds = {} }: Rendering): Body {
-  return renderRecord(item.kind, itemBody(item, profile), kinds[item.kind]);
-}
-
-function listed(item: Sent, profile: Profile, rendering: Rendering): Body {
-  const body = bodyOf(item, profile, rendering);
-  const wrapper = rendering.kinds?.[item.kind]?.wrapped;
-  return wrapper === undefined ? body : { [wrapper]: body };
 }
 
 /** Ids in a request body: a server that sends its ids as strings takes them back as strings. */
@@ -71,103 +63,92 @@ export function unshape(body: Record<string, unknown>, profile: Profile): Record
   return read;
 }
 
+/** A record, rendered. */
+function bodyOf(item: Sent, { profile, rendering }: Form): Body {
+  return renderRecord(item.kind, itemBody(item, profile), rendering.kinds?.[item.kind]);
+}
+
+function listed(item: Sent, form: Form): Body {
+  const body = bodyOf(item, form);
+  const wrapper = form.rendering.kinds?.[item.kind]?.wrapped;
+  return wrapper === undefined ? body : { [wrapper]: body };
+}
+
 function single(body: unknown, profile: Profile): unknown {
   return profile.unwrapped === "yes" ? body : { data: body };
 }
 
-function one(item: Sent, profile: Profile, rendering: Rendering, body = bodyOf(item, profile, rendering)): unknown {
-  const place = rendering.kinds?.[item.kind]?.single;
+function one(item: Sent, form: Form, body = bodyOf(item, form)): unknown {
+  const place = form.rendering.kinds?.[item.kind]?.single;
   if (place !== undefined) return renderSingle(body, place);
-  const bare = item.kind === "webhook" && item.withSecret && profile.webhook === "bare";
-  return bare ? body : single(body, profile);
+  const bare = item.kind === "webhook" && item.withSecret && form.profile.webhook === "bare";
+  return bare ? body : single(body, form.profile);
 }
 
 /** A record that was asked for, or that has just been created. */
-function answered(
-  { item, status }: Extract<Reply, { form: "one" }>,
-  profile: Profile,
-  rendering: Rendering,
-): WireAnswer {
-  const created = status === 201 ? rendering.kinds?.[item.kind]?.created : undefined;
-  if (created === undefined) return { status, body: one(item, profile, rendering) };
+function answered({ item, status }: Extract<Reply, { form: "one" }>, form: Form): WireAnswer {
+  const rendering = form.rendering.kinds?.[item.kind];
+  const created = status === 201 ? rendering?.created : undefined;
+  if (created === undefined) return { status, body: one(item, form) };
   const code = created.status ?? status;
   if (code === 204) return NO_CONTENT;
   if (created.body !== undefined) return { status: code, body: created.body };
-  const kept = Object.entries(itemBody(item, profile)).filter(([name]) => created.only?.includes(name) ?? true);
-  const body = renderRecord(item.kind, Object.fromEntries(kept), rendering.kinds?.[item.kind]);
-  return { status: code, body: one(item, profile, rendering, body) };
+  const kept = Object.entries(itemBody(item, form.profile)).filter(([name]) => created.only?.includes(name) ?? true);
+  return { status: code, body: one(item, form, renderRecord(item.kind, Object.fromEntries(kept), rendering)) };
 }
 
-function queued(
-  { message, service }: Extract<Reply, { form: "queued" }>,
-  profile: Profile,
-  rendering: Rendering,
-): WireAnswer {
-  switch (profile.queued) {
-    case "message":
-      return { status: 202, body: { message } };
-    case "service":
-      return { status: 200, body: one({ kind: "service", record: service }, profile, rendering) };
-    case "no_content":
-      return NO_CONTENT;
-    case "empty":
-      return { status: 202, body: undefined };
-  }
+function queued({ message, service }: Extract<Reply, { form: "queued" }>, form: Form) {
+  return {
+    message: { status: 202, body: { message } },
+    service: { status: 200, body: one({ kind: "service", record: service }, form) },
+    no_content: NO_CONTENT,
+    empty: { status: 202, body: undefined },
+  };
 }
 
-function checked(results: readonly Availability[], profile: Profile): unknown {
-  switch (profile.domain_check) {
-    case "list":
-      return results;
-    case "map":
-      return Object.fromEntries(results.map(({ domain, available }) => [domain, { available }]));
-    case "is_available":
-      return results.map(({ domain, available }) => ({ domain, is_available: available }));
-    case "status":
-      return results.map(({ domain, available }) => ({ domain, status: available ? "available" : "taken" }));
-  }
+function checked(results: Extract<Reply, { form: "checked" }>["results"]) {
+  return {
+    list: results,
+    map: Object.fromEntries(results.map(({ domain, available }) => [domain, { available }])),
+    is_available: results.map(({ domain, available }) => ({ domain, is_available: available })),
+    status: results.map(({ domain, available }) => ({ domain, status: available ? "available" : "taken" })),
+  };
 }
 
-function ordered(item: Sent, raised: Invoice, profile: Profile, rendering: Rendering): WireAnswer {
-  const order = bodyOf(item, profile, rendering);
+function ordered({ item, invoice: raised }: Extract<Reply, { form: "ordered" }>, form: Form): WireAnswer {
+  const { profile, rendering } = form;
+  const order = bodyOf(item, form);
   const invoice = renderRecord("invoice", invoiceBody(raised, profile), rendering.kinds?.invoice);
-  const { ordered: wanted } = rendering.answers ?? {};
+  const wanted = rendering.answers?.ordered;
   const created = rendering.kinds?.[item.kind]?.created;
   const status = created?.status ?? wanted?.status ?? 201;
   if (status === 204) return NO_CONTENT;
   if (created?.body !== undefined) return { status, body: created.body };
-  return {
-    status,
-    body: wanted === undefined ? together(item.kind, order, invoice, profile) : renderOrdered(order, invoice, wanted),
+  if (wanted !== undefined) return { status, body: renderOrdered(order, invoice, wanted) };
+  const whole = profile.unwrapped === "yes" ? order : { data: order };
+  const bodies = {
+    nested: single({ ...order, invoice }, profile),
+    beside: { ...whole, invoice },
+    split: single({ [item.kind]: order, invoice }, profile),
+    invoice_wrapped: { ...whole, invoice: { data: invoice } },
   };
-}
-
-function together(kind: Sent["kind"], order: Body, invoice: Body, profile: Profile): unknown {
-  const wrapped = profile.unwrapped === "no";
-  switch (profile.creation) {
-    case "nested":
-      return single({ ...order, invoice }, profile);
-    case "beside":
-      return wrapped ? { data: order, invoice } : { ...order, invoice };
-    case "split":
-      return single({ [kind]: order, invoice }, profile);
-    case "invoice_wrapped":
-      return wrapped ? { data: order, invoice: { data: invoice } } : { ...order, invoice: { data: invoice } };
-  }
+  return { status, body: bodies[profile.creation] };
 }
 
 /** What stands in place of the items of an empty list. */
 const EMPTY = { array: [], null: null, map: {}, nothing: {} } as const;
 
-/** `bodies` are the items of the list as they are sent; `url` is the request's own, for the links. */
-export function envelope(
-  list: Extract<Reply, { form: "page" }>,
+/**
+ * The list envelope: "one common envelope wrapping the items" (§4 Pagination), of a shape that is not shown. `bodies` are the
+ * items as they are sent; `url` is the request's own, for the links.
+ */
+function envelope(
+  { name, page, perPage, total }: Extract<Reply, { form: "page" }>,
   bodies: readonly unknown[],
   profile: Profile,
   url: URL,
 ): unknown {
-  const { page, perPage, total } = list;
-  const empty = list.items.length === 0;
+  const empty = bodies.length === 0;
   if (empty && profile.empty_list === "nothing") return EMPTY.nothing;
   const wrapped = profile.items === "wrapped" ? bodies.map((data) => ({ data })) : bodies;
   const items = empty ? EMPTY[profile.empty_list] : wrapped;
@@ -179,73 +160,45 @@ export function envelope(
   const next = page < last ? at(page + 1) : null;
   const prev = page > first ? at(page - 1) : null;
   const from = empty ? null : (page - first) * perPage + 1;
-  const to = from === null ? null : from + list.items.length - 1;
+  const to = from === null ? null : from + bodies.length - 1;
   const meta = { current_page: page, from, last_page: last, path, per_page: perPage, to, total };
-  switch (profile.envelope) {
-    case "laravel":
-      return { data: items, links: { first: at(first), last: at(last), prev, next }, meta };
-    case "data_meta":
-      return { data: items, meta };
-    case "items_pagination":
-      return { items, pagination: { page, per_page: perPage, total_pages: pages } };
-    case "named_has_more":
-      return { [list.name]: items, has_more: page < last };
-    case "flat":
-      return {
-        current_page: page,
-        data: items,
-        from,
-        next_page_url: next,
-        path,
-        per_page: perPage,
-        prev_page_url: prev,
-        to,
-      };
-    case "data_only":
-      return { data: items };
-    case "array":
-      return items;
-    case "meta_pagination":
-      return { data: items, meta: { pagination: { current_page: page, total_pages: pages } } };
-  }
-}
-
-/** An error as it is sent. `body` undefined: none at all. */
-interface RefusedAnswer {
-  status: number;
-  body: string | undefined;
-  headers: Record<string, string>;
+  const links = { first: at(first), last: at(last), prev, next };
+  const urls = { next_page_url: next, path, per_page: perPage, prev_page_url: prev };
+  const envelopes = {
+    laravel: { data: items, links, meta },
+    data_meta: { data: items, meta },
+    items_pagination: { items, pagination: { page, per_page: perPage, total_pages: pages } },
+    named_has_more: { [name]: items, has_more: page < last },
+    flat: { current_page: page, data: items, from, ...urls, to },
+    data_only: { data: items },
+    array: items,
+    meta_pagination: { data: items, meta: { pagination: { current_page: page, total_pages: pages } } },
+  };
+  return envelopes[profile.envelope];
 }
 
 type Said = Pick<Refusal, "status" | "body" | "headers">;
 
-/** The answer of a refusal. */
+/**
+ * The answer of a refusal. Errors of 403 ("a plain-text message field") and 422 (`{message, errors}`) are specified (§7), the
+ * others "not beyond status". `body` undefined: none at all.
+ */
 export function shapeRefusal(
   { status, body, headers }: Said,
-  profile: Profile,
-  { refusals }: Rendering = {},
-): RefusedAnswer {
-  const answer = (text: string | undefined, type: string): RefusedAnswer => ({
-    status,
-    body: text,
-    headers: text === undefined ? { ...headers } : { ...headers, "Content-Type": type },
-  });
-  switch (formOf(status, profile)) {
+  { profile, rendering }: Form,
+): { status: number; body: string | undefined; headers: Record<string, string> } {
+  const json = (): string => JSON.stringify(renderRefusal(status, fieldErrors(body, profile), rendering.refusals));
+  const unspecified = status === 429 ? profile.too_many : profile.error_bodies;
+  switch (status === 403 || status === 422 ? "json" : unspecified) {
     case "json":
-      return answer(JSON.stringify(renderRefusal(status, fieldErrors(body, profile), refusals)), "application/json");
+      return { status, body: json(), headers: { ...headers, "Content-Type": "application/json" } };
     case "html":
-      return answer(page(status), "text/html; charset=utf-8");
+      return { status, body: page(status), headers: { ...headers, "Content-Type": "text/html; charset=utf-8" } };
     case "text":
-      return answer(body.message, "text/plain; charset=utf-8");
+      return { status, body: body.message, headers: { ...headers, "Content-Type": "text/plain; charset=utf-8" } };
     case "empty":
-      return answer(undefined, "");
+      return { status, body: undefined, headers: { ...headers } };
   }
-}
-
-/** 403 has "a plain-text message field", 422 `{message, errors}`. */
-function formOf(status: number, profile: Profile): "json" | "html" | "text" | "empty" {
-  if (status === 403 || status === 422) return "json";
-  return status === 429 ? profile.too_many : profile.error_bodies;
 }
 
 /** "Object of field errors" (§7): what stands under each field is not said. */

@@ -1,4 +1,7 @@
-/** What a route answers, before it takes a form on the wire. `shape/` knows the form of each. */
+/**
+ * What a route answers, before it takes a form on the wire, and the body of each kind of record. Fields that §2 shows are
+ * always there; the rest is as the profile says.
+ */
 import { discounted } from "../money.ts";
 import type { Profile } from "../profile/profile.ts";
 import {
@@ -32,16 +35,10 @@ export type Sent =
   | { kind: "service"; record: Service }
   | { kind: "invoice"; record: Invoice }
   | { kind: "grant"; record: Grant }
-  | { kind: "webhook"; record: Webhook; withSecret: boolean }
+  | { kind: "webhook"; record: Webhook; withSecret?: boolean }
   | { kind: "account"; record: Account }
   | { kind: "migration_request"; record: MigrationRequest }
   | { kind: "domain"; record: DomainOrder };
-
-/** What an availability check found. */
-export interface Availability {
-  domain: string;
-  available: boolean;
-}
 
 export type Reply =
   /** One page of a list. */
@@ -50,15 +47,16 @@ export type Reply =
   | { form: "one"; status: 200 | 201; item: Sent }
   /** A new order with its invoice. */
   | { form: "ordered"; item: Sent; invoice: Invoice }
-  /** A value that is sent once: a sign-on URL. */
-  | { form: "value"; status: 200 | 201; value: unknown }
+  /** A sign-on URL, sent once. */
+  | { form: "sign_on"; url: string }
   /** A generated password, sent once. */
   | { form: "password"; password: string }
-  | { form: "checked"; results: Availability[] }
+  /** What an availability check found. */
+  | { form: "checked"; results: { domain: string; available: boolean }[] }
   /** A background job was queued for the service, which still is as it was. */
   | { form: "queued"; message: string; service: Service }
   /** Something was done, and there is no record to show. */
-  | { form: "done"; status: 200; message: string };
+  | { form: "done"; message: string };
 
 export type Body = Record<string, unknown>;
 
@@ -74,7 +72,7 @@ export function itemBody(item: Sent, profile: Profile): Body {
     case "grant":
       return grantBody(item.record, profile);
     case "webhook":
-      return webhookBody(item.record, item.withSecret, profile);
+      return webhookBody(item.record, item.withSecret ?? false, profile);
     case "account": {
       const { customer_id: _owner, id, created_at, ...named } = item.record;
       return { id: recordId("account", id, profile), ...named, created_at: instant(created_at, profile) };
@@ -165,16 +163,13 @@ function expiry(kept: string | null, profile: Profile): string | number | null {
 }
 
 function eventsOf(events: readonly EventName[], profile: Profile): unknown {
-  switch (profile.webhook_events) {
-    case "list":
-      return events;
-    case "map":
-      return Object.fromEntries(EVENTS.map((name) => [name, events.includes(name)]));
-    case "objects":
-      return events.map((name) => ({ name }));
-    case "text":
-      return events.join(",");
-  }
+  const forms = {
+    list: events,
+    map: Object.fromEntries(EVENTS.map((name) => [name, events.includes(name)])),
+    objects: events.map((name) => ({ name })),
+    text: events.join(","),
+  };
+  return forms[profile.webhook_events];
 }
 
 function domainOf(domain: string, profile: Profile): Body {
@@ -210,14 +205,7 @@ function migrationBody(request: MigrationRequest, profile: Profile): Body {
  */
 export function eventData(item: Sent, profile: Profile): Record<string, unknown> {
   const body = itemBody(item, profile);
-  switch (profile.event_data) {
-    case "fields":
-      return body;
-    case "nested":
-      return { [item.kind]: body };
-    case "id": {
-      const named = { [`${item.kind}_id`]: body.id ?? body[`${item.kind}_id`] };
-      return item.kind === "invoice" ? { ...named, order_id: idOf(item.record.order_id, profile) } : named;
-    }
-  }
+  const id = { [`${item.kind}_id`]: body.id ?? body[`${item.kind}_id`] };
+  const order = item.kind === "invoice" ? { order_id: idOf(item.record.order_id, profile) } : {};
+  return { fields: body, nested: { [item.kind]: body }, id: { ...id, ...order } }[profile.event_data];
 }

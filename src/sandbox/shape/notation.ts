@@ -1,4 +1,4 @@
-/** How single values are written: ids, amounts, instants. */
+/** How single values are written: ids, amounts, instants, and the words that the specification leaves open (§2 Gaps). */
 import { createHash } from "node:crypto";
 import { billingCycle } from "../money.ts";
 import type { Profile } from "../profile/profile.ts";
@@ -55,64 +55,42 @@ export function amount(minor: number, profile: Profile): number {
 /** The kept form is `2026-11-21T10:00:00.000Z`. */
 export function instant(kept: string | null, profile: Profile): string | null {
   if (kept === null) return null;
-  switch (profile.timestamps) {
-    case "offset":
-      return `${kept.slice(0, 19)}+00:00`;
-    case "micros_z":
-      return `${kept.slice(0, 23)}000Z`;
-    case "date":
-      return kept.slice(0, 10);
-  }
+  const forms = {
+    offset: `${kept.slice(0, 19)}+00:00`,
+    micros_z: `${kept.slice(0, 23)}000Z`,
+    date: kept.slice(0, 10),
+  };
+  return forms[profile.timestamps];
 }
 
-/** The words that grow a suffix in `upper_snake`, for orders only. */
-const LONG_WORDS: Readonly<Record<string, string>> = {
-  pending: "PENDING_PAYMENT",
-  suspended: "SUSPENDED_BY_CLIENT",
-};
-
-/** Words that share nothing with the usual ones but their meaning. */
-const OTHER_WORDS: Readonly<Record<string, string>> = {
-  pending: "Pending Payment",
-  active: "running",
-  suspended: "Paused",
-  terminated: "closed",
-  cancelled: "Canceled",
-  fraud: "Under Review",
-  draft: "new",
-  submitted: "queued",
-  completed: "done",
-};
-
-/** Statuses as numbers. */
-const CODES: Readonly<Record<string, number>> = {
-  pending: 0,
-  active: 1,
-  suspended: 2,
-  terminated: 3,
-  cancelled: 4,
-  fraud: 5,
-  draft: 10,
-  submitted: 11,
-  completed: 12,
+/**
+ * Statuses of orders and of migration requests: a word that shares nothing with the usual one but its meaning, a number, and
+ * what the word grows to in `upper_snake`, for orders only.
+ */
+const STATUSES: Readonly<Record<string, { readonly other: string; readonly code: number; readonly long?: string }>> = {
+  pending: { other: "Pending Payment", code: 0, long: "PENDING_PAYMENT" },
+  active: { other: "running", code: 1 },
+  suspended: { other: "Paused", code: 2, long: "SUSPENDED_BY_CLIENT" },
+  terminated: { other: "closed", code: 3 },
+  cancelled: { other: "Canceled", code: 4 },
+  fraud: { other: "Under Review", code: 5 },
+  draft: { other: "new", code: 10 },
+  submitted: { other: "queued", code: 11 },
+  completed: { other: "done", code: 12 },
 };
 
 /** The status of an order (`ofOrder`) or of a migration request. */
 export function statusWord(word: string, profile: Profile, ofOrder = false): string | number {
-  switch (profile.status) {
-    case "lower":
-      return word;
-    case "capitalised":
-      return capitalised(word);
-    case "upper_snake":
-      return (ofOrder ? LONG_WORDS[word] : undefined) ?? word.toUpperCase();
-    case "words":
-      return OTHER_WORDS[word] ?? word;
-    case "digits":
-      return String(CODES[word] ?? 99);
-    case "numbers":
-      return CODES[word] ?? 99;
-  }
+  const { other = word, code = 99, long } = STATUSES[word] ?? {};
+  const words = {
+    lower: word,
+    capitalised: capitalised(word),
+    upper_snake: (ofOrder ? long : undefined) ?? word.toUpperCase(),
+    words: other,
+    digits: String(code),
+    numbers: code,
+  };
+  return words[profile.status];
 }
 
 const QUEUE_WORDS: Readonly<Record<ProvisioningStatus, string>> = {
@@ -124,87 +102,51 @@ const QUEUE_WORDS: Readonly<Record<ProvisioningStatus, string>> = {
 
 /** `words` are spelled as `status` says, where that is a spelling. */
 export function provisioningWord(word: ProvisioningStatus, profile: Profile): string | null {
-  switch (profile.provisioning) {
-    case "words":
-      return profile.status === "upper_snake"
-        ? word.toUpperCase()
-        : profile.status === "capitalised"
-          ? capitalised(word)
-          : word;
-    case "queued":
-      return QUEUE_WORDS[word];
-    case "active":
-      return word === "provisioned" ? "active" : "inactive";
-    case "empty":
-      return "";
-    case "null":
-      return null;
-  }
+  const spelled = profile.status === "capitalised" ? capitalised(word) : word;
+  const words = {
+    words: profile.status === "upper_snake" ? word.toUpperCase() : spelled,
+    queued: QUEUE_WORDS[word],
+    active: word === "provisioned" ? "active" : "inactive",
+    empty: "",
+    null: null,
+  };
+  return words[profile.provisioning];
 }
 
-const OPEN_WORDS: Readonly<Record<InvoiceStatus, string>> = {
-  unpaid: "Open",
-  paid: "Paid",
-  cancelled: "Void",
-  refunded: "Credited",
-};
-const UPPER_WORDS: Readonly<Record<InvoiceStatus, string>> = {
-  unpaid: "DUE",
-  paid: "SETTLED",
-  cancelled: "CANCELLED",
-  refunded: "REFUNDED",
+const INVOICE_WORDS: Readonly<Record<InvoiceStatus, { readonly open: string; readonly upper: string }>> = {
+  unpaid: { open: "Open", upper: "DUE" },
+  paid: { open: "Paid", upper: "SETTLED" },
+  cancelled: { open: "Void", upper: "CANCELLED" },
+  refunded: { open: "Credited", upper: "REFUNDED" },
 };
 
 export function invoiceWord(word: InvoiceStatus, profile: Profile): string {
-  switch (profile.invoice_status) {
-    case "lower":
-      return word;
-    case "open":
-      return OPEN_WORDS[word];
-    case "upper":
-      return UPPER_WORDS[word];
-  }
+  return { lower: word, ...INVOICE_WORDS[word] }[profile.invoice_status];
 }
 
 const UNITS: Readonly<Record<number, string>> = { 1: "month", 3: "quarter", 6: "half-year", 12: "year" };
 
 /** The billing cycle of a term in months. */
 export function cycle(months: number, profile: Profile): string | number {
-  switch (profile.billing_cycle) {
-    case "word":
-      return billingCycle(months);
-    case "months":
-      return months === 1 ? "1 month" : `${months} months`;
-    case "unit":
-      return UNITS[months] ?? `${months / 12} years`;
-    case "integer":
-      return months;
-  }
+  const forms = {
+    word: billingCycle(months),
+    months: months === 1 ? "1 month" : `${months} months`,
+    unit: UNITS[months] ?? `${months / 12} years`,
+    integer: months,
+  };
+  return forms[profile.billing_cycle];
 }
 
 /** §2 Service names the kinds "shared, WordPress, Root VPS, Virtual Desktop". */
-const TITLES: Readonly<Record<ProductType, string>> = {
-  shared: "Shared",
-  wordpress: "WordPress",
-  vps: "Root VPS",
-  virtual_desktop: "Virtual Desktop",
-};
-const OTHER_TYPES: Readonly<Record<ProductType, string>> = {
-  shared: "shared-hosting",
-  wordpress: "managed-wordpress",
-  vps: "root-vps",
-  virtual_desktop: "virtual-desktop",
+const PRODUCT_WORDS: Readonly<Record<ProductType, { readonly title: string; readonly other: string }>> = {
+  shared: { title: "Shared", other: "shared-hosting" },
+  wordpress: { title: "WordPress", other: "managed-wordpress" },
+  vps: { title: "Root VPS", other: "root-vps" },
+  virtual_desktop: { title: "Virtual Desktop", other: "virtual-desktop" },
 };
 
 export function productType(type: ProductType, profile: Profile): string {
-  switch (profile.product_type) {
-    case "slug":
-      return type;
-    case "title":
-      return TITLES[type];
-    case "other":
-      return OTHER_TYPES[type];
-  }
+  return { slug: type, ...PRODUCT_WORDS[type] }[profile.product_type];
 }
 
 function capitalised(word: string): string {

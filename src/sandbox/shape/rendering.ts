@@ -101,38 +101,54 @@ export interface HeadersRendering {
 
 /** Ways to write a value. What a notation is not for stays as it is. */
 const NOTATIONS = {
-  /** Instants. */
-  zulu: (value: unknown) => onInstant(value, (at) => `${new Date(at).toISOString().slice(0, 19)}Z`),
-  millis: (value: unknown) => onInstant(value, (at) => new Date(at).toISOString()),
-  micros: (value: unknown) => onInstant(value, (at) => new Date(at).toISOString().replace("Z", "000+00:00")),
-  tbilisi: (value: unknown) =>
-    onInstant(value, (at) => `${new Date(at + 4 * 3_600_000).toISOString().slice(0, 19)}+04:00`),
-  sql: (value: unknown) => onInstant(value, (at) => new Date(at).toISOString().slice(0, 19).replace("T", " ")),
-  day: (value: unknown) => onInstant(value, (at) => new Date(at).toISOString().slice(0, 10)),
-  epoch: (value: unknown) => onInstant(value, (at) => Math.floor(at / 1000)),
-  epoch_ms: (value: unknown) => onInstant(value, (at) => at),
-  epoch_text: (value: unknown) => onInstant(value, (at) => String(Math.floor(at / 1000))),
-  instant_object: (value: unknown) =>
-    onInstant(value, (at) => ({ date: new Date(at).toISOString(), timezone: "UTC", timestamp: Math.floor(at / 1000) })),
-  /** Numbers. */
-  text: (value: unknown) => (typeof value === "number" ? String(value) : value),
-  decimals: (value: unknown) => (typeof value === "number" ? (value / 100).toFixed(2) : value),
-  /** Words. */
-  upper: (value: unknown) => (typeof value === "string" ? value.toUpperCase() : value),
-  capital: (value: unknown) =>
-    typeof value === "string" ? value.charAt(0).toUpperCase() + value.slice(1).toLowerCase() : value,
-  listed: (value: unknown) => (typeof value === "string" ? [value] : value),
-  named: (value: unknown) => (typeof value === "string" ? { name: value } : value),
-  website: (value: unknown) => (typeof value === "string" ? `https://${value}/` : value),
+  zulu: ofInstant((at) => `${new Date(at).toISOString().slice(0, 19)}Z`),
+  millis: ofInstant((at) => new Date(at).toISOString()),
+  micros: ofInstant((at) => new Date(at).toISOString().replace("Z", "000+00:00")),
+  tbilisi: ofInstant((at) => `${new Date(at + 4 * 3_600_000).toISOString().slice(0, 19)}+04:00`),
+  sql: ofInstant((at) => new Date(at).toISOString().slice(0, 19).replace("T", " ")),
+  day: ofInstant((at) => new Date(at).toISOString().slice(0, 10)),
+  epoch: ofInstant((at) => Math.floor(at / 1000)),
+  epoch_ms: ofInstant((at) => at),
+  epoch_text: ofInstant((at) => String(Math.floor(at / 1000))),
+  instant_object: ofInstant((at) => {
+    return { date: new Date(at).toISOString(), timezone: "UTC", timestamp: Math.floor(at / 1000) };
+  }),
+  text: ofNumber((number) => String(number)),
+  decimals: ofNumber((number) => (number / 100).toFixed(2)),
+  upper: ofWord((word) => word.toUpperCase()),
+  capital: ofWord((word) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase()),
+  listed: ofWord((word) => [word]),
+  named: ofWord((word) => ({ name: word })),
+  website: ofWord((word) => `https://${word}/`),
   blank: (value: unknown) => value ?? "",
-  /** Lists of words. */
-  flags: (value: unknown) => (Array.isArray(value) ? Object.fromEntries(value.map((one) => [one, true])) : value),
-  objects: (value: unknown) => (Array.isArray(value) ? value.map((name) => ({ name })) : value),
-  commas: (value: unknown) => (Array.isArray(value) ? value.join(",") : value),
+  flags: ofList((words) => Object.fromEntries(words.map((one) => [one, true]))),
+  objects: ofList((words) => words.map((name) => ({ name }))),
+  commas: ofList((words) => words.join(",")),
   /** Objects of numbers. */
   rows: (value: unknown) =>
     isBody(value) ? Object.entries(value).map(([currency, amount]) => ({ currency, amount })) : value,
 } as const;
+
+type Notation = (value: unknown) => unknown;
+
+function ofInstant(write: (at: number) => unknown): Notation {
+  return (value) => {
+    const at = typeof value === "string" ? Date.parse(value) : Number.NaN;
+    return Number.isNaN(at) ? value : write(at);
+  };
+}
+
+function ofNumber(write: (number: number) => unknown): Notation {
+  return (value) => (typeof value === "number" ? write(value) : value);
+}
+
+function ofWord(write: (word: string) => unknown): Notation {
+  return (value) => (typeof value === "string" ? write(value) : value);
+}
+
+function ofList(write: (words: readonly string[]) => unknown): Notation {
+  return (value) => (Array.isArray(value) ? write(value) : value);
+}
 
 const REFUSALS = {
   error: (message: string) => ({ error: message }),
@@ -265,22 +281,15 @@ export function renderRate(
 ): Record<string, string> {
   const { limit, remaining, resetsAt } = state;
   const reset = Math.max(0, Math.ceil((resetsAt - now) / 1000));
-  switch (form) {
-    case "draft3":
-      return {
-        "RateLimit-Limit": String(limit),
-        "RateLimit-Remaining": String(remaining),
-        "RateLimit-Reset": String(reset),
-      };
-    case "draft7":
-      return { RateLimit: `limit=${limit}, remaining=${remaining}, reset=${reset}` };
-    case "draft9":
-      return { RateLimit: `"default";r=${remaining};t=${reset}`, "RateLimit-Policy": `"default";q=${limit};w=60` };
-    case "dashed":
-      return { "X-Rate-Limit-Limit": String(limit), "X-Rate-Limit-Remaining": String(remaining) };
-    case "limit_alone":
-      return { "X-RateLimit-Limit": String(limit) };
-  }
+  const [max, left, wait] = [String(limit), String(remaining), String(reset)];
+  const fields = {
+    draft3: { "RateLimit-Limit": max, "RateLimit-Remaining": left, "RateLimit-Reset": wait },
+    draft7: { RateLimit: `limit=${limit}, remaining=${remaining}, reset=${reset}` },
+    draft9: { RateLimit: `"default";r=${remaining};t=${reset}`, "RateLimit-Policy": `"default";q=${limit};w=60` },
+    dashed: { "X-Rate-Limit-Limit": max, "X-Rate-Limit-Remaining": left },
+    limit_alone: { "X-RateLimit-Limit": max },
+  };
+  return fields[form];
 }
 
 /** Puts a value at a dotted path. Where an object stands there already, the two become one. */
@@ -294,11 +303,6 @@ function put(whole: Body, place: string, value: unknown): void {
   }
   const before = holder[last];
   holder[last] = isBody(before) && isBody(value) ? { ...before, ...value } : value;
-}
-
-function onInstant(value: unknown, write: (at: number) => unknown): unknown {
-  const at = typeof value === "string" ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(at) ? value : write(at);
 }
 
 function isBody(value: unknown): value is Body {
