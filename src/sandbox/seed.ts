@@ -23,51 +23,31 @@ const SEED = "seed";
 const AGENCY_ID = 1;
 const CUSTOMER_ID = 2;
 
-/** Id, name, currency, monthly list prices in minor units, Manage discount. A currency without a price is not offered. */
-type Catalogued = readonly [id: number, name: string, currency: Currency, prices: Plan["prices"], discount: number];
+const PRODUCTS: readonly (readonly [id: number, name: string, product_type: ProductType])[] = [
+  [1, "Shared hosting", "shared"],
+  [2, "WordPress hosting", "wordpress"],
+  [3, "Root VPS", "vps"],
+  [4, "Virtual Desktop", "virtual_desktop"],
+  [5, "Storage VPS", "vps"],
+];
 
-const PRODUCTS: readonly { id: number; name: string; product_type: ProductType; plans: readonly Catalogued[] }[] = [
-  {
-    id: 1,
-    name: "Shared hosting",
-    product_type: "shared",
-    plans: [
-      [11, "Shared Start", "USD", { GEL: 1300, USD: 500, EUR: 450 }, 10],
-      [12, "Shared Plus", "USD", { GEL: 2400, USD: 900, EUR: 820 }, 15],
-      [13, "Shared Pro", "GEL", { GEL: 4300, USD: 1600 }, 20],
-      [14, "Shared Legacy", "USD", { USD: 300 }, 0],
-    ],
-  },
-  {
-    id: 2,
-    name: "WordPress hosting",
-    product_type: "wordpress",
-    plans: [
-      [21, "WordPress One", "USD", { GEL: 2100, USD: 800, EUR: 720 }, 10],
-      [22, "WordPress Business", "EUR", { GEL: 5200, USD: 1950, EUR: 1800 }, 20],
-    ],
-  },
-  {
-    id: 3,
-    name: "Root VPS",
-    product_type: "vps",
-    plans: [
-      [31, "VPS 1", "USD", { GEL: 3200, USD: 1200, EUR: 1100 }, 5],
-      [32, "VPS 2", "USD", { GEL: 6400, USD: 2400, EUR: 2200 }, 7],
-      [33, "VPS 4", "EUR", { USD: 4700, EUR: 4400 }, 10],
-    ],
-  },
-  {
-    id: 4,
-    name: "Virtual Desktop",
-    product_type: "virtual_desktop",
-    plans: [
-      [41, "Desktop Office", "GEL", { GEL: 6500, USD: 2500, EUR: 2300 }, 0],
-      [42, "Desktop Studio", "USD", { GEL: 13_200, USD: 4900, EUR: 4500 }, 5],
-    ],
-  },
+/** Monthly list prices in minor units, by currency: one without a price is not offered. The discount is for agencies. */
+type Catalogued = readonly [id: number, product: number, name: string, Currency, Plan["prices"], discount: number];
+
+const CATALOGUE: readonly Catalogued[] = [
+  [11, 1, "Shared Start", "USD", { GEL: 1300, USD: 500, EUR: 450 }, 10],
+  [12, 1, "Shared Plus", "USD", { GEL: 2400, USD: 900, EUR: 820 }, 15],
+  [13, 1, "Shared Pro", "GEL", { GEL: 4300, USD: 1600 }, 20],
+  [14, 1, "Shared Legacy", "USD", { USD: 300 }, 0],
+  [21, 2, "WordPress One", "USD", { GEL: 2100, USD: 800, EUR: 720 }, 10],
+  [22, 2, "WordPress Business", "EUR", { GEL: 5200, USD: 1950, EUR: 1800 }, 20],
+  [31, 3, "VPS 1", "USD", { GEL: 3200, USD: 1200, EUR: 1100 }, 5],
+  [32, 3, "VPS 2", "USD", { GEL: 6400, USD: 2400, EUR: 2200 }, 7],
+  [33, 3, "VPS 4", "EUR", { USD: 4700, EUR: 4400 }, 10],
+  [41, 4, "Desktop Office", "GEL", { GEL: 6500, USD: 2500, EUR: 2300 }, 0],
+  [42, 4, "Desktop Studio", "USD", { GEL: 13_200, USD: 4900, EUR: 4500 }, 5],
   // An active plan of a product that is not: it cannot be ordered either (§4 plan_id).
-  { id: 5, name: "Storage VPS", product_type: "vps", plans: [[51, "Storage VPS", "USD", { USD: 2000 }, 0]] },
+  [51, 5, "Storage VPS", "USD", { USD: 2000 }, 0],
 ];
 
 /** What cannot be ordered any more. */
@@ -84,12 +64,13 @@ export function plant(world: World): void {
   const { store, settings } = world;
   store.table("settings").put({ id: SEED, value: settings.seed });
   if (settings.frozenAt !== undefined) world.clock.freeze(settings.frozenAt);
-  for (const { id: product_id, name, product_type, plans } of PRODUCTS) {
-    store.table("products").put({ id: product_id, name, product_type, active: product_id !== WITHDRAWN_PRODUCT });
-    for (const [id, name, currency, prices, manage_discount_percent] of plans) {
-      const sold = { currency, prices, product_id, product_type, manage_discount_percent };
-      store.table("plans").put({ id, name, ...sold, active: id !== WITHDRAWN_PLAN });
-    }
+  for (const [id, name, product_type] of PRODUCTS) {
+    store.table("products").put({ id, name, product_type, active: id !== WITHDRAWN_PRODUCT });
+  }
+  for (const [id, product_id, name, currency, prices, manage_discount_percent] of CATALOGUE) {
+    const product_type = store.table("products").get(product_id)?.product_type ?? "shared";
+    const sold = { currency, prices, product_id, product_type, manage_discount_percent };
+    store.table("plans").put({ id, name, ...sold, active: id !== WITHDRAWN_PLAN });
   }
   plantCoupons(store);
   const agency = store.table("customers").put({ id: AGENCY_ID, name: "agency", track: "manage", tier: "growth" });

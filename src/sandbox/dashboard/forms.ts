@@ -1,4 +1,4 @@
-/** Buttons that do something: each a form of its own, which works without a script. */
+/** Buttons that do something, each a form of its own, which works without a script; and the controls of forms. */
 import { html } from "hono/html";
 import type { Html } from "./html.ts";
 import type { Failed, Visit } from "./page.ts";
@@ -93,13 +93,20 @@ interface FieldParts {
   required?: boolean;
 }
 
-function notes(id: string, hint: Html | string | undefined, error: string | undefined): Html {
-  return html`${hint === undefined ? "" : html`<span class="hint" id="${id}-hint">${hint}</span>`}
-${error === undefined ? "" : html`<span class="problem" id="${id}-problem">${error}</span>`}`;
+/** An attribute, if it has a value. */
+function attribute(name: string, value: string | number | undefined): Html | string {
+  return value === undefined ? "" : html` ${name}="${value}"`;
 }
 
-function described(id: string, hint: unknown, error: string | undefined): string {
-  return [hint === undefined ? "" : `${id}-hint`, error === undefined ? "" : `${id}-problem`].filter(Boolean).join(" ");
+/** What every control has: its id, what describes it, and what was wrong with it the last time. */
+function control(kept: Kept, { name, hint }: FieldParts) {
+  const id = `${kept.prefix}-${name}`;
+  const error = kept.error(name);
+  const ids = [hint === undefined ? [] : `${id}-hint`, error === undefined ? [] : `${id}-problem`].flat();
+  const described = attribute("aria-describedby", ids.length === 0 ? undefined : ids.join(" "));
+  const notes = html`${hint === undefined ? "" : html`<span class="hint" id="${id}-hint">${hint}</span>`}
+${error === undefined ? "" : html`<span class="problem" id="${id}-problem">${error}</span>`}`;
+  return { id, error, described, notes };
 }
 
 interface TextParts extends FieldParts {
@@ -114,55 +121,40 @@ interface TextParts extends FieldParts {
 
 /** One line of text, or a number. */
 export function textField(kept: Kept, parts: TextParts): Html {
-  const { name, label, hint, required = false, type = "text", value = "", min, max, step, placeholder, size } = parts;
-  const id = `${kept.prefix}-${name}`;
-  const error = kept.error(name);
+  const { name, label, required = false, type = "text", value = "", placeholder } = parts;
+  const { id, error, described, notes } = control(kept, parts);
   // A password that was refused is typed again: it is not sent back.
   const now = type === "password" ? "" : (kept.value(name) ?? value);
-  const limits = html`${min === undefined ? "" : html` min="${min}"`}${max === undefined ? "" : html` max="${max}"`}${
-    step === undefined ? "" : html` step="${step}"`
-  }${size === undefined ? "" : html` size="${size}"`}${placeholder === undefined ? "" : html` placeholder="${placeholder}"`}`;
-  const state = html`${required ? html` required` : ""}${error === undefined ? "" : html` aria-invalid="true"`}${
-    described(id, hint, error) === "" ? "" : html` aria-describedby="${described(id, hint, error)}"`
-  }`;
+  const limits = (["min", "max", "step", "size"] as const).map((limit) => attribute(limit, parts[limit]));
+  const state = html`${required ? html` required` : ""}${error === undefined ? "" : html` aria-invalid="true"`}${described}`;
   return html`<div class="field"><label for="${id}">${label}</label>
-<input id="${id}" name="${name}" type="${type}" value="${now}" autocomplete="off" spellcheck="false"${limits}${state}>
-${notes(id, hint, error)}</div>`;
+<input id="${id}" name="${name}" type="${type}" value="${now}" autocomplete="off" spellcheck="false"${limits}${attribute("placeholder", placeholder)}${state}>
+${notes}</div>`;
 }
 
+type Options = readonly (readonly [value: string, label: string])[];
+
 /** One of several values. */
-export function selectField(
-  kept: Kept,
-  parts: FieldParts & { options: readonly (readonly [value: string, label: string])[]; value?: string },
-): Html {
-  const { name, label, hint, options, value } = parts;
-  const id = `${kept.prefix}-${name}`;
-  const error = kept.error(name);
-  const now = kept.value(name) ?? value;
-  const about = described(id, hint, error);
-  return html`<div class="field"><label for="${id}">${label}</label>
-<select id="${id}" name="${name}"${about === "" ? "" : html` aria-describedby="${about}"`}>${options.map(
+export function selectField(kept: Kept, parts: FieldParts & { options: Options; value?: string }): Html {
+  const { id, described, notes } = control(kept, parts);
+  const now = kept.value(parts.name) ?? parts.value;
+  return html`<div class="field"><label for="${id}">${parts.label}</label>
+<select id="${id}" name="${parts.name}"${described}>${parts.options.map(
     ([word, text]) => html`<option value="${word}"${word === now ? html` selected` : ""}>${text}</option>`,
   )}</select>
-${notes(id, hint, error)}</div>`;
+${notes}</div>`;
 }
 
 /** Any of several values. */
-export function checkboxes(
-  kept: Kept,
-  parts: FieldParts & { options: readonly (readonly [value: string, label: string])[]; checked?: readonly string[] },
-): Html {
-  const { name, label, hint, options, checked = [] } = parts;
-  const id = `${kept.prefix}-${name}`;
-  const error = kept.error(name);
-  const now = kept.values(name) ?? checked;
-  const about = described(id, hint, error);
-  return html`<fieldset class="field"${about === "" ? "" : html` aria-describedby="${about}"`}><legend>${label}</legend>
-<div class="checks">${options.map(
+export function checkboxes(kept: Kept, parts: FieldParts & { options: Options; checked?: readonly string[] }): Html {
+  const { described, notes } = control(kept, parts);
+  const now = kept.values(parts.name) ?? parts.checked ?? [];
+  return html`<fieldset class="field"${described}><legend>${parts.label}</legend>
+<div class="checks">${parts.options.map(
     ([word, text]) =>
-      html`<label class="check"><input type="checkbox" name="${name}" value="${word}"${
+      html`<label class="check"><input type="checkbox" name="${parts.name}" value="${word}"${
         now.includes(word) ? html` checked` : ""
       }> ${text}</label>`,
   )}</div>
-${notes(id, hint, error)}</fieldset>`;
+${notes}</fieldset>`;
 }

@@ -14,13 +14,13 @@ import { type Html, visible } from "./html.ts";
 import { layout, lostPage, plainPage, topClock } from "./layout.ts";
 import { type About, Form, type Page, ROOT, type Said, type Visit } from "./page.ts";
 import { invoices } from "./pages/invoices.ts";
-import { migration, migrations } from "./pages/migrations.ts";
+import { migrationPages } from "./pages/migrations.ts";
 import { overview } from "./pages/overview.ts";
-import { request, requests } from "./pages/requests.ts";
-import { clock, faults, settings } from "./pages/sandbox.ts";
-import { service, services } from "./pages/services.ts";
+import { requestPages } from "./pages/requests.ts";
+import { sandboxPages } from "./pages/sandbox.ts";
+import { servicePages } from "./pages/services.ts";
 import { tokens } from "./pages/tokens.ts";
-import { delivery, webhook, webhooks } from "./pages/webhooks.ts";
+import { webhookPages } from "./pages/webhooks.ts";
 
 /** What a page may do: nothing that is not from here, nothing inline, and not in a frame of another page. */
 const HEADERS: Readonly<Record<string, string>> = {
@@ -149,22 +149,16 @@ function asset(c: Context, type: string, text: string): Response {
   });
 }
 
+/** In the order in which paths are tried. */
 export const PAGES: readonly Page[] = [
   overview,
-  services,
-  service,
+  ...servicePages,
   invoices,
   tokens,
-  webhooks,
-  webhook,
-  delivery,
-  migrations,
-  migration,
-  requests,
-  request,
-  clock,
-  faults,
-  settings,
+  ...webhookPages,
+  ...migrationPages,
+  ...requestPages,
+  ...sandboxPages,
 ];
 
 /** More than these are never read: the browser went elsewhere. */

@@ -7,7 +7,7 @@ import { invalid, notFound, Refusal } from "../refusal.ts";
 import type { Body } from "../routes/fields.ts";
 import type { Reply, Sent } from "../shape/items.ts";
 import { readId } from "../shape/notation.ts";
-import type { Ability, Customer, Invoice, Service, Token } from "../store/records.ts";
+import type { Ability, Collections, Customer, Token } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import type { World } from "../world.ts";
 
@@ -134,13 +134,6 @@ export function customerOf(store: Store, token: Token): Customer {
   return customer;
 }
 
-/** Refuses whatever does not belong to the token's account (§7: "wrong account"). */
-export function requireOwn(token: Token, record: { customer_id: number }, what: string): void {
-  if (record.customer_id !== token.customer_id) {
-    throw new Refusal(403, `This ${what} belongs to another account than this token.`);
-  }
-}
-
 /** Whether the token's restriction lets it see the order (§5.4). */
 export function covers(token: Token, orderId: number): boolean {
   return token.service_ids?.includes(orderId) ?? true;
@@ -163,22 +156,34 @@ export function requireUnrestricted(token: Token): void {
   }
 }
 
-/** The service with this id, if the token may touch it: 404 unknown, 403 otherwise. */
-export function accessService(store: Store, token: Token, id: number): Service {
-  const service = store.table("services").get(id);
-  if (service === undefined) throw notFound("service", id);
-  requireOwn(token, service, "service");
-  requireCovered(token, id);
-  return service;
+/** The records of the token's account. */
+export function ownRecords<K extends "accounts" | "webhooks" | "services" | "invoices" | "migration_requests">(
+  { world, customer }: Call,
+  collection: K,
+): Collections[K][] {
+  const records: readonly Collections[K][] = world.store.table(collection).all() as Collections[K][];
+  return records.filter((one) => one.customer_id === customer.id);
 }
 
-/** The invoice with this id, if the token may see it and the order it belongs to. */
-export function accessInvoice(store: Store, token: Token, id: number): Invoice {
-  const invoice = store.table("invoices").get(id);
-  if (invoice === undefined) throw notFound("invoice", id);
-  requireOwn(token, invoice, "invoice");
-  requireCovered(token, invoice.order_id);
-  return invoice;
+/**
+ * The record in the path, if the token may touch it: 404 unknown, 403 otherwise. `orderOf`: the order that it belongs to,
+ * which a restricted token must cover.
+ */
+export function recordInPath<K extends "services" | "invoices" | "webhooks" | "migration_requests">(
+  call: Call,
+  collection: K,
+  what: string,
+  orderOf: (record: Collections[K]) => number | null,
+): Collections[K] {
+  const id = idParam(call, "id", what);
+  const record = call.world.store.table(collection).get(id) as Collections[K] | undefined;
+  if (record === undefined) throw notFound(what, id);
+  if (record.customer_id !== call.token.customer_id) {
+    throw new Refusal(403, `This ${what} belongs to another account than this token.`);
+  }
+  const orderId = orderOf(record);
+  if (orderId !== null) requireCovered(call.token, orderId);
+  return record;
 }
 
 /** Refuses accounts that are not on the Manage track (§4: "Manage track only"). */

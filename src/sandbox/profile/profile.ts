@@ -115,15 +115,9 @@ export type ProfileSwitch = keyof typeof PROFILE_SWITCHES;
 export type Profile = { [K in ProfileSwitch]: (typeof PROFILE_SWITCHES)[K][number] };
 
 /** Waits between the tries of a delivery (§6: "increasing intervals"), in seconds: before the first, second and third retry. */
-export function backoffSeconds(profile: Profile): readonly [number, number, number] {
-  return BACKOFFS[profile.backoff];
+export function backoffSeconds(profile: Profile): readonly number[] {
+  return { tens: [10, 100, 1000], minutes: [60, 300, 1800], seconds: [1, 2, 4] }[profile.backoff];
 }
-
-const BACKOFFS: Readonly<Record<Profile["backoff"], readonly [number, number, number]>> = {
-  tens: [10, 100, 1000],
-  minutes: [60, 300, 1800],
-  seconds: [1, 2, 4],
-};
 
 /** How long an Idempotency-Key is remembered, in seconds. */
 export function keyRetentionSeconds(profile: Profile): number {

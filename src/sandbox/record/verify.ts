@@ -26,19 +26,7 @@ export interface RequestExpectation {
   at_most?: number;
 }
 
-const FIELDS: readonly (keyof RequestExpectation)[] = [
-  "operation",
-  "method",
-  "path",
-  "token",
-  "body",
-  "query",
-  "idempotency_key",
-  "status",
-  "times",
-  "at_least",
-  "at_most",
-];
+const FIELDS = "operation method path token body query idempotency_key status times at_least at_most".split(" ");
 
 /** Entries that a failure shows. */
 const SHOWN = 3;
@@ -136,7 +124,7 @@ function check(expected: RequestExpectation): void {
     throw invalid({ [field]: [message] });
   };
   for (const name of Object.keys(expected)) {
-    if (!FIELDS.some((field) => field === name)) {
+    if (!FIELDS.includes(name)) {
       refuse(name, `An expectation has no field "${name}". Its fields are ${FIELDS.join(", ")}.`);
     }
   }

@@ -1,6 +1,6 @@
 /** What an account has besides orders: client accounts (Manage track only, §4), and webhook subscriptions. */
-import { type Call, type Endpoint, idParam, page, requireManageTrack, requireOwn } from "../http/endpoint.ts";
-import { notFound, Refusal } from "../refusal.ts";
+import { type Call, type Endpoint, ownRecords, page, recordInPath, requireManageTrack } from "../http/endpoint.ts";
+import { Refusal } from "../refusal.ts";
 import type { Reply } from "../shape/items.ts";
 import { type Account, CURRENCIES, EVENTS, type EventName, TIERS, type Webhook } from "../store/records.ts";
 import { nextSecret } from "../store/store.ts";
@@ -14,10 +14,7 @@ export const accountEndpoints: readonly Endpoint[] = [
     method: "GET",
     path: "/webhooks",
     ability: "technical",
-    answer: (call) => {
-      const own = call.world.store.table("webhooks").filter((one) => one.customer_id === call.customer.id);
-      return page(call, "webhook", own);
-    },
+    answer: (call) => page(call, "webhook", ownRecords(call, "webhooks")),
   },
   {
     method: "POST",
@@ -33,8 +30,7 @@ export const accountEndpoints: readonly Endpoint[] = [
 
 function accounts(call: Call): Reply {
   requireManageTrack(call.customer);
-  const own = call.world.store.table("accounts").filter((one) => one.customer_id === call.customer.id);
-  return page(call, "account", own);
+  return page(call, "account", ownRecords(call, "accounts"));
 }
 
 /** "Requires Growth partner tier or above" (§4). */
@@ -94,11 +90,7 @@ function readEvents(fields: Fields): EventName[] {
 }
 
 function removeWebhook(call: Call): Reply {
-  const webhooks = call.world.store.table("webhooks");
-  const id = idParam(call, "id", "webhook");
-  const webhook = webhooks.get(id);
-  if (webhook === undefined) throw notFound("webhook", id);
-  requireOwn(call.token, webhook, "webhook");
-  webhooks.remove(id);
+  const { id } = recordInPath(call, "webhooks", "webhook", () => null);
+  call.world.store.table("webhooks").remove(id);
   return { form: "done", message: "The webhook has been removed." };
 }

@@ -3,9 +3,8 @@
  * checks of `http/api.ts`. Out: a reply without a wire form. Must not: look into the profile (but for what a registrant is),
  * know HTTP.
  */
-import { accessInvoice, type Call, covers, type Endpoint, idParam, page } from "../http/endpoint.ts";
+import { type Call, covers, type Endpoint, ownRecords, page, recordInPath } from "../http/endpoint.ts";
 import type { Reply } from "../shape/items.ts";
-import type { Invoice } from "../store/records.ts";
 import { accountEndpoints } from "./accounts.ts";
 import { domainEndpoints } from "./domains.ts";
 import { migrationRequestEndpoints } from "./migration-requests.ts";
@@ -20,7 +19,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     path: "/invoices/:id",
     ability: "billing",
     answer: (call) => {
-      const record = accessInvoice(call.world.store, call.token, idParam(call, "id", "invoice"));
+      const record = recordInPath(call, "invoices", "invoice", ({ order_id }) => order_id);
       return { form: "one", status: 200, item: { kind: "invoice", record } };
     },
   },
@@ -39,6 +38,6 @@ function plans(call: Call): Reply {
 }
 
 function invoices(call: Call): Reply {
-  const own = (one: Invoice): boolean => one.customer_id === call.customer.id && covers(call.token, one.order_id);
-  return page(call, "invoice", call.world.store.table("invoices").filter(own));
+  const visible = ownRecords(call, "invoices").filter(({ order_id }) => covers(call.token, order_id));
+  return page(call, "invoice", visible);
 }

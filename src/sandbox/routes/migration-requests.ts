@@ -1,5 +1,5 @@
 /** Migration requests (§4): queued by API; credentials and submission belong to the dashboard (§1), and the control does them. */
-import { type Call, covers, type Endpoint, idParam, page, requireCovered, requireOwn } from "../http/endpoint.ts";
+import { type Call, covers, type Endpoint, ownRecords, page, recordInPath, requireCovered } from "../http/endpoint.ts";
 import { notFound, Refusal } from "../refusal.ts";
 import type { Reply } from "../shape/items.ts";
 import type { Credentials, MigrationRequest } from "../store/records.ts";
@@ -14,9 +14,8 @@ export const migrationRequestEndpoints: readonly Endpoint[] = [
     ability: "view",
     answer: (call) => {
       // Bound to a service outside the token's restriction, a request is outside it too (§5.4).
-      const visible = (one: MigrationRequest): boolean =>
-        one.customer_id === call.customer.id && (one.order_id === null || covers(call.token, one.order_id));
-      return page(call, "migration_request", call.world.store.table("migration_requests").filter(visible));
+      const visible = ({ order_id }: MigrationRequest): boolean => order_id === null || covers(call.token, order_id);
+      return page(call, "migration_request", ownRecords(call, "migration_requests").filter(visible));
     },
   },
   { method: "POST", path: "/migration-requests", ability: "technical", answer: create },
@@ -47,11 +46,7 @@ export function addMigrationRequest(
 }
 
 function view(call: Call): Reply {
-  const id = idParam(call, "id", "migration request");
-  const record = call.world.store.table("migration_requests").get(id);
-  if (record === undefined) throw notFound("migration request", id);
-  requireOwn(call.token, record, "migration request");
-  if (record.order_id !== null) requireCovered(call.token, record.order_id);
+  const record = recordInPath(call, "migration_requests", "migration request", ({ order_id }) => order_id);
   return { form: "one", status: 200, item: { kind: "migration_request", record } };
 }
 

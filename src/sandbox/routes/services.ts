@@ -1,11 +1,12 @@
 /** Services (§4): order, list, view, suspend, unsuspend, password, sign-on; and the grants by which one is shared. */
 import {
-  accessService,
   type Call,
   covers,
   type Endpoint,
   idParam,
+  ownRecords,
   page,
+  recordInPath,
   requireUnrestricted,
 } from "../http/endpoint.ts";
 import { raiseInvoice } from "../lifecycle/billing.ts";
@@ -33,8 +34,8 @@ export const serviceEndpoints: readonly Endpoint[] = [
     path: "/services",
     ability: "view",
     answer: (call) => {
-      const own = (one: Service): boolean => one.customer_id === call.customer.id && covers(call.token, one.id);
-      return page(call, "service", call.world.store.table("services").filter(own));
+      const visible = ownRecords(call, "services").filter(({ id }) => covers(call.token, id));
+      return page(call, "service", visible);
     },
   },
   {
@@ -53,12 +54,9 @@ export const serviceEndpoints: readonly Endpoint[] = [
     path: "/services/:id/grants",
     ability: "technical",
     answer: (call) => {
-      const service = serviceOf(call);
-      return page(
-        call,
-        "grant",
-        call.world.store.table("grants").filter((one) => one.service_id === service.id),
-      );
+      const { id } = serviceOf(call);
+      const shared = call.world.store.table("grants").filter((one) => one.service_id === id);
+      return page(call, "grant", shared);
     },
   },
   {
@@ -75,7 +73,7 @@ export const serviceEndpoints: readonly Endpoint[] = [
 
 /** The service in the path, if the token may touch it. */
 function serviceOf(call: Call): Service {
-  return accessService(call.world.store, call.token, idParam(call, "id", "service"));
+  return recordInPath(call, "services", "service", ({ id }) => id);
 }
 
 /** "Creating a service generates an invoice immediately" (§3.1); it stays pending until that is paid. */

@@ -5,7 +5,7 @@ import { act, textField } from "../forms.ts";
 import { badge, counted, facts, type Html, maybe, paged, section, shown, table, when } from "../html.ts";
 import { idOf, own, type Page, ROOT, type Visit } from "../page.ts";
 
-export const migrations: Page = {
+const migrations: Page = {
   path: "/migrations",
   nav: "/migrations",
   title: () => "Migrations",
@@ -35,7 +35,7 @@ function list({ account }: Visit, requests: readonly MigrationRequest[]): Html {
   });
 }
 
-export const migration: Page = {
+const migration: Page = {
   path: "/migrations/:id",
   nav: "/migrations",
   title: (visit) => `Migration of ${read(visit).domain}`,
@@ -132,3 +132,5 @@ ${section(
       }),
 )}</div>`;
 }
+
+export const migrationPages: readonly Page[] = [migrations, migration];

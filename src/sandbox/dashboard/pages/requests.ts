@@ -10,7 +10,7 @@ import { idOf, type Page, ROOT, type Visit } from "../page.ts";
 
 const SHOWN = 60;
 
-export const requests: Page = {
+const requests: Page = {
   path: "/requests",
   nav: "/requests",
   title: () => "Requests",
@@ -49,7 +49,7 @@ function log({ control }: Visit): Html {
 }
 
 /** One request. */
-export const request: Page = {
+const request: Page = {
   path: "/requests/:id",
   nav: "/requests",
   title: (visit) => {
@@ -198,3 +198,5 @@ function stack(bar: Second, at: number, tallest: number): Html {
     return html`<rect class="${kind}" x="${at * 10 + 1}" y="${y.toFixed(1)}" width="8" height="${height.toFixed(1)}"/>`;
   })}`;
 }
+
+export const requestPages: readonly Page[] = [requests, request];

@@ -19,7 +19,7 @@ async function advance({ control }: Visit, span: Span): Promise<string> {
 
 const step = (span: Span): Action => ({ api: "POST /clock/advance", run: (visit) => advance(visit, span) });
 
-export const clock: Page = {
+const clock: Page = {
   path: "/clock",
   nav: "/clock",
   title: () => "Clock",
@@ -153,7 +153,7 @@ const add: Action = {
   },
 };
 
-export const faults: Page = {
+const faults: Page = {
   path: "/faults",
   nav: "/faults",
   title: () => "Faults",
@@ -222,7 +222,7 @@ function effectOf({ status, drop, delayMs, body }: Fault): string {
   return parts.join(", ") || "answers 500";
 }
 
-export const settings: Page = {
+const settings: Page = {
   path: "/settings",
   nav: "/settings",
   title: () => "Settings",
@@ -283,3 +283,5 @@ function profile({ about }: Visit): Html {
 ${list(changed, "Every switch has its default value.")}
 <details class="unfold"><summary>All ${names.length} switches</summary>${list(names, "")}</details>`;
 }
+
+export const sandboxPages: readonly Page[] = [clock, faults, settings];

@@ -64,7 +64,7 @@ const seed: Action = {
   },
 };
 
-export const services: Page = {
+const services: Page = {
   path: "/services",
   nav: "/services",
   title: () => "Services",
@@ -164,7 +164,7 @@ function row(service: Service): Html[] {
   ];
 }
 
-export const service: Page = {
+const service: Page = {
   path: "/services/:id",
   nav: "/services",
   title: (visit) => {
@@ -352,3 +352,5 @@ ${decision(visit, id, `service ${service_id}`)}</li>`;
 function nameOf({ accounts }: Visit, id: number): string {
   return accounts.find((account) => account.id === id)?.name ?? `account ${id}`;
 }
+
+export const servicePages: readonly Page[] = [services, service];

@@ -60,7 +60,7 @@ const subscribe: Action = {
   },
 };
 
-export const webhooks: Page = {
+const webhooks: Page = {
   path: "/webhooks",
   nav: "/webhooks",
   title: () => "Webhooks",
@@ -105,7 +105,7 @@ function deliveries(visit: Visit): Html {
   return deliveryPages(visit, `${ROOT}/webhooks`, own(visit, "deliveries"), "Deliveries");
 }
 
-export const webhook: Page = {
+const webhook: Page = {
   path: "/webhooks/:id",
   nav: "/webhooks",
   title: (visit) => `Webhook ${readWebhook(visit).id}`,
@@ -167,7 +167,7 @@ function deliveriesTo(visit: Visit): Html {
   return deliveryPages(visit, `${ROOT}/webhooks/${id}`, all, `Deliveries to webhook ${id}`);
 }
 
-export const delivery: Page = {
+const delivery: Page = {
   path: "/deliveries/:id",
   nav: "/webhooks",
   title: (visit) => `Delivery ${readDelivery(visit).id}: ${readDelivery(visit).event}`,
@@ -279,3 +279,5 @@ ${selectField(kept, { name: "event", label: "Event", options: EVENTS.map((event)
 ${textField(kept, { name: "subject", label: "Service or invoice", type: "number", min: 1, size: 8, placeholder: "newest" })}`,
   };
 }
+
+export const webhookPages: readonly Page[] = [webhooks, webhook, delivery];
