@@ -13,7 +13,7 @@ export const CLOCK_COUNTERS: readonly string[] = [OFFSET, FROZEN];
 export class SandboxClock {
   readonly #base: { now(): number };
   readonly #store: Store;
-  /** The instant at which something falls due, while it is being done: later than that it may be told, not done. */
+  /** The instant at which something falls due, while it is being done: later than that it may be reported, not done. */
   #instant: number | undefined;
 
   constructor(base: { now(): number }, store: Store) {

@@ -1,4 +1,4 @@
-/** The endpoints by name, and the patterns that requests are told apart by: what faults and assertions speak of. */
+/** The endpoints by name, and the patterns that distinguish requests: what faults and assertions name. */
 import { didYouMean, invalid } from "./refusal.ts";
 
 /** Name -> method and path. The names are the `operationId`s of schemas/openapi.yaml; a test holds them together. */
@@ -56,7 +56,7 @@ export function patternOf(operation: unknown): Required<RequestPattern> {
 }
 
 /**
- * Refuses a path that no endpoint has: nothing would ever match it, and nobody would be told. Any method will do, as it can
+ * Refuses a path that no endpoint has: nothing would ever match it, and nobody would know. Any method will do, as it can
  * be the wrong one that is looked for.
  * @throws Refusal (422), with the paths that there are.
  */

@@ -28,7 +28,7 @@ const WORDS: Readonly<Record<keyof Control, "change" | "look">> = {
   submitMigration: "change",
   completeMigration: "change",
   rotateSecret: "change",
-  // Deliveries are not repeated with a session, and the API does not tell of them.
+  // Deliveries are not repeated with a session, and the API does not report them.
   trigger: "look",
   replayDelivery: "look",
   settled: "look",

@@ -117,13 +117,8 @@ export function migrations(draw: Draw, add: Add): void {
   const domains = "domain_name domain.name hostname site fqdn website target_domain source_domain".split(" ");
   draw.vary(add, 0.4, kind("migration_request", "fields", "domain"), domains);
   draw.vary(add, 0.1, kind("migration_request", "values", "domain"), ["upper", "website"]);
-  draw.vary(add, 0.4, kind("migration_request", "fields", "order_id"), [
-    "service_id",
-    "order.id",
-    "service.id",
-    "order",
-    null,
-  ]);
+  const orders = ["service_id", "order.id", "service.id", "order", null];
+  draw.vary(add, 0.4, kind("migration_request", "fields", "order_id"), orders);
   if (draw.once(0.2)) add(kind("migration_request", "values", "order_id"), "text");
   if (draw.once(0.4)) add(profile("migration"), "nested");
   const word = draw.oneOf(["NEW", "In Progress", "requested", "7", "offen", "pending_review"]);

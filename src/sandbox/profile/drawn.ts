@@ -255,14 +255,8 @@ function secrets(draw: Draw, add: Add): void {
     const deeper = ["data.credentials.password", "credentials.password", "data.password.value", "result.password"];
     add(answer("password"), draw.oneOf(draw.once(0.3) ? deeper : places));
   }
-  draw.vary(add, 0.4, answer("signOn"), [
-    "url",
-    "data.sso_url",
-    "data.login_url",
-    "sso.url",
-    "data.link",
-    "redirect_url",
-  ]);
+  const urls = ["url", "data.sso_url", "data.login_url", "sso.url", "data.link", "redirect_url"];
+  draw.vary(add, 0.4, answer("signOn"), urls);
 }
 
 /** 18: results of an availability check. */

@@ -60,7 +60,7 @@ export const PROFILE_SWITCHES = {
   ids: ["integer", "string"],
   /** Ids of grants, webhooks, client accounts and migration requests (§2 Gaps): as `ids` says, or UUIDs. */
   record_ids: ["plain", "uuid"],
-  /** Fields of a plan (§2 Plan): the id is named `plan_id` or `id`; the price is one, or one a currency, or not told. */
+  /** Fields of a plan (§2 Plan): the id is named `plan_id` or `id`; the price is one, or one a currency, or not shown. */
   plan: ["plan_id", "id", "prices", "priceless"],
   /** Answer of suspend and unsuspend (§4 Gaps): 202 with a message, 200 with the service, 204, or 202 without a body. */
   queued: ["message", "service", "no_content", "empty"],
@@ -136,7 +136,7 @@ export function firstPage(profile: Profile): 0 | 1 {
 
 /** Profiles with names, as what differs from the defaults. */
 export const PROFILE_SETS = {
-  /** The defaults: what a Laravel application would do by itself. */
+  /** The defaults: what a Laravel application does unless it is changed. */
   laravel: {},
   /** As little as possible: no headers, no bodies, no wrappers, no prices. */
   minimal: {

@@ -122,7 +122,7 @@ function isAnew(earlier: RequestEntry, later: RequestEntry): boolean {
 
 /** Orders with the same content that were, or may have been, placed under different keys. */
 function repeatedOrders(orders: readonly RequestEntry[]): BrokenInvariant[] {
-  // What was placed counts whatever the client was told of it: there are two of them all the same.
+  // What was placed counts whatever the client learnt of it: there are two of them all the same.
   const done = orders.filter((one) => one.idempotency_key !== null && (one.ordered !== null || mayHaveDone(one)));
   const groups = Map.groupBy(done, ({ account, body }) => `${account} ${wish(body)}`);
   return [...groups.values()].flatMap((all) => {

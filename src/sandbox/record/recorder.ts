@@ -142,7 +142,7 @@ export class Recorder {
 /** Names of fields that hold such things, whatever else is in the name. The specification leaves many names open. */
 const SECRET_NAME = /pass(?:word|phrase|wd|code)|secret|credential|token|bearer|cookie|(?:api|private|ssh)_?key/i;
 
-/** Words that make a name one of a secret when they stand in it by themselves. */
+/** Words that make a name one of a secret when they stand in it alone. */
 const SECRET_WORD = /^(?:pass|ftppass|pwd|pw|pin|otp|login|auth|private|key|rsa|username)$/i;
 
 function isSecretName(name: string): boolean {
@@ -205,7 +205,7 @@ export class StandIns {
 
   #make(secret: Secret): Secret {
     if (typeof secret === "number") return this.#known.size + 1;
-    // A blank is judged as a blank, and tells nothing.
+    // A blank is judged as a blank, and shows nothing.
     if (secret.trim() === "") return secret;
     const length = [...secret].length;
     const text = `stand-in-${this.#known.size + 1}-`.padEnd(length, "x");

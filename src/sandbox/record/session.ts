@@ -145,7 +145,7 @@ export function readSession(given: unknown): Session {
   return refuse(`Step ${broken + 1} of this session is neither a request nor a word to the control. Was it changed?`);
 }
 
-/** The options that a session tells, and what they may hold: a file must not decide where a sandbox writes or listens. */
+/** The options that a session holds, and what they may hold: a file must not decide where a sandbox writes or listens. */
 const OPTIONS: Readonly<Record<keyof SessionSandbox, (value: unknown) => boolean>> = {
   seed: isText,
   profile: (value) => Object(value) === value && Object.values(value as object).every(isText),

@@ -92,7 +92,7 @@ export class Store {
   readonly #persistence: Persistence | undefined;
   #undo: { collection: CollectionName; id: RecordId; before: { id: RecordId } | undefined }[] = [];
   #open = false;
-  /** Told after each transaction that changed something, and after each that was undone. */
+  /** Called after each transaction that changed something, and after each that was undone. */
   onCommit: () => void = () => undefined;
   onUndo: () => void = () => undefined;
 
@@ -127,21 +127,21 @@ export class Store {
     if (this.#open) throw new Error("Transactions do not nest.");
     this.#open = true;
     this.#undo = [];
-    let told: () => void = () => undefined;
+    let report: () => void = () => undefined;
     try {
       const result = work();
       this.#write();
-      if (this.#undo.length > 0) told = this.onCommit;
+      if (this.#undo.length > 0) report = this.onCommit;
       return result;
     } catch (error) {
-      if (this.#undo.length > 0) told = this.onUndo;
+      if (this.#undo.length > 0) report = this.onUndo;
       // Newest change first: a record changed twice goes back through its first state.
       for (const { collection, id, before } of this.#undo.reverse()) this.#untyped(collection).restore(id, before);
       throw error;
     } finally {
       this.#undo = [];
       this.#open = false;
-      told();
+      report();
     }
   }
 
