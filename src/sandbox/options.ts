@@ -83,7 +83,7 @@ export type Settings = Required<
 };
 
 /** A timer that does not keep the process alive once the sandbox has been closed. */
-function wait(ms: number): Promise<void> {
+export function wait(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 

@@ -204,12 +204,10 @@ export function controlOf(world: World): Control {
     advanceClock: (span) => act(() => advance(world, span)),
     upcoming: (most) => act(() => upcoming(world, most)),
     rates: () =>
-      act(() =>
-        store
-          .table("tokens")
-          .all()
-          .map((token) => world.rate.view(token, clock.now())),
-      ),
+      act(() => {
+        const tokens = store.table("tokens").all();
+        return tokens.map((token) => world.rate.view(token, clock.now()));
+      }),
     requests: () => journal.entries(),
     verifyRequests: (expected) => {
       const tokens = store.table("tokens").all();
@@ -225,10 +223,8 @@ export function controlOf(world: World): Control {
     restore: (text) => restoreSnapshot(world, text),
     session: () => {
       if (world.recorder !== undefined) return world.recorder.session();
-      throw new Refusal(
-        409,
-        "This sandbox is not recorded. Start it with --record FILE, or with the option record: true.",
-      );
+      const way = "Start it with --record FILE, or with the option record: true.";
+      throw new Refusal(409, `This sandbox is not recorded. ${way}`);
     },
     reset: () => reset(world),
   };

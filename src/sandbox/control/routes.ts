@@ -4,6 +4,7 @@ import { dashboardApp } from "../dashboard/index.ts";
 import type { About } from "../dashboard/page.ts";
 import type { FaultRequest } from "../faults.ts";
 import { objectOf, readBody, readText } from "../http/request-body.ts";
+import { wait } from "../options.ts";
 import { sessionTest } from "../record/session-test.ts";
 import type { RequestExpectation } from "../record/verify.ts";
 import { Refusal } from "../refusal.ts";
@@ -118,7 +119,7 @@ export function controlApp(control: Control, about: About): Hono {
   app.post("/clock/resume", (c) => c.json(control.resumeClock()));
   app.post("/clock/advance", async (c) => {
     const time = control.advanceClock((await bodyOf(c)) as Span);
-    await Promise.race([control.settled(), patience(SETTLE_MS)]);
+    await Promise.race([control.settled(), wait(SETTLE_MS)]);
     return c.json(time);
   });
   app.get("/clock/upcoming", (c) => c.json(control.upcoming()));
@@ -159,10 +160,6 @@ export function controlApp(control: Control, about: About): Hono {
 
 /** How long an answer waits for receivers that are slow to answer. */
 const SETTLE_MS = 5_000;
-
-function patience(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
-}
 
 function done(c: Context, act: () => void): Response {
   act();

@@ -43,15 +43,12 @@ export function money(amount: number, currency: string): string {
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-function dayOf(iso: string): string {
-  return `${Number(iso.slice(8, 10))} ${MONTHS[Number(iso.slice(5, 7)) - 1] ?? "?"} ${iso.slice(0, 4)}`;
-}
-
 /** An instant, or a date, in UTC: "21 Nov 2026, 10:00:00". */
 export function when(iso: string | null): Html {
   if (iso === null) return maybe(null);
   const time = iso.length > 10 ? html`, <span class="nums">${iso.slice(11, 19)}</span>` : "";
-  return html`<time datetime="${iso}">${dayOf(iso)}${time}</time>`;
+  const month = MONTHS[Number(iso.slice(5, 7)) - 1] ?? "?";
+  return html`<time datetime="${iso}">${Number(iso.slice(8, 10))} ${month} ${iso.slice(0, 4)}${time}</time>`;
 }
 
 /** The time of day alone, for tables of one day; the whole instant is in its title. */

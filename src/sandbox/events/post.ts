@@ -16,11 +16,6 @@ const loopback = new BlockList();
 loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 
-function isLoopback(address: string): boolean {
-  // An IPv4 address in the clothes of an IPv6 one is checked by BlockList as what it is.
-  return loopback.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
-}
-
 const WORDS = ["loopback", "anywhere", "nowhere"];
 
 /**
@@ -55,12 +50,6 @@ function hostIn(text: string): string {
   return "";
 }
 
-/** Whether the host itself was named in the options, so that its address does not matter. */
-function isNamed(host: string, allowed: DeliverTo): boolean {
-  if (typeof allowed === "string") return allowed === "anywhere";
-  return allowed.some((one) => one === host.toLowerCase());
-}
-
 /** Refuses the URL of a delivery by its scheme, or by an address that is written out in it: there is nothing to look up. @throws Blocked */
 export function checkTarget(url: URL, allowed: DeliverTo): void {
   if (allowed === "nowhere") throw new Blocked("This sandbox was started to deliver nothing.");
@@ -73,7 +62,10 @@ export function checkTarget(url: URL, allowed: DeliverTo): void {
 
 /** Refuses an address that a host has, unless it is this machine's or the host is allowed. @throws Blocked */
 export function checkAddress(host: string, address: string, allowed: DeliverTo): void {
-  if (isLoopback(address) || isNamed(host, allowed)) return;
+  // An IPv4 address in the clothes of an IPv6 one is checked by BlockList as what it is.
+  if (loopback.check(address, isIP(address) === 6 ? "ipv6" : "ipv4")) return;
+  // A host that is named in the options may have any address.
+  if (typeof allowed === "string" ? allowed === "anywhere" : allowed.includes(host.toLowerCase())) return;
   const where = host === address ? address : `${host} (${address})`;
   throw new Blocked(`${where} is not this machine. Start the sandbox with --deliver-to ${host} to allow it.`);
 }

@@ -231,7 +231,11 @@ const NAMES = Object.keys(PROFILE_SWITCHES) as ProfileSwitch[];
  */
 export function completeProfile(given: string | Readonly<Record<string, string | undefined>> = {}): Profile {
   if (typeof given === "string") return parseProfile(given);
-  if (typeof given !== "object" || given === null || !Object.values(given).every(isTextOrNothing)) {
+  if (
+    typeof given !== "object" ||
+    given === null ||
+    !Object.values(given).every((value) => ["string", "undefined"].includes(typeof value))
+  ) {
     throw new SandboxOptionError('A profile is a text such as "contrary,ids=integer", or an object of texts.');
   }
   const profile: Record<string, string> = {};
@@ -297,10 +301,6 @@ function noPart(part: string, name: string): string {
 /** The name that was probably meant, or all that there are. */
 function meant(name: string, names: readonly string[], what: string): string {
   return didYouMean(name, names) || ` The ${what} are ${names.join(", ")}.`;
-}
-
-function isTextOrNothing(value: unknown): boolean {
-  return value === undefined || typeof value === "string";
 }
 
 function isSwitch(name: string): name is ProfileSwitch {

@@ -62,8 +62,7 @@ function mayHaveDone({ status }: RequestEntry): boolean {
 function reusedKeys(orders: readonly RequestEntry[]): BrokenInvariant[] {
   const keyed = orders.filter(({ idempotency_key }) => idempotency_key !== null);
   // Keys belong to the account, whichever of its tokens sends them.
-  const groups = Map.groupBy(keyed, ({ account, idempotency_key }) => `${account} ${idempotency_key}`);
-  return [...groups.values()].flatMap((group) => {
+  return grouped(keyed, ({ account, idempotency_key }) => `${account} ${idempotency_key}`).flatMap((group) => {
     // A refused order leaves its key free for the corrected one.
     const first = group.findIndex(mayHaveDone);
     const [done, ...later] = first < 0 ? [] : group.slice(first);
@@ -94,8 +93,7 @@ function overRate(entries: readonly RequestEntry[], limit: number): BrokenInvari
 /** Orders under one key that were all placed: the later ones came when the key had been forgotten (§8 Gaps). */
 function orderedAgain(orders: readonly RequestEntry[]): BrokenInvariant[] {
   const placed = orders.filter(({ ordered }) => ordered !== null);
-  const groups = Map.groupBy(placed, ({ account, idempotency_key }) => `${account} ${idempotency_key}`);
-  return [...groups.values()].flatMap((group) => {
+  return grouped(placed, ({ account, idempotency_key }) => `${account} ${idempotency_key}`).flatMap((group) => {
     if (group.length < 2) return [];
     const made = group.map(({ ordered }) => ordered?.id).join(", ");
     const message = `The order under the Idempotency-Key "${group[0]?.idempotency_key}" was placed ${group.length} times, as ${made}: the key had been forgotten meanwhile.`;
@@ -124,8 +122,7 @@ function isAnew(earlier: RequestEntry, later: RequestEntry): boolean {
 function repeatedOrders(orders: readonly RequestEntry[]): BrokenInvariant[] {
   // What was placed counts whatever the client learnt of it: there are two of them all the same.
   const done = orders.filter((one) => one.idempotency_key !== null && (one.ordered !== null || mayHaveDone(one)));
-  const groups = Map.groupBy(done, ({ account, body }) => `${account} ${wish(body)}`);
-  return [...groups.values()].flatMap((all) => {
+  return grouped(done, ({ account, body }) => `${account} ${wish(body)}`).flatMap((all) => {
     const isDouble = (earlier: RequestEntry, later: RequestEntry): boolean =>
       earlier.idempotency_key !== later.idempotency_key &&
       !(textIn(later.body, "domain") !== undefined && isAnew(earlier, later));
@@ -162,14 +159,20 @@ function orderedBeside(orders: readonly RequestEntry[]): BrokenInvariant[] {
 
 function domainsSentTwice(registrations: readonly RequestEntry[]): BrokenInvariant[] {
   const named = registrations.filter(({ token, body }) => token !== null && textIn(body, "domain") !== undefined);
-  const groups = Map.groupBy(named, ({ account, body }) => `${account} ${textIn(body, "domain")?.toLowerCase()}`);
-  return [...groups.values()].flatMap((group) => {
-    const first = group.findIndex(mayHaveDone);
-    const rest = first < 0 ? [] : group.slice(first);
-    if (rest.length < 2) return [];
-    const message = `The registration of ${textIn(rest[0]?.body, "domain")} was sent again after one that was or may have been done.`;
-    return [{ rule: "domain_sent_twice", message, requests: rest.map(({ id }) => id) }];
-  });
+  return grouped(named, ({ account, body }) => `${account} ${textIn(body, "domain")?.toLowerCase()}`).flatMap(
+    (group) => {
+      const first = group.findIndex(mayHaveDone);
+      const rest = first < 0 ? [] : group.slice(first);
+      if (rest.length < 2) return [];
+      const message = `The registration of ${textIn(rest[0]?.body, "domain")} was sent again after one that was or may have been done.`;
+      return [{ rule: "domain_sent_twice", message, requests: rest.map(({ id }) => id) }];
+    },
+  );
+}
+
+/** The requests that belong together, by what they have in common. */
+function grouped(entries: readonly RequestEntry[], by: (entry: RequestEntry) => string): RequestEntry[][] {
+  return [...Map.groupBy(entries, by).values()];
 }
 
 function textIn(body: unknown, name: string): string | undefined {

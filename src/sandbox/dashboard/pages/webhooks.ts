@@ -1,7 +1,7 @@
 /** The webhook subscriptions of the account, one of them, and the deliveries of events to them: body, signature, attempts. */
 import { html } from "hono/html";
 import { SIGNATURE_HEADER, sign } from "../../events/sender.ts";
-import { type Attempt, type Delivery, EVENTS, type EventName, type Webhook } from "../../store/records.ts";
+import { type Delivery, EVENTS, type EventName, type Webhook } from "../../store/records.ts";
 import { type ActParts, act, checkboxes, selectField, textField, unfold } from "../forms.ts";
 import {
   badge,
@@ -211,13 +211,14 @@ ${table({
   caption: "Attempts",
   captionShown: true,
   columns: { "No.": "", When: "", Answer: "", "Why it does not count": "" },
-  rows: record.attempts.map((attempt, at) => attemptRow(attempt, at)),
+  rows: record.attempts.map(({ at, status, error }, index) => [
+    index + 1,
+    when(at),
+    httpStatus(status, "none"),
+    maybe(error),
+  ]),
   empty: "Not attempted yet.",
 })}${next(visit, record)}`;
-}
-
-function attemptRow({ at, status, error }: Attempt, index: number): (Html | number)[] {
-  return [index + 1, when(at), httpStatus(status, "none"), maybe(error)];
 }
 
 function next({ control, now }: Visit, { id, status }: Delivery): Html {
