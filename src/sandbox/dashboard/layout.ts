@@ -6,27 +6,14 @@ import { type Page, ROOT, type Said, type Visit } from "./page.ts";
 
 /** The entries of the navigation: those of the vendor's dashboard, and those of a sandbox. */
 const NAVIGATION: readonly (readonly [group: string, entries: readonly (readonly [path: string, name: string])[]])[] = [
-  [
-    "Account",
-    [
-      ["/", "Overview"],
-      ["/services", "Services"],
-      ["/invoices", "Invoices"],
-      ["/tokens", "API tokens"],
-      ["/webhooks", "Webhooks"],
-      ["/migrations", "Migrations"],
-    ],
-  ],
-  [
-    "Sandbox",
-    [
-      ["/requests", "Requests"],
-      ["/clock", "Clock"],
-      ["/faults", "Faults"],
-      ["/settings", "Settings"],
-    ],
-  ],
+  ["Account", [["/", "Overview"], ...named("Services", "Invoices", "API tokens", "Webhooks", "Migrations")]],
+  ["Sandbox", named("Requests", "Clock", "Faults", "Settings")],
 ];
+
+/** A path is the last word of its name. */
+function named(...names: string[]): [path: string, name: string][] {
+  return names.map((name) => [`/${name.split(" ").at(-1)?.toLowerCase()}`, name]);
+}
 
 const hrefOf = (path: string) => (path === "/" ? "/" : `${ROOT}${path}`);
 

@@ -58,6 +58,20 @@ export interface Action {
   run(visit: Visit, form: Form): Said | string | Promise<Said | string>;
 }
 
+/** A button that calls one function of the control, with the id of its record where the call has one. */
+export function callAction<K extends keyof Control>(
+  api: string,
+  name: K,
+  said: string | ((result: ReturnType<Control[K]>) => string),
+): Action {
+  const run: Action["run"] = ({ control }, form) => {
+    const call = control[name] as (id?: number) => ReturnType<Control[K]>;
+    const result = api.includes("/:id") ? call(form.id()) : call();
+    return typeof said === "string" ? said : said(result);
+  };
+  return { api, run };
+}
+
 export interface Page {
   /** Below /dashboard, in hono's notation: "/services/:id". */
   readonly path: string;

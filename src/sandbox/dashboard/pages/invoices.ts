@@ -3,21 +3,16 @@ import { html } from "hono/html";
 import type { Invoice } from "../../store/records.ts";
 import { type ActParts, act } from "../forms.ts";
 import { badge, counted, fromNow, type Html, money, paged, section, shown, table, when } from "../html.ts";
-import { type Action, find, own, type Page, ROOT, type Visit } from "../page.ts";
+import { type Action, callAction, find, own, type Page, ROOT, type Visit } from "../page.ts";
 
 /** Paying and cancelling, for every page that lists invoices. */
 export const INVOICE_ACTIONS = {
-  pay: {
-    api: "POST /invoices/:id/pay",
-    run: ({ control }, form) => {
-      const { invoice_number, total, currency } = control.payInvoice(form.id());
-      return `${invoice_number} is paid: ${money(total, currency)}.`;
-    },
-  },
-  cancelInvoice: {
-    api: "POST /invoices/:id/cancel",
-    run: ({ control }, form) => `${control.cancelInvoice(form.id()).invoice_number} is cancelled.`,
-  },
+  pay: callAction("POST /invoices/:id/pay", "payInvoice", ({ invoice_number, total, currency }) => {
+    return `${invoice_number} is paid: ${money(total, currency)}.`;
+  }),
+  cancelInvoice: callAction("POST /invoices/:id/cancel", "cancelInvoice", ({ invoice_number }) => {
+    return `${invoice_number} is cancelled.`;
+  }),
 } as const satisfies Record<string, Action>;
 
 const STATES = ["unpaid", "paid", "cancelled", "refunded"] as const;

@@ -3,7 +3,7 @@ import { html } from "hono/html";
 import type { MigrationRequest } from "../../store/records.ts";
 import { act, textField } from "../forms.ts";
 import { badge, counted, facts, type Html, maybe, paged, section, shown, table, when } from "../html.ts";
-import { idOf, own, type Page, ROOT, type Visit } from "../page.ts";
+import { callAction, idOf, own, type Page, ROOT, type Visit } from "../page.ts";
 
 const migrations: Page = {
   path: "/migrations",
@@ -52,15 +52,12 @@ const migration: Page = {
         return `The credentials of migration request ${id} are set.`;
       },
     },
-    submit: {
-      api: "POST /migration-requests/:id/submit",
-      run: ({ control }, form) => `Migration request ${control.submitMigration(form.id()).id} is submitted.`,
-    },
-    complete: {
-      api: "POST /migration-requests/:id/complete",
-      run: ({ control }, form) =>
-        `Migration request ${control.completeMigration(form.id()).id} is completed. Its credentials are forgotten.`,
-    },
+    submit: callAction("POST /migration-requests/:id/submit", "submitMigration", ({ id }) => {
+      return `Migration request ${id} is submitted.`;
+    }),
+    complete: callAction("POST /migration-requests/:id/complete", "completeMigration", ({ id }) => {
+      return `Migration request ${id} is completed. Its credentials are forgotten.`;
+    }),
   },
   body: (visit) => {
     const request = read(visit);

@@ -6,7 +6,7 @@ import type { RequestEntry } from "../../record/journal.ts";
 import { Refusal } from "../../refusal.ts";
 import { act } from "../forms.ts";
 import { badge, clockTime, code, counted, facts, type Html, httpStatus, maybe, section, table, when } from "../html.ts";
-import { idOf, type Page, ROOT, type Visit } from "../page.ts";
+import { callAction, idOf, type Page, ROOT, type Visit } from "../page.ts";
 
 const SHOWN = 60;
 
@@ -14,15 +14,7 @@ const requests: Page = {
   path: "/requests",
   nav: "/requests",
   title: () => "Requests",
-  actions: {
-    forget: {
-      api: "DELETE /requests",
-      run: ({ control }) => {
-        control.clearRequests();
-        return "The log is empty.";
-      },
-    },
-  },
+  actions: { forget: callAction("DELETE /requests", "clearRequests", "The log is empty.") },
   live: { rates: ratePictures, log },
   body: (visit) => {
     const paused = visit.query.get("live") === "off";

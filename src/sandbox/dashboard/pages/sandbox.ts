@@ -6,7 +6,7 @@ import { OPERATIONS } from "../../operations.ts";
 import { PROFILE_SWITCHES, type ProfileSwitch } from "../../profile/profile.ts";
 import { act, selectField, textField } from "../forms.ts";
 import { badge, code, counted, facts, fromNow, type Html, section, shown, table, when } from "../html.ts";
-import { type Action, type Page, ROOT, type Visit } from "../page.ts";
+import { type Action, callAction, type Page, ROOT, type Visit } from "../page.ts";
 
 const UNITS = ["seconds", "minutes", "hours", "days", "weeks", "months"] as const;
 
@@ -24,20 +24,8 @@ const clock: Page = {
   nav: "/clock",
   title: () => "Clock",
   actions: {
-    freeze: {
-      api: "POST /clock/freeze",
-      run: ({ control }) => {
-        control.freezeClock();
-        return "The clock stands still.";
-      },
-    },
-    resume: {
-      api: "POST /clock/resume",
-      run: ({ control }) => {
-        control.resumeClock();
-        return "The clock goes on.";
-      },
-    },
+    freeze: callAction("POST /clock/freeze", "freezeClock", "The clock stands still."),
+    resume: callAction("POST /clock/resume", "resumeClock", "The clock goes on."),
     hour: step({ hours: 1 }),
     day: step({ days: 1 }),
     week: step({ weeks: 1 }),
@@ -157,16 +145,7 @@ const faults: Page = {
   path: "/faults",
   nav: "/faults",
   title: () => "Faults",
-  actions: {
-    add,
-    clear: {
-      api: "DELETE /faults",
-      run: ({ control }) => {
-        control.clearFaults();
-        return "Nothing goes wrong on purpose any more.";
-      },
-    },
-  },
+  actions: { add, clear: callAction("DELETE /faults", "clearFaults", "Nothing goes wrong on purpose any more.") },
   live: { list },
   body: (visit) => html`${section(
     "Faults",
@@ -226,15 +205,7 @@ const settings: Page = {
   path: "/settings",
   nav: "/settings",
   title: () => "Settings",
-  actions: {
-    reset: {
-      api: "POST /reset",
-      run: ({ control }) => {
-        control.reset();
-        return "Everything is as it was at the beginning.";
-      },
-    },
-  },
+  actions: { reset: callAction("POST /reset", "reset", "Everything is as it was at the beginning.") },
   body: (visit) => {
     const { seed, rateLimit, autoPay } = visit.about.settings;
     return html`<div class="card">${facts([

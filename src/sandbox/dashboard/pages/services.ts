@@ -18,7 +18,7 @@ import {
   table,
   when,
 } from "../html.ts";
-import { type Action, idOf, own, type Page, ROOT, type Visit } from "../page.ts";
+import { type Action, callAction, idOf, own, type Page, ROOT, type Visit } from "../page.ts";
 import { INVOICE_ACTIONS, invoiceTable } from "./invoices.ts";
 
 /** A service that changes hands: offered by one account, accepted or declined by the other (§6 service.transfer_accepted). */
@@ -31,17 +31,16 @@ const TRANSFER_ACTIONS = {
       return `Service ${transfer.service_id} is on offer to ${to?.name ?? transfer.to_customer_id}.`;
     },
   },
-  accept: {
-    api: "POST /transfers/:id/accept",
-    run: ({ control }, form) => {
-      const { service_id } = control.acceptTransfer(form.id());
-      return `Service ${service_id} has changed hands. Both accounts are told by event.`;
-    },
-  },
-  decline: {
-    api: "POST /transfers/:id/decline",
-    run: ({ control }, form) => `The offer of service ${control.declineTransfer(form.id()).service_id} is declined.`,
-  },
+  accept: callAction(
+    "POST /transfers/:id/accept",
+    "acceptTransfer",
+    ({ service_id }) => `Service ${service_id} has changed hands. Both accounts are told by event.`,
+  ),
+  decline: callAction(
+    "POST /transfers/:id/decline",
+    "declineTransfer",
+    ({ service_id }) => `The offer of service ${service_id} is declined.`,
+  ),
 } as const satisfies Record<string, Action>;
 
 const STATES = ["pending", "active", "suspended", "terminated", "cancelled", "fraud"] as const;
@@ -172,22 +171,22 @@ const service: Page = {
     return `Service ${id}: ${domain ?? plan}`;
   },
   actions: {
-    provision: {
-      api: "POST /services/:id/provision",
-      run: ({ control }, form) => `Service ${control.provisionService(form.id()).id} is provisioned.`,
-    },
-    suspend: {
-      api: "POST /services/:id/suspend",
-      run: ({ control }, form) => `Service ${control.suspendService(form.id()).id} is suspended.`,
-    },
-    unsuspend: {
-      api: "POST /services/:id/unsuspend",
-      run: ({ control }, form) => `Service ${control.unsuspendService(form.id()).id} is active again.`,
-    },
-    terminate: {
-      api: "POST /services/:id/terminate",
-      run: ({ control }, form) => `Service ${control.terminateService(form.id()).id} is terminated.`,
-    },
+    provision: callAction(
+      "POST /services/:id/provision",
+      "provisionService",
+      ({ id }) => `Service ${id} is provisioned.`,
+    ),
+    suspend: callAction("POST /services/:id/suspend", "suspendService", ({ id }) => `Service ${id} is suspended.`),
+    unsuspend: callAction(
+      "POST /services/:id/unsuspend",
+      "unsuspendService",
+      ({ id }) => `Service ${id} is active again.`,
+    ),
+    terminate: callAction(
+      "POST /services/:id/terminate",
+      "terminateService",
+      ({ id }) => `Service ${id} is terminated.`,
+    ),
     ...INVOICE_ACTIONS,
     ...TRANSFER_ACTIONS,
   },
