@@ -2,7 +2,10 @@ import { type Code, type Diagnostic, nearest } from "../../core/model/index.ts";
 import { rangeOf, type Span } from "./source.ts";
 
 /** What may be said of a mistake beside its summary. */
-export type Remark = Omit<Diagnostic, "severity" | "code" | "summary" | "range">;
+export interface Remark extends Pick<Diagnostic, "detail" | "address" | "attribute"> {
+  /** The one thing to do: what a declaration needs is a sentence in its own language. */
+  readonly fix?: string | undefined;
+}
 
 /** More than anybody mends in one go; the rest is counted. */
 const MOST = 1000;
@@ -33,15 +36,12 @@ export class Mistakes {
       return;
     }
     this.#seen.add(identity);
-    const range = span && rangeOf(span);
-    const diagnostic: Diagnostic = { severity: "error", code, summary, ...remark, ...(range && { range }) };
-    this.#found.push({ diagnostic, file, offset });
+    this.#found.push({ diagnostic: diagnosticOf("error", span, code, summary, remark), file, offset });
   }
 
   /** Says something that does not make the declaration wrong. */
   warn(span: Span | undefined, code: Code, summary: string, remark: Remark = {}): void {
-    const range = span && rangeOf(span);
-    this.#warnings.push({ severity: "warning", code, summary, ...remark, ...(range && { range }) });
+    this.#warnings.push(diagnosticOf("warning", span, code, summary, remark));
   }
 
   /** The same, where the first of many places is enough. */
@@ -72,6 +72,18 @@ export class Mistakes {
       ...this.#warnings,
     ];
   }
+}
+
+function diagnosticOf(
+  severity: Diagnostic["severity"],
+  span: Span | undefined,
+  code: Code,
+  summary: string,
+  { fix, ...more }: Remark,
+): Diagnostic {
+  const range = span && rangeOf(span);
+  const diagnostic: Diagnostic = { severity, code, summary, ...more, ...(range && { range }) };
+  return fix === undefined ? diagnostic : { ...diagnostic, fix };
 }
 
 /** ` Did you mean "x"?` or nothing. */
