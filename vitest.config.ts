@@ -25,7 +25,7 @@ const LONGEST = [
   "reliability/error-table",
   "hostile/api",
   "reliability/kill-sweep",
-  "unit/cli/trust-table",
+  "unit/project/trust-table",
   "terraform",
   "docs",
   "dashboard",

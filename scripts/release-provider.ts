@@ -7,6 +7,7 @@ import path from "node:path";
 import process from "node:process";
 import { parseArgs } from "node:util";
 import { type Zippable, zipSync } from "fflate";
+import { VERSION } from "../src/core/api/version.ts";
 import {
   BUNDLE,
   NOTICES,
@@ -14,8 +15,7 @@ import {
   type PackageFile,
   PLATFORMS,
   packageFiles,
-} from "../src/cli/commands/terraform/package.ts";
-import { VERSION } from "../src/core/api/version.ts";
+} from "../src/fronts/terraform/package.ts";
 import { buildProvider } from "./build-provider.ts";
 
 const root = path.resolve(import.meta.dirname, "..");

@@ -14,7 +14,7 @@ export const AREAS: Readonly<Record<string, readonly string[]>> = {
   turns: ["src/core/api/create-turns.ts"],
   journal: ["src/core/record/{recorder,session,opening,journal-*}.ts", "src/fronts/terraform/journal*.ts"],
   provider: ["src/fronts/terraform/resource/{apply,apply-context,adopt,mark,made,making-room,noted,remove,order-*}.ts"],
-  redaction: ["src/core/api/redact.ts", "src/cli/redaction.ts", "src/core/record/secret-{command,output}.ts"],
+  redaction: ["src/core/api/redact.ts", "src/project/redaction.ts", "src/core/record/secret-{command,output}.ts"],
 };
 
 /**

@@ -1,11 +1,11 @@
 import { CommanderError } from "commander";
 import { HostformError } from "../core/model/index.ts";
+import { type GuardedIo, type Io, looksOf } from "../project/invocation.ts";
+import { learnEnvironment } from "../project/known-secrets.ts";
 import { diagnosticJson, jsonText, renderDiagnostics } from "../report/index.ts";
 import { guardIo } from "./guarded-io.ts";
-import { type GuardedIo, type Io, looksOf } from "./io.ts";
-import { learnEnvironment } from "./known-secrets.ts";
+import { withoutTerraformSpelling } from "./options.ts";
 import { buildProgram } from "./program.ts";
-import { withoutTerraformSpelling } from "./stack/options.ts";
 
 /**
  * Runs the command line. Never throws: every failure becomes a message and an exit code.

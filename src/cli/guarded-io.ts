@@ -1,8 +1,9 @@
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import path from "node:path";
 import { breakCommands, isCiLog } from "../core/model/index.ts";
+import type { GuardedIo, Io } from "../project/invocation.ts";
+import { Redaction } from "../project/redaction.ts";
 import { escapeOutput } from "../report/index.ts";
-import { LogLines } from "./ci-log.ts";
-import type { GuardedIo, Io } from "./io.ts";
-import { Redaction } from "./redaction.ts";
 
 /** Puts the guard before the streams. */
 export function guardIo(io: Io, redaction = new Redaction()): GuardedIo {
@@ -74,4 +75,112 @@ function guarded(lines: LogLines, redaction: Redaction) {
       pass(rest);
     },
   };
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What of an unfinished line is looked at together with what is written next. */
+const LOOK_BACK = 64;
+
+/**
+ * The lines of one stream. Where they go to the log of a CI they hold no command of its agent, in however many pieces they
+ * are written, but for the masks of secrets, which stand on lines of their own.
+ */
+export class LogLines {
+  readonly #stream: (text: string) => void;
+  readonly #isCiLog: boolean;
+  /** The end of the line that is not ended yet. */
+  #line = "";
+  #masks = "";
+
+  constructor(stream: (text: string) => void, env: Environment) {
+    this.#stream = stream;
+    this.#isCiLog = isCiLog(env);
+  }
+
+  write(text: string): void {
+    if (text !== "") this.#stream(this.#isCiLog ? this.#broken(text) : text);
+  }
+
+  #broken(text: string): string {
+    // Of what has been written nothing is a command, so only the last character of one can need a change, and it is in `text`.
+    const safe = breakCommands(this.#line + text).slice(this.#line.length);
+    const all = this.#line + safe;
+    const line = all.slice(all.lastIndexOf("\n") + 1);
+    // What is cut off is replaced by something: it is no beginning of a line.
+    this.#line = line.length <= LOOK_BACK || line.trim() === "" ? line.slice(-LOOK_BACK) : `…${line.slice(-LOOK_BACK)}`;
+    const begin = safe.indexOf("\n") + 1;
+    return begin === 0 ? safe : this.#masked(safe, begin);
+  }
+
+  /** Has the runner hide a text in all that it shows from now on. */
+  mask(secret: string): void {
+    // A runner warns of a mask that hides nothing that can be seen.
+    if (secret.trim() !== "") this.#masks += maskLine(secret);
+    if (this.#line === "") this.end();
+  }
+
+  /** Writes the masks that wait for the end of a line. An unfinished one is ended for them. */
+  end(): void {
+    if (this.#masks === "") return;
+    this.#stream(this.#masked(this.#line === "" ? "" : "\n"));
+    this.#line = "";
+  }
+
+  /** A text with the masks where a line of it begins. */
+  #masked(text: string, begin = text.length): string {
+    const masks = this.#masks;
+    this.#masks = "";
+    return `${text.slice(0, begin)}${masks}${text.slice(begin)}`;
+  }
+}
+
+/** The command that has the runner of GitHub Actions hide a text in all that a job writes after it; ends with a newline. */
+function maskLine(secret: string): string {
+  const data = secret.replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+  return `::add-mask::${data}\n`;
+}
+
+/**
+ * Whether the runner of GitHub Actions reads standard error itself, so that a secret may be written there for it to hide.
+ * Behind `2>&1 | tee plan.txt` it does not, and the file would hold the secret: so the stream must be a pipe whose other end
+ * is the runner's. Nobody can see that from within a container, on macOS and on Windows; there `HOSTFORM_ADD_MASK=1` says it.
+ *
+ * @param proc where the system describes its processes; a system without it has no answer, which is no.
+ */
+export function runnerReadsErrors(env: Environment, proc = "/proc"): boolean {
+  if (!env.GITHUB_ACTIONS) return false;
+  if (env.HOSTFORM_ADD_MASK) return env.HOSTFORM_ADD_MASK === "1";
+  try {
+    const pipe = readlinkSync(path.join(proc, "self/fd/2"));
+    if (!pipe.startsWith("pipe:")) return false;
+    let process = "self";
+    do process = parentOf(proc, process);
+    while (!isRunner(proc, process));
+    const open = path.join(proc, process, "fd");
+    return readdirSync(open).some((fd) => isLinkTo(pipe, path.join(open, fd)));
+  } catch {
+    return false;
+  }
+}
+
+/** @throws when there is none. */
+function parentOf(proc: string, process: string): string {
+  const [, parent = "0"] = /^PPid:\s*(\d+)$/m.exec(readFileSync(path.join(proc, process, "status"), "utf8")) ?? [];
+  if (parent === "0") throw new Error("The first process has no parent.");
+  return parent;
+}
+
+function isRunner(proc: string, process: string): boolean {
+  const [program = ""] = readFileSync(path.join(proc, process, "cmdline"), "utf8").split("\0");
+  return path.basename(program) === "Runner.Worker";
+}
+
+function isLinkTo(target: string, link: string): boolean {
+  try {
+    return readlinkSync(link) === target;
+  } catch {
+    // Closed in the meantime.
+    return false;
+  }
 }

@@ -1,8 +1,9 @@
 import path from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { untrustedByEnvironment } from "../core/model/index.ts";
-import { type CommonOptions, type GuardedIo, type Invocation, looksOf } from "./io.ts";
-import { addStackOptions, stackSource } from "./stack/options.ts";
+import { CURRENCIES, didYouMean, fail, milliseconds, untrustedByEnvironment } from "../core/model/index.ts";
+import { type CommonOptions, type GuardedIo, type Invocation, looksOf } from "../project/invocation.ts";
+import type { StackSource, VariableOption } from "../project/stacks/stack.ts";
+import type { Scope } from "./stacks.ts";
 
 const collect = (value: string, earlier: readonly string[] = []): readonly string[] => [...earlier, given(value)];
 
@@ -14,10 +15,9 @@ export function given(value: string): string {
 
 /** `90`, `90s`, `5m`, `1h` -> milliseconds. */
 export function duration(text: string): number {
-  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text.trim());
-  if (match === null) throw new InvalidArgumentError("expected a time such as 30s, 5m or 1h");
-  const unit = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[match[2] ?? "s"] ?? 1000;
-  return Math.round(Number(match[1]) * unit);
+  const ms = milliseconds(text);
+  if (ms === undefined) throw new InvalidArgumentError("expected a time such as 30s, 5m or 1h");
+  return ms;
 }
 
 /** A port number, 0 for any free one. */
@@ -94,4 +94,245 @@ export function invocationOf(command: Command, io: GuardedIo): Invocation {
     ...(stacks && { stacks }),
   };
   return { io, options, ...looksOf(io, options.color) };
+}
+
+const GUARDS = "Guards (for this run):";
+
+/** Adds the options that override the guards. */
+export function addGuardOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option("--max-orders <n>", "order at most so many services and domains")
+        .argParser(wholeNumber(0, 1_000_000))
+        .helpGroup(GUARDS),
+    )
+    .addOption(
+      new Option(
+        "--max-spend <currency=amount>",
+        "order for at most so much, in the API's own unit; see `hostform plans` (repeatable)",
+      )
+        .argParser(spend)
+        .helpGroup(GUARDS),
+    )
+    .addOption(new Option("--allow-removals", "remove as much as the plan says").helpGroup(GUARDS))
+    .addOption(new Option("--allow-unknown-prices", "order also what the API tells no price of").helpGroup(GUARDS));
+}
+
+/** `USD=200`, added to those that came before. */
+function spend(text: string, earlier: Readonly<Record<string, number>> = {}): Record<string, number> {
+  const [, word = "", digits] = /^([A-Za-z]+)=(\d+)$/.exec(text.trim()) ?? [];
+  const amount = Number(digits);
+  if (digits === undefined || !Number.isSafeInteger(amount))
+    throw new InvalidArgumentError("expected CURRENCY=AMOUNT with a whole amount in the API's own unit, as USD=20000");
+  const currency = CURRENCIES.find((known) => known === word.toUpperCase());
+  if (currency === undefined)
+    throw new InvalidArgumentError(`the currencies are ${CURRENCIES.join(", ")}.${didYouMean(word, CURRENCIES)}`);
+  if (earlier[currency] !== undefined)
+    throw new InvalidArgumentError(`${currency} has a limit already: give one amount for each currency`);
+  return { ...earlier, [currency]: amount };
+}
+
+/** What `--var` and `--var-file` leave behind, to be put back in order. */
+interface Numbered {
+  readonly nth: number;
+  readonly option: VariableOption;
+}
+
+/** Counts the options of a process: what is given later on the line has the higher number. */
+let count = 0;
+
+const numbered = (option: VariableOption, earlier: readonly Numbered[] = []): readonly Numbered[] => {
+  count += 1;
+  return [...earlier, { nth: count, option }];
+};
+
+/** `plan=11`. */
+function variable(text: string, earlier?: readonly Numbered[]): readonly Numbered[] {
+  const at = text.indexOf("=");
+  const name = text.slice(0, Math.max(0, at));
+  if (!/^[\p{L}_][\p{L}\p{N}_-]*$/u.test(name)) throw new InvalidArgumentError("expected NAME=VALUE");
+  return numbered({ name, text: text.slice(at + 1) }, earlier);
+}
+
+/** Adds the options of stacks. @param given refuses an empty value. */
+export function addStackOptions(command: Command, given: (text: string) => string, group: string): Command {
+  const several = (text: string, earlier: readonly string[] = []) => [...earlier, given(text)];
+  const file = (text: string, earlier?: readonly Numbered[]) => numbered({ file: given(text) }, earlier);
+  return command
+    .addOption(
+      new Option("--app <command>", "run this first: it synthesizes stacks, with cdktf or cdktn")
+        .argParser(given)
+        .helpGroup(group),
+    )
+    .addOption(
+      new Option("--stack <path>", "stacks in place of hosting.yaml: cdktf.out, or a folder with *.tf.json")
+        .argParser(given)
+        .helpGroup(group),
+    )
+    .addOption(
+      new Option("--only <stack>", "this stack alone, by name or construct path (repeatable)")
+        .argParser(several)
+        .helpGroup(group),
+    )
+    .addOption(
+      new Option("--var <name=value>", "give a variable of the stack a value (repeatable)")
+        .argParser(variable)
+        .helpGroup(group),
+    )
+    .addOption(
+      new Option("--var-file <file>", "give variables the values of a JSON file (repeatable)")
+        .argParser(file)
+        .helpGroup(group),
+    );
+}
+
+/**
+ * What the options say of stacks; undefined when they say nothing.
+ * @param levels the options of the command and of those it is a part of. @param cwd paths are relative to it.
+ * @throws HostformError `usage` for options that do not go together.
+ */
+export function stackSource(
+  levels: readonly Readonly<Record<string, unknown>>[],
+  cwd: string,
+  withFiles: boolean,
+): StackSource | undefined {
+  const first = (name: string) => levels.find((level) => level[name] !== undefined)?.[name] as string | undefined;
+  const all = <T>(name: string) => levels.flatMap((level) => (level[name] as readonly T[] | undefined) ?? []);
+  const [app, stack] = [first("app"), first("stack")];
+  const only = all<string>("only");
+  const variables = [...all<Numbered>("var"), ...all<Numbered>("varFile")]
+    .toSorted((a, b) => a.nth - b.nth)
+    .map(({ option }) => ("file" in option ? { file: path.resolve(cwd, option.file) } : option));
+  if (app === undefined && stack === undefined) {
+    const stray = only.length > 0 ? "--only" : variables.length > 0 ? "--var" : undefined;
+    if (stray !== undefined) {
+      fail("usage", `${stray} is about stacks, and none is given`, {
+        fix: "Pass `--stack cdktf.out` or `--app COMMAND`. In YAML, `${env.NAME}` takes a value from the environment.",
+      });
+    }
+    return undefined;
+  }
+  if (app !== undefined && stack !== undefined) {
+    fail("usage", "--app and --stack are two ways; give one", {
+      fix: "--app runs the app and reads what it has written.",
+    });
+  }
+  if (withFiles) {
+    fail("usage", "-f names a declaration in YAML, and --app or --stack takes its place", {
+      fix: "Leave one of them out.",
+    });
+  }
+  return {
+    ...(app !== undefined && { app }),
+    ...(stack !== undefined && { path: path.resolve(cwd, stack) }),
+    only,
+    variables,
+  };
+}
+
+/** The same arguments with Terraform's spelling of the options of variables (`-var`, `-var-file`) in ours. */
+export function withoutTerraformSpelling(args: readonly string[]): readonly string[] {
+  const end = args.indexOf("--");
+  return args.map((arg, at) => (end >= 0 && at > end ? arg : arg.replace(/^-(var|var-file)(?==|$)/, "--$1")));
+}
+
+/** Adds the options that say where signing secrets are. @param group the heading that they stand under. */
+export function addSecretOptions(command: Command, group?: string): Command {
+  const options = [
+    new Option("--secret-env <name>", "environment variable with a signing secret (repeatable)").argParser(
+      variableNames("--secret-env"),
+    ),
+    new Option("--secret-file <file>", "file with signing secrets, one on each line (repeatable)").argParser(collect),
+    new Option("--webhook <address>", "webhook in the state whose secret it is (repeatable)").argParser(collect),
+  ];
+  for (const option of options) command.addOption(group === undefined ? option : option.helpGroup(group));
+  return command;
+}
+
+/* Names of environment variables as they are typed. What is none may be the secret itself, so it is never repeated. */
+const NAME = /^[A-Za-z_]\w*$/;
+/** How signing secrets begin. */
+const SECRET = /^whsec_/i;
+
+/** The parser of an option that takes such a name. @throws HostformError `usage` for what is none. */
+export function variableName(option: string): (text: string) => string {
+  return (text) => {
+    if (NAME.test(given(text)) && !SECRET.test(text)) return text;
+    return refuse(option);
+  };
+}
+
+/** The same for an option that can be repeated. */
+export function variableNames(option: string): (text: string, earlier?: readonly string[]) => readonly string[] {
+  const parse = variableName(option);
+  return (text, earlier = []) => [...earlier, parse(text)];
+}
+
+/**
+ * For a variable that is not set: names are short, or capitals, or words.
+ * @throws HostformError `usage` for a name that could as well be the secret itself.
+ */
+export function refuseSecretAsName(option: string, name: string): void {
+  if (name.length >= 20 && /[a-z]/.test(name) && /\d/.test(name)) refuse(option);
+}
+
+function refuse(option: string): never {
+  fail("usage", `What follows ${option} is no name of an environment variable`, {
+    detail: "It is not repeated here, as it may be the secret itself.",
+    fix: "Set a variable to the secret and give its name. If it was the secret, replace it: other users of the machine, and whoever reads a log of the command, may have seen it.",
+  });
+}
+
+/** Registers commands on a program; `register/` has one function for each group of commands. */
+export interface Registration {
+  readonly program: Command;
+  /**
+   * Adds a command with the common options. Its module is loaded when the command runs, so that starting stays quick.
+   * @param parent the command that it is a part of (`state` for `state list`); default: the program.
+   */
+  command(name: string, summary: string, group: string, parent?: Command): Command;
+  /**
+   * The action of a command: gets the invocation, options and arguments; its number is the exit code.
+   * @param scope how it takes `--app` and `--stack`; default: `one` stack.
+   */
+  action<A extends unknown[], F>(
+    run: (invocation: Invocation, flags: F, ...args: A) => Promise<number>,
+    scope?: Scope,
+  ): (...args: unknown[]) => Promise<void>;
+}
+
+/** Adds examples below a command's help: command lines with what each is for. */
+export function examples(command: Command, lines: readonly (readonly [line: string, purpose: string])[]): Command {
+  const width = Math.max(...lines.map(([line]) => line.length));
+  const text = lines.map(([line, purpose]) => `  ${line.padEnd(width)}  # ${purpose}`).join("\n");
+  return command.addHelpText("after", `\nExamples:\n${text}`);
+}
+
+/** A parser of whole numbers within bounds, for options. */
+export function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < least || value > most) {
+      throw new InvalidArgumentError(`expected a whole number from ${least} to ${most}`);
+    }
+    return value;
+  };
+}
+
+/** Where to listen. */
+export interface ListenAddress {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+}
+
+const LOOPBACK = "127.0.0.1";
+
+/** `8787`, `0.0.0.0:8787`, `[::1]:8787`. Without a host: loopback, so that to be reached from elsewhere is said on purpose. */
+export function listenAddress(text: string): ListenAddress {
+  const [, bracketed, name, digits] = /^(?:(?:\[([^[\]]+)\]|([^\s:[\]/]+)):)?(\d{1,5})$/.exec(text.trim()) ?? [];
+  const port = Number(digits);
+  if (digits === undefined || port > 65535)
+    throw new InvalidArgumentError("expected a port, or HOST:PORT such as 0.0.0.0:8787");
+  return { host: bracketed ?? name ?? LOOPBACK, port };
 }

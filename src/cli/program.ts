@@ -1,17 +1,20 @@
 import { Command, Help, type Option } from "commander";
 import { VERSION } from "../core/api/version.ts";
 import { didYouMean } from "../core/model/index.ts";
-import type { GuardedIo, Invocation } from "./io.ts";
-import { addCommonOptions, COMMON_OPTIONS, invocationOf, STACK_OPTIONS } from "./options.ts";
-import { registerContract } from "./register/contract.ts";
-import { registerLooking } from "./register/looking.ts";
+import type { GuardedIo, Invocation } from "../project/invocation.ts";
+import { refuseUntrustedCommand } from "../project/trust.ts";
+import {
+  addCommonOptions,
+  COMMON_OPTIONS,
+  examples,
+  invocationOf,
+  type Registration,
+  STACK_OPTIONS,
+} from "./options.ts";
+import { registerContract, registerLooking, registerOnce } from "./register/account.ts";
 import { registerMain } from "./register/main.ts";
-import { registerOnce } from "./register/once.ts";
 import { registerSetup } from "./register/setup.ts";
-import { registerState } from "./register/state.ts";
-import { registerTerraform } from "./register/terraform.ts";
-import { examples, type Registration } from "./registration.ts";
-import { refuseUntrustedCommand } from "./untrusted.ts";
+import { registerState, registerTerraform } from "./register/state.ts";
 
 export interface ProgramOptions {
   /** Whether usage errors are printed for people; otherwise the CommanderError thrown has to do. */
@@ -54,7 +57,7 @@ export function buildProgram(io: GuardedIo, { usageErrors }: ProgramOptions, fin
         const work = (own: Invocation) => run(own, flags as never, ...(words as never));
         const { stacks } = invocation.options;
         if (stacks === undefined) return finish(await work(invocation));
-        const { runOnStacks } = await import("./stack/index.ts");
+        const { runOnStacks } = await import("./stacks.ts");
         const given = { command: nameOf(command), scope, flags: flags as Record<string, unknown>, words };
         return finish(await runOnStacks(invocation, stacks, given, work));
       };

@@ -1,23 +1,11 @@
-import { breakCommands, escapeLine, escapeText, UNSAFE_EXCEPT_BREAKS, visible } from "../core/model/index.ts";
+import { breakCommands, escapeLine, escapeText, visible } from "../core/model/index.ts";
 import { COLOURS } from "./style.ts";
 
-export { escapeLine, escapeText, quote } from "../core/model/index.ts";
+export { escapeLine, escapeText, jsonText, quote } from "../core/model/index.ts";
 
 const UNSAFE_OR_COLOUR =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a colour begins with one
   /\u001b\[[\d;]*m|(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-
-/**
- * A JSON document whose text is safe on a terminal too. `JSON.stringify` leaves C1, DEL and bidirectional controls as
- * they are; they can stand in strings only, where `\uXXXX` means the same.
- *
- * @param indent spaces for each level; 0 gives one line (NDJSON).
- */
-export function jsonText(value: unknown, indent = 0): string {
-  return (JSON.stringify(value, null, indent) ?? "null").replace(UNSAFE_EXCEPT_BREAKS, (character) =>
-    Array.from({ length: character.length }, (_, i) => visible(character.charAt(i))).join(""),
-  );
-}
 
 /**
  * The last look at a text on its way to a stream: whatever was forgotten above is shown here. Newlines, tabs and the

@@ -33,7 +33,6 @@ export {
   quote,
 } from "./escape.ts";
 export { type EvidenceReport, renderEvidence } from "./evidence-text.ts";
-export { renderHcl, renderValue } from "./hcl.ts";
 export { type Listing, type Listings, renderListing } from "./listings.ts";
 export { formatMoney, type MoneyScale } from "./money.ts";
 export { doneChanges, type OutcomeTextOptions, renderOutcome } from "./outcome-text.ts";
@@ -60,16 +59,5 @@ export { type RequestEvent, requestEventLine } from "./requests.ts";
 export { advanceStatus, remainingSeconds, renderStatus, type Status, startStatus } from "./status-area.ts";
 export { type Look, type Paint, paint } from "./style.ts";
 export { type Cell, type Column, renderTable, type TableOptions } from "./table.ts";
-export {
-  quotedLiteral,
-  type TfAttribute,
-  type TfBlock,
-  type TfCode,
-  type TfDocument,
-  type TfItem,
-  type TfTemplate,
-  type TfValue,
-} from "./tf-document.ts";
-export { renderTfJson } from "./tf-json.ts";
 export { type WatchMessage, watchMessage } from "./watch-json.ts";
 export { foundText, stampOf, type WatchLine, type WatchNote, watchLine, watchNotes } from "./watch-text.ts";

@@ -5,11 +5,11 @@
 import { closeSync, openSync, readFileSync, readlinkSync, writeSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
-import { runShell } from "../../src/cli/child-process.ts";
 import { runCli } from "../../src/cli/cli.ts";
-import type { Io } from "../../src/cli/io.ts";
+import { runShell } from "../../src/cli/system-io.ts";
 import { errnoOf } from "../../src/core/model/index.ts";
 import { captureCommand } from "../../src/core/record/index.ts";
+import type { Io } from "../../src/project/invocation.ts";
 import { fakeIo } from "../support/io.ts";
 
 export const canServeCommands = process.platform === "linux";

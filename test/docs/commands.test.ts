@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import path from "node:path";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import type { GuardedIo } from "../../src/cli/io.ts";
 import { buildProgram } from "../../src/cli/program.ts";
 import { guardSettings, providerSettings } from "../../src/fronts/yaml/index.ts";
+import type { GuardedIo } from "../../src/project/invocation.ts";
 import { PROFILE_SWITCHES } from "../../src/sandbox/index.ts";
 import { root } from "./markdown.ts";
 

@@ -44,14 +44,12 @@ describe("output", () => {
 
   it("is revealed by the commands that are asked for a secret, and by no other", () => {
     expect(using(/\breveal(?:Json)?\(/)).toEqual([
-      "cli/commands/output.ts",
-      "cli/commands/password.ts",
-      "cli/commands/sandbox.ts",
-      "cli/commands/sso.ts",
-      "cli/commands/state/pull.ts",
-      "cli/commands/state/show.ts",
       "cli/guarded-io.ts",
-      "cli/io.ts",
+      "cli/output.ts",
+      "cli/sandbox.ts",
+      "cli/service.ts",
+      "cli/state.ts",
+      "project/invocation.ts",
     ]);
   });
 

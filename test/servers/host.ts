@@ -5,9 +5,9 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { runCli } from "../../src/cli/cli.ts";
-import type { Io } from "../../src/cli/io.ts";
 import type { State } from "../../src/core/model/index.ts";
 import { createFileStore } from "../../src/core/record/index.ts";
+import type { Io } from "../../src/project/invocation.ts";
 import { type Exchange, type Sandbox, type SandboxOptions, startSandbox } from "../../src/sandbox/index.ts";
 import { Draw } from "../../src/sandbox/profile/draw.ts";
 import { type Deviation, serverOptions } from "../../src/sandbox/profile/drawn.ts";

@@ -1,5 +1,5 @@
-import { RECORDING_MS, SUMMARY_MS } from "../../src/cli/interrupt.ts";
 import type { Clock } from "../../src/core/model/index.ts";
+import { RECORDING_MS, SUMMARY_MS } from "../../src/project/interrupt.ts";
 
 /** Where time stands at the start of every test. */
 export const START = Date.parse("2026-11-21T10:00:00Z");

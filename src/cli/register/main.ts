@@ -1,8 +1,15 @@
-import { type Command, Option } from "commander";
-import { addGuardOptions } from "../guards.ts";
-import { collect, duration, given } from "../options.ts";
-import { examples, type Registration, wholeNumber } from "../registration.ts";
-import { registerWatch } from "./watch.ts";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import {
+  addGuardOptions,
+  addSecretOptions,
+  collect,
+  duration,
+  examples,
+  given,
+  listenAddress,
+  type Registration,
+  wholeNumber,
+} from "../options.ts";
 
 const GROUP = "Main commands:";
 
@@ -11,7 +18,7 @@ export function registerMain(registration: Registration): void {
   const { command, action } = registration;
   examples(
     command("validate", "check the declaration, without any request", GROUP).action(
-      action(async (invocation) => (await import("../commands/validate.ts")).runValidate(invocation), "each"),
+      action(async (invocation) => (await import("../plan.ts")).runValidate(invocation), "each"),
     ),
     [
       ["hostform validate", "every mistake at its line"],
@@ -35,10 +42,7 @@ export function registerMain(registration: Registration): void {
         new Option("--out <file>", "save the plan, to be applied as it is: `hostform apply FILE`").argParser(given),
       )
       .action(
-        action(
-          async (invocation, flags: object) => (await import("../commands/plan.ts")).runPlan(invocation, flags),
-          "each",
-        ),
+        action(async (invocation, flags: object) => (await import("../plan.ts")).runPlan(invocation, flags), "each"),
       ),
     [
       ["hostform plan", "what differs from the declaration"],
@@ -53,7 +57,7 @@ export function registerMain(registration: Registration): void {
       .action(
         action(
           async (invocation, flags: object, file?: string) =>
-            (await import("../commands/apply.ts")).runApply(invocation, "apply", flags, file),
+            (await import("../apply.ts")).runApply(invocation, "apply", flags, file),
           "each",
         ),
       ),
@@ -68,8 +72,7 @@ export function registerMain(registration: Registration): void {
   examples(
     applying(command("destroy", "remove what is managed, as far as deletion_policy allows", GROUP)).action(
       action(
-        async (invocation, flags: object) =>
-          (await import("../commands/apply.ts")).runApply(invocation, "destroy", flags),
+        async (invocation, flags: object) => (await import("../apply.ts")).runApply(invocation, "destroy", flags),
         "each",
       ),
     ),
@@ -81,7 +84,7 @@ export function registerMain(registration: Registration): void {
       .argument("<id>", "its id; for a grant its id or e-mail, or SERVICE_ID/GRANT_ID")
       .action(
         action(async (invocation, _flags: object, address: string, id: string) =>
-          (await import("../commands/import.ts")).runImport(invocation, address, id),
+          (await import("../import.ts")).runImport(invocation, address, id),
         ),
       ),
     [
@@ -98,7 +101,7 @@ export function registerMain(registration: Registration): void {
       .addOption(new Option("--wait-timeout <time>", "how long to look (default: 10m)").argParser(duration))
       .action(
         action(async (invocation, flags: object, address?: string) =>
-          (await import("../commands/resolve.ts")).runResolve(invocation, flags, address),
+          (await import("../resolve.ts")).runResolve(invocation, flags, address),
         ),
       ),
     [
@@ -138,4 +141,44 @@ function applying(command: Command): Command {
     .addOption(
       new Option("--parallelism <n>", "changes under way at once (default: 10)").argParser(wholeNumber(1, 100)),
     );
+}
+
+const EVENTS = "Events as hints of where to look:";
+const LEAST_MS = 10_000;
+const MOST_MS = 86_400_000;
+
+/** watch: the command that goes on. */
+export function registerWatch({ command, action }: Registration, group: string): void {
+  const watch = command("watch", "keep looking at the account: report what differs, or make it as declared", group)
+    .addOption(new Option("--interval <time>", "from one look to the next (default: 5m)").argParser(interval))
+    .option("--auto-approve", "do not only report what differs: apply it, within the guards")
+    .addOption(
+      new Option("--max-runs <n>", "end after so many looks (default: with Ctrl-C)").argParser(
+        wholeNumber(1, 1_000_000),
+      ),
+    )
+    .addOption(
+      new Option("--listen <[host:]port>", "receive webhooks; without a host from this machine only")
+        .argParser(listenAddress)
+        .helpGroup(EVENTS),
+    );
+  addSecretOptions(watch, EVENTS);
+  examples(
+    addGuardOptions(watch).action(
+      action(async (invocation, flags: object) => (await import("../watch.ts")).runWatch(invocation, flags)),
+    ),
+    [
+      ["hostform watch", "report what differs from the declaration, as it comes up"],
+      ["hostform watch --auto-approve --max-orders 0", "put right what was changed elsewhere; order nothing"],
+      ["hostform watch --listen 8787 --webhook hosting_webhook.watch", "look at once at what an event names"],
+    ],
+  );
+}
+
+function interval(text: string): number {
+  const ms = duration(text);
+  if (ms < LEAST_MS || ms > MOST_MS) {
+    throw new InvalidArgumentError("expected a time from 10s to 24h: each look costs requests of the 60 a minute");
+  }
+  return ms;
 }

@@ -1,7 +1,7 @@
 import { Argument, Option } from "commander";
-import { collect, given, port } from "../options.ts";
-import { examples, type Registration, wholeNumber } from "../registration.ts";
-import { variableName } from "../variable-name.ts";
+import { VERSION } from "../../core/api/version.ts";
+import { type Invocation, printJson } from "../../project/invocation.ts";
+import { collect, examples, given, port, type Registration, variableName, wholeNumber } from "../options.ts";
 
 const GROUP = "Sandbox and setup:";
 const ANY_SIZE = 1_000_000;
@@ -20,10 +20,7 @@ export function registerSetup({ program, command, action }: Registration): void 
       .option("--money-scale <digits>", "digits of amounts behind the point; 2 where the API counts cents")
       .option("--force", "also when there is a hosting.yaml: it is kept under another name")
       .action(
-        action(
-          async (invocation, flags: object) => (await import("../commands/init.ts")).runInit(invocation, flags),
-          "none",
-        ),
+        action(async (invocation, flags: object) => (await import("../init.ts")).runInit(invocation, flags), "none"),
       ),
     [
       ["hostform init", "asks"],
@@ -79,7 +76,7 @@ export function registerSetup({ program, command, action }: Registration): void 
       .action(
         action(
           async (invocation, flags: object, words: string[]) =>
-            (await import("../commands/sandbox.ts")).runSandbox(invocation, flags, words),
+            (await import("../sandbox.ts")).runSandbox(invocation, flags, words),
           "none",
         ),
       ),
@@ -94,7 +91,7 @@ export function registerSetup({ program, command, action }: Registration): void 
       .action(
         action(
           async (invocation, _flags: object, shell: "bash" | "zsh" | "fish") =>
-            (await import("../commands/completion/index.ts")).runCompletion(invocation, program, shell),
+            (await import("../completion.ts")).runCompletion(invocation, program, shell),
           "none",
         ),
       ),
@@ -103,7 +100,14 @@ export function registerSetup({ program, command, action }: Registration): void 
       ["hostform completion fish > ~/.config/fish/completions/hostform.fish", "for fish"],
     ],
   );
-  command("version", "print the version", GROUP).action(
-    action(async (invocation) => (await import("../commands/version.ts")).runVersion(invocation), "none"),
-  );
+  command("version", "print the version", GROUP).action(action(runVersion, "none"));
+}
+
+/** `hostform version`. */
+export async function runVersion(invocation: Invocation): Promise<number> {
+  const platform = `${process.platform}-${process.arch}`;
+  if (invocation.options.json) {
+    printJson(invocation, { version: VERSION, node: process.versions.node, platform });
+  } else invocation.io.out(`hostform ${VERSION} (Node ${process.versions.node}, ${platform})\n`);
+  return 0;
 }

@@ -1,4 +1,5 @@
-import { examples, type Registration } from "../registration.ts";
+import { Option } from "commander";
+import { examples, given, type Registration } from "../options.ts";
 
 const GROUP = "State:";
 const PARTS = "Commands:";
@@ -11,7 +12,7 @@ export function registerState({ command, action }: Registration): void {
       .option("--raw", "the value of one output and nothing else")
       .action(
         action(async (invocation, flags: object, name?: string) =>
-          (await import("../commands/output.ts")).runOutput(invocation, flags, name),
+          (await import("../output.ts")).runOutput(invocation, flags, name),
         ),
       ),
     [
@@ -27,7 +28,7 @@ export function registerState({ command, action }: Registration): void {
       .option("--long", "a table with ids and accounts too")
       .action(
         action(async (invocation, flags: object, prefix?: string) =>
-          (await import("../commands/state/list.ts")).runStateList(invocation, flags, prefix),
+          (await import("../state.ts")).runStateList(invocation, flags, prefix),
         ),
       ),
     [["hostform state list hosting_grant.", "all grants"]],
@@ -38,7 +39,7 @@ export function registerState({ command, action }: Registration): void {
       .option("--reveal", "show the secret values too")
       .action(
         action(async (invocation, flags: object, address: string) =>
-          (await import("../commands/state/show.ts")).runStateShow(invocation, flags, address),
+          (await import("../state.ts")).runStateShow(invocation, flags, address),
         ),
       ),
     [["hostform state show hosting_webhook.billing --reveal", "with its signing secret"]],
@@ -48,7 +49,7 @@ export function registerState({ command, action }: Registration): void {
       .argument("<addresses...>")
       .action(
         action(async (invocation, _flags: object, addresses: string[]) =>
-          (await import("../commands/state/rm.ts")).runStateRm(invocation, addresses),
+          (await import("../state.ts")).runStateRm(invocation, addresses),
         ),
       ),
     [["hostform state rm hosting_grant.acme-www", "all grants of that name"]],
@@ -59,14 +60,14 @@ export function registerState({ command, action }: Registration): void {
       .argument("<to>")
       .action(
         action(async (invocation, _flags: object, from: string, to: string) =>
-          (await import("../commands/state/mv.ts")).runStateMv(invocation, from, to),
+          (await import("../state.ts")).runStateMv(invocation, from, to),
         ),
       ),
     [["hostform state mv hosting_service.acme hosting_service.acme-www", "after the rename"]],
   );
   examples(
     command("pull", "print the state file, secrets included", PARTS, state).action(
-      action(async (invocation) => (await import("../commands/state/pull.ts")).runStatePull(invocation)),
+      action(async (invocation) => (await import("../state.ts")).runStatePull(invocation)),
     ),
     [["hostform state pull > backup.tfstate", "a copy"]],
   );
@@ -76,26 +77,26 @@ export function registerState({ command, action }: Registration): void {
       .option("--force", "also when it is older, or of another project")
       .action(
         action(async (invocation, flags: object, file: string) =>
-          (await import("../commands/state/push.ts")).runStatePush(invocation, flags, file),
+          (await import("../state.ts")).runStatePush(invocation, flags, file),
         ),
       ),
     [["hostform state push backup.tfstate --force", "go back to a copy"]],
   );
   examples(
     command("encrypt", "encrypt the state with the key in the environment", PARTS, state).action(
-      action(async (invocation) => (await import("../commands/state/encrypt.ts")).runStateEncrypt(invocation)),
+      action(async (invocation) => (await import("../state.ts")).runStateEncrypt(invocation)),
     ),
     [["HOSTFORM_STATE_PASSPHRASE=… hostform state encrypt", "from now on it is needed by every command"]],
   );
   examples(
     command("decrypt", "write the state in the clear", PARTS, state).action(
-      action(async (invocation) => (await import("../commands/state/decrypt.ts")).runStateDecrypt(invocation)),
+      action(async (invocation) => (await import("../state.ts")).runStateDecrypt(invocation)),
     ),
     [["hostform state decrypt", "for Terraform, which cannot read an encrypted one"]],
   );
   examples(
     command("rotate-key", "encrypt the state with another key", PARTS, state).action(
-      action(async (invocation) => (await import("../commands/state/rotate-key.ts")).runStateRotateKey(invocation)),
+      action(async (invocation) => (await import("../state.ts")).runStateRotateKey(invocation)),
     ),
     [["HOSTFORM_STATE_NEW_PASSPHRASE=… hostform state rotate-key", "the old one is where it always is"]],
   );
@@ -105,9 +106,65 @@ export function registerState({ command, action }: Registration): void {
       .option("--yes", "do not ask")
       .action(
         action(async (invocation, flags: object, id?: string) =>
-          (await import("../commands/force-unlock.ts")).runForceUnlock(invocation, flags, id),
+          (await import("../state.ts")).runForceUnlock(invocation, flags, id),
         ),
       ),
     [["hostform force-unlock", "shows who holds it, then asks"]],
+  );
+}
+
+const TERRAFORM = "Terraform:";
+
+/** export, terraform install|schema: from a declaration in YAML to Terraform with the provider. */
+export function registerTerraform({ command, action }: Registration): void {
+  examples(
+    command("export", "write the declaration for Terraform, with the same addresses", TERRAFORM)
+      .addOption(
+        new Option("--format <format>", "Terraform's language or its JSON (default: hcl)").choices(["hcl", "tf-json"]),
+      )
+      .addOption(
+        new Option("--out <path>", "a folder, or a file ending in .tf or .tf.json (default: print it)").argParser(
+          given,
+        ),
+      )
+      .option("--force", "replace a file that says something else")
+      .action(
+        action(
+          async (invocation, flags: object) => (await import("../export.ts")).runExport(invocation, flags),
+          "none",
+        ),
+      ),
+    [
+      ["hostform export", "print it in Terraform's language"],
+      ["hostform export --out .", "as hosting.tf, beside the state"],
+      ["hostform export --format tf-json --out stack", "as stack/hosting.tf.json"],
+    ],
+  );
+  const terraform = command("terraform", "the provider for Terraform and OpenTofu", TERRAFORM).helpCommand(false);
+  examples(
+    command("install", "put the provider where Terraform finds it", "Commands:", terraform)
+      .addOption(
+        new Option(
+          "--mirror <dir>",
+          "a folder of providers, in place of the one that Terraform looks into by itself",
+        ).argParser(given),
+      )
+      .option("--force", "replace another build of the same version")
+      .action(
+        action(
+          async (invocation, flags: object) => (await import("../terraform.ts")).runTerraformInstall(invocation, flags),
+          "none",
+        ),
+      ),
+    [
+      ["hostform terraform install", "for this user"],
+      ["hostform terraform install --mirror providers", "into a folder to be handed on, for CI"],
+    ],
+  );
+  examples(
+    command("schema", "print the provider's schema", "Commands:", terraform).action(
+      action(async (invocation) => (await import("../terraform.ts")).runTerraformSchema(invocation), "none"),
+    ),
+    [["hostform terraform schema", "in the form of terraform providers schema -json"]],
   );
 }

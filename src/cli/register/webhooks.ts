@@ -1,9 +1,15 @@
 import { Argument, InvalidArgumentError, Option } from "commander";
 import { didYouMean, EVENTS } from "../../core/model/index.ts";
-import { collect, duration, given, port } from "../options.ts";
-import { examples, type Registration } from "../registration.ts";
-import { variableName } from "../variable-name.ts";
-import { addSecretOptions } from "./secret-options.ts";
+import {
+  addSecretOptions,
+  collect,
+  duration,
+  examples,
+  given,
+  port,
+  type Registration,
+  variableName,
+} from "../options.ts";
 
 const CONTROL = ["--control-url <url>", "the sandbox's control port (default: HOSTING_SANDBOX_CONTROL_URL)"] as const;
 
@@ -22,7 +28,7 @@ export function registerWebhooks({ command, action }: Registration): void {
     .option("--provider <alias>", "the account to look at (default: default)")
     .action(
       action(async (invocation, flags: object) =>
-        (await import("../commands/looking/collections.ts")).runCollection(invocation, flags, "webhooks", undefined),
+        (await import("../list.ts")).runCollection(invocation, flags, "webhooks", undefined),
       ),
     );
   // A command of its own and a group at once: a part that is misspelt must not list.
@@ -57,7 +63,7 @@ export function registerWebhooks({ command, action }: Registration): void {
       .option("--provider <alias>", "the account for --register (default: default)")
       .action(
         action(async (invocation, flags: object) =>
-          (await import("../commands/webhooks/listen.ts")).runListen(invocation, flags),
+          (await import("../webhooks/listen.ts")).runListen(invocation, flags),
         ),
       ),
     [
@@ -73,7 +79,7 @@ export function registerWebhooks({ command, action }: Registration): void {
       )
       .action(
         action(async (invocation, flags: never, file: string) =>
-          (await import("../commands/webhooks/verify.ts")).runVerify(invocation, flags, file),
+          (await import("../webhooks/verify.ts")).runVerify(invocation, flags, file),
         ),
       ),
     [['hostform webhooks verify body.json --signature "$SIGNATURE" --secret-file hook.secret', "exit code 0: it fits"]],
@@ -87,7 +93,7 @@ export function registerWebhooks({ command, action }: Registration): void {
       .option(...CONTROL)
       .action(
         action(async (invocation, flags: object, event: string) =>
-          (await import("../commands/webhooks/deliveries.ts")).runTrigger(invocation, flags, event),
+          (await import("../webhooks/sandbox.ts")).runTrigger(invocation, flags, event),
         ),
       ),
     [["hostform webhooks trigger invoice.paid --invoice 5001", "whether or not it was paid"]],
@@ -99,7 +105,7 @@ export function registerWebhooks({ command, action }: Registration): void {
       .action(
         action(
           async (invocation, flags: object, id?: string) =>
-            (await import("../commands/webhooks/deliveries.ts")).runDeliveries(invocation, flags, id),
+            (await import("../webhooks/sandbox.ts")).runDeliveries(invocation, flags, id),
           "none",
         ),
       ),
@@ -112,7 +118,7 @@ export function registerWebhooks({ command, action }: Registration): void {
       .action(
         action(
           async (invocation, flags: object, id: string) =>
-            (await import("../commands/webhooks/deliveries.ts")).runReplay(invocation, flags, id),
+            (await import("../webhooks/sandbox.ts")).runReplay(invocation, flags, id),
           "none",
         ),
       ),

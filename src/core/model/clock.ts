@@ -23,3 +23,10 @@ export const systemClock: Clock = {
       signal?.addEventListener("abort", stop, { once: true });
     }),
 };
+
+/** `90`, `90s`, `5m`, `1h` -> milliseconds; undefined for what is no time. */
+export function milliseconds(text: string): number | undefined {
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text.trim());
+  const unit = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[match?.[2] ?? "s"] ?? 1000;
+  return match === null ? undefined : Math.round(Number(match[1]) * unit);
+}

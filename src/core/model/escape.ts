@@ -67,3 +67,23 @@ const COMMAND = new RegExp(
 export function breakCommands(text: string, shown: (character: string) => string = visible): string {
   return text.replace(COMMAND, (_, hash, bracket, space, colon) => `${hash ?? space}${shown(bracket ?? colon)}`);
 }
+
+/** Characters that mean themselves to a shell, wherever they stand in a word. */
+const PLAIN = /^[\p{L}\p{N}_./:@%+,=-]+$/u;
+
+/** A word as a POSIX shell takes it literally: as it is where it may be, else in single quotes. */
+export function shellWord(text: string): string {
+  return PLAIN.test(text) ? text : inQuotes(text);
+}
+
+/**
+ * A JSON document whose text is safe on a terminal too. `JSON.stringify` leaves C1, DEL and bidirectional controls as
+ * they are; they can stand in strings only, where `\uXXXX` means the same.
+ *
+ * @param indent spaces for each level; 0 gives one line (NDJSON).
+ */
+export function jsonText(value: unknown, indent = 0): string {
+  return (JSON.stringify(value, null, indent) ?? "null").replace(UNSAFE_EXCEPT_BREAKS, (character) =>
+    Array.from({ length: character.length }, (_, i) => visible(character.charAt(i))).join(""),
+  );
+}

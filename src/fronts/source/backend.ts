@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { resolveReferences } from "../../core/expression/references.ts";
 import type { Backend, JsonObject } from "../../core/model/index.ts";
-import { namesSecret } from "../source/secret-keys.ts";
 import { reportTwice } from "./duplicates.ts";
 import { didYouMean, type Mistakes } from "./mistakes.ts";
+import { namesSecret } from "./secret-keys.ts";
 import { rangeOf } from "./source.ts";
 import { type Environment, readTemplate } from "./templates.ts";
 import { type Entry, type Leaf, type Tree, valueSpan } from "./tree.ts";

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { gitignoreWith, starter } from "../../../src/cli/commands/init-files.ts";
+import { gitignoreWith, starter } from "../../../src/cli/init.ts";
 import { kinds } from "../../../src/core/kinds/index.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { runIn } from "./harness.ts";

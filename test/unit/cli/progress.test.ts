@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { showProgress } from "../../../src/cli/apply.ts";
 import { guardIo } from "../../../src/cli/guarded-io.ts";
-import type { CommonOptions, Invocation } from "../../../src/cli/io.ts";
-import { showProgress } from "../../../src/cli/progress.ts";
 import type { ApplyEvent, Outcome } from "../../../src/core/model/index.ts";
+import type { CommonOptions, Invocation } from "../../../src/project/invocation.ts";
 import { testClock } from "../../support/clock.ts";
 import { type FakeIo, fakeIo } from "../../support/io.ts";
 import { order, plan } from "../report/builders.ts";

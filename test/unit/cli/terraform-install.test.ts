@@ -1,13 +1,12 @@
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { type InstallFlags, runTerraformInstall } from "../../../src/cli/commands/terraform/install.ts";
-import { standingIn } from "../../../src/cli/commands/terraform/mirror.ts";
-import { EXECUTABLE, packageFiles, platformOf } from "../../../src/cli/commands/terraform/package.ts";
 import { guardIo } from "../../../src/cli/guarded-io.ts";
-import { looksOf } from "../../../src/cli/io.ts";
+import { type InstallFlags, runTerraformInstall, standingIn } from "../../../src/cli/terraform.ts";
 import { VERSION } from "../../../src/core/api/version.ts";
 import { HostformError } from "../../../src/core/model/index.ts";
+import { EXECUTABLE, packageFiles, platformOf } from "../../../src/fronts/terraform/package.ts";
+import { looksOf } from "../../../src/project/invocation.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { fakeIo } from "../../support/io.ts";
 import { runIn } from "./harness.ts";

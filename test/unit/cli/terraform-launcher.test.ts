@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { describe, expect, it } from "vitest";
-import { launcher, NODE_FLOOR } from "../../../src/cli/commands/terraform/package.ts";
+import { launcher, NODE_FLOOR } from "../../../src/fronts/terraform/package.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 
 describe("the launcher", () => {

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 
 import { describe, expect, it } from "vitest";
-import { mismatchOf } from "../../../src/cli/commands/webhooks/mismatch.ts";
+import { mismatchOf } from "../../../src/cli/webhooks/verify.ts";
 import fc from "../../support/fc.ts";
 
 const SECRET = "whsec_0123456789abcdef0123456789abcdef01234567";

@@ -5,7 +5,8 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { archive, digests, folderIn, manifest, releaseFiles, writeRelease } from "../../../scripts/release-provider.ts";
-import { placePackage } from "../../../src/cli/commands/terraform/mirror.ts";
+import { placePackage } from "../../../src/cli/terraform.ts";
+import { VERSION } from "../../../src/core/api/version.ts";
 import {
   BUNDLE,
   EXECUTABLE,
@@ -13,8 +14,7 @@ import {
   PROVIDER_ADDRESS,
   packageFiles,
   platformOf,
-} from "../../../src/cli/commands/terraform/package.ts";
-import { VERSION } from "../../../src/core/api/version.ts";
+} from "../../../src/fronts/terraform/package.ts";
 import { noTerraform } from "../../support/backends.ts";
 
 const STEM = `terraform-provider-hosting_${VERSION}`;

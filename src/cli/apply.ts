@@ -1,0 +1,224 @@
+import { VERSION } from "../core/api/index.ts";
+import {
+  type ApplyEvent,
+  fail,
+  HostformError,
+  isError,
+  isFulfilled,
+  type Plan,
+  unfulfilledIn,
+} from "../core/model/index.ts";
+import { carryOut, hasChanges } from "../project/apply.ts";
+import { GUARD_FLAGS, type GuardFlags } from "../project/guards.ts";
+import { type Invocation, say } from "../project/invocation.ts";
+import { type Run, type RunOptions, withPlan } from "../project/plan.ts";
+import { readSavedPlan, type SavedPlan } from "../project/saved-plan.ts";
+import { resultInItsTerms } from "../project/told.ts";
+import {
+  advanceStatus,
+  escapeLine,
+  eventMessage,
+  jsonText,
+  outputsMessage,
+  planMessages,
+  progressLine,
+  renderOutcome,
+  renderOutputs,
+  renderPlan,
+  renderStatus,
+  resultMessages,
+  type Status,
+  startStatus,
+  versionMessage,
+} from "../report/index.ts";
+
+export interface ApplyFlags extends GuardFlags {
+  readonly autoApprove?: boolean;
+  readonly target?: readonly string[];
+  readonly reorder?: readonly string[];
+  readonly orderAnyway?: readonly string[];
+  /** Commander's form of `--no-wait`. */
+  readonly wait?: boolean;
+  readonly waitTimeout?: number;
+  readonly parallelism?: number;
+}
+
+/**
+ * `hostform apply` and `hostform destroy`: plan, ask, do. Exit code 1 unless the result {@link isFulfilled}.
+ * @param file a saved plan, which was approved by whoever hands it over: it is carried out without asking, or not at all.
+ */
+export async function runApply(
+  invocation: Invocation,
+  command: "apply" | "destroy",
+  flags: ApplyFlags,
+  file?: string,
+): Promise<number> {
+  const { json } = invocation.options;
+  if (file !== undefined) refusePlanFlags(flags);
+  const saved = file === undefined ? undefined : await readSavedPlan(invocation, file);
+  if (saved !== undefined && !hasChanges(saved.plan)) {
+    say(invocation, "The plan has no changes: there is nothing to apply.");
+    return saved.plan.pending.length === 0 && unfulfilledIn(saved.plan).length === 0 ? 0 : 1;
+  }
+  const agreed = flags.autoApprove === true || saved !== undefined;
+  if (json && !agreed) {
+    fail("usage", `${command} --json cannot ask for approval`, { fix: "Pass --auto-approve." });
+  }
+  const options: RunOptions = {
+    command,
+    mode: command,
+    targets: flags.target ?? [],
+    reorder: flags.reorder ?? [],
+    orderAnyway: flags.orderAnyway ?? [],
+    guards: flags,
+    ...(saved && { ...saved.request, saved }),
+  };
+  return withPlan(invocation, options, async (run) => {
+    const emit = (messages: readonly object[]) =>
+      invocation.io.out(messages.map((message) => `${jsonText(message)}\n`).join(""));
+    const now = () => invocation.io.clock.now();
+    if (json) emit([versionMessage(VERSION, now()), ...planMessages(run.plan, now())]);
+    else invocation.io.out(planText(invocation, run, saved));
+    if (run.plan.diagnostics.some(isError)) return 1;
+    if (hasChanges(run.plan) && !agreed) {
+      await approve(invocation, command, run.interrupts.stop);
+      run.providers.refresh();
+    }
+
+    const done = json
+      ? await carryOut(invocation, run, flags, (event) => emit([eventMessage(event, now())]))
+      : await showProgress(invocation, run.plan, run.interrupts.stop, (onEvent) =>
+          carryOut(invocation, run, flags, onEvent),
+        );
+    const result = resultInItsTerms(invocation, done);
+    run.shown.push(...result.outcomes.flatMap(({ diagnostics }) => diagnostics.filter(isError)));
+    if (json) emit(resultMessages(run.plan, result, now()));
+    else if (hasChanges(run.plan) || unfulfilledIn(run.plan).length > 0) {
+      invocation.io.out(
+        renderOutcome(run.plan, result, { ...invocation.outLook, moneyScale: run.providers.moneyScale }),
+      );
+    }
+    const { outputs } = run.store.state;
+    const complete = result.outcomes.every(({ result: end }) => end === "done");
+    // Of an apply that has failed they may be those of before: `hostform output` shows them.
+    if (complete && outputs !== undefined && json) emit([outputsMessage(outputs, now())]);
+    else if (complete && outputs !== undefined) invocation.io.out(`\nOutputs:\n\n${renderOutputs(outputs)}`);
+    // What the saved plan left pending is none of the changes that it was narrowed to.
+    const open = (saved?.plan.pending ?? []).some(
+      (address) => run.store.state.resources.get(address)?.private.pending !== undefined,
+    );
+    return isFulfilled(result) && !open ? 0 : 1;
+  });
+}
+
+/** A saved plan was seen before: it is shown in short, unless it cannot be carried out. */
+function planText(invocation: Invocation, { plan, providers }: Run, saved: SavedPlan | undefined): string {
+  const look = { ...invocation.outLook, moneyScale: providers.moneyScale };
+  if (saved === undefined || plan.diagnostics.some(isError)) return renderPlan(plan, look);
+  return `Applying the plan that was made ${escapeLine(saved.plan.timestamp)}.\n${renderPlan(plan, { ...look, body: false })}`;
+}
+
+/** What a saved plan does was settled when it was made. */
+function refusePlanFlags(flags: ApplyFlags): void {
+  const settled = [...GUARD_FLAGS, "target", "reorder", "orderAnyway"] as const;
+  const name = settled.find((flag) => flags[flag] !== undefined);
+  if (name === undefined) return;
+  const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  fail("usage", `${flag} does not go with a saved plan`, {
+    detail: "The plan holds what it was made with, and does that or nothing.",
+    fix: `Leave it out; or make another plan: \`hostform plan ${flag} … --out FILE\`.`,
+  });
+}
+
+async function approve(invocation: Invocation, command: "apply" | "destroy", stop: AbortSignal): Promise<void> {
+  const question = command === "apply" ? "Make these changes?" : "Remove all this?";
+  say(invocation, "");
+  const answer = await invocation.io.ask(`${question} Only "yes" is accepted: `, stop);
+  if (answer?.trim() === "yes") return;
+  const nobody = answer === undefined;
+  throw new HostformError([
+    {
+      severity: "error",
+      code: "apply.declined",
+      summary: nobody
+        ? "Nobody is there to approve: standard input is not a terminal"
+        : "Not approved. Nothing was changed.",
+      ...(nobody && { fix: "Pass --auto-approve to apply without being asked. Nothing was changed." }),
+    },
+  ]);
+}
+
+const REPAINT_MS = 100;
+const STILL_EVERY_MS = 10_000;
+const INTERRUPTED =
+  "\nInterrupted: nothing more is sent. What is under way is awaited, 30 seconds at most, and recorded. Ctrl-C again ends at once; what became of it is then not known.";
+
+/**
+ * Shows the progress of an apply on standard error: a line per event, and on a terminal below them a status area that is
+ * repainted in place; elsewhere a line every ten seconds for what takes long. Says what a first Ctrl-C (`stop`) means.
+ */
+export async function showProgress<T>(
+  invocation: Invocation,
+  plan: Plan,
+  stop: AbortSignal,
+  work: (onEvent: (event: ApplyEvent) => void) => Promise<T>,
+): Promise<T> {
+  const { io, options, errLook } = invocation;
+  if (options.quiet) return work(() => undefined);
+  const live = io.errIsTerminal && !options.verbose && !io.env.CI && !io.env.TF_IN_AUTOMATION;
+  let status: Status = startStatus(plan, io.clock.now());
+  const area = live ? new StatusArea(invocation) : undefined;
+  const line = (event: ApplyEvent) => {
+    area?.erase();
+    io.err(`${progressLine(event, errLook)}\n`);
+  };
+  const onEvent = (event: ApplyEvent) => {
+    status = advanceStatus(status, event, io.clock.now());
+    if (event.type !== "waiting") line(event);
+    area?.paint(status);
+  };
+  const stopping = () => {
+    area?.erase();
+    io.err(`${INTERRUPTED}\n`);
+    area?.paint(status);
+  };
+  stop.addEventListener("abort", stopping, { once: true });
+  const tick = live ? () => area?.paint(status) : () => stillLines(status, io.clock.now(), line);
+  const timer = setInterval(tick, live ? REPAINT_MS : STILL_EVERY_MS);
+  try {
+    return await work(onEvent);
+  } finally {
+    clearInterval(timer);
+    stop.removeEventListener("abort", stopping);
+    area?.erase();
+  }
+}
+
+function stillLines(status: Status, now: number, line: (event: ApplyEvent) => void): void {
+  for (const [address, { action, since }] of status.running) {
+    if (now - since >= STILL_EVERY_MS) line({ type: "progress", address, action, seconds: (now - since) / 1000 });
+  }
+}
+
+/** The lines at the bottom of the terminal that are erased and painted anew. */
+class StatusArea {
+  readonly #invocation: Invocation;
+  #lines = 0;
+
+  constructor(invocation: Invocation) {
+    this.#invocation = invocation;
+  }
+
+  erase(): void {
+    if (this.#lines > 0) this.#invocation.io.rewind(this.#lines);
+    this.#lines = 0;
+  }
+
+  paint(status: Status): void {
+    const { io, errLook } = this.#invocation;
+    const text = renderStatus(status, io.clock.now(), errLook);
+    this.erase();
+    io.err(`${text}\n`);
+    this.#lines = text.split("\n").length;
+  }
+}

@@ -1,0 +1,139 @@
+import { checkContract, leftoverDiagnostic, mostRequests, type Vocabulary } from "../contract/index.ts";
+import { requireAllowedOrigin } from "../core/api/allowed-origins.ts";
+import { ledgerFor, type RequestEvent } from "../core/api/index.ts";
+import { Prober } from "../core/api/probe.ts";
+import { readToken } from "../core/api/token.ts";
+import { monthsOf, passwordForm, phaseOfWord } from "../core/kinds/service/words.ts";
+import { fail, HostformError, isJudged, looksLikeToken } from "../core/model/index.ts";
+import { interruptible } from "../project/interrupt.ts";
+import { type Invocation, printJson, say } from "../project/invocation.ts";
+import { learnToken, learnValue } from "../project/known-secrets.ts";
+import { formatEstimate, renderContract, renderDiagnostics, requestEventLine } from "../report/index.ts";
+import { refuseSecretAsName } from "./options.ts";
+
+export interface ContractFlags {
+  readonly baseUrl?: string;
+  readonly tokenEnv?: string;
+  readonly write?: boolean;
+  readonly webhookUrl?: string;
+}
+
+/** §8. */
+const BUDGET = 60;
+
+/** What hostform makes of a server's words, before the user has mapped any. */
+const VOCABULARY: Vocabulary = {
+  phase: (word) => phaseOfWord(word, { statusWords: {} }),
+  months: monthsOf,
+  password: passwordForm,
+};
+
+/**
+ * `hostform contract`: holds what hostform assumes against a real server, with GETs alone unless `--write` is given.
+ * Works without a declaration.
+ * @returns 0 when hostform can work with the server, 1 when it cannot, nothing could be read, or a webhook was left behind.
+ */
+export async function runContract(invocation: Invocation, flags: ContractFlags): Promise<number> {
+  const { io, options } = invocation;
+  const baseUrl = flags.baseUrl ?? (io.env.HOSTING_BASE_URL || undefined);
+  if (baseUrl === undefined) {
+    fail("provider.base_url", "No base URL is given", {
+      fix: "Pass `--base-url URL`, or set HOSTING_BASE_URL. To try without an account: `hostform sandbox`.",
+    });
+  }
+  if (flags.webhookUrl !== undefined && !flags.write) {
+    fail("usage", "--webhook-url is for --write", { fix: "Add --write, or leave it out." });
+  }
+  checkWebhookUrl(flags.webhookUrl);
+  requireAllowedOrigin(baseUrl, io.env, { of: "The base URL" });
+  const token = await tokenOf(invocation, flags.tokenEnv);
+  const write = flags.write === true;
+  return interruptible(invocation, async (signal) => {
+    const ledger = ledgerFor({
+      baseUrl,
+      token,
+      env: io.env,
+      onWarning: (warning) => {
+        if (!options.quiet) io.err(renderDiagnostics([warning], invocation.errLook));
+      },
+    });
+    const prober = new Prober({
+      baseUrl,
+      token,
+      ledger,
+      clock: io.clock,
+      env: io.env,
+      insecureHttp: options.insecureHttp,
+      onRequest: (event) => show(invocation, event),
+      onWait: (ms) => say(invocation, `Waiting ${formatEstimate(ms / 1000)} for the rate limit.`),
+    });
+    try {
+      say(invocation, announcement(write));
+      const { report, leftover } = await checkContract({
+        prober,
+        baseUrl: new URL(baseUrl).origin,
+        vocabulary: VOCABULARY,
+        signal,
+        write: write
+          ? {
+              webhookUrl: flags.webhookUrl,
+              random: Math.random,
+              onRegistered: (id, url) => say(invocation, `Registered webhook ${id} (${url}); it is removed again now.`),
+              onSecret: (secret) => learnValue(io.redaction, secret),
+            }
+          : undefined,
+      });
+      if (options.json) printJson(invocation, { ...report, ...(leftover !== undefined && { leftover }) });
+      else io.out(renderContract(report, invocation.outLook));
+      if (leftover !== undefined) io.err(renderDiagnostics([leftoverDiagnostic(leftover)], invocation.errLook));
+      return leftover !== undefined || !isJudged(report) || report.checks.some(({ verdict }) => verdict === "stops")
+        ? 1
+        : 0;
+    } catch (error) {
+      // Of an interruption only that is told; what it left behind is to be told as well.
+      if (signal.aborted && error instanceof HostformError && error.diagnostics[0]?.code === "contract.leftover") {
+        io.err(renderDiagnostics(error.diagnostics, invocation.errLook));
+      }
+      throw error;
+    } finally {
+      await prober.close();
+      ledger.close?.();
+    }
+  });
+}
+
+function announcement(write: boolean): string {
+  const most = mostRequests(write);
+  const what = write ? "It reads, registers a webhook and removes it again, and orders nothing." : "It only reads.";
+  return `This takes up to ${most} requests of the ${BUDGET} that the token has each minute. ${what}`;
+}
+
+/** `--token-env` names a variable; a token on the command line could be seen by others. */
+async function tokenOf({ io }: Invocation, variable = "HOSTING_TOKEN"): Promise<string> {
+  if (looksLikeToken(variable, true)) {
+    learnToken(io.redaction, variable);
+    fail("provider.token", "--token-env takes the name of an environment variable, not a token", {
+      fix: "Set a variable to the token and give its name. Revoke the token: other users of the machine may have seen it.",
+    });
+  }
+  if (!io.env[variable]) refuseSecretAsName("--token-env", variable);
+  const { token } = await readToken(
+    { env: variable },
+    { env: io.env, of: "the check", otherwise: "or name another with --token-env", relativeTo: "", place: {} },
+  );
+  learnToken(io.redaction, token);
+  return token;
+}
+
+function checkWebhookUrl(url: string | undefined): void {
+  if (url === undefined) return;
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed?.protocol !== "https:" && parsed?.protocol !== "http:") {
+    fail("usage", "--webhook-url is not a web address", { fix: "Give one such as https://hooks.example.com/check." });
+  }
+}
+
+function show(invocation: Invocation, { left, ...event }: RequestEvent): void {
+  if (!invocation.options.verbose) return;
+  say(invocation, requestEventLine({ ...event, budgetLeft: left, budget: BUDGET }));
+}

@@ -1,0 +1,188 @@
+import { mkdir } from "node:fs/promises";
+import path from "node:path";
+import { kinds } from "../core/kinds/index.ts";
+import {
+  type AttributePath,
+  type DesiredResource,
+  type Diagnostic,
+  errnoOf,
+  fail,
+  HostformError,
+  isError,
+  isObject,
+  type Json,
+  type State,
+} from "../core/model/index.ts";
+import { systemDisk } from "../core/record/index.ts";
+import { stateEncryption } from "../project/backend.ts";
+import { type Invocation, printJson, say } from "../project/invocation.ts";
+import { loadProject, stateStore } from "../project/project.ts";
+import { diagnosticJson, plural, renderDiagnostics } from "../report/index.ts";
+import { writeWhole } from "./whole-file.ts";
+
+type Format = "hcl" | "tf-json";
+
+export interface ExportFlags {
+  readonly format?: Format;
+  /** A folder, or a file that ends in `.tf` or `.tf.json`; default: standard output. */
+  readonly out?: string;
+  readonly force?: boolean;
+}
+
+/** How the files of the two notations end, which is how Terraform knows them. */
+const ENDINGS: Readonly<Record<Format, string>> = { hcl: ".tf", "tf-json": ".tf.json" };
+
+/**
+ * `hostform export`: the declaration for Terraform, with the addresses that it has here, so that the state passes over as
+ * it is. Reads the state without a lock; sends nothing, changes nothing.
+ */
+export async function runExport(invocation: Invocation, flags: ExportFlags): Promise<number> {
+  const { io, options, errLook } = invocation;
+  const { format, file } = target(invocation, flags);
+  const project = await loadProject(invocation);
+  const { desired } = project;
+  const { state, diagnostics: ofState } = await stateForExport(invocation);
+  const [{ schemaOf }, { terraformConfiguration }, { renderHcl }, { renderTfJson }] = await Promise.all([
+    import("../fronts/terraform/schema/of-kind.ts"),
+    import("../fronts/terraform/export/configuration.ts"),
+    import("../fronts/terraform/export/document.ts"),
+    import("../fronts/terraform/export/document.ts"),
+  ]);
+  const folder = file === undefined ? options.dir : path.dirname(file);
+  const { document, diagnostics: found } = terraformConfiguration({
+    desired,
+    state,
+    kinds,
+    attributesOf: (kind) => schemaOf(kind).attributes,
+    files: desired.files.map((name) => path.basename(name)),
+    places: { folder, base: io.cwd, state: options.state },
+    inProject: path.relative(folder, options.dir) === "",
+    insecureHttp: options.insecureHttp,
+  });
+  const diagnostics = [...project.diagnostics, ...ofState, ...found];
+  if (diagnostics.some(isError)) throw new HostformError(diagnostics);
+  const text = format === "hcl" ? renderHcl(document) : renderTfJson(document);
+  refuseSecrets(invocation, text, desired.resources);
+  const written = file === undefined ? undefined : await put(invocation, file, text, flags.force === true);
+  const shown = file === undefined ? undefined : path.relative(io.cwd, file);
+  if (options.json) {
+    const result = shown === undefined ? { configuration: text } : { file: shown, changed: written === "changed" };
+    printJson(invocation, { format, ...result, diagnostics: diagnostics.map(diagnosticJson) });
+    return 0;
+  }
+  if (diagnostics.length > 0) io.err(renderDiagnostics(diagnostics, errLook));
+  if (shown === undefined) io.out(text);
+  else {
+    io.out(`${written === "changed" ? "Wrote" : "Nothing to change in"} ${shown}\n`);
+    const there = path.relative(io.cwd, folder);
+    const chdir = there === "" ? "" : ` -chdir=${there}`;
+    say(invocation, `Next: \`hostform terraform install\`, \`terraform${chdir} init\`, \`terraform${chdir} plan\`.`);
+  }
+  return 0;
+}
+
+/** Where the configuration goes, and in which notation. @throws HostformError `usage` when the two do not fit. */
+function target({ io }: Invocation, { out, format }: ExportFlags): { format: Format; file: string | undefined } {
+  if (out === undefined) return { format: format ?? "hcl", file: undefined };
+  const named: Format | undefined = out.endsWith(".tf.json") ? "tf-json" : out.endsWith(".tf") ? "hcl" : undefined;
+  if (named === undefined) {
+    const wanted = format ?? "hcl";
+    return { format: wanted, file: path.resolve(io.cwd, out, `hosting${ENDINGS[wanted]}`) };
+  }
+  if (format !== undefined && format !== named) {
+    fail("usage", `Terraform would not read ${out} as ${format}`, {
+      fix: `Name a file that ends in ${ENDINGS[format]}, or a folder.`,
+    });
+  }
+  return { format: named, file: path.resolve(io.cwd, out) };
+}
+
+/** Writes the file whole. What stands there and says something else is kept, unless it may be replaced. */
+async function put({ io }: Invocation, file: string, text: string, force: boolean): Promise<"changed" | "same"> {
+  const shown = path.relative(io.cwd, file);
+  try {
+    await mkdir(path.dirname(file), { recursive: true });
+    const before = await systemDisk.read(file);
+    if (before === text) return "same";
+    if (before !== undefined && !force) {
+      fail("usage", `There is a ${shown} already, and it is another one`, {
+        fix: "Name another file, or pass --force to replace it.",
+      });
+    }
+    await writeWhole(file, text);
+    return "changed";
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === undefined) throw error;
+    return fail("terraform.export", `The configuration cannot be written to ${shown}: ${errno}`, {
+      fix: "Check that the folder exists and that you may write there, or name another with `--out`.",
+    });
+  }
+}
+
+/** A configuration is shared and kept: a secret that stands in the declaration after all must not spread to it. */
+function refuseSecrets({ io }: Invocation, text: string, resources: readonly DesiredResource[]): void {
+  const hides = (value: string) => io.redaction.redact(value) !== value;
+  if (!hides(text)) return;
+  const found = resources.flatMap((resource): Diagnostic[] => {
+    const { address, config } = resource;
+    return textsIn(config, []).flatMap(({ value, at }) => {
+      if (!hides(value)) return [];
+      const range = resource.locate(at);
+      return [{ ...SECRET, address, attribute: at, ...(range && { range }) }];
+    });
+  });
+  throw new HostformError(found.length > 0 ? found : [SECRET]);
+}
+
+const SECRET: Diagnostic = {
+  severity: "error",
+  code: "config.secret",
+  summary: "A secret of this run stands in the declaration and would be written into the configuration",
+  detail: "It is a token or a password that an environment variable, a file or the state holds as well.",
+  fix: "Take it from the environment: `${env.NAME}` becomes a variable of the configuration.",
+};
+
+function textsIn(value: Json, at: AttributePath): { value: string; at: AttributePath }[] {
+  if (typeof value === "string") return [{ value, at }];
+  if (Array.isArray(value)) return value.flatMap((item, index) => textsIn(item, [...at, index]));
+  if (!isObject(value)) return [];
+  return Object.entries(value).flatMap(([key, part]) => textsIn(part as Json, [...at, key]));
+}
+
+/**
+ * The state as Terraform would find it, with what is in the way: Terraform reads neither a journal nor an encrypted state.
+ * Takes no lock.
+ */
+export async function stateForExport(invocation: Invocation): Promise<{
+  readonly state: State;
+  readonly diagnostics: readonly Diagnostic[];
+}> {
+  const store = await stateStore(invocation).open({ write: false, command: "export", timeoutMs: 0 });
+  try {
+    const { state, recovered, warnings } = store;
+    const { key } = stateEncryption(invocation);
+    // With a key, a state in the clear is warned of.
+    const sealed = key !== undefined && state.lineage !== "" && !warnings.some(({ code }) => code === "state.key");
+    return { state, diagnostics: [...(sealed ? [ENCRYPTED] : []), ...(recovered.length > 0 ? [left(recovered)] : [])] };
+  } finally {
+    await store.close();
+  }
+}
+
+const ENCRYPTED: Diagnostic = {
+  severity: "warning",
+  code: "terraform.export",
+  summary: "The state is encrypted, and Terraform cannot read it",
+  fix: "Write it in the clear before Terraform uses it: `hostform state decrypt`.",
+};
+
+function left(recovered: readonly string[]): Diagnostic {
+  return {
+    severity: "warning",
+    code: "terraform.export",
+    summary: `An earlier run was stopped: ${plural(recovered.length, "resource")} of the state still ${recovered.length === 1 ? "is" : "are"} in its journal`,
+    detail: "Terraform does not read the journal: it would order and create again what is only there.",
+    fix: "Run `hostform apply` before Terraform uses the state.",
+  };
+}

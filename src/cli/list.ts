@@ -1,0 +1,108 @@
+import type { CallOptions, Reader } from "../core/api/index.ts";
+import { fail } from "../core/model/index.ts";
+import { type Invocation, printJson } from "../project/invocation.ts";
+import { type Provider, type ProviderFlags, withProvider } from "../project/providers.ts";
+import { escapeLine, type Listing, type Listings, renderListing, renderTable } from "../report/index.ts";
+import { serviceTarget } from "./service.ts";
+
+/** The collections that are listed whole. */
+export type CollectionName = "plans" | "services" | "invoices" | "webhooks" | "accounts" | "migrations";
+
+interface Collection<Row> {
+  list(client: Reader, call: CallOptions): Promise<Row[]>;
+  /** Absent where the API shows no single one. */
+  get?(client: Reader, id: string, call: CallOptions): Promise<object>;
+}
+
+const COLLECTIONS: { readonly [N in CollectionName]: Collection<Listings[N]> } = {
+  plans: { list: (client, call) => client.plans.list(call).all() },
+  services: {
+    list: (client, call) => client.services.list(call).all(),
+    get: (client, id, call) => client.services.get(id, call),
+  },
+  invoices: {
+    list: (client, call) => client.invoices.list(call).all(),
+    get: (client, id, call) => client.invoices.get(id, call),
+  },
+  webhooks: { list: (client, call) => client.webhooks.list(call).all() },
+  accounts: { list: (client, call) => client.accounts.list(call).all() },
+  migrations: {
+    list: (client, call) => client.migrationRequests.list(call).all(),
+    get: (client, id, call) => client.migrationRequests.get(id, call),
+  },
+};
+
+/** `hostform plans`, `services [ID]` and the like: lists a collection of the account, or shows one object. Only GETs. */
+export async function runCollection<N extends CollectionName>(
+  invocation: Invocation,
+  flags: ProviderFlags,
+  name: N,
+  id: string | undefined,
+): Promise<number> {
+  const collection: Collection<Listings[N]> = COLLECTIONS[name];
+  return withProvider(invocation, flags.provider ?? "default", async (provider, signal) => {
+    if (id === undefined) {
+      printListing(invocation, name, await collection.list(provider.client, { signal }), provider);
+    } else {
+      if (collection.get === undefined) fail("usage", `The API does not show single ${name}`);
+      printRecord(invocation, await collection.get(provider.client, id, { signal }));
+    }
+    return 0;
+  });
+}
+
+/** `hostform grants SERVICE`: with whom a service is shared. Only GETs. */
+export async function runGrants(invocation: Invocation, flags: ProviderFlags, service: string): Promise<number> {
+  const { id, alias } = await serviceTarget(invocation, service, flags.provider);
+  return withProvider(invocation, alias, async (provider, signal) => {
+    printListing(invocation, "grants", await provider.client.grants.list(id, { signal }).all(), provider);
+    return 0;
+  });
+}
+
+/** `hostform domains check NAME…`: whether domains can be registered, as far as the API says. Only GETs. */
+export async function runDomainsCheck(
+  invocation: Invocation,
+  flags: ProviderFlags,
+  names: readonly string[],
+): Promise<number> {
+  return withProvider(invocation, flags.provider ?? "default", async (provider, signal) => {
+    printListing(invocation, "domains", await provider.client.domains.check(names, { signal }), provider);
+    return 0;
+  });
+}
+
+/** Prints a listing: a table, or with `--json` an array of the records in the client's one shape, without `raw`. */
+export function printListing<L extends Listing>(
+  invocation: Invocation,
+  listing: L,
+  rows: readonly Listings[L][],
+  { config: { moneyScale } }: Pick<Provider, "config">,
+): void {
+  if (invocation.options.json) printJson(invocation, rows.map(withoutRaw));
+  else invocation.io.out(renderListing(listing, rows, { ...invocation.outLook, moneyScale: () => moneyScale }));
+}
+
+/** Prints one record in full: a line for each field. With `--json` an array of one, as listings are arrays. */
+export function printRecord(invocation: Invocation, record: object): void {
+  if (invocation.options.json) {
+    printJson(invocation, [withoutRaw(record)]);
+    return;
+  }
+  const columns = [
+    { header: "FIELD", cell: ([name]: readonly [string, unknown]) => name },
+    { header: "VALUE", cell: ([, value]: readonly [string, unknown]) => cellOf(value), align: "left" as const },
+  ];
+  const rows = Object.entries(withoutRaw(record));
+  invocation.io.out(renderTable(rows, columns, { ...invocation.outLook, empty: "It has no fields." }));
+}
+
+function cellOf(value: unknown): string | null {
+  if (value === null || value === undefined) return null;
+  return typeof value === "object" ? escapeLine(JSON.stringify(value)) : String(value);
+}
+
+function withoutRaw(record: object): object {
+  const { raw: _, ...rest } = record as { raw?: unknown };
+  return rest;
+}

@@ -1,0 +1,94 @@
+import { didYouMean, fail, type Json, type OutputState } from "../core/model/index.ts";
+import { type Invocation, revealJson } from "../project/invocation.ts";
+import { checkProject } from "../project/project.ts";
+import { readState } from "../project/state.ts";
+import { inItsTerms } from "../project/told.ts";
+import { escapeText, renderDiagnostics, renderOutputs, renderOutputValue } from "../report/index.ts";
+
+export interface OutputFlags {
+  /** One value as it is, without quotes and line break. */
+  readonly raw?: boolean;
+}
+
+/**
+ * `hostform output [NAME]`: the recorded outputs, as `terraform output` prints them. Takes no lock, sends nothing. Without
+ * NAME sensitive ones are hidden; one that is asked for by name, or all of them as JSON, are shown as they are.
+ */
+export async function runOutput(invocation: Invocation, { raw = false }: OutputFlags, name?: string): Promise<number> {
+  const { io, options } = invocation;
+  if (raw && name === undefined) {
+    fail("usage", "--raw prints one output, and none is named", {
+      fix: "Write its name: `hostform output --raw NAME`.",
+    });
+  }
+  if (raw && options.json) fail("usage", "--raw and --json are two forms", { fix: "Pass one of them." });
+  const { outputs = new Map<string, OutputState>() } = await readState(invocation);
+  if (name !== undefined) await show(invocation, raw, name, outputs);
+  else if (options.json) revealJson(invocation, Object.fromEntries([...outputs].map(([key, one]) => [key, full(one)])));
+  else if (outputs.size > 0) io.out(renderOutputs(outputs));
+  else if (!options.quiet)
+    io.err(
+      renderDiagnostics(inItsTerms(invocation, [{ ...NONE, fix: await wayToOutputs(invocation) }]), invocation.errLook),
+    );
+  return 0;
+}
+
+const NONE = { severity: "warning", code: "state.output", summary: "No outputs are recorded" } as const;
+
+/** How a project comes to have outputs. Where nothing is declared, what is to be done about that. */
+async function wayToOutputs(invocation: Invocation): Promise<string> {
+  const { options, stack } = invocation;
+  if (stack !== undefined) return "Declare them with `TerraformOutput`, or in `output`; `hostform apply` records them.";
+  const { diagnostics } = options.stateNamed === true ? { diagnostics: [] } : await checkProject(invocation);
+  const missing = diagnostics.find(({ code }) => code === "config.missing")?.fix;
+  return missing ?? "Declare them under `outputs`; `hostform apply` records them.";
+}
+
+async function show(
+  invocation: Invocation,
+  raw: boolean,
+  name: string,
+  outputs: ReadonlyMap<string, OutputState>,
+): Promise<void> {
+  const { io, options } = invocation;
+  const output = outputs.get(name);
+  if (output === undefined) {
+    const known = outputs.size === 0 ? "None is recorded." : `There are ${[...outputs.keys()].join(", ")}.`;
+    fail("state.output", `The state has no output ${name}.${didYouMean(name, outputs.keys())}`, {
+      detail: known,
+      fix:
+        outputs.size === 0
+          ? await wayToOutputs(invocation)
+          : "Correct the name. One that was declared lately is recorded by the next `hostform apply`.",
+    });
+  }
+  const { value, type } = output;
+  if (options.json) revealJson(invocation, value);
+  else if (!raw) io.reveal(`${renderOutputValue(value, type)}\n`);
+  else io.reveal(io.outIsTerminal ? escapeText(rawText(name, value)) : asItIs(invocation, name, value));
+}
+
+/** A pipe gets it as it is. The log of a CI would act on some texts, and a text that was changed is not the one asked for. */
+function asItIs({ io }: Invocation, name: string, value: Json): string {
+  const text = rawText(name, value);
+  if (!io.breaks(text)) return text;
+  return fail("state.output", `The output ${name} holds what the agent of a CI takes as a command`, {
+    detail: "`##[`, `##vso[`, or `::` at the beginning of a line. Printed as it is, it could act on this job.",
+    fix: `Use \`hostform output --json ${name}\`, which means the same.`,
+  });
+}
+
+function rawText(name: string, value: Json): string {
+  if (value !== null && typeof value !== "object") return String(value);
+  return fail(
+    "state.output",
+    `The output ${name} has no raw form: it is ${value === null ? "null" : "no single value"}`,
+    {
+      detail: "--raw prints texts, numbers and booleans.",
+      fix: `Use \`hostform output --json ${name}\`.`,
+    },
+  );
+}
+
+/** The fields in the order in which Terraform prints them. */
+const full = ({ sensitive, type, value }: OutputState) => ({ sensitive, type, value });

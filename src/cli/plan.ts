@@ -1,0 +1,113 @@
+import { fail, isError, type Plan, unfulfilledIn } from "../core/model/index.ts";
+import { hasChanges } from "../project/apply.ts";
+import { commandLine } from "../project/command-line.ts";
+import type { GuardFlags } from "../project/guards.ts";
+import { type Invocation, printJson, say } from "../project/invocation.ts";
+import { type Run, withPlan } from "../project/plan.ts";
+import { placeForPlan } from "../project/plan-file.ts";
+import { originOf } from "../project/plan-origin.ts";
+import { checkProject } from "../project/project.ts";
+import { writeSavedPlan } from "../project/saved-plan.ts";
+import {
+  diagnosticJson,
+  jsonText,
+  planJson,
+  plural,
+  renderDiagnostics,
+  renderPlan,
+  renderPlanHtml,
+  renderPlanMarkdown,
+} from "../report/index.ts";
+
+/** What a plan can be printed as; `json` is `--json`. */
+type PlanFormat = "text" | "json" | "markdown" | "html";
+
+export interface PlanFlags extends GuardFlags {
+  readonly target?: readonly string[];
+  readonly reorder?: readonly string[];
+  readonly orderAnyway?: readonly string[];
+  readonly destroy?: boolean;
+  readonly detailedExitcode?: boolean;
+  readonly format?: PlanFormat;
+  /** Where to save the plan, for `apply FILE`. */
+  readonly out?: string;
+}
+
+/** `hostform plan`: shows what differs; changes nothing, neither in the account nor in the state. */
+export async function runPlan(invocation: Invocation, flags: PlanFlags): Promise<number> {
+  const options = {
+    command: "plan" as const,
+    mode: flags.destroy ? ("destroy" as const) : ("apply" as const),
+    targets: flags.target ?? [],
+    reorder: flags.reorder ?? [],
+    orderAnyway: flags.orderAnyway ?? [],
+    guards: flags,
+  };
+  const format = formatOf(invocation, flags);
+  // Before anything is asked of the account: a mistake in the name is told at once.
+  if (flags.out !== undefined) await placeForPlan(invocation, flags.out);
+  return withPlan(invocation, options, async (run) => {
+    const { plan, desired, store } = run;
+    invocation.io.out(rendered(invocation, run, format));
+    if (flags.out !== undefined) {
+      if (!isApplicable(plan)) say(invocation, "The plan cannot be applied, and was not saved.");
+      else {
+        const origin = await originOf(invocation, desired, store.state);
+        await writeSavedPlan(invocation, flags.out, { request: options, origin, plan });
+        const command = commandLine(invocation, "apply", [flags.out]);
+        say(invocation, `The plan is saved. To apply it, and nothing else: ${command}`);
+      }
+    }
+    if (plan.diagnostics.some(isError) || plan.pending.length > 0) return 1;
+    if (flags.out !== undefined && !isApplicable(plan)) return 1;
+    const isUnseen = unfulfilledIn(plan).length > 0 || plan.unread !== undefined;
+    return flags.detailedExitcode && (hasChanges(plan) || isUnseen) ? 2 : 0;
+  });
+}
+
+/** What was not compared must not be passed over by an apply of the rest. */
+const isApplicable = ({ diagnostics, unread }: Plan) => !diagnostics.some(isError) && unread === undefined;
+
+function formatOf({ options }: Invocation, { format }: PlanFlags): PlanFormat {
+  if (!options.json) return format ?? "text";
+  if (format === undefined || format === "json") return "json";
+  return fail("usage", `--json and --format ${format} are two formats`, { fix: "Pass one of them." });
+}
+
+function rendered({ outLook }: Invocation, { plan, providers }: Run, format: PlanFormat): string {
+  const { moneyScale } = providers;
+  switch (format) {
+    case "text":
+      return renderPlan(plan, { ...outLook, moneyScale });
+    case "json":
+      return `${jsonText(planJson(plan), 2)}\n`;
+    case "markdown":
+      return renderPlanMarkdown(plan, { moneyScale });
+    case "html":
+      return renderPlanHtml(plan, { moneyScale });
+  }
+}
+
+/** `hostform validate`: checks the declaration without a token and without any request. */
+export async function runValidate(invocation: Invocation): Promise<number> {
+  const { desired, diagnostics } = await checkProject(invocation);
+  const errors = diagnostics.filter(isError).length;
+  if (invocation.options.json) {
+    printJson(invocation, {
+      format_version: "1.0",
+      valid: errors === 0,
+      error_count: errors,
+      warning_count: diagnostics.length - errors,
+      diagnostics: diagnostics.map(diagnosticJson),
+    });
+  } else {
+    if (diagnostics.length > 0) invocation.io.err(renderDiagnostics(diagnostics, invocation.errLook));
+    if (desired !== undefined) {
+      const files = plural(desired.files.length, "file");
+      invocation.io.out(
+        `${invocation.stack === undefined ? "The declaration" : "The stack"} is valid: ${plural(desired.resources.length, "resource")} in ${files}.\n`,
+      );
+    }
+  }
+  return errors === 0 ? 0 : 1;
+}

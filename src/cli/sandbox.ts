@@ -1,0 +1,240 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { childEnvironment, errnoOf, fail, HostformError } from "../core/model/index.ts";
+import { type Invocation, revealJson, say } from "../project/invocation.ts";
+import { plural } from "../report/index.ts";
+import { writeWhole } from "./whole-file.ts";
+
+/** The sandbox is loaded when it runs; only its types are needed before. */
+type Sandbox = import("../sandbox/index.ts").Sandbox;
+type DeliverTo = import("../sandbox/index.ts").DeliverTo;
+
+export interface SandboxFlags {
+  readonly port?: number;
+  readonly controlPort?: number;
+  readonly seed?: string;
+  readonly data?: string;
+  readonly profile?: string;
+  readonly rateLimit?: number;
+  readonly autoPay?: boolean;
+  readonly clock?: string;
+  readonly deliverTo?: readonly string[];
+  readonly token?: keyof Sandbox["tokens"];
+  readonly open?: boolean;
+  readonly snapshot?: string;
+  readonly record?: string;
+}
+
+/**
+ * `hostform sandbox`: runs an implementation of the API on this machine until Ctrl-C and prints what to export. With
+ * `-- COMMAND`: only while that command runs, whose exit code becomes ours.
+ */
+export async function runSandbox(
+  invocation: Invocation,
+  flags: SandboxFlags,
+  words: readonly string[],
+): Promise<number> {
+  const { io } = invocation;
+  const sandbox = await start(invocation, flags);
+  const exported = {
+    HOSTING_BASE_URL: sandbox.url,
+    HOSTING_TOKEN: sandbox.tokens[flags.token ?? "agency"],
+    HOSTING_MONEY_SCALE: flags.profile !== undefined && (await moneyOf(flags.profile)) === "major" ? "0" : "2",
+    HOSTING_SANDBOX_CONTROL_URL: sandbox.controlUrl,
+  };
+  try {
+    const [command, ...args] = words;
+    if (command !== undefined) {
+      if (flags.open) await openDashboard(invocation, sandbox);
+      return await io.run(command, args, { ...inheritedBy(io.env), ...exported });
+    }
+    const stopped = interrupted(invocation);
+    announce(invocation, sandbox, flags, exported);
+    if (flags.open) await openDashboard(invocation, sandbox);
+    await stopped;
+    say(invocation, "\nThe sandbox has stopped.");
+    return 0;
+  } finally {
+    await end(invocation, flags, sandbox);
+  }
+}
+
+/**
+ * Nothing that opens the real account or its state. The key of the state stays: the command is hostform itself in most
+ * cases, and would write a state in the clear without it.
+ */
+function inheritedBy(env: Invocation["io"]["env"]): Invocation["io"]["env"] {
+  const keys = Object.entries(env).filter(([name]) => name.startsWith("HOSTFORM_STATE_"));
+  return { ...childEnvironment(env), ...Object.fromEntries(keys) };
+}
+
+/** Closes the sandbox, even when its session cannot be written. */
+async function end(invocation: Invocation, { record }: SandboxFlags, sandbox: Sandbox): Promise<void> {
+  try {
+    if (record === undefined) return;
+    const session = sandbox.control.session();
+    await writeRecord(path.resolve(invocation.io.cwd, record), session);
+    const nothing = session.steps.length === 0 ? " Nothing was asked of the sandbox, so it proves nothing." : "";
+    say(invocation, `The session is in ${record} (${plural(session.steps.length, "step")}).${nothing}`);
+  } finally {
+    await sandbox.close();
+  }
+}
+
+async function start({ io }: Invocation, flags: SandboxFlags): Promise<Sandbox> {
+  const { startSandbox, parseProfile, SandboxOptionError } = await import("../sandbox/index.ts");
+  const { profile, data, deliverTo, snapshot, record } = flags;
+  if (record !== undefined) await checkRecordFile(path.resolve(io.cwd, record));
+  try {
+    return await startSandbox({
+      ...asGiven(flags),
+      ...(data !== undefined && { data: path.resolve(io.cwd, data) }),
+      ...(deliverTo !== undefined && { deliverTo: targetsOf(deliverTo) }),
+      ...(profile !== undefined && { profile: parseProfile(profile) }),
+      ...(snapshot !== undefined && { snapshot: await readSnapshotFile(path.resolve(io.cwd, snapshot)) }),
+      ...(record !== undefined && { record: true }),
+    });
+  } catch (error) {
+    if (!(error instanceof SandboxOptionError)) throw error;
+    fail("usage", error.message, snapshot !== undefined && error.option === "snapshot" ? { detail: snapshot } : {});
+  }
+}
+
+/** The unit of the sandbox's amounts (§2 Gaps). */
+async function moneyOf(profile: string) {
+  const { parseProfile } = await import("../sandbox/index.ts");
+  return parseProfile(profile).money;
+}
+
+/** The options of the sandbox among the flags, of which the command line has more. */
+function asGiven({ port, controlPort, seed, rateLimit, autoPay, clock }: SandboxFlags) {
+  const given = Object.entries({ port, controlPort, seed, rateLimit, autoPay, clock });
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+}
+
+/** Hosts, or the word that stands for more or less than hosts. */
+function targetsOf(given: readonly string[]): DeliverTo {
+  const [only = ""] = given;
+  if (given.includes("anywhere")) return "anywhere";
+  return given.length === 1 && (only === "nowhere" || only === "loopback") ? only : given;
+}
+
+/** A sandbox goes on where there is no browser: its address has been printed. */
+async function openDashboard(invocation: Invocation, { controlUrl }: Sandbox): Promise<void> {
+  try {
+    await invocation.io.browse(controlUrl);
+  } catch (error) {
+    if (!(error instanceof HostformError)) throw error;
+    say(invocation, `${error.message}. The dashboard is at ${controlUrl}.`);
+  }
+}
+
+function interrupted({ io }: Invocation): Promise<void> {
+  return new Promise((resolve) => {
+    const end = io.onInterrupt(() => {
+      end();
+      resolve();
+    });
+  });
+}
+
+/** The tokens are shown: they open nothing but this sandbox. */
+function announce(
+  invocation: Invocation,
+  { url, controlUrl, tokens }: Sandbox,
+  flags: SandboxFlags,
+  exported: Readonly<Record<string, string>>,
+): void {
+  if (invocation.options.json) {
+    revealJson(invocation, { base_url: url, control_url: controlUrl, tokens, export: exported });
+  } else {
+    const lines = Object.entries(exported).map(([name, value]) => `export ${name}=${value}\n`);
+    invocation.io.reveal(lines.join(""));
+  }
+  say(
+    invocation,
+    [
+      `The sandbox answers at ${url} until Ctrl-C; paste the lines above into another terminal.`,
+      `Its data is ${flags.data === undefined ? "in memory, and gone with it" : `kept in ${flags.data}`}.`,
+      "Tokens:",
+      `  agency    ${tokens.agency}  Manage track, Growth tier, all abilities`,
+      `  customer  ${tokens.customer}  an ordinary account, all abilities`,
+      `  viewer    ${tokens.viewer}  the agency's account, view only`,
+      `Dashboard (in a browser) and control API (pay invoices, make drift, inject faults): ${controlUrl}`,
+    ].join("\n"),
+  );
+}
+
+/* The files that `hostform sandbox` starts from and leaves behind. */
+type Session = import("../sandbox/index.ts").Session;
+
+/** The text of a snapshot. */
+export async function readSnapshotFile(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    fail("usage", `The snapshot cannot be read: ${fileFailure(error)}`, {
+      detail: file,
+      fix: "GET /snapshot of a sandbox's control port gives one.",
+    });
+  }
+}
+
+/** What this command writes begins with one of these; anything else may be somebody's work. */
+const OWN = [/^\s*$/, /^\/\/ A session with the sandbox of hostform/, /^\s*\{\s*"format":\s*"hosting-sandbox-session"/];
+
+/** Refuses a file that a session must not be written to, before there is one that could be lost. */
+export async function checkRecordFile(file: string): Promise<void> {
+  let there: string;
+  try {
+    there = await readFile(file, "utf8");
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT") cannotWrite(file, error);
+    await writeSession(file, "");
+    return;
+  }
+  if (OWN.some((beginning) => beginning.test(there))) return;
+  fail("usage", "There is another file where the session is to be written", {
+    detail: file,
+    fix: "Name a new file, or one that an earlier recording wrote.",
+  });
+}
+
+/** Writes the session: a test for `.js`, `.mjs`, `.ts` and `.mts`, JSON otherwise. */
+export async function writeRecord(file: string, session: Session): Promise<void> {
+  const { sessionTest } = await import("../sandbox/index.ts");
+  const isCode = /^\.m?[jt]s$/.test(path.extname(file));
+  await writeSession(file, isCode ? sessionTest(session) : `${JSON.stringify(session, null, 2)}\n`);
+}
+
+async function writeSession(file: string, text: string): Promise<void> {
+  try {
+    await writeWhole(file, text);
+  } catch (error) {
+    cannotWrite(file, error);
+  }
+}
+
+function cannotWrite(file: string, error: unknown): never {
+  fail("usage", `The session cannot be written: ${fileFailure(error)}`, { detail: file, fix: "Name another file." });
+}
+
+/* Why a file could not be read or written, in words. */
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file or folder",
+  ENOTDIR: "a part of the path is not a folder",
+  EISDIR: "it is a folder",
+  EACCES: "its permissions do not allow it",
+  EPERM: "its permissions do not allow it",
+  EROFS: "the file system is read-only",
+  ENOSPC: "the disk is full",
+  ELOOP: "its links lead in a circle",
+  ENAMETOOLONG: "its name is too long",
+};
+
+/** For the end of a sentence: `it is a folder`. @throws the error itself when it is not one of the file system. */
+export function fileFailure(error: unknown): string {
+  const errno = errnoOf(error);
+  if (errno === undefined) throw error;
+  return REASONS[errno] ?? errno;
+}

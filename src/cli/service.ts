@@ -1,0 +1,212 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import type { HostingClient } from "../core/api/index.ts";
+import { service } from "../core/kinds/service/index.ts";
+import { passwordForm } from "../core/kinds/service/words.ts";
+import { signOnRefused } from "../core/lifecycle/index.ts";
+import { didYouMean, errnoOf, fail, parseAddress, resourceOf } from "../core/model/index.ts";
+import { selectResources } from "../core/record/index.ts";
+import { type Invocation, printJson, revealJson, say } from "../project/invocation.ts";
+import { learnValue } from "../project/known-secrets.ts";
+import { type ProviderFlags, withProvider } from "../project/providers.ts";
+import { readState } from "../project/state.ts";
+import { escapeLine } from "../report/index.ts";
+
+/** A service that a command is about. */
+export interface ServiceTarget {
+  readonly id: string;
+  /** The provider that it belongs to. */
+  readonly alias: string;
+  /** Null when it is not recorded. */
+  readonly productType: string | null;
+}
+
+const SERVICE = "hosting_service";
+
+/**
+ * The service that an argument names: the address of a recorded one, or an id as it is.
+ * @param alias `--provider`; for an address the state knows it.
+ * @throws HostformError `usage`, `plan.address`, `plan.pending`.
+ */
+export async function serviceTarget(
+  invocation: Invocation,
+  text: string,
+  alias: string | undefined,
+): Promise<ServiceTarget> {
+  const parsed = parseAddress(text);
+  if (parsed === undefined) return byId(invocation, text, alias);
+  if (parsed.type !== SERVICE) {
+    fail("usage", `${text} is not a service`, { fix: `Give a ${SERVICE} address, or the id of a service.` });
+  }
+  const state = await readState(invocation);
+  const [resource, another] = selectResources(state, text);
+  if (resource === undefined || another !== undefined) {
+    fail("usage", `${text} names several services`, { fix: `Name one of them, such as '${resource?.address}'.` });
+  }
+  const { address, provider, attributes } = resource;
+  if (typeof attributes.id !== "string") {
+    fail("plan.pending", `The state knows no id of ${address}`, {
+      detail: "Its order has no known outcome.",
+      fix: "Run `hostform apply`, which finds out.",
+      address,
+    });
+  }
+  if (alias !== undefined && alias !== provider) {
+    fail("usage", `${address} belongs to provider ${provider}, not ${alias}`, { fix: "Leave --provider out." });
+  }
+  const type = attributes.product_type;
+  return { id: attributes.id, alias: provider, productType: typeof type === "string" ? type : null };
+}
+
+async function byId(invocation: Invocation, text: string, alias = "default"): Promise<ServiceTarget> {
+  const fix = `Give an id such as 1001, or an address such as ${SERVICE}.acme-www (\`hostform state list\`).`;
+  if (!/^[A-Za-z0-9_-]+$/.test(text)) {
+    fail("usage", `${JSON.stringify(text)} is neither the id nor the address of a service`, { fix });
+  }
+  // An id may be any word, but a word that names a recorded service was hardly meant as an id.
+  if (!/^\d+$/.test(text)) {
+    const services = [...(await readState(invocation)).resources.keys()].filter((key) => key.startsWith(`${SERVICE}.`));
+    const names = services.map((address) => resourceOf(address).slice(SERVICE.length + 1));
+    if (names.includes(text)) {
+      fail("usage", `${text} is the name of a service, not its id.${didYouMean(`${SERVICE}.${text}`, services)}`, {
+        fix,
+      });
+    }
+  }
+  return { id: text, alias, productType: null };
+}
+
+export interface PasswordFlags extends ProviderFlags {
+  readonly passwordEnv?: string;
+  readonly passwordFile?: string;
+  readonly passwordStdin?: boolean;
+  readonly generate?: boolean;
+}
+
+/** §8: passwords of shared and WordPress hosting. */
+const SHORTEST = 8;
+const SOURCES = "--password-env NAME, --password-file FILE or --password-stdin";
+
+/**
+ * `hostform password ADDRESS`: sets the control-panel password now (§4 POST /services/{id}/password). Shared and
+ * WordPress hosting take one; for Root VPS and Virtual Desktop the API makes one, which is printed and nothing else.
+ */
+export async function runPassword(invocation: Invocation, flags: PasswordFlags, target: string): Promise<number> {
+  const { io, options } = invocation;
+  const given = await givenPassword(invocation, flags);
+  learnValue(io.redaction, given);
+  const { id, alias, productType } = await serviceTarget(invocation, target, flags.provider);
+  const { password, names } = await withProvider(invocation, alias, async ({ client }, signal) => {
+    const type = productType ?? (await client.services.get(id, { signal })).product_type;
+    checkForm(type, given);
+    if (given === undefined && !flags.generate && passwordForm(type) === "unknown") undecided(type);
+    return reset(client, id, given, signal);
+  });
+  if (given !== undefined) {
+    if (options.json) printJson(invocation, { service_id: id, generated: false });
+    say(invocation, `The password of service ${id} was set.`);
+  } else {
+    if (password === null) {
+      fail("api.malformed", `The password of service ${id} was reset, but the answer does not hold the new one`, {
+        detail: `The answer is the only way to learn a generated password. The names in it: ${names ?? "none"}.`,
+        fix: "Set one on the server or in the host's dashboard. To run the command again resets it once more, and the answer is likely to be of the same form.",
+      });
+    }
+    io.redaction.learn(password);
+    if (options.json) revealJson(invocation, { service_id: id, generated: true, password });
+    // A pipe gets it as it is; a terminal could be steered by what it holds.
+    else io.reveal(`${io.outIsTerminal ? escapeLine(password) : password}\n`);
+    say(invocation, `The API has set this password for service ${id}. It is shown this once.`);
+    if (!options.json && io.breaks(password)) say(invocation, "In it, \\u005b stands for [ and \\u003a for a colon.");
+  }
+  say(invocation, "A password_version in the declaration is not touched: apply sets a password when it changes.");
+  return 0;
+}
+
+/** Once it has left it is awaited, Ctrl-C or not: the answer may be the only one to say the new password. */
+function reset(client: HostingClient, id: string, password: string | undefined, stop: AbortSignal) {
+  return client.services.resetPassword(id, { stop, ...(password !== undefined && { password }) });
+}
+
+function checkForm(productType: string | null, given: string | undefined): void {
+  const form = passwordForm(productType);
+  if (form === "given" && given === undefined) {
+    fail("usage", `A service of type ${productType} needs a password that you give`, {
+      detail: "The API generates passwords for Root VPS and Virtual Desktop only.",
+      fix: `Pass ${SOURCES}.`,
+    });
+  }
+  if (form === "generated" && given !== undefined) {
+    fail("usage", `The API generates the password of a service of type ${productType}; none can be given`, {
+      fix: "Leave the password out.",
+    });
+  }
+}
+
+function undecided(productType: string | null): never {
+  fail("usage", `It is not known how services of type ${productType ?? "(none told)"} get their password`, {
+    fix: `Pass ${SOURCES}, or --generate to have the API make one.`,
+  });
+}
+
+/** The password that the flags lead to; it never stands on the command line, where other users can see it. */
+async function givenPassword({ io }: Invocation, flags: PasswordFlags): Promise<string | undefined> {
+  const { passwordEnv, passwordFile, passwordStdin, generate } = flags;
+  if ([passwordEnv, passwordFile, passwordStdin, generate].filter((flag) => flag !== undefined).length > 1) {
+    fail("usage", "The password can come from one place only", { fix: `Pass one of ${SOURCES} and --generate.` });
+  }
+  const [text, place] =
+    passwordEnv !== undefined
+      ? [io.env[passwordEnv] ?? unset(passwordEnv), `the environment variable ${passwordEnv}`]
+      : passwordFile !== undefined
+        ? [await readText(path.resolve(io.cwd, passwordFile)), passwordFile]
+        : passwordStdin
+          ? [await io.readInput(), "standard input"]
+          : [undefined, ""];
+  if (text === undefined) return undefined;
+  const password = text.replace(/\r?\n$/, "");
+  if (/[\r\n]/.test(password)) {
+    fail("usage", `The password has more than one line (${place})`, { fix: "Give the password and nothing else." });
+  }
+  if ([...password].length < SHORTEST) {
+    fail("usage", `The password is too short (${place})`, { fix: `Give at least ${SHORTEST} characters.` });
+  }
+  return password;
+}
+
+function unset(name: string): never {
+  fail("usage", `The environment variable ${name} is not set`, { fix: "Set it to the password, and export it." });
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    fail("usage", `The password file cannot be read: ${errnoOf(error)}`, { detail: file });
+  }
+}
+
+export interface SsoFlags extends ProviderFlags {
+  readonly open?: boolean;
+}
+
+/** `hostform sso ADDRESS`: a one-time sign-on URL of the control panel, on standard output and nowhere else. */
+export async function runSso(invocation: Invocation, flags: SsoFlags, target: string): Promise<number> {
+  const { id, alias } = await serviceTarget(invocation, target, flags.provider);
+  const { url } = await withProvider(invocation, alias, async ({ client, account }, signal) => {
+    try {
+      return await client.services.panelSso(id, { signal });
+    } catch (error) {
+      throw await signOnRefused(account, service, id, error);
+    }
+  });
+  invocation.io.redaction.learn(url);
+  if (flags.open) {
+    await invocation.io.browse(url);
+    say(invocation, `Opened the control panel of service ${id}.`);
+    if (invocation.options.json) printJson(invocation, { service_id: id, opened: true });
+  } else if (invocation.options.json) revealJson(invocation, { service_id: id, url });
+  else invocation.io.reveal(`${url}\n`);
+  return 0;
+}

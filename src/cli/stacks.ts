@@ -1,0 +1,164 @@
+import { fail, HostformError } from "../core/model/index.ts";
+import { type Invocation, say } from "../project/invocation.ts";
+import { chooseStacks, invocationOn } from "../project/stacks/choose.ts";
+import { refuseSharedOrders } from "../project/stacks/same-orders.ts";
+import type { LoadedStack, Purpose, StackSource } from "../project/stacks/stack.ts";
+import { throwingInItsTerms } from "../project/told.ts";
+import { escapeLine, plural, renderDiagnostics } from "../report/index.ts";
+
+/**
+ * How a command takes stacks: `each` of those selected in turn; `one` alone; `none`, as it is about no declaration.
+ */
+export type Scope = "each" | "one" | "none";
+
+/** A command as it was given. */
+export interface Given {
+  readonly command: string;
+  readonly scope: Scope;
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly words: readonly unknown[];
+}
+
+type Work = (invocation: Invocation) => Promise<number>;
+
+const PURPOSES: Readonly<Record<string, Purpose>> = {
+  validate: "validate",
+  plan: "plan",
+  apply: "apply",
+  watch: "apply",
+  import: "apply",
+  destroy: "destroy",
+};
+
+const ORDERING: readonly Purpose[] = ["validate", "plan", "apply"];
+
+/** Options that are about one state or one plan. */
+const FOR_ONE = ["out", "format", "target", "reorder", "orderAnyway", "maxOrders", "maxSpend"] as const;
+
+/**
+ * Runs a command on the stacks that `--app` or `--stack` lead to, each as a run of its own with its own state.
+ * @returns the exit code: 1 when any failed or was left out, else the highest of theirs.
+ * @throws HostformError `usage` when one stack is wanted and there are several; else what the only one throws.
+ */
+export async function runOnStacks(
+  invocation: Invocation,
+  source: StackSource,
+  given: Given,
+  work: Work,
+): Promise<number> {
+  if (given.scope === "none") refuseStacks(given.command);
+  const destroying = given.command === "destroy" || given.flags.destroy === true;
+  const purpose = destroying ? "destroy" : (PURPOSES[given.command] ?? "other");
+  const { stacks, run } = await chooseStacks(invocation, source, purpose);
+  const [only, ...others] = stacks;
+  if (only === undefined) return 0;
+  const on = async (stack: LoadedStack) => {
+    const own = await invocationOn(invocation, stack, run);
+    return throwingInItsTerms(own, () => work(own));
+  };
+  if (others.length === 0) return on(only);
+  const reason = reasonForOne(invocation, given);
+  if (reason !== undefined) {
+    fail("usage", `${reason}, and there are ${stacks.length} stacks`, {
+      detail: `They are ${stacks.map(({ name }) => name).join(", ")}.`,
+      fix: `Choose one: \`--only ${only.name}\`.`,
+    });
+  }
+  // As one stack is refused that declares a thing twice: before anything is asked of the account.
+  if (ORDERING.includes(purpose)) await refuseSharedOrders(invocation, stacks, run);
+  return runSeveral(invocation, destroying ? stacks.toReversed() : stacks, { destroying, on });
+}
+
+interface Several {
+  readonly destroying: boolean;
+  on(stack: LoadedStack): Promise<number>;
+}
+
+async function runSeveral(
+  invocation: Invocation,
+  stacks: readonly LoadedStack[],
+  { destroying, on }: Several,
+): Promise<number> {
+  const { io } = invocation;
+  const failed = new Map<string, "failed" | "interrupted" | "left out">();
+  let interrupted = false;
+  const end = io.onInterrupt(() => {
+    interrupted = true;
+  });
+  let code = 0;
+  let first = true;
+  try {
+    for (const stack of stacks) {
+      if (interrupted) {
+        failed.set(stack.name, "left out");
+        continue;
+      }
+      io.out(`${first ? "" : "\n"}Stack ${escapeLine(stack.name)}\n\n`);
+      first = false;
+      const hindrance = hinderedBy(stack, stacks, failed, destroying);
+      if (hindrance !== undefined) {
+        failed.set(stack.name, "left out");
+        const relation = destroying ? "which depends on it" : "which it depends on";
+        say(invocation, escapeLine(`Left out: ${hindrance}, ${relation}, ${words(failed.get(hindrance))}.`));
+        continue;
+      }
+      const ended = await attempt(invocation, () => on(stack));
+      if (ended === 1) failed.set(stack.name, interrupted ? "interrupted" : "failed");
+      code = Math.max(code, ended);
+    }
+  } finally {
+    end();
+  }
+  if (failed.size === 0) return code;
+  const told = [...failed].map(([name, how]) => `${name} (${how})`).join(", ");
+  say(invocation, `\n${plural(stacks.length, "stack")}, of which not done: ${escapeLine(told)}.`);
+  return 1;
+}
+
+function words(how: string | undefined): string {
+  return how === "failed" ? "has failed" : "was left out";
+}
+
+/** The stack that has to be done before this one and is not. */
+function hinderedBy(
+  stack: LoadedStack,
+  stacks: readonly LoadedStack[],
+  failed: ReadonlyMap<string, unknown>,
+  destroying: boolean,
+): string | undefined {
+  const before = destroying
+    ? stacks.filter(({ dependencies }) => dependencies.includes(stack.name)).map(({ name }) => name)
+    : stack.dependencies;
+  return before.find((name) => failed.has(name));
+}
+
+/** One of several: what goes wrong with it is told at once, and the others go on. */
+async function attempt({ io, errLook }: Invocation, work: () => Promise<number>): Promise<number> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof HostformError)) throw error;
+    io.err(renderDiagnostics(error.diagnostics, errLook));
+    return 1;
+  }
+}
+
+/** Why a command can work on one stack alone; undefined when it cannot be told from several that it may. */
+function reasonForOne({ options }: Invocation, { command, scope, flags, words }: Given): string | undefined {
+  if (scope === "one") return `\`hostform ${command}\` works on one stack`;
+  if (options.json) return "--json tells of one stack";
+  if (options.stateNamed === true) return "--state names one state";
+  if (words.some((word) => word !== undefined)) return "A saved plan is of one stack";
+  const flag = FOR_ONE.find((name) => flags[name] !== undefined);
+  const spelt = flag?.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  return spelt === undefined ? undefined : `--${spelt} is for one stack`;
+}
+
+function refuseStacks(command: string): never {
+  if (command === "export") {
+    fail("usage", "A stack is a configuration of Terraform already: there is nothing to export", {
+      fix: "Run Terraform in the stack's folder; `hostform terraform install` puts the provider there.",
+    });
+  }
+  fail("usage", `\`hostform ${command}\` does not work on a stack`, { fix: "Leave --app, --stack and --var out." });
+}

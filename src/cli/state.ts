@@ -1,0 +1,367 @@
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import { isDoubtful } from "../core/lifecycle/index.ts";
+import {
+  didYouMean,
+  errnoOf,
+  fail,
+  HostformError,
+  inQuotes,
+  type Json,
+  type ResourceState,
+  type State,
+} from "../core/model/index.ts";
+import {
+  bytesOf,
+  type Encryption,
+  KEY_VARIABLES,
+  NEW_KEY_VARIABLES,
+  type Resealed,
+  type StateKey,
+  selectResources,
+} from "../core/record/index.ts";
+import { stateEncryption } from "../project/backend.ts";
+import { interruptible } from "../project/interrupt.ts";
+import { type Invocation, printJson, revealJson, say } from "../project/invocation.ts";
+import { stateStore } from "../project/project.ts";
+import { readState, resealState, secretNames, withState } from "../project/state.ts";
+import { escapeLine, jsonText, plural, renderListing } from "../report/index.ts";
+
+export interface StateListFlags {
+  /** With ids and providers, as a table. */
+  readonly long?: boolean;
+}
+
+/** `hostform state list [ADDRESS-PREFIX]`: what is recorded. Takes no lock. */
+export async function runStateList(invocation: Invocation, flags: StateListFlags, prefix = ""): Promise<number> {
+  const { resources } = await readState(invocation);
+  const rows = [...resources.values()]
+    .filter(({ address }) => address.startsWith(prefix))
+    .map(({ address, provider, attributes }) => ({ address, id: attributes.id ?? null, provider }));
+  if (rows.length === 0 && prefix !== "") {
+    fail("plan.address", `No address in the state begins with ${prefix}.${didYouMean(prefix, resources.keys())}`);
+  }
+  if (invocation.options.json) printJson(invocation, rows);
+  else if (flags.long) invocation.io.out(renderListing("state", rows, invocation.outLook));
+  else invocation.io.out(rows.map(({ address }) => `${escapeLine(address)}\n`).join(""));
+  return 0;
+}
+
+export interface StateShowFlags {
+  readonly reveal?: boolean;
+}
+
+const HIDDEN = "(sensitive value)";
+
+/** `hostform state show ADDRESS`: the recorded attributes of one resource; secrets only with `--reveal`. Takes no lock. */
+export async function runStateShow(invocation: Invocation, flags: StateShowFlags, address: string): Promise<number> {
+  const [resource, ...others] = selectResources(await readState(invocation), address);
+  if (resource === undefined || others.length > 0) {
+    fail("usage", `${address} names ${others.length + 1} resources`, {
+      detail: [resource, ...others].map((one) => one?.address).join(", "),
+      fix: "Name one of them, in quotes for the shell.",
+    });
+  }
+  const secrets = secretNames(resource);
+  const attributes = Object.entries(resource.attributes).map(([name, value]): [string, Json] => [
+    name,
+    secrets.has(name) && value !== null && !flags.reveal ? HIDDEN : value,
+  ]);
+  if (invocation.options.json) {
+    const { provider, dependencies, private: mark } = resource;
+    const print = flags.reveal ? revealJson : printJson;
+    print(invocation, {
+      address: resource.address,
+      provider,
+      dependencies,
+      sensitive: [...secrets],
+      ...(mark.pending && { pending: mark.pending }),
+      attributes: Object.fromEntries(attributes),
+    });
+  } else if (flags.reveal) invocation.io.reveal(textOf(resource, attributes, new Set()));
+  else invocation.io.out(textOf(resource, attributes, secrets));
+  return 0;
+}
+
+function textOf(
+  { address, provider, dependencies, private: mark }: ResourceState,
+  attributes: readonly (readonly [string, Json])[],
+  hidden: ReadonlySet<string>,
+): string {
+  const shown = attributes.filter(([, value]) => value !== null);
+  const width = Math.max(0, ...shown.map(([name]) => name.length));
+  const lines = shown.map(([name, value]) => {
+    const text = hidden.has(name) ? HIDDEN : jsonText(value, 2).replaceAll("\n", "\n    ");
+    return `    ${escapeLine(name).padEnd(width)} = ${text}`;
+  });
+  return [
+    `# ${escapeLine(address)}`,
+    `# account: ${escapeLine(provider)}`,
+    ...(dependencies.length > 0 ? [`# depends on: ${dependencies.map(escapeLine).join(", ")}`] : []),
+    ...(mark.pending ? [`# pending since ${escapeLine(mark.pending.since)}: its create has no known outcome`] : []),
+    ...lines,
+    "",
+  ].join("\n");
+}
+
+/** `hostform state rm ADDRESS…`: forgets resources, which stay in the account. All of them, or none when one is unknown. */
+export async function runStateRm(invocation: Invocation, addresses: readonly string[]): Promise<number> {
+  return withState(invocation, "state rm", async (store) => {
+    const problems: HostformError[] = [];
+    const chosen = addresses.flatMap((address) => {
+      try {
+        return selectResources(store.state, address);
+      } catch (error) {
+        if (!(error instanceof HostformError)) throw error;
+        problems.push(error);
+        return [];
+      }
+    });
+    for (const resource of chosen.filter(isDoubtful)) {
+      const diagnostic = {
+        severity: "error" as const,
+        code: "plan.pending" as const,
+        summary: `${resource.address} was not forgotten: it is not known whether it was ordered`,
+        detail: "Its record is what keeps it from being ordered again.",
+        fix: `\`hostform resolve ${inQuotes(resource.address)}\` shows what is known of it; \`--absent\` forgets it when it was not.`,
+        address: resource.address,
+      };
+      problems.push(new HostformError([diagnostic]));
+    }
+    if (problems.length > 0) throw new HostformError(problems.flatMap(({ diagnostics }) => diagnostics));
+    const removed = [...new Set(chosen.map(({ address }) => address))];
+    await store.remove(...removed);
+    if (invocation.options.json) printJson(invocation, { removed });
+    else {
+      invocation.io.out(removed.map((address) => `Forgot ${escapeLine(address)}\n`).join(""));
+      const what = plural(removed.length, "resource");
+      say(invocation, `${what} left the state. Nothing was changed in the account.`);
+    }
+    return 0;
+  });
+}
+
+/** `hostform state mv FROM TO`: gives a resource, or all instances of one, another address. */
+export async function runStateMv(invocation: Invocation, from: string, to: string): Promise<number> {
+  return withState(invocation, "state mv", async (store) => {
+    const moved = await store.move(from, to);
+    if (invocation.options.json) printJson(invocation, { moved });
+    else {
+      for (const step of moved) invocation.io.out(`Moved ${escapeLine(step.from)} to ${escapeLine(step.to)}\n`);
+    }
+    return 0;
+  });
+}
+
+/** `hostform state pull`: the text of the state as it is stored, byte for byte, secrets included. Takes no lock. */
+export async function runStatePull(invocation: Invocation): Promise<number> {
+  const text = await stateStore(invocation).pull();
+  if (text === undefined) say(invocation, "There is no state yet: nothing was applied or imported.");
+  else invocation.io.reveal(text);
+  return 0;
+}
+
+export interface StatePushFlags {
+  readonly force?: boolean;
+}
+
+/** `hostform state push [FILE|-]`: replaces the state by the text of a state file. */
+export async function runStatePush(invocation: Invocation, flags: StatePushFlags, file: string): Promise<number> {
+  const text = file === "-" ? await invocation.io.readInput() : await readText(path.resolve(invocation.io.cwd, file));
+  await interruptible(invocation, (signal) =>
+    stateStore(invocation).push(text, {
+      command: "state push",
+      timeoutMs: invocation.options.lockTimeoutMs,
+      signal,
+      force: flags.force === true,
+    }),
+  );
+  if (invocation.options.json) printJson(invocation, { pushed: true });
+  else invocation.io.out("The state was replaced.\n");
+  return 0;
+}
+
+async function readText(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    fail("config.unreadable", `${file} cannot be read: ${errnoOf(error)}`, {
+      fix: "Check the path, or give `-` for standard input.",
+    });
+  }
+}
+
+/**
+ * `hostform state encrypt`: encrypts the state and its backup with the key in the environment. What an earlier run left
+ * in its journal is written into the state first.
+ */
+export async function runStateEncrypt(invocation: Invocation): Promise<number> {
+  const key = stateEncryption(invocation).required();
+  const { found, changed, backup } = await resealState(invocation, "state encrypt", { to: "sealed" });
+  if (invocation.options.json) printJson(invocation, { encrypted: found, changed });
+  else if (!found) {
+    invocation.io.out(
+      `There is no state yet. It is encrypted from its first write on, as long as ${key.variable} is set.\n`,
+    );
+  } else if (!changed) invocation.io.out("The state is encrypted already.\n");
+  else {
+    invocation.io.out(`The state is encrypted${backup ? ", and its backup with it" : ""}.\n`);
+    say(
+      invocation,
+      `Keep the ${key.from}: without it nobody can read the state. Copies made earlier are still in the clear.`,
+    );
+  }
+  return 0;
+}
+
+/** `hostform state decrypt`: writes the state and its backup in the clear, and says what can be read there now. */
+export async function runStateDecrypt(invocation: Invocation): Promise<number> {
+  const { key } = stateEncryption(invocation);
+  const { found, changed, backup, state } = await resealState(invocation, "state decrypt", { to: "clear" });
+  const secrets = secretsIn(state);
+  if (invocation.options.json) printJson(invocation, { encrypted: false, changed, in_the_clear: secrets });
+  else if (!found) invocation.io.out("There is no state yet.\n");
+  else if (!changed) invocation.io.out("The state is not encrypted.\n");
+  else {
+    invocation.io.out(`The state is in the clear now${backup ? ", and its backup with it" : ""}.\n`);
+    // Not kept back by --quiet: this is what the command is about.
+    invocation.io.err(warning(secrets));
+    if (key !== undefined)
+      invocation.io.err(`Unset ${key.variable}: with it, a state that is not encrypted is refused.\n`);
+  }
+  return 0;
+}
+
+interface Secret {
+  readonly address: string;
+  readonly attributes: readonly string[];
+}
+
+function secretsIn({ resources, outputs = new Map() }: State): Secret[] {
+  const ofOutputs = [...outputs].filter(([, { sensitive }]) => sensitive).map(([name]) => `output.${name}`);
+  const ofResources = [...resources.values()].flatMap((resource) => {
+    const attributes = [...secretNames(resource)].filter((name) => (resource.attributes[name] ?? null) !== null);
+    return attributes.length === 0 ? [] : [{ address: resource.address, attributes }];
+  });
+  return [...ofResources, ...ofOutputs.map((address) => ({ address, attributes: ["value"] }))];
+}
+
+function warning(secrets: readonly Secret[]): string {
+  if (secrets.length === 0)
+    return "WARNING: whoever reads these files reads all that hostform knows. No secret is among it.\n";
+  const lines = secrets.map(
+    ({ address, attributes }) => `  ${escapeLine(address)}: ${attributes.map(escapeLine).join(", ")}\n`,
+  );
+  const count = plural(
+    secrets.reduce((sum, { attributes }) => sum + attributes.length, 0),
+    "secret",
+  );
+  return `WARNING: whoever reads these files reads ${count}:\n${lines.join("")}`;
+}
+
+/**
+ * `hostform state rotate-key`: encrypts the state and its backup with another key. The present one is where it always
+ * is, the new one in HOSTFORM_STATE_NEW_PASSPHRASE or HOSTFORM_STATE_NEW_KEY.
+ */
+export async function runStateRotateKey(invocation: Invocation): Promise<number> {
+  const old = stateEncryption(invocation).required();
+  const encryption = stateEncryption(invocation, NEW_KEY_VARIABLES);
+  const key = encryption.required();
+  if (await same(old, key)) {
+    fail("usage", `${key.variable} holds the ${key.from} that ${old.variable} holds`, { fix: "Set it to a new one." });
+  }
+  const { found, changed, backup } = await rotate(invocation, encryption);
+  if (invocation.options.json) printJson(invocation, { encrypted: found, changed });
+  else if (!found) invocation.io.out("There is no state yet: nothing is encrypted with the old key.\n");
+  else {
+    const already = changed ? "" : " already";
+    const what = backup ? "The state and its backup are" : "The state is";
+    invocation.io.out(`${what} encrypted with the new ${key.from}${already}.\n`);
+    const variable = KEY_VARIABLES[key.variable === NEW_KEY_VARIABLES.command ? "command" : key.from];
+    const unset = variable === old.variable ? "" : ` and unset ${old.variable}`;
+    const value = variable === KEY_VARIABLES.command ? "the command that prints it" : "it";
+    say(
+      invocation,
+      `From now on, set ${variable} to ${value}${unset}. Copies made earlier still need the old ${old.from}.`,
+    );
+  }
+  return 0;
+}
+
+async function same(one: StateKey, other: StateKey): Promise<boolean> {
+  return one.from === "key"
+    ? other.from === "key" && (await bytesOf(one)).equals(await bytesOf(other))
+    : other.from === "passphrase" && one.passphrase === other.passphrase;
+}
+
+/** A run that was stopped after its last write has rotated all the same: the old key does not fit then, the new one does. */
+async function rotate(invocation: Invocation, encryption: Encryption): Promise<Omit<Resealed, "state">> {
+  try {
+    return await resealState(invocation, "state rotate-key", { to: "key", encryption });
+  } catch (error) {
+    if (!(error instanceof HostformError) || error.diagnostics[0]?.code !== "state.key") throw error;
+    const reading = { write: false, command: "read", timeoutMs: 0 };
+    const opened = await stateStore(invocation, encryption)
+      .open(reading)
+      .catch(() => undefined);
+    if (opened === undefined) throw error;
+    await opened.close();
+    return { found: true, changed: false, backup: false };
+  }
+}
+
+const OF_THE_STATE = ["state.unreadable", "state.newer", "state.foreign", "state.unencrypted"];
+const FENCED = "If its holder still runs, its next write is refused.";
+const NOT_FENCED =
+  "If its holder still runs: hostform does not write over a state that another run has changed since, and the server may refuse a lock that was freed. Another program may write over it; end it first.";
+
+export interface ForceUnlockFlags {
+  readonly yes?: boolean;
+}
+
+/** `hostform force-unlock [LOCK-ID]`: says who holds the state, asks, and frees it; only the lock with this id, if one is given. */
+export async function runForceUnlock(invocation: Invocation, flags: ForceUnlockFlags, id?: string): Promise<number> {
+  const { io, options } = invocation;
+  const held = await whoHolds(invocation);
+  if (held === undefined) {
+    if (options.json) printJson(invocation, { unlocked: false, holder: null });
+    else io.out("Nothing holds the state.\n");
+    return 0;
+  }
+  if (!flags.yes) {
+    if (options.json) fail("usage", "force-unlock --json cannot ask", { fix: "Pass --yes." });
+    say(invocation, escapeLine(held));
+    const answer = await io.ask('Free it all the same? Only "yes" is accepted: ');
+    if (answer?.trim() !== "yes") {
+      fail("apply.declined", answer === undefined ? "Nobody is there to ask" : "Not approved", {
+        detail: "The state stays locked.",
+        ...(answer === undefined && { fix: "Pass --yes to free it without being asked." }),
+      });
+    }
+  }
+  const { holder, alive, fenced } = await stateStore(invocation).forceUnlock(id);
+  if (options.json) printJson(invocation, { unlocked: true, holder: holder ?? null, alive: alive ?? null });
+  else {
+    io.out("The state is free.\n");
+    if (alive) say(invocation, "Its holder still runs; it will notice before its next write, and not write any more.");
+    if (alive === undefined) say(invocation, fenced === true ? FENCED : NOT_FENCED);
+  }
+  return 0;
+}
+
+/** Who holds the lock, in the words in which any other command is refused. Taking it shows that nobody does. */
+async function whoHolds(invocation: Invocation): Promise<string | undefined> {
+  try {
+    const store = await stateStore(invocation).open({ write: true, command: "force-unlock", timeoutMs: 0 });
+    await store.close();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof HostformError)) throw error;
+    const [first] = error.diagnostics;
+    if (first?.code === "state.locked") return first.detail ?? first.summary;
+    // The lock was taken and freed again: what is wrong is the state itself.
+    if (first !== undefined && OF_THE_STATE.includes(first.code)) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,251 @@
+import { randomUUID } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { VERSION } from "../core/api/version.ts";
+import { errnoOf, fail } from "../core/model/index.ts";
+import type { TfBlock, TfItem } from "../fronts/terraform/export/document.ts";
+import {
+  BUNDLE,
+  EXECUTABLE,
+  NOTICES,
+  type PackageFile,
+  PROVIDER_ADDRESS,
+  packageFiles,
+  platformOf,
+} from "../fronts/terraform/package.ts";
+import { type Invocation, printJson, say } from "../project/invocation.ts";
+
+export interface InstallFlags {
+  /** Default: the folder in which Terraform looks by itself. */
+  readonly mirror?: string;
+  readonly force?: boolean;
+}
+
+/** The machine to install for, and where the package is; tests name others. */
+export interface InstallSite {
+  readonly platform: string;
+  readonly arch: string;
+  readonly root: string;
+}
+
+const thisSite = (): InstallSite => ({ platform: process.platform, arch: process.arch, root: packageRoot() });
+
+/**
+ * `hostform terraform install`: puts the provider where Terraform finds it without a registry, and prints what a
+ * configuration has to say for that. Needs no declaration, sends nothing.
+ */
+export async function runTerraformInstall(
+  invocation: Invocation,
+  flags: InstallFlags,
+  { platform, arch, root }: InstallSite = thisSite(),
+): Promise<number> {
+  const { io, options } = invocation;
+  const target = platformOf(platform, arch);
+  const mirror = flags.mirror === undefined ? pluginFolder(invocation) : path.resolve(io.cwd, flags.mirror);
+  const folder = path.join(mirror, ...PROVIDER_ADDRESS.split("/"), VERSION, target);
+  const files = packageFiles({
+    provider: await built(path.join(root, "dist/terraform", BUNDLE), root),
+    license: await built(path.join(root, "LICENSE"), root),
+    notices: await built(path.join(root, "dist/terraform", NOTICES), root),
+  });
+  const before = await attempt(mirror, async () => {
+    const standing = await standingIn(folder, files);
+    if (standing === "other" && flags.force !== true) refuseOther(folder);
+    if (standing !== "same") await placePackage(mirror, folder, files);
+    return standing;
+  });
+  if (options.json) {
+    const file = path.join(folder, EXECUTABLE);
+    printJson(invocation, { version: VERSION, platform: target, mirror, file, changed: before !== "same" });
+    return 0;
+  }
+  const done = { nothing: "Installed", same: "Already there:", other: "Replaced" }[before];
+  say(invocation, `${done} the Terraform provider hosting ${VERSION} (${target}) in ${mirror}`);
+  if (before === "other") say(invocation, `In each folder that uses it: ${NEW_HASH}`);
+  const { renderHcl } = await import("../fronts/terraform/export/document.ts");
+  const cli = flags.mirror === undefined ? undefined : installation(mirror);
+  if (cli === undefined) await warnOfOtherInstallation(invocation);
+  else
+    io.out(
+      `${renderHcl({ comments: ["In ~/.terraformrc, or the file that TF_CLI_CONFIG_FILE names:"], blocks: [cli] })}\n`,
+    );
+  io.out(renderHcl({ comments: ["In the configuration; then `terraform init`:"], blocks: [REQUIREMENT] }));
+  return 0;
+}
+
+/** Where Terraform looks by itself. @throws HostformError `usage` without a home. */
+function pluginFolder({ io }: Invocation): string {
+  if (io.env.HOME) return path.join(io.env.HOME, ".terraform.d", "plugins");
+  return fail("usage", "HOME is not set, so there is no folder in which Terraform looks for providers", {
+    fix: "Name one: `hostform terraform install --mirror DIR`.",
+  });
+}
+
+/** A file of the package. @throws HostformError `terraform.install` when the provider was not built. */
+async function built(file: string, root: string): Promise<Uint8Array> {
+  return readFile(file).catch((error: unknown) => {
+    if (errnoOf(error) !== "ENOENT") throw error;
+    return fail("terraform.install", "The Terraform provider is not built", {
+      detail: `${file} does not exist: this hostform runs from its sources.`,
+      fix: `Build it first: \`npm run build\` in ${root}.`,
+    });
+  });
+}
+
+async function attempt<T>(mirror: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === undefined) throw error;
+    return fail("terraform.install", `The provider cannot be put into ${mirror}: ${errno}`, {
+      fix: "Check that the folder exists, or can be made, and that you may write there; or name another with `--mirror`.",
+    });
+  }
+}
+
+const NEW_HASH =
+  'remove the block `provider "registry.terraform.io/hostform/hosting"` from .terraform.lock.hcl, then run `terraform init`.';
+
+/** Terraform keeps a hash of what it installed under a version, and refuses anything else under the same one. */
+function refuseOther(folder: string): never {
+  fail("terraform.install", `Another build of version ${VERSION} is installed`, {
+    detail: `${folder}\nTerraform has a hash of it in the .terraform.lock.hcl of each folder that uses it, and refuses any other under the same version; \`terraform init -upgrade\` does not help.`,
+    fix: `Replace it with --force. Then, in each of those folders: ${NEW_HASH}`,
+  });
+}
+
+const REQUIREMENT: TfBlock = {
+  block: "terraform",
+  labels: [],
+  body: [
+    [
+      {
+        block: "required_providers",
+        labels: [],
+        body: [
+          [
+            {
+              name: "hosting",
+              value: {
+                map: [
+                  ["source", PROVIDER_ADDRESS],
+                  ["version", VERSION],
+                ],
+              },
+            },
+          ],
+        ],
+      },
+    ],
+  ],
+};
+
+/** What leads Terraform to a mirror, and to the registry for every other provider. */
+function installation(mirror: string): TfBlock {
+  const ours = [PROVIDER_ADDRESS];
+  const path: TfItem = { name: "path", value: mirror };
+  const within = (block: string, ...items: TfItem[]): TfItem => ({ block, labels: [], body: [items] });
+  return {
+    block: "provider_installation",
+    labels: [],
+    body: [
+      [within("filesystem_mirror", path, { name: "include", value: ours })],
+      [within("direct", { name: "exclude", value: ours })],
+    ],
+  };
+}
+
+/** Where the user's configuration says where providers come from, Terraform does not look into its own folder. */
+async function warnOfOtherInstallation(invocation: Invocation): Promise<void> {
+  const { env } = invocation.io;
+  const file = env.TF_CLI_CONFIG_FILE || path.join(env.HOME ?? "", ".terraformrc");
+  const text = await readFile(file, "utf8").catch(() => "");
+  if (!/^\s*provider_installation\b/m.test(text)) return;
+  say(
+    invocation,
+    `Warning: ${file} has a provider_installation block, so Terraform does not look there. Install into a mirror that it names: \`hostform terraform install --mirror DIR\`.`,
+  );
+}
+
+/** `hostform terraform schema`: the provider's schema, in the form of `terraform providers schema -json`. */
+export async function runTerraformSchema({ io }: Invocation): Promise<number> {
+  io.out(await readFile(path.join(packageRoot(), "schemas/provider.json"), "utf8"));
+  return 0;
+}
+
+/** What stands where a package is to go: nothing of use, the same, another build of the same version. */
+export type Standing = "nothing" | "same" | "other";
+
+/** Compares what stands in a folder with a package. @throws Node's errors. */
+export async function standingIn(folder: string, files: readonly PackageFile[]): Promise<Standing> {
+  const names = await readdir(folder).catch((error: unknown) => {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw error;
+  });
+  if (names === undefined || names.length === 0) return "nothing";
+  if (names.length !== files.length) return "other";
+  let runnable = true;
+  for (const { name, content, mode } of files) {
+    const file = path.join(folder, name);
+    if (!names.includes(name) || Buffer.compare(await readFile(file), content) !== 0) return "other";
+    // A copy by other tools may have lost it; it is no part of what Terraform makes its hash from.
+    runnable &&= (mode & 0o100) === 0 || ((await stat(file)).mode & 0o100) !== 0;
+  }
+  return runnable ? "same" : "nothing";
+}
+
+/**
+ * Puts a package into a mirror: made beside it and moved there whole, so that no Terraform finds half of it.
+ * @param mirror where nothing but the new folder is touched. @param folder of the package, in it.
+ * @throws Node's errors; what stood there still stands then.
+ */
+export async function placePackage(mirror: string, folder: string, files: readonly PackageFile[]): Promise<void> {
+  const mark = randomUUID();
+  const [fresh, former] = [path.join(mirror, `.hostform-${mark}`), path.join(mirror, `.hostform-${mark}.old`)];
+  await mkdir(path.dirname(folder), { recursive: true });
+  try {
+    await mkdir(fresh);
+    for (const { name, content, mode } of files) {
+      await writeFile(path.join(fresh, name), content, { mode });
+      // The umask does not decide whether it can be run.
+      await chmod(path.join(fresh, name), mode);
+    }
+    const before = await moved(folder, former);
+    try {
+      await rename(fresh, folder);
+    } catch (error) {
+      if (before) await rename(former, folder);
+      throw error;
+    }
+  } finally {
+    await rm(fresh, { recursive: true, force: true });
+    await rm(former, { recursive: true, force: true });
+  }
+}
+
+/** Moves a folder away; false when there is none. */
+async function moved(from: string, to: string): Promise<boolean> {
+  try {
+    await rename(from, to);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === "ENOENT") return false;
+    throw error;
+  }
+}
+
+/** The folder of the hostform package that a module of it is in: an installed one, or a checkout. */
+export function packageRoot(from: string = import.meta.dirname): string {
+  for (let folder = from; ; folder = path.dirname(folder)) {
+    if (isOurs(path.join(folder, "package.json"))) return folder;
+    if (path.dirname(folder) === folder) throw new Error(`${from} is in no package of hostform`);
+  }
+}
+
+function isOurs(manifest: string): boolean {
+  if (!existsSync(manifest)) return false;
+  const { name } = JSON.parse(readFileSync(manifest, "utf8")) as { name?: unknown };
+  return name === "hostform";
+}

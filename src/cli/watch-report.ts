@@ -1,0 +1,215 @@
+import { VERSION } from "../core/api/version.ts";
+import { type ApplyEvent, type ApplyResult, type Diagnostic, isError, type Plan } from "../core/model/index.ts";
+import { type Invocation, say } from "../project/invocation.ts";
+import type { Contended, News } from "../project/watch/memory.ts";
+import type { Look } from "../project/watch/reconcile.ts";
+import type { Hint } from "../project/watch/schedule.ts";
+import type { WatchReport, WatchReporter } from "../project/watch/watch.ts";
+import {
+  diagnosticMessage,
+  escapeLine,
+  eventMessage,
+  formatDuration,
+  foundText,
+  jsonText,
+  type MoneyScale,
+  moneyLines,
+  planMessages,
+  plural,
+  renderDiagnostics,
+  renderOutcome,
+  resultMessages,
+  type UiMessage,
+  versionMessage,
+  type WatchMessage,
+  watchLine,
+  watchMessage,
+} from "../report/index.ts";
+import { showProgress } from "./apply.ts";
+
+/** Refused deliveries are counted, and told no more often than this (milliseconds): at once, at a look, or at the end. */
+const REFUSED_MS = 60_000;
+
+/** The end of a look: what is said of it, and when the next one is (undefined: there is none). */
+interface Found extends WatchReport {
+  readonly result: Extract<WatchMessage, { type: "watch_found" }>["result"];
+  /** Sentences; empty when they were told already. */
+  readonly found: string;
+  readonly news: boolean;
+  readonly requests: number;
+  readonly nextMs: number | undefined;
+}
+
+/**
+ * What `watch` tells. News go to standard output; that a look was made, and when the next one is, is a line on standard
+ * error. So the output is a log of what happened. With `--json` everything is a message on standard output.
+ */
+export class TerminalReporter implements WatchReporter {
+  readonly #invocation: Invocation;
+  #refused = 0;
+  #reason = "";
+  #refusedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(invocation: Invocation) {
+    this.#invocation = invocation;
+  }
+
+  start(intervalMs: number, autoApprove: boolean, listening: string | undefined): void {
+    const doing = autoApprove ? "what differs is made as declared" : "what differs is reported, and nothing is changed";
+    const hearing = listening === undefined ? "" : ` Events are received at ${listening}.`;
+    const text = `Looking every ${formatDuration(intervalMs / 1000)}: ${doing}.${hearing} Ctrl-C ends it.`;
+    if (this.#json) this.#emit(versionMessage(VERSION, this.#now));
+    const told = { interval_seconds: intervalMs / 1000, auto_approve: autoApprove, listening: listening ?? null };
+    this.#say({ type: "watch_start", ...told }, text);
+  }
+
+  /** A verified event has come. For people with `--verbose` only: the look that it leads to says its name. */
+  event({ event, service, invoice }: Hint): void {
+    if (!this.#json && !this.#invocation.options.verbose) return;
+    const ids = [
+      service === undefined ? "" : ` service ${service}`,
+      invoice === undefined ? "" : ` invoice ${invoice}`,
+    ];
+    const told = { event, service: service ?? null, invoice: invoice ?? null };
+    this.#say({ type: "watch_event", ...told }, `Received ${event}:${ids.join("") || " it names nothing"}.`);
+  }
+
+  refused(reason: string): void {
+    this.#refused++;
+    this.#reason = reason;
+    this.#reportRefused();
+  }
+
+  /** @param atEnd there is no later. */
+  #reportRefused(atEnd = false): void {
+    if (this.#refused === 0 || (!atEnd && this.#now - this.#refusedAt < REFUSED_MS)) return;
+    const [count, reason] = [this.#refused, this.#reason];
+    this.#refusedAt = this.#now;
+    this.#refused = 0;
+    const text = `Refused ${plural(count, "delivery", "deliveries")}, the last one because: ${reason}`;
+    this.#say({ type: "watch_refused", reason, count }, text);
+  }
+
+  strangers(hints: readonly Hint[]): void {
+    if (hints.length === 0) return;
+    const events = [...new Set(hints.map(({ event }) => event))];
+    this.#say(
+      { type: "watch_stranger", events },
+      `${events.join(", ")}: about nothing in the state, so there is no look.`,
+    );
+  }
+
+  reloading(): void {
+    this.#say({ type: "watch_reload" }, "SIGHUP: the declaration is read again, and everything is looked at.");
+  }
+
+  settling(): void {
+    this.#say({ type: "watch_settling" }, "The declaration is new: it is acted upon when it stays the same.");
+  }
+
+  /** @param why the end of a sentence: what that shows. */
+  contended({ addresses, times }: Contended, heldMs: number, why: string): void {
+    const held = `Events lead to no look for ${formatDuration(heldMs / 1000)}.`;
+    const text = `${addresses.join(", ")}: corrected ${plural(times, "time")} within an hour, ${why}. ${held}`;
+    this.#say({ type: "watch_contended", addresses, times, held_seconds: heldMs / 1000 }, text);
+  }
+
+  began({ look, events, targets }: WatchReport): void {
+    const what = targets.length === 0 ? "everything" : targets.join(", ");
+    if (this.#json)
+      this.#emit(watchMessage({ type: "watch_look", look, events, targets }, `Looking at ${what}`, this.#now));
+  }
+
+  /** What is new in a plan, before anything of it is done. @returns whether anything is. */
+  plan(plan: Plan, news: News, { events }: WatchReport, moneyScale: MoneyScale): boolean {
+    const notes = [...news.notes, ...news.settled.map((address) => `    ${address}: nothing to do any more`)];
+    if (notes.length === 0 && news.problems.length === 0) return false;
+    if (this.#json) {
+      this.#emit(...planMessages(plan, this.#now));
+      return true;
+    }
+    const { outLook } = this.#invocation;
+    const lines = [watchLine({ at: this.#now, events, found: foundIn(plan) }, outLook), ...notes.map(escapeLine)];
+    if (plan.cost.length > 0) lines.push(...moneyLines(plan, moneyScale));
+    const problems = news.problems.length === 0 ? "" : renderDiagnostics(news.problems, outLook);
+    this.#invocation.io.out(`${lines.join("\n")}\n${problems}`);
+    return true;
+  }
+
+  /** Runs an apply and shows its progress. */
+  applying(
+    plan: Plan,
+    stop: AbortSignal,
+    work: (onEvent: (event: ApplyEvent) => void) => Promise<ApplyResult>,
+  ): Promise<ApplyResult> {
+    if (this.#json) return work((event) => this.#emit(eventMessage(event, this.#now)));
+    return showProgress(this.#invocation, plan, stop, work);
+  }
+
+  applied(plan: Plan, result: ApplyResult, moneyScale: MoneyScale): void {
+    if (this.#json) this.#emit(...resultMessages(plan, result, this.#now));
+    else this.#invocation.io.out(renderOutcome(plan, result, { ...this.#invocation.outLook, moneyScale }));
+  }
+
+  /** The end of a look. @param news whether it had any. */
+  ended(told: WatchReport, { plan, end, requests }: Look, news: boolean, nextMs: number | undefined): void {
+    const made = {
+      applied: "All of it was done.",
+      incomplete: "Not all of it was done.",
+      widened: "That takes a look at everything, at once.",
+    };
+    const found = end in made ? made[end as keyof typeof made] : news ? "" : foundIn(plan);
+    const same = news || end === "as_declared" || end in made ? "" : " As before.";
+    this.#found({ ...told, result: end, found: found + same, news, requests, nextMs });
+  }
+
+  /** A look that could not be made, or not to its end. */
+  failed(told: WatchReport, diagnostics: readonly Diagnostic[], news: boolean, nextMs: number | undefined): void {
+    const { io, errLook } = this.#invocation;
+    if (news && this.#json) this.#emit(...diagnostics.map((one) => diagnosticMessage(one, this.#now)));
+    else if (news) io.err(renderDiagnostics(diagnostics, errLook));
+    const found = news
+      ? "This look has failed."
+      : `This look has failed as the one before: ${diagnostics[0]?.summary ?? "an error"}.`;
+    this.#found({ ...told, result: "failed", found, news, requests: 0, nextMs });
+  }
+
+  stopped(looks: number, reason: "interrupted" | "max_runs"): void {
+    this.#reportRefused(true);
+    this.#say({ type: "watch_end", looks, reason }, `Ended after ${plural(looks, "look")}.`);
+  }
+
+  #found({ look, events, result, found, news, requests, nextMs }: Found): void {
+    this.#reportRefused();
+    const next = nextMs === undefined ? {} : { nextMs };
+    const line = { at: this.#now, events, found, ...next };
+    const seconds = nextMs === undefined ? null : Math.round(nextMs / 1000);
+    const message = { type: "watch_found", look, result, news, requests, next_seconds: seconds } as const;
+    if (this.#json) this.#emit(watchMessage(message, found, this.#now));
+    else if (found !== "" || nextMs !== undefined) say(this.#invocation, watchLine(line, this.#invocation.errLook));
+    // Nothing may wait in the redaction until the next look.
+    this.#invocation.io.flush();
+  }
+
+  #say(message: WatchMessage, text: string): void {
+    if (this.#json) this.#emit(watchMessage(message, text, this.#now));
+    else say(this.#invocation, escapeLine(text));
+    this.#invocation.io.flush();
+  }
+
+  #emit(...messages: readonly UiMessage[]): void {
+    this.#invocation.io.out(messages.map((message) => `${jsonText(message)}\n`).join(""));
+  }
+
+  get #json(): boolean {
+    return this.#invocation.options.json;
+  }
+
+  get #now(): number {
+    return this.#invocation.io.clock.now();
+  }
+}
+
+function foundIn(plan: Plan): string {
+  return foundText(plan, plan.diagnostics.filter(isError).length);
+}

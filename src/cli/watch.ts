@@ -1,0 +1,111 @@
+import { fail, HostformError } from "../core/model/index.ts";
+import type { GuardFlags } from "../project/guards.ts";
+import type { Invocation } from "../project/invocation.ts";
+import type { Hint } from "../project/watch/schedule.ts";
+import { Watch } from "../project/watch/watch.ts";
+import { invoiceIdOf, nodeHandler, orderIdOf, serviceIdOf, type WebhookEvent } from "../webhooks/index.ts";
+import type { ListenAddress } from "./options.ts";
+import { TerminalReporter } from "./watch-report.ts";
+import { namesSecrets, openSecrets, SECRET_OPTIONS, type SecretFlags } from "./webhooks/secrets.ts";
+import { type Receiver, receiveAt, short } from "./webhooks/server.ts";
+
+/*
+ * `hostform watch`: looks at the account again and again, reports what differs, and with `--auto-approve` makes it as
+ * declared. In: options, and events as hints of where to look. Out: what is new; an exit code. Must not: believe an event
+ * (it only leads to a look), plan or apply in any other way than the commands of these names, hold the lock between looks.
+ */
+export interface WatchFlags extends GuardFlags, SecretFlags {
+  /** Milliseconds from the end of a look at everything to the next one. */
+  readonly interval?: number;
+  readonly autoApprove?: boolean;
+  readonly listen?: ListenAddress;
+  /** Ends after so many looks. */
+  readonly maxRuns?: number;
+}
+
+const INTERVAL_MS = 300_000;
+
+/**
+ * Watches until Ctrl-C, or for `maxRuns` looks.
+ * @returns 0 after Ctrl-C that cut no apply short, or when the last look ended as an `apply` that succeeds does; else 1.
+ * @throws HostformError what hinders it from the start.
+ */
+export async function runWatch(invocation: Invocation, flags: WatchFlags): Promise<number> {
+  const { interval: intervalMs = INTERVAL_MS, autoApprove = false, maxRuns } = flags;
+  const stop = new AbortController();
+  const end = invocation.io.onInterrupt(() => stop.abort());
+  const reporter = new TerminalReporter(invocation);
+  const options = { intervalMs, autoApprove, guards: flags, ...(maxRuns !== undefined && { maxRuns }) };
+  const watch = new Watch(invocation, options, reporter, stop.signal);
+  const endReload = invocation.io.onReload(() => watch.reload());
+  try {
+    const receiver = await listen(invocation, flags.listen, flags, {
+      onHint: (hint) => watch.hint(hint),
+      onRefused: (reason) => reporter.refused(reason),
+    });
+    try {
+      reporter.start(intervalMs, autoApprove, receiver?.url);
+      return await watch.run();
+    } finally {
+      // What is being received is only a hint, and nobody acts upon it any more.
+      await receiver?.close(AbortSignal.abort());
+    }
+  } finally {
+    endReload();
+    end();
+  }
+}
+
+export interface Listener {
+  onHint(hint: Hint): void;
+  /** A delivery was not taken. @param reason a sentence with nothing of the sender's in it. */
+  onRefused(reason: string): void;
+}
+
+/**
+ * Receives deliveries (§6). Only those whose signature fits become hints, each once, and a hint is no more than names.
+ * @returns undefined when nothing is to be listened to.
+ * @throws HostformError `usage`, `webhooks.secret`, `webhooks.listen` or what a place of a secret lacks.
+ */
+export async function listen(
+  invocation: Invocation,
+  at: ListenAddress | undefined,
+  flags: SecretFlags,
+  { onHint, onRefused }: Listener,
+): Promise<Receiver | undefined> {
+  if (at === undefined) {
+    if (!namesSecrets(flags)) return undefined;
+    return fail("usage", "A signing secret is given, but no address to listen at", {
+      fix: `Add --listen [HOST:]PORT, or leave out ${SECRET_OPTIONS}.`,
+    });
+  }
+  const secrets = await openSecrets(invocation, flags);
+  const handler = nodeHandler({
+    secrets: secrets.texts,
+    onEvent: (event) => onHint(hintOf(event)),
+    onRefused: ({ code, message }) => {
+      // Two attempts at once: one of them is taken.
+      if (code !== "webhooks.busy") onRefused(message);
+    },
+    onError: (error) => onRefused(error instanceof HostformError ? error.message : "It could not be handled."),
+  });
+  try {
+    return await receiveAt(at, handler);
+  } catch (error) {
+    if (!(error instanceof HostformError)) throw error;
+    const fix = "Choose another one with --listen [HOST:]PORT (port 0: any free one).";
+    throw new HostformError(
+      error.diagnostics.map((diagnostic) => ({ ...diagnostic, fix })),
+      { cause: error },
+    );
+  }
+}
+
+/** Ids are taken from wherever they may stand (§6: the content of `data` is not specified). */
+function hintOf(event: WebhookEvent): Hint {
+  return {
+    event: short(event.event),
+    service: serviceIdOf(event) ?? orderIdOf(event),
+    invoice: invoiceIdOf(event),
+  };
+}

@@ -1,0 +1,171 @@
+import { type Dispatcher, request } from "undici";
+import { isLoopback } from "../../core/api/base-url.ts";
+import { VERSION } from "../../core/api/index.ts";
+import { networkFailure } from "../../core/api/network-failure.ts";
+import { connectionPool } from "../../core/api/proxy.ts";
+import { type Clock, fail } from "../../core/model/index.ts";
+import type { Invocation } from "../../project/invocation.ts";
+import { learnValue } from "../../project/known-secrets.ts";
+import { escapeLine } from "../../report/index.ts";
+import { SIGNATURE_HEADER } from "../../webhooks/header.ts";
+import { signatureOf } from "../../webhooks/index.ts";
+import { refuseSecretAsName } from "../options.ts";
+import { SECRET_OPTIONS, type SigningSecrets } from "./secrets.ts";
+
+/*
+ * Hands a verified delivery on to an application. In: the exact bytes. Out: the application's status, or why none came.
+ * The signature is made anew with the secret that the application knows; no other header of the sender is passed on.
+ */
+/** What came of handing a delivery on. */
+export interface Forwarded {
+  /** The application's status; undefined when no answer came. */
+  readonly status?: number;
+  /** Why no answer came, as the end of a sentence. */
+  readonly error?: string;
+  readonly milliseconds: number;
+}
+
+export interface ForwarderOptions {
+  readonly url: URL;
+  /** The secret that the application verifies with. */
+  readonly secret: () => Promise<string>;
+  readonly clock: Clock;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** For one delivery, from connecting to the end of the answer. */
+  readonly timeoutMs: number;
+}
+
+/** More of an answer is not read: only its status counts. */
+const ANSWER_BYTES = 1024 * 1024;
+
+export class Forwarder {
+  readonly #options: ForwarderOptions;
+  readonly #pool: Dispatcher;
+
+  constructor(options: ForwarderOptions) {
+    this.#options = options;
+    this.#pool = connectionPool(options.url, options.env, options.timeoutMs);
+  }
+
+  get url(): URL {
+    return this.#options.url;
+  }
+
+  /** The address without its query, which may hold something that is not for everybody. */
+  get shown(): string {
+    return escapeLine(`${this.url.origin}${this.url.pathname}`);
+  }
+
+  /** Posts the bytes. Never throws: what went wrong is told. Redirects are answers like any other, and not followed. */
+  async send(body: Uint8Array, signal: AbortSignal): Promise<Forwarded> {
+    const { url, secret, clock, timeoutMs } = this.#options;
+    const started = clock.now();
+    const stop = new AbortController();
+    const ended = new AbortController();
+    const abort = () => stop.abort();
+    signal.addEventListener("abort", abort, { once: true });
+    if (signal.aborted) abort();
+    let timedOut = false;
+    const timer = clock.sleep(timeoutMs, ended.signal).then(
+      () => {
+        timedOut = true;
+        abort();
+      },
+      () => {},
+    );
+    const took = () => clock.now() - started;
+    try {
+      const { statusCode, body: answer } = await request(url, {
+        method: "POST",
+        body,
+        headers: {
+          "content-type": "application/json",
+          "user-agent": `hostform/${VERSION}`,
+          [SIGNATURE_HEADER]: signatureOf(body, await secret()),
+        },
+        dispatcher: this.#pool,
+        signal: stop.signal,
+        // One limit for the whole of it, kept by the injected clock.
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      });
+      await answer.dump({ limit: ANSWER_BYTES });
+      return { status: statusCode, milliseconds: took() };
+    } catch (error) {
+      if (timedOut) return { error: `no answer within ${timeoutMs / 1000} s`, milliseconds: took() };
+      if (signal.aborted) return { error: "interrupted", milliseconds: took() };
+      return { error: networkFailure(error).what, milliseconds: took() };
+    } finally {
+      ended.abort();
+      signal.removeEventListener("abort", abort);
+      await timer;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.close();
+  }
+}
+
+/**
+ * The address to hand deliveries on to. Plain http is for this machine alone: events tell about customers.
+ * @throws HostformError `webhooks.listen`.
+ */
+export function forwardUrl(text: string, insecureHttp: boolean): URL {
+  const fix = "Give an address such as http://127.0.0.1:3000/hooks.";
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:")) {
+    fail("webhooks.listen", "--forward-to is not an http or https URL", { fix });
+  }
+  if (url.username !== "" || url.password !== "") {
+    fail("webhooks.listen", "The URL of --forward-to contains a user name or password", {
+      fix: "Remove it: the signature tells the application who speaks.",
+    });
+  }
+  if (url.protocol === "http:" && !insecureHttp && !isLoopback(url)) {
+    fail("webhooks.listen", `Plain http to ${escapeLine(url.hostname)} would show events to everyone on the way`, {
+      detail: "http is accepted for loopback addresses only.",
+      fix: "Use https, or pass --insecure-http if the way there is protected otherwise.",
+    });
+  }
+  return url;
+}
+
+export interface ForwardFlags {
+  readonly forwardTo?: string;
+  readonly forwardSecretEnv?: string;
+}
+
+/** For the application to answer in (milliseconds). */
+const FORWARD_MS = 10_000;
+
+/** What deliveries are handed on with. @throws HostformError `webhooks.listen`, `webhooks.secret`, `secret.source`. */
+export function forwarderOf(
+  { io, options }: Invocation,
+  { forwardTo, forwardSecretEnv: name }: ForwardFlags,
+  secrets: SigningSecrets | undefined,
+): Forwarder | undefined {
+  if (forwardTo === undefined) {
+    if (name === undefined) return undefined;
+    fail("usage", "--forward-secret-env is for --forward-to, which is not given", { fix: "Give both, or neither." });
+  }
+  const url = forwardUrl(forwardTo, options.insecureHttp);
+  const shared = { url, clock: io.clock, env: io.env, timeoutMs: FORWARD_MS };
+  if (name === undefined) {
+    if (secrets !== undefined)
+      return new Forwarder({ ...shared, secret: async () => (await secrets.texts())[0] ?? "" });
+    return fail("webhooks.secret", "The application cannot know the secret of a subscription that is made only now", {
+      fix: `Name one that it verifies with: --forward-secret-env NAME. (Or give ${SECRET_OPTIONS}.)`,
+    });
+  }
+  const secret = io.env[name]?.trim();
+  learnValue(io.redaction, io.env[name]);
+  if (!secret) {
+    refuseSecretAsName("--forward-secret-env", name);
+    fail("secret.source", `A signing secret cannot be read from the environment variable ${name}`, {
+      detail: secret === undefined ? "It is not set." : "It is empty.",
+      fix: "Set it to the secret that the application verifies with, and export it.",
+    });
+  }
+  return new Forwarder({ ...shared, secret: async () => secret });
+}

@@ -1,0 +1,359 @@
+import path from "node:path";
+import { isLoopback } from "../../core/api/base-url.ts";
+import type { HostingClient } from "../../core/api/index.ts";
+import { sameAddress } from "../../core/api/web-address.ts";
+import {
+  ApiError,
+  type Diagnostic,
+  didYouMean,
+  EVENTS,
+  type EventName,
+  errnoOf,
+  fail,
+  HostformError,
+} from "../../core/model/index.ts";
+import { type Invocation, say } from "../../project/invocation.ts";
+import { type Provider, withProvider } from "../../project/providers.ts";
+import { plural, renderDiagnostics } from "../../report/index.ts";
+import { fileMemoryOf, memoryOf } from "../../webhooks/index.ts";
+import { type Forwarder, forwarderOf } from "./forward.ts";
+import { DeliveryLog, takeDelivery } from "./receive.ts";
+import { namesSecrets, openSecrets, SECRET_OPTIONS, type SecretFlags, type SigningSecrets } from "./secrets.ts";
+import { aborted, type Receiver, receiveAt, stopsOf } from "./server.ts";
+
+export interface ListenFlags extends SecretFlags {
+  readonly port?: number;
+  readonly host?: string;
+  readonly forwardTo?: string;
+  readonly forwardSecretEnv?: string;
+  readonly events?: readonly string[];
+  /** Hand on what comes again, too: for trying things out with `replay`. */
+  readonly duplicates?: boolean;
+  /** What was handled is remembered in this file, for the next run. */
+  readonly remember?: string;
+  /** What is older is refused (milliseconds). */
+  readonly maxAge?: number;
+  /** True: this very address. */
+  readonly register?: string | true;
+  readonly provider?: string;
+}
+
+/** For senders to be answered when what they sent is given up (milliseconds). */
+const ANSWER_MS = 1_000;
+
+/** For what is under way at Ctrl-C to come to its end. */
+const GRACE_MS = 15_000;
+
+/**
+ * `hostform webhooks listen`: receives deliveries, verifies them, shows a line for each, and hands them on to an
+ * application: the same bytes, signed anew. What the application does not take, the sender is to send again.
+ * @returns 0 after Ctrl-C; 1 when a subscription that was made could not be removed.
+ */
+export async function runListen(invocation: Invocation, flags: ListenFlags): Promise<number> {
+  const { register, provider = "default" } = flags;
+  if (register === undefined && !namesSecrets(flags)) {
+    fail("webhooks.secret", "No signing secret is given, so no delivery could be told from a forged one", {
+      detail: "The API shows it once, when a webhook is registered.",
+      fix: `Give ${SECRET_OPTIONS}; or --register, which subscribes this address until the end.`,
+    });
+  }
+  const secrets = namesSecrets(flags) ? await openSecrets(invocation, flags) : undefined;
+  const forwarder = forwarderOf(invocation, flags, secrets);
+  const listener = new Listener(invocation, flags, secrets, forwarder);
+  try {
+    if (register === undefined) return await listener.run();
+    return await withProvider(invocation, provider, (account, signal) => listener.run({ account, signal, register }));
+  } finally {
+    await forwarder?.close();
+  }
+}
+
+/** The account to subscribe in, for the time of the run. */
+interface Registering {
+  readonly account: Provider;
+  readonly signal: AbortSignal;
+  readonly register: string | true;
+}
+
+class Listener {
+  readonly #invocation: Invocation;
+  readonly #flags: ListenFlags;
+  readonly #secrets: SigningSecrets | undefined;
+  readonly #forwarder: Forwarder | undefined;
+  readonly #log: DeliveryLog;
+
+  constructor(
+    invocation: Invocation,
+    flags: ListenFlags,
+    secrets: SigningSecrets | undefined,
+    forwarder: Forwarder | undefined,
+  ) {
+    this.#invocation = invocation;
+    this.#flags = flags;
+    this.#secrets = secrets;
+    this.#forwarder = forwarder;
+    this.#log = new DeliveryLog(invocation);
+  }
+
+  async run(registering?: Registering): Promise<number> {
+    const { io } = this.#invocation;
+    const { remember, maxAge } = this.#flags;
+    const { clock } = io;
+    const memory =
+      remember === undefined
+        ? memoryOf({ clock })
+        : await fileMemoryOf({ file: path.resolve(io.cwd, remember), clock });
+    const stops = stopsOf(this.#invocation);
+    // What comes before the subscription's secret is known waits for it.
+    const { promise: subscribed, resolve: settle, reject: give } = Promise.withResolvers<Subscription | undefined>();
+    subscribed.catch(() => {});
+    const events = eventNames(this.#flags.events ?? []);
+    const handling = {
+      secrets: async () => {
+        const own = await subscribed;
+        const given = (await this.#secrets?.texts()) ?? [];
+        return own === undefined ? given : [own.secret, ...given];
+      },
+      events: new Set<string>(events),
+      memory,
+      maxAge: maxAge === undefined ? undefined : maxAge / 1000,
+      clock,
+      forwarder: this.#forwarder,
+      again: this.#flags.duplicates === true,
+      stop: stops.now,
+      log: this.#log,
+    };
+    const { host = "127.0.0.1", port = 0 } = this.#flags;
+    const underWay = new Set<Promise<void>>();
+    const receiver = await receiveAt({ host, port }, (request, response) => {
+      const taking = takeDelivery(handling, request, response).finally(() => underWay.delete(taking));
+      underWay.add(taking);
+    });
+    let code = 0;
+    try {
+      let subscription: Subscription | undefined;
+      try {
+        this.#refuseLoop(receiver);
+        if (registering !== undefined) {
+          const url = this.#address(registering, receiver);
+          subscription = await subscribe(
+            this.#invocation,
+            registering.account.client.webhooks,
+            { url, events },
+            registering.signal,
+          );
+        }
+        settle(subscription);
+        this.#announce(receiver, subscription);
+        await aborted(stops.soon);
+      } catch (error) {
+        give(error);
+        throw error;
+      } finally {
+        if (subscription !== undefined && registering !== undefined) {
+          const { webhooks } = registering.account.client;
+          if (!(await unsubscribe(this.#invocation, webhooks, subscription.id, stops.now))) code = 1;
+        }
+      }
+    } finally {
+      await stops.atMost(GRACE_MS, (now) => this.#finish(receiver, underWay, now));
+      stops.end();
+    }
+    this.#farewell();
+    return code;
+  }
+
+  /** Lets what is under way come to its end, and its line be told. @param now aborted: gives up handing on, and says so to the senders. */
+  async #finish(receiver: Receiver, underWay: ReadonlySet<Promise<void>>, now: AbortSignal): Promise<void> {
+    if (underWay.size > 0 && !now.aborted) {
+      const count = plural(underWay.size, "delivery", "deliveries");
+      say(this.#invocation, `Waiting for ${count} under way; Ctrl-C again breaks off.`);
+    }
+    const ended = new AbortController();
+    const cut = aborted(AbortSignal.any([now, ended.signal])).then(async () => {
+      const answered = Promise.all(underWay);
+      await Promise.race([answered, this.#invocation.io.clock.sleep(ANSWER_MS, ended.signal).catch(() => {})]);
+    });
+    const cutting = new AbortController();
+    void cut.then(() => cutting.abort());
+    await receiver.close(cutting.signal);
+    await Promise.all(underWay);
+    ended.abort();
+    await cut;
+  }
+
+  /** The address that the account is to send to. */
+  #address({ account, register }: Registering, { url: bound, port }: Receiver): string {
+    if (register !== true) {
+      if (URL.canParse(register) && /^https?:$/.test(new URL(register).protocol)) return register;
+      fail("usage", "--register takes an http or https URL", { fix: "Give the public address that leads here." });
+    }
+    // All addresses of this machine are none that anybody could send to.
+    const url = /\/\/(?:0\.0\.0\.0|\[::\])/.test(bound) ? `http://127.0.0.1:${port}` : bound;
+    const base = account.config.baseUrl ?? this.#invocation.io.env.HOSTING_BASE_URL ?? "";
+    if (URL.canParse(base) && isLoopback(new URL(base))) return `${url}/`;
+    return fail("webhooks.subscription", "The API is not on this machine, so it cannot reach an address on it", {
+      detail: `--register alone would subscribe ${url}/.`,
+      fix: "Give the public address that leads here: --register https://….",
+    });
+  }
+
+  /** An application at our own address would be handed its deliveries for ever. */
+  #refuseLoop({ port }: Receiver): void {
+    const url = this.#forwarder?.url;
+    if (url === undefined || !isLoopback(url) || Number(url.port || (url.protocol === "http:" ? 80 : 443)) !== port)
+      return;
+    fail("webhooks.listen", "--forward-to leads back to this command", {
+      fix: "Name the application's port, or another --port.",
+    });
+  }
+
+  #announce({ url }: Receiver, subscription: Subscription | undefined): void {
+    const { io } = this.#invocation;
+    const target = this.#forwarder?.shown;
+    this.#log.note({ type: "listening", url, subscription: subscription?.id ?? null, forward_to: target ?? null });
+    if (this.#invocation.options.json) return;
+    const lines = [
+      `Receiving deliveries at ${url} until Ctrl-C.`,
+      ...(subscription === undefined ? [] : [`Subscribed as webhook ${subscription.id} until then.`]),
+      ...(target === undefined ? [] : [`Each is handed on to ${target}.`]),
+      ...(new URL(url).hostname === "127.0.0.1" ? [] : ["Other machines can reach this address, over plain http."]),
+    ];
+    say(this.#invocation, lines.join("\n"));
+    io.flush();
+  }
+
+  #farewell(): void {
+    const { taken, refused } = this.#log.counts;
+    this.#log.note({ type: "stopped", taken, refused });
+    if (this.#invocation.options.json) return;
+    const more = refused === 0 ? "" : ` ${plural(refused, "request")} refused.`;
+    say(this.#invocation, `\n${plural(taken, "delivery", "deliveries")} taken.${more}`);
+  }
+}
+
+/*
+ * A subscription for as long as a run lasts (§4 POST and DELETE /api/v1/webhooks). In: an address, events. Out: the
+ * signing secret, which stays in memory. Whatever happens, what was made is removed again, or it is said what remains.
+ */
+export interface Subscription {
+  readonly id: string;
+  readonly secret: string;
+}
+
+type Webhooks = HostingClient["webhooks"];
+
+export interface Wanted {
+  readonly url: string;
+  readonly events: readonly EventName[];
+}
+
+/**
+ * Subscribes an address. What an answer that was lost may have made is looked for and removed.
+ * @throws HostformError `webhooks.subscription` when no secret came; else what the API said.
+ */
+export async function subscribe(
+  invocation: Invocation,
+  webhooks: Webhooks,
+  { url, events }: Wanted,
+  signal: AbortSignal,
+): Promise<Subscription> {
+  const same = async (call: { signal?: AbortSignal }) =>
+    (await webhooks.list(call).all()).filter((one) => sameAddress(url, one.url)).map(({ id }) => id);
+  const before = await same({ signal });
+  if (before.length > 0) {
+    say(
+      invocation,
+      `Warning: ${before.length === 1 ? "another subscription leads" : `${before.length} other subscriptions lead`} to ${url} (${before.join(", ")}); what they send is refused, unless their secrets are given.`,
+    );
+  }
+  let made: Awaited<ReturnType<Webhooks["create"]>>;
+  try {
+    // Not interrupted: what it made has to be known, to be removed.
+    made = await webhooks.create({ url, events: [...(events.length > 0 ? events : EVENTS)] });
+  } catch (error) {
+    if (error instanceof ApiError && error.reached === "maybe") await removeNew(invocation, webhooks, same, before);
+    throw error;
+  }
+  invocation.io.redaction.learn(made?.secret);
+  if (made?.id != null && made.secret !== null) return { id: made.id, secret: made.secret };
+  if (made?.id != null) await unsubscribe(invocation, webhooks, made.id);
+  else await removeNew(invocation, webhooks, same, before);
+  return fail("webhooks.subscription", "The API's answer to the registration holds no signing secret", {
+    detail: "Without it no delivery could be verified. The subscription was removed again.",
+    fix: "Register the webhook in the dashboard, and give its secret with --secret-env or --secret-file.",
+  });
+}
+
+/** Removes the one that leads to the address now and did not before. Of two, one is somebody else's, and nothing says which. */
+async function removeNew(
+  invocation: Invocation,
+  webhooks: Webhooks,
+  same: (call: object) => Promise<string[]>,
+  before: readonly string[],
+): Promise<void> {
+  try {
+    const made = (await same({})).filter((id) => !before.includes(id));
+    const [only] = made;
+    if (made.length === 1 && only !== undefined) await unsubscribe(invocation, webhooks, only);
+    else if (made.length > 1) {
+      warn(invocation, `One of the subscriptions ${made.join(" and ")} may have been made here`, SEVERAL);
+    }
+  } catch (error) {
+    warn(invocation, "It is not known whether a subscription was made", error);
+  }
+}
+
+/**
+ * Removes a subscription; one that is gone is as good. Never throws: what remains is said.
+ * @param signal aborted: the user does not want to wait for it.
+ * @returns whether it is gone.
+ */
+export async function unsubscribe(
+  invocation: Invocation,
+  webhooks: Webhooks,
+  id: string,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  try {
+    await webhooks.delete(id, signal && { signal });
+    return true;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return true;
+    warn(invocation, `The subscription ${id} may still be there`, error);
+    return false;
+  }
+}
+
+const SEVERAL =
+  "They are new, and lead to the same address. Nothing says which of them is somebody else's, so none was removed.";
+
+/** @param reason a sentence, or what was thrown. */
+function warn({ io, errLook }: Invocation, summary: string, reason: unknown): void {
+  if (typeof reason !== "string" && !(reason instanceof HostformError) && errnoOf(reason) === undefined) throw reason;
+  const warning: Diagnostic = {
+    severity: "warning",
+    code: "webhooks.subscription",
+    summary,
+    detail: `${reason instanceof Error ? reason.message : String(reason)}.`.replace("..", "."),
+    fix: "`hostform webhooks` shows what there is; remove it in the dashboard.",
+  };
+  io.err(renderDiagnostics([warning], errLook));
+}
+
+/**
+ * Names of events as they are typed: several in one word with commas between, or several words. @returns each once.
+ * @throws HostformError `usage` for one that §6 does not list.
+ */
+export function eventNames(words: readonly string[]): readonly EventName[] {
+  const names = words.flatMap((word) => word.split(",")).map((name) => name.trim());
+  return [...new Set(names.filter((name) => name !== "").map(eventName))];
+}
+
+function eventName(name: string): EventName {
+  const known = EVENTS.find((one) => one === name);
+  if (known !== undefined) return known;
+  return fail("usage", `There is no event ${JSON.stringify(name)}.${didYouMean(name, EVENTS)}`, {
+    fix: `The events are ${EVENTS.join(", ")}.`,
+  });
+}

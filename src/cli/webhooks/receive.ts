@@ -1,0 +1,298 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { HostformError } from "../../core/model/index.ts";
+import type { Invocation } from "../../project/invocation.ts";
+import { escapeText, jsonText, paint } from "../../report/index.ts";
+import { type DuplicateMemory, parseEvent, type WebhookError, type WebhookEvent } from "../../webhooks/index.ts";
+import { nodeDigests, respond, signatureHeaderOf } from "../../webhooks/node-handler.ts";
+import { readStream } from "../../webhooks/read-stream.ts";
+import { MAX_BYTES, receiverOf } from "../../webhooks/receive.ts";
+import type { Forwarded, Forwarder } from "./forward.ts";
+import { short, subjectOf, summaryJson } from "./server.ts";
+
+/*
+ * What `listen` does with one request. In: a request, and what is known. Out: an answer, a line in the log, and the event
+ * at the application. Whether it is genuine and new, the library decides (`hostform/webhooks`), as it does for everybody.
+ */
+/** What deliveries are handled with. */
+export interface Handling {
+  readonly secrets: () => Promise<readonly string[]>;
+  /** The events that are wanted; empty: all. */
+  readonly events: ReadonlySet<string>;
+  readonly memory: DuplicateMemory;
+  /** What is older is refused, in seconds. */
+  readonly maxAge: number | undefined;
+  readonly clock: { now(): number };
+  readonly forwarder: Forwarder | undefined;
+  /** What was handled is handed on once more when it comes again. */
+  readonly again: boolean;
+  /** Aborted: what is being handed on is given up. */
+  readonly stop: AbortSignal;
+  readonly log: DeliveryLog;
+}
+
+/** What happened to one delivery on its way through the library. */
+interface Course {
+  body?: Uint8Array;
+  identity?: string;
+  /** It was handled before, and is to be handed over again. */
+  again?: boolean;
+  /** It was new, and handed over. */
+  handled?: WebhookEvent;
+  forwarded?: Forwarded;
+  refusal?: WebhookError;
+  error?: unknown;
+}
+
+/** The application did not take it: the library forgets that it was here, and the sender is to try again. */
+class NotTaken extends Error {}
+
+/** The status for the sender when the application did not take a delivery. */
+const NOT_TAKEN = 502;
+
+/** Takes one request. Never rejects: whatever happens is an answer. */
+export async function takeDelivery(
+  handling: Handling,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { secrets, memory, maxAge, clock } = handling;
+  const course: Course = {};
+  const receive = receiverOf(
+    {
+      secrets,
+      maxAge,
+      clock,
+      duplicates: {
+        claim: async (identity) => {
+          course.identity = identity;
+          const claim = await memory.claim(identity);
+          course.again = claim === "handled" && handling.again;
+          return course.again ? "new" : claim;
+        },
+        settle: (identity, handled) => memory.settle(identity, handled),
+      },
+      onEvent: (event, { rawBody }) => handOver(handling, course, event, rawBody),
+      onRefused: (refusal) => {
+        course.refusal = refusal;
+      },
+      onError: (error) => {
+        course.error = error;
+      },
+    },
+    nodeDigests,
+  );
+  const read = async () => {
+    course.body = await readStream(request, MAX_BYTES);
+    return course.body;
+  };
+  const answer = await receive({ method: request.method, signature: signatureHeaderOf(request), read });
+  const status = course.error instanceof NotTaken ? NOT_TAKEN : answer.status;
+  try {
+    tell(handling, course, status);
+  } catch (error) {
+    // What cannot be told was handled all the same.
+    handling.log.broken(sentenceOf(error));
+  }
+  respond(response, { ...answer, status });
+}
+
+async function handOver(
+  { events, forwarder, stop }: Handling,
+  course: Course,
+  event: WebhookEvent,
+  body: Uint8Array,
+): Promise<void> {
+  course.handled = event;
+  if (forwarder === undefined || !isWanted(events, event)) return;
+  course.forwarded = await forwarder.send(body, stop);
+  const { status = 0 } = course.forwarded;
+  if (status < 200 || status > 299) throw new NotTaken("The application did not take the event.");
+}
+
+const isWanted = (events: ReadonlySet<string>, { event }: WebhookEvent) => events.size === 0 || events.has(event);
+
+/** Says what came of it. Of a body that was not verified nothing is said. */
+function tell({ log, events }: Handling, course: Course, answered: number): void {
+  const { body, identity, handled, again = false, forwarded, refusal, error } = course;
+  if (refusal !== undefined && refusal.code !== "webhooks.busy") {
+    log.refused(refusal);
+    return;
+  }
+  if (error !== undefined && !(error instanceof NotTaken)) {
+    log.broken(sentenceOf(error));
+    return;
+  }
+  // Claimed: so it was verified, and is an event.
+  if (body === undefined || identity === undefined) return;
+  const event = handled ?? parseEvent(body);
+  const fresh = !isWanted(events, event)
+    ? "left out"
+    : error !== undefined
+      ? "failed"
+      : forwarded === undefined
+        ? "received"
+        : "forwarded";
+  const outcome = handled !== undefined ? fresh : refusal !== undefined ? "busy" : "duplicate";
+  log.delivery({ event, outcome, again, answered, forwarded, body, identity });
+}
+
+function sentenceOf(error: unknown): string {
+  if (error instanceof HostformError || error instanceof TypeError) return error.message;
+  return `hostform could not handle a delivery (${error instanceof Error ? error.name : typeof error}).`;
+}
+
+/*
+ * What is said of deliveries: a line for each on standard output, with `--json` a document on a line. What they tell is
+ * the sender's, and shown only once it is verified; of a refused one nothing is shown.
+ */
+
+/**
+ * What became of a verified delivery. `received`: shown, as there is nowhere to hand it to; `forwarded`: the application
+ * took it; `failed`: it did not, so the sender is to try again; `duplicate`: it had been handled; `busy`: it is being
+ * handled; `left out`: not one of the events that are wanted.
+ */
+export type Outcome = "received" | "forwarded" | "failed" | "duplicate" | "busy" | "left out";
+
+/** A verified delivery. */
+export interface Told {
+  readonly event: WebhookEvent;
+  readonly outcome: Outcome;
+  /** It had been handled before, and was handed on all the same. */
+  readonly again: boolean;
+  /** What the sender was answered. */
+  readonly answered: number;
+  readonly forwarded: Forwarded | undefined;
+  readonly body: Uint8Array;
+  readonly identity: string;
+}
+
+/** Refusals of the same kind are told at most once in this time (milliseconds): anybody can send nonsense, quickly. */
+const REFUSALS_MS = 1_000;
+
+/** More of a body is not shown. */
+const MOST_SHOWN = 4_000;
+
+export class DeliveryLog {
+  readonly #invocation: Invocation;
+  readonly #refusals = new Map<string, { readonly at: number; untold: number }>();
+  /** Deliveries that were taken, and requests that were refused. */
+  readonly counts = { taken: 0, refused: 0 };
+
+  constructor(invocation: Invocation) {
+    this.#invocation = invocation;
+  }
+
+  /** A document for programs, about the run itself. */
+  note(document: { readonly type: string; readonly [field: string]: unknown }): void {
+    if (this.#invocation.options.json) this.#document(document);
+  }
+
+  delivery(told: Told): void {
+    const { io, options } = this.#invocation;
+    const { event, outcome, again, answered, forwarded, body, identity } = told;
+    if (outcome !== "busy") this.counts.taken += 1;
+    if (options.json) {
+      this.#document({
+        type: "delivery",
+        at: this.#now(),
+        outcome,
+        ...(again && { again }),
+        answered,
+        ...summaryJson(event),
+        identity,
+        ...(forwarded && { forward: forwardJson(forwarded) }),
+        ...(options.verbose && { data: isDeep(Buffer.from(body).toString("utf8")) ? null : event.data }),
+      });
+      return;
+    }
+    if (outcome === "left out" && !options.verbose) return;
+    const parts = [this.#now(), short(event.event), subjectOf(event), this.#words(told)];
+    io.out(`${parts.filter((part) => part !== "").join("  ")}\n`);
+    if (options.verbose) io.out(bodyLines(body));
+  }
+
+  refused({ code, status, message, diagnostics }: WebhookError): void {
+    const { io, options } = this.#invocation;
+    this.counts.refused += 1;
+    const now = io.clock.now();
+    const last = this.#refusals.get(code);
+    if (last !== undefined && now - last.at < REFUSALS_MS) {
+      last.untold += 1;
+      return;
+    }
+    this.#refusals.set(code, { at: now, untold: 0 });
+    const untold = last?.untold ?? 0;
+    if (options.json) {
+      this.#document({ type: "refused", at: this.#now(), answered: status, code, message, more: untold });
+      return;
+    }
+    const more = untold === 0 ? "" : ` (and ${untold} more before)`;
+    // What to do about it is worth saying once.
+    const fix = last === undefined ? ` ${diagnostics[0]?.fix ?? ""}` : "";
+    io.out(`${this.#now()}  ${this.#paint.removed(`refused (${status})`)}: ${message}${more}${fix}\n`);
+  }
+
+  /** Something on this side that stood in the way of a delivery. */
+  broken(sentence: string): void {
+    if (this.#invocation.options.json) this.#document({ type: "broken", at: this.#now(), message: sentence });
+    else this.#invocation.io.out(`${this.#now()}  ${this.#paint.removed("failed (500)")}: ${short(sentence)}\n`);
+  }
+
+  get #paint() {
+    return paint(this.#invocation.outLook.color);
+  }
+
+  #words({ outcome, again, answered, forwarded }: Told): string {
+    const repeated = again ? " again" : "";
+    if (forwarded === undefined) return outcome === "received" ? `received${repeated}` : this.#paint.dim(outcome);
+    const { status, error, milliseconds } = forwarded;
+    if (outcome === "forwarded") return `${this.#paint.good(`forwarded${repeated}`)}: ${status} in ${milliseconds} ms`;
+    const redirect = status !== undefined && status >= 300 && status < 400 ? " (redirects are not followed)" : "";
+    const what = error ?? `the application answered ${status}${redirect}`;
+    return `${this.#paint.removed("failed")}: ${what}; the sender is answered ${answered}, to try again`;
+  }
+
+  #document(document: object): void {
+    this.#invocation.io.out(`${jsonText(document)}\n`);
+  }
+
+  /** `2026-11-22T08:05:24Z` */
+  #now(): string {
+    return new Date(this.#invocation.io.clock.now()).toISOString().replace(/\.\d+Z$/, "Z");
+  }
+}
+
+const forwardJson = ({ status, error, milliseconds }: Forwarded) => ({
+  status: status ?? null,
+  error: error ?? null,
+  milliseconds,
+});
+
+function bodyLines(body: Uint8Array): string {
+  const text = Buffer.from(body).toString("utf8");
+  const shown = text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
+  return `${escapeText(shown).replace(/^/gm, "    ")}\n`;
+}
+
+/** Nothing that is sent as an event is nested deeper. To write out what is could take more stack than there is. */
+const DEEPEST = 64;
+
+const [QUOTE, BACKSLASH] = [0x22, 0x5c];
+const OPENING = new Set([0x5b, 0x7b]);
+const CLOSING = new Set([0x5d, 0x7d]);
+
+/** Whether a text, if it is JSON, is nested deeper than anything that is written out again. */
+export function isDeep(json: string): boolean {
+  let [depth, quoted] = [0, false];
+  for (let at = 0; at < json.length; at++) {
+    const character = json.charCodeAt(at);
+    if (quoted) {
+      if (character === BACKSLASH) at += 1;
+      else if (character === QUOTE) quoted = false;
+    } else if (character === QUOTE) quoted = true;
+    else if (OPENING.has(character)) depth += 1;
+    else if (CLOSING.has(character)) depth -= 1;
+    if (depth > DEEPEST) return true;
+  }
+  return false;
+}

@@ -1,0 +1,247 @@
+import { type Dispatcher, request } from "undici";
+import { isLoopback } from "../../core/api/base-url.ts";
+import { networkFailure } from "../../core/api/network-failure.ts";
+import { fail, isObject } from "../../core/model/index.ts";
+import { interruptible } from "../../project/interrupt.ts";
+import { type Invocation, printJson, say } from "../../project/invocation.ts";
+import { escapeLine, escapeText, plural, renderTable } from "../../report/index.ts";
+import { serviceTarget } from "../service.ts";
+
+export interface TriggerFlags extends ControlFlags {
+  readonly service?: string;
+  readonly invoice?: string;
+  readonly webhook?: string;
+}
+
+/** How often, and how far apart (milliseconds), it is looked whether a delivery was attempted. */
+const [LOOKS, LOOK_MS] = [200, 50];
+
+/** `hostform webhooks trigger EVENT`: has a sandbox send an event now, whether or not it has happened. */
+export async function runTrigger(invocation: Invocation, flags: TriggerFlags, event: string): Promise<number> {
+  const { invoice, webhook } = flags;
+  const service =
+    flags.service === undefined ? undefined : (await serviceTarget(invocation, flags.service, undefined)).id;
+  const body = {
+    event,
+    ...(service !== undefined && { service_id: idOf("the id of a service", service) }),
+    ...(invoice !== undefined && { invoice_id: idOf("the id of an invoice", invoice) }),
+    ...(webhook !== undefined && { webhook_id: idOf("the id of a webhook", webhook) }),
+  };
+  const sent = deliveriesIn(await askControl(invocation, flags, { method: "POST", path: "/events/trigger", body }));
+  print(invocation, await attempted(invocation, flags, sent), "Nothing was sent.");
+  return 0;
+}
+
+/** `hostform webhooks deliveries [ID]`: what a sandbox has sent, newest first, or one delivery with every attempt. */
+export async function runDeliveries(invocation: Invocation, flags: ControlFlags, id?: string): Promise<number> {
+  if (id === undefined) {
+    const all = deliveriesIn(await askControl(invocation, flags, { method: "GET", path: "/deliveries" }));
+    print(
+      invocation,
+      all.toSorted((a, b) => b.id - a.id),
+      "Nothing was sent yet.",
+    );
+    return 0;
+  }
+  const path = `/deliveries/${idOf("the id of a delivery", id)}`;
+  const [delivery] = deliveriesIn(await askControl(invocation, flags, { method: "GET", path }));
+  if (delivery === undefined) return 0;
+  if (invocation.options.json) printJson(invocation, [delivery]);
+  else invocation.io.out(inFull(invocation, delivery));
+  return 0;
+}
+
+/** `hostform webhooks replay ID`: has a sandbox send a delivery again, the same bytes, as one of its own. */
+export async function runReplay(invocation: Invocation, flags: ControlFlags, id: string): Promise<number> {
+  const path = `/deliveries/${idOf("the id of a delivery", id)}/replay`;
+  const sent = deliveriesIn(await askControl(invocation, flags, { method: "POST", path }));
+  print(invocation, await attempted(invocation, flags, sent), "Nothing was sent.");
+  return 0;
+}
+
+/** The same deliveries once each was attempted, so that what came back can be shown; as they are after a while. */
+async function attempted(
+  invocation: Invocation,
+  flags: ControlFlags,
+  sent: readonly Delivery[],
+): Promise<readonly Delivery[]> {
+  let now = sent;
+  for (let look = 0; look < LOOKS && now.some(({ attempts }) => attempts.length === 0); look++) {
+    await invocation.io.clock.sleep(LOOK_MS);
+    now = await Promise.all(
+      now.map(async (one) => {
+        if (one.attempts.length > 0) return one;
+        const path = `/deliveries/${one.id}`;
+        return deliveriesIn(await askControl(invocation, flags, { method: "GET", path }))[0] ?? one;
+      }),
+    );
+  }
+  return now;
+}
+
+function print(invocation: Invocation, deliveries: readonly Delivery[], empty: string): void {
+  if (invocation.options.json) {
+    printJson(invocation, deliveries);
+    return;
+  }
+  const columns = [
+    { header: "ID", cell: ({ id }: Delivery) => id, whole: true, align: "left" as const },
+    { header: "EVENT", cell: ({ event }: Delivery) => event },
+    { header: "WEBHOOK", cell: ({ webhook_id }: Delivery) => webhook_id, whole: true, align: "left" as const },
+    { header: "TO", cell: ({ url }: Delivery) => url, spare: true },
+    { header: "STATUS", cell: ({ status }: Delivery) => status },
+    { header: "ATTEMPTS", cell: ({ attempts }: Delivery) => attempts.length },
+    { header: "LAST ANSWER", cell: (one: Delivery) => answerOf(one.attempts.at(-1)) },
+  ];
+  invocation.io.out(renderTable(deliveries, columns, { ...invocation.outLook, empty }));
+  const pending = deliveries.filter(({ status, attempts }) => status === "pending" && attempts.length > 0).length;
+  if (pending > 0) say(invocation, `${plural(pending, "delivery", "deliveries")} will be tried again.`);
+}
+
+const answerOf = (attempt: Delivery["attempts"][number] | undefined) => attempt?.status ?? attempt?.error ?? null;
+
+function inFull({ outLook }: Invocation, { attempts, body, ...delivery }: Delivery): string {
+  const fields = Object.entries(delivery).filter(([, value]) => value !== null);
+  const table = renderTable(
+    fields,
+    [
+      { header: "FIELD", cell: ([name]) => name },
+      { header: "VALUE", cell: ([, value]) => String(value), align: "left" },
+    ],
+    { ...outLook, empty: "" },
+  );
+  const tries = renderTable(
+    attempts,
+    [
+      { header: "ATTEMPT", cell: ({ at }) => at },
+      { header: "ANSWER", cell: ({ status }) => status, align: "left" },
+      { header: "ERROR", cell: ({ error }) => error },
+    ],
+    { ...outLook, empty: "It was not tried yet." },
+  );
+  return `${table}\n${tries}${body === undefined ? "" : `\n${escapeText(body)}\n`}`;
+}
+
+/** An id of the sandbox, which are numbers. */
+function idOf(what: string, text: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  return fail("usage", `${JSON.stringify(text)} cannot be ${what}`, {
+    fix: "Ids of the sandbox are numbers; `hostform services`, `invoices`, `webhooks` and `webhooks deliveries` show them.",
+  });
+}
+
+/*
+ * The control port of a sandbox, over HTTP. In: a path, and a body. Out: what it answers. Must not: speak to anything but
+ * this machine; know the sandbox's code.
+ */
+export interface ControlFlags {
+  readonly controlUrl?: string;
+}
+
+/** A delivery as the control port tells it. Fields that another version does not have are absent. */
+export interface Delivery {
+  readonly id: number;
+  readonly webhook_id: number;
+  readonly event: string;
+  readonly url: string;
+  /** pending, delivered, abandoned, blocked. */
+  readonly status: string;
+  readonly attempts: readonly DeliveryAttempt[];
+  readonly body?: string;
+  readonly replay_of?: number | null;
+  readonly created_at?: string;
+}
+
+export interface DeliveryAttempt {
+  readonly at: string;
+  /** Null when no answer came. */
+  readonly status: number | null;
+  readonly error: string | null;
+}
+
+const VARIABLE = "HOSTING_SANDBOX_CONTROL_URL";
+const FIX = `Run \`hostform sandbox\` in another terminal, and set ${VARIABLE} as it prints it (or give --control-url).`;
+const TIMEOUT_MS = 30_000;
+
+/**
+ * Asks the control port; the answer as JSON.
+ * @throws HostformError `sandbox.control`: no address, one of another machine, no answer, a refusal with its sentence.
+ */
+export function askControl(
+  invocation: Invocation,
+  { controlUrl }: ControlFlags,
+  { method, path, body }: { readonly method: Dispatcher.HttpMethod; readonly path: string; readonly body?: object },
+): Promise<unknown> {
+  const base = addressOf(controlUrl ?? invocation.io.env[VARIABLE]);
+  return interruptible(invocation, async (signal) => {
+    try {
+      const answer = await request(new URL(path, base), {
+        method,
+        body: body === undefined ? null : JSON.stringify(body),
+        headers: { accept: "application/json", ...(body && { "content-type": "application/json" }) },
+        signal,
+        headersTimeout: TIMEOUT_MS,
+        bodyTimeout: TIMEOUT_MS,
+      });
+      return understood(answer.statusCode, await answer.body.text(), base);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof Error && "diagnostics" in error) throw error;
+      return fail("sandbox.control", `No sandbox answers at ${base.origin}: ${networkFailure(error).what}`, {
+        fix: FIX,
+      });
+    }
+  });
+}
+
+function addressOf(text: string | undefined): URL {
+  if (text === undefined || text === "") {
+    fail("sandbox.control", "No sandbox is named, and the API has nothing of the kind", { fix: FIX });
+  }
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || url.protocol !== "http:" || url.username !== "" || url.password !== "") {
+    fail("sandbox.control", "The address of the control port is not one such as http://127.0.0.1:8081", { fix: FIX });
+  }
+  if (!isLoopback(url)) {
+    fail("sandbox.control", `The control port of a sandbox is on this machine, not at ${escapeLine(url.hostname)}`, {
+      fix: FIX,
+    });
+  }
+  return url;
+}
+
+/** The JSON of a good answer. */
+function understood(status: number, text: string, base: URL): unknown {
+  let json: unknown;
+  try {
+    json = text === "" ? null : JSON.parse(text);
+  } catch {
+    fail("sandbox.control", `What answers at ${base.origin} is no control port of a sandbox`, {
+      detail: `Its answer (${status}) is not JSON.`,
+      fix: FIX,
+    });
+  }
+  if (status >= 200 && status < 300) return json;
+  const words = isObject(json) && typeof json.message === "string" ? json.message : `It answered ${status}.`;
+  return fail("sandbox.control", `The sandbox refused: ${escapeLine(inOptions(words))}`, {
+    fix: "Correct what the message names. `hostform webhooks` lists the subscriptions of the account, `hostform webhooks deliveries` what was sent.",
+  });
+}
+
+/** Fields of the control port by the names of the options that fill them. */
+const inOptions = (words: string) => words.replace(/\b(service|invoice|webhook)_id\b/g, "--$1");
+
+/** The deliveries of an answer: one or a list. @throws HostformError `sandbox.control`. */
+export function deliveriesIn(json: unknown): Delivery[] {
+  const list: unknown[] = Array.isArray(json) ? json : [json];
+  if (list.every(isDelivery)) return list;
+  return fail("sandbox.control", "The sandbox's answer holds no deliveries", {
+    fix: "Use the sandbox of this version of hostform.",
+  });
+}
+
+function isDelivery(value: unknown): value is Delivery {
+  if (typeof value !== "object" || value === null) return false;
+  const { id, event, status, attempts } = value as Partial<Record<keyof Delivery, unknown>>;
+  return typeof id === "number" && typeof event === "string" && typeof status === "string" && Array.isArray(attempts);
+}

@@ -1,0 +1,369 @@
+import { stat } from "node:fs/promises";
+import path from "node:path";
+import { parseEnv } from "node:util";
+import { WEBHOOK_SECRET } from "../../core/api/one-time.ts";
+import {
+  errnoOf,
+  fail,
+  HostformError,
+  isObject,
+  type Json,
+  type JsonObject,
+  type ResourceState,
+} from "../../core/model/index.ts";
+import { selectResources } from "../../core/record/index.ts";
+import { systemFiles } from "../../fronts/yaml/index.ts";
+import { type Invocation, say } from "../../project/invocation.ts";
+import { learnValue } from "../../project/known-secrets.ts";
+import { readState } from "../../project/state.ts";
+import { escapeLine, renderDiagnostics } from "../../report/index.ts";
+import { refuseSecretAsName } from "../options.ts";
+
+/*
+ * Where commands that receive deliveries take the signing secrets from (§6 Signature). In: `--secret-env`,
+ * `--secret-file`, `--webhook`. Out: the secrets as they are at this moment, so that a rotation needs no restart.
+ */
+/** Each may be given several times; all secrets that are found are accepted. */
+export interface SecretFlags {
+  /** Environment variables: one secret each. */
+  readonly secretEnv?: readonly string[];
+  /** Files, relative to the working folder: one secret a line. */
+  readonly secretFile?: readonly string[];
+  /** Addresses in the state: `hosting_webhook.billing`. */
+  readonly webhook?: readonly string[];
+}
+
+/** The ways to name a secret, for sentences. */
+export const SECRET_OPTIONS = "--secret-env NAME, --secret-file FILE or --webhook ADDRESS";
+
+/** The secrets that deliveries may be signed with. */
+export class SigningSecrets {
+  readonly #invocation: Invocation;
+  readonly #sources: readonly SecretSource[];
+  /** What each source held when it could last be read. */
+  readonly #last: (readonly SigningSecret[])[] = [];
+  /** Sources that cannot be read at present; each is told once. */
+  readonly #failing = new Set<number>();
+  #reading: Promise<readonly SigningSecret[]> | undefined;
+
+  constructor(invocation: Invocation, sources: readonly SecretSource[]) {
+    this.#invocation = invocation;
+    this.#sources = sources;
+  }
+
+  /** Reads every source for the first time. @throws HostformError of the first that cannot be read. */
+  async open(): Promise<readonly SigningSecret[]> {
+    for (const [at, source] of this.#sources.entries()) this.#last[at] = await source();
+    return this.#last.flat();
+  }
+
+  /**
+   * The secrets as they are now, those of `--secret-env` first, then of `--secret-file`, then of `--webhook`. A place that
+   * cannot be read for the moment, as it is being replaced, counts with what it held before.
+   */
+  current(): Promise<readonly SigningSecret[]> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  /** The same without their places: what `hostform/webhooks` takes for `secrets`. */
+  readonly texts = async (): Promise<readonly string[]> => (await this.current()).map(({ secret }) => secret);
+
+  async #read(): Promise<readonly SigningSecret[]> {
+    await Promise.all(
+      this.#sources.map(async (source, at) => {
+        try {
+          this.#last[at] = await source();
+          this.#failing.delete(at);
+        } catch (error) {
+          if (!(error instanceof HostformError)) throw error;
+          if (!this.#failing.has(at)) this.#warn(error);
+          this.#failing.add(at);
+        }
+      }),
+    );
+    return this.#last.flat();
+  }
+
+  #warn({ diagnostics }: HostformError): void {
+    const { io, options, errLook } = this.#invocation;
+    const detail = "What it held before goes on being accepted.";
+    const warnings = diagnostics.map((one) => ({ ...one, severity: "warning" as const, detail }));
+    if (!options.quiet) io.err(renderDiagnostics(warnings, errLook));
+  }
+}
+
+/** Whether any place was named. */
+export function namesSecrets({ secretEnv = [], secretFile = [], webhook = [] }: SecretFlags): boolean {
+  return secretEnv.length + secretFile.length + webhook.length > 0;
+}
+
+/**
+ * Opens the places that the options name, and reads them once.
+ * @throws HostformError `webhooks.secret` when none is named; `secret.source`, `usage`, `plan.address` for one that holds none.
+ */
+export async function openSecrets(invocation: Invocation, flags: SecretFlags): Promise<SigningSecrets> {
+  if (!namesSecrets(flags)) {
+    fail("webhooks.secret", "No signing secret is given, so no delivery could be told from a forged one", {
+      fix: `Give ${SECRET_OPTIONS}: the secret that the API showed when the webhook was registered.`,
+    });
+  }
+  const { secretEnv = [], secretFile = [], webhook = [] } = flags;
+  const sources = [
+    ...secretEnv.map((name) => variableSource(invocation, name)),
+    ...secretFile.map((file) => fileSource(invocation, file)),
+    ...webhook.map((address) => stateSource(invocation, address)),
+  ];
+  const secrets = new SigningSecrets(invocation, sources);
+  await secrets.open();
+  return secrets;
+}
+
+/*
+ * The places that hold signing secrets: a variable, a file, the state. Each is read anew whenever it is asked, and
+ * announces what it finds to the redaction before it hands it out.
+ */
+export interface SigningSecret {
+  readonly secret: string;
+  /** `the environment variable HOOK_SECRET`: for sentences. */
+  readonly place: string;
+}
+
+/** @throws HostformError `secret.source`, `webhooks.secret`, `usage` or `plan.address` when it holds no secret. */
+export type SecretSource = () => Promise<readonly SigningSecret[]>;
+
+/** A state is read again after this (milliseconds): it may be far away, and anybody can send deliveries. */
+const STATE_MS = 2_000;
+
+/** No file that holds a secret is larger (bytes). */
+const MOST_BYTES = 1024 * 1024;
+
+/** One secret, whole: what an environment holds does not change while we run. */
+export function variableSource({ io }: Invocation, name: string): SecretSource {
+  const place = `the environment variable ${name}`;
+  return async () => {
+    const secret = io.env[name]?.trim();
+    learnValue(io.redaction, io.env[name]);
+    if (!secret) {
+      refuseSecretAsName("--secret-env", name);
+      const state = secret === undefined ? "It is not set." : "It is empty.";
+      unreadable(place, state, "Set it to the webhook's signing secret, and export it.");
+    }
+    const unfit = unfitSecret(secret);
+    if (unfit !== undefined) unreadable(place, unfit.detail, unfit.fix);
+    return [{ secret, place }];
+  };
+}
+
+/** A file of secrets; its path is relative to the working folder. */
+export function fileSource(invocation: Invocation, file: string): SecretSource {
+  let first = true;
+  return async () => {
+    const place = `the file ${escapeLine(file)}`;
+    const { text, readableByOthers } = await contentOf(path.resolve(invocation.io.cwd, file), place);
+    if (first && readableByOthers) {
+      say(invocation, `Warning: ${escapeLine(file)} holds a secret and can be read by others; \`chmod 600\` it.`);
+    }
+    first = false;
+    return secretsIn(invocation, text, place);
+  };
+}
+
+/** The secrets of a file. @throws HostformError `secret.source` for one that holds anything else. */
+function secretsIn({ io }: Invocation, text: string, place: string): SigningSecret[] {
+  if (/[\uFFFD\0]/.test(text)) unreadable(place, "It is not a text in UTF-8.", "Write it in UTF-8.");
+  const lines = linesOf(text);
+  for (const line of lines) learnValue(io.redaction, line);
+  const unfit = unfitLines(lines);
+  if (unfit !== undefined) unreadable(place, unfit.detail, unfit.fix);
+  return lines.map((secret) => ({ secret, place }));
+}
+
+/**
+ * The secret of a recorded webhook, and while it is being replaced, that of the one before it. Where a `secret_output` has
+ * taken it out of the state, the file holds only the newest: what was read there before is remembered for so long.
+ */
+export function stateSource(invocation: Invocation, address: string): SecretSource {
+  const read = stateReader(invocation, address);
+  const held: HeldSecrets = new Map();
+  const look = async (resources: readonly ResourceState[]) =>
+    Promise.all(resources.map((resource) => secretsOfWebhook(invocation, resource, held)));
+  return async () => {
+    let found = await look(await read(false));
+    // A file with another secret in it: only the state as it is now tells whether the one before still counts.
+    if (found.some(({ changed }) => changed)) found = await look(await read(true));
+    return found.flatMap(({ secrets }) => secrets);
+  };
+}
+
+/** Reads the webhooks of the state that an address names: anew when that is asked for, or was a while ago. */
+function stateReader(invocation: Invocation, address: string): (anew: boolean) => Promise<readonly ResourceState[]> {
+  const quiet: Invocation = { ...invocation, options: { ...invocation.options, quiet: true } };
+  let first = true;
+  let known: { readonly at: number; readonly resources: readonly ResourceState[] } | undefined;
+  return async (anew) => {
+    const now = invocation.io.clock.now();
+    if (anew || known === undefined || now - known.at >= STATE_MS || now < known.at) {
+      const state = await readState(first ? invocation : quiet);
+      first = false;
+      known = { at: now, resources: webhooksOf(selectResources(state, address), address) };
+    }
+    return known.resources;
+  };
+}
+
+function webhooksOf(resources: readonly ResourceState[], address: string): readonly ResourceState[] {
+  const stray = resources.find((one) => !one.address.startsWith("hosting_webhook."));
+  if (stray === undefined) return resources;
+  return fail("usage", `${address} is not a webhook`, { fix: "Give the address of a hosting_webhook in the state." });
+}
+
+/** By address: what the place of a `secret_output` holds, and what it held before. */
+type HeldSecrets = Map<string, { readonly now: readonly SigningSecret[]; readonly before: readonly SigningSecret[] }>;
+
+async function secretsOfWebhook(
+  invocation: Invocation,
+  { address, attributes, private: mark }: ResourceState,
+  held: HeldSecrets,
+): Promise<{ readonly secrets: readonly SigningSecret[]; readonly changed: boolean }> {
+  const place = `the state, ${address}`;
+  const old = textAt(mark.deposed, "secret");
+  const deposed = old === undefined ? [] : [{ secret: old, place: `${place} (the one before)` }];
+  const secret = textAt(attributes, "secret");
+  if (secret !== undefined) return { secrets: [{ secret, place }, ...deposed], changed: false };
+  const now = await secretsOfOutput(invocation, address, attributes.secret_output);
+  const last = held.get(address);
+  const changed = last !== undefined && !sameSecrets(last.now, now);
+  const earlier = changed ? last.now : (last?.before ?? []);
+  const before = changed || mark.deposed !== undefined ? earlier : [];
+  held.set(address, { now, before });
+  return { secrets: [...now, ...before, ...deposed], changed };
+}
+
+const sameSecrets = (a: readonly SigningSecret[], b: readonly SigningSecret[]) =>
+  a.length === b.length && a.every(({ secret }, at) => secret === b[at]?.secret);
+
+/** The secret where `secret_output` has put it, as far as it can be read back from there. */
+async function secretsOfOutput(
+  invocation: Invocation,
+  address: string,
+  output: Json | undefined,
+): Promise<readonly SigningSecret[]> {
+  const { dir } = invocation.options;
+  if (isObject(output) && typeof output.file === "string") {
+    const place = `the file ${escapeLine(output.file)}`;
+    return secretsIn(invocation, (await contentOf(path.resolve(dir, output.file), place)).text, place);
+  }
+  if (isObject(output) && isObject(output.env_file)) {
+    const { path: file, name } = output.env_file;
+    if (typeof file === "string" && typeof name === "string") {
+      const place = `${name} in ${escapeLine(file)}`;
+      const secret = parseEnv((await contentOf(path.resolve(dir, file), place)).text)[name];
+      learnValue(invocation.io.redaction, secret);
+      if (!secret) unreadable(place, "There is no such line, or it is empty.", `Restore it, or give ${OTHERS}.`);
+      return [{ secret, place }];
+    }
+  }
+  const handed = isObject(output) && Array.isArray(output.command);
+  return fail("webhooks.secret", `The signing secret of ${address} is not in the state`, {
+    detail: handed
+      ? "It was handed to the command of its secret_output, which cannot be asked for it."
+      : "The API tells it once, when the webhook is registered; one that was imported has none that hostform knows.",
+    fix: `Give ${OTHERS}.`,
+    address,
+  });
+}
+
+const OTHERS = "--secret-env NAME or --secret-file FILE";
+
+function textAt(attributes: JsonObject | undefined, name: string): string | undefined {
+  const value = attributes?.[name];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+async function contentOf(file: string, place: string): Promise<{ text: string; readableByOthers: boolean }> {
+  try {
+    const status = await stat(file);
+    if (!status.isFile()) unreadable(place, "It is not an ordinary file.", "Name a file.");
+    const readableByOthers = process.platform !== "win32" && (status.mode & 0o077) !== 0;
+    const bytes = await systemFiles.read(file, MOST_BYTES + 1);
+    if (bytes.length > MOST_BYTES) unreadable(place, "It is too large for a file of secrets.", "Name another file.");
+    return { text: Buffer.from(bytes).toString("utf8"), readableByOthers };
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return unreadable(place, `${file}: ${errnoOf(error)}.`, "Check the path, and that you may read it.");
+  }
+}
+
+function unreadable(place: string, detail: string, fix: string): never {
+  fail("secret.source", `A signing secret cannot be read from ${place}`, { detail, fix });
+}
+
+/*
+ * The lines of a file of signing secrets. In: its text. Out: the secrets, or why it is no such file. What a line of another
+ * file would be worth as a secret, anybody can guess (`}`, `# production`), so one such line refuses all of it. Pure.
+ */
+
+/** Why a text cannot be what it is taken for, and what to do about it. */
+export interface Unfit {
+  readonly detail: string;
+  readonly fix: string;
+}
+
+/** A file with more lines than this is not a list of secrets. */
+const MOST_LINES = 20;
+
+/** Whoever can try a shorter one, finds it. */
+const SHORTEST = 8;
+
+const ALONE = "Name a file that holds the webhook's signing secret and nothing else: one on each line.";
+const FROM_ENV = "Load it into the environment (`set -a; . ./FILE`) and name the variable: --secret-env NAME.";
+
+/** Forms of lines that no secret has. Each is said of "it". */
+const NO_SECRETS: readonly (readonly [form: RegExp, detail: string, fix: string])[] = [
+  [/^(?:#|\/\/|;|--|<!)/, "It has comments, and each line would be a secret.", ALONE],
+  [
+    /^(?:export\s+)?[A-Za-z_][\w.-]*\s*=\s*[^=\s]/,
+    "It has lines of the form NAME=value, so it is no file of secrets alone.",
+    FROM_ENV,
+  ],
+  [/^[{}[\]]|^"[^"]*"\s*:/, "It looks like JSON, and each line would be a secret.", ALONE],
+  [/^["'`]|["'`],?$/, "A secret stands in quotes there, which would be part of it.", "Take the quotes off."],
+  [/\s/, "It has lines of several words, so it is no file of secrets alone.", ALONE],
+];
+
+/** The secrets: one on each line, so that there can be two of them while one takes the place of the other. */
+export function linesOf(text: string): readonly string[] {
+  return text
+    .replace(/^\uFEFF/, "")
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+}
+
+/** Why these lines are not taken for secrets; undefined when they are. */
+export function unfitLines(lines: readonly string[]): Unfit | undefined {
+  if (lines.length === 0)
+    return { detail: "It is empty.", fix: "Put the webhook's signing secret there, one on each line." };
+  if (lines.length > MOST_LINES) {
+    return { detail: `It has ${lines.length} lines, and each would be a secret.`, fix: ALONE };
+  }
+  for (const [form, detail, fix] of NO_SECRETS) {
+    if (lines.some((line) => form.test(line))) return { detail, fix };
+  }
+  return lines.map(unfitSecret).find((unfit) => unfit !== undefined);
+}
+
+/** Why a text is not taken for a secret, wherever it stands; undefined when it is. */
+export function unfitSecret(secret: string): Unfit | undefined {
+  const fix = "Give the secret that the API showed when the webhook was registered.";
+  if (secret.length < SHORTEST) {
+    return { detail: `What stands there is shorter than ${SHORTEST} characters: anybody could guess it.`, fix };
+  }
+  if (WEBHOOK_SECRET.masked.test(secret) || /^<.*>$/.test(secret)) {
+    return { detail: "What stands there is in the place of a secret, and anybody could guess it.", fix };
+  }
+  return undefined;
+}

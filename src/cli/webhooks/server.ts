@@ -1,0 +1,151 @@
+import type { RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { errnoOf, HostformError, isObject } from "../../core/model/index.ts";
+import type { Invocation } from "../../project/invocation.ts";
+import { escapeLine } from "../../report/index.ts";
+import { invoiceIdOf, orderIdOf, receiverServer, serviceIdOf, type WebhookEvent } from "../../webhooks/index.ts";
+
+/** A server that receives deliveries. */
+export interface Receiver {
+  /** `http://127.0.0.1:4242` */
+  readonly url: string;
+  readonly port: number;
+  /**
+   * Takes no more deliveries, lets those under way come to their end, and frees the port.
+   * @param now aborted: cuts what is still under way.
+   */
+  close(now: AbortSignal): Promise<void>;
+}
+
+/** Where to receive; port 0 is any free one. */
+export interface Binding {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Puts a handler on a port. @throws HostformError `webhooks.listen` when the port cannot be had. */
+export async function receiveAt({ host, port }: Binding, handler: RequestListener): Promise<Receiver> {
+  const server = receiverServer((request, response) => {
+    // Deliveries are rare, and a connection that stays open would only hold up the end.
+    response.setHeader("connection", "close");
+    handler(request, response);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => reject(refusal(error, { host, port })));
+    server.listen(port, host, resolve);
+  });
+  // A peer that breaks off is its own affair.
+  server.on("error", () => {});
+  const { port: taken, family, address } = server.address() as AddressInfo;
+  const shown = family === "IPv6" ? `[${address}]` : address;
+  return {
+    url: `http://${shown}:${taken}`,
+    port: taken,
+    close: (now) =>
+      new Promise((resolve) => {
+        const cut = () => server.closeAllConnections();
+        now.addEventListener("abort", cut, { once: true });
+        server.close(() => {
+          now.removeEventListener("abort", cut);
+          resolve();
+        });
+        server.closeIdleConnections();
+        if (now.aborted) cut();
+      }),
+  };
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: "it is in use",
+  EACCES: "the system does not allow it",
+  EADDRNOTAVAIL: "this machine has no such address",
+  ENOTFOUND: "there is no such host",
+};
+
+function refusal(error: unknown, { host, port }: Binding): unknown {
+  const code = errnoOf(error);
+  if (code === undefined) return error;
+  const summary = `Nothing can be received at ${escapeLine(host)}, port ${port}: ${REASONS[code] ?? code}`;
+  const fix = "Choose another one with --port (0: any free one), or another --host.";
+  return new HostformError([{ severity: "error", code: "webhooks.listen", summary, fix }]);
+}
+
+/* An event in a few words, for people and for programs. What it tells is the sender's: it is escaped, and cut. */
+/** Longer names and words of an event are cut. */
+const LONGEST = 80;
+
+/** `invoice 5003 (INV-2026-000003), service 1003 (www.acme.example)`; empty when it names nothing. */
+export function subjectOf(event: WebhookEvent): string {
+  const invoice = invoiceIdOf(event);
+  const service = serviceIdOf(event) ?? orderIdOf(event);
+  const parts = [
+    invoice === undefined ? undefined : `invoice ${short(invoice)}${named(event, "invoice", "invoice_number")}`,
+    service === undefined ? undefined : `service ${short(service)}${named(event, "service", "domain")}`,
+  ];
+  return parts.filter((part) => part !== undefined).join(", ");
+}
+
+/** `invoice.paid of 2026-11-21T10:00:00+00:00: invoice 5003, service 1003`. */
+export function summaryOf(event: WebhookEvent): string {
+  const subject = subjectOf(event);
+  const known = event.known ? "" : " (an event that this version does not know)";
+  return `${short(event.event)} of ${short(event.timestamp)}${known}${subject === "" ? "" : `: ${subject}`}`;
+}
+
+/** The same as fields. Ids are strings, or null where the event names none. */
+export function summaryJson(event: WebhookEvent): Readonly<Record<string, string | boolean | null>> {
+  return {
+    event: event.event,
+    known: event.known,
+    timestamp: event.timestamp,
+    service_id: serviceIdOf(event) ?? null,
+    invoice_id: invoiceIdOf(event) ?? null,
+    order_id: orderIdOf(event) ?? null,
+  };
+}
+
+/** Text of the sender on one line, not longer than it need be. */
+export function short(text: string): string {
+  const line = escapeLine(text);
+  return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line;
+}
+
+/** ` (www.acme.example)`: a field of the record, wherever the event has put it. */
+function named({ data }: WebhookEvent, record: string, field: string): string {
+  const nested = data[record];
+  const value = (isObject(nested) ? nested[field] : undefined) ?? data[field];
+  return typeof value === "string" && value !== "" ? ` (${short(value)})` : "";
+}
+
+/** Ctrl-C: the first one ends the run in good order (`soon`), a second one at once (`now`). */
+export function stopsOf({ io }: Invocation) {
+  const [soon, now] = [new AbortController(), new AbortController()];
+  const end = io.onInterrupt(() => {
+    if (soon.signal.aborted) now.abort();
+    soon.abort();
+  });
+  return {
+    soon: soon.signal,
+    now: now.signal,
+    end,
+    /** Does work that is told to end at once when the time is up. */
+    async atMost(milliseconds: number, work: (now: AbortSignal) => Promise<void>): Promise<void> {
+      const done = new AbortController();
+      const timer = io.clock.sleep(milliseconds, done.signal).then(
+        () => now.abort(),
+        () => {},
+      );
+      await work(now.signal);
+      done.abort();
+      await timer;
+    },
+  };
+}
+
+/** Resolves when the signal comes. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

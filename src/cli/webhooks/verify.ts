@@ -1,0 +1,199 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import path from "node:path";
+import { errnoOf, fail } from "../../core/model/index.ts";
+import { systemFiles } from "../../fronts/yaml/index.ts";
+import { type Invocation, printJson, say } from "../../project/invocation.ts";
+import { escapeLine } from "../../report/index.ts";
+import { parseEvent, verifySignature, WebhookError } from "../../webhooks/index.ts";
+import { isDeep } from "./receive.ts";
+import { openSecrets, type SecretFlags } from "./secrets.ts";
+import { summaryJson, summaryOf } from "./server.ts";
+
+export interface VerifyFlags extends SecretFlags {
+  /** The value of X-Service-Signature. */
+  readonly signature: string;
+}
+
+/** A body larger than this is no event. */
+const MOST_BYTES = 16 * 1024 * 1024;
+
+/**
+ * `hostform webhooks verify FILE --signature HEX`: whether a signature belongs to a body, and if not, what it would fit.
+ * Sends nothing.
+ * @returns 0 when it fits. @throws HostformError `webhooks.bad_signature` when it does not.
+ */
+export async function runVerify(invocation: Invocation, flags: VerifyFlags, file: string): Promise<number> {
+  const { io, options } = invocation;
+  const secrets = await (await openSecrets(invocation, flags)).current();
+  const body = file === "-" ? await io.readInputBytes(MOST_BYTES + 1) : await bodyOf(path.resolve(io.cwd, file));
+  if (body.length === 0)
+    fail("usage", "There is no body to verify: it is empty", { fix: "Name the file it is kept in." });
+  if (body.length > MOST_BYTES) {
+    fail("usage", `${file === "-" ? "Standard input" : escapeLine(file)} is too large for the body of an event`, {
+      detail: `Bodies of up to ${MOST_BYTES / 1024 / 1024} MiB are looked at.`,
+      fix: "Give the raw body of one delivery.",
+    });
+  }
+  const signature = flags.signature.trim();
+  const fitting = secrets.find(({ secret }) => verifySignature(body, signature, secret));
+  if (fitting === undefined) {
+    const texts = secrets.map(({ secret }) => secret);
+    fail("webhooks.bad_signature", "The signature does not fit", mismatchOf(body, signature, texts));
+  }
+  const event = eventOf(body);
+  const told = "problem" in event ? { event: null, problem: event.problem } : { event: summaryJson(event) };
+  if (options.json) printJson(invocation, { fits: true, secret_from: fitting.place, ...told });
+  else io.out(`The signature fits, with the secret from ${fitting.place}.\n`);
+  if ("problem" in event) say(invocation, `The body is not an event, though: ${event.problem}`);
+  else if (!options.json) io.out(`${summaryOf(event)}\n`);
+  return 0;
+}
+
+function eventOf(body: Uint8Array): ReturnType<typeof parseEvent> | { readonly problem: string } {
+  try {
+    return parseEvent(body);
+  } catch (error) {
+    if (error instanceof WebhookError) return { problem: escapeLine(error.message) };
+    throw error;
+  }
+}
+
+/** Not more of the file than is needed to see that it is too large: some never end. */
+async function bodyOf(full: string): Promise<Uint8Array> {
+  try {
+    return await systemFiles.read(full, MOST_BYTES + 1);
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return fail("config.unreadable", `The body cannot be read: ${errnoOf(error)}`, {
+      detail: escapeLine(full),
+      fix: "Name the file that the raw body is kept in, or - for standard input.",
+    });
+  }
+}
+
+/*
+ * Why a signature does not fit (§6 Signature). In: the body, what stands in the header, the secrets. Out: a sentence about
+ * what it would fit. Must not: tell what the signature should be; let a secret into a sentence. Pure.
+ */
+/** What is wrong, and what to do about it. */
+export interface Mismatch {
+  readonly detail: string;
+  readonly fix: string;
+}
+
+const DIGEST = /^[0-9a-f]{64}$/i;
+const BYTES = /^[A-Za-z0-9+/_-]{43}=?$/;
+const HEADER_FIX = "Give the value of X-Service-Signature: 64 hexadecimal digits and nothing else.";
+const BODY_FIX = "Keep the raw body, byte for byte as it came, and verify that: before it is parsed, and never a copy.";
+const SECRET_FIX = "Correct the place that the secret is kept at.";
+const WRONG_FIX =
+  "Check that it is the secret of this very subscription (each has its own), and the body as it came, byte for byte.";
+
+/** The reason, as far as one can be found, that a signature fits with none of the secrets. */
+export function mismatchOf(body: Uint8Array, signature: string, secrets: readonly string[]): Mismatch {
+  const { digest, malformed } = formOf(signature);
+  if (digest === undefined) return { detail: malformed ?? "It is not hexadecimal.", fix: HEADER_FIX };
+  const fits = (bytes: string | Uint8Array, key: string | Uint8Array) =>
+    timingSafeEqual(createHmac("sha256", key).update(bytes).digest(), digest);
+  if (malformed !== undefined) {
+    const rest = secrets.some((secret) => fits(body, secret));
+    return { detail: rest ? `${malformed} What it says fits.` : malformed, fix: HEADER_FIX };
+  }
+  for (const [what, other] of otherBodies(body)) {
+    if (secrets.some((secret) => fits(other, secret))) return { detail: `It fits ${what}.`, fix: BODY_FIX };
+  }
+  for (const [what, keyOf] of OTHER_KEYS) {
+    const keys = secrets.map(keyOf).filter((key) => key !== undefined && key.length > 0);
+    if (keys.some((key) => key !== undefined && fits(body, key)))
+      return { detail: `It fits ${what}.`, fix: SECRET_FIX };
+  }
+  const tried = secrets.length === 1 ? "the secret" : `any of the ${secrets.length} secrets`;
+  return { detail: `It fits neither this body nor any near it with ${tried}.`, fix: WRONG_FIX };
+}
+
+/** The digest that a header value holds, and what is wrong with the way it is written. */
+function formOf(signature: string): { digest?: Uint8Array; malformed?: string } {
+  const text = signature.trim();
+  if (DIGEST.test(text)) return { digest: Buffer.from(text, "hex") };
+  if (text === "") return { malformed: "It is empty." };
+  const prefix = /^(?:x-service-signature\s*:\s*)?(?:[a-z0-9]+\s*[=:]\s*)?/i.exec(text)?.[0] ?? "";
+  const rest = text.slice(prefix.length);
+  if (prefix !== "" && DIGEST.test(rest)) {
+    return { digest: Buffer.from(rest, "hex"), malformed: "Something stands before the 64 hexadecimal digits." };
+  }
+  if (BYTES.test(text)) return { digest: Buffer.from(text, "base64"), malformed: "It is base64, not hexadecimal." };
+  if (/^[0-9a-f]+$/i.test(text)) return { malformed: `It has ${text.length} hexadecimal digits, not 64.` };
+  return { malformed: "It is not hexadecimal." };
+}
+
+/** Bodies near this one, each with the words that go on after "It fits". */
+function* otherBodies(body: Uint8Array): Generator<readonly [what: string, other: string | Uint8Array]> {
+  if (body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf) {
+    yield ["when the byte order mark at its beginning is left out", body.subarray(3)];
+  }
+  const text = Buffer.from(body).toString("utf8");
+  if (/\r?\n$/.test(text)) yield ["when the final line break is left out", text.replace(/\r?\n$/, "")];
+  yield ["when a line break is added at the end", `${text}\n`];
+  yield ["when CR LF is added at the end", `${text}\r\n`];
+  if (text.includes("\r\n")) yield ["when its line breaks are LF, not CR LF", text.replaceAll("\r\n", "\n")];
+  yield ["when its line breaks are CR LF, not LF", text.replaceAll(/\r?\n/g, "\r\n")];
+  if (text.trim() !== text) yield ["when the white space around it is left out", text.trim()];
+  for (const written of rewritten(text)) {
+    yield ["when the body is parsed and written anew: it was re-serialised on its way", written];
+    yield [
+      "when the body is parsed and written anew with a line break at the end: it was re-serialised",
+      `${written}\n`,
+    ];
+  }
+}
+
+/** No event is as large (characters). */
+const LARGEST = 1024 * 1024;
+
+/** The same JSON as other programs write it: compact or with spaces, with slashes or letters escaped. */
+function* rewritten(text: string): Generator<string> {
+  if (text.length > LARGEST || isDeep(text)) return;
+  let value: unknown;
+  try {
+    value = JSON.parse(text.replace(/^\uFEFF/, ""));
+  } catch {
+    return;
+  }
+  const layouts = [
+    JSON.stringify(value),
+    spaced(value),
+    JSON.stringify(value, null, 2),
+    JSON.stringify(value, null, 4),
+  ];
+  for (const layout of layouts) {
+    if (layout === undefined) continue;
+    const slashes = layout.replaceAll("/", "\\/");
+    yield* [layout, slashes, ascii(layout), ascii(slashes)];
+  }
+}
+
+/** As Python writes it: a space behind each comma and colon. */
+function spaced(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(spaced).join(", ")}]`;
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
+  return `{${Object.entries(value)
+    .map(([name, one]) => `${JSON.stringify(name)}: ${spaced(one)}`)
+    .join(", ")}}`;
+}
+
+const ascii = (text: string) =>
+  text.replace(/[\u0080-\uffff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+/** Keys near a secret. */
+const OTHER_KEYS: readonly (readonly [what: string, keyOf: (secret: string) => string | Uint8Array | undefined])[] = [
+  ["when the secret has a line break at its end: the sender took one in with it", (secret) => `${secret}\n`],
+  ["when the secret is taken without the white space around it", (secret) => secret.trim()],
+  ["when the secret is taken without what stands before its first `_`", (secret) => /^[a-z]+_(.+)$/i.exec(secret)?.[1]],
+  ["when the secret is taken for hexadecimal and decoded", (secret) => decoded(secret, /^(?:[0-9a-f]{2})+$/i, "hex")],
+  ["when the secret is taken for base64 and decoded", (secret) => decoded(secret, /^[A-Za-z0-9+/]+={0,2}$/, "base64")],
+];
+
+function decoded(secret: string, form: RegExp, encoding: "hex" | "base64"): Uint8Array | undefined {
+  const bare = secret.replace(/^whsec_/, "");
+  return form.test(bare) ? Buffer.from(bare, encoding) : undefined;
+}

@@ -1,0 +1,347 @@
+import path from "node:path";
+import { isLoopback } from "../../../core/api/base-url.ts";
+import { VERSION } from "../../../core/api/version.ts";
+import type { Kind, Kinds } from "../../../core/kinds/kind.ts";
+import { circles } from "../../../core/model/circles.ts";
+import {
+  type Backend,
+  type Desired,
+  type DesiredOutput,
+  type Diagnostic,
+  fail,
+  type Guards,
+  isObject,
+  type Json,
+  type ProviderConfig,
+  parseAddress,
+  resourceOf,
+  type State,
+} from "../../../core/model/index.ts";
+import { PROVIDER_ADDRESS } from "../package.ts";
+import type { TfBlock, TfDocument, TfItem, TfValue } from "./document.ts";
+import { type ResourceContext, type WrittenResource, writeResource } from "./resource.ts";
+import { type Attributes, tfValue, type Use, Variables, type Writing } from "./value.ts";
+
+/** What a configuration is made from. */
+export interface ConfigurationParts {
+  readonly desired: Desired;
+  /** What is recorded: it decides which orders still need a name. */
+  readonly state: State;
+  readonly kinds: Kinds;
+  /** The attributes of a kind, as the provider knows them. */
+  attributesOf(kind: Kind): Attributes;
+  /** The declaration's files, for the first line. */
+  readonly files: readonly string[];
+  readonly places: Places;
+  /** Terraform runs in the project's folder. */
+  readonly inProject: boolean;
+  readonly insecureHttp: boolean;
+}
+
+/**
+ * The declaration as a Terraform configuration: the same resources at the same addresses, so that the state of one is that
+ * of the other. Whatever has no counterpart is in the diagnostics, and in a comment at its place; an error means that
+ * there is no configuration that says the same.
+ */
+export function terraformConfiguration(parts: ConfigurationParts): {
+  readonly document: TfDocument;
+  readonly diagnostics: readonly Diagnostic[];
+} {
+  const { desired, state, kinds, places, inProject } = parts;
+  const variables = new Variables();
+  const context: ResourceContext = {
+    variables,
+    attributesOf: (type) => {
+      const kind = kinds.get(type);
+      return kind && parts.attributesOf(kind);
+    },
+    declared: new Map(desired.resources.map((resource) => [resource.address, resource])),
+    state,
+    inProject,
+  };
+  const groups = Map.groupBy(desired.resources, ({ address }) => resourceOf(address));
+  const written = new Map<string, WrittenResource>();
+  for (const [name, instances] of groups) {
+    const kind = kinds.get(instances[0]?.type ?? "");
+    if (kind !== undefined) written.set(name, writeResource(kind, name, instances, context));
+  }
+  const resources = [...written.values()].flatMap(({ blocks }) => blocks);
+  const outputs = outputBlocks(desired.outputs ?? [], context);
+  const terraform = terraformBlock(desired, places, leastVersion(variables, resources));
+  const providers = providerBlocks(desired, places, parts.insecureHttp);
+  const limits = guardsWarning(desired.guards);
+  return {
+    document: {
+      comments: [...header(parts), ...(limits === undefined ? [] : [`${limits.summary}. ${limits.detail}`])],
+      blocks: [terraform.block, ...variables.blocks(), ...providers, ...resources, ...outputs.blocks],
+    },
+    diagnostics: [
+      ...(limits === undefined ? [] : [limits]),
+      ...terraform.diagnostics,
+      ...[...written.values()].flatMap(({ diagnostics }) => diagnostics),
+      ...outputs.diagnostics,
+      ...circular(written),
+    ],
+  };
+}
+
+function header({ desired, files }: ConfigurationParts): string[] {
+  const evaluated = desired.backend !== undefined || [...desired.providers.values()].some(({ baseUrl }) => baseUrl);
+  return [
+    `Written by \`hostform export\` from ${files.join(", ")}: the same resources at the same addresses.`,
+    "`terraform plan` shows what `hostform plan` shows, on the same state.",
+    ...(evaluated
+      ? ["What accounts and backend take from the environment in YAML is written out as it was when this was exported."]
+      : []),
+  ];
+}
+
+/** The oldest Terraform that understands all of it; undefined: any that the provider works with. */
+function leastVersion(variables: Variables, blocks: readonly TfBlock[]): string | undefined {
+  if (variables.secrets) return "1.11";
+  return blocks.some(({ block }) => block === "import") ? "1.5" : undefined;
+}
+
+function guardsWarning(guards: Guards | undefined): Diagnostic | undefined {
+  if (guards === undefined) return undefined;
+  const { ranges = {}, maxOrders, maxSpend, maxRemovals, maxRemovalsPercent } = guards;
+  const spend = Object.entries(maxSpend ?? {}).map(([currency, amount]) => `${currency} ${amount}`);
+  const limits = [
+    ...(maxOrders === undefined ? [] : [`max_orders: ${maxOrders}`]),
+    ...(spend.length === 0 ? [] : [`max_spend: ${spend.join(", ")}`]),
+    ...(maxRemovals === undefined ? [] : [`max_removals: ${maxRemovals}`]),
+    ...(maxRemovalsPercent === undefined ? [] : [`max_removals_percent: ${maxRemovalsPercent}`]),
+  ];
+  const [range] = Object.values(ranges);
+  if (limits.length === 0) return undefined;
+  return {
+    severity: "warning",
+    code: "terraform.export",
+    summary: "The guards have no counterpart in Terraform and are left out",
+    detail: `They limit what one run of hostform does: ${limits.join("; ")}.`,
+    fix: "Check the plans in another way: with a policy on `terraform show -json`, for example.",
+    ...(range && { range }),
+  };
+}
+
+/** Circles between resources that are none between their instances. */
+function circular(written: ReadonlyMap<string, WrittenResource>): Diagnostic[] {
+  const graph = new Map([...written].map(([name, { needs }]) => [name, [...needs.keys()].filter((to) => to !== name)]));
+  return circles(graph).map(({ nodes }): Diagnostic => {
+    const [first = ""] = nodes;
+    const last = nodes.at(-1) ?? first;
+    const range = written.get(last)?.needs.get(first);
+    return {
+      severity: "error",
+      code: "terraform.export",
+      summary: `References form a circle in Terraform: ${[...nodes, first].join(" -> ")}`,
+      detail: "Instances of one name are one block with `for_each` there, and blocks cannot refer to each other.",
+      fix: "Write the value itself in place of one of the references.",
+      address: last,
+      ...(range && { range }),
+    };
+  });
+}
+
+/** Where things lie, seen from the folder in which Terraform will run. */
+export interface Places {
+  /** That folder, absolute. */
+  readonly folder: string;
+  /** The folder that the paths of the declaration's accounts are relative to, absolute. */
+  readonly base: string;
+  /** The state file, absolute. */
+  readonly state: string;
+}
+
+/** `terraform { … }`: the provider, and the place of the state. @param least the oldest Terraform that will do. */
+export function terraformBlock(
+  { backend }: Desired,
+  places: Places,
+  least: string | undefined,
+): { block: TfBlock; diagnostics: Diagnostic[] } {
+  const version = VERSION.replace(/-.*$/, "");
+  const required: TfItem = {
+    block: "required_providers",
+    labels: [],
+    body: [
+      [
+        {
+          name: "hosting",
+          value: {
+            map: [
+              ["source", PROVIDER_ADDRESS],
+              ["version", `~> ${version}`],
+            ],
+          },
+        },
+      ],
+    ],
+  };
+  const { block, diagnostics } = backendBlock(backend, places);
+  const oldest: TfItem[] = least === undefined ? [] : [{ name: "required_version", value: `>= ${least}` }];
+  return { block: { block: "terraform", labels: [], body: [oldest, [required], [block]] }, diagnostics };
+}
+
+/** The place of the state: the backends of a declaration are Terraform's own, and a file is its backend `local`. */
+function backendBlock(backend: Backend | undefined, places: Places): { block: TfBlock; diagnostics: Diagnostic[] } {
+  if (backend === undefined) {
+    const file = relativePath(places.state, places.folder);
+    const comments = ["The state of hostform itself. Do not let Terraform and hostform write it at the same time."];
+    const block = { block: "backend", labels: ["local"], comments, body: [[{ name: "path", value: file }]] };
+    return { block, diagnostics: [] };
+  }
+  const { type, settings, range } = backend;
+  const diagnostics: Diagnostic[] = [];
+  const comments: string[] = [];
+  const { workspace = "default", without_lock, ...own } = settings;
+  const warn = (summary: string, fix: string) => {
+    comments.push(`${summary}. ${fix}`);
+    diagnostics.push({ severity: "warning", code: "terraform.export", summary, fix, ...(range && { range }) });
+  };
+  if (workspace !== "default") {
+    warn(
+      `The state is in the workspace ${JSON.stringify(workspace)}, which a configuration cannot say`,
+      `Select it before anything else: TF_WORKSPACE=${String(workspace)} terraform init`,
+    );
+  }
+  if (without_lock === true) {
+    warn(
+      "`without_lock` has no counterpart: Terraform does without a lock where no lock_address is given",
+      "See to it that no two runs meet.",
+    );
+  }
+  const items = Object.entries(own).map(([name, value]): TfItem => ({ name, value: value as TfValue }));
+  return { block: { block: "backend", labels: [type], comments, body: [items] }, diagnostics };
+}
+
+/**
+ * The `provider` blocks of the accounts: those that are declared, and the default one where something uses it.
+ * @throws HostformError for an account that says nowhere where its token is: Terraform would take that of another.
+ */
+export function providerBlocks(desired: Desired, places: Places, insecureHttp: boolean): TfBlock[] {
+  const { providers, resources, project } = desired;
+  const used = new Set(resources.map(({ provider }) => provider));
+  const wanted = [...providers.values()].filter(({ alias, range }) => range !== undefined || used.has(alias));
+  const needed = wanted.length > 0 ? wanted : [{ alias: "default" }];
+  return needed.map((provider) => ({
+    block: "provider",
+    labels: ["hosting"],
+    ...commentsOf(provider),
+    body: [settingsOf(provider, project, places, insecureHttp)],
+  }));
+}
+
+/** What an account leaves to the environment, as it does in hostform. */
+function commentsOf({ alias, baseUrl, tokenEnv, tokenFile }: ProviderConfig): { comments?: readonly string[] } {
+  const silent = [
+    ...(baseUrl === undefined ? ["the address is HOSTING_BASE_URL"] : []),
+    ...(alias === "default" && tokenEnv === undefined && tokenFile === undefined ? ["the token is HOSTING_TOKEN"] : []),
+  ];
+  return silent.length === 0 ? {} : { comments: [`From the environment: ${silent.join(", ")}.`] };
+}
+
+function settingsOf(provider: ProviderConfig, project: string, places: Places, insecureHttp: boolean): TfItem[] {
+  const { alias, baseUrl, tokenEnv, tokenFile, requestsPerMinute, statusWords, moneyScale } = provider;
+  const { keyLifetimeMs, listLagMs } = provider;
+  if (alias !== "default" && tokenEnv === undefined && tokenFile === undefined) {
+    fail("provider.token", `Provider ${alias} says nowhere where its token is`, {
+      detail: "Terraform would take HOSTING_TOKEN, which is the token of another account.",
+      fix: "Add `token_env: VARIABLE` or `token_file: PATH` to it.",
+      ...(provider.range && { range: provider.range }),
+    });
+  }
+  const file = tokenFile === undefined ? undefined : path.resolve(places.base, tokenFile);
+  const plain = baseUrl !== undefined && insecureHttp && isPlain(new URL(baseUrl));
+  const settings: [string, TfValue | undefined][] = [
+    ["alias", alias === "default" ? undefined : alias],
+    ["project", project],
+    ["base_url", baseUrl],
+    ["insecure_http", plain ? true : undefined],
+    // Where both are declared, the file is what counts.
+    ["token_env", file === undefined ? tokenEnv : undefined],
+    ["token_file", file && relativePath(file, places.folder, tokenFile)],
+    ["requests_per_minute", requestsPerMinute],
+    ["status_words", statusWords && { map: Object.entries(statusWords) }],
+    ["idempotency_key_retention", keyLifetimeMs === undefined ? undefined : timeText(keyLifetimeMs)],
+    ["list_lag", listLagMs === undefined ? undefined : timeText(listLagMs)],
+    ["money_scale", moneyScale],
+  ];
+  return settings.flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }]));
+}
+
+const isPlain = (url: URL) => url.protocol === "http:" && !isLoopback(url);
+
+/** A path as seen from a folder; one that was given in full stays so. */
+function relativePath(file: string, from: string, given?: string): string {
+  if (given !== undefined && path.isAbsolute(given)) return given;
+  return path.relative(from, file).replaceAll(path.sep, "/");
+}
+
+/** Milliseconds in the largest unit that holds them whole: `24h`. */
+function timeText(ms: number): string {
+  const units = [
+    ["d", 86_400_000],
+    ["h", 3_600_000],
+    ["m", 60_000],
+  ] as const;
+  const unit = units.find(([, size]) => ms % size === 0);
+  return unit === undefined ? `${ms / 1000}s` : `${ms / unit[1]}${unit[0]}`;
+}
+
+/**
+ * The `output` blocks of a configuration, with the names and values that they have in YAML.
+ * @returns an error for one that was declared in another language, and cannot be written in this one.
+ */
+export function outputBlocks(
+  outputs: readonly DesiredOutput[],
+  writing: Pick<Writing, "variables" | "attributesOf">,
+): { readonly blocks: readonly TfBlock[]; readonly diagnostics: readonly Diagnostic[] } {
+  const diagnostics: Diagnostic[] = [];
+  const blocks = outputs.flatMap((output) => {
+    const { name, description, sensitive, config, range } = output;
+    const at = range === undefined ? {} : { range };
+    if (config === undefined) {
+      const summary = `The output ${name} is not declared in YAML and cannot be exported`;
+      const fix = "Terraform reads what it is declared in as it is.";
+      diagnostics.push({ severity: "error", code: "terraform.export", summary, fix, ...at });
+      return [];
+    }
+    const onUse = (use: Use) => {
+      if (countsSet(use, writing)) diagnostics.push({ ...counted(name, use), ...at });
+    };
+    const items: TfItem[] = [
+      ...(description === undefined ? [] : [{ name: "description", value: description }]),
+      { name: "value", value: written(config, { ...writing, onUse }) },
+      ...(sensitive ? [{ name: "sensitive", value: true }] : []),
+    ];
+    return [{ block: "output", labels: [name], body: [items] }];
+  });
+  return { blocks, diagnostics };
+}
+
+/** Everything keeps the type that it has in YAML: no schema says what it should be. */
+function written(value: Json, writing: Writing): TfValue {
+  if (Array.isArray(value)) return (value as readonly Json[]).map((item) => written(item, writing));
+  if (isObject(value)) {
+    const entries = Object.entries(value as { readonly [key: string]: Json });
+    return { map: entries.map(([key, part]) => [key, written(part, writing)]) };
+  }
+  return typeof value === "string"
+    ? tfValue(value, "string", { path: [], secret: false }, writing)
+    : (value as Exclude<typeof value, object> | null);
+}
+
+/** Whether it counts the items of a set, which have another order in Terraform. */
+function countsSet({ reference: { address, path } }: Use, { attributesOf }: Pick<Writing, "attributesOf">): boolean {
+  const [name, index] = path;
+  const type = attributesOf(parseAddress(address)?.type ?? "")?.[String(name)]?.type;
+  return typeof type === "object" && "set" in type && typeof index === "number";
+}
+
+const counted = (name: string, { reference }: Use): Diagnostic => ({
+  severity: "warning",
+  code: "terraform.export",
+  summary: `The output ${name} counts the items of a set, which have no order in Terraform`,
+  detail: `There \${${reference.text}} is the item at that place when all are sorted.`,
+  fix: "Write the value itself in its place.",
+});

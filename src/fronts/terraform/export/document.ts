@@ -1,0 +1,292 @@
+import { escapeLine, jsonText } from "../../../core/model/index.ts";
+
+/**
+ * A Terraform configuration as a value, before it is written in one of its two notations (`hcl.ts`, `tf-json.ts`). Texts
+ * in it are literal: whatever means something to Terraform (`${`, quotes) is escaped by the notation, never by who makes
+ * the document.
+ */
+export interface TfDocument {
+  /** Lines for people at the top. */
+  readonly comments: readonly string[];
+  readonly blocks: readonly TfBlock[];
+}
+
+/** `resource "hosting_service" "acme" { … }`. */
+export interface TfBlock {
+  readonly block: string;
+  readonly labels: readonly string[];
+  /** Lines for people: before the block in HCL, in its `//` in JSON. */
+  readonly comments?: readonly string[];
+  /** Groups of items, set apart by an empty line. */
+  readonly body: readonly (readonly TfItem[])[];
+}
+
+export type TfItem = TfAttribute | TfBlock;
+
+export interface TfAttribute {
+  readonly name: string;
+  readonly value: TfValue;
+  readonly comments?: readonly string[];
+}
+
+export type TfValue = null | boolean | number | string | TfCode | TfName | TfTemplate | TfMap | readonly TfValue[];
+
+/** An expression in Terraform's language: `hosting_service.acme.id`, `var.HOOK_PATH`. */
+export interface TfCode {
+  readonly code: string;
+}
+
+/** What is not evaluated, but names something: the `to` of an import, an item of `depends_on`, a type. */
+export interface TfName {
+  readonly refer: string;
+}
+
+/** Literal texts and expressions in turn, which together are one text. */
+export interface TfTemplate {
+  readonly template: readonly (string | TfCode)[];
+}
+
+/** The keys are literal. */
+export interface TfMap {
+  readonly map: readonly (readonly [key: string, value: TfValue])[];
+}
+
+export function isBlock(item: TfItem): item is TfBlock {
+  return "block" in item;
+}
+
+/**
+ * A literal text inside a template. `${` and `%{` are doubled; where more signs stand before them, or an expression
+ * follows, which of them belong together would be unclear, so that those stand as expressions of their own.
+ * @param text already escaped for the notation around it. @param open true when an expression follows.
+ */
+export function literalPart(text: string, open = false): string {
+  const marked = text.replace(/([$%]*)([$%])\{/g, (_, before: string, sign: string) => {
+    return `${alone(before)}${sign}${sign}{`;
+  });
+  return open ? marked.replace(/[$%]+$/, alone) : marked;
+}
+
+/** Each sign as an expression: `${"$"}`. */
+const alone = (signs: string) => [...signs].map((sign) => `\${"${sign}"}`).join("");
+
+/** The same template with neighbouring texts joined, so that what stands at the end of one is seen from the next. */
+export function joinedParts({ template }: TfTemplate): (string | TfCode)[] {
+  const parts: (string | TfCode)[] = [];
+  for (const part of template) {
+    const last = parts.at(-1);
+    if (typeof part === "string" && typeof last === "string") parts[parts.length - 1] = last + part;
+    else parts.push(part);
+  }
+  return parts;
+}
+
+/** A text as a quoted literal of Terraform's language, on one line. What is invisible, or acts on a terminal, is escaped. */
+export function quotedLiteral(text: string): string {
+  return `"${literalPart(escapedText(text))}"`;
+}
+
+// The class of escape.ts, and for the same reason: what cannot be seen must not be there unseen.
+const UNSAFE = /["\\\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+const SHORT: Readonly<Record<string, string>> = { '"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+/** The characters of a text as they stand between quotes. A lone surrogate, which no file of Terraform's can hold, becomes U+FFFD. */
+export function escapedText(text: string): string {
+  return text.toWellFormed().replace(UNSAFE, (character) => {
+    const code = character.codePointAt(0) ?? 0;
+    return (
+      SHORT[character] ??
+      (code > 0xffff ? `\\U${code.toString(16).padStart(8, "0")}` : `\\u${code.toString(16).padStart(4, "0")}`)
+    );
+  });
+}
+
+/** A list of single values that is longer than this stands on several lines. */
+const WIDTH = 100;
+
+/** Words of Terraform's language that are no names where a key of a map stands. */
+const KEYWORDS = new Set(["for", "if", "in", "null", "true", "false"]);
+
+/** A configuration in Terraform's own language, as `terraform fmt` leaves it. */
+export function renderHcl({ comments, blocks }: TfDocument): string {
+  const parts = [commentLines(comments).join("\n"), ...blocks.map((block) => blockLines(block).join("\n"))];
+  return `${parts.filter((part) => part !== "").join("\n\n")}\n`;
+}
+
+/** An expression, as it stands after `=`; several lines for a map or a long list. */
+export function renderValue(value: TfValue): string {
+  return valueLines(value).join("\n");
+}
+
+function commentLines(comments: readonly string[] = []): string[] {
+  return comments.map((line) => `# ${escapeLine(line)}`.trimEnd());
+}
+
+function blockLines({ block, labels, comments, body }: TfBlock): string[] {
+  const head = [block, ...labels.map(quotedLiteral)].join(" ");
+  const groups = body.filter((group) => group.length > 0);
+  const lines = groups.flatMap((group, index) => [...(index > 0 ? [""] : []), ...groupLines(group)]);
+  const inner = lines.length === 0 ? [`${head} {}`] : [`${head} {`, ...indented(lines), "}"];
+  return [...commentLines(comments), ...inner];
+}
+
+function groupLines(group: readonly TfItem[]): string[] {
+  const lines: string[] = [];
+  let run: TfAttribute[] = [];
+  const flush = () => {
+    lines.push(...assignments(run.map(({ name, value, comments }) => ({ key: name, value, comments }))));
+    run = [];
+  };
+  for (const item of group) {
+    if (!isBlock(item)) run.push(item);
+    else {
+      flush();
+      lines.push(...blockLines(item));
+    }
+  }
+  flush();
+  return lines;
+}
+
+interface Assignment {
+  readonly key: string;
+  readonly value: TfValue;
+  readonly comments?: readonly string[] | undefined;
+}
+
+/** `key = value` lines. The `=` of those that follow each other stand in one column; a value of several lines ends the column. */
+function assignments(entries: readonly Assignment[]): string[] {
+  const lines: string[] = [];
+  let column: { key: string; value: string }[] = [];
+  const flush = () => {
+    const width = Math.max(0, ...column.map(({ key }) => columnsOf(key)));
+    for (const { key, value } of column) lines.push(`${key}${" ".repeat(width - columnsOf(key))} = ${value}`);
+    column = [];
+  };
+  for (const { key, value, comments } of entries) {
+    const [first = "", ...more] = valueLines(value);
+    if (comments !== undefined && comments.length > 0) {
+      flush();
+      lines.push(...commentLines(comments));
+    }
+    if (more.length === 0) column.push({ key, value: first });
+    else {
+      flush();
+      lines.push(`${key} = ${first}`, ...more);
+    }
+  }
+  flush();
+  return lines;
+}
+
+function valueLines(value: TfValue): string[] {
+  if (value === null || typeof value === "boolean" || typeof value === "number") return [String(value)];
+  if (typeof value === "string") return [quotedLiteral(value)];
+  if (isList(value)) return listLines(value);
+  if ("map" in value) return mapLines(value);
+  if ("code" in value) return [value.code];
+  if ("refer" in value) return [value.refer];
+  const parts = joinedParts(value);
+  const texts = parts.map((part, index) =>
+    typeof part === "string" ? literalPart(escapedText(part), index < parts.length - 1) : `\${${part.code}}`,
+  );
+  return [`"${texts.join("")}"`];
+}
+
+function listLines(items: readonly TfValue[]): string[] {
+  const lines = items.map(valueLines);
+  const line = `[${lines.map(([first]) => first).join(", ")}]`;
+  if (lines.every(({ length }) => length === 1) && line.length <= WIDTH) return [line];
+  const closed = lines.map((item) => item.with(-1, `${item.at(-1)},`));
+  return ["[", ...indented(closed.flat()), "]"];
+}
+
+function mapLines({ map }: TfMap): string[] {
+  if (map.length === 0) return ["{}"];
+  return ["{", ...indented(assignments(map.map(([key, value]) => ({ key: keyText(key), value })))), "}"];
+}
+
+/** A key of a map: bare where it is a name, else quoted. */
+function keyText(key: string): string {
+  return /^[A-Za-z_][A-Za-z0-9_-]*$/.test(key) && !KEYWORDS.has(key) ? key : quotedLiteral(key);
+}
+
+function isList(value: TfValue): value is readonly TfValue[] {
+  return Array.isArray(value);
+}
+
+function indented(lines: readonly string[]): string[] {
+  return lines.map((line) => (line === "" ? "" : `  ${line}`));
+}
+
+const segmenter = new Intl.Segmenter("en", { granularity: "grapheme" });
+
+/** Columns are what a reader sees as one character, as `terraform fmt` counts them. */
+function columnsOf(text: string): number {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII without a look at its segments
+  return /^[\x00-\x7f]*$/.test(text) ? text.length : [...segmenter.segment(text)].length;
+}
+
+/** An object of the JSON notation. Without a prototype, so that every key is one. */
+type Body = { [name: string]: unknown };
+
+/**
+ * A configuration in Terraform's JSON notation (`*.tf.json`). Blocks with the same labels become a list; comments stand in
+ * `//`, which Terraform passes over in every block.
+ */
+export function renderTfJson({ comments, blocks }: TfDocument): string {
+  const root = emptyBody(comments);
+  for (const block of blocks) place(root, block);
+  return `${jsonText(root, 2)}\n`;
+}
+
+function place(parent: Body, { block, labels, comments, body }: TfBlock): void {
+  const path = [block, ...labels];
+  const last = path.pop() ?? block;
+  let at = parent;
+  for (const name of path) {
+    at[name] ??= emptyBody();
+    at = at[name] as Body;
+  }
+  const made = bodyOf(comments, body.flat());
+  const standing = at[last];
+  at[last] = standing === undefined ? made : Array.isArray(standing) ? [...standing, made] : [standing, made];
+}
+
+function bodyOf(comments: readonly string[] | undefined, items: readonly TfItem[]): Body {
+  const remarks = items.flatMap((item) =>
+    isBlock(item) ? [] : (item.comments ?? []).map((line) => `${item.name}: ${line}`),
+  );
+  const body = emptyBody([...(comments ?? []), ...remarks]);
+  for (const item of items) {
+    if (isBlock(item)) place(body, item);
+    else body[item.name] = jsonValue(item.value);
+  }
+  return body;
+}
+
+function emptyBody(comments: readonly string[] = []): Body {
+  const body = Object.create(null) as Body;
+  if (comments.length > 0) body["//"] = comments.map(escapeLine).join(" ");
+  return body;
+}
+
+/** A value; every text, and every key of a map, is a template there. */
+function jsonValue(value: TfValue): unknown {
+  if (value === null || typeof value === "boolean" || typeof value === "number") return value;
+  if (typeof value === "string") return literalPart(value.toWellFormed());
+  if (Array.isArray(value)) return value.map(jsonValue);
+  const one = value as Exclude<typeof value, readonly TfValue[]>;
+  if ("map" in one) {
+    const object = Object.create(null) as Body;
+    for (const [key, part] of one.map) object[literalPart(key.toWellFormed())] = jsonValue(part);
+    return object;
+  }
+  if ("code" in one) return `\${${one.code}}`;
+  if ("refer" in one) return one.refer;
+  const parts = joinedParts(one);
+  const texts = parts.map((part, index) =>
+    typeof part === "string" ? literalPart(part.toWellFormed(), index < parts.length - 1) : `\${${part.code}}`,
+  );
+  return texts.join("");
+}

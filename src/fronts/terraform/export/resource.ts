@@ -1,0 +1,291 @@
+import { hasReferences, parseReferences } from "../../../core/expression/references.ts";
+import type { Kind } from "../../../core/kinds/kind.ts";
+import {
+  type AttributePath,
+  type DesiredResource,
+  type Diagnostic,
+  formatPath,
+  type JsonObject,
+  located,
+  parseAddress,
+  resourceOf,
+  type State,
+} from "../../../core/model/index.ts";
+import type { TfAttribute, TfBlock, TfItem, TfValue } from "./document.ts";
+import { type Attributes, addressCode, tfValue, type Use, type Variables } from "./value.ts";
+
+/** The blocks of one resource, with what has to be known of them. */
+export interface WrittenResource {
+  readonly blocks: readonly TfBlock[];
+  /** Other resources that it needs: address of the resource, without a key -> the place that says so. */
+  readonly needs: ReadonlyMap<string, Diagnostic["range"]>;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/**
+ * Writes a resource: all instances of one name, which in Terraform are one block.
+ * @param instances at least one.
+ */
+export function writeResource(
+  kind: Kind,
+  name: string,
+  instances: readonly DesiredResource[],
+  context: ResourceContext,
+): WrittenResource {
+  const diagnostics: Diagnostic[] = [];
+  const needs = new Map<string, Diagnostic["range"]>();
+  const written = instances.map((resource): WrittenInstance => {
+    const values = valuesOf(kind, resource, context, (use) => {
+      const { address } = use.reference;
+      if (!needs.has(resourceOf(address))) needs.set(resourceOf(address), resource.locate(use.path));
+      diagnostics.push(...remarksOn(use, resource, name, context));
+    });
+    return { resource, values };
+  });
+  for (const { resource } of written) {
+    for (const address of resource.dependsOn) needs.set(resourceOf(address), resource.locate([]));
+  }
+  const [first] = instances;
+  const alias = first?.provider ?? "default";
+  const keyed = parseAddress(first?.address ?? "")?.key !== undefined;
+  const body = keyed ? forEach(kind, written) : { meta: [], attributes: attributesOfOne(kind, written, context) };
+  const provider: TfItem[] = alias === "default" ? [] : [{ name: "provider", value: { refer: `hosting.${alias}` } }];
+  if (!context.inProject) diagnostics.push(...misplaced(written));
+  const dependsOn = [...new Set(instances.flatMap((one) => one.dependsOn.map(resourceOf)))];
+  const others = dependsOn.filter((address) => address !== name);
+  if (others.length < dependsOn.length) diagnostics.push(dependsOnItself(name, instances));
+  const block: TfBlock = {
+    block: "resource",
+    labels: [kind.type, parseAddress(name)?.name ?? name],
+    body: [
+      [...body.meta, ...provider],
+      body.attributes,
+      kind.replacement === "create-first" ? [CREATE_FIRST] : [],
+      others.length === 0 ? [] : [{ name: "depends_on", value: others.map((refer) => ({ refer })) }],
+    ],
+  };
+  return { blocks: [block, ...importBlocks(kind, instances, context)], needs, diagnostics };
+}
+
+/** hostform makes the new one first by itself. */
+const CREATE_FIRST: TfItem = {
+  block: "lifecycle",
+  labels: [],
+  body: [[{ name: "create_before_destroy", value: true }]],
+};
+
+function valuesOf(
+  kind: Kind,
+  resource: DesiredResource,
+  { variables, attributesOf }: ResourceContext,
+  onUse: (use: Use) => void,
+): ReadonlyMap<string, TfValue> {
+  const { config, sources, address } = resource;
+  const base = `${parseAddress(address)?.name ?? "secret"}`;
+  const values = new Map<string, TfValue>();
+  for (const [name, { type, writeOnly }] of Object.entries(attributesOf(kind.type) ?? {})) {
+    const value = config[name];
+    const source = sources?.get(name);
+    if (source !== undefined) values.set(name, variables.secret(source, `${base}_${name}`));
+    else if (value !== undefined && value !== null) {
+      const place = { path: [name], secret: writeOnly === true };
+      values.set(name, tfValue(value, type, place, { variables, attributesOf, onUse }));
+    }
+  }
+  return values;
+}
+
+function attributesOfOne(kind: Kind, written: readonly WrittenInstance[], context: ResourceContext): TfAttribute[] {
+  return written.flatMap(({ resource, values }) => {
+    const items = [...values].map(([name, value]): TfAttribute => ({ name, value }));
+    return needsName(kind, resource, context) ? [...items, orderName(resource)] : items;
+  });
+}
+
+/**
+ * Whether an order has yet to be given the name that hostform would give it: the address, which Terraform does not tell
+ * the provider. What is ordered already, or adopted, is never ordered under a name again, and its state holds none.
+ */
+function needsName(kind: Kind, { address, config, importId }: DesiredResource, { state }: ResourceContext): boolean {
+  if (kind.creation !== "keyed" || importId !== undefined || (config.reference ?? null) !== null) return false;
+  const recorded = state.resources.get(address);
+  return recorded === undefined || (recorded.attributes.id == null && recorded.private.pending === undefined);
+}
+
+const orderName = ({ address }: DesiredResource): TfAttribute => ({
+  name: "reference",
+  value: address,
+  comments: ["Not ordered yet. This is the name that hostform orders it under."],
+});
+
+/** What is to be said of a reference: Terraform treats some of them otherwise. */
+function remarksOn({ reference, path }: Use, resource: DesiredResource, name: string, context: ResourceContext) {
+  const [attribute, index] = reference.path;
+  const target = context.attributesOf(parseAddress(reference.address)?.type ?? "")?.[String(attribute)];
+  const own = context.attributesOf(resource.type)?.[String(path[0])];
+  const at = remarkAt(resource, path);
+  const found: Diagnostic[] = [];
+  if (resourceOf(reference.address) === name) {
+    found.push(
+      at("error", `${formatPath(path)} refers to another instance of the same resource, which Terraform cannot`, {
+        detail: `${name} is one block with \`for_each\` there: \${${reference.text}} would make it refer to itself.`,
+        fix: "Write the value itself in its place.",
+      }),
+    );
+  }
+  if (target?.sensitive && !own?.sensitive && !own?.writeOnly) {
+    found.push(
+      at("warning", `${formatPath(path)} takes a secret, and Terraform will hide all of it`, {
+        detail: "Its first plan shows an update in place that marks the value as sensitive. Nothing is sent for it.",
+        fix: "Nothing to do.",
+      }),
+    );
+  }
+  if (typeof target?.type === "object" && "set" in target.type && typeof index === "number") {
+    found.push(
+      at("warning", `${formatPath(path)} counts the items of a set, which have no order in Terraform`, {
+        detail: `There \${${reference.text}} is the item at that place when all are sorted.`,
+        fix: "Write the value itself in its place.",
+      }),
+    );
+  }
+  return found;
+}
+
+const remarkAt =
+  (resource: DesiredResource, attribute: AttributePath) =>
+  (severity: Diagnostic["severity"], summary: string, more: Pick<Diagnostic, "detail" | "fix">): Diagnostic =>
+    located(
+      { severity, code: "terraform.export", summary, ...more, address: resource.address, attribute },
+      resource.locate(attribute),
+    );
+
+function dependsOnItself(name: string, instances: readonly DesiredResource[]): Diagnostic {
+  const resource = instances.find(({ dependsOn }) => dependsOn.some((address) => resourceOf(address) === name));
+  const summary = `\`depends_on\` between instances of ${name} is left out`;
+  const diagnostic: Diagnostic = {
+    severity: "warning",
+    code: "terraform.export",
+    summary,
+    detail: "They are one block with `for_each` in Terraform, which cannot depend on itself.",
+    fix: "Nothing to do, unless their order matters.",
+    ...(resource && { address: resource.address }),
+  };
+  return located(diagnostic, resource?.locate([]));
+}
+
+/** Each place for a secret that would be another one, seen from where Terraform runs. */
+function misplaced(written: readonly WrittenInstance[]): Diagnostic[] {
+  return written.flatMap(({ resource }) => {
+    const output = resource.config.secret_output;
+    if (typeof output !== "object" || output === null) return [];
+    return [
+      remarkAt(resource, ["secret_output"])(
+        "warning",
+        "secret_output is relative to the folder that Terraform runs in",
+        {
+          detail: `It is taken over as it is (${outputNames(output as JsonObject)}): another path would be a change.`,
+          fix: "Run Terraform in the project's folder (`--out .`), or give a path in full.",
+        },
+      ),
+    ];
+  });
+}
+
+const outputNames = (output: JsonObject) => Object.keys(output).join(", ");
+
+/**
+ * Instances of one name as a block with `for_each`: `hosting_grant.acme["dev@acme.example"]` keeps its address. What all
+ * of them have from the block around them in YAML stands in the block; the rest in a map by key, in which an attribute
+ * that is the only one stands for itself, as a single word does in YAML.
+ */
+export function forEach(
+  kind: Kind,
+  written: readonly WrittenInstance[],
+): { readonly meta: readonly TfItem[]; readonly attributes: readonly TfAttribute[] } {
+  const names = [...new Set(written.flatMap(({ values }) => [...values.keys()]))];
+  const shared = names.filter((name) => name === kind.nested?.parentAttribute && isShared(name, written));
+  const implied = names.filter((name) => name === kind.nested?.keyAttribute && isKey(name, written));
+  const own = names.filter((name) => !shared.includes(name) && !implied.includes(name));
+  const [only, ...more] = own;
+  const entry = ({ values }: WrittenInstance): TfValue => {
+    if (only !== undefined && more.length === 0 && everyoneHas(only, written)) return values.get(only) ?? null;
+    // Every entry has all of them, so that each.value has them for each.
+    return { map: own.map((name) => [name, values.get(name) ?? null] as const) };
+  };
+  const entries = written.map((one) => [keyOf(one), entry(one)] as const);
+  const single = own.length === 1 && only !== undefined && everyoneHas(only, written);
+  const value = (name: string): TfValue => {
+    if (shared.includes(name)) return written[0]?.values.get(name) ?? null;
+    if (implied.includes(name)) return { code: "each.key" };
+    return { code: single ? "each.value" : `each.value.${name}` };
+  };
+  return {
+    meta: [{ name: "for_each", value: { map: entries } }],
+    attributes: names.map((name) => ({ name, value: value(name) })),
+  };
+}
+
+const keyOf = ({ resource }: WrittenInstance) => String(parseAddress(resource.address)?.key);
+
+const everyoneHas = (name: string, written: readonly WrittenInstance[]) =>
+  written.every(({ values }) => values.has(name));
+
+const isKey = (name: string, written: readonly WrittenInstance[]) =>
+  written.every((one) => one.values.get(name) === keyOf(one));
+
+const isShared = (name: string, written: readonly WrittenInstance[]) =>
+  new Set(written.map(({ values }) => JSON.stringify(values.get(name)))).size === 1;
+
+/** `import { to = …, id = … }` for each instance that names an existing object. Terraform passes over what its state has. */
+export function importBlocks(
+  kind: Kind,
+  instances: readonly DesiredResource[],
+  context: Pick<ResourceContext, "declared" | "state">,
+): TfBlock[] {
+  return instances.flatMap((resource) => {
+    const { address, importId } = resource;
+    if (importId === undefined) return [];
+    const to = { name: "to", value: { refer: addressCode(address) } };
+    return [
+      { block: "import", labels: [], body: [[to, { name: "id", value: idOf(kind, importId, resource, context) }]] },
+    ];
+  });
+}
+
+/** The id as Terraform needs it: that of a grant names its service too, which in YAML the block around it does. */
+function idOf(
+  kind: Kind,
+  importId: string,
+  { config }: DesiredResource,
+  { declared, state }: Pick<ResourceContext, "declared" | "state">,
+): TfValue {
+  const parent = kind.parent === undefined ? undefined : config[kind.parent];
+  if (parent === undefined || kind.parseImportId?.(importId) !== undefined) return importId;
+  const text = String(parent);
+  if (!hasReferences(text)) return `${text}/${importId}`;
+  const [reference] = parseReferences(text);
+  if (typeof reference !== "object" || reference.to !== "resource") return importId;
+  const { address } = reference;
+  // An id must be known when Terraform plans: the one that is known now is.
+  const known = state.resources.get(address)?.attributes.id ?? declared.get(address)?.importId;
+  if (typeof known === "string") return `${known}/${importId}`;
+  return { template: [{ code: `${addressCode(address)}.id` }, `/${importId}`] };
+}
+
+/** What the resources of a configuration are written with. */
+export interface ResourceContext {
+  readonly variables: Variables;
+  attributesOf(type: string): Attributes | undefined;
+  /** All of the declaration, by address. */
+  readonly declared: ReadonlyMap<string, DesiredResource>;
+  readonly state: State;
+  /** Paths of secret_output mean the same to Terraform: it runs in the project's folder. */
+  readonly inProject: boolean;
+}
+
+/** One declared resource with the values of its attributes. */
+export interface WrittenInstance {
+  readonly resource: DesiredResource;
+  readonly values: ReadonlyMap<string, TfValue>;
+}

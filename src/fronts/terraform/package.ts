@@ -1,0 +1,90 @@
+import { VERSION } from "../../core/api/version.ts";
+import { fail } from "../../core/model/index.ts";
+
+/** The provider's address in full, as Terraform and OpenTofu both understand it. */
+export const PROVIDER_ADDRESS = "registry.terraform.io/hostform/hosting";
+
+/** What Terraform starts. */
+export const EXECUTABLE = `terraform-provider-hosting_v${VERSION}`;
+
+/** The provider itself, as the build names it in `dist/terraform` too; and the licences of what it embeds. */
+export const BUNDLE = "provider.mjs";
+export const NOTICES = "provider.NOTICES.txt";
+
+/** The platforms that a release is made for: the launcher is a shell script, so every one that has a shell. */
+export const PLATFORMS = ["linux_amd64", "linux_arm64", "darwin_amd64", "darwin_arm64"] as const;
+
+/** Go's words, which Terraform uses, where Node has others. */
+const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" };
+
+/**
+ * This machine in Terraform's words: `linux_amd64`.
+ * @throws HostformError `terraform.install` on Windows.
+ */
+export function platformOf(platform: string, arch: string): string {
+  if (platform === "win32") {
+    fail("terraform.install", "The Terraform provider cannot be installed on Windows", {
+      detail: "What Terraform starts is a shell script, and Windows has no shell for it.",
+      fix: "Run Terraform and hostform in WSL, or use `hostform plan` and `hostform apply`, which work on Windows.",
+    });
+  }
+  return `${platform}_${ARCHITECTURES[arch] ?? arch}`;
+}
+
+/** The oldest Node that the provider runs on; package.json says the same. */
+export const NODE_FLOOR = { major: 22, minor: 20 } as const;
+
+/**
+ * The program that Terraform starts: a shell script that hands over to Node. It becomes that process (`exec`), so that
+ * signals reach the provider. Node's version is looked at here, as one that is too old cannot read the provider at all;
+ * `node --version` takes two milliseconds. Of a provider that does not start Terraform shows the first line of its
+ * standard output and nothing else: what is wrong has to stand there.
+ */
+export function launcher(): string {
+  const { major, minor } = NODE_FLOOR;
+  const needs = `The Terraform provider hosting needs Node.js ${major}.${minor} or later`;
+  return `#!/bin/sh
+# The Terraform provider of hostform ${VERSION}. It runs on Node.js: the one that HOSTFORM_NODE names, else \`node\`.
+fail() {
+  if [ -n "$TF_PLUGIN_MAGIC_COOKIE" ]; then echo "$1"; else echo "$1" >&2; fi
+  exit 1
+}
+node=\${HOSTFORM_NODE:-node}
+version=$("$node" --version 2>/dev/null) ||
+  fail "${needs}, and $node cannot be run. Install it, or set HOSTFORM_NODE to its path."
+number=\${version#v}
+major=\${number%%.*}
+rest=\${number#*.}
+minor=\${rest%%.*}
+{ [ "$major" -gt ${major} ] || { [ "$major" -eq ${major} ] && [ "$minor" -ge ${minor} ]; }; } 2>/dev/null ||
+  fail "${needs}; $node is $version. Install a newer one, or set HOSTFORM_NODE to its path."
+exec "$node" "\${0%/*}/${BUNDLE}" "$@"
+`;
+}
+
+/** A file of the provider's package, as it lies in a mirror and in a release. */
+export interface PackageFile {
+  readonly name: string;
+  readonly content: Uint8Array;
+  readonly mode: number;
+}
+
+/** What a package is made of. */
+export interface PackageContents {
+  /** The bundle. */
+  readonly provider: Uint8Array;
+  /** Of hostform. */
+  readonly license: Uint8Array;
+  /** The licences of what the bundle embeds. */
+  readonly notices: Uint8Array;
+}
+
+/** All files of the package. The lock file of Terraform holds a hash of them: a mirror and a release hold the same. */
+export function packageFiles({ provider, license, notices }: PackageContents): readonly PackageFile[] {
+  return [
+    { name: "LICENSE", content: license, mode: 0o644 },
+    { name: BUNDLE, content: provider, mode: 0o644 },
+    { name: NOTICES, content: notices, mode: 0o644 },
+    { name: EXECUTABLE, content: new TextEncoder().encode(launcher()), mode: 0o755 },
+  ];
+}

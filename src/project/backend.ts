@@ -1,0 +1,315 @@
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { requireAllowedOrigin } from "../core/api/allowed-origins.ts";
+import { isLoopback } from "../core/api/base-url.ts";
+import { connectionPool } from "../core/api/proxy.ts";
+import { stateFolder } from "../core/local/index.ts";
+import {
+  type Backend,
+  childEnvironment,
+  type Diagnostic,
+  errnoOf,
+  fail,
+  HostformError,
+  located,
+  milliseconds,
+} from "../core/model/index.ts";
+import {
+  ALLOW_UNENCRYPTED,
+  connectTo,
+  createFileBackend,
+  createHttpBackend,
+  createPgBackend,
+  Encryption,
+  endOfErrors,
+  type HttpLock,
+  KEY_VARIABLES,
+  type KeyCommand,
+  type KeyVariables,
+  nameOfServer,
+  parsePgServer,
+  readOldKeys,
+  readStateKey,
+  SECRET_COMMAND_MS,
+  type StateBackend,
+  type StateStore,
+  thisProcess,
+} from "../core/record/index.ts";
+import { renderDiagnostics } from "../report/index.ts";
+import type { Invocation } from "./invocation.ts";
+import { learnValue } from "./known-secrets.ts";
+import { stateFile } from "./stacks/stack.ts";
+import { requireOwnBackend } from "./trust.ts";
+
+const CONNECT_MS = 10_000;
+
+/**
+ * The place of the state that a declaration names: its settings, what Terraform's own variables of the environment add,
+ * and the credentials, which come from there alone. Nothing is opened yet.
+ * @param signal ends its first reading.
+ * @throws HostformError `state.backend` for settings that are missing or not usable.
+ */
+export async function stateBackend(
+  backend: Backend,
+  invocation: Invocation,
+  signal?: AbortSignal,
+): Promise<StateBackend> {
+  try {
+    await requireOwnBackend(invocation, backend, stateFile(invocation.options.dir, backend.settings));
+    if (backend.type === "local") return await localBackend(backend, invocation);
+    const bounds = { signal, timeoutMs: timeoutIn(invocation.io.env) };
+    return backend.type === "http" ? httpBackend(backend, invocation, bounds) : pgBackend(backend, invocation, bounds);
+  } catch (error) {
+    if (!(error instanceof HostformError)) throw error;
+    throw new HostformError(
+      error.diagnostics.map((diagnostic) => located(diagnostic, backend.range)),
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * The same store, which refuses to begin anew at a backend while a state file lies in the folder: whoever declares a
+ * backend for a project that has a state has to bring it there first.
+ * @param forgotten the path of such a file; undefined when the state is in a file anyway. Asked once it is open.
+ */
+export function refusingForgotten(store: StateStore, forgotten: () => string | undefined): StateStore {
+  return {
+    ...store,
+    open: async (request) => {
+      const open = await store.open(request);
+      // `force-unlock` opens the state only to see who holds it.
+      const path = open.state.lineage === "" && request.command !== "force-unlock" ? forgotten() : undefined;
+      if (path === undefined || !existsSync(path)) return open;
+      await open.close();
+      return fail("state.backend", "The backend has no state yet, but there is a state file in the project's folder", {
+        detail: `${path} is not used any more, now that a backend is declared.`,
+        fix: `Bring it there with \`hostform state push ${path}\`, then remove it. If it is of no use, remove it.`,
+      });
+    },
+  };
+}
+
+function localBackend({ settings }: Backend, { io, options }: Invocation): Promise<StateBackend> {
+  return createFileBackend({ path: stateFile(options.dir, settings), clock: io.clock });
+}
+
+interface Bounds {
+  readonly signal: AbortSignal | undefined;
+  readonly timeoutMs: number | undefined;
+}
+
+/** How long one request to a backend may take, in milliseconds; undefined: its default. */
+function timeoutIn({ HOSTFORM_STATE_TIMEOUT: text }: Invocation["io"]["env"]): number | undefined {
+  if (!text) return undefined;
+  const ms = milliseconds(text);
+  if (ms !== undefined && ms >= 1_000 && ms <= 3_600_000) return ms;
+  return refuse(`HOSTFORM_STATE_TIMEOUT is ${JSON.stringify(text)}, which is no time from 1s to 1h`, {
+    fix: "Set it to a time such as 30s or 5m, or unset it.",
+  });
+}
+
+function httpBackend(backend: Backend, { io, options, errLook }: Invocation, bounds: Bounds): StateBackend {
+  /** A setting, or the variable that stands in for it; an empty variable is one that is not set. */
+  const setting = (name: string) => {
+    const declared = backend.settings[name];
+    return typeof declared === "string" ? declared : io.env[variableOf(name)] || undefined;
+  };
+  const url = (name: string) => {
+    const text = setting(name);
+    if (text === undefined) return undefined;
+    const checked = checkedUrl(text, name, backend, options.insecureHttp);
+    requireAllowedOrigin(checked, io.env, { of: `The backend's ${name}` });
+    return checked;
+  };
+  const address = url("address");
+  if (address === undefined) {
+    return refuse("The backend has no address", {
+      fix: "Set `address`, or the environment variable TF_HTTP_ADDRESS.",
+    });
+  }
+  const lockAddress = url("lock_address");
+  const lock: HttpLock | undefined = lockAddress && {
+    address: lockAddress,
+    method: setting("lock_method") ?? "LOCK",
+    unlockAddress: url("unlock_address") ?? lockAddress,
+    unlockMethod: setting("unlock_method") ?? "UNLOCK",
+  };
+  const username = io.env.TF_HTTP_USERNAME ?? "";
+  return createHttpBackend({
+    address,
+    updateMethod: setting("update_method") ?? "POST",
+    lock,
+    withoutLock: backend.settings.without_lock === true,
+    credentials: username === "" ? undefined : { username, password: io.env.TF_HTTP_PASSWORD ?? "" },
+    clock: io.clock,
+    ...bounds,
+    uuid: randomUUID,
+    contender: thisProcess(),
+    lifeSigns: locksFolder(io.env),
+    dispatcher: connectionPool(address, io.env, CONNECT_MS),
+    warn: (diagnostic) => io.err(renderDiagnostics([diagnostic], errLook)),
+    keep: keeping({ io, options, errLook }),
+  });
+}
+
+/** Where the processes of this user on this machine see that one of them was killed. */
+function locksFolder(env: Invocation["io"]["env"]): string | undefined {
+  const folder = stateFolder(env);
+  return folder === undefined ? undefined : path.join(folder, "locks");
+}
+
+function pgBackend(
+  { settings }: Backend,
+  invocation: Invocation,
+  { signal: reading, timeoutMs }: Bounds,
+): StateBackend {
+  const { io } = invocation;
+  const contender = thisProcess();
+  const server = parsePgServer(io.env, contender.user);
+  // A folder is a socket on this machine.
+  const host = server.host.includes(":") ? `[${server.host}]` : server.host;
+  if (!host.startsWith("/")) requireAllowedOrigin(`postgres://${host}:${server.port}`, io.env, { of: "The backend" });
+  const text = (name: string) => (typeof settings[name] === "string" ? settings[name] : undefined);
+  return createPgBackend({
+    connect: (applicationName, signal) => connectTo(server, applicationName, { signal, timeoutMs }),
+    signal: reading,
+    server: nameOfServer(server),
+    schema: text("schema_name") ?? (io.env.PG_SCHEMA_NAME || "terraform_remote_state"),
+    workspace: text("workspace") ?? "default",
+    clock: io.clock,
+    contender,
+    keep: keeping(invocation),
+  });
+}
+
+/** Terraform's name for it. */
+const KEPT = "errored";
+const MOST_KEPT = 9;
+
+/** Keeps a state that a backend does not take in the project's folder, and says so. It may hold secrets that are nowhere else. */
+function keeping({ io, options, errLook }: Pick<Invocation, "io" | "options" | "errLook">) {
+  const said = (diagnostic: Omit<Diagnostic, "severity" | "code">) =>
+    io.err(renderDiagnostics([{ severity: "warning", code: "state.unwritable", ...diagnostic }], errLook));
+  return async (text: string): Promise<void> => {
+    try {
+      const name = await keepIn(path.resolve(io.cwd, options.dir), text);
+      said({
+        summary: `What this run recorded is kept in ${name}`,
+        detail: "The backend does not have all of it. The file may hold secrets; only you can read it.",
+        fix: `When the backend works: \`hostform state push ${name}\`, then remove the file. If another run has written since, the push is refused: import what is missing.`,
+      });
+    } catch (error) {
+      said({
+        summary: "What this run recorded could not be kept in a file either",
+        detail: error instanceof Error ? error.message : String(error),
+        fix: "Run plan: what exists in the account is found there and can be imported.",
+      });
+    }
+  };
+}
+
+/** Writes over nothing that was kept before. @returns the name of the file. */
+async function keepIn(folder: string, text: string): Promise<string> {
+  for (let nth = 1; ; nth++) {
+    const name = `${KEPT}${nth === 1 ? "" : `-${nth}`}.tfstate`;
+    try {
+      await writeFile(path.join(folder, name), text, { flag: "wx", mode: 0o600, flush: true });
+      return name;
+    } catch (error) {
+      if (errnoOf(error) !== "EEXIST" || nth === MOST_KEPT) throw error;
+    }
+  }
+}
+
+/** `lock_address` -> `TF_HTTP_LOCK_ADDRESS`, as Terraform names it. */
+function variableOf(setting: string): string {
+  return `TF_HTTP_${setting.toUpperCase()}`;
+}
+
+/** What comes from the environment is checked here for the first time. */
+function checkedUrl(text: string, name: string, backend: Backend, insecureHttp: boolean): URL {
+  const where = typeof backend.settings[name] === "string" ? `\`${name}\`` : variableOf(name);
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:")) {
+    return refuse(`${where} is not an address`, { fix: "Give it one such as https://gitlab.example/api/v4/…" });
+  }
+  if (url.username !== "" || url.password !== "") {
+    return refuse(`${where} holds a user name or password`, {
+      fix: "Remove it there, and set TF_HTTP_USERNAME and TF_HTTP_PASSWORD.",
+    });
+  }
+  if (url.protocol === "http:" && !insecureHttp && !isLoopback(url)) {
+    return refuse(`Plain http to ${url.hostname} would show the state to everyone on the way`, {
+      detail: "http is accepted for loopback addresses only.",
+      fix: "Use https, or pass --insecure-http if the way to the server is protected otherwise.",
+    });
+  }
+  return url;
+}
+
+function refuse(summary: string, more: Pick<Diagnostic, "detail" | "fix">): never {
+  fail("state.backend", summary, more);
+}
+
+const known = new WeakMap<Invocation["io"], Map<KeyVariables, Encryption>>();
+
+/**
+ * The encryption of the state, with the key that the environment holds; without one, it seals and opens nothing. One for
+ * each run, so that a key is derived or asked for once.
+ * @throws HostformError `state.key` for a key that cannot be one.
+ */
+export function stateEncryption({ io }: Pick<Invocation, "io">, variables: KeyVariables = KEY_VARIABLES): Encryption {
+  const ofRun = known.get(io) ?? new Map<KeyVariables, Encryption>();
+  known.set(io, ofRun);
+  const made = ofRun.get(variables) ?? encryptionOf(io, variables);
+  ofRun.set(variables, made);
+  return made;
+}
+
+function encryptionOf(io: Invocation["io"], variables: KeyVariables): Encryption {
+  const run = keyCommand(io);
+  const key = readStateKey(io.env, variables, run);
+  if (variables !== KEY_VARIABLES) return new Encryption({ key, variables });
+  let keys: ReturnType<typeof readOldKeys> | undefined;
+  const old = () => {
+    keys ??= readOldKeys(io.env, key, run);
+    return keys;
+  };
+  return new Encryption({ key, variables, old, acceptsClear: io.env[ALLOW_UNENCRYPTED] === "1" });
+}
+
+/** Runs the command of a variable in the working folder, without a shell. What it prints is a secret. */
+function keyCommand(io: Invocation["io"]): KeyCommand {
+  return async (command, variable) => {
+    const options = { cwd: io.cwd, env: childEnvironment(io.env), input: "", timeoutMs: SECRET_COMMAND_MS };
+    const { failure, stdout, stderr } = await io.capture(wordsOf(command, variable), options);
+    learnValue(io.redaction, stdout);
+    if (failure === undefined) return stdout;
+    return fail("state.key", `The command in ${variable} ${failure}`, {
+      detail: endOfErrors(stderr, stdout),
+      fix: "Fix the command: it prints the key, 32 bytes in base64 or hexadecimal, and nothing else.",
+    });
+  };
+}
+
+/** The program and its arguments: divided at white space, or a list in JSON. */
+function wordsOf(command: string, variable: string): [string, ...string[]] {
+  const [program, ...args] = command.trim().startsWith("[") ? listed(command) : command.trim().split(/\s+/);
+  if (program !== undefined && (command.trim().startsWith("[") || !/["'\\]/.test(command))) return [program, ...args];
+  return fail("state.key", `${variable} is not a program with its arguments`, {
+    detail: "It is not given to a shell: quotes and backslashes have no meaning.",
+    fix: `Write it as a list in JSON: ${variable}='["program", "an argument"]'.`,
+  });
+}
+
+function listed(command: string): string[] {
+  try {
+    const list: unknown = JSON.parse(command);
+    return Array.isArray(list) && list.every((word) => typeof word === "string") ? list : [];
+  } catch {
+    return [];
+  }
+}

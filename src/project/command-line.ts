@@ -1,0 +1,45 @@
+import path from "node:path";
+import { shellWord } from "../core/model/index.ts";
+import type { Invocation } from "./invocation.ts";
+import type { ActiveStack } from "./stacks/stack.ts";
+
+/**
+ * A command of hostform that works on the same project as this run, to be copied into a shell in the same folder: with
+ * `-C`, `-f`, `--state` and `--insecure-http` as they were given; with the stack that was selected and its variables.
+ * @param files of the command, from the working folder.
+ */
+export function commandLine(invocation: Invocation, command: string, files: readonly string[]): string {
+  return ["hostform", command, ...projectFlags(invocation), ...files.map(fileWord)].join(" ");
+}
+
+/** The flags that make a command work on the same project as this run. */
+export function projectFlags({ io, options, stack }: Invocation): string[] {
+  const { dir, files: declared, state, stateNamed, insecureHttp } = options;
+  const near = (file: string) => path.relative(io.cwd, file) || ".";
+  return [
+    ...(stack === undefined ? (dir === io.cwd ? [] : ["-C", fileWord(near(dir))]) : stackFlags(stack, near)),
+    ...declared.flatMap((file) => ["-f", fileWord(near(file))]),
+    ...(stateNamed === true ? ["--state", fileWord(near(state))] : []),
+    ...(insecureHttp ? ["--insecure-http"] : []),
+  ];
+}
+
+/** The stack as it was synthesized: an app is not run again. */
+function stackFlags({ name, run, outline }: ActiveStack, near: (file: string) => string): string[] {
+  return [
+    "--stack",
+    fileWord(near(run.source)),
+    ...(run.all.length > 1 ? ["--only", shellWord(name)] : []),
+    ...run.options.flatMap((option) => {
+      if ("file" in option) return ["--var-file", fileWord(near(option.file))];
+      // A secret is not repeated: without it, the command says that the variable has no value.
+      if (outline.variables.get(option.name)?.sensitive === true) return [];
+      return ["--var", shellWord(`${option.name}=${option.text}`)];
+    }),
+  ];
+}
+
+/** A file that begins with a hyphen would be an option. */
+function fileWord(file: string): string {
+  return shellWord(file.startsWith("-") ? `./${file}` : file);
+}

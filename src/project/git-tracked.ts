@@ -1,0 +1,145 @@
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import path from "node:path";
+import { type Diagnostic, errnoOf } from "../core/model/index.ts";
+import { filesOfState, type StateStore, withMembers } from "../core/record/index.ts";
+
+/**
+ * The same store, which warns of a state, journal or backup that git tracks: a pull request can hold another one.
+ * @param file the path of the state; undefined when it is in no file. Asked once it is open.
+ */
+export function warningOfTracked(store: StateStore, file: () => string | undefined): StateStore {
+  return {
+    ...store,
+    open: async (request) => {
+      const open = await store.open(request);
+      const state = file();
+      const warnings = state === undefined ? [] : trackedWarnings(state);
+      return warnings.length === 0 ? open : withMembers(open, { warnings: [...open.warnings, ...warnings] });
+    },
+  };
+}
+
+function trackedWarnings(state: string): Diagnostic[] {
+  const at = real(state);
+  if (at === undefined) return [];
+  const { state: text, backup, journal } = filesOfState(at);
+  const tracked = trackedFiles(
+    path.dirname(at),
+    [text, backup, journal].map((file) => path.basename(file)),
+  );
+  if (tracked.length === 0) return [];
+  const list = tracked.join(", ");
+  return [
+    {
+      severity: "warning",
+      code: "state.tracked",
+      summary: `git tracks ${list}`,
+      detail:
+        "A pull request or another branch can put another state in its place, an older one even where it is encrypted. In the clear, everyone who can read the repository reads its secrets.",
+      fix: `\`git rm --cached ${tracked.join(" ")}\`, add it to .gitignore, and keep it elsewhere: a backend, or a branch of its own.`,
+    },
+  ];
+}
+
+/** The file with links followed, or where it will be; undefined where nothing can be said. */
+function real(file: string): string | undefined {
+  try {
+    return realpathSync(file);
+  } catch (error) {
+    if (errnoOf(error) !== "ENOENT") return undefined;
+  }
+  try {
+    return path.join(realpathSync(path.dirname(file)), path.basename(file));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of `git-index`'s header: "DIRC", version, count of entries. */
+const HEADER_BYTES = 12;
+/** Of each entry before its object name: times, device, inode, mode, owner and size. */
+const STAT_BYTES = 40;
+const EXTENDED = 0x4000;
+const NUL = 0;
+
+/**
+ * Which of some files git tracks, by the index of the repository that they lie in. No program is started: a repository can
+ * name one that git would run.
+ * @param folder absolute, links followed. @param names of files in it.
+ * @returns those that are tracked; none where there is no repository, or no index that can be read.
+ */
+export function trackedFiles(folder: string, names: readonly string[]): string[] {
+  try {
+    const repository = repositoryOf(folder);
+    if (repository === undefined) return [];
+    const index = readRegular(path.join(repository.git, "index")) ?? Buffer.alloc(0);
+    const inside = path.relative(repository.top, folder).split(path.sep).filter(Boolean);
+    const wanted = new Map(names.map((name) => [[...inside, name].join("/"), name]));
+    return [...pathsIn(index, hashBytes(repository.git))].flatMap((entry) => wanted.get(entry.toString()) ?? []);
+  } catch {
+    return [];
+  }
+}
+
+/** The nearest folder with a `.git`, and the folder that its index is in: of a worktree it is elsewhere. */
+function repositoryOf(folder: string): { readonly top: string; readonly git: string } | undefined {
+  for (let top = folder; ; top = path.dirname(top)) {
+    const git = path.join(top, ".git");
+    const found = statSync(git, { throwIfNoEntry: false });
+    if (found?.isDirectory()) return { top, git };
+    if (found?.isFile()) {
+      const named = /^gitdir: (.+)$/m.exec(readFileSync(git, "utf8"))?.[1];
+      return named === undefined ? undefined : { top, git: path.resolve(top, named.trim()) };
+    }
+    if (path.dirname(top) === top) return undefined;
+  }
+}
+
+/** SHA-1 unless the repository says that it has SHA-256; a worktree has the settings of its repository. */
+function hashBytes(git: string): number {
+  const common = readRegular(path.join(git, "commondir"))?.toString().trim() ?? ".";
+  const config = readRegular(path.resolve(git, common, "config"))?.toString() ?? "";
+  return /^\s*objectformat\s*=\s*sha256\s*$/im.test(config) ? 32 : 20;
+}
+
+/** Undefined where there is nothing, and for what may never end, such as a pipe. */
+function readRegular(file: string): Buffer | undefined {
+  return statSync(file, { throwIfNoEntry: false })?.isFile() ? readFileSync(file) : undefined;
+}
+
+/** The paths of an index of version 2, 3 or 4 (`gitformat-index`), in bytes: a name need not be UTF-8. */
+function* pathsIn(index: Buffer, hash: number): Generator<Buffer> {
+  const version = index.readUInt32BE(4);
+  if (index.toString("latin1", 0, 4) !== "DIRC" || version < 2 || version > 4) return;
+  let at = HEADER_BYTES;
+  let previous = Buffer.alloc(0);
+  for (let left = index.readUInt32BE(8); left > 0; left--) {
+    const start = at;
+    const isExtended = (index.readUInt16BE(at + STAT_BYTES + hash) & EXTENDED) !== 0;
+    at += STAT_BYTES + hash + (isExtended ? 4 : 2);
+    let kept = 0;
+    if (version === 4) {
+      const removed = offsetAt(index, at);
+      at = removed.next;
+      kept = previous.length - removed.value;
+    }
+    const end = index.indexOf(NUL, at);
+    if (end === -1) return;
+    previous = Buffer.concat([previous.subarray(0, kept), index.subarray(at, end)]);
+    yield previous;
+    // Entries of the earlier versions are padded with 1 to 8 NULs to a multiple of 8.
+    at = version === 4 ? end + 1 : start + Math.floor((end - start + 8) / 8) * 8;
+  }
+}
+
+/** A number of variable length, as packs have it for `OFS_DELTA`. */
+function offsetAt(index: Buffer, from: number): { readonly value: number; readonly next: number } {
+  let next = from;
+  let byte = index.readUInt8(next++);
+  let value = byte & 0x7f;
+  while ((byte & 0x80) !== 0) {
+    byte = index.readUInt8(next++);
+    value = (value + 1) * 128 + (byte & 0x7f);
+  }
+  return { value, next };
+}

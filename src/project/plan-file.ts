@@ -1,0 +1,119 @@
+import { randomUUID } from "node:crypto";
+import { open, stat } from "node:fs/promises";
+import path from "node:path";
+import { errnoOf, fail } from "../core/model/index.ts";
+import { systemDisk } from "../core/record/index.ts";
+import type { Invocation } from "./invocation.ts";
+import { refuseDetour } from "./trust.ts";
+
+/** What the file of a saved plan says it is: its first member, so that a damaged one is known as well. */
+export const FORM = "hostform plan";
+
+const BEGINNING = new RegExp(`^\\s*\\{\\s*"form"\\s*:\\s*"${FORM}"`);
+/** Enough for the beginning, however a tool has laid it out. */
+const BEGINNING_BYTES = 256;
+
+/** Whether a text is the beginning of a saved plan, a damaged one too. */
+export function beginsAsPlan(text: string): boolean {
+  return BEGINNING.test(text);
+}
+
+/**
+ * Where `--out FILE` leads, links followed. Nothing but a saved plan is ever replaced by one, and no name is taken that the
+ * state or the declaration would be looked for under.
+ * @returns an absolute path in a folder that can be written to.
+ * @throws HostformError `usage` for a place where no plan may go, `plan.saved` for one where none can be written, `trust.file`.
+ */
+export async function placeForPlan({ io, options, stack }: Invocation, file: string): Promise<string> {
+  if (options.untrusted === true) await refuseDetour(io.cwd, path.resolve(io.cwd, file));
+  return orUnwritable(file, async () => {
+    const named = path.resolve(io.cwd, file);
+    const target = await systemDisk.resolve(named);
+    const state = await systemDisk.resolve(options.state).catch(() => options.state);
+    const folder = await systemDisk.resolve(options.dir).catch(() => options.dir);
+    for (const place of [named, target]) {
+      if ([options.state, state].some((of) => belongsToState(place, of))) {
+        refuse(file, "There hostform keeps the state, its backup, its journal or its lock.");
+      }
+      if ([options.dir, folder].includes(path.dirname(place)) && /(^|\.)hosting\.ya?ml$/i.test(path.basename(place))) {
+        refuse(file, "By that name it would be a part of the declaration.");
+      }
+      if (stack !== undefined && path.dirname(place) === folder && /\.(?:tf|tfvars)(?:\.json)?$/i.test(place)) {
+        refuse(file, "By that name Terraform would take it for a part of the stack.");
+      }
+      if (options.files.includes(place)) refuse(file, "It is a file of the declaration.");
+    }
+    await refuseOthers(target, file);
+    await systemDisk.remove(await writeBeside(target, ""));
+    return target;
+  });
+}
+
+/** Does a step on the disk; the system's refusal becomes a message. */
+export async function orUnwritable<T>(file: string, step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    const errno = errnoOf(error);
+    if (errno === undefined) throw error;
+    return fail("plan.saved", `The plan cannot be written to ${file}: ${errno}`, {
+      fix: "Check that the folder exists and that you may write there. Nothing was changed.",
+    });
+  }
+}
+
+/** Puts a synced file with the text beside the target, for its owner alone. @returns its path. */
+export async function writeBeside(target: string, text: string): Promise<string> {
+  const temporary = path.join(path.dirname(target), `.${path.basename(target)}.${randomUUID()}.tmp`);
+  const written = await systemDisk.create(temporary);
+  try {
+    try {
+      await written.write(text);
+      await written.sync();
+    } finally {
+      await written.close();
+    }
+    return temporary;
+  } catch (error) {
+    await systemDisk.remove(temporary);
+    throw error;
+  }
+}
+
+/** `hosting.tfstate`, `hosting.tfstate.backup`, `.hosting.tfstate.lock`: all that begins as the state's name does is its own. */
+function belongsToState(place: string, state: string): boolean {
+  if (path.dirname(place) !== path.dirname(state)) return false;
+  // Some file systems know one file by names in either case.
+  const [name, own] = [path.basename(place).toLowerCase(), path.basename(state).toLowerCase()];
+  return name === own || name.startsWith(`${own}.`) || name.startsWith(`.${own}.`);
+}
+
+/** Refuses a place where anything but a saved plan stands. */
+async function refuseOthers(target: string, file: string): Promise<void> {
+  const standing = await stat(target).catch((error: unknown) => {
+    if (errnoOf(error) === "ENOENT") return undefined;
+    throw error;
+  });
+  if (standing === undefined) return;
+  if (standing.isDirectory()) refuse(file, "It is a folder.");
+  if (!standing.isFile() || !beginsAsPlan(await beginningOf(target))) {
+    refuse(file, "What stands there is not a plan that hostform saved, and would be lost.");
+  }
+}
+
+async function beginningOf(target: string): Promise<string> {
+  const handle = await open(target, "r");
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(BEGINNING_BYTES), 0, BEGINNING_BYTES, 0);
+    return buffer.toString("utf8", 0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+function refuse(file: string, detail: string): never {
+  fail("usage", `The plan cannot be saved as ${file}`, {
+    detail: `${detail} Nothing was changed.`,
+    fix: "Name another file: `hostform plan --out acme.plan`.",
+  });
+}

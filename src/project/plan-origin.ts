@@ -1,0 +1,224 @@
+import { createHash, scryptSync } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import path from "node:path";
+import {
+  type Change,
+  type Desired,
+  equal,
+  fail,
+  isNoOp,
+  type Plan,
+  type ProviderConfig,
+  type Quote,
+  type State,
+} from "../core/model/index.ts";
+import { formatNumber } from "../report/index.ts";
+import type { Invocation } from "./invocation.ts";
+import type { Redaction } from "./redaction.ts";
+
+/** What a plan was made from. A plan is for these, and for nothing else. */
+export interface Origin {
+  readonly lineage: string;
+  readonly serial: number;
+  /** Digest of what is recorded, secrets left out: a journal that was not folded yet does not move the serial. */
+  readonly state: string;
+  readonly project: string;
+  /** The files of the declaration, in their order. */
+  readonly declaration: readonly FileDigest[];
+  /** Alias of each provider -> address of its API; null where none is set. */
+  readonly accounts: Readonly<Record<string, string | null>>;
+}
+
+/** A file of the declaration: its path from the project's folder, and the SHA-256 of its bytes. */
+interface FileDigest {
+  readonly file: string;
+  readonly digest: string;
+}
+
+/** What this run works on: the declaration as read, and the state as opened. */
+export async function originOf(invocation: Invocation, desired: Desired, state: State): Promise<Origin> {
+  return {
+    lineage: state.lineage,
+    serial: state.serial,
+    state: stateDigest(state),
+    project: desired.project,
+    declaration: [...(await declarationDigests(invocation, desired)), ...variableDigest(invocation)],
+    accounts: accountsOf(desired.providers, invocation.io.env),
+  };
+}
+
+const NEW_PLAN = "Make a new plan, see whether it is still what you want, and apply that: `hostform plan --out FILE`.";
+
+/** Refuses a plan that was made from something else. @throws HostformError `plan.saved` that says what. */
+export function checkOrigin(saved: Origin, here: Origin): void {
+  const stale = (summary: string, detail?: string) =>
+    fail("plan.saved", summary, { ...(detail !== undefined && { detail }), fix: NEW_PLAN });
+  if (saved.lineage !== here.lineage && saved.lineage !== "") {
+    const found = here.lineage === "" ? "here there is none" : `here it is ${here.lineage}`;
+    stale("The plan was made from another state", `Its lineage is ${saved.lineage}; ${found}.`);
+  }
+  if (saved.serial !== here.serial || saved.lineage !== here.lineage) {
+    stale(
+      "The state has changed since the plan was made",
+      `Its serial was ${saved.serial} and is ${here.serial}: something was applied or imported since, this plan perhaps.`,
+    );
+  }
+  if (saved.state !== here.state) {
+    stale("The state has changed since the plan was made", "An apply that was stopped has recorded something.");
+  }
+  if (saved.project !== here.project) {
+    stale(
+      "The plan was made for another project",
+      `It is for ${saved.project}, and the declaration is ${here.project}.`,
+    );
+  }
+  if (!equal(saved.declaration, here.declaration)) {
+    stale("The declaration has changed since the plan was made", changedFiles(saved.declaration, here.declaration));
+  }
+  for (const alias of new Set([...Object.keys(saved.accounts), ...Object.keys(here.accounts)])) {
+    const [then, now] = [saved.accounts[alias] ?? "none", here.accounts[alias] ?? "none"];
+    if (then !== now) stale(`Provider ${alias} has another address than in the plan`, `Then: ${then}. Now: ${now}.`);
+  }
+}
+
+/**
+ * What a plan that is made now would do otherwise than the saved one: a sentence each, empty when it would do the same.
+ * Attributes that only the API gives (a due date, a status) may differ; what is done, to what, and at what price may not.
+ * @param redaction hides the same values in both, as they were hidden in the file.
+ */
+export function differences(saved: Plan, now: Plan, redaction: Redaction): string[] {
+  const [before, after] = [outlines(saved, redaction), outlines(now, redaction)];
+  return [...new Set([...before.keys(), ...after.keys()])].sort().flatMap((address) => {
+    const [was, is] = [before.get(address), after.get(address)];
+    if (was === undefined) return [`${address}: the plan leaves it alone, and now something is to be done.`];
+    if (is === undefined) return [`${address}: nothing is left to be done.`];
+    const parts = Object.keys(was).filter((part) => !equal(was[part], is[part]));
+    if (parts.length === 0) return [];
+    const price = parts.includes("price")
+      ? ` The price was ${String(was.price)} and is ${String(is.price)} (in the API's own unit).`
+      : "";
+    return [`${address}: not the same ${parts.join(", ")}.${price}`];
+  });
+}
+
+/** Refuses to go on when the account is not as it was. @throws HostformError `plan.saved`. */
+export function refuseDifferences(found: readonly string[]): void {
+  if (found.length === 0) return;
+  const more = found.length - MOST_TOLD;
+  const detail = [...found.slice(0, MOST_TOLD), ...(more > 0 ? [`And ${more} more.`] : [])].join("\n");
+  fail("plan.saved", "What the plan would do is no longer what it says", {
+    detail,
+    fix: `Nothing was changed. ${NEW_PLAN}`,
+  });
+}
+
+const MOST_TOLD = 10;
+
+type Outline = Readonly<Record<string, unknown>>;
+
+function outlines({ changes }: Plan, redaction: Redaction): Map<string, Outline> {
+  return new Map(
+    changes.filter((change) => !isNoOp(change)).map((change) => [change.address, outline(change, redaction)]),
+  );
+}
+
+/** What of a change somebody has agreed to who saw the plan. */
+function outline(change: Change, redaction: Redaction): Outline {
+  const { actions, provider, before, after, config, sensitive, reasons, private: mark, quote } = change;
+  const declared = Object.keys(config ?? {}).filter((name) => (config?.[name] ?? null) !== null);
+  const causes = reasons.flatMap(({ attribute }) => attribute ?? []);
+  const names = [...new Set([...declared, ...causes])].filter((name) => !sensitive.includes(name)).sort();
+  const sides = names.map((name) => [name, causes.includes(name) ? before?.[name] : null, after?.[name]]);
+  return {
+    actions,
+    provider,
+    object: before?.id ?? change.importing?.id ?? null,
+    removal: change.removal ?? null,
+    causes: causes.toSorted(),
+    values: redaction.redact(JSON.stringify(sides)),
+    generation: mark.generation ?? 1,
+    price: quote === undefined ? null : priceOf(quote),
+  };
+}
+
+/** Saved plans of every version hold it in this form; only compared, and shown with its unit. */
+function priceOf({ billed, list, currency }: Quote): string {
+  const amount = billed ?? list;
+  return amount === null ? "unknown" : `${formatNumber(amount)} ${currency}`;
+}
+
+async function declarationDigests({ io, options }: Invocation, { files }: Desired): Promise<FileDigest[]> {
+  const paths = files.map((file) => path.resolve(io.cwd, file));
+  return Promise.all(
+    paths.map(async (file) => ({
+      file: path.relative(options.dir, file),
+      digest: createHash("sha256")
+        .update(await readFile(file))
+        .digest("hex"),
+    })),
+  );
+}
+
+/**
+ * The values of a stack's variables, as one digest. It is made slowly: a password that people have thought of must not be
+ * found by trying, by whoever sees the plan.
+ */
+function variableDigest({ stack }: Invocation): FileDigest[] {
+  if (stack === undefined) return [];
+  const last = new Map(stack.given.map(({ name, value }) => [name, value]));
+  const values = [...last].filter(([name]) => stack.outline.variables.has(name)).sort(([a], [b]) => (a < b ? -1 : 1));
+  if (values.length === 0) return [];
+  const salt = createHash("sha256")
+    .update(JSON.stringify(stack.files.map(({ text }) => text)))
+    .digest();
+  return [{ file: "the values of variables", digest: scryptSync(JSON.stringify(values), salt, 32).toString("hex") }];
+}
+
+/** `Changed: hosting.yaml. New: b.hosting.yaml. No longer there: c.hosting.yaml.` */
+function changedFiles(then: readonly FileDigest[], now: readonly FileDigest[]): string {
+  const [was, is] = [digestsOf(then), digestsOf(now)];
+  const told = (words: string, files: readonly string[]) => (files.length === 0 ? [] : [`${words}: ${some(files)}.`]);
+  const parts = [
+    ...told(
+      "Changed",
+      [...is.keys()].filter((file) => was.has(file) && was.get(file) !== is.get(file)),
+    ),
+    ...told(
+      "New",
+      [...is.keys()].filter((file) => !was.has(file)),
+    ),
+    ...told(
+      "No longer there",
+      [...was.keys()].filter((file) => !is.has(file)),
+    ),
+  ];
+  return parts.length === 0 ? "Its files are read in another order." : parts.join(" ");
+}
+
+function digestsOf(files: readonly FileDigest[]): ReadonlyMap<string, string> {
+  return new Map(files.map(({ file, digest }) => [file, digest]));
+}
+
+function some(files: readonly string[]): string {
+  const more = files.length - MOST_TOLD;
+  return `${files.slice(0, MOST_TOLD).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+function stateDigest({ resources }: State): string {
+  const hash = createHash("sha256");
+  for (const address of [...resources.keys()].sort()) {
+    const { attributes, sensitive = [], private: mark, provider } = resources.get(address) ?? {};
+    const open = Object.entries(attributes ?? {}).filter(([name]) => !sensitive.includes(name));
+    const begun = [mark?.generation, mark?.pending?.since, mark?.attempt?.since, mark?.deposed?.id];
+    hash.update(JSON.stringify([address, provider, open.toSorted(([a], [b]) => (a < b ? -1 : 1)), begun]));
+  }
+  return hash.digest("hex");
+}
+
+function accountsOf(
+  providers: ReadonlyMap<string, ProviderConfig>,
+  env: Readonly<Record<string, string | undefined>>,
+): Record<string, string | null> {
+  const address = ({ baseUrl }: ProviderConfig) => (baseUrl ?? env.HOSTING_BASE_URL)?.replace(/\/+$/, "") || null;
+  return Object.fromEntries([...providers].map(([alias, config]) => [alias, address(config)]));
+}

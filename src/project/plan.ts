@@ -1,0 +1,219 @@
+import { type DataReading, type Limits, type Move, moved, narrow, observe, plan } from "../core/engine/index.ts";
+import { kinds } from "../core/kinds/index.ts";
+import {
+  type Desired,
+  type Diagnostic,
+  didYouMean,
+  fail,
+  HostformError,
+  isError,
+  join,
+  type Plan,
+  type State,
+} from "../core/model/index.ts";
+import type { OpenState } from "../core/record/index.ts";
+import { escapeLine, plural } from "../report/index.ts";
+import { limitsOf } from "./guards.ts";
+import { Interrupts } from "./interrupt.ts";
+import { type Invocation, say } from "./invocation.ts";
+import { learnPlan } from "./known-secrets.ts";
+import { checkOrigin, differences, type Origin, originOf, refuseDifferences } from "./plan-origin.ts";
+import { loadProject, stateStore } from "./project.ts";
+import { dataReader, Providers } from "./providers.ts";
+import { changedAddresses, hidden, type PlanRequest, type SavedPlan } from "./saved-plan.ts";
+import { withDestinations } from "./secrets.ts";
+import { inItsTerms } from "./told.ts";
+import { declaredEnvironment } from "./trust.ts";
+
+/** What `plan`, `apply`, `destroy` and `watch` take. */
+export interface RunOptions extends PlanRequest {
+  readonly command: "plan" | "apply" | "destroy" | "watch";
+  /** The plan that is to be carried out. It is made anew for what it changes, and must come out the same. */
+  readonly saved?: SavedPlan;
+  /** Nobody looks at the plan before it is applied. */
+  readonly unattended?: boolean;
+}
+
+/** A plan with everything that is needed to apply it. */
+export interface Run {
+  readonly plan: Plan;
+  /** Narrowed to the targets. */
+  readonly desired: Desired;
+  readonly state: State;
+  /** The addresses of the whole declaration. */
+  readonly all: ReadonlySet<string>;
+  /** What has another address in `state` than in the store: to be moved there before anything is applied. */
+  readonly moves: readonly Move[];
+  /** What data sources told. */
+  readonly data: ReadonlyMap<string, DataReading> | undefined;
+  /** What it may order, spend and remove. */
+  readonly limits: Limits;
+  readonly store: OpenState;
+  readonly providers: Providers;
+  /** What Ctrl-C does to it. */
+  readonly interrupts: Interrupts;
+  /** Errors that have been shown: a state that cannot be written says so of every change, and once more when it is closed. */
+  readonly shown: Diagnostic[];
+}
+
+/**
+ * Makes a plan and hands it on, with the state locked meanwhile: declaration -> state -> observe -> plan -> `then`.
+ * Whatever happens, the lock is freed and connections are closed.
+ */
+export async function withPlan<T>(
+  invocation: Invocation,
+  options: RunOptions,
+  then: (run: Run) => Promise<T>,
+): Promise<T> {
+  const project = await loadProject(invocation);
+  const interrupts = new Interrupts(invocation);
+  const providers = new Providers(project.desired.providers, invocation, interrupts);
+  const shown: Diagnostic[] = [];
+  let store: OpenState | undefined;
+  try {
+    store = await stateStore(invocation).open({
+      write: true,
+      command: options.command,
+      timeoutMs: invocation.options.lockTimeoutMs,
+      signal: interrupts.now,
+    });
+    sayRecovered(invocation, store);
+    const { saved } = options;
+    if (saved !== undefined) {
+      // As the file would say it: a secret in a name is marked there.
+      const here = await originOf(invocation, project.desired, store.state);
+      checkOrigin(saved.origin, hidden(here, invocation.io.redaction) as Origin);
+    }
+    const wanted = saved === undefined ? options : { ...options, targets: changedAddresses(saved.plan) };
+    const made = await makePlan(invocation, wanted, project.desired, store, providers, interrupts.now);
+    // Errors say more than that the plan is another one: they are shown with it.
+    if (saved !== undefined && !made.plan.diagnostics.some(isError))
+      refuseDifferences(differences(saved.plan, made.plan, invocation.io.redaction));
+    learnPlan(invocation.io.redaction, made.plan);
+    noteOutputs(invocation, made.plan);
+    const told = inItsTerms(invocation, made.plan.diagnostics, project.desired);
+    const warned = { ...made.plan, diagnostics: [...project.diagnostics, ...told] };
+    interrupts.planned();
+    return await then({ ...made, plan: warned, store, providers, interrupts, shown });
+  } finally {
+    try {
+      const closing = store?.close().catch((error: unknown) => unlessShown(error, shown));
+      if (!(await interrupts.unlessAbandoned(closing)))
+        say(invocation, "The state could not be written in time: `hostform plan` shows where things stand.");
+    } finally {
+      await interrupts.unlessAbandoned(providers.close());
+      interrupts.end();
+    }
+  }
+}
+
+/** What the stacks that come after this one in the same run are planned with. */
+function noteOutputs({ stack }: Invocation, { outputs, diagnostics }: Plan): void {
+  if (stack?.run.purpose !== "plan" || outputs === undefined || diagnostics.some(isError)) return;
+  const stay = outputs.filter(({ action }) => action !== "delete");
+  const values = stay.map(({ name, after, after_unknown }) => [name, join(after, after_unknown)]);
+  const types = stay.flatMap(({ name, type }) => (type === undefined ? [] : [[name, type]]));
+  stack.run.planned.set(stack.name, { values: Object.fromEntries(values), types: Object.fromEntries(types) });
+}
+
+/** Throws an error on, unless all that it says was shown. */
+function unlessShown(error: unknown, shown: readonly Diagnostic[]): void {
+  const said = ({ code, summary }: Diagnostic) => shown.some((one) => one.code === code && one.summary === summary);
+  if (!(error instanceof HostformError && error.diagnostics.every(said))) throw error;
+}
+
+async function makePlan(
+  invocation: Invocation,
+  { command, mode, targets, reorder, orderAnyway = [], guards, unattended }: RunOptions,
+  declared: Desired,
+  store: OpenState,
+  providers: Providers,
+  signal: AbortSignal,
+): Promise<Pick<Run, "plan" | "desired" | "state" | "limits" | "all" | "moves" | "data">> {
+  const { io } = invocation;
+  const env = declaredEnvironment(invocation);
+  const { state: recorded, moves, diagnostics: unmoved } = moved(declared, store.state);
+  const all = new Set(declared.resources.map(({ address }) => address));
+  const known = new Set([...all, ...recorded.resources.keys()]);
+  for (const [flag, addresses] of Object.entries({ "--reorder": reorder, "--order-anyway": orderAnyway })) {
+    const stray = addresses.find((address) => !known.has(address));
+    if (stray !== undefined) {
+      fail("plan.address", `No resource ${stray} is declared or recorded (${flag}).${didYouMean(stray, known)}`, {
+        fix: "Give the address as `hostform plan` shows it.",
+      });
+    }
+  }
+  const wanted = mode === "destroy" ? { ...declared, resources: [] } : declared;
+  const { desired, state } = narrow(wanted, recorded, targets);
+  const { data = [] } = mode === "destroy" ? {} : desired;
+  await providers.prepare([...desired.resources, ...state.resources.values(), ...data].map(({ provider }) => provider));
+  const accounts = (alias: string) => providers.get(alias).account;
+  const reading = {
+    desired: { ...desired, data },
+    state,
+    kinds,
+    accounts,
+    env,
+    reorder: new Set(reorder),
+    readData: await dataReader(invocation, desired, providers, signal),
+    // A job that plans a stranger's declaration has a token that only views.
+    leavesOutUnread: command === "plan" && invocation.options.untrusted === true,
+  };
+  const observed = await observe(reading).catch((error: unknown) => {
+    // Interrupted: every request says that it was cancelled, and none of them why.
+    signal.throwIfAborted();
+    throw error;
+  });
+  signal.throwIfAborted();
+  const limits = limitsOf(declared.guards, guards, unattended);
+  const made = plan({
+    desired,
+    state,
+    recorded,
+    observed,
+    kinds,
+    env,
+    mode,
+    reorder: new Set(reorder),
+    orderAnyway: new Set(orderAnyway),
+    now: io.clock.now(),
+    readRequests: providers.requests,
+    requestsPerMinute: providers.requestsPerMinute,
+    limits,
+    declared: all,
+    moves,
+  });
+  const { changes, diagnostics: misplaced } = await withDestinations(invocation, made.changes, declared);
+  return {
+    plan: {
+      ...made,
+      changes,
+      diagnostics: [...made.diagnostics, ...misplaced, ...unmoved, ...store.warnings, ...unmanaged(store)],
+    },
+    desired,
+    state,
+    limits,
+    all,
+    moves,
+    data: observed.data,
+  };
+}
+
+function sayRecovered(invocation: Invocation, { recovered }: OpenState): void {
+  if (recovered.length === 0) return;
+  const what = plural(recovered.length, "resource");
+  say(invocation, `An earlier run was stopped. What it had recorded last (${what}) is taken from its journal.`);
+}
+
+function unmanaged({ unmanaged: addresses }: OpenState): Diagnostic[] {
+  if (addresses.length === 0) return [];
+  return [
+    {
+      severity: "warning",
+      code: "state.unmanaged",
+      summary: `The state holds ${plural(addresses.length, "object")} that hostform leaves alone`,
+      detail: addresses.slice(0, 5).map(escapeLine).join(", "),
+      fix: "Nothing to do: what is Terraform's stays in the state.",
+    },
+  ];
+}

@@ -1,0 +1,240 @@
+import { randomUUID } from "node:crypto";
+import { existsSync, readdirSync } from "node:fs";
+import path from "node:path";
+import { overrideWarnings } from "../core/api/allowed-origins.ts";
+import { validateDesired } from "../core/engine/index.ts";
+import { kinds } from "../core/kinds/index.ts";
+import { moneyScaleOf } from "../core/kinds/provider-settings.ts";
+import {
+  type Backend,
+  type Desired,
+  type Diagnostic,
+  errnoOf,
+  fail,
+  HostformError,
+  isError,
+  type ProviderConfig,
+} from "../core/model/index.ts";
+import { createFileBackend, createStateStore, type Encryption, type StateStore } from "../core/record/index.ts";
+import type { Declaration } from "../fronts/source/index.ts";
+import { type ReadOptions, readDeclaration, systemFiles } from "../fronts/yaml/index.ts";
+import { refusingForgotten, stateBackend, stateEncryption } from "./backend.ts";
+import { warningOfTracked } from "./git-tracked.ts";
+import type { Invocation } from "./invocation.ts";
+import { announcing, learnDeclared } from "./known-secrets.ts";
+import { misplacedOutputs } from "./secrets.ts";
+import { stateFile } from "./stacks/stack.ts";
+import { inItsTerms } from "./told.ts";
+import {
+  declaredEnvironment,
+  namedFiles,
+  requireOwnFile,
+  requireOwnState,
+  variableGate,
+  withoutTrust,
+} from "./trust.ts";
+
+/** A declaration that was read and checked. */
+export interface Project {
+  readonly desired: Desired;
+  /** Warnings; errors are thrown. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Reads and checks the declaration: everything that is wrong with it, in the order of the places. */
+export async function checkProject(
+  invocation: Invocation,
+): Promise<{ desired?: Desired; diagnostics: readonly Diagnostic[] }> {
+  const { desired, partial, diagnostics } = await declarationOf(invocation);
+  const readable = desired ?? partial;
+  const values =
+    readable === undefined
+      ? []
+      : [
+          ...validateDesired(readable, kinds, declaredEnvironment(invocation)),
+          ...(await misplacedOutputs(invocation, readable)),
+        ];
+  // A template that the declaration itself has refused cannot be evaluated either: once is enough.
+  const refused = new Set(diagnostics.flatMap((one) => [placeOf(one), attributeOf(one) ?? placeOf(one)]));
+  const news = values.filter(
+    (value) =>
+      !["config.expression", "secret.output"].includes(value.code) ||
+      !(refused.has(placeOf(value)) || refused.has(attributeOf(value) ?? placeOf(value))),
+  );
+  const elsewhere = [...(readable?.providers.values() ?? [])].flatMap(({ alias, baseUrl, range }) =>
+    overrideWarnings(baseUrl, invocation.io.env, { of: `Provider ${alias}`, ...(range && { range }) }),
+  );
+  const all = inItsTerms(invocation, inPlaceOrder([...diagnostics, ...news, ...elsewhere]));
+  return { diagnostics: all, ...(desired !== undefined && !all.some(isError) && { desired }) };
+}
+
+/** The declaration. @throws HostformError with every mistake in it. */
+export async function loadProject(invocation: Invocation): Promise<Project> {
+  const { desired, diagnostics } = await checkProject(invocation);
+  if (desired === undefined) throw new HostformError(diagnostics);
+  return { desired, diagnostics };
+}
+
+/** The providers that are declared; without any declaration, the default one of the environment. */
+export async function loadProviders(invocation: Invocation): Promise<ReadonlyMap<string, ProviderConfig>> {
+  const { options } = invocation;
+  const { desired, partial, diagnostics } = await declarationOf(invocation);
+  if (desired !== undefined) return desired.providers;
+  // Looking at the account needs only the providers; mistakes elsewhere in the declaration do not matter.
+  const hindering = diagnostics.filter(
+    ({ code, address }) =>
+      code.startsWith("provider.") || code.startsWith("trust.") || (code === "config.secret" && address === undefined),
+  );
+  if (partial !== undefined && hindering.length === 0) return partial.providers;
+  if (diagnostics.every(({ code }) => code === "config.missing") && options.files.length === 0) {
+    return withMoneyScale(new Map([["default", { alias: "default" }]]), invocation.io.env);
+  }
+  throw new HostformError(diagnostics);
+}
+
+const declarations = new WeakMap<Invocation, Promise<Declaration>>();
+
+/** The declaration as it was when this command first looked: all of the command goes by the same. */
+function declarationOf(invocation: Invocation): Promise<Declaration> {
+  const known = declarations.get(invocation) ?? readAndLearn(invocation);
+  declarations.set(invocation, known);
+  return known;
+}
+
+/** Reads the declaration, and announces the secrets that it holds or names. */
+async function readAndLearn(invocation: Invocation): Promise<Declaration> {
+  const { stack } = invocation;
+  const found =
+    stack === undefined
+      ? await readDeclaration(sourceOf(invocation)).then((read) => withStackHint(invocation, read))
+      : await (await import("./stacks/read.ts")).readStack(invocation, stack);
+  const read = await withoutTrust(invocation, found);
+  const { env } = invocation.io;
+  const { desired, partial } = read;
+  const declaration: Declaration = {
+    ...read,
+    ...(desired && { desired: { ...desired, providers: withMoneyScale(desired.providers, env) } }),
+    ...(partial && { partial: { ...partial, providers: withMoneyScale(partial.providers, env) } }),
+  };
+  const readable = declaration.desired ?? declaration.partial;
+  if (readable !== undefined) learnDeclared(invocation.io.redaction, readable, invocation.io.env);
+  return declaration;
+}
+
+/** Without a declaration, but with what looks like stacks: the way to those is told. */
+function withStackHint({ options }: Invocation, declaration: Declaration): Declaration {
+  const hint = options.files.length === 0 ? stackHint(options.dir) : undefined;
+  if (hint === undefined) return declaration;
+  const told = (one: Diagnostic) => (one.code === "config.missing" ? { ...one, fix: `${hint} ${one.fix}` } : one);
+  return { ...declaration, diagnostics: declaration.diagnostics.map(told) };
+}
+
+/** Where the declaration is read; paths are shown relative to the working folder. */
+function sourceOf(invocation: Invocation): ReadOptions {
+  const { options, io } = invocation;
+  const named = namedFiles(invocation);
+  const near = (file: string) => path.relative(io.cwd, file) || ".";
+  const far = (file: string) => path.resolve(io.cwd, file);
+  return {
+    dir: near(options.dir),
+    files: options.files.map((file) => path.relative(options.dir, file)),
+    fs: {
+      list: (folder) => systemFiles.list(far(folder)),
+      async read(file, limit, isNamed = true) {
+        const own = named ?? (isNamed ? undefined : { roots: [options.dir] });
+        if (own !== undefined) await requireOwnFile(far(file), file, own);
+        return systemFiles.read(far(file), limit);
+      },
+    },
+    kinds,
+    env: declaredEnvironment(invocation),
+    refusesVariable: variableGate(invocation),
+  };
+}
+
+/**
+ * The project's state: at the backend that is declared, else in a file. Nothing is read before the store is used.
+ * @param encryption default: with the key in the environment.
+ */
+export function stateStore(invocation: Invocation, encryption: Encryption = stateEncryption(invocation)): StateStore {
+  const { options, io } = invocation;
+  let remote = false;
+  let file: string | undefined;
+  // Terraform may go on with the state of a stack, and knows nothing of the journal.
+  const whole = invocation.stack !== undefined;
+  const place = async (signal?: AbortSignal) => {
+    const backend = await backendOf(invocation);
+    remote = backend !== undefined;
+    file = backend?.type === "local" ? stateFile(options.dir, backend.settings) : remote ? undefined : options.state;
+    if (backend !== undefined) return stateBackend(backend, invocation, signal);
+    await requireOwnState(invocation, options.state);
+    return createFileBackend({ path: options.state, clock: io.clock, whole });
+  };
+  const store = warningOfTracked(createStateStore(place, randomUUID, encryption), () => file);
+  return announcing(
+    refusingForgotten(store, () => (remote ? options.state : undefined)),
+    io.redaction,
+  );
+}
+
+/**
+ * The backend that is declared; mistakes elsewhere in the declaration do not matter.
+ * @throws HostformError the mistakes of the declaration when one of them may hide a backend; `usage` for `--state` beside one.
+ */
+async function backendOf(invocation: Invocation): Promise<Backend | undefined> {
+  const { stateNamed } = invocation.options;
+  const { backend, diagnostics } = await declarationOf(invocation);
+  if (backend === "unclear" && !stateNamed) throw new HostformError(diagnostics);
+  if (typeof backend === "object" && stateNamed) {
+    fail("usage", "--state names a file, and the declaration a backend: the state is at one place only", {
+      fix: "Leave --state out, or remove `backend` from the declaration.",
+      ...(backend.range && { range: backend.range }),
+    });
+  }
+  return typeof backend === "object" ? backend : undefined;
+}
+
+const attributeOf = ({ address, attribute: [name] = [] }: Diagnostic) =>
+  address === undefined || name === undefined ? undefined : `${address} ${name}`;
+const placeOf = ({ range }: Diagnostic) => `${range?.file}:${range?.line}:${range?.column}`;
+
+function inPlaceOrder(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const files = [...new Set(diagnostics.map(({ range }) => range?.file ?? ""))];
+  return diagnostics.toSorted(
+    (a, b) =>
+      files.indexOf(a.range?.file ?? "") - files.indexOf(b.range?.file ?? "") ||
+      (a.range?.line ?? 0) - (b.range?.line ?? 0) ||
+      (a.range?.column ?? 0) - (b.range?.column ?? 0),
+  );
+}
+
+/** What to try in a folder that holds stacks and no declaration in YAML; undefined when it holds none. */
+export function stackHint(folder: string): string | undefined {
+  const has = (name: string) => existsSync(path.join(folder, name));
+  if (has("cdktf.out")) return "To apply the synthesized stacks: `--stack cdktf.out`.";
+  if (has("cdktf.json")) return 'To synthesize and apply the stacks of this folder: `--app "node main.js"`.';
+  return namesIn(folder).some((name) => name.endsWith(".tf.json"))
+    ? "To apply the `*.tf.json` of this folder: `--stack .`."
+    : undefined;
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return [];
+  }
+}
+
+/** The providers with the scale that the environment adds. @throws HostformError as {@link moneyScaleOf} does. */
+export function withMoneyScale(
+  providers: ReadonlyMap<string, ProviderConfig>,
+  env: Readonly<Record<string, string | undefined>>,
+): ReadonlyMap<string, ProviderConfig> {
+  const scaled = (config: ProviderConfig): ProviderConfig => {
+    const moneyScale = moneyScaleOf(config, env);
+    return moneyScale === undefined ? config : { ...config, moneyScale };
+  };
+  return new Map([...providers].map(([alias, config]) => [alias, scaled(config)]));
+}

@@ -1,0 +1,308 @@
+import path from "node:path";
+import { requireAllowedOrigin } from "../core/api/allowed-origins.ts";
+import { type CreateTurns, createTurnsFor, oncePerCode } from "../core/api/create-turns.ts";
+import { HostingClient, ledgerFor, type RequestEvent } from "../core/api/index.ts";
+import { readToken } from "../core/api/token.ts";
+import type { ReadData } from "../core/engine/index.ts";
+import { readingSettings } from "../core/kinds/provider-settings.ts";
+import { Account } from "../core/lifecycle/index.ts";
+import {
+  type Desired,
+  type Diagnostic,
+  didYouMean,
+  fail,
+  HostformError,
+  type JsonObject,
+  located,
+  type ProviderConfig,
+} from "../core/model/index.ts";
+import { renderDiagnostics, requestEventLine } from "../report/index.ts";
+import { interruptible } from "./interrupt.ts";
+import { type Invocation, type Io, say } from "./invocation.ts";
+import { learnToken } from "./known-secrets.ts";
+import { loadProviders } from "./project.ts";
+
+/** A provider in use: the account as it is read, and the client that can change it. */
+export interface Provider {
+  readonly alias: string;
+  readonly client: HostingClient;
+  readonly account: Account;
+  readonly config: ProviderConfig;
+}
+
+/** What the processes of this machine share of a token, for as long as this process lives. */
+interface Shared {
+  readonly ledger: ReturnType<typeof ledgerFor>;
+  readonly turns: CreateTurns | undefined;
+}
+
+/**
+ * By the process and by address and token: `watch` opens its providers at each look, and what was counted in this process
+ * alone at one look counts at the next; that there is no other way is said once.
+ */
+const sharedBy = new WeakMap<Io, Map<string, Shared>>();
+
+/** What ends requests: `stop` those that have not left, `now` all of them, `reading` those of the account's reader. */
+export interface Ends {
+  readonly stop?: AbortSignal;
+  readonly now?: AbortSignal;
+  readonly reading?: AbortSignal;
+}
+
+/** The providers of a declaration; each is opened when it is first asked for. */
+export class Providers {
+  readonly #configs: ReadonlyMap<string, ProviderConfig>;
+  readonly #invocation: Invocation;
+  readonly #ends: Ends;
+  readonly #clients = new Map<string, HostingClient>();
+  readonly #open = new Map<string, Provider>();
+  /** Address and token -> the alias that uses them. */
+  readonly #aliases = new Map<string, string>();
+  readonly #tokens = new Map<string, string>();
+  readonly #shared = new Map<HostingClient, Shared>();
+
+  constructor(configs: ReadonlyMap<string, ProviderConfig>, invocation: Invocation, ends: Ends) {
+    this.#configs = configs;
+    this.#invocation = invocation;
+    this.#ends = ends;
+  }
+
+  /** Reads the tokens of these providers, so that {@link get} can open them without waiting. */
+  async prepare(aliases: Iterable<string>): Promise<void> {
+    for (const alias of new Set(aliases)) {
+      if (this.#tokens.has(alias)) continue;
+      const config = this.#config(alias);
+      // Before the token is even read.
+      requireAllowedOrigin(this.#addressOf(config) ?? "", this.#invocation.io.env, {
+        of: `Provider ${alias}`,
+        ...(config.range && { range: config.range }),
+      });
+      const token = await tokenOf(config, this.#invocation);
+      learnToken(this.#invocation.io.redaction, token);
+      this.#tokens.set(alias, token);
+    }
+  }
+
+  /** A prepared provider. @throws HostformError for an unknown alias, a missing base URL or token. */
+  get(alias: string): Provider {
+    const known = this.#open.get(alias);
+    if (known !== undefined) return known;
+    const config = this.#config(alias);
+    const token = this.#tokens.get(alias);
+    if (token === undefined) throw new Error(`provider ${alias} was not prepared`);
+    const client = this.#client(config, token);
+    const account = new Account(client, readingSettings(config), this.#ends.reading, this.#shared.get(client)?.turns);
+    const provider = { alias, client, account, config };
+    this.#open.set(alias, provider);
+    return provider;
+  }
+
+  /** Opens one provider. */
+  async use(alias: string): Promise<Provider> {
+    await this.prepare([alias]);
+    return this.get(alias);
+  }
+
+  /** What was read of the accounts may be old by now. */
+  refresh(): void {
+    for (const { account } of this.#open.values()) account.refresh();
+  }
+
+  /** HTTP requests made so far, by all of them. */
+  get requests(): number {
+    return [...this.#clients.values()].reduce((sum, client) => sum + client.requests, 0);
+  }
+
+  /** The smallest request budget among those in use. */
+  get requestsPerMinute(): number {
+    return Math.min(60, ...[...this.#open.values()].map(({ config }) => config.requestsPerMinute ?? 60));
+  }
+
+  /** Digits after the decimal point of the amounts of a provider, when the user said so. */
+  readonly moneyScale = (_currency: string, alias: string): number | undefined => this.#configs.get(alias)?.moneyScale;
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#clients.values()].map((client) => client.close()));
+    for (const { ledger, turns } of this.#shared.values()) {
+      ledger.close?.();
+      turns?.close();
+    }
+  }
+
+  #config(alias: string): ProviderConfig {
+    const config = this.#configs.get(alias);
+    if (config !== undefined) return config;
+    fail(
+      "provider.unknown",
+      `No provider ${JSON.stringify(alias)} is declared.${didYouMean(alias, this.#configs.keys())}`,
+      {
+        fix: "Declare it under `providers`, or use one that is.",
+      },
+    );
+  }
+
+  #addressOf({ baseUrl }: ProviderConfig): string | undefined {
+    return baseUrl ?? (this.#invocation.io.env.HOSTING_BASE_URL || undefined);
+  }
+
+  /** Two aliases with the same address and token are one client: the request budget is the token's. */
+  #client(config: ProviderConfig, token: string): HostingClient {
+    const { options, io } = this.#invocation;
+    const baseUrl = this.#addressOf(config);
+    if (baseUrl === undefined) {
+      fail("provider.base_url", `No base URL for provider ${config.alias}`, {
+        fix: "Set HOSTING_BASE_URL, or `base_url` under `providers`. To try without an account: `hostform sandbox`.",
+        ...(config.range && { range: config.range }),
+      });
+    }
+    const key = JSON.stringify([baseUrl, token]);
+    const twin = this.#aliases.get(key);
+    if (twin !== undefined && twin !== config.alias) {
+      fail("config.duplicate", `Providers ${twin} and ${config.alias} are the same account: same address, same token`, {
+        detail: "What is declared under one would not be seen under the other, and could be ordered twice.",
+        fix: "Use one of the two for both.",
+        ...(config.range && { range: config.range }),
+      });
+    }
+    this.#aliases.set(key, config.alias);
+    const known = this.#clients.get(key);
+    if (known !== undefined) return known;
+    const shared = this.#sharedOf(baseUrl, token);
+    const client = new HostingClient({
+      baseUrl,
+      token,
+      clock: io.clock,
+      env: io.env,
+      insecureHttp: options.insecureHttp,
+      requestsPerMinute: config.requestsPerMinute,
+      ledger: shared.ledger,
+      stop: this.#ends.stop,
+      signal: this.#ends.now,
+      onRequest: (event) => this.#show(event, config.requestsPerMinute ?? 60),
+    });
+    this.#clients.set(key, client);
+    this.#shared.set(client, shared);
+    return client;
+  }
+
+  #sharedOf(baseUrl: string, token: string): Shared {
+    const { io } = this.#invocation;
+    const known = sharedBy.get(io) ?? new Map<string, Shared>();
+    sharedBy.set(io, known);
+    const key = JSON.stringify([baseUrl, token]);
+    const place = { baseUrl, token, env: io.env, onWarning: oncePerCode((warning) => this.#warn(warning)) };
+    const shared = known.get(key) ?? {
+      ledger: ledgerFor(place),
+      turns: createTurnsFor({ ...place, clock: io.clock }),
+    };
+    known.set(key, shared);
+    return shared;
+  }
+
+  #warn(warning: Diagnostic): void {
+    const { io, options, errLook } = this.#invocation;
+    if (!options.quiet) io.err(renderDiagnostics([warning], errLook));
+  }
+
+  #show({ left, ...event }: RequestEvent, budget: number): void {
+    if (!this.#invocation.options.verbose) return;
+    say(this.#invocation, requestEventLine({ ...event, budgetLeft: left, budget }));
+  }
+}
+
+async function tokenOf(config: ProviderConfig, invocation: Invocation): Promise<string> {
+  const { alias, tokenEnv, tokenFile } = config;
+  const place = config.range === undefined ? {} : { range: config.range };
+  const variable = tokenEnv ?? (alias === "default" ? "HOSTING_TOKEN" : undefined);
+  if (tokenFile === undefined && variable === undefined) {
+    fail("provider.token", `Provider ${alias} says nowhere where its token is`, {
+      fix: "Add `token_env: VARIABLE` or `token_file: PATH` to it.",
+      ...place,
+    });
+  }
+  const { env, cwd } = invocation.io;
+  const source = tokenFile === undefined ? { env: variable ?? "" } : { file: path.resolve(cwd, tokenFile) };
+  const reading = { env, of: `provider ${alias}`, relativeTo: "the declaration", place };
+  const { token, readableByOthers } = await readToken(source, reading);
+  if (readableByOthers && "file" in source) {
+    say(invocation, `Warning: the token file ${source.file} can be read by others; \`chmod 600 ${source.file}\`.`);
+  }
+  return token;
+}
+
+/** `--provider`, as commands that look at one account take it. */
+export interface ProviderFlags {
+  readonly provider?: string;
+}
+
+/**
+ * Opens one provider of the declaration (without a declaration, the default one) and closes it afterwards.
+ * @throws HostformError for an unknown alias, a missing base URL or token.
+ */
+export function withProvider<T>(
+  invocation: Invocation,
+  alias: string,
+  work: (provider: Provider, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  return interruptible(invocation, async (signal) => {
+    const providers = new Providers(await loadProviders(invocation), invocation, { reading: signal });
+    try {
+      return await work(await providers.use(alias), signal);
+    } finally {
+      await providers.close();
+    }
+  });
+}
+
+type DataSession = import("../fronts/terraform/contract.ts").DataSession;
+
+/**
+ * Reads the data sources of a declaration as the Terraform provider does; undefined when there are none.
+ * @param fresh while an apply goes on: what was listed before says nothing of what it has made since.
+ */
+export async function dataReader(
+  { io }: Invocation,
+  { data = [] }: Pick<Desired, "data">,
+  providers: Providers,
+  stop: AbortSignal,
+  fresh = false,
+): Promise<ReadData | undefined> {
+  if (data.length === 0) return undefined;
+  const { dataSources } = await import("../fronts/terraform/data/index.ts");
+  const byName = new Map(dataSources.map((source) => [source.name, source]));
+  // One for each account: what is read side by side shares a listing.
+  const sessions = new Map<Provider, DataSession>();
+  const sessionOf = (provider: Provider): DataSession => {
+    const { client, account, config } = provider;
+    const collections: DataSession["collections"] = {
+      isAlone: () => Promise.resolve(true),
+      upToDate: (kind, parent) => account.forget(kind, parent),
+    };
+    const known = sessions.get(provider) ?? {
+      client,
+      account,
+      moneyScale: config.moneyScale,
+      clock: io.clock,
+      stop,
+      ...(fresh && { collections }),
+    };
+    sessions.set(provider, known);
+    return known;
+  };
+  return async (source, declared) => {
+    const at = ({ attribute = [], ...rest }: Diagnostic) =>
+      located({ address: source.address, attribute, ...rest }, source.locate(attribute));
+    const found = byName.get(source.type) ?? fail("internal", `There is no data source ${source.type}`);
+    const session = sessionOf(await providers.use(source.provider));
+    const absent = Object.keys(found.schema.attributes).map((name) => [name, null]);
+    const asked: JsonObject = { ...Object.fromEntries(absent), ...declared };
+    const refused = found.check?.(asked) ?? [];
+    if (refused.length > 0) throw new HostformError(refused.map(at));
+    try {
+      return await found.read(asked, session);
+    } catch (error) {
+      if (!(error instanceof HostformError)) throw error;
+      throw new HostformError(error.diagnostics.map(at), { cause: error });
+    }
+  };
+}

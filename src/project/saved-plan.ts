@@ -1,0 +1,296 @@
+import { createHash } from "node:crypto";
+import path from "node:path";
+import { z } from "zod";
+import {
+  type Change,
+  errnoOf,
+  fail,
+  HostformError,
+  isNoOp,
+  isObject,
+  type JsonObject,
+  type OutputChange,
+  type Plan,
+} from "../core/model/index.ts";
+import { type Encryption, type Seal, systemDisk } from "../core/record/index.ts";
+import { systemFiles } from "../fronts/yaml/index.ts";
+import { jsonText } from "../report/index.ts";
+import { stateEncryption } from "./backend.ts";
+import { GUARD_FLAGS, type GuardFlags } from "./guards.ts";
+import type { Invocation } from "./invocation.ts";
+import { beginsAsPlan, FORM, orUnwritable, placeForPlan, writeBeside } from "./plan-file.ts";
+import type { Origin } from "./plan-origin.ts";
+import type { Redaction } from "./redaction.ts";
+
+/** What a plan is asked for with. A saved one is carried out with the same. */
+export interface PlanRequest {
+  readonly mode: "apply" | "destroy";
+  readonly targets: readonly string[];
+  readonly reorder: readonly string[];
+  /** Addresses of services to order although something like them exists. */
+  readonly orderAnyway?: readonly string[];
+  /** What the command line says in place of the declared guards. */
+  readonly guards?: GuardFlags;
+}
+
+/** A plan that was written to a file to be applied later, once. Nothing in it is secret. */
+export interface SavedPlan {
+  readonly request: PlanRequest;
+  readonly origin: Origin;
+  /** As it was shown; sensitive values are null. */
+  readonly plan: Plan;
+}
+
+/** The version of the file's form; of one that is proved with the key of the state. */
+const VERSION = 1;
+const PROVED_VERSION = 2;
+/** A plan of 20,000 resources takes about 40 MB. */
+const MOST_BYTES = 256 * 1024 * 1024;
+
+const NEW_PLAN = "Make a new one: `hostform plan --out FILE`.";
+
+/** Writes a plan to a file that only its owner can read. The file is whole or not there. @throws HostformError as `placeForPlan` does. */
+export async function writeSavedPlan(invocation: Invocation, file: string, saved: SavedPlan): Promise<void> {
+  // Once more: reading the account takes its time, and something else may stand there by now.
+  const target = await placeForPlan(invocation, file);
+  const encryption = stateEncryption(invocation);
+  const seal = encryption.key && (await encryption.recent());
+  const text = encodeSavedPlan(saved, invocation.io.redaction, seal);
+  await orUnwritable(file, async () => {
+    const temporary = await writeBeside(target, text);
+    try {
+      await systemDisk.rename(temporary, target);
+    } catch (error) {
+      await systemDisk.remove(temporary);
+      throw error;
+    }
+  });
+}
+
+/**
+ * Reads a saved plan. With a key, one that is not proved with it is refused: it could have been written by anyone.
+ * @throws HostformError `plan.saved` for what is not one, is damaged, or of a newer version; `state.key`.
+ */
+export async function readSavedPlan(invocation: Invocation, file: string): Promise<SavedPlan> {
+  let bytes: Uint8Array;
+  try {
+    bytes = await systemFiles.read(path.resolve(invocation.io.cwd, file), MOST_BYTES + 1);
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    fail("plan.saved", `The plan ${file} cannot be read: ${errnoOf(error)}`, {
+      fix: "`hostform apply FILE` takes a file that `hostform plan --out FILE` wrote. One resource: `--target ADDRESS`.",
+    });
+  }
+  if (bytes.length > MOST_BYTES) refuse(`${file} is not a plan that hostform saved`, "It is too large for one.");
+  return provedPlan(
+    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8"),
+    file,
+    stateEncryption(invocation),
+  );
+}
+
+/**
+ * The plan of a file, when the key proves it.
+ * @throws HostformError `plan.saved`; `state.key` where the key is missing or another.
+ */
+export async function provedPlan(text: string, file: string, encryption: Encryption): Promise<SavedPlan> {
+  const { proof, ...saved } = decodeSavedPlan(text, file);
+  const { key } = encryption;
+  if (proof === undefined) {
+    if (key === undefined) return saved;
+    refuse(
+      `${file} is not signed with the key of the state`,
+      `${key.variable} is set: a plan that was saved without it could have been written by anyone.`,
+    );
+  }
+  const seal = await encryption.from(proof.key);
+  try {
+    seal.open(proof.text, boundTo(proof.checksum));
+  } catch (error) {
+    if (!(error instanceof HostformError)) throw error;
+    refuse(`${file} was edited`, "What it says is not what was signed with the key of the state.");
+  }
+  return saved;
+}
+
+/** A proof of a plan is none of a state or a journal. */
+function boundTo(stated: string): string {
+  return `hostform plan\n${stated}`;
+}
+
+/**
+ * The text of the file. Sensitive values are taken out, and whatever else is known to be secret is marked.
+ * @param seal proves it, where there is a key.
+ */
+export function encodeSavedPlan({ request, origin, plan }: SavedPlan, redaction: Redaction, seal?: Seal): string {
+  const { targets, reorder, orderAnyway = [], mode, guards = {} } = request;
+  const asked: Required<PlanRequest> = { mode, targets, reorder, orderAnyway, guards: guardsOf(guards) };
+  const body = hidden({ request: asked, origin, plan: withoutSecrets(plan) }, redaction) as object;
+  const stated = checksum(body);
+  const proof = seal && { key: seal.header, proof: seal.seal("", boundTo(stated)) };
+  const version = seal === undefined ? VERSION : PROVED_VERSION;
+  return `${jsonText({ form: FORM, version, checksum: stated, ...proof, ...body }, 2)}\n`;
+}
+
+/** A plan as its file has it. Whether the proof is one is not known yet. */
+interface DecodedPlan extends SavedPlan {
+  readonly proof?: { readonly key: JsonObject; readonly text: string; readonly checksum: string };
+}
+
+/** The inverse. @throws HostformError `plan.saved`. */
+export function decodeSavedPlan(text: string, file: string): DecodedPlan {
+  const json = parsed(text);
+  if (json === undefined && beginsAsPlan(text)) {
+    refuse(`${file} is damaged: it was cut off, or edited`, "Its end is missing, or it is no JSON any more.");
+  }
+  if (!isObject(json) || json.form !== FORM) {
+    const hint = "`plan --json` and `plan --format` are for reading; only `plan --out FILE` can be applied.";
+    refuse(`${file} is not a plan that hostform saved`, hint);
+  }
+  const { form: _, version, checksum: stated, ...rest } = json;
+  if (version !== VERSION && version !== PROVED_VERSION) {
+    const known = `It knows ${VERSION} and ${PROVED_VERSION}.`;
+    refuse(`${file} is of version ${jsonText(version)}, which this hostform does not know`, known);
+  }
+  const { key, proof, ...others } = rest;
+  const body = version === PROVED_VERSION ? others : rest;
+  const isProved = version === PROVED_VERSION && isObject(key) && typeof proof === "string";
+  if (!isWhole(body, stated) || isProved !== (version === PROVED_VERSION)) {
+    refuse(
+      `${file} is damaged, or was edited`,
+      "What it says is not what was planned. To change a plan, make a new one.",
+    );
+  }
+  const saved = body as unknown as SavedPlan;
+  return isProved ? { ...saved, proof: { key: key as JsonObject, text: proof, checksum: stated } } : saved;
+}
+
+/** The addresses that a plan changes. */
+export function changedAddresses({ changes }: Plan): string[] {
+  return changes.filter((change) => !isNoOp(change)).map(({ address }) => address);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether a body has the form and the checksum that the file states. */
+function isWhole(body: object, stated: unknown): stated is string {
+  try {
+    return stated === checksum(body) && shape.safeParse(body).success;
+  } catch (error) {
+    // Nested more deeply than anything that hostform writes.
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+function refuse(summary: string, detail: string): never {
+  fail("plan.saved", summary, { detail, fix: NEW_PLAN });
+}
+
+/** Independent of how the file is laid out: a tool that formats JSON does no harm. */
+function checksum(body: object): string {
+  return createHash("sha256").update(JSON.stringify(body)).digest("hex");
+}
+
+/** The flags in force, and nothing else of the command line. */
+function guardsOf(flags: GuardFlags): GuardFlags {
+  return Object.fromEntries(GUARD_FLAGS.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])));
+}
+
+/** The same plan with null for each sensitive value. What is needed of them is found again when it is applied. */
+function withoutSecrets(plan: Plan): Plan {
+  const sensitive = new Map(plan.changes.map((change) => [change.address, change.sensitive]));
+  return {
+    ...plan,
+    changes: plan.changes.map(stripped),
+    ...(plan.outputs && { outputs: plan.outputs.map(withoutValue) }),
+    drift: plan.drift.map((drift) => {
+      // Without the change nothing tells which attributes are secret: then all of them are treated as if they were.
+      const names = sensitive.get(drift.address) ?? Object.keys({ ...drift.before, ...drift.after });
+      return { ...drift, before: strip(drift.before, names), after: strip(drift.after, names) };
+    }) as unknown as Plan["drift"],
+  };
+}
+
+const withoutValue = (output: OutputChange): OutputChange =>
+  output.sensitive ? { ...output, before: null, after: null } : output;
+
+/** Of the mark only the generation: the rest holds requests and attributes, and the state has it. */
+function stripped(change: Change): Change {
+  const { sensitive, before, after, config, private: mark } = change;
+  return {
+    ...change,
+    before: strip(before, sensitive),
+    after: strip(after, sensitive),
+    config: strip(config, sensitive, true),
+    private: { ...(mark.generation !== undefined && { generation: mark.generation }) },
+  };
+}
+
+function strip(values: JsonObject | null, names: readonly string[], mark: true | null = null): JsonObject | null {
+  if (values === null) return null;
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, names.includes(name) && value !== null ? mark : value]),
+  );
+}
+
+/** A value with every known secret hidden, in texts and in names. */
+export function hidden(value: unknown, redaction: Redaction): unknown {
+  if (typeof value === "string") return redaction.redact(value);
+  if (Array.isArray(value)) return value.map((item) => hidden(item, redaction));
+  if (!isObject(value)) return value;
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+  return Object.fromEntries(entries.map(([name, item]) => [redaction.redact(name), hidden(item, redaction)]));
+}
+
+const values = z.record(z.string(), z.json()).nullable();
+const addresses = z.array(z.string());
+
+/** As much of the form as is worked with. A file with a right checksum is ours, but who made it is not known. */
+const shape = z.looseObject({
+  request: z.strictObject({
+    mode: z.enum(["apply", "destroy"]),
+    targets: addresses,
+    reorder: addresses,
+    orderAnyway: addresses,
+    guards: z.strictObject({
+      maxOrders: z.int().nonnegative().optional(),
+      maxSpend: z.record(z.string(), z.int().nonnegative()).optional(),
+      allowRemovals: z.boolean().optional(),
+      allowUnknownPrices: z.boolean().optional(),
+    }),
+  }),
+  origin: z.strictObject({
+    lineage: z.string(),
+    serial: z.int(),
+    state: z.string(),
+    project: z.string(),
+    declaration: z.array(z.strictObject({ file: z.string(), digest: z.string() })),
+    accounts: z.record(z.string(), z.string().nullable()),
+  }),
+  plan: z.looseObject({
+    timestamp: z.string(),
+    changes: z.array(
+      z.looseObject({
+        address: z.string(),
+        provider: z.string(),
+        actions: z.array(z.string()).min(1),
+        before: values,
+        after: values,
+        config: values,
+        sensitive: addresses,
+        reasons: z.array(z.looseObject({ attribute: z.string().optional() })),
+        private: z.looseObject({}),
+        importing: z.looseObject({ id: z.string() }).optional(),
+        removal: z.string().optional(),
+        quote: z.looseObject({}).optional(),
+      }),
+    ),
+  }),
+});

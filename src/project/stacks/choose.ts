@@ -1,0 +1,338 @@
+import { realpathSync } from "node:fs";
+import { mkdir, readFile, stat } from "node:fs/promises";
+import path from "node:path";
+import { stripVTControlCharacters } from "node:util";
+import {
+  childEnvironment,
+  errnoOf,
+  fail,
+  HostformError,
+  isError,
+  isObject,
+  type JsonObject,
+} from "../../core/model/index.ts";
+import { systemDisk } from "../../core/record/index.ts";
+import { interruptible } from "../interrupt.ts";
+import type { Invocation } from "../invocation.ts";
+import { namedFiles, requireOwnFile, variableGate } from "../trust.ts";
+import { load, loadIfPossible, stacksAt } from "./files.ts";
+import {
+  type ActiveStack,
+  inOrder,
+  type LoadedStack,
+  type Purpose,
+  placeName,
+  type Stack,
+  type StackRun,
+  type StackSource,
+  selected,
+  stateFile,
+  type VariableOption,
+} from "./stack.ts";
+import { givenVariables } from "./variables.ts";
+
+/** The stacks that a command is to work on, in the order of their dependencies. */
+export interface Chosen {
+  readonly stacks: readonly LoadedStack[];
+  readonly run: StackRun;
+}
+
+/**
+ * Runs the app if there is one, reads the manifest and the files of the selected stacks. Nothing is asked of the account.
+ * @throws HostformError with what is wrong with them.
+ */
+export async function chooseStacks(invocation: Invocation, source: StackSource, purpose: Purpose): Promise<Chosen> {
+  const near = nearTo(invocation);
+  refuseTerraformArguments(invocation.io.env, purpose);
+  const at = source.app === undefined ? source.path : await synthesize(invocation, source.app);
+  if (at === undefined) return fail("usage", "Which stack?", { fix: "Pass --app or --stack." });
+  const opened = await stacksAt(at, near, invocation.options.untrusted !== true);
+  const only = source.only.length === 0 && opened.meant !== undefined ? [opened.meant.name] : source.only;
+  const ordered = inOrder(opened.stacks);
+  const wanted = selected(ordered, only);
+  if (purpose !== "validate" && purpose !== "other") refuseComplaints(opened.stacks);
+  const stacks: LoadedStack[] = [];
+  for (const stack of wanted) stacks.push(await load(stack, near));
+  const others = ordered.filter((stack) => !wanted.includes(stack));
+  const loaded = await Promise.all(others.map((stack) => loadIfPossible(stack, near)));
+  const all = [...stacks, ...loaded.filter((stack) => stack !== undefined)];
+  // Whoever looks at a state, or puts it right, may do so all the same.
+  if (purpose !== "other" && invocation.options.stateNamed !== true)
+    refuseSharedStates(all, invocation.io.env, near(at));
+  const options = source.variables;
+  refuseUndeclared(stacks, options);
+  return {
+    stacks,
+    run: {
+      purpose,
+      source: at,
+      project: invocation.options.dir,
+      all,
+      selected: stacks.length,
+      options,
+      planned: new Map(),
+    },
+  };
+}
+
+/** The invocation that works on one of the stacks: in its folder, with its state. */
+export async function invocationOn(invocation: Invocation, stack: LoadedStack, run: StackRun): Promise<Invocation> {
+  const { io, options } = invocation;
+  const near = nearTo(invocation);
+  await refuseWorkspaces(stack.folder, io.env, near(stack.folder));
+  const { backend } = stack.outline;
+  const state = stateFile(stack.folder, backend?.type === "local" ? backend.settings : {});
+  const active: Invocation & { readonly stack: ActiveStack } = {
+    ...invocation,
+    options: { ...options, dir: stack.folder, files: [], state: options.stateNamed === true ? options.state : state },
+    stack: { ...stack, run, given: [], diagnostics: [] },
+  };
+  const { given, diagnostics } = await givenVariables(stack, optionsFor(stack, run), {
+    env: io.env,
+    near,
+    refuses: variableGate(active),
+    named: namedFiles(active),
+  });
+  return { ...active, stack: { ...active.stack, given, diagnostics } };
+}
+
+/** An error that a construct tells of itself stops every stack, as the app's own CLI has it. */
+function refuseComplaints(stacks: readonly Stack[]): void {
+  const complaints = stacks.flatMap(({ annotations }) => annotations.filter(isError));
+  if (complaints.length > 0) throw new HostformError(complaints);
+}
+
+/** With several stacks, `--var` is for those that declare the variable; one that none of them declares is a mistake. */
+function optionsFor({ outline }: LoadedStack, { options, selected }: StackRun): readonly VariableOption[] {
+  if (selected === 1) return options;
+  return options.filter((option) => "file" in option || outline.variables.has(option.name));
+}
+
+function refuseUndeclared(stacks: readonly LoadedStack[], options: readonly VariableOption[]): void {
+  if (stacks.length < 2) return;
+  for (const option of options) {
+    if ("file" in option || stacks.some(({ outline }) => outline.variables.has(option.name))) continue;
+    fail("stack.variables", `None of the stacks declares a variable ${JSON.stringify(option.name)}`, {
+      fix: "Correct the name, or leave `--var` out.",
+    });
+  }
+}
+
+function nearTo({ io }: Invocation): (file: string) => string {
+  return (file) => path.relative(io.cwd, file) || ".";
+}
+
+/** How much of what an app wrote last is shown when it fails. */
+const LAST_LINES = 20;
+const MOST_KEPT = 16 * 1024;
+
+/**
+ * Runs an app that synthesizes, as the CLI of cdktf does, in the project's folder. What it writes goes to standard error,
+ * so that results stay clean.
+ * @returns the output folder, absolute.
+ * @throws HostformError `stack.app` when the command fails or has written no manifest, `interrupted`.
+ */
+export async function synthesize(invocation: Invocation, app: string): Promise<string> {
+  const { io, options } = invocation;
+  const settings = await settingsOf(options.dir);
+  const output = path.resolve(options.dir, settings.output ?? "cdktf.out");
+  const manifest = path.join(output, "manifest.json");
+  const before = await writtenAt(manifest);
+  await mkdir(path.dirname(output), { recursive: true });
+  let last = "";
+  const failure = await interruptible(invocation, (signal) =>
+    io.shell(app, {
+      cwd: options.dir,
+      env: {
+        ...childEnvironment(io.env),
+        CDKTF_OUTDIR: output,
+        // Errors of constructs then stand in the manifest, with their places.
+        CDKTF_CONTINUE_SYNTH_ON_ERROR_ANNOTATIONS: "true",
+        ...(settings.context && { CDKTF_CONTEXT_JSON: JSON.stringify(settings.context) }),
+      },
+      signal,
+      onOutput: (text) => {
+        last = (last + text).slice(-MOST_KEPT);
+        if (!options.quiet) io.err(text);
+      },
+    }),
+  );
+  if (failure !== undefined) {
+    // What has just passed on the terminal is not repeated, but for the words that say what is wrong.
+    const detail = options.quiet || options.json ? endOf(last) : complaintIn(last);
+    fail("stack.app", `The app ${failure}: ${app}`, {
+      ...(detail !== undefined && { detail }),
+      fix: "Run it by itself, and mend what it complains of. Nothing was asked of the account.",
+    });
+  }
+  if ((await writtenAt(manifest)) === before) {
+    const shown = path.relative(io.cwd, manifest);
+    fail("stack.app", `The app has ended well, but has not written ${shown}: ${app}`, {
+      detail: "It is run with CDKTF_OUTDIR; an `outdir` that the app gives itself leads elsewhere.",
+      fix: "Let it end with `app.synth()`, leave `outdir` out, and name its folder as `output` in cdktf.json if you want another one.",
+    });
+  }
+  return output;
+}
+
+function endOf(text: string): string {
+  const lines = plain(text).trimEnd().split("\n");
+  // Where a library was at it helps nobody here, and pushes what was said out of sight.
+  const told = lines.filter((line) => !(FRAME.test(line) && /[\\/]node_modules[\\/]|\(node:|at node:/.test(line)));
+  const end = told.slice(-LAST_LINES).join("\n");
+  return end.trim() === "" ? "It wrote nothing." : `The end of what it wrote:\n${end}`;
+}
+
+const FRAME = /^\s+at /;
+/** As Node.js shows an error that nobody has caught: its kind, then what it says. */
+const THROWN = /^(?:Uncaught )?(?:[A-Z]\w*)?Error(?: \[\w+\])?: /;
+
+/** What the error says that the app ended with: for a failed validation a line for each construct, with its path. */
+function complaintIn(text: string): string | undefined {
+  const lines = plain(text).split("\n");
+  const first = lines.findLastIndex((line) => THROWN.test(line));
+  if (first < 0) return undefined;
+  const rest = lines.slice(first);
+  const end = rest.findIndex((line) => FRAME.test(line) || line.trim() === "");
+  return rest.slice(0, Math.min(end < 0 ? rest.length : end, LAST_LINES)).join("\n");
+}
+
+/** Without the colours that were meant for a terminal. */
+function plain(text: string): string {
+  return stripVTControlCharacters(text).replaceAll("\r\n", "\n");
+}
+
+/** When a file was last written, exactly; undefined: it is not there. */
+async function writtenAt(file: string): Promise<bigint | undefined> {
+  try {
+    return (await stat(file, { bigint: true })).ctimeNs;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
+}
+
+/** What `cdktf.json` says of running the app. @throws HostformError `stack.app` for one that cannot be read. */
+async function settingsOf(folder: string): Promise<{ output?: string; context?: JsonObject }> {
+  const file = path.join(folder, "cdktf.json");
+  const fix = "Mend it, or remove it: hostform takes `output` and `context` from it, nothing else.";
+  let json: unknown;
+  try {
+    const text = await systemDisk.read(file);
+    if (text === undefined) return {};
+    json = JSON.parse(text);
+  } catch (error) {
+    return fail("stack.app", `cdktf.json cannot be read: ${errnoOf(error) ?? "it is not JSON"}`, { fix });
+  }
+  const { output, context } = isObject(json) ? json : {};
+  if ((output !== undefined && typeof output !== "string") || (context !== undefined && !isObject(context))) {
+    return fail("stack.app", "cdktf.json: `output` must be a folder, and `context` a map", { fix });
+  }
+  return { ...(output && { output }), ...(context && { context: context as JsonObject }) };
+}
+
+/** The backends that hostform knows; others are refused when the stack is read. */
+const KNOWN: readonly (string | undefined)[] = [undefined, "local", "http", "pg"];
+
+/**
+ * Refuses stacks that keep their state at the same place: for each of them, what the other one has made is no longer
+ * declared, and would be suspended or removed.
+ * @param shown where the stacks are, as people know it. @throws HostformError `stack.manifest`.
+ */
+export function refuseSharedStates(
+  stacks: readonly LoadedStack[],
+  env: Readonly<Record<string, string | undefined>>,
+  shown: string,
+): void {
+  const holders = new Map<string, string>();
+  for (const { name, folder, outline } of stacks) {
+    const { backend } = outline;
+    if (!KNOWN.includes(backend?.type)) continue;
+    const onDisk = backend === undefined || backend.type === "local";
+    const place = onDisk ? `local ${real(stateFile(folder, backend?.settings))}` : placeName(folder, backend, env);
+    const other = holders.get(place);
+    if (other !== undefined) {
+      fail("stack.manifest", `${shown}: the stacks ${other} and ${name} keep their state at the same place`, {
+        detail: "What the one has made would be taken for removed by the other. Nothing was asked of the account.",
+        fix: "Give each stack a place of its own: `path` of the local backend, `address` of http, `workspace` of pg.",
+      });
+    }
+    holders.set(place, name);
+  }
+}
+
+/** A file by its real path: two names may lead to one. It need not be there yet. */
+function real(file: string): string {
+  try {
+    return realpathSync(file);
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    const above = path.dirname(file);
+    return above === file ? file : path.join(real(above), path.basename(file));
+  }
+}
+
+/** Options of Terraform's that decide what is planned. hostform goes by its own line alone. */
+const DECIDING =
+  /(?:^|[\s'"])--?(var|var-file|target|target-file|exclude|exclude-file|replace|state|state-out|destroy|refresh-only|chdir)(?![\w-])/;
+
+/** The variables of the environment that Terraform would add to its line for a purpose. */
+const READ: Readonly<Record<Purpose, readonly string[]>> = {
+  validate: [],
+  plan: ["TF_CLI_ARGS", "TF_CLI_ARGS_plan"],
+  apply: ["TF_CLI_ARGS", "TF_CLI_ARGS_apply", "TF_CLI_ARGS_plan"],
+  destroy: ["TF_CLI_ARGS", "TF_CLI_ARGS_destroy", "TF_CLI_ARGS_plan"],
+  other: [],
+};
+
+/**
+ * Refuses arguments in the environment that would change what Terraform plans: with another value of a variable the same
+ * stack orders and removes other things. Those about colours, locks and the like are Terraform's own.
+ * @throws HostformError `stack.variables`; the arguments are not repeated, they may hold a secret.
+ */
+export function refuseTerraformArguments(env: Readonly<Record<string, string | undefined>>, purpose: Purpose): void {
+  for (const name of READ[purpose]) {
+    const option = DECIDING.exec(env[name] ?? "")?.[1];
+    if (option === undefined) continue;
+    fail("stack.variables", `${name} gives Terraform \`-${option}\`, which hostform would not heed`, {
+      detail: "The same stack would mean two things, depending on who applies it.",
+      fix: `Unset ${name}. To hostform, give \`--var\`, \`--var-file\` or \`--target\` on its own line, or TF_VAR_NAME.`,
+    });
+  }
+}
+
+/**
+ * Refuses a workspace other than `default`: Terraform would keep the state of this folder somewhere else then.
+ * @throws HostformError `stack.workspace`, `trust.file`.
+ */
+export async function refuseWorkspaces(
+  folder: string,
+  env: Readonly<Record<string, string | undefined>>,
+  shown: string,
+): Promise<void> {
+  const named = env.TF_WORKSPACE || (await chosen(folder, env.TF_DATA_DIR || undefined, shown));
+  if (named === undefined || named === "default") return;
+  const where = env.TF_WORKSPACE ? "TF_WORKSPACE names it" : `\`terraform workspace select\` has chosen it in ${shown}`;
+  fail(
+    "stack.workspace",
+    `The workspace ${JSON.stringify(named)} is selected, and hostform works in \`default\` alone`,
+    {
+      detail: `${where}. Terraform keeps the state of each workspace in another place.`,
+      fix: "Make a stack for each environment; or select `default`: unset TF_WORKSPACE, `terraform workspace select default`.",
+    },
+  );
+}
+
+/** @param data Terraform's data folder: beside the stack, or where TF_DATA_DIR says. */
+async function chosen(folder: string, data: string | undefined, shown: string): Promise<string | undefined> {
+  const file = path.resolve(folder, data ?? ".terraform", "environment");
+  // Where TF_DATA_DIR leads, the user has said.
+  const roots = data === undefined ? [folder] : [path.dirname(file)];
+  await requireOwnFile(file, path.join(shown, ".terraform", "environment"), { roots });
+  try {
+    return (await readFile(file, "utf8")).trim() || undefined;
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    return undefined;
+  }
+}

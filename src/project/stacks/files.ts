@@ -1,0 +1,340 @@
+import { existsSync, statSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import path from "node:path";
+import { z } from "zod";
+import { compareText } from "../../core/expression/text-order.ts";
+import {
+  type Diagnostic,
+  didYouMean,
+  errnoOf,
+  fail,
+  HostformError,
+  isObject,
+  type Json,
+  type SourceRange,
+} from "../../core/model/index.ts";
+import type { SourceFile } from "../../fronts/source/index.ts";
+import { systemFiles } from "../../fronts/yaml/index.ts";
+import { type Ownership, requireOwnFile, requireOwnFolder } from "../trust.ts";
+import type { LoadedStack, Outline, Stack } from "./stack.ts";
+
+/** The stacks that a path leads to. */
+export interface Opened {
+  readonly stacks: readonly Stack[];
+  /** The one that the path itself names: a stack's own folder or file among others. */
+  readonly meant?: Stack;
+}
+
+const MANIFEST = "manifest.json";
+
+/**
+ * Finds the stacks at a path: the output folder of an app, the folder of one of its stacks, any folder of `*.tf.json`,
+ * or one such file.
+ * @param at absolute. @param near a path as people know it. @param links whether files may be links.
+ * @throws HostformError `stack.files`, `stack.manifest`, `trust.file`.
+ */
+export async function stacksAt(at: string, near: (file: string) => string, links = true): Promise<Opened> {
+  const file = statSync(at, { throwIfNoEntry: false })?.isFile() ? at : undefined;
+  const folder = file === undefined ? at : path.dirname(file);
+  if (file !== undefined && path.basename(file) !== MANIFEST && !file.endsWith(".tf.json")) {
+    fail("stack.files", `${near(file)} is no stack`, { fix: "Name a folder, or a file that ends in `.tf.json`." });
+  }
+  const manifest = path.join(folder, MANIFEST);
+  if (existsSync(manifest) && (file === undefined || file === manifest)) {
+    return { stacks: await manifestAt(manifest, near, links) };
+  }
+  // A stack of an app lies in `stacks/NAME` of the output folder: what it refers to is found through its manifest.
+  const above = path.join(folder, "..", "..", MANIFEST);
+  if (existsSync(above)) {
+    const stacks = await manifestAt(above, near, links);
+    const meant = stacks.find((stack) => stack.folder === folder);
+    if (meant !== undefined) return { stacks, meant };
+  }
+  const name = path.basename(folder);
+  const alone: Stack = {
+    name,
+    constructPath: name,
+    folder,
+    links,
+    ...(file && { file }),
+    dependencies: [],
+    annotations: [],
+  };
+  return { stacks: [alone] };
+}
+
+async function manifestAt(file: string, near: (file: string) => string, links: boolean): Promise<readonly Stack[]> {
+  const { text } = await readText(file, near(file), { roots: [path.dirname(file)], links });
+  return readManifest(text, path.dirname(file), near(file)).map((stack) => ({ ...stack, links }));
+}
+
+/** Reads the files of a stack. @throws HostformError `stack.files`, `trust.file`. */
+export async function load(stack: Stack, near: (file: string) => string): Promise<LoadedStack> {
+  const { folder, file, root = folder, links = true } = stack;
+  await requireOwnFolder(folder, near(folder), root);
+  const found = await stackFiles(folder, near(folder));
+  if (found.length === 0) {
+    fail("stack.files", `There is no *.tf.json in ${near(folder)}`, {
+      fix: "Name a folder that cdktf or cdktn has written (`cdktf.out`), or synthesize first: `--app COMMAND`.",
+    });
+  }
+  if (file !== undefined && !found.includes(file)) {
+    fail("stack.files", `${near(file)} is not there`, { fix: "Synthesize again." });
+  }
+  const other = found.find((one) => one !== file);
+  if (file !== undefined && other !== undefined) {
+    fail("stack.files", `${near(other)} lies beside ${near(file)}: Terraform would read both as one stack`, {
+      detail: "What it declares would be taken for removed.",
+      fix: `Name the folder, ${near(folder)}; or move one of the two elsewhere.`,
+    });
+  }
+  const files = await Promise.all(found.map((one) => readText(one, near(one), { roots: [root], links })));
+  return { ...stack, files, outline: outlineOf(files) };
+}
+
+/** The same for a stack that is not asked for: undefined when it cannot be read. */
+export async function loadIfPossible(stack: Stack, near: (file: string) => string): Promise<LoadedStack | undefined> {
+  try {
+    return await load(stack, near);
+  } catch (error) {
+    if (error instanceof HostformError) return undefined;
+    throw error;
+  }
+}
+
+/** What a synthesized stack may hold; one of a thousand services has a hundredth of it. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** Names that Terraform passes over: hidden files, and what editors leave. */
+const PASSED_OVER = /^\.|~$|^#.*#$/;
+const OTHER_LANGUAGE = /\.tf$|\.tofu$|\.tofu\.json$/;
+const OVERRIDING = /^(?:.*_)?override\.tf\.json$/;
+
+/**
+ * The files of a folder that make up a stack, in Terraform's order. A folder with something that Terraform would read
+ * and hostform would not is refused: half of a configuration is another one.
+ * @param folder absolute. @param shown as people know it.
+ * @returns absolute paths; empty when there is none.
+ */
+export async function stackFiles(folder: string, shown: string): Promise<string[]> {
+  const names = await namesIn(folder, shown);
+  const foreign = names.find((name) => OTHER_LANGUAGE.test(name));
+  if (foreign !== undefined) {
+    fail("stack.files", `${path.join(shown, foreign)} is a part of the stack that hostform cannot read`, {
+      detail: "It is written in Terraform's own language or for OpenTofu alone; hostform reads `*.tf.json`.",
+      fix: "Use Terraform with the provider for this folder, or name another one.",
+    });
+  }
+  const overriding = names.find((name) => OVERRIDING.test(name));
+  if (overriding !== undefined) {
+    fail(
+      "stack.files",
+      `${path.join(shown, overriding)} would override parts of the stack, which hostform does not do`,
+      {
+        fix: "Write what it says into the other files.",
+      },
+    );
+  }
+  return names.filter((name) => name.endsWith(".tf.json")).map((name) => path.join(folder, name));
+}
+
+/** The names of the files of a folder that Terraform would look at for its configuration. @throws HostformError `stack.files`. */
+async function namesIn(folder: string, shown: string): Promise<string[]> {
+  return (await allNamesIn(folder, shown)).filter((name) => !PASSED_OVER.test(name));
+}
+
+/** The names of all files of a folder, in Terraform's order: that of their bytes. @throws HostformError `stack.files`. */
+export async function allNamesIn(folder: string, shown: string): Promise<string[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    const files = entries.filter((entry) => !entry.isDirectory());
+    return files.map(({ name }) => name).sort(compareText);
+  } catch (error) {
+    return unreadable(shown, error);
+  }
+}
+
+/**
+ * A text of the user's. @param own what the file must be; absent for one that the command line names.
+ * @throws HostformError `stack.files` for one that cannot be read, is too large or not UTF-8, `trust.file`.
+ */
+export async function readText(file: string, shown: string, own?: Ownership): Promise<SourceFile> {
+  if (own !== undefined) await requireOwnFile(file, shown, own);
+  const bytes = await systemFiles.read(file, MOST_BYTES + 1).catch((error: unknown) => unreadable(shown, error));
+  if (bytes.length > MOST_BYTES) {
+    fail("stack.files", `${shown} is larger than 64 MiB`, { fix: "Split the stack into several." });
+  }
+  try {
+    return { path: shown, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
+  } catch {
+    return fail("stack.files", `${shown} is not a text in UTF-8`, { fix: "Save it as UTF-8." });
+  }
+}
+
+function unreadable(shown: string, error: unknown): never {
+  const errno = errnoOf(error);
+  if (errno === undefined) throw error;
+  const reasons: Readonly<Record<string, string>> = {
+    ENOENT: "it does not exist",
+    ENOTDIR: "it is not a folder",
+    EISDIR: "it is a folder",
+    EACCES: "you may not read it",
+  };
+  return fail("stack.files", `${shown} cannot be read: ${reasons[errno] ?? errno}`, {
+    fix: "Check the path. A stack is a folder that cdktf or cdktn has written (`cdktf.out`), or one with `*.tf.json`.",
+  });
+}
+
+const MOST_STACKS = 1000;
+const LEVELS = { "@cdktf/error": "error", "@cdktf/warn": "warning", "@cdktf/info": "warning" } as const;
+const FIX = "Synthesize again, with cdktf 0.15 or later or any cdktn: hostform reads what they write.";
+
+const name = z.string().min(1).max(500);
+const annotation = z.looseObject({
+  constructPath: z.string(),
+  level: z.string(),
+  message: z.string(),
+  stacktrace: z.array(z.string()).optional().catch(undefined),
+});
+const stack = z.looseObject({
+  name,
+  constructPath: name,
+  workingDirectory: name,
+  synthesizedStackPath: name,
+  dependencies: z.array(z.string()).default([]),
+  annotations: z.array(annotation).default([]),
+});
+const shape = z.looseObject({ stacks: z.record(z.string(), stack) });
+
+/**
+ * The stacks of a `manifest.json`, as cdktf and cdktn write it.
+ * @param folder that it stands in, absolute. @param shown its path as people know it.
+ * @throws HostformError `stack.manifest` for another form, for paths that leave the folder and for unknown dependencies.
+ */
+export function readManifest(text: string, folder: string, shown: string): readonly Stack[] {
+  const { stacks } = checked(text, shown);
+  const found = Object.values(stacks);
+  if (found.length === 0)
+    refuse(`${shown} names no stack`, "The app has made none.", "Add a TerraformStack to the app.");
+  if (found.length > MOST_STACKS) refuse(`${shown} names ${found.length} stacks; at most ${MOST_STACKS} are accepted`);
+  const names = new Map(found.map((one) => [one.constructPath, one.name]));
+  if (new Set(found.map((one) => one.name)).size < found.length || names.size < found.length) {
+    refuse(`${shown} names two stacks alike`);
+  }
+  return found.map(({ name, constructPath, workingDirectory, synthesizedStackPath, dependencies, annotations }) => {
+    const inside = (at: string) => within(folder, at, `${shown}, stack ${name}`);
+    const file = inside(synthesizedStackPath);
+    if (!file.endsWith(".tf.json")) {
+      const detail = `Stack ${name} was synthesized as ${path.basename(file)}.`;
+      refuse("hostform reads stacks in Terraform's JSON alone", detail, "Leave `hclOutput` and SYNTH_HCL_OUTPUT out.");
+    }
+    return {
+      name,
+      constructPath,
+      folder: inside(workingDirectory),
+      root: folder,
+      file,
+      dependencies: dependencies.map((of) => {
+        const known = names.get(of) ?? found.find((one) => one.name === of)?.name;
+        return (
+          known ??
+          refuse(`${shown}: stack ${name} depends on ${of}, which is not there.${didYouMean(of, names.keys())}`)
+        );
+      }),
+      annotations: annotations.map(said),
+    };
+  });
+}
+
+function checked(text: string, shown: string): z.infer<typeof shape> {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    // The words of the error show what stands there, and that may be no manifest at all.
+    return refuse(`${shown} is not JSON`);
+  }
+  const result = shape.safeParse(json);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  return refuse(`${shown} is not a manifest of stacks`, issue && `${issue.path.join(".") || "It"}: ${issue.message}`);
+}
+
+/** What a manifest names must be the stacks of its own folder: it may have come from elsewhere. */
+function within(folder: string, named: string, where: string): string {
+  // A manifest that was written on Windows has backslashes.
+  const at = named.replaceAll("\\", "/");
+  const found = path.resolve(folder, at);
+  const way = path.relative(folder, found);
+  if (path.isAbsolute(at) || /^[A-Za-z]:/.test(at) || way.split(path.sep)[0] === "..") {
+    refuse(`${where}: ${named} is outside the folder`);
+  }
+  return found;
+}
+
+/** What a construct says of itself, at the line that made it when the manifest tells that. */
+function said({ constructPath, level, message, stacktrace = [] }: z.infer<typeof annotation>): Diagnostic {
+  const [first = "", ...rest] = message.split(/\r?\n/);
+  const severity = (LEVELS as Readonly<Record<string, "error" | "warning">>)[level] ?? "warning";
+  const range = stacktrace.map(frame).find((one) => one !== undefined);
+  return {
+    severity,
+    code: "stack.annotation",
+    // `Default` is inside of a construct that somebody has made: they know it by the path before.
+    summary: `${constructPath.replace(/(?<=.)(?:\/Default)+$/, "")}: ${first}`,
+    ...(rest.length > 0 && { detail: rest.join("\n").trim() }),
+    ...(severity === "error" && { fix: "Mend what the construct complains of, and synthesize again." }),
+    ...(range && { range }),
+  };
+}
+
+/** The place that a line of a stack trace names, unless it is in a library. */
+function frame(line: string): SourceRange | undefined {
+  const [, file = "", row, column] = /(?:^|\()\s*(?:at )?(?:file:\/\/)?([^()]+):(\d+):(\d+)\)?\s*$/.exec(line) ?? [];
+  if (row === undefined || column === undefined || /[\\/]node_modules[\\/]|^node:/.test(file)) return undefined;
+  const at = { line: Number(row), column: Number(column) };
+  return { file, ...at, endLine: at.line, endColumn: at.column };
+}
+
+function refuse(summary: string, detail?: string, fix = FIX): never {
+  fail("stack.manifest", summary, { ...(detail !== undefined && { detail }), fix });
+}
+
+type Body = Readonly<Record<string, Json>>;
+
+/**
+ * What has to be known of a stack before it is read in earnest: where its state is, which variables and outputs it has.
+ * What cannot be understood is passed over here; the reading itself tells of it.
+ */
+export function outlineOf(files: readonly SourceFile[]): Outline {
+  const roots = files.flatMap(({ text }) => bodies(parsed(text)));
+  const blocks = (name: string) => roots.flatMap((root) => bodies(root[name]));
+  const named = (name: string) => blocks(name).flatMap((block) => Object.entries(block));
+  const [backend] = blocks("terraform").flatMap(({ backend }) => bodies(backend).flatMap((one) => Object.entries(one)));
+  const [settings = {}] = backend === undefined ? [] : bodies(backend[1]);
+  const variables = named("variable").map(([name, value]) => {
+    const [body = {}] = bodies(value);
+    const sensitive = body.sensitive === true || body.sensitive === "true";
+    return [name, { sensitive, ...(body.default !== undefined && { default: body.default }) }] as const;
+  });
+  return {
+    ...(backend && { backend: { type: backend[0], settings } }),
+    variables: new Map(variables),
+    outputs: named("output").map(([name]) => name),
+  };
+}
+
+/** The bodies of a block: it is written as an object, or as a list of objects. */
+function bodies(value: Json | undefined): Body[] {
+  const all: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return all.filter(isObject).map((one) => one as Body);
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, "")) as Json;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,119 @@
+import path from "node:path";
+import { kindsOf, resolveConfig, scopeOf } from "../../core/engine/index.ts";
+import { kinds } from "../../core/kinds/index.ts";
+import {
+  type Desired,
+  type DesiredResource,
+  type Diagnostic,
+  HostformError,
+  hasUnknown,
+  located,
+  UNKNOWN,
+} from "../../core/model/index.ts";
+import type { Invocation } from "../invocation.ts";
+import { declaredEnvironment } from "../trust.ts";
+import { invocationOn } from "./choose.ts";
+import { readStack } from "./read.ts";
+import type { LoadedStack, StackRun } from "./stack.ts";
+
+/** What would be one order, or one object, of a project in an account. */
+interface Order {
+  readonly key: string;
+  /** `domain www.acme.example`, `order reference "x"`. */
+  readonly same: string;
+}
+
+interface Holder {
+  readonly stack: string;
+  readonly address: string;
+}
+
+/**
+ * Refuses stacks of one run that would order the same thing: each of them would order it, or take the other's for its
+ * own. As far as it is known without the account; a stack with mistakes is told of in its turn, and orders nothing.
+ * @throws HostformError `config.duplicate`, once for each.
+ */
+export async function refuseSharedOrders(
+  invocation: Invocation,
+  stacks: readonly LoadedStack[],
+  run: StackRun,
+): Promise<void> {
+  const holders = new Map<string, Holder>();
+  const twice: Diagnostic[] = [];
+  for (const stack of stacks) {
+    const desired = await desiredOf(invocation, stack, run);
+    if (desired === undefined) continue;
+    for (const { resource, orders } of ordersIn(desired, stack.folder, declaredEnvironment(invocation))) {
+      const taken = orders.find(({ key }) => (holders.get(key)?.stack ?? stack.name) !== stack.name);
+      const holder = taken && holders.get(taken.key);
+      if (taken !== undefined && holder !== undefined) twice.push(shared(stack.name, resource, holder, taken.same));
+      for (const { key } of orders)
+        if (!holders.has(key)) holders.set(key, { stack: stack.name, address: resource.address });
+    }
+  }
+  if (twice.length > 0) throw new HostformError(twice);
+}
+
+/** The stack as far as it can be read without the ones before it. Undefined with a mistake in it. */
+async function desiredOf(invocation: Invocation, stack: LoadedStack, run: StackRun): Promise<Desired | undefined> {
+  try {
+    const own = await invocationOn(invocation, stack, { ...run, purpose: "validate" });
+    return own.stack && (await readStack(own, own.stack)).desired;
+  } catch (error) {
+    if (error instanceof HostformError) return undefined;
+    throw error;
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+function* ordersIn(desired: Desired, folder: string, env: Environment) {
+  const known = kindsOf(desired, kinds);
+  const scope = scopeOf(() => UNKNOWN, env);
+  for (const resource of desired.resources) {
+    const kind = known.get(resource.type);
+    // What costs nothing can be put right afterwards; the plan of the second stack tells of it.
+    if (kind === undefined || kind.creation === "listable") continue;
+    const { config } = resolveConfig(kind, resource, scope);
+    const account = accountOf(desired, resource.provider, folder, env);
+    const natural = kind.naturalKey(config);
+    const open = hasUnknown(config.reference ?? null) || hasUnknown(config.domain ?? null);
+    // What has no name of its own was ordered before, or is adopted: nothing of it is ordered again.
+    const reference = kind.creation !== "keyed" || open ? undefined : kind.orderReference?.(config);
+    const orders: Order[] = [
+      ...(natural === undefined
+        ? []
+        : [{ key: JSON.stringify([...account, kind.type, "is", natural]), same: `domain ${natural}` }]),
+      ...(reference === undefined
+        ? []
+        : [
+            {
+              key: JSON.stringify([...account, kind.type, "as", desired.project, reference]),
+              same: `order reference ${JSON.stringify(reference)}`,
+            },
+          ]),
+    ];
+    yield { resource, orders };
+  }
+}
+
+/** Which account a provider leads to, as far as its settings tell: the address, and the token or where it is. */
+function accountOf({ providers }: Desired, alias: string, folder: string, env: Environment): readonly string[] {
+  const { baseUrl = env.HOSTING_BASE_URL ?? "", tokenEnv, tokenFile } = providers.get(alias) ?? {};
+  const variable = tokenEnv ?? "HOSTING_TOKEN";
+  const token = tokenFile === undefined ? (env[variable] ?? variable) : path.resolve(folder, tokenFile);
+  return [baseUrl.replace(/\/+$/, ""), token];
+}
+
+function shared(stack: string, resource: DesiredResource, holder: Holder, same: string): Diagnostic {
+  const { address } = resource;
+  const diagnostic: Diagnostic = {
+    severity: "error",
+    code: "config.duplicate",
+    summary: `Stack ${stack}, ${address}: stack ${holder.stack} declares the same as ${holder.address}, with the ${same}`,
+    detail: "Each would order it, or take the other's for its own. Nothing was asked of the account.",
+    fix: "Remove one of the two. If they are two: give each its own `domain`, or its own `reference` where it has no domain.",
+    address,
+  };
+  return located(diagnostic, resource.locate([]));
+}

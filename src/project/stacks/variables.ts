@@ -1,0 +1,114 @@
+import path from "node:path";
+import { type Diagnostic, HostformError, type Json } from "../../core/model/index.ts";
+import { readValuesFile } from "../../fronts/stacks/index.ts";
+import type { Ownership } from "../trust.ts";
+import { allNamesIn, readText } from "./files.ts";
+import type { Given, LoadedStack, VariableOption } from "./stack.ts";
+
+/** What was given to the variables of a stack, the later ones first in rank: what stands last for a name holds. */
+export interface GivenVariables {
+  readonly given: readonly Given[];
+  /** Errors: files that cannot be read or are in a language that hostform does not read. */
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** A path as people know it. */
+  near(file: string): string;
+  /** Whether a variable of the environment is kept from the stack. Default: none is. */
+  readonly refuses?: ((name: string) => boolean) | undefined;
+  /** What a file of `--var-file` must be. Default: anything that can be read. */
+  readonly named?: Ownership | undefined;
+}
+
+const PREFIX = "TF_VAR_";
+
+/**
+ * Collects what is given to the variables, in Terraform's order of precedence: the environment (`TF_VAR_…`, of declared
+ * variables alone), `terraform.tfvars.json`, `*.auto.tfvars.json` by name, then the options as they stand on the line.
+ */
+export async function givenVariables(
+  { folder, root = folder, links = true, outline }: Pick<LoadedStack, "folder" | "root" | "links" | "outline">,
+  options: readonly VariableOption[],
+  { env, near, refuses, named }: Surroundings,
+): Promise<GivenVariables> {
+  const given: Given[] = [];
+  const diagnostics: Diagnostic[] = [];
+  for (const name of outline.variables.keys()) {
+    const text = Object.hasOwn(env, PREFIX + name) ? env[PREFIX + name] : undefined;
+    if (text !== undefined && refuses?.(PREFIX + name) === true) diagnostics.push(refused(name));
+    else if (text !== undefined) given.push({ name, from: PREFIX + name, value: { text } });
+  }
+  const take = async (file: string, own?: Ownership) => {
+    try {
+      given.push(...(await variablesFile(file, near(file), own)));
+    } catch (error) {
+      if (!(error instanceof HostformError)) throw error;
+      diagnostics.push(...error.diagnostics);
+    }
+  };
+  // Hidden ones too: Terraform passes over those of its configuration alone.
+  const names = await allNamesIn(folder, near(folder));
+  const main = names.filter((name) => /^terraform\.tfvars(?:\.json)?$/.test(name));
+  const automatic = names.filter((name) => /\.auto\.tfvars(?:\.json)?$/.test(name));
+  for (const name of [...main, ...automatic]) await take(path.join(folder, name), { roots: [root], links });
+  for (const option of options) {
+    if ("file" in option) await take(option.file, named);
+    else given.push({ name: option.name, from: "-var", value: { text: option.text } });
+  }
+  return { given, diagnostics };
+}
+
+function refused(name: string): Diagnostic {
+  return {
+    severity: "error",
+    code: "trust.untrusted",
+    summary: `The untrusted stack reads the environment variable ${PREFIX}${name}`,
+    fix: `Give the value on the command line: \`--var ${name}=VALUE\`. If anyone may see the variable, add its name to HOSTFORM_ENV_ALLOW.`,
+  };
+}
+
+/** @throws HostformError `stack.variables`, `stack.files`, `trust.file`. */
+async function variablesFile(file: string, shown: string, own: Ownership | undefined): Promise<Given[]> {
+  if (!file.endsWith(".json")) {
+    refuse(
+      `${shown} is written in Terraform's own language, which hostform does not read`,
+      'Write the values as JSON, and let the name end in `.json`: `plan = 11` becomes `{"plan": 11}` in terraform.tfvars.json.',
+    );
+  }
+  const { text } = await readText(file, shown, own);
+  const { values, diagnostics } = readValuesFile({ path: shown, text });
+  if (diagnostics.length > 0) throw new HostformError(diagnostics);
+  if (values === undefined) {
+    refuse(`${shown} is not a JSON object of values by name`, 'Write `{"plan": 11, "domain": "acme.example"}`.');
+  }
+  return Object.entries(values).map(([name, value]) => ({ name, from: shown, value: { json: value } }));
+}
+
+function refuse(summary: string, fix: string): never {
+  throw new HostformError([{ severity: "error", code: "stack.variables", summary, fix }]);
+}
+
+/** The texts in the values of variables that are declared as sensitive, their defaults too. */
+export function secretsIn({ variables }: LoadedStack["outline"], given: readonly Given[]): string[] {
+  const secret = (name: string) => variables.get(name)?.sensitive === true;
+  const values = given
+    .filter(({ name }) => secret(name))
+    .map(({ value }) => ("json" in value ? value.json : value.text));
+  const defaults = [...variables.values()].flatMap(({ sensitive, default: value }) =>
+    sensitive && value !== undefined ? [value] : [],
+  );
+  // What is given as a text may be a list or a map: its parts are secret, too.
+  const parts = values.flatMap((value) => (typeof value === "string" ? quoted(value) : []));
+  return [...[...values, ...defaults].flatMap(textsIn), ...parts];
+}
+
+function quoted(text: string): string[] {
+  return [...text.matchAll(/"((?:[^"\\]|\\.)*)"/g)].flatMap(([, inner]) => inner ?? []);
+}
+
+function textsIn(value: Json): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value as object).flatMap(textsIn) : [];
+}

@@ -1,0 +1,321 @@
+import { createHash } from "node:crypto";
+import {
+  type ApplyResult,
+  type Diagnostic,
+  fail,
+  HostformError,
+  isError,
+  isFulfilled,
+  isNoOp,
+  type Plan,
+  type State,
+} from "../../core/model/index.ts";
+import { doneChanges, type MoneyScale } from "../../report/index.ts";
+import type { GuardFlags } from "../guards.ts";
+import type { Invocation } from "../invocation.ts";
+import { loadProject } from "../project.ts";
+import { chooseStacks, invocationOn } from "../stacks/choose.ts";
+import { readState } from "../state.ts";
+import { inItsTerms } from "../told.ts";
+import { type Contended, Contention, conclusion, Memory, type News } from "./memory.ts";
+import { errorsOf, type Look, type LookOptions, lookOnce } from "./reconcile.ts";
+import { type Hint, Hints, type LookKind, namedBy, Schedule } from "./schedule.ts";
+
+export interface WatchOptions {
+  /** Milliseconds from the end of a look at everything to the next one. */
+  readonly intervalMs: number;
+  readonly autoApprove: boolean;
+  readonly guards: GuardFlags;
+  /** Ends after so many looks; absent: with Ctrl-C. */
+  readonly maxRuns?: number;
+}
+
+/** One look, as it is reported. */
+export interface WatchReport {
+  readonly look: number;
+  readonly events: readonly string[];
+  /** None: everything. */
+  readonly targets: readonly string[];
+}
+
+/** What shows a watch to people or programs: each call is one thing that has happened. Times are milliseconds. */
+export interface WatchReporter {
+  /** A verified event has come. */
+  event(hint: Hint): void;
+  /** Events that name nothing of this project. */
+  strangers(hints: readonly Hint[]): void;
+  reloading(): void;
+  settling(): void;
+  /** @param why the end of a sentence: what that shows. */
+  contended(contended: Contended, heldMs: number, why: string): void;
+  began(report: WatchReport): void;
+  /** What is new in a plan, before anything of it is done. @returns whether anything is. */
+  plan(plan: Plan, news: News, report: WatchReport, moneyScale: MoneyScale): boolean;
+  /** Runs an apply and shows its progress. */
+  applying: LookOptions["applying"];
+  applied(plan: Plan, result: ApplyResult, moneyScale: MoneyScale): void;
+  /** @param news whether it had any. @param nextMs undefined: there is no next one. */
+  ended(report: WatchReport, look: Look, news: boolean, nextMs: number | undefined): void;
+  /** A look that could not be made, or not to its end. */
+  failed(report: WatchReport, diagnostics: readonly Diagnostic[], news: boolean, nextMs: number | undefined): void;
+  stopped(looks: number, reason: "interrupted" | "max_runs"): void;
+}
+
+/** What can be over by the next look, and so is no reason not to begin. All else that fails the first look ends the command. */
+const PASSING: ReadonlySet<string> = new Set([
+  "api.unreachable",
+  "api.timeout",
+  "api.server",
+  "api.rate_limited",
+  "state.locked",
+]);
+
+/** The loop: when it is time, or an event has named something, look; tell what is new; wait. */
+export class Watch {
+  readonly #invocation: Invocation;
+  readonly #options: WatchOptions;
+  readonly #reporter: WatchReporter;
+  readonly #stop: AbortSignal;
+  readonly #schedule: Schedule;
+  readonly #declaration: SettledDeclaration;
+  readonly #hints = new Hints();
+  readonly #memory = new Memory();
+  readonly #contention = new Contention();
+  /** Ends the present wait. */
+  #wake = new AbortController();
+  /** A look at everything is wanted as soon as this one has ended. */
+  #reloading = false;
+  #looks = 0;
+  /** Something declared is not made, or a create has no known outcome: an event about an unknown id may be about it. */
+  #open = true;
+  /** Invoices exceeded a limit on spending: nothing more is ordered, however little a later look by itself would. */
+  #spent = false;
+  /** The last look ended as an `apply` that succeeds does: what only a person may order anew is none of its plan. */
+  #good = true;
+
+  /** Ctrl-C came during an apply, and not all of it was done. */
+  #cut = false;
+
+  /** @param stop aborted by Ctrl-C. */
+  constructor(invocation: Invocation, options: WatchOptions, reporter: WatchReporter, stop: AbortSignal) {
+    this.#invocation = invocation;
+    this.#options = options;
+    this.#reporter = reporter;
+    this.#stop = stop;
+    this.#schedule = new Schedule(options.intervalMs, this.#now);
+    this.#declaration = new SettledDeclaration(invocation);
+  }
+
+  /** A verified event has come. Quick, and safe at any time: what it leads to happens in the loop. */
+  hint(hint: Hint): void {
+    this.#reporter.event(hint);
+    this.#hints.add(hint);
+    this.#schedule.hint(this.#now);
+    this.#wake.abort();
+  }
+
+  /** The declaration has changed, as its deployment says: a look at everything comes at once, or after the present one. */
+  reload(): void {
+    this.#reporter.reloading();
+    this.#reloading = true;
+    this.#wake.abort();
+  }
+
+  /**
+   * Looks until it is stopped.
+   * @returns the exit code.
+   * @throws HostformError what fails the first look, if waiting will not mend it.
+   */
+  async run(): Promise<number> {
+    const { maxRuns = Number.POSITIVE_INFINITY } = this.#options;
+    while (!this.#stop.aborted && this.#looks < maxRuns) {
+      if (this.#reloading) this.#schedule.widen(this.#now);
+      this.#reloading = false;
+      const { kind, at } = this.#schedule.next();
+      if (at > this.#now) await this.#wait(at - this.#now);
+      else await this.#turn(kind);
+    }
+    const interrupted = this.#stop.aborted;
+    this.#reporter.stopped(this.#looks, interrupted ? "interrupted" : "max_runs");
+    return (interrupted ? !this.#cut : this.#good) ? 0 : 1;
+  }
+
+  async #wait(ms: number): Promise<void> {
+    this.#wake = new AbortController();
+    const ended = AbortSignal.any([this.#stop, this.#wake.signal]);
+    await this.#invocation.io.clock.sleep(ms, ended).catch((error: unknown) => {
+      if (!ended.aborted) throw error;
+    });
+  }
+
+  /** A look, unless all that has come is about something else. */
+  async #turn(kind: LookKind): Promise<void> {
+    this.#schedule.heeded();
+    const { hints, overflown } = this.#hints.take();
+    const told = { look: this.#looks + 1, events: [...new Set(hints.map(({ event }) => event))], targets: [] };
+    try {
+      if (kind === "whole" || overflown) return await this.#look(told);
+      const { targets, everything, strangers } = namedBy(hints, await this.#state(), this.#open);
+      this.#reporter.strangers(strangers);
+      if (everything || targets.length > 0) await this.#look({ ...told, targets });
+      else this.#schedule.idle(this.#now);
+    } catch (error) {
+      this.#failed(kind, told, error);
+    }
+  }
+
+  async #look(told: WatchReport): Promise<void> {
+    const { autoApprove, guards } = this.#options;
+    const own = autoApprove
+      ? await this.#declaration.read(this.#stop, () => this.#reporter.settling())
+      : await readAnew(this.#invocation);
+    this.#reporter.began(told);
+    let news = false;
+    const look = await lookOnce(own, {
+      targets: told.targets,
+      autoApprove,
+      guards: this.#spent ? { ...guards, maxOrders: 0 } : guards,
+      onPlan: (plan, moneyScale) => {
+        news = this.#reporter.plan(plan, this.#memory.compare(plan, told.targets), told, moneyScale);
+      },
+      applying: (plan, stop, work) => this.#reporter.applying(plan, stop, work),
+    });
+    if (this.#reportOutcome(look)) news = true;
+    this.#note(look, told);
+    this.#noteContention(look);
+    this.#reporter.ended(told, look, news, this.#untilNext());
+  }
+
+  /** @returns whether a plan was applied with another outcome than at the look before. */
+  #reportOutcome({ plan, result, end, moneyScale }: Look): boolean {
+    if (result === undefined || end === "as_declared") return false;
+    const done = doneChanges(plan, result).map(({ address }) => address);
+    this.#memory.made(done);
+    const isNew = this.#memory.isNewOutcome(errorsOf(result)) || done.length > 0;
+    if (isNew) this.#reporter.applied(plan, result, moneyScale);
+    return isNew;
+  }
+
+  /** What follows from a look for the next ones. */
+  #note({ plan, end, result, requests, perMinute }: Look, { look, targets }: WatchReport): void {
+    this.#looks = look;
+    if (result?.diagnostics.some((each) => each.code === "guard.spend" && isError(each))) this.#spent = true;
+    this.#cut = end === "incomplete" && result?.interrupted === true;
+    this.#good = ["as_declared", "differs", "applied"].includes(end) && plan.pending.length === 0;
+    const kind = targets.length === 0 ? "whole" : "hinted";
+    // A status that is not understood is not mended by waiting: somebody has to say what it means.
+    const failed = end === "incomplete" && !(result && isFulfilled({ ...result, unfulfilled: [] }));
+    const outcome = failed ? "troubled" : "ended";
+    this.#schedule.ended({ kind, at: this.#now, requests, perMinute, outcome });
+    if (end === "widened") this.#schedule.widen(this.#now);
+    if (kind === "hinted") return;
+    const isMade = end === "applied" || end === "as_declared";
+    const creates = plan.changes.some(({ actions }) => actions.includes("create"));
+    this.#open = plan.pending.length > 0 || end === "refused" || (creates && !isMade);
+  }
+
+  #noteContention({ plan, result }: Look): void {
+    if (result === undefined) return;
+    const changed = doneChanges(plan, result).filter((change) => !isNoOp(change));
+    const contended = this.#contention.note(
+      changed.map(({ address }) => address),
+      this.#now,
+    );
+    if (contended === undefined) return;
+    const heldMs = this.#schedule.contended(this.#now, contended.times);
+    const again = changed.filter(({ address }) => contended.addresses.includes(address));
+    this.#reporter.contended(contended, heldMs, conclusion(again));
+  }
+
+  #failed(kind: LookKind, told: WatchReport, error: unknown): void {
+    // Ctrl-C ended it, which nobody needs to be told.
+    if (this.#stop.aborted) return;
+    if (!(error instanceof HostformError)) throw error;
+    if (told.look === 1 && !error.diagnostics.every(({ code }) => PASSING.has(code))) throw error;
+    const diagnostics = inItsTerms(this.#invocation, error.diagnostics);
+    this.#looks = told.look;
+    this.#good = false;
+    // What a person has to mend is not mended any later for being looked at; only the API is spared.
+    const outcome = kind === "hinted" || diagnostics.some(({ code }) => code.startsWith("api.")) ? "failed" : "ended";
+    this.#schedule.ended({ kind, at: this.#now, requests: 0, perMinute: 60, outcome });
+    this.#reporter.failed(told, diagnostics, this.#memory.isNewFailure(diagnostics), this.#untilNext());
+  }
+
+  /** The state as it is now: another process may have recorded what an event names. */
+  async #state(): Promise<State> {
+    const own = await readAnew(this.#invocation);
+    return readState({ ...own, options: { ...own.options, quiet: true } });
+  }
+
+  /** Milliseconds; undefined when this was the last look. */
+  #untilNext(): number | undefined {
+    const { maxRuns } = this.#options;
+    if (this.#stop.aborted || this.#looks === maxRuns) return undefined;
+    return Math.max(0, this.#schedule.next().at - this.#now);
+  }
+
+  get #now(): number {
+    return this.#invocation.io.clock.now();
+  }
+}
+
+/** How long a declaration has to stay the same before it is acted upon. */
+const SETTLE_MS = 3_000;
+/** A declaration that changes this often in succession is written by something that does not stop. */
+const MOST_READINGS = 12;
+
+/** The declaration as it is now: an invocation of its own, as every command reads the declaration once. */
+export async function readAnew(invocation: Invocation): Promise<Invocation> {
+  const { stack } = invocation;
+  if (stack === undefined) return { ...invocation };
+  const source = { path: stack.run.source, only: [stack.name], variables: stack.run.options };
+  const { stacks, run } = await chooseStacks(invocation, source, stack.run.purpose);
+  const [only] = stacks;
+  return only === undefined ? { ...invocation } : invocationOn(invocation, only, run);
+}
+
+/** Reads the declaration, look after look, and holds back what is being written just now. */
+export class SettledDeclaration {
+  readonly #invocation: Invocation;
+  #known = "";
+
+  constructor(invocation: Invocation) {
+    this.#invocation = invocation;
+  }
+
+  /**
+   * The declaration, once it has stayed the same for {@link SETTLE_MS}, if it differs from what was read last time: half of
+   * a file that an editor or a checkout is writing can be valid, and would mean that the other half is to be removed.
+   * @throws HostformError with the mistakes in it; `config.unreadable` when it does not stop changing.
+   */
+  async read(signal: AbortSignal, onWait: () => void): Promise<Invocation> {
+    let { own, digest } = await this.#read();
+    for (let readings = 0; digest !== this.#known; readings++) {
+      if (readings === 0) onWait();
+      if (readings === MOST_READINGS) {
+        fail("config.unreadable", "The declaration does not stop changing, so it is not acted upon", {
+          detail: `It was another one at each of ${MOST_READINGS} readings.`,
+          fix: "Find out what writes it again and again; if a template makes it, write it once.",
+        });
+      }
+      await this.#invocation.io.clock.sleep(SETTLE_MS, signal);
+      const again = await this.#read();
+      if (again.digest === digest) this.#known = digest;
+      ({ own, digest } = again);
+    }
+    return own;
+  }
+
+  async #read(): Promise<{ own: Invocation; digest: string }> {
+    const own = await readAnew(this.#invocation);
+    const { desired } = await loadProject(own);
+    // What a stack's expressions mean stands in its files and variables, not in what is shown of them.
+    return { own, digest: digestOf([desired, own.stack?.files, own.stack?.given]) };
+  }
+}
+
+/** The same for two declarations that were written alike. */
+function digestOf(parts: readonly unknown[]): string {
+  const text = JSON.stringify(parts, (_, value: unknown) => (value instanceof Map ? [...value] : value));
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,112 @@
+/** What the real Terraform makes of both notations: the very values, and nothing for `terraform fmt` to do. */
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  renderHcl,
+  renderTfJson,
+  type TfDocument,
+  type TfValue,
+} from "../../../../../src/fronts/terraform/export/document.ts";
+import { noTerraform } from "../../../../support/backends.ts";
+import { fc } from "../../../../support/fc.ts";
+
+const CASES = 400;
+const title = `Terraform reads what is written${noTerraform === undefined ? "" : ` (SKIPPED: ${noTerraform})`}`;
+
+/** Texts of what means something in a template, and of anything. Terraform writes texts in their composed form. */
+const text = fc.oneof(
+  fc
+    .array(fc.constantFrom("$", "%", "{", "}", '"', "\\", "\n", "~", "a", " ", "${", "%{", "é", "\u202e", "👩‍👧"), {
+      maxLength: 9,
+    })
+    .map((parts) => parts.join("")),
+  fc.string({ unit: "binary" }).map((any) => any.replaceAll("\0", "").toWellFormed().normalize("NFC")),
+);
+
+const { value } = fc.letrec<{ value: TfValue }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: "small", withCrossShrink: true },
+    text,
+    fc.boolean(),
+    fc.constant(null),
+    fc.integer(),
+    // A template, of which Terraform makes one text.
+    fc
+      .array(
+        fc.oneof(
+          text,
+          text.map((word) => ({ code: `local.words[${JSON.stringify(slot(word))}]` })),
+        ),
+        { minLength: 1, maxLength: 4 },
+      )
+      .map((template) => ({ template })),
+    fc.array(tie("value"), { maxLength: 4 }),
+    fc.uniqueArray(fc.tuple(text, tie("value")), { selector: ([key]) => key, maxLength: 4 }).map((map) => ({ map })),
+  ),
+}));
+
+/** The words that templates refer to. */
+const words = new Map<string, string>();
+function slot(word: string): string {
+  const name = `w${words.size}`;
+  words.set(name, word);
+  return name;
+}
+
+/** The plain value that Terraform should make of it. */
+function plain(of: TfValue): unknown {
+  if (typeof of !== "object" || of === null) return of;
+  if (Array.isArray(of)) return of.map(plain);
+  const one = of as Exclude<typeof of, readonly TfValue[]>;
+  if ("map" in one) return Object.fromEntries(one.map.map(([key, part]) => [key, plain(part)]));
+  if ("template" in one) {
+    return one.template.map((part) => (typeof part === "string" ? part : wordOf(part.code))).join("");
+  }
+  throw new Error("not generated");
+}
+
+const wordOf = (code: string) => words.get(/"(w\d+)"/.exec(code)?.[1] ?? "") ?? "";
+
+describe.skipIf(noTerraform !== undefined)(title, { timeout: 60_000 }, () => {
+  let dir = "";
+  beforeAll(async () => {
+    dir = await mkdtemp(path.join(tmpdir(), "hostform-hcl-"));
+  });
+  afterAll(() => rm(dir, { recursive: true, force: true }));
+
+  const terraform = async (...args: string[]): Promise<string> => {
+    const env = {
+      PATH: process.env.PATH,
+      HOME: dir,
+      TF_CLI_CONFIG_FILE: path.join(dir, "rc"),
+      CHECKPOINT_DISABLE: "1",
+    };
+    const { stdout } = await promisify(execFile)("terraform", args, { cwd: dir, env, maxBuffer: 64e6 });
+    return stdout;
+  };
+
+  it(`of ${CASES} values`, async () => {
+    const values = fc.sample(value, CASES);
+    const output = (name: string): TfDocument => ({
+      comments: ["Any values."],
+      blocks: [{ block: "output", labels: [name], body: [[{ name: "value", value: values }]] }],
+    });
+    await writeFile(path.join(dir, "rc"), "");
+    await writeFile(path.join(dir, "hcl.tf"), renderHcl(output("hcl")));
+    await writeFile(path.join(dir, "json.tf.json"), renderTfJson(output("json")));
+    // Written by neither of the two.
+    await writeFile(path.join(dir, "words.json"), JSON.stringify(Object.fromEntries(words)));
+    await writeFile(path.join(dir, "words.tf"), 'locals {\n  words = jsondecode(file("words.json"))\n}\n');
+    expect(await terraform("fmt", "-check", "-diff", "-no-color")).toBe("");
+    await terraform("init", "-no-color");
+    await terraform("apply", "-auto-approve", "-no-color");
+    const outputs = JSON.parse(await terraform("output", "-json"));
+    const expected = values.map(plain);
+    expect(outputs.hcl.value).toEqual(expected);
+    expect(outputs.json.value).toEqual(expected);
+  });
+});

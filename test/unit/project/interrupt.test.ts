@@ -1,0 +1,110 @@
+import { describe, expect, it } from "vitest";
+import { guardIo } from "../../../src/cli/guarded-io.ts";
+import type { Clock } from "../../../src/core/model/index.ts";
+import { Interrupts, RECORDING_MS, SUMMARY_MS } from "../../../src/project/interrupt.ts";
+import type { Invocation } from "../../../src/project/invocation.ts";
+import { testClock } from "../../support/clock.ts";
+import { fakeIo } from "../../support/io.ts";
+
+/** A run, its Ctrl-C, a clock that only `pass` moves, and how the process ended. */
+function begin() {
+  let now = 0;
+  const waiting: { readonly at: number; readonly end: () => void }[] = [];
+  const clock: Clock = {
+    now: () => now,
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        waiting.push({ at: now + ms, end: resolve });
+        signal?.addEventListener("abort", () => reject(signal.reason));
+      }),
+  };
+  const exits: number[] = [];
+  const fake = { ...fakeIo({ clock }), exit: (code: number) => void exits.push(code) };
+  const io = guardIo(fake);
+  const pass = async (ms: number) => {
+    now += ms;
+    for (const { at, end } of waiting) if (at <= now) end();
+    await new Promise(setImmediate);
+  };
+  return { run: () => new Interrupts({ io } as Invocation), press: fake.interrupt, pass, exits };
+}
+
+const told = ({ stop, now, abandon }: Interrupts) => [stop.aborted, now.aborted, abandon.aborted];
+
+describe("Ctrl-C", () => {
+  it("while reading ends all requests; a second one ends the process", () => {
+    const { run, press, exits } = begin();
+    const interrupts = run();
+    press();
+    expect(told(interrupts)).toEqual([true, true, false]);
+    expect(exits).toEqual([]);
+    press();
+    expect(exits).toEqual([1]);
+  });
+
+  it("while applying stops what has not left; a second one ends what has, and gives recording its time", async () => {
+    const { run, press, pass, exits } = begin();
+    const interrupts = run();
+    interrupts.planned();
+    press();
+    expect(told(interrupts)).toEqual([true, false, false]);
+    press();
+    expect(told(interrupts)).toEqual([true, true, false]);
+    await pass(RECORDING_MS - 1);
+    expect(told(interrupts)).toEqual([true, true, false]);
+    await pass(1);
+    expect(told(interrupts)).toEqual([true, true, true]);
+    expect(exits).toEqual([]);
+    await pass(SUMMARY_MS);
+    expect(exits).toEqual([1]);
+  });
+
+  it("a third time waits for no recording, and a fourth for nothing", () => {
+    const { run, press, exits } = begin();
+    const interrupts = run();
+    interrupts.planned();
+    for (let nth = 1; nth <= 3; nth++) press();
+    expect(told(interrupts)).toEqual([true, true, true]);
+    expect(exits).toEqual([]);
+    press();
+    expect(exits).toEqual([1]);
+  });
+
+  it("of a run that ended in time ends no process", async () => {
+    const { run, press, pass, exits } = begin();
+    const interrupts = run();
+    interrupts.planned();
+    press();
+    press();
+    expect(await interrupts.unlessAbandoned(Promise.resolve())).toBe(true);
+    interrupts.end();
+    await pass(RECORDING_MS + SUMMARY_MS);
+    expect(exits).toEqual([]);
+  });
+
+  it("of a run whose state is not written any more gives that up, and ends the process when all is said", async () => {
+    const { run, press, exits } = begin();
+    const interrupts = run();
+    interrupts.planned();
+    for (let nth = 1; nth <= 3; nth++) press();
+    expect(await interrupts.unlessAbandoned(new Promise(() => undefined))).toBe(false);
+    interrupts.end();
+    expect(exits).toEqual([]);
+    await new Promise(setImmediate);
+    expect(exits).toEqual([1]);
+  });
+
+  it("before a run begins (another look, another stack) is known to it", () => {
+    const { run, press, exits } = begin();
+    const first = run();
+    press();
+    first.end();
+    expect(told(run())).toEqual([true, true, false]);
+    expect(exits).toEqual([]);
+  });
+});
+
+it("is not what the clock of tests takes a back-off for that is by chance as long", async () => {
+  const { signal } = new AbortController();
+  for (const ms of [RECORDING_MS, SUMMARY_MS]) await testClock().sleep(ms, signal);
+});

@@ -1,0 +1,64 @@
+/** Providers that one process opens several times, as `watch` does at each look. */
+import { writeFileSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { guardIo } from "../../../src/cli/guarded-io.ts";
+import { type Invocation, looksOf } from "../../../src/project/invocation.ts";
+import { Providers } from "../../../src/project/providers.ts";
+import { testClock } from "../../support/clock.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { fakeIo } from "../../support/io.ts";
+import { startSandbox } from "../../support/sandbox.ts";
+
+const BUDGET = 3;
+
+/** A process with a sandbox that refuses more than its budget; each look opens the providers, lists once and closes them. */
+async function started(env: Record<string, string>) {
+  const clock = testClock();
+  const sandbox = await startSandbox({ clock, rateLimit: BUDGET });
+  const fake = fakeIo({ clock, env: { HOSTING_BASE_URL: sandbox.url, HOSTING_TOKEN: sandbox.tokens.agency, ...env } });
+  const io = guardIo(fake);
+  const options = {
+    dir: ".",
+    files: [],
+    state: "hosting.tfstate",
+    json: false,
+    color: false,
+    quiet: false,
+    verbose: false,
+    insecureHttp: false,
+    lockTimeoutMs: 0,
+  };
+  const invocation: Invocation = { io, options, ...looksOf(io, false) };
+  const look = async () => {
+    const configs = new Map([["default", { alias: "default", requestsPerMinute: BUDGET }]]);
+    const providers = new Providers(configs, invocation, {});
+    const { client } = await providers.use("default");
+    await client.webhooks.list().all();
+    await providers.close();
+  };
+  return { clock, sandbox, look, stderr: fake.stderr };
+}
+
+describe("looks of one process", () => {
+  const unusable = () => {
+    const file = path.join(temporaryFolder(), "file");
+    writeFileSync(file, "");
+    return path.join(file, "below");
+  };
+
+  it.each([
+    ["is switched off", () => ({ HOSTFORM_LEDGER: "memory" }), 0],
+    ["is not there, for a sandbox", () => ({}), 0],
+    ["cannot be written", () => ({ HOSTFORM_STATE_HOME: unusable() }), 1],
+    ["is shared", () => ({ HOSTFORM_STATE_HOME: temporaryFolder() }), 0],
+  ])("keep to the rate limit together where the ledger %s; that is said once", async (_, env, said) => {
+    const { clock, sandbox, look, stderr } = await started(env());
+    await using _sandbox = sandbox;
+    for (let at = 0; at < 4 * BUDGET; at++) await look();
+    const { control } = sandbox;
+    expect(control.requests().filter(({ status }) => status === 429)).toEqual([]);
+    expect(clock.slept).toBeGreaterThan(3 * 60_000);
+    expect(stderr().match(/provider\.ledger/g) ?? []).toHaveLength(said);
+  });
+});

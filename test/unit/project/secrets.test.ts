@@ -1,0 +1,163 @@
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { guardIo } from "../../../src/cli/guarded-io.ts";
+import { HostformError, type SecretSource } from "../../../src/core/model/index.ts";
+import type { CaptureOptions, CommandEnd } from "../../../src/core/record/index.ts";
+import { secretsOf } from "../../../src/project/secrets.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { type FakeIoParts, fakeIo } from "../../support/io.ts";
+
+const SECRET = "correct horse battery";
+
+/** A reader of sources in a folder; `end` is what commands do. */
+async function reader(parts: FakeIoParts = {}, end: Partial<CommandEnd> = {}) {
+  const dir = temporaryFolder();
+  const runs: (readonly string[])[] = [];
+  const given: (readonly string[])[] = [];
+  const fake = {
+    ...fakeIo(parts),
+    capture: async (command: readonly string[], { cwd, input, env }: CaptureOptions) => {
+      expect([cwd, input]).toEqual([dir, ""]);
+      runs.push(command);
+      given.push(Object.keys(env));
+      return { stdout: "", stderr: "", ...end };
+    },
+  };
+  const io = guardIo(fake);
+  const options = { dir, state: path.join(dir, "hosting.tfstate") };
+  const providers = new Map([["default", { alias: "default", tokenEnv: "ACME_TOKEN" }]]);
+  const { readSource } = secretsOf({ io, options } as never, { files: [], providers });
+  if (readSource === undefined) throw new Error("no reader");
+  const shown = (text: string) => {
+    io.out(text);
+    io.flush();
+    return fake.stdout();
+  };
+  return { dir, runs, given, read: readSource, shown };
+}
+
+/** The detail of the refusal, which never holds the secret. */
+async function refusal(read: Promise<string>): Promise<string | undefined> {
+  const error = await read.then(String, (thrown: unknown) => thrown);
+  if (!(error instanceof HostformError)) throw new Error(`not refused: ${String(error)}`);
+  const [diagnostic] = error.diagnostics;
+  expect(diagnostic?.code).toBe("secret.source");
+  expect(JSON.stringify(error.diagnostics)).not.toContain(SECRET);
+  return diagnostic?.detail;
+}
+
+describe("a secret value", () => {
+  it("is taken from the environment as it is", async () => {
+    const { read } = await reader({ env: { PW: ` ${SECRET}\n` } });
+    expect(await read({ env: "PW" })).toBe(` ${SECRET}\n`);
+  });
+
+  it.each([
+    ["", ""],
+    ["\n", ""],
+    ["\r\n", ""],
+    [" ", " "],
+  ])("is taken from a file without the one line break that ends it (%j)", async (end, rest) => {
+    const { dir, read } = await reader();
+    await writeFile(path.join(dir, "pw"), SECRET + end);
+    expect(await read({ file: "pw" })).toBe(SECRET + rest);
+  });
+
+  it("is taken without the byte order mark before it, from a file and from a command, and is known without it", async () => {
+    const { dir, read, shown } = await reader({}, { stdout: `\uFEFF${SECRET}\r\n` });
+    await writeFile(path.join(dir, "pw"), `\uFEFF${SECRET}\n`);
+    expect(await read({ file: "pw" })).toBe(SECRET);
+    expect(await read({ command: ["pass"] })).toBe(SECRET);
+    expect(shown(`it is ${SECRET}`)).toBe("it is (secret)");
+  });
+
+  it("is taken as it is in any script", async () => {
+    const { dir, read } = await reader();
+    await writeFile(path.join(dir, "pw"), "pässwörd-\u{1F511}-\u5bc6\n");
+    expect(await read({ file: "pw" })).toBe("pässwörd-\u{1F511}-\u5bc6");
+  });
+
+  it("comes from a command without the tokens in use, the keys of the state and what opens its backend", async () => {
+    const names = [
+      "HOSTING_TOKEN",
+      "ACME_TOKEN",
+      "HOSTFORM_STATE_KEY",
+      "TF_HTTP_PASSWORD",
+      "PGPASSWORD",
+      "VAULT_TOKEN",
+    ];
+    const env = Object.fromEntries(names.map((name) => [name, "0123456789"]));
+    const { given, read } = await reader({ env }, { stdout: SECRET });
+    await read({ command: ["pass"] });
+    expect(given).toEqual([["VAULT_TOKEN"]]);
+  });
+
+  it("is taken from what a command prints, once for all that name the same", async () => {
+    const { runs, read } = await reader({}, { stdout: `${SECRET}\n` });
+    const source: SecretSource = { command: ["pass", "show", "acme"] };
+    expect(await Promise.all([read(source), read({ ...source })])).toEqual([SECRET, SECRET]);
+    expect(runs).toEqual([["pass", "show", "acme"]]);
+    await read({ command: ["pass", "show", "other"] });
+    expect(runs).toHaveLength(2);
+  });
+
+  it("that could not be read is not asked for a second time", async () => {
+    const { runs, read } = await reader({}, { failure: "ended with exit code 1" });
+    await refusal(read({ command: ["pass"] }));
+    await refusal(read({ command: ["pass"] }));
+    expect(runs).toHaveLength(1);
+  });
+
+  it.each<[SecretSource, string]>([
+    [{ env: "PW" }, "the environment"],
+    [{ file: "pw" }, "a file"],
+    [{ command: ["pass"] }, "a command"],
+  ])("is known to the redaction once it is read from %o", async (source) => {
+    const { dir, read, shown } = await reader({ env: { PW: SECRET } }, { stdout: SECRET });
+    await writeFile(path.join(dir, "pw"), SECRET);
+    await read(source);
+    expect(shown(`it is ${SECRET}`)).toBe("it is (secret)");
+  });
+
+  it.each<[why: string, source: SecretSource, end: Partial<CommandEnd>, detail: string]>([
+    ["is not set", { env: "NO" }, {}, "It is not set."],
+    ["is set to nothing", { env: "EMPTY" }, {}, "It is empty."],
+    ["is no file", { file: "." }, {}, "It is not an ordinary file."],
+    ["is empty", { file: "empty" }, {}, "It is empty."],
+    ["has two lines", { file: "two" }, {}, "It has more than one line."],
+    ["prints nothing", { command: ["pass"] }, {}, "It printed nothing to standard output."],
+    ["prints two lines", { command: ["pass"] }, { stdout: `${SECRET}\n${SECRET}` }, "It printed more than one line."],
+    ["holds a byte order mark alone", { file: "mark" }, {}, "It is empty."],
+    ["is in Latin-1", { file: "latin" }, {}, "It is not a text in UTF-8."],
+    ["is in UTF-16, with a byte order mark", { file: "utf16-mark" }, {}, "It is not a text in UTF-8."],
+    ["is in UTF-16", { file: "utf16" }, {}, "It is not a text in UTF-8."],
+    [
+      "prints other bytes than UTF-8",
+      { command: ["pass"] },
+      { stdout: `\uFFFD${SECRET}` },
+      "It is not a text in UTF-8.",
+    ],
+    ["is set to other bytes than UTF-8", { env: "BYTES" }, {}, "It is not a text in UTF-8."],
+    [
+      "fails, and prints the secret to both streams",
+      { command: ["pass"] },
+      { failure: "ended with exit code 2", stdout: `${SECRET}\n`, stderr: `no ${SECRET}\n` },
+      "It ended with exit code 2. The end of its standard error:\nno (secret)",
+    ],
+  ])("is refused when its source %s", async (_, source, end, detail) => {
+    const { dir, read } = await reader({ env: { EMPTY: "", BYTES: `${SECRET}\uFFFD` } }, end);
+    await writeFile(path.join(dir, "mark"), "\uFEFF\r\n");
+    await writeFile(path.join(dir, "latin"), Buffer.from(`${SECRET}\xfc\n`, "latin1"));
+    await writeFile(path.join(dir, "utf16-mark"), Buffer.from(`\uFEFF${SECRET}`, "utf16le"));
+    await writeFile(path.join(dir, "utf16"), Buffer.from(SECRET, "utf16le"));
+    await writeFile(path.join(dir, "empty"), "\n");
+    await writeFile(path.join(dir, "two"), `${SECRET}\n${SECRET}\n`);
+    expect(await refusal(read(source))).toBe(detail);
+  });
+
+  it("is refused when there is no file, with its path", async () => {
+    const { dir, read } = await reader();
+    expect(await refusal(read({ file: "no" }))).toBe(`${path.join(dir, "no")}: ENOENT.`);
+  });
+});

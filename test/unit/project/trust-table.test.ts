@@ -1,0 +1,392 @@
+/**
+ * Every key of every format of a declaration, and what an untrusted one may do with it. The keys are taken from the schemas, and
+ * from the table that the reader of stacks goes by: one that has no answer here fails. Each is then given what an attacker would
+ * write there, end to end.
+ */
+import fs, { readFileSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import path from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { kinds } from "../../../src/core/kinds/index.ts";
+import { type Attributes, isNested, isObject } from "../../../src/core/model/index.ts";
+import { backendSettings } from "../../../src/fronts/source/index.ts";
+import { KEYS, type Keys } from "../../../src/fronts/stacks/keys.ts";
+import { dataSources } from "../../../src/fronts/terraform/data/index.ts";
+import { providerSchema } from "../../../src/fronts/terraform/provider/schema.ts";
+import { schemaOf } from "../../../src/fronts/terraform/schema/of-kind.ts";
+import { startCanary } from "../../support/canary.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+import { runIn } from "../cli/harness.ts";
+
+/**
+ * `harmless`: whatever stands there, a plan asks the operator's host alone and shows what is written. `refused`: it would name an
+ * address, a credential, a command or a backend. `inside`: a path of the project, and no other. `unsupported`: no stack may have it.
+ */
+type Answer = "harmless" | "refused" | "inside" | "unsupported";
+
+/** `prefix: names` in each line. */
+function answers(table: Readonly<Partial<Record<Answer, string>>>): Map<string, Answer> {
+  const lines = Object.entries(table).flatMap(([answer, text]) =>
+    text
+      .trim()
+      .split("\n")
+      .map((line) => [answer as Answer, line.trim()] as const),
+  );
+  return new Map(
+    lines.flatMap(([answer, line]) => {
+      const [, prefix = "", names = ""] = /^(?:(\S+): )?(.*)$/.exec(line) ?? [];
+      return names.split(" ").map((name): [string, Answer] => [prefix === "" ? name : `${prefix}.${name}`, answer]);
+    }),
+  );
+}
+
+const YAML = answers({
+  harmless: `
+    project provider x-*
+    providers.*: requests_per_minute status_words.* idempotency_key_retention list_lag
+    guards: max_orders max_spend.GEL max_spend.USD max_spend.EUR max_removals max_removals_percent
+    outputs.*: value description sensitive
+    client_accounts.*: name company_name company_number vat_number currency deletion_policy provider depends_on import
+    domains.*: domain years currency nameserver_mode registrant_contact.* deletion_policy provider depends_on import
+    migration_requests.*: domain order_id questions.* deletion_policy provider depends_on import
+    services.*: plan_id currency domain term coupon_code reference suspended password_version deletion_policy provider depends_on import
+    services.*.grants.*: permission expires_at depends_on import
+    services.*.secret_output.env_file: name
+    webhooks.*: url events provider depends_on import
+    webhooks.*.secret_output.env_file: name`,
+  refused: `
+    providers.*: base_url token_env token_file money_scale
+    backend.http: address update_method lock_address lock_method unlock_address unlock_method without_lock
+    backend.pg: schema_name workspace
+    services.*.password: env file command
+    services.*.secret_output: command outside_project
+    webhooks.*.secret_output: command outside_project`,
+  inside: `
+    services.*.secret_output: file env_file.path
+    webhooks.*.secret_output: file env_file.path`,
+});
+
+/** Of a stack: without the names of blocks, so `output.value` is one of `output: {NAME: {value: …}}`. */
+const STACK = answers({
+  harmless: `
+    stack: locals
+    terraform: required_providers required_version provider_meta
+    provider: alias version insecure_http project requests_per_minute status_words idempotency_key_retention list_lag
+    variable: type default description sensitive nullable ephemeral validation.condition validation.error_message
+    output: value description sensitive depends_on ephemeral
+    import: id to for_each provider
+    moved: from to
+    removed: from lifecycle.destroy
+    resource: count for_each depends_on provider
+    resource.lifecycle: prevent_destroy ignore_changes create_before_destroy
+    resource.hosting_client_account: name company_name company_number vat_number currency deletion_policy replace_on_change timeouts.create
+    resource.hosting_domain: domain years currency nameserver_mode registrant_contact deletion_policy replace_on_change timeouts.create
+    resource.hosting_grant: service_id email permission expires_at timeouts.create timeouts.delete
+    resource.hosting_migration_request: domain order_id questions deletion_policy replace_on_change timeouts.create
+    resource.hosting_service: plan_id currency domain term coupon_code reference suspended password password_version deletion_policy
+    resource.hosting_service: replace_on_change timeouts.create timeouts.update timeouts.delete
+    resource.hosting_service.secret_output: env_file.name
+    resource.hosting_webhook: url events timeouts.create timeouts.delete
+    resource.hosting_webhook.secret_output: env_file.name
+    data: count for_each depends_on provider
+    data.hosting_domain_availability: domains
+    data.hosting_grants: service_id
+    data.hosting_invoice: id invoice_number
+    data.hosting_invoices: status paid currency order_id
+    data.hosting_migration_request: id
+    data.hosting_migration_requests: domain status
+    data.hosting_plan: plan_id name product_type currency billing_cycle
+    data.hosting_plans: name product_type currency billing_cycle
+    data.hosting_service: id domain
+    data.hosting_services: phase domain plan product_type`,
+  refused: `
+    provider: base_url token token_env token_file money_scale
+    terraform.backend.http: address update_method lock_address lock_method unlock_address unlock_method without_lock
+    terraform.backend.pg: schema_name workspace
+    terraform.backend.local: path
+    data.terraform_remote_state: backend config workspace defaults depends_on provider
+    resource.hosting_service.secret_output: command outside_project
+    resource.hosting_webhook.secret_output: command outside_project`,
+  inside: `
+    resource.hosting_service.secret_output: file env_file.path
+    resource.hosting_webhook.secret_output: file env_file.path`,
+  unsupported: `
+    stack: module check ephemeral action list
+    terraform: cloud experiments
+    output: precondition
+    resource: connection provisioner dynamic
+    resource.lifecycle: precondition postcondition replace_triggered_by
+    data: connection provisioner dynamic
+    data.lifecycle: precondition postcondition replace_triggered_by
+    data.terraform_remote_state: count for_each lifecycle
+    import: connection provisioner identity
+    moved: connection provisioner identity
+    removed: connection provisioner identity`,
+});
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly patternProperties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema | boolean;
+  readonly oneOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+}
+
+/** The paths of a JSON schema that end; `*` is any name. */
+function leaves(schema: Schema, at: readonly string[] = []): string[] {
+  const { properties = {}, patternProperties = {}, additionalProperties: others } = schema;
+  const patterns = Object.keys(patternProperties).map((pattern) => pattern.replace(/^\^(.*)$/, "$1*"));
+  const below = [
+    ...[...(schema.oneOf ?? []), ...(schema.anyOf ?? []), ...(schema.allOf ?? [])].flatMap((one) => leaves(one, at)),
+    ...Object.entries(properties).flatMap(([key, one]) => leaves(one, [...at, key])),
+    ...patterns.map((key) => [...at, key].join(".")),
+    ...(isObject(others) ? leaves(others as Schema, [...at, "*"]) : []),
+  ];
+  const own = at.join(".");
+  const deeper = below.filter((one) => one !== own);
+  return [...new Set(deeper.length > 0 || own === "" ? deeper : [own])];
+}
+
+/** The same of Terraform's schemas, without what only the API gives. */
+function attributePaths(attributes: Attributes, at: string): string[] {
+  return Object.entries(attributes).flatMap(([name, { type, optional, required }]) => {
+    if (optional !== true && required !== true) return [];
+    return isNested(type) ? attributePaths(type.attributes, `${at}.${name}`) : [`${at}.${name}`];
+  });
+}
+
+const jsonSchema = JSON.parse(
+  readFileSync(path.resolve(import.meta.dirname, "../../../schemas/hosting.schema.json"), "utf8"),
+) as Schema;
+/** What the reader of stacks goes by; a key whose own keys are listed is none that holds a value. */
+const languagePaths = Object.entries<Keys>(KEYS)
+  .flatMap(([block, { known, refused }]) => [...known, ...Object.keys(refused)].map((key) => `${block}.${key}`))
+  .filter((key) => key !== "terraform.backend" && !(key.replace(/^stack\./, "") in KEYS));
+const stackPaths = [
+  ...languagePaths,
+  ...attributePaths(providerSchema.attributes, "provider"),
+  ...[...kinds.values()].flatMap((kind) => attributePaths(schemaOf(kind).attributes, `resource.${kind.type}`)),
+  ...dataSources.flatMap(({ name, schema }) => attributePaths(schema.attributes, `data.${name}`)),
+  ...Object.entries(backendSettings).flatMap(([type, { shape }]) =>
+    Object.keys(shape).map((name) => `terraform.backend.${type}.${name}`),
+  ),
+  "terraform.backend.local.path",
+];
+
+it("every key has an answer", () => {
+  expect([...YAML.keys()].sort()).toEqual(leaves(jsonSchema).sort());
+  expect([...STACK.keys()].sort()).toEqual(stackPaths.sort());
+});
+
+const IN_ENVIRONMENT = "value-of-the-environment";
+const IN_FILE = "line-of-a-file";
+const TOKEN = "token-of-the-operator";
+
+/** Files that were opened. */
+const opened: string[] = [];
+const real = { open: fs.promises.open, readFile: fs.promises.readFile, readFileSync: fs.readFileSync };
+
+beforeAll(() => {
+  const seen =
+    <A extends unknown[], R>(step: (...args: A) => R) =>
+    (...args: A): R => {
+      opened.push(String(args[0]));
+      return step(...args);
+    };
+  Object.assign(fs.promises, { open: seen(real.open), readFile: seen(real.readFile) });
+  Object.assign(fs, { readFileSync: seen(real.readFileSync) });
+  syncBuiltinESMExports();
+});
+afterAll(() => {
+  Object.assign(fs.promises, { open: real.open, readFile: real.readFile });
+  Object.assign(fs, { readFileSync: real.readFileSync });
+  syncBuiltinESMExports();
+});
+beforeEach(() => {
+  opened.length = 0;
+});
+
+/** A document with one value at a path. */
+function nest(steps: readonly string[], value: unknown, base: unknown = {}): unknown {
+  const [first, ...rest] = steps;
+  if (first === undefined) return value;
+  const object = isObject(base) ? base : {};
+  return { ...object, [first]: nest(rest, value, object[first]) };
+}
+
+/** What a block needs beside the key that is tried. */
+const BLOCKS: Readonly<Record<string, object>> = {
+  hosting_client_account: { name: "Acme" },
+  hosting_domain: {
+    domain: "acme.example",
+    years: 1,
+    currency: "USD",
+    nameserver_mode: "default",
+    registrant_contact: { name: "A" },
+  },
+  hosting_grant: { service_id: "1001", email: "dev@acme.example", permission: "view" },
+  hosting_migration_request: { domain: "acme.example", questions: { source: "cpanel" } },
+  hosting_service: { plan_id: 11, currency: "USD", domain: "www.acme.example" },
+  hosting_webhook: { url: "https://hooks.example/x", events: ["invoice.paid"] },
+};
+
+/** Of data sources what they cannot be without. */
+const INPUTS: Readonly<Record<string, object>> = {
+  hosting_domain_availability: { domains: ["acme.example"] },
+  hosting_grants: { service_id: "1001" },
+  hosting_invoice: { id: "1" },
+  hosting_migration_request: { id: "1" },
+  hosting_plan: { plan_id: 11 },
+  hosting_service: { id: "1001" },
+  terraform_remote_state: { backend: "http", config: { address: "https://x.example" } },
+};
+
+function yamlWith(key: string, value: unknown): object {
+  const [section = "", ...rest] = key.split(".");
+  const kind = [...kinds.values()].find((one) => one.section === section);
+  const base = { project: "test", ...(kind && { [section]: { one: BLOCKS[kind.type] } }) };
+  const names = rest.map((step) => (step !== "*" ? step : section === "providers" ? "default" : "one"));
+  return nest([section.replace("*", "a"), ...names], completed(key, value), base) as object;
+}
+
+const OF_WEBHOOK = { resource: { hosting_webhook: { one: BLOCKS.hosting_webhook } } };
+const VALIDATION = { condition: true, error_message: "No." };
+
+/** What a key of this block is tried beside, so that a plan without the key succeeds, and shows what it holds. */
+const AROUND: Readonly<Record<string, object>> = {
+  locals: { locals: { one: "x" }, output: { all: { value: `\${local.one}` } } },
+  variable: {
+    variable: { one: { default: "x", validation: VALIDATION } },
+    output: { all: { value: `\${var.one}` } },
+  },
+  output: { output: { one: { value: "x" } } },
+  import: { ...OF_WEBHOOK, import: { id: "1001", to: "hosting_webhook.one" } },
+  moved: { ...OF_WEBHOOK, moved: { from: "hosting_webhook.old", to: "hosting_webhook.one" } },
+  removed: { removed: { from: "hosting_webhook.old" } },
+};
+
+/** Where a key stands in a stack, with names for the blocks. */
+function placeIn(key: string): readonly [block: string, ...string[]] {
+  const [block = "", second = "", ...rest] = key.split(".");
+  if (block === "stack") return [second, "one"];
+  if (block === "provider") return [block, "hosting", second, ...rest];
+  if (block === "variable" || block === "output") return [block, "one", second, ...rest];
+  if (block !== "resource" && block !== "data") return [block, second, ...rest];
+  if (/^(?:hosting|terraform)_/.test(second)) return [block, second, "one", ...rest];
+  return [block, block === "data" ? "hosting_webhooks" : "hosting_webhook", "one", second, ...rest];
+}
+
+function around([block, type = ""]: ReturnType<typeof placeIn>): object {
+  const one = (block === "resource" ? BLOCKS : INPUTS)[type] ?? {};
+  return {
+    provider: { hosting: { project: "test" } },
+    ...AROUND[block],
+    ...((block === "resource" || block === "data") && { [block]: { [type]: { one } } }),
+    ...(type.startsWith("hosting_") && block === "data" && { output: { all: { value: `\${data.${type}.one}` } } }),
+  };
+}
+
+function stackWith(key: string, value: unknown): object {
+  const place = placeIn(key);
+  const stack = nest(place, completed(key, value), around(place));
+  // Declared only where it is named: the variable alone is refused, as the environment has a value for it.
+  return (
+    JSON.stringify(value).includes("var.who") ? nest(["variable", "who", "default"], "nobody", stack) : stack
+  ) as object;
+}
+
+/** A name where a path is tried, and the other way round: half a place is refused for being half. */
+function completed(key: string, value: unknown): unknown {
+  return key.endsWith("command") && typeof value === "string" ? [value] : value;
+}
+
+/** What an attacker writes; where the key is not harmless, first what it would be abused with if it were allowed. */
+function hostile(key: string, answer: Answer, evil: string, outside: string, template: string): unknown[] {
+  if (answer === "harmless") return [evil, template.includes("env.") ? outside : `\${file("${outside}")}`, template];
+  const usual: [RegExp, unknown][] = [
+    [/module$/, { source: evil }],
+    [/connection$/, { host: evil }],
+    [/provisioner$/, { "local-exec": { command: `curl ${evil}` } }],
+    [/money_scale$/, 4],
+    [/(base_url|address)$/, evil],
+    [/_method$/, "DELETE"],
+    [/remote_state\.backend$/, "http"],
+    [/remote_state\.workspace$/, "default"],
+    [/without_lock$/, true],
+    [/(schema_name|workspace)$/, "other"],
+    [/(token_env|password\.env)$/, "DEPLOY_NAME"],
+    [/token$/, "${var.who}"],
+    [/(file|local\.path|env_file\.path)$/, outside],
+    [/command$/, ["cat", outside]],
+  ];
+  const first = usual.find(([names]) => names.test(key))?.[1] ?? evil;
+  return answer === "unsupported" ? [first] : [first, template];
+}
+
+interface Attack {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly template: string;
+  with(key: string, value: unknown): object;
+}
+
+async function attacked(key: string, answer: Answer, attack: Attack): Promise<void> {
+  const [dir, away, host, evil] = [temporaryFolder(), temporaryFolder(), await startCanary(), await startCanary()];
+  const outside = path.join(away, "secret");
+  writeFileSync(outside, `${IN_FILE}\n`, { mode: 0o600 });
+  const env = {
+    HOSTFORM_LEDGER: "memory",
+    HOSTING_BASE_URL: host.url,
+    HOSTING_TOKEN: TOKEN,
+    DEPLOY_NAME: IN_ENVIRONMENT,
+    TF_VAR_who: IN_ENVIRONMENT,
+  };
+  for (const [nth, value] of hostile(key, answer, evil.url, outside, attack.template).entries()) {
+    writeFileSync(path.join(dir, attack.file), JSON.stringify(attack.with(key, value)));
+    const { code, stdout, stderr, io } = await runIn(dir, ["plan", "--untrusted", ...attack.args], { env });
+    const [text, what] = [stdout + stderr, `${key}: ${JSON.stringify(value)}\n${stderr}`];
+    expect(evil.requests, what).toEqual([]);
+    expect(
+      host.requests.filter((request) => !request.startsWith("GET ")),
+      what,
+    ).toEqual([]);
+    expect(
+      opened.filter((file) => file.startsWith(away)),
+      what,
+    ).toEqual([]);
+    expect(text, what).not.toMatch(/value-of-the-environment|line-of-a-file|token-of-the-operator/);
+    expect([io.ran, io.browsed], what).toEqual([[], []]);
+    expect(text, what).not.toContain("a test must not");
+    if (answer === "refused" || answer === "unsupported") expect(code, what).toBe(1);
+    // What it is refused for is that it is not trusted, or that no stack may have it.
+    const reason = answer === "unsupported" ? /config\.unsupported/ : /trust\.(?:untrusted|file)/;
+    if (answer !== "harmless" && nth === 0) expect([code, stderr], what).toEqual([1, expect.stringMatching(reason)]);
+  }
+  // What hostform reads is seen at all.
+  expect(opened.some((file) => file.endsWith(attack.file))).toBe(true);
+}
+
+describe("an untrusted declaration in YAML cannot use", () => {
+  it.each([...YAML])("%s (%s)", (key, answer) =>
+    attacked(key, answer, { file: "hosting.yaml", args: [], template: `\${env.DEPLOY_NAME}`, with: yamlWith }),
+  );
+});
+
+describe("an untrusted stack cannot use", () => {
+  const attack: Attack = { file: "cdk.tf.json", args: ["--stack", "."], template: `\${var.who}`, with: stackWith };
+
+  it.each([...STACK])("%s (%s)", (key, answer) => attacked(key, answer, attack));
+
+  it("a key only where it is tried: what stands beside it is no mistake", async () => {
+    const [dir, host] = [temporaryFolder(), await startCanary()];
+    const env = { HOSTFORM_LEDGER: "memory", HOSTING_BASE_URL: host.url, HOSTING_TOKEN: TOKEN };
+    const texts = new Set([...STACK.keys()].map((key) => JSON.stringify(around(placeIn(key)))));
+    for (const text of texts) {
+      writeFileSync(path.join(dir, attack.file), text);
+      const { stderr } = await runIn(dir, ["plan", "--untrusted", "--stack", "."], { env });
+      expect(stderr, text).not.toContain("[config.");
+    }
+    expect(host.requests).not.toEqual([]);
+  });
+});

@@ -1,0 +1,86 @@
+/** What a token that only views may not read (§4: lists of webhooks and of grants), in the plan of an untrusted declaration. */
+import { existsSync } from "node:fs";
+import path from "node:path";
+import { describe, expect, it } from "vitest";
+import { project } from "../cli/harness.ts";
+
+const WEBHOOK = "webhooks:\n  hook: {url: https://hooks.example/x, events: [invoice.paid]}\n";
+const SITE = "services:\n  www: {plan_id: 11, currency: USD, domain: www.acme.example";
+const DECLARED = `project: test\n${WEBHOOK}${SITE}, grants: {dev@acme.example: view}}\n`;
+
+/** A project that was applied, and a `plan` of it with a token that only views. */
+async function planned(applied = DECLARED) {
+  const { write, run, sandbox, dir } = await project(applied);
+  const { code, stderr } = await run(["apply", "--auto-approve", "--no-wait"]);
+  expect(code, stderr).toBe(0);
+  const env = { HOSTING_BASE_URL: sandbox.url, HOSTING_TOKEN: sandbox.tokens.viewer };
+  const plan = (...args: string[]) => run(["plan", ...args], { env });
+  return { write, plan, dir };
+}
+
+describe("with a token that only views", () => {
+  it("a trusted plan fails", async () => {
+    const { plan } = await planned();
+    expect(await plan()).toMatchObject({ code: 1, stderr: expect.stringContaining("[api.forbidden]") });
+  });
+
+  it("an untrusted plan names what it does not compare, and plans the rest", async () => {
+    const { write, plan } = await planned();
+    const same = await plan("--untrusted");
+    expect([same.code, same.stderr]).toEqual([0, ""]);
+    expect(same.stdout).toContain("Warning: Not compared: hosting_webhook.hook [plan.unread]");
+    expect(same.stdout).toContain('Warning: Not compared: hosting_grant.www["dev@acme.example"] [plan.unread]');
+    expect(same.stdout).toContain("No changes in what was read. 2 resources are not compared; see above.");
+
+    await write("hosting.yaml", `${DECLARED}client_accounts:\n  acme: {name: Acme}\n`);
+    const more = await plan("--untrusted");
+    expect(more.stdout).toContain(
+      "Plan: 1 to add, 0 to change, 0 to destroy. 2 resources are not compared; see above.",
+    );
+  });
+
+  it("what is recorded and no longer declared is not compared either", async () => {
+    const { write, plan } = await planned(`project: test\n${WEBHOOK}`);
+    await write("hosting.yaml", "project: test\n");
+    expect((await plan("--untrusted")).stdout).toContain("Not compared: hosting_webhook.hook");
+  });
+
+  it("a grant of a service that is not ordered yet needs no reading, and is planned", async () => {
+    const { write, plan } = await planned("project: test\n");
+    await write("hosting.yaml", `project: test\n${SITE}, grants: {dev@acme.example: view}}\n`);
+    const { code, stdout } = await plan("--untrusted");
+    expect([code, stdout]).toEqual([0, expect.stringContaining("Plan: 2 to add, 0 to change, 0 to destroy.\n")]);
+  });
+
+  it("what refers to it takes what is recorded, and is not known where nothing is", async () => {
+    const output = "outputs:\n  id: {value: '${hosting_webhook.hook.id}'}\n";
+    const { write, plan } = await planned("project: test\n");
+    await write("hosting.yaml", `project: test\n${WEBHOOK}${output}`);
+    const { code, stdout } = await plan("--untrusted");
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/id += \(known after apply\)/)]);
+  });
+
+  it("what needs no more than `view` is an error where the token may not read it", async () => {
+    const { sandbox, run } = await project(`project: test\n${SITE}}\n`);
+    const { value } = sandbox.control.create("tokens", { name: "biller", abilities: ["billing"] });
+    const env = { HOSTING_BASE_URL: sandbox.url, HOSTING_TOKEN: value };
+    expect(await run(["plan", "--untrusted"], { env })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("[api.forbidden]"),
+    });
+  });
+
+  it("such a plan is not taken for a whole one: by its exit code, as JSON, nor as a saved plan", async () => {
+    const { plan, dir } = await planned(`project: test\n${WEBHOOK}`);
+    expect((await plan("--untrusted", "--detailed-exitcode")).code).toBe(2);
+    expect((await plan("--untrusted", "--json")).json()).toMatchObject({
+      complete: false,
+      applyable: false,
+      resource_changes: [],
+      hostform: { unread: ["hosting_webhook.hook"] },
+    });
+    const saved = await plan("--untrusted", "--out", "acme.plan");
+    expect([saved.code, saved.stderr]).toEqual([1, expect.stringContaining("was not saved")]);
+    expect(existsSync(path.join(dir, "acme.plan"))).toBe(false);
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import { Memory } from "../../../src/project/watch/memory.ts";
+import { change, diagnostic, drift, order, plan, reason, update } from "../report/builders.ts";
+
+const WWW = "hosting_service.www";
+const suspended = update(
+  { suspended: false },
+  { address: WWW, reasons: [reason("drift", "suspended is true", "suspended")] },
+);
+const fine = change({ address: WWW });
+
+describe("what is new at a look", () => {
+  it("is said once", () => {
+    const memory = new Memory();
+    expect(memory.compare(plan([suspended]), [])).toMatchObject({ notes: [expect.stringContaining(WWW)], settled: [] });
+    expect(memory.compare(plan([suspended]), [])).toEqual({ notes: [], settled: [], problems: [] });
+  });
+
+  it("is also that there is nothing to do any more", () => {
+    const memory = new Memory();
+    memory.compare(plan([suspended]), []);
+    expect(memory.compare(plan([fine]), [])).toMatchObject({ notes: [], settled: [WWW] });
+    expect(memory.compare(plan([suspended]), [])).toMatchObject({ notes: [expect.any(String)] });
+  });
+
+  it("is not what was just made, nor that something no longer moves", () => {
+    const memory = new Memory();
+    memory.compare(plan([suspended]), []);
+    memory.made([WWW]);
+    expect(memory.compare(plan([fine]), [])).toMatchObject({ notes: [], settled: [] });
+    memory.compare(plan([fine], { drift: [drift({ status: "x" }, { address: WWW })] }), []);
+    expect(memory.compare(plan([fine]), [])).toMatchObject({ notes: [], settled: [] });
+  });
+
+  it("is nothing about what a look did not look at", () => {
+    const memory = new Memory();
+    const other = order({ address: "hosting_service.other" });
+    memory.compare(plan([suspended, other]), []);
+    expect(memory.compare(plan([fine]), [WWW])).toMatchObject({ notes: [], settled: [WWW] });
+    expect(memory.compare(plan([fine, other]), [])).toEqual({ notes: [], settled: [], problems: [] });
+  });
+
+  it("is an error or a warning until it goes and comes back", () => {
+    const memory = new Memory();
+    const refused = plan([fine], { diagnostics: [diagnostic({ address: WWW })] });
+    expect(memory.compare(refused, []).problems).toHaveLength(1);
+    expect(memory.compare(refused, []).problems).toEqual([]);
+    memory.compare(plan([fine]), []);
+    expect(memory.compare(refused, []).problems).toHaveLength(1);
+  });
+
+  it("is a failure that is another one than before, or comes after a look that succeeded", () => {
+    const memory = new Memory();
+    const failure = [diagnostic()];
+    expect([memory.isNewFailure(failure), memory.isNewFailure(failure)]).toEqual([true, false]);
+    expect(memory.isNewFailure([diagnostic({ summary: "Another" })])).toBe(true);
+    memory.compare(plan(), []);
+    expect(memory.isNewFailure([diagnostic({ summary: "Another" })])).toBe(true);
+  });
+
+  it("is no failure that has only lasted longer", () => {
+    const memory = new Memory();
+    const locked = (seconds: string) => [
+      diagnostic({ detail: `Held by process 4711 (apply), ann@ci-7, since 2026-11-22T08:00:00Z (${seconds} ago).` }),
+    ];
+    expect(memory.isNewFailure(locked("12 s"))).toBe(true);
+    expect(memory.isNewFailure(locked("312 s"))).toBe(false);
+    expect(memory.isNewFailure([diagnostic({ summary: "The API asks for a pause of 40 seconds" })])).toBe(true);
+    expect(memory.isNewFailure([diagnostic({ summary: "The API asks for a pause of 7 seconds" })])).toBe(false);
+    expect(memory.isNewFailure([diagnostic({ detail: "Held by process 4712 (apply)." })])).toBe(true);
+  });
+
+  it("is an apply that leaves something else undone", () => {
+    const memory = new Memory();
+    expect(memory.isNewOutcome([diagnostic()])).toBe(true);
+    memory.compare(plan([suspended]), []);
+    expect(memory.isNewOutcome([diagnostic()])).toBe(false);
+    memory.isNewOutcome([]);
+    expect(memory.isNewOutcome([diagnostic()])).toBe(true);
+  });
+});

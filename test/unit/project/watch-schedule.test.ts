@@ -1,0 +1,147 @@
+import { describe, expect, it } from "vitest";
+import { listenAddress } from "../../../src/cli/options.ts";
+import { COALESCE_MS, Schedule } from "../../../src/project/watch/schedule.ts";
+import { fc } from "../../support/fc.ts";
+
+const MINUTE = 60_000;
+const END = { requests: 4, perMinute: 60, outcome: "ended" } as const;
+
+describe("looks at everything", () => {
+  it("begin at once, and then come at the interval from the end of the one before", () => {
+    const schedule = new Schedule(5 * MINUTE, 1_000);
+    expect(schedule.next()).toEqual({ kind: "whole", at: 1_000 });
+    schedule.ended({ kind: "whole", at: 9_000, ...END });
+    expect(schedule.next()).toEqual({ kind: "whole", at: 9_000 + 5 * MINUTE });
+  });
+
+  it("come more rarely while they fail, once an hour at the least, and as before when one succeeds", () => {
+    const schedule = new Schedule(10 * MINUTE, 0);
+    const gaps = [1, 2, 3, 4, 5, 6].map(() => {
+      schedule.ended({ kind: "whole", at: 0, ...END, outcome: "failed" });
+      return schedule.next().at / MINUTE;
+    });
+    expect(gaps).toEqual([10, 20, 40, 60, 60, 60]);
+    schedule.ended({ kind: "whole", at: 0, ...END });
+    expect(schedule.next().at).toBe(10 * MINUTE);
+  });
+
+  it("are not made more frequent than the interval by failures when that is longer than an hour", () => {
+    const schedule = new Schedule(120 * MINUTE, 0);
+    for (let i = 0; i < 5; i++) schedule.ended({ kind: "whole", at: 0, ...END, outcome: "failed" });
+    expect(schedule.next().at).toBe(120 * MINUTE);
+  });
+
+  it("follow soon when a look at what an event named has failed", () => {
+    const schedule = new Schedule(60 * MINUTE, 0);
+    schedule.ended({ kind: "whole", at: 0, ...END });
+    schedule.ended({ kind: "hinted", at: 1_000, ...END, outcome: "failed" });
+    expect(schedule.next()).toEqual({ kind: "whole", at: 1_000 + MINUTE });
+  });
+});
+
+describe("looks that events lead to", () => {
+  const afterWhole = (requests = 1) => {
+    const schedule = new Schedule(60 * MINUTE, 0);
+    schedule.ended({ kind: "whole", at: 0, ...END, requests });
+    return schedule;
+  };
+
+  it("wait for the events that come within two seconds of the first", () => {
+    const schedule = afterWhole();
+    schedule.hint(100_000);
+    schedule.hint(101_500);
+    expect(schedule.next()).toEqual({ kind: "hinted", at: 100_000 + COALESCE_MS });
+    schedule.heeded();
+    expect(schedule.next().kind).toBe("whole");
+  });
+
+  it("leave ten seconds between them, and more where a look costs more", () => {
+    const cheap = afterWhole(2);
+    cheap.hint(0);
+    expect(cheap.next().at).toBe(10_000);
+    const dear = afterWhole(40);
+    dear.hint(0);
+    expect(dear.next().at).toBe(80_000);
+  });
+
+  it("come later and later while what they put right does not stay so, which other looks do not shorten", () => {
+    const schedule = afterWhole();
+    expect([3, 4, 5, 9].map((times) => schedule.contended(0, times) / MINUTE)).toEqual([4, 8, 16, 60]);
+    schedule.ended({ kind: "hinted", at: 5 * MINUTE, ...END });
+    schedule.hint(6 * MINUTE);
+    expect(schedule.next()).toEqual({ kind: "whole", at: 60 * MINUTE });
+  });
+
+  it("wait also after events that were about something else", () => {
+    const schedule = afterWhole();
+    schedule.idle(20_000);
+    schedule.hint(20_001);
+    expect(schedule.next()).toEqual({ kind: "hinted", at: 30_000 });
+  });
+
+  it("never postpone a look at everything", () => {
+    const schedule = afterWhole();
+    for (let at = 0; at < 60 * MINUTE; at += 15_000) {
+      schedule.hint(at);
+      schedule.heeded();
+      schedule.ended({ kind: "hinted", at, ...END });
+    }
+    expect(schedule.next()).toEqual({ kind: "whole", at: 60 * MINUTE });
+  });
+
+  it("give way to one at everything that is due as well", () => {
+    const schedule = afterWhole();
+    schedule.hint(59 * MINUTE);
+    schedule.widen(59 * MINUTE);
+    expect(schedule.next()).toEqual({ kind: "whole", at: 59 * MINUTE });
+  });
+
+  it("use at most half of the request budget, however many events come", () => {
+    const look = fc.record({ requests: fc.integer({ min: 1, max: 200 }), pause: fc.integer({ min: 0, max: 30_000 }) });
+    fc.assert(
+      fc.property(
+        fc.array(look, { minLength: 2, maxLength: 40 }),
+        fc.integer({ min: 1, max: 60 }),
+        (looks, perMinute) => {
+          const schedule = new Schedule(1e12, 0);
+          schedule.ended({ kind: "whole", at: 0, requests: 1, perMinute, outcome: "ended" });
+          let now = 0;
+          const spent: { at: number; requests: number }[] = [];
+          for (const { requests, pause } of looks) {
+            now += pause;
+            schedule.hint(now);
+            now = Math.max(now, schedule.next().at);
+            schedule.heeded();
+            schedule.ended({ kind: "hinted", at: now, requests, perMinute, outcome: "ended" });
+            spent.push({ at: now, requests });
+          }
+          // What was spent up to any look is paid for by the time until the next one.
+          for (const [i, { at, requests }] of spent.entries()) {
+            const next = spent[i + 1];
+            if (next !== undefined && ((next.at - at) / MINUTE) * perMinute < 2 * requests - 1e-6) return false;
+          }
+          return true;
+        },
+      ),
+    );
+  });
+});
+
+describe("--listen", () => {
+  it.each([
+    ["8787", "127.0.0.1", 8787],
+    ["0", "127.0.0.1", 0],
+    ["0.0.0.0:80", "0.0.0.0", 80],
+    ["[::1]:8787", "::1", 8787],
+    ["hooks.acme.example:443", "hooks.acme.example", 443],
+  ])("%s is host %s, port %i", (text, host, port) => {
+    expect(listenAddress(text)).toEqual({ host, port });
+  });
+
+  it.each(["", "x", "65536", ":80", "1.2.3.4:", "http://a:80", "::1:80", "[::1]", "-1", "80/x", "a b:80"])(
+    "%j is refused",
+    (text) => {
+      expect(() => listenAddress(text)).toThrow("expected a port");
+    },
+  );
+});
