@@ -41,6 +41,45 @@ export interface NewFile {
 /** The identity of a folder, a device, a pipe: reading one may never end. */
 export const NOT_A_FILE = "not a file";
 
+/** Writes a new, synced file. What is left of one that could not be written is removed. */
+export async function createSynced(disk: Disk, path: string, text: string): Promise<void> {
+  try {
+    const file = await disk.create(path);
+    try {
+      await file.write(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    await disk.remove(path).catch(() => undefined);
+    throw error;
+  }
+}
+
+/**
+ * Puts a file with the text in place of the one at `path`, at once for whoever looks; the folder is not synced yet.
+ * @param temporary a path in the same folder. @param allow is asked right before, and may refuse by throwing.
+ * @returns the identity of the new file.
+ */
+export async function replaceFile(
+  disk: Disk,
+  { path, temporary }: { readonly path: string; readonly temporary: string },
+  text: string,
+  allow: () => void | Promise<void> = () => undefined,
+): Promise<string | undefined> {
+  await createSynced(disk, temporary, text);
+  try {
+    const identity = await disk.identity(temporary);
+    await allow();
+    await disk.rename(temporary, path);
+    return identity;
+  } catch (error) {
+    await disk.remove(temporary).catch(() => undefined);
+    throw error;
+  }
+}
+
 /** The disk of this machine. */
 export const systemDisk: Disk = {
   resolve: followLinks,

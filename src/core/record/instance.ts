@@ -1,8 +1,7 @@
 import { z } from "zod";
 import type { Intent, Job, PrivateMark, ResourceState } from "../model/index.ts";
 import { fail, formatAddress, IN_DOUBT, isName, parseAddress, resourceOf } from "../model/index.ts";
-import type { InstanceJson, ResourceJson } from "./state-json.ts";
-import { canonical, order } from "./state-json.ts";
+import { canonical, type InstanceJson, order, parsedJson, type ResourceJson } from "./state-json.ts";
 
 /** The registry under which Terraform looks for a provider that names none. */
 export const DEFAULT_REGISTRY = "registry.terraform.io";
@@ -209,9 +208,5 @@ function privateObject(instance: InstanceJson | undefined): Record<string, unkno
 }
 
 function parsePrivate(base64: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(base64, "base64").toString("utf8"));
-  } catch {
-    return undefined;
-  }
+  return parsedJson(Buffer.from(base64, "base64").toString("utf8"));
 }

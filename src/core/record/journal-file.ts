@@ -1,12 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import { fail } from "../model/index.ts";
-import type { Disk, NewFile } from "./disk.ts";
-import type { Seal } from "./encryption.ts";
-import { type JournalEntry, type JournalHead, JournalLines } from "./journal-lines.ts";
-import { filesOfState, reasonOf } from "./state-file.ts";
-
-/** What is asked right before something is written, and may refuse it by throwing. */
-export type Verify = () => void | Promise<void>;
+import { type Disk, type NewFile, replaceFile } from "./disk.ts";
+import { filesOfState, reasonOf, type StateFile, type Verify } from "./state-file.ts";
 
 /** Where the journal of a state is kept. A place without one gets the whole state with each change. */
 export interface JournalPlace {
@@ -36,17 +31,13 @@ export interface GrowingJournal {
   close(): Promise<void>;
 }
 
-export interface JournalFileOptions {
-  /** The state file, symbolic links followed. */
-  readonly statePath: string;
-  readonly disk: Disk;
-  readonly uuid: () => string;
-  /** @throws HostformError `state.lost_lock` when the state file is not the one that was read or written last. */
-  readonly unchanged: Verify;
-}
-
-/** The journal as a file beside the state file, `NAME.journal`. */
-export function createJournalFile({ statePath, disk, uuid, unchanged }: JournalFileOptions): JournalPlace {
+/**
+ * The journal as a file beside the state file, `NAME.journal`. It is only written while the state file is the one that was
+ * read or written here last.
+ */
+export function createJournalFile(state: StateFile, disk: Disk, uuid: () => string): JournalPlace {
+  const statePath = state.name;
+  const unchanged = () => state.unchanged();
   const { journal: name } = filesOfState(statePath);
   const folder = dirname(statePath);
 
@@ -87,21 +78,10 @@ export function createJournalFile({ statePath, disk, uuid, unchanged }: JournalF
     replace: async (text, verify) => {
       // A name that the sweep of the state file knows.
       const temporary = join(folder, `.${basename(statePath)}.${uuid()}.tmp`);
-      try {
-        const file = await disk.create(temporary);
-        try {
-          await file.write(text);
-          await file.sync();
-        } finally {
-          await file.close();
-        }
+      await replaceFile(disk, { path: name, temporary }, text, async () => {
         await verify();
         await unchanged();
-        await disk.rename(temporary, name);
-      } catch (error) {
-        await disk.remove(temporary).catch(() => undefined);
-        throw error;
-      }
+      });
       await disk.syncFolder(folder);
     },
   };
@@ -123,36 +103,4 @@ async function grow(file: NewFile, name: string, disk: Disk, unchanged: Verify):
     },
     close: () => file.close().catch(() => undefined),
   };
-}
-
-/** A journal that this run began: entries in, durable lines out. */
-export class JournalWriter {
-  readonly #lines: JournalLines;
-  readonly #file: GrowingJournal;
-
-  private constructor(lines: JournalLines, file: GrowingJournal) {
-    this.#lines = lines;
-    this.#file = file;
-  }
-
-  /** Takes the place of whatever journal is there. Throws as {@link JournalPlace.begin} does. */
-  static async begin(
-    place: JournalPlace,
-    state: Pick<JournalHead, "lineage" | "serial">,
-    seal: Seal | undefined,
-    verify: Verify,
-  ): Promise<JournalWriter> {
-    const lines = new JournalLines(state, seal);
-    return new JournalWriter(lines, await place.begin(lines.head(), verify));
-  }
-
-  /** Durable when it resolves. After a failure the journal must not be written to any more. */
-  async append(entry: JournalEntry, verify: Verify): Promise<void> {
-    await this.#file.append(this.#lines.entry(entry), verify);
-  }
-
-  /** Never throws. */
-  async close(): Promise<void> {
-    await this.#file.close();
-  }
 }

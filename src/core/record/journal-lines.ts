@@ -4,6 +4,7 @@ import { HostformError, type JsonObject, parseAddress, type ResourceState } from
 import type { Seal } from "./encryption.ts";
 import { normalized, privateMark } from "./instance.ts";
 import { type Changes, isEmpty } from "./revise.ts";
+import { parsedJson } from "./state-json.ts";
 
 /** The form of a journal. A reader refuses what it does not know: half of a record may be what orders a server twice. */
 const CLEAR_VERSION = 1;
@@ -100,7 +101,7 @@ export class JournalLines {
 
 /** Undefined for a head of another version, or of something else. */
 export function decodeHead(payload: string): JournalHead | undefined {
-  const checked = head.safeParse(parsed(payload));
+  const checked = head.safeParse(parsedJson(payload));
   if (!checked.success) return undefined;
   const { lineage, serial, seal, ...rest } = checked.data;
   return { lineage, serial, seal: seal as JsonObject | undefined, ...("proof" in rest && { proof: rest.proof }) };
@@ -141,7 +142,7 @@ export function decodeEntry(
   seal: Seal | undefined,
   previous = CHAIN_START,
 ): JournalEntry | undefined {
-  const json = parsed(seal && of ? seal.open(payload, entryBound(of, line, previous)) : payload);
+  const json = parsedJson(seal && of ? seal.open(payload, entryBound(of, line, previous)) : payload);
   const last = fold.safeParse(json);
   if (last.success) return last.data;
   if (!changes.safeParse(json).success) return undefined;
@@ -201,14 +202,6 @@ function proofEnd(proof: string): string {
 /** The same JSON, with every other character as an escape. */
 function ascii(json: string): string {
   return json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /**

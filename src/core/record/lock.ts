@@ -3,6 +3,7 @@ import { z } from "zod";
 import { type FileLock, takeFileLock } from "../local/index.ts";
 import { type Clock, errnoOf, fail, HostformError } from "../model/index.ts";
 import { filesOfState } from "./state-file.ts";
+import { parsedJson } from "./state-json.ts";
 
 /** What a command asks of the lock. */
 export interface LockRequest {
@@ -68,7 +69,8 @@ const spreadOf = (pid: number) => (pid * 0.618_033_988_75) % 1;
  * names the holder and has Terraform's form and place. A notice of Terraform's own is respected.
  * @param statePath the state file, symbolic links followed.
  */
-export function createStateFileLock(statePath: string, { clock, uuid, contender }: LockContext): StateLock {
+export function createStateFileLock(statePath: string, context: LockContext): StateLock {
+  const { clock, contender } = context;
   const { lock: path, notice: noticePath } = filesOfState(statePath);
   const spread = spreadOf(contender.pid);
 
@@ -94,9 +96,7 @@ export function createStateFileLock(statePath: string, { clock, uuid, contender 
         fileLock.free();
         return undefined;
       }
-      const since = new Date(clock.now()).toISOString();
-      const who = `${contender.user}@${contender.host}`;
-      const holder: LockHolder = { id: uuid(), command, who, pid: contender.pid, since };
+      const holder = newHolder(context, command);
       writeNotice(holder);
       return hold(fileLock, holder);
     } catch (error) {
@@ -212,6 +212,11 @@ const notice = z.looseObject({
   Pid: z.number().int().optional(),
 });
 
+/** This process as the holder of a lock with a fresh id. */
+export function newHolder({ clock, uuid, contender: { pid, user, host } }: LockContext, command: string): LockHolder {
+  return { id: uuid(), command, who: `${user}@${host}`, pid, since: new Date(clock.now()).toISOString() };
+}
+
 /** The notice that stands beside a locked state, in Terraform's form, so that either program can read the other's. */
 export function encodeHolder(holder: LockHolder, statePath: string): string {
   const { id, command, who, pid, since } = holder;
@@ -229,13 +234,7 @@ export function encodeHolder(holder: LockHolder, statePath: string): string {
 
 /** The inverse of {@link encodeHolder}; undefined for a notice that is torn or not one. */
 export function decodeHolder(text: string): LockHolder | undefined {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  const checked = notice.safeParse(json);
+  const checked = notice.safeParse(parsedJson(text));
   if (!checked.success) return undefined;
   const { ID, Operation, Who, Pid, Created } = checked.data;
   return { id: ID, command: Operation, who: Who, pid: Pid ?? null, since: Created };

@@ -1,25 +1,9 @@
-import type { Sealing } from "./encryption.ts";
 import { encodeState, type StateDocument } from "./format.ts";
-import { type JournalPlace, JournalWriter } from "./journal-file.ts";
+import type { GrowingJournal, JournalPlace } from "./journal-file.ts";
 import { digestOf, JournalLines } from "./journal-lines.ts";
 import type { HeldLock } from "./lock.ts";
+import type { Opened, StateBackend } from "./opening.ts";
 import { changesBetween, isEmpty } from "./revise.ts";
-import type { StateText } from "./state-file.ts";
-
-/** What a recorder works on. */
-export interface RecorderParts {
-  readonly text: StateText;
-  readonly journal: JournalPlace | undefined;
-  /** Whether each document is written whole though there is a journal. */
-  readonly whole?: boolean | undefined;
-  readonly sealing: Pick<Sealing, "current"> | undefined;
-  readonly lock: HeldLock;
-  readonly uuid: () => string;
-  /** What the state itself holds. */
-  readonly base: StateDocument;
-  /** The same with the journal that an earlier run left; `base` itself when there is none. */
-  readonly durable: StateDocument;
-}
 
 /**
  * Makes documents durable, one after the other: as lines of the journal while a run lasts, as a whole state at its end.
@@ -30,10 +14,13 @@ export interface RecorderParts {
  * may be torn, or one that failed) is first replaced by one that says the same and has that last line.
  */
 export class Recorder {
-  readonly #parts: RecorderParts;
+  readonly #backend: StateBackend;
+  readonly #lock: HeldLock;
+  readonly #uuid: () => string;
   #base: StateDocument;
   #durable: StateDocument;
-  #writer: JournalWriter | undefined;
+  /** The journal that this run began, and the lines of it. */
+  #writer: { readonly file: GrowingJournal; readonly lines: JournalLines } | undefined;
   /** What the journal on disk holds beyond the state, and whose it is. */
   #unfolded: "nothing" | "recovered" | "ours";
   /** The journal cannot be added to: only the whole state can be written next. */
@@ -41,11 +28,19 @@ export class Recorder {
   /** Digests of the states that the journal on disk says may be written. */
   #announced: readonly string[] = [];
 
-  constructor(parts: RecorderParts) {
-    this.#parts = parts;
-    this.#base = parts.base;
-    this.#durable = parts.durable;
-    this.#unfolded = parts.durable === parts.base ? "nothing" : "recovered";
+  /** @param uuid gives the lineage of a state that has none yet. */
+  constructor(
+    backend: StateBackend,
+    { base, durable }: Pick<Opened, "base" | "durable">,
+    lock: HeldLock,
+    uuid: () => string,
+  ) {
+    this.#backend = backend;
+    this.#lock = lock;
+    this.#uuid = uuid;
+    this.#base = base;
+    this.#durable = durable;
+    this.#unfolded = durable === base ? "nothing" : "recovered";
   }
 
   /** The last document that is durable. Its serial is that of the state. */
@@ -60,7 +55,7 @@ export class Recorder {
 
   /** Where what is durable can be found while the state does not have it. */
   get journalName(): string | undefined {
-    return this.#unfolded === "nothing" ? undefined : this.#parts.journal?.name;
+    return this.#unfolded === "nothing" ? undefined : this.#backend.journal?.name;
   }
 
   /**
@@ -70,7 +65,7 @@ export class Recorder {
    */
   async record(document: StateDocument, whole: boolean): Promise<void> {
     await this.settle();
-    const { journal, whole: always } = this.#parts;
+    const { journal, whole: always } = this.#backend;
     if (journal === undefined || always || whole || this.#failed) await this.#fold(document);
     else await this.#append(document, journal);
   }
@@ -84,26 +79,26 @@ export class Recorder {
   async settle(): Promise<void> {
     if (this.#unfolded !== "recovered") return;
     await this.#fold(this.#durable);
-    this.#parts.text.nextRun?.();
+    this.#backend.text.nextRun?.();
   }
 
   /** Whether the place has what it took. */
   async confirm(): Promise<void> {
-    await this.#parts.text.confirm?.();
+    await this.#backend.text.confirm?.();
   }
 
   /** Keeps a document that could not be written elsewhere; a place with a journal has it there. */
   async keep(document: StateDocument): Promise<void> {
-    await this.#parts.text.keep?.(encodeState(this.#placed(document, this.#base.state.serial + 1)));
+    await this.#backend.text.keep?.(encodeState(this.#placed(document, this.#base.state.serial + 1)));
   }
 
   async #append(document: StateDocument, journal: JournalPlace): Promise<void> {
     const changes = changesBetween(this.#durable, document);
     try {
       if (!isEmpty(changes)) {
-        this.#writer ??= await JournalWriter.begin(journal, this.#head(), await this.#seal(), this.#verify);
+        this.#writer ??= await this.#begin(journal);
         this.#unfolded = "ours";
-        await this.#writer.append(changes, this.#verify);
+        await this.#writer.file.append(this.#writer.lines.entry(changes), this.#verify);
       }
     } catch (error) {
       this.#failed = true;
@@ -113,8 +108,13 @@ export class Recorder {
     this.#durable = this.#placed(document, this.#base.state.serial);
   }
 
+  async #begin(journal: JournalPlace) {
+    const lines = await this.#lines();
+    return { lines, file: await journal.begin(lines.head(), this.#verify) };
+  }
+
   async #fold(document: StateDocument): Promise<void> {
-    const { text, journal } = this.#parts;
+    const { text, journal } = this.#backend;
     const next = this.#placed(document, this.#base.state.serial + 1);
     const stateText = encodeState(next);
     if (this.#unfolded !== "nothing") await this.#announce(digestOf(stateText));
@@ -134,17 +134,19 @@ export class Recorder {
     // A state whose write failed may be there all the same.
     this.#announced = [...this.#announced, digest];
     try {
-      if (writer !== undefined) return await writer.append({ fold: this.#announced }, this.#verify);
+      if (writer !== undefined) {
+        return await writer.file.append(writer.lines.entry({ fold: this.#announced }), this.#verify);
+      }
     } finally {
       await this.#closeWriter();
     }
-    const lines = new JournalLines(this.#head(), await this.#seal());
+    const lines = await this.#lines();
     const changes = changesBetween(this.#base, this.#durable);
-    await this.#parts.journal?.replace(lines.folding(changes, this.#announced), this.#verify);
+    await this.#backend.journal?.replace(lines.folding(changes, this.#announced), this.#verify);
   }
 
   async #closeWriter(): Promise<void> {
-    await this.#writer?.close();
+    await this.#writer?.file.close();
     this.#writer = undefined;
   }
 
@@ -156,13 +158,13 @@ export class Recorder {
   #head(): { readonly lineage: string; readonly serial: number } {
     const { lineage, serial } = this.#base.state;
     if (lineage !== "") return { lineage, serial };
-    this.#base = { ...this.#base, state: { ...this.#base.state, lineage: this.#parts.uuid() } };
+    this.#base = { ...this.#base, state: { ...this.#base.state, lineage: this.#uuid() } };
     return { lineage: this.#base.state.lineage, serial };
   }
 
-  #seal() {
-    return this.#parts.sealing?.current();
+  async #lines(): Promise<JournalLines> {
+    return new JournalLines(this.#head(), await this.#backend.sealing?.current());
   }
 
-  readonly #verify = () => this.#parts.lock.verify();
+  readonly #verify = () => this.#lock.verify();
 }

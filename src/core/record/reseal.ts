@@ -2,7 +2,7 @@ import type { State } from "../model/index.ts";
 import { fail, HostformError } from "../model/index.ts";
 import type { Encryption, Seal } from "./encryption.ts";
 import { openState, parseSealed, sealState, unsealed } from "./sealed-text.ts";
-import type { Change, StateText } from "./state-file.ts";
+import type { Change, StateText, Verify } from "./state-file.ts";
 import { parseStateFile } from "./state-json.ts";
 
 /** How a state is to be kept from now on. */
@@ -35,7 +35,7 @@ export async function reseal(
   text: StateText,
   encryption: Encryption,
   wanted: Resealing,
-  verify: () => void | Promise<void>,
+  verify: Verify,
 ): Promise<Pick<Resealed, "changed" | "backup">> {
   const convert = conversion(encryption, wanted, text.name);
   let changed = false;
@@ -112,7 +112,7 @@ function ofCopy(old: string, place: string): (error: unknown) => Converted {
   };
 }
 
-async function convertAlone(text: StateText, change: Change, verify: () => void | Promise<void>): Promise<void> {
+async function convertAlone(text: StateText, change: Change, verify: Verify): Promise<void> {
   const old = await text.read();
   if (old === undefined) return;
   const next = await change(old, text.name);

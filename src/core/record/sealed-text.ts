@@ -2,7 +2,8 @@ import { z } from "zod";
 import { type Diagnostic, fail, HostformError, type JsonObject } from "../model/index.ts";
 import type { Encryption, Seal, Sealing } from "./encryption.ts";
 import type { StateBackend } from "./opening.ts";
-import { type StateText, withEarlier } from "./state-file.ts";
+import { type StateText, type Verify, withEarlier } from "./state-file.ts";
+import { parsedJson } from "./state-json.ts";
 import type { StateKey } from "./state-key.ts";
 
 /** What a reader takes that is not as it should be. */
@@ -21,6 +22,8 @@ export interface Acceptance {
 export class SealedText implements StateText, Sealing {
   /** The text as it is stored. */
   readonly stored: StateText;
+  readonly name: string;
+  readonly earlier?: string;
   readonly #encryption: Encryption;
   readonly #accept: Acceptance;
   /** Gives the seal of what is written; not there before the first read. Derives a key only when asked. */
@@ -29,16 +32,10 @@ export class SealedText implements StateText, Sealing {
 
   constructor(stored: StateText, encryption: Encryption, accept: Acceptance = {}) {
     this.stored = stored;
+    this.name = stored.name;
+    if (stored.earlier !== undefined) this.earlier = stored.earlier;
     this.#encryption = encryption;
     this.#accept = { clear: encryption.acceptsClear, ...accept };
-  }
-
-  get name(): string {
-    return this.stored.name;
-  }
-
-  get earlier(): string | undefined {
-    return this.stored.earlier;
   }
 
   /** What the reader of the state should know: that there is a key and the state is in the clear all the same. */
@@ -80,7 +77,7 @@ export class SealedText implements StateText, Sealing {
     }
     const { key } = this.#encryption;
     // What is no JSON is no state either: its reader says so.
-    const isClear = text !== undefined && (key === undefined || isJson(text));
+    const isClear = text !== undefined && (key === undefined || parsedJson(text) !== undefined);
     if (isClear && key !== undefined && !this.#accept.clear) {
       return this.#accept.damage ? text : refuseClearState(key, this.name);
     }
@@ -95,7 +92,7 @@ export class SealedText implements StateText, Sealing {
     if (key !== undefined && !this.#accept.clear) refuseClearJournal(key, journal, held);
   }
 
-  async write(text: string, verify: () => void | Promise<void>): Promise<void> {
+  async write(text: string, verify: Verify): Promise<void> {
     const seal = await this.current();
     await this.stored.write(seal === undefined ? text : sealState(text, seal), verify);
   }
@@ -147,15 +144,6 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
     made ??= make();
     return made;
   };
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** The newest form of an encrypted state that is understood here. */
@@ -212,7 +200,7 @@ export function openState({ lineage, serial, data }: SealedFile, seal: Seal, sou
 export function parseSealed(text: string, source: string): SealedFile | undefined {
   // A state in the clear may be large: it is not parsed only to find that it is one.
   if (!text.includes('"hostform_encryption"')) return undefined;
-  const json = parse(text);
+  const json = parsedJson(text);
   if (json === undefined && /^\s*\{\s*"hostform_encryption"/.test(text))
     return refuse(source, "It was cut off, or is not JSON any more.");
   if (typeof json !== "object" || json === null || !("hostform_encryption" in json)) return undefined;
@@ -227,14 +215,6 @@ export function parseSealed(text: string, source: string): SealedFile | undefine
   }
   const checked = file.safeParse(json);
   return checked.success ? checked.data : refuse(source, "A field of it is missing, malformed, or one too many.");
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Journal lines are bound to something else, so that neither can stand in the place of the other. */

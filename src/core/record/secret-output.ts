@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { stat } from "node:fs/promises";
-import path, { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import {
   type Diagnostic,
   errnoOf,
@@ -12,7 +12,7 @@ import {
   type SecretName,
   type SecretOutput,
 } from "../model/index.ts";
-import { type Disk, systemDisk } from "./disk.ts";
+import { createSynced, type Disk, replaceFile, systemDisk } from "./disk.ts";
 import { type CommandRunner, captureCommand, endOfErrors, SECRET_COMMAND_MS } from "./secret-command.ts";
 
 /** What writing secrets needs. */
@@ -92,7 +92,8 @@ export class SecretFiles {
       await this.#attempt(
         errand,
         async () => {
-          const temporary = await this.#temporary(path, "This line was written to see whether it can be.\n");
+          const temporary = await this.#temporary(path);
+          await createSynced(this.#parts.disk, temporary, "This line was written to see whether it can be.\n");
           await this.#parts.disk.remove(temporary);
         },
         path,
@@ -158,33 +159,14 @@ export class SecretFiles {
 
   async #replace(path: string, text: string): Promise<void> {
     const { disk } = this.#parts;
-    const temporary = await this.#temporary(path, text);
-    try {
-      await disk.rename(temporary, path);
-    } catch (error) {
-      await disk.remove(temporary).catch(() => undefined);
-      throw error;
-    }
+    await replaceFile(disk, { path, temporary: await this.#temporary(path) }, text);
     await disk.syncFolder(dirname(path));
   }
 
-  /** A synced file beside the target. Its name is always the same, so that what a killed run left there is not left for ever. */
-  async #temporary(path: string, text: string): Promise<string> {
-    const { disk } = this.#parts;
+  /** A free path beside the target. Always the same, so that what a killed run left there does not stay. */
+  async #temporary(path: string): Promise<string> {
     const temporary = join(dirname(path), `.${basename(path)}.hostform.tmp`);
-    await disk.remove(temporary);
-    const file = await disk.create(temporary);
-    try {
-      try {
-        await file.write(text);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-    } catch (error) {
-      await disk.remove(temporary).catch(() => undefined);
-      throw error;
-    }
+    await this.#parts.disk.remove(temporary);
     return temporary;
   }
 
@@ -270,16 +252,16 @@ export async function destinationOf(
   const isLooked = outside || among(declared, [...folders, ...real]) !== undefined;
   const target = isLooked ? await realPath(disk, declared) : declared;
   const root = isLooked ? among(target, real) : undefined;
-  const shown = root === undefined ? target : path.relative(root, target);
-  const plain = folders.map((folder, i) => path.join(real[i] as string, path.relative(folder, declared)));
+  const shown = root === undefined ? target : relative(root, target);
+  const plain = folders.map((folder, i) => join(real[i] as string, relative(folder, declared)));
   const linked = target !== declared && !plain.includes(target);
   return { real: target, inside: root !== undefined, linked, shown };
 }
 
 /** Whether a path is a folder or lies in it. Both absolute, links followed. */
 export function isInside(folder: string, file: string): boolean {
-  const way = path.relative(folder, file);
-  return way !== ".." && !way.startsWith(`..${path.sep}`) && !path.isAbsolute(way);
+  const way = relative(folder, file);
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 /** @throws the system's errors, except that something does not exist yet. */
@@ -287,9 +269,9 @@ async function realPath(disk: Pick<Disk, "resolve">, file: string): Promise<stri
   try {
     return await disk.resolve(file);
   } catch (error) {
-    const above = path.dirname(file);
+    const above = dirname(file);
     if (errnoOf(error) !== "ENOENT" || above === file) throw error;
-    return path.join(await realPath(disk, above), path.basename(file));
+    return join(await realPath(disk, above), basename(file));
   }
 }
 
@@ -298,13 +280,13 @@ async function realPath(disk: Pick<Disk, "resolve">, file: string): Promise<stri
  * has its `cdktf.json`, or beside the output folder.
  */
 export function appFolder(folder: string): string {
-  const output = path.resolve(folder, "..", "..");
-  const isStack = path.basename(path.dirname(folder)) === "stacks" && existsSync(path.join(output, "manifest.json"));
+  const output = resolve(folder, "..", "..");
+  const isStack = basename(dirname(folder)) === "stacks" && existsSync(join(output, "manifest.json"));
   if (!isStack) return folder;
-  const beside = path.dirname(output);
-  for (let at = beside; ; at = path.dirname(at)) {
-    if (existsSync(path.join(at, "cdktf.json"))) return at;
-    if (at === path.dirname(at)) return beside;
+  const beside = dirname(output);
+  for (let at = beside; ; at = dirname(at)) {
+    if (existsSync(join(at, "cdktf.json"))) return at;
+    if (at === dirname(at)) return beside;
   }
 }
 

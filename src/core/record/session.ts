@@ -1,6 +1,7 @@
 import { type Diagnostic, HostformError, type OutputState, type ResourceState, type State } from "../model/index.ts";
 import { type StateDocument, taintedAddresses, unmanagedAddresses } from "./format.ts";
 import type { HeldLock } from "./lock.ts";
+import type { Opened } from "./opening.ts";
 import type { Recorder } from "./recorder.ts";
 import {
   changesBetween,
@@ -70,27 +71,23 @@ export function withMembers(open: OpenState, members: Partial<OpenState>): OpenS
   });
 }
 
-/** What a session works on. Without a lock and a recorder it may only read. */
-export interface SessionParts {
-  readonly document: StateDocument;
-  readonly recovered: readonly string[];
-  /** Where the state is, for messages. */
-  readonly name: string;
-  readonly warnings: readonly Diagnostic[];
-  readonly writing: { readonly lock: HeldLock; readonly recorder: Recorder } | undefined;
-}
-
 /** Whether only a request that was about to leave is not recorded: it did not leave then, and nothing came of it. */
 const isUnsent = ({ private: now }: ResourceState, recorded: ResourceState | undefined): boolean =>
   (["pending", "attempt"] as const).some(
     (request) => now[request] !== undefined && recorded?.private[request] === undefined,
   );
 
+/** What a session writes with. Without it, it may only read. */
+interface Writing {
+  readonly lock: HeldLock;
+  readonly recorder: Recorder;
+}
+
 export class StateSession implements OpenState {
   readonly recovered: readonly string[];
   readonly warnings: readonly Diagnostic[];
   readonly #name: string;
-  readonly #writing: SessionParts["writing"];
+  readonly #writing: Writing | undefined;
   #document: StateDocument;
   /** Grows with every change; `#written` is the version whose content is durable. */
   #version = 0;
@@ -100,8 +97,9 @@ export class StateSession implements OpenState {
   #write: { readonly version: number; readonly done: Promise<void> } | undefined;
   #closed = false;
 
-  constructor({ document, recovered, name, warnings, writing }: SessionParts) {
-    this.#document = document;
+  /** @param name where the state is, for messages. */
+  constructor({ durable, recovered, warnings }: Opened, name: string, writing: Writing | undefined) {
+    this.#document = durable;
     this.recovered = recovered;
     this.warnings = warnings;
     this.#name = name;

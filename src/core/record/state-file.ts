@@ -1,6 +1,9 @@
 import { basename, dirname, join } from "node:path";
 import { type Diagnostic, errnoOf, fail, HostformError } from "../model/index.ts";
-import { type Disk, NOT_A_FILE } from "./disk.ts";
+import { type Disk, NOT_A_FILE, replaceFile } from "./disk.ts";
+
+/** What is asked right before something is written, and may refuse it by throwing. */
+export type Verify = () => void | Promise<void>;
 
 /** The text of one state and how to replace it: a file here, a remote backend elsewhere. One per run. */
 export interface StateText {
@@ -17,12 +20,12 @@ export interface StateText {
    * it throws stops the write.
    * @throws HostformError `state.lost_lock` when another program wrote in between; else the system's own error.
    */
-  write(text: string, verify: () => void | Promise<void>): Promise<void>;
+  write(text: string, verify: Verify): Promise<void>;
   /**
    * Changes the form of the text and of each copy that stays beside it; of the old form nothing is kept. Nothing is
    * written unless every change could be made. A place without copies can do without. Throws as `write` does.
    */
-  convert?(change: Change, verify: () => void | Promise<void>): Promise<void>;
+  convert?(change: Change, verify: Verify): Promise<void>;
   /** Whether what was written is there, where a place may say so without it being so. @throws as `write` does. */
   confirm?(): Promise<void>;
   /** Keeps a text that could not be written, for a place that has no journal beside it. Never throws. */
@@ -75,7 +78,7 @@ export class StateFile implements StateText {
     }
   }
 
-  async write(text: string, verify: () => void | Promise<void>): Promise<void> {
+  async write(text: string, verify: Verify): Promise<void> {
     if (this.#seen === undefined) await this.read();
     if (!this.#backedUp && this.#seen?.text !== undefined) {
       // As Terraform does: the state before the run, whatever the run writes.
@@ -90,7 +93,7 @@ export class StateFile implements StateText {
     await this.#disk.syncFolder(dirname(this.name));
   }
 
-  async convert(change: Change, verify: () => void | Promise<void>): Promise<void> {
+  async convert(change: Change, verify: Verify): Promise<void> {
     const { backup } = filesOfState(this.name);
     const copy = await this.#disk.read(backup);
     const text = await this.read();
@@ -114,25 +117,10 @@ export class StateFile implements StateText {
     await Promise.allSettled(ours.map((name) => this.#disk.remove(join(folder, name))));
   }
 
-  /** Puts a synced file with the text at a path of the folder, which is not synced yet; gives its identity. */
-  async #replace(path: string, text: string, allow: () => void | Promise<void>): Promise<string | undefined> {
+  /** Puts the text at a path of the folder, which is not synced yet; gives the file's identity. */
+  #replace(path: string, text: string, allow: Verify): Promise<string | undefined> {
     const temporary = join(dirname(path), `.${basename(this.name)}.${this.#uuid()}.tmp`);
-    try {
-      const file = await this.#disk.create(temporary);
-      try {
-        await file.write(text);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      const identity = await this.#disk.identity(temporary);
-      await allow();
-      await this.#disk.rename(temporary, path);
-      return identity;
-    } catch (error) {
-      await this.#disk.remove(temporary).catch(() => undefined);
-      throw error;
-    }
+    return replaceFile(this.#disk, { path, temporary }, text, allow);
   }
 
   nextRun(): void {

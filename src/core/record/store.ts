@@ -95,13 +95,11 @@ export function createStateStore(
           await encryption.ready();
           await at.text.sweep();
         }
-        const { base, durable, recovered, spent, ...found } = await openDocuments(at);
-        if (lock !== undefined && spent) await removeSpent(at, lock);
-        const { text, journal, whole, sealing } = at;
-        const parts = { text, journal, whole, sealing, uuid, base, durable };
-        const writing = lock && { lock, recorder: new Recorder({ ...parts, lock }) };
-        const warnings = [...text.warnings, ...found.warnings];
-        return new StateSession({ document: durable, recovered, name: text.name, warnings, writing });
+        const opened = await openDocuments(at);
+        if (lock !== undefined && opened.spent) await removeSpent(at, lock);
+        const warnings = [...at.text.warnings, ...opened.warnings];
+        const writing = lock && { lock, recorder: new Recorder(at, opened, lock, uuid) };
+        return new StateSession({ ...opened, warnings }, at.text.name, writing);
       } catch (error) {
         await lock?.release();
         throw error;
@@ -115,36 +113,41 @@ export function createStateStore(
     push: async (given, { force, ...request }) => {
       const at = sealBackend(await place(), encryption, { damage: force });
       const plain = await unsealed(given, "the text given", encryption);
-      const lock = await at.lock.acquire(request);
-      try {
-        await at.text.sweep();
-        await pushText(at, { given: plain, force, lock, uuid });
-        await at.text.confirm();
-      } finally {
-        await lock.release();
-      }
+      await whileLocked(at, request, (lock) => pushText(at, plain, force, lock, uuid));
     },
     reseal: async (wanted, request) => {
       // To change the form of what is in the clear is what is asked for; it has no key that could be changed.
       const at = sealBackend(await place(), encryption, wanted.to === "key" ? {} : { clear: true });
-      const lock = await at.lock.acquire(request);
-      try {
-        await at.text.sweep();
+      return whileLocked(at, request, async (lock) => {
         const opened = await openDocuments(at);
         await settleJournal(at, opened, lock, uuid);
         const { state } = opened.durable;
         const resealed = await reseal(at.text.stored, encryption, wanted, () => lock.verify());
-        await at.text.confirm();
         return { found: state.lineage !== "", ...resealed, state };
-      } finally {
-        await lock.release();
-      }
+      });
     },
     forceUnlock: async (id) => (await place()).lock.takeOver(id),
   };
 }
 
-/** The place of a state file on this machine. @throws HostformError `state.unreadable` when its folder does not exist. */
+/** Does something while the lock is held, and asks at the end whether the backend has what it took. */
+async function whileLocked<T>(
+  { lock, text }: StateBackend,
+  request: LockRequest,
+  work: (lock: HeldLock) => Promise<T>,
+): Promise<T> {
+  const held = await lock.acquire(request);
+  try {
+    await text.sweep();
+    const result = await work(held);
+    await text.confirm?.();
+    return result;
+  } finally {
+    await held.release();
+  }
+}
+
+/** A state file on this machine. @throws HostformError `state.unreadable` when its folder does not exist. */
 export async function createFileBackend(options: FileBackendOptions): Promise<StateBackend> {
   const { disk = systemDisk, clock = systemClock, uuid = randomUUID, lock = createStateFileLock } = options;
   const contender = options.contender ?? thisProcess();
@@ -155,7 +158,7 @@ export async function createFileBackend(options: FileBackendOptions): Promise<St
     }),
   );
   const text = new StateFile(path, disk, uuid);
-  const journal = createJournalFile({ statePath: path, disk, uuid, unchanged: () => text.unchanged() });
+  const journal = createJournalFile(text, disk, uuid);
   const { whole = false } = options;
   return { text, journal, whole, lock: lock(path, { clock, uuid, contender }) };
 }
@@ -174,23 +177,20 @@ function userName(): string {
   }
 }
 
-/** What is asked of a push. */
-export interface PushRequest {
-  /** The text of a state file. */
-  readonly given: string;
-  /** Also replaces an unrelated, newer or damaged state. */
-  readonly force: boolean;
-  readonly lock: HeldLock;
-  readonly uuid: () => string;
-}
-
 /**
  * Replaces the state at a place. What an unfolded journal holds is never lost by it: such a journal is first folded into
  * the state that is replaced, and stands in its backup; or, when the text given is the very state that the journal
  * continues, it stays and goes on from there.
+ * @param given the text of a state file. @param force replaces also an unrelated, newer or damaged state.
  * @throws HostformError as `decodeState` and `openDocuments` do; `state.conflict`, `state.unwritable`.
  */
-export async function pushText(place: StateBackend, { given, force, lock, uuid }: PushRequest): Promise<void> {
+async function pushText(
+  place: StateBackend,
+  given: string,
+  force: boolean,
+  lock: HeldLock,
+  uuid: () => string,
+): Promise<void> {
   const next = decodeGiven(given);
   const text = encodeState(next);
   const { name } = place.text;
@@ -222,7 +222,7 @@ export async function pushText(place: StateBackend, { given, force, lock, uuid }
 }
 
 /** The text that a state will have once its journal is folded; the state's own when there is nothing to fold. */
-export function foldedState({ base, durable }: Opened): string {
+function foldedState({ base, durable }: Opened): string {
   return encodeState(
     durable === base ? base : { ...durable, state: { ...durable.state, serial: durable.state.serial + 1 } },
   );
@@ -233,24 +233,17 @@ export function foldedState({ base, durable }: Opened): string {
  * Nothing happens where no journal is.
  * @throws HostformError `state.unwritable`, `state.lost_lock`.
  */
-export async function settleJournal(
-  place: StateBackend,
-  { base, durable, spent }: Opened,
-  lock: HeldLock,
-  uuid: () => string,
-): Promise<void> {
-  if (spent) return removeSpent(place, lock);
-  const { text, journal, sealing } = place;
-  const recorder = new Recorder({ text, journal, sealing, lock, uuid, base, durable });
+async function settleJournal(place: StateBackend, opened: Opened, lock: HeldLock, uuid: () => string): Promise<void> {
+  if (opened.spent) return removeSpent(place, lock);
   try {
-    await recorder.settle();
+    await new Recorder(place, opened, lock, uuid).settle();
   } catch (error) {
-    refuse(error, text.name, `What ${journal?.name} holds is not in the state yet, and stays there.`);
+    refuse(error, place.text.name, `What ${place.journal?.name} holds is not in the state yet, and stays there.`);
   }
 }
 
 /** Removes a journal that holds nothing that the state does not have. */
-export async function removeSpent({ journal, text }: StateBackend, lock: HeldLock): Promise<void> {
+async function removeSpent({ journal, text }: StateBackend, lock: HeldLock): Promise<void> {
   try {
     await lock.verify();
     await journal?.remove();

@@ -1,23 +1,22 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Dispatcher } from "undici";
 import { type FileLock, makeFolder, takeFileLock } from "../../local/index.ts";
 import { type Clock, type Diagnostic, fail } from "../../model/index.ts";
 import {
-  type Contender,
   decodeHolder,
   describeHolder,
   encodeHolder,
   type Freed,
   type HeldLock,
+  type LockContext,
   type LockHolder,
   type LockRequest,
+  newHolder,
   type StateLock,
 } from "../lock.ts";
 import {
   describeExchange,
-  type HttpCredentials,
   type HttpRequest,
   type HttpResponse,
   type HttpWire,
@@ -26,7 +25,7 @@ import {
   isSuccess,
   nameOfUrl,
   refuseAnswer,
-  unreachable,
+  type WireOptions,
 } from "./http-wire.ts";
 
 /** How the state is locked and freed. */
@@ -38,28 +37,17 @@ export interface HttpLock {
   readonly unlockMethod: string;
 }
 
-export interface HttpBackendOptions {
+export interface HttpBackendOptions extends WireOptions, LockContext {
   readonly address: URL;
   /** `POST`, or what the server wants. */
   readonly updateMethod: string;
   readonly lock: HttpLock | undefined;
   /** Go on although there is no lock. */
   readonly withoutLock: boolean;
-  readonly credentials: HttpCredentials | undefined;
-  readonly clock: Clock;
-  /** A fresh UUID at each call. */
-  readonly uuid: () => string;
-  readonly contender: Contender;
   /** Where processes of this machine see that one of them was killed that held a lock; undefined: nowhere. */
   readonly lifeSigns?: string | undefined;
-  /** For one request with all its attempts, in milliseconds. Default: two minutes. */
-  readonly timeoutMs?: number | undefined;
   /** Ends the first reading of the state. */
   readonly signal?: AbortSignal | undefined;
-  /** The connections. */
-  readonly dispatcher: Dispatcher;
-  /** The largest answer that is read. Default: far more than a state has. */
-  readonly mostBytes?: number;
   /** Told what the user should know although nothing failed: a lock that could not be freed. */
   readonly warn: (diagnostic: Diagnostic) => void;
   /** Keeps a state that the server does not take where the user finds it. */
@@ -168,9 +156,7 @@ export class HttpStateLock implements StateLock {
   }
 
   #notice(command: string): { readonly holder: LockHolder; readonly notice: string } {
-    const { clock, contender, uuid } = this.#options;
-    const who = `${contender.user}@${contender.host}`;
-    const holder = { id: uuid(), command, who, pid: contender.pid, since: new Date(clock.now()).toISOString() };
+    const holder = newHolder(this.#options, command);
     return { holder, notice: encodeHolder(holder, "") };
   }
 
@@ -181,16 +167,14 @@ export class HttpStateLock implements StateLock {
   /** One answer that says whether the lock is ours or another's. @throws HostformError `state.backend` for any other. */
   async #lock(lock: HttpLock, notice: string, signal?: AbortSignal): Promise<HttpResponse> {
     const message = this.#messageOf(lock, notice);
-    const name = nameOfUrl(lock.address);
-    const answer = await this.#wire.send(message, signal).catch((error: unknown) => unreachable(name, error));
+    const answer = await this.#wire.ask(message, signal);
     if (isHeld(answer) || (isSuccess(answer) && !isPage(answer))) return answer;
     return refuseAnswer("locked", message, answer);
   }
 
   async #unlock({ unlockAddress, unlockMethod }: HttpLock, notice: string, signal?: AbortSignal): Promise<void> {
     const message: HttpRequest = { method: unlockMethod, url: unlockAddress, body: notice };
-    const name = nameOfUrl(unlockAddress);
-    const answer = await this.#wire.send(message, signal).catch((error: unknown) => unreachable(name, error));
+    const answer = await this.#wire.ask(message, signal);
     // The first of two attempts may have freed it, and the second found nothing to free.
     if ((isSuccess(answer) && !isPage(answer)) || (answer.doubtful && answer.status < 500)) return;
     refuseAnswer("freed", message, answer);

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { type Dispatcher, request as httpRequest } from "undici";
 import { type Clock, fail, isObject } from "../../model/index.ts";
 import { reasonOf } from "../state-file.ts";
+import { parsedJson } from "../state-json.ts";
 
 /** User name and password for basic authentication. */
 export interface HttpCredentials {
@@ -85,6 +86,19 @@ export class HttpWire {
         doubtful = true;
       }
       await clock.sleep(wait, signal);
+    }
+  }
+
+  /** As {@link send}. @throws HostformError `state.backend` also when no answer came. */
+  async ask(request: HttpRequest, signal?: AbortSignal): Promise<HttpResponse> {
+    try {
+      return await this.send(request, signal);
+    } catch (error) {
+      if (!(error instanceof Unanswered)) throw error;
+      return fail("state.backend", "The server of the state cannot be reached", {
+        detail: `${nameOfUrl(request.url)}: ${error.message}`,
+        fix: "Check the address, the network and the proxy. For a private certificate authority set NODE_EXTRA_CA_CERTS.",
+      });
     }
   }
 
@@ -194,15 +208,6 @@ export function refuseAnswer(doing: string, message: HttpRequest, answer: HttpRe
   });
 }
 
-/** A request that got no answer, however often it was repeated. */
-export function unreachable(name: string, error: unknown): never {
-  if (!(error instanceof Unanswered)) throw error;
-  return fail("state.backend", "The server of the state cannot be reached", {
-    detail: `${name}: ${error.message}`,
-    fix: "Check the address, the network and the proxy. For a private certificate authority set NODE_EXTRA_CA_CERTS.",
-  });
-}
-
 /** `POST https://… answered 403: 403 Forbidden`, with the server's own words where it has some. */
 export function describeExchange({ method, url }: HttpRequest, answer: HttpResponse): string {
   const words = serverWords(answer);
@@ -251,13 +256,9 @@ function whereTo(location: string | undefined): string | undefined {
 /** What a JSON answer says in `message` or `error`. Other bodies are not shown: they may be a state. */
 function serverWords({ text }: HttpResponse): string | undefined {
   if (text.length > 10_000) return undefined;
-  try {
-    const json: unknown = JSON.parse(text);
-    if (!isObject(json)) return undefined;
-    const { message, error } = json;
-    const words = typeof message === "string" ? message : error;
-    return typeof words === "string" ? words.slice(0, LONGEST_WORDS) : undefined;
-  } catch {
-    return undefined;
-  }
+  const json = parsedJson(text);
+  if (!isObject(json)) return undefined;
+  const { message, error } = json;
+  const words = typeof message === "string" ? message : error;
+  return typeof words === "string" ? words.slice(0, LONGEST_WORDS) : undefined;
 }

@@ -1,7 +1,8 @@
 import { equal, fail, HostformError } from "../../model/index.ts";
 import { decodeHolder } from "../lock.ts";
 import type { StateBackend } from "../opening.ts";
-import type { StateText } from "../state-file.ts";
+import type { StateText, Verify } from "../state-file.ts";
+import { parsedJson } from "../state-json.ts";
 import { type HttpBackendOptions, type HttpHold, HttpStateLock } from "./http-lock.ts";
 import {
   describeExchange,
@@ -14,7 +15,6 @@ import {
   nameOfUrl,
   refuseAnswer,
   Unanswered,
-  unreachable,
 } from "./http-wire.ts";
 
 /** A state at a server that speaks the protocol of Terraform's `http` backend: GitLab, and many others. */
@@ -58,7 +58,7 @@ export class HttpStateText implements StateText {
    * The state is read again before each write: one that is not what was seen last is not overwritten. A server refuses a
    * write under another lock's id; many accept one whose lock was freed, and some answer that they stored what they did not.
    */
-  async write(text: string, verify: () => void | Promise<void>): Promise<void> {
+  async write(text: string, verify: Verify): Promise<void> {
     await verify();
     await this.#refuseForeignWrite();
     const message: HttpRequest = { method: this.#options.updateMethod, url: this.#writeUrl(), body: text };
@@ -112,7 +112,7 @@ export class HttpStateText implements StateText {
 
   async #get(signal?: AbortSignal): Promise<string | undefined> {
     const message: HttpRequest = { method: "GET", url: this.#options.address };
-    const answer = await this.#wire.send(message, signal).catch((error: unknown) => unreachable(this.name, error));
+    const answer = await this.#wire.ask(message, signal);
     if (answer.status === 204 || answer.status === 404) return undefined;
     if (answer.status !== 200 || isPage(answer)) return refuseAnswer("read", message, answer);
     return answer.text === "" ? undefined : answer.text;
@@ -170,9 +170,6 @@ export class HttpStateText implements StateText {
 function sameState(a: string | undefined, b: string | undefined): boolean {
   if (a === b) return true;
   if (a === undefined || b === undefined) return false;
-  try {
-    return equal(JSON.parse(a), JSON.parse(b));
-  } catch {
-    return false;
-  }
+  const json = parsedJson(a);
+  return json !== undefined && equal(json, parsedJson(b));
 }

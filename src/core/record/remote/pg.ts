@@ -1,6 +1,6 @@
 import { fail } from "../../model/index.ts";
 import type { StateBackend } from "../opening.ts";
-import type { StateText } from "../state-file.ts";
+import type { StateText, Verify } from "../state-file.ts";
 import { type Database, interruptibly, type Row, refuseLost, refuseQuery } from "./pg-connection.ts";
 import {
   applicationName,
@@ -51,7 +51,7 @@ export class PgStateText implements StateText {
     }
   }
 
-  async write(text: string, verify: () => void | Promise<void>): Promise<void> {
+  async write(text: string, verify: Verify): Promise<void> {
     if (this.#seen === undefined) await this.read();
     await verify();
     const { database, key } = this.#hold;

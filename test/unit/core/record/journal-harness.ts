@@ -31,7 +31,7 @@ export const pushOn = (disk: FakeDisk, text: string, force = false) =>
 export function placeOn(disk: FakeDisk, more: (text: StateFile) => Partial<StateBackend> = () => ({})): StateBackend {
   const uuid = countingUuids();
   const text = new StateFile(statePath, disk, uuid);
-  const journal = createJournalFile({ statePath, disk, uuid, unchanged: () => text.unchanged() });
+  const journal = createJournalFile(text, disk, uuid);
   return { text, journal, lock: freeLock(), ...more(text) };
 }
 
