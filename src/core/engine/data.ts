@@ -1,3 +1,4 @@
+import { walk } from "../model/graph.ts";
 import {
   type DesiredData,
   type DesiredOutput,
@@ -99,17 +100,17 @@ export class DataSources {
   /** The resources that each source hangs on, directly or by way of others: source (with and without key) -> names. */
   dependencies(): Map<string, string[]> {
     const found = new Map<string, string[]>();
-    const resources = (address: string, trail: ReadonlySet<string>): string[] => {
+    const sourcesOf = (address: string) => {
       const source = this.#sources.get(address);
-      if (source === undefined || trail.has(address)) return [];
-      const own = source.references.flatMap(({ reference }) =>
-        reference.to === "resource" && !reference.address.startsWith("data.") ? [reference.address] : [],
-      );
-      const via = [...this.named([source])].flatMap((next) => resources(next, new Set([...trail, address])));
-      return [...own, ...source.dependsOn.filter((name) => !name.startsWith("data.")), ...via];
+      return source && this.named([source]);
+    };
+    const resourcesOf = (address: string) => {
+      const { references = [], dependsOn = [] } = this.#sources.get(address) ?? {};
+      const referred = references.flatMap(({ reference }) => (reference.to === "resource" ? [reference.address] : []));
+      return [...referred, ...dependsOn].filter((name) => !name.startsWith("data."));
     };
     for (const address of this.#sources.keys()) {
-      const names = [...new Set(resources(address, new Set()))];
+      const names = [...new Set(walk([address], sourcesOf).order.flatMap(resourcesOf))];
       found.set(address, names);
       const whole = resourceOf(address);
       if (whole !== address) found.set(whole, [...new Set([...(found.get(whole) ?? []), ...names])]);

@@ -8,6 +8,7 @@ import {
   sensitiveNames,
   unchanged,
 } from "../lifecycle/index.ts";
+import { inOrder } from "../model/graph.ts";
 import {
   type Change,
   type DesiredResource,
@@ -22,7 +23,7 @@ import {
 } from "../model/index.ts";
 import { DataSources } from "./data.ts";
 import { resolveConfig, scopeOf } from "./evaluate.ts";
-import { addressIndex, dependenciesOf, inOrder } from "./graph.ts";
+import { addressIndex, dependenciesOf } from "./graph.ts";
 import { holdersOf, identityOf, siblingsOf } from "./identity.ts";
 import { kindOf } from "./kinds.ts";
 import { heeding, orderKept } from "./lifecycle.ts";

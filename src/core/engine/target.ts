@@ -1,3 +1,4 @@
+import { walk } from "../model/graph.ts";
 import { type Desired, didYouMean, fail, resourceOf, type State } from "../model/index.ts";
 import { DataSources } from "./data.ts";
 import { addressIndex, dependenciesOf } from "./graph.ts";
@@ -13,13 +14,8 @@ export function narrow(desired: Desired, state: State, targets: readonly string[
   const declaredIndex = addressIndex(declared.keys(), new DataSources(desired.data).dependencies());
   const recordedIndex = addressIndex(state.resources.keys());
   const chosen = new Set<string>();
-  const follow = (address: string, next: (address: string) => readonly string[]) => {
-    const open = [address];
-    for (let at = open.pop(); at !== undefined; at = open.pop()) {
-      if (chosen.has(at)) continue;
-      chosen.add(at);
-      open.push(...next(at));
-    }
+  const choose = (starts: readonly string[], next: (address: string) => readonly string[]) => {
+    for (const address of walk(starts, (at) => (chosen.has(at) ? undefined : next(at))).order) chosen.add(address);
   };
   for (const target of targets) {
     const here = declaredIndex.get(target) ?? [];
@@ -28,13 +24,11 @@ export function narrow(desired: Desired, state: State, targets: readonly string[
       const known = [...declaredIndex.keys(), ...recordedIndex.keys()];
       fail("plan.address", `No resource ${target} is declared or recorded.${didYouMean(target, known)}`);
     }
-    for (const address of here) {
-      follow(address, (at) => {
-        const resource = declared.get(at);
-        return resource === undefined ? [] : dependenciesOf(resource, declaredIndex);
-      });
-    }
-    for (const address of there) follow(address, (at) => dependentsOf(at, state));
+    choose(here, (at) => {
+      const resource = declared.get(at);
+      return resource === undefined ? [] : dependenciesOf(resource, declaredIndex);
+    });
+    choose(there, (at) => dependentsOf(at, state));
   }
   return {
     desired: { ...desired, resources: desired.resources.filter(({ address }) => chosen.has(address)) },

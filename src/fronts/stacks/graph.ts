@@ -1,5 +1,5 @@
 import type { Traversal } from "../../core/expression/index.ts";
-import { circles } from "../../core/model/circles.ts";
+import { walk } from "../../core/model/graph.ts";
 import type { Mistakes } from "../source/mistakes.ts";
 import type { Span } from "../source/source.ts";
 import { REMOTE_STATE } from "./module.ts";
@@ -42,7 +42,8 @@ const SURROUNDINGS: ReadonlySet<string> = new Set([
  * Terraform it asks for resources as a whole: that one instance refers to another of its own is a circle.
  */
 export function inOrder(needs: Needs, mistakes: Mistakes): string[] {
-  for (const { nodes, skipped } of circles(new Map([...needs].map(([node, own]) => [node, own.keys()])))) {
+  const { order, circles } = walk(needs.keys(), (node) => needs.get(node)?.keys());
+  for (const { nodes, skipped } of circles) {
     const [first = ""] = nodes;
     const last = nodes.at(-1) ?? first;
     const between = skipped > 0 ? [`(${skipped} more)`] : [];
@@ -53,30 +54,5 @@ export function inOrder(needs: Needs, mistakes: Mistakes): string[] {
       fix: "Remove one of the references, or write a literal value in its place.",
     });
   }
-  return afterOthers(needs);
-}
-
-/** Walks with a stack of its own: a chain may be as long as a stack. */
-function afterOthers(needs: Needs): string[] {
-  const ordered: string[] = [];
-  const seen = new Set<string>();
-  for (const start of needs.keys()) {
-    const way: { readonly node: string; readonly next: Iterator<string> }[] = [];
-    const enter = (node: string) => {
-      if (seen.has(node)) return;
-      seen.add(node);
-      way.push({ node, next: (needs.get(node) ?? new Map<string, Span>()).keys() });
-    };
-    enter(start);
-    for (let top = way.at(-1); top !== undefined; top = way.at(-1)) {
-      const step = top.next.next();
-      if (!step.done) {
-        if (needs.has(step.value)) enter(step.value);
-        continue;
-      }
-      way.pop();
-      ordered.push(top.node);
-    }
-  }
-  return ordered;
+  return order;
 }

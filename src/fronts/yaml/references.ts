@@ -1,7 +1,7 @@
 import { hasReferences } from "../../core/expression/references.ts";
 import { metaOf } from "../../core/kinds/attribute.ts";
 import type { Kinds } from "../../core/kinds/kind.ts";
-import { circles } from "../../core/model/circles.ts";
+import { circles } from "../../core/model/graph.ts";
 import { parseAddress, type Reference, resourceOf } from "../../core/model/index.ts";
 import type { Named } from "../source/declaration.ts";
 import { didYouMean, type Mistakes, type Remark } from "../source/mistakes.ts";

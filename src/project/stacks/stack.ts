@@ -1,4 +1,5 @@
 import path from "node:path";
+import { walk } from "../../core/model/graph.ts";
 import { type Diagnostic, didYouMean, fail, type Json, type ValueObject } from "../../core/model/index.ts";
 import type { SourceFile } from "../../fronts/source/index.ts";
 
@@ -97,26 +98,15 @@ export interface ActiveStack extends LoadedStack {
  */
 export function inOrder<T extends Stack>(stacks: readonly T[]): T[] {
   const known = new Map(stacks.map((stack) => [stack.name, stack]));
-  const ordered = new Set<T>();
-  const begun: string[] = [];
-  const visit = (stack: T) => {
-    if (ordered.has(stack)) return;
-    if (begun.includes(stack.name)) {
-      const circle = [...begun.slice(begun.indexOf(stack.name)), stack.name].join(" -> ");
-      fail("stack.manifest", `The stacks depend on each other in a circle: ${circle}`, {
-        fix: "Take one of the references between these stacks away.",
-      });
-    }
-    begun.push(stack.name);
-    for (const name of stack.dependencies) {
-      const before = known.get(name);
-      if (before !== undefined) visit(before);
-    }
-    begun.pop();
-    ordered.add(stack);
-  };
-  for (const stack of stacks) visit(stack);
-  return [...ordered];
+  const { order, circles } = walk(known.keys(), (name) => known.get(name)?.dependencies);
+  const [circle] = circles;
+  if (circle !== undefined) {
+    const names = [...circle.nodes, circle.nodes[0]].join(" -> ");
+    fail("stack.manifest", `The stacks depend on each other in a circle: ${names}`, {
+      fix: "Take one of the references between these stacks away.",
+    });
+  }
+  return order.flatMap((name) => known.get(name) ?? []);
 }
 
 /**

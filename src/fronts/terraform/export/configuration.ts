@@ -2,7 +2,7 @@ import path from "node:path";
 import { isLoopback } from "../../../core/api/base-url.ts";
 import { VERSION } from "../../../core/api/version.ts";
 import type { Kind, Kinds } from "../../../core/kinds/kind.ts";
-import { circles } from "../../../core/model/circles.ts";
+import { circles } from "../../../core/model/graph.ts";
 import {
   type Backend,
   type Desired,

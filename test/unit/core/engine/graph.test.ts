@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { addressIndex, dependenciesOf, inOrder } from "../../../../src/core/engine/graph.ts";
+import { addressIndex, dependenciesOf } from "../../../../src/core/engine/graph.ts";
 import { blockersOf } from "../../../../src/core/engine/schedule.ts";
 import { narrow } from "../../../../src/core/engine/target.ts";
 import type { Actions, Change } from "../../../../src/core/model/index.ts";
-import fc from "../../../support/fc.ts";
 import { declared, desiredOf, recorded, stateOf } from "../../../support/subjects.ts";
 
 const WWW = "hosting_service.www";
@@ -25,40 +24,6 @@ describe("dependencies", () => {
     ["an environment value is none", { domain: "${env.HOME}" }, [], []],
   ])("by %s", (_, config, dependsOn, expected) => {
     expect(dependenciesOf(declared(MOVE, config, { dependsOn }), index)).toEqual(expected);
-  });
-});
-
-describe("order", () => {
-  const graph = fc.array(fc.array(fc.nat({ max: 11 }), { maxLength: 3 }), { maxLength: 12 });
-
-  it("puts each after what it depends on, and keeps the given order otherwise", () => {
-    fc.assert(
-      fc.property(graph, (edges) => {
-        // Edges to lower numbers only: no circles. The nodes are given in reverse, so that order has to be made.
-        const nodes = new Map(
-          edges.map((to, at) => [String(at), { at, to: to.filter((other) => other < at) }] as const).reverse(),
-        );
-        const ordered = inOrder(nodes, ({ to }) => to.map(String)).map(({ at }) => at);
-        expect(ordered.toSorted((a, b) => a - b)).toEqual(
-          [...nodes.values()].map(({ at }) => at).toSorted((a, b) => a - b),
-        );
-        for (const { at, to } of nodes.values()) {
-          for (const other of to) expect(ordered.indexOf(other)).toBeLessThan(ordered.indexOf(at));
-        }
-      }),
-    );
-    const free = new Map(["c", "a", "b"].map((name) => [name, name]));
-    expect(inOrder(free, () => [])).toEqual(["c", "a", "b"]);
-  });
-
-  it("ends with a circle too, and with a chain as long as a project may be", () => {
-    const circle = new Map([
-      ["a", ["b"]],
-      ["b", ["a"]],
-    ]);
-    expect(inOrder(circle, (to) => to)).toHaveLength(2);
-    const chain = new Map(Array.from({ length: 20_000 }, (_, at) => [String(at), at] as const));
-    expect(inOrder(chain, (at) => [String(at + 1)])[0]).toBe(19_999);
   });
 });
 

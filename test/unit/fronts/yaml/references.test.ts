@@ -1,6 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { circles } from "../../../../src/core/model/circles.ts";
-import fc from "../../../support/fc.ts";
 import { declare, told } from "./fakes.ts";
 
 const service = (domain: string) => `services:\n  a:\n    domain: ${domain}\n  b: {grants: {x@b.example: view}}\n`;
@@ -116,46 +114,5 @@ describe("circles", () => {
     ],
   ])("%s", (_, domains, expected) => {
     expect(told(declare(text(domains)).diagnostics)).toEqual(expected);
-  });
-
-  const graphs = fc.array(fc.tuple(fc.nat(7), fc.nat(7)), { maxLength: 20 }).map((edges) => {
-    const graph = new Map<string, string[]>(Array.from({ length: 8 }, (_, i) => [`${i}`, []]));
-    for (const [from, to] of edges) graph.get(`${from}`)?.push(`${to}`);
-    return graph;
-  });
-
-  it("are real: each node leads to the next and the last to the first", () => {
-    fc.assert(
-      fc.property(graphs, (graph) => {
-        for (const { nodes } of circles(graph)) {
-          for (const [i, node] of nodes.entries()) expect(graph.get(node)).toContain(nodes[(i + 1) % nodes.length]);
-        }
-      }),
-    );
-  });
-
-  it("are all told: without the edges that close them the graph can be put in order", () => {
-    fc.assert(
-      fc.property(graphs, (graph) => {
-        const closing = new Set(circles(graph).map(({ nodes }) => `${nodes.at(-1)} ${nodes[0]}`));
-        const left = new Map<string, string[]>(
-          [...graph].map(([from, to]) => [from, to.filter((node) => !closing.has(`${from} ${node}`))] as const),
-        );
-        while (left.size > 0) {
-          const free = [...left].find(([, to]) => to.every((node) => !left.has(node)));
-          expect(free).toBeDefined();
-          left.delete(free?.[0] ?? "");
-        }
-      }),
-    );
-  });
-
-  it("as long as a declaration need no stack, and their names are cut in the middle", () => {
-    const length = 20_000;
-    const graph = new Map(Array.from({ length }, (_, i) => [`${i}`, [`${(i + 1) % length}`]] as const));
-    const [circle] = circles(graph);
-    expect(circle?.nodes).toHaveLength(12);
-    expect(circle?.nodes.at(-1)).toBe("19999");
-    expect(circle?.skipped).toBe(length - 12);
   });
 });

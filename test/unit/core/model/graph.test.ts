@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { circles, inOrder } from "../../../../src/core/model/graph.ts";
+import fc from "../../../support/fc.ts";
+
+describe("order", () => {
+  const graph = fc.array(fc.array(fc.nat({ max: 11 }), { maxLength: 3 }), { maxLength: 12 });
+
+  it("puts each after what it depends on, and keeps the given order otherwise", () => {
+    fc.assert(
+      fc.property(graph, (edges) => {
+        // Edges to lower numbers only: no circles. The nodes are given in reverse, so that order has to be made.
+        const nodes = new Map(
+          edges.map((to, at) => [String(at), { at, to: to.filter((other) => other < at) }] as const).reverse(),
+        );
+        const ordered = inOrder(nodes, ({ to }) => to.map(String)).map(({ at }) => at);
+        expect(ordered.toSorted((a, b) => a - b)).toEqual(
+          [...nodes.values()].map(({ at }) => at).toSorted((a, b) => a - b),
+        );
+        for (const { at, to } of nodes.values()) {
+          for (const other of to) expect(ordered.indexOf(other)).toBeLessThan(ordered.indexOf(at));
+        }
+      }),
+    );
+    const free = new Map(["c", "a", "b"].map((name) => [name, name]));
+    expect(inOrder(free, () => [])).toEqual(["c", "a", "b"]);
+  });
+
+  it("ends with a circle too, and with a chain as long as a project may be", () => {
+    const circle = new Map([
+      ["a", ["b"]],
+      ["b", ["a"]],
+    ]);
+    expect(inOrder(circle, (to) => to)).toHaveLength(2);
+    const chain = new Map(Array.from({ length: 20_000 }, (_, at) => [String(at), at] as const));
+    expect(inOrder(chain, (at) => [String(at + 1)])[0]).toBe(19_999);
+  });
+});
+
+describe("circles", () => {
+  const graphs = fc.array(fc.tuple(fc.nat(7), fc.nat(7)), { maxLength: 20 }).map((edges) => {
+    const graph = new Map<string, string[]>(Array.from({ length: 8 }, (_, i) => [`${i}`, []]));
+    for (const [from, to] of edges) graph.get(`${from}`)?.push(`${to}`);
+    return graph;
+  });
+
+  it("are real: each node leads to the next and the last to the first", () => {
+    fc.assert(
+      fc.property(graphs, (graph) => {
+        for (const { nodes } of circles(graph)) {
+          for (const [i, node] of nodes.entries()) expect(graph.get(node)).toContain(nodes[(i + 1) % nodes.length]);
+        }
+      }),
+    );
+  });
+
+  it("are all told: without the edges that close them the graph can be put in order", () => {
+    fc.assert(
+      fc.property(graphs, (graph) => {
+        const closing = new Set(circles(graph).map(({ nodes }) => `${nodes.at(-1)} ${nodes[0]}`));
+        const left = new Map<string, string[]>(
+          [...graph].map(([from, to]) => [from, to.filter((node) => !closing.has(`${from} ${node}`))] as const),
+        );
+        while (left.size > 0) {
+          const free = [...left].find(([, to]) => to.every((node) => !left.has(node)));
+          expect(free).toBeDefined();
+          left.delete(free?.[0] ?? "");
+        }
+      }),
+    );
+  });
+
+  it("as long as a declaration need no stack, and their names are cut in the middle", () => {
+    const length = 20_000;
+    const graph = new Map(Array.from({ length }, (_, i) => [`${i}`, [`${(i + 1) % length}`]] as const));
+    const [circle] = circles(graph);
+    expect(circle?.nodes).toHaveLength(12);
+    expect(circle?.nodes.at(-1)).toBe("19999");
+    expect(circle?.skipped).toBe(length - 12);
+  });
+});
