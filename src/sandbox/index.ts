@@ -8,7 +8,7 @@
 export type { Control, EventSubject, SandboxState } from "./control/control.ts";
 export type { NewRecord, OpenCollection } from "./control/records.ts";
 export type { Span, Time } from "./control/time.ts";
-export type { DeliverTo } from "./events/post.ts";
+export type { DeliverTo } from "./events/target.ts";
 export type { Fault, FaultPhase, FaultRequest } from "./faults.ts";
 export type { Exchange, SandboxOptions } from "./options.ts";
 export { type Deviation, deviationText, drawServer, serverOptions } from "./profile/drawn.ts";

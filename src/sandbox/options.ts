@@ -1,5 +1,5 @@
 /** What a sandbox can be started with, what each option may be, and the defaults. */
-import { type DeliverTo, deliverToOf } from "./events/post.ts";
+import { type DeliverTo, deliverToOf } from "./events/target.ts";
 import { keyRetentionSeconds, type Profile } from "./profile/profile.ts";
 import { didYouMean, SandboxOptionError } from "./refusal.ts";
 import type { Rendering } from "./shape/rendering.ts";

@@ -1,74 +1,11 @@
 /**
- * The way out of deliveries, and where they may go. A sandbox is fed with URLs by anyone who tries things, and must not knock at doors in their network:
- * loopback only, unless the options name hosts or say "anywhere". The address is checked when the connection is made, as
- * that is the one that counts: a name may lead elsewhere by then.
+ * The way out: POST requests over connections that are made only to allowed addresses. Loaded when the first delivery is
+ * sent, with the HTTP client: most sandboxes send none.
  */
 import { lookup as systemLookup } from "node:dns";
-import { BlockList, isIP, type LookupFunction } from "node:net";
-import { SandboxOptionError } from "../refusal.ts";
-
-export type DeliverTo = "loopback" | "anywhere" | "nowhere" | readonly string[];
-
-/** Thrown for a target that the options do not allow. */
-class Blocked extends Error {}
-
-const loopback = new BlockList();
-loopback.addSubnet("127.0.0.0", 8, "ipv4");
-loopback.addAddress("::1", "ipv6");
-
-const WORDS = ["loopback", "anywhere", "nowhere"];
-
-/**
- * The option as it is compared with: hosts in the form that URLs have them in. Default: this machine.
- * @throws SandboxOptionError for a URL, a port or a pattern in the place of a host: it would allow nothing, and nobody said so.
- */
-export function deliverToOf(given: DeliverTo = "loopback"): DeliverTo {
-  if (typeof given !== "string") return given.map(hostOf);
-  if (WORDS.includes(given)) return given;
-  throw new SandboxOptionError(`deliverTo is one of ${WORDS.join(", ")}, or a list of hosts, not "${given}".`);
-}
-
-function hostOf(text: string): string {
-  if (WORDS.includes(text)) {
-    throw new SandboxOptionError(`Hosts that events may go to: "${text}" is none, and stands by itself.`);
-  }
-  const bare = text.replace(/^\[(.*)\]$/, "$1");
-  if (isIP(bare) === 6) return new URL(`http://[${bare}]`).hostname.slice(1, -1);
-  const isHost = !/[\s*,:/?#@\\%[\]]/.test(text) && URL.canParse(`http://${text}`);
-  if (isHost) return new URL(`http://${text}`).hostname;
-  throw new SandboxOptionError(
-    `Events may go to a host such as hooks.example or 192.0.2.7, without a scheme, port or path, not to "${text}".${hostIn(text)}`,
-  );
-}
-
-/** The host that was meant by a URL, for a sentence. */
-function hostIn(text: string): string {
-  for (const url of [text, `http://${text}`]) {
-    const host = URL.canParse(url) ? new URL(url).hostname : "";
-    if (host !== "" && !host.includes("*")) return ` Give ${host}.`;
-  }
-  return "";
-}
-
-/** Refuses the URL of a delivery by its scheme, or by an address that is written out in it: there is nothing to look up. @throws Blocked */
-export function checkTarget(url: URL, allowed: DeliverTo): void {
-  if (allowed === "nowhere") throw new Blocked("This sandbox was started to deliver nothing.");
-  const host = url.hostname.replace(/^\[|\]$/g, "");
-  if (url.protocol !== "http:" && url.protocol !== "https:") {
-    throw new Blocked(`${url.protocol} is neither http nor https.`);
-  }
-  if (isIP(host) !== 0) checkAddress(host, host, allowed);
-}
-
-/** Refuses an address that a host has, unless it is this machine's or the host is allowed. @throws Blocked */
-export function checkAddress(host: string, address: string, allowed: DeliverTo): void {
-  // An IPv4 address in the clothes of an IPv6 one is checked by BlockList as what it is.
-  if (loopback.check(address, isIP(address) === 6 ? "ipv6" : "ipv4")) return;
-  // A host that is named in the options may have any address.
-  if (typeof allowed === "string" ? allowed === "anywhere" : allowed.includes(host.toLowerCase())) return;
-  const where = host === address ? address : `${host} (${address})`;
-  throw new Blocked(`${where} is not this machine. Start the sandbox with --deliver-to ${host} to allow it.`);
-}
+import type { LookupFunction } from "node:net";
+import { Agent, request } from "undici";
+import { Blocked, checkAddress, checkTarget, type DeliverTo } from "./target.ts";
 
 /** What came of one attempt: a status, or why there is none. `blocked`: the address is not allowed. */
 export interface PostResult {
@@ -87,13 +24,8 @@ export interface Post {
 /** What a receiver answers is thrown away; a long answer is cut off. */
 const LONGEST_ANSWER = 1_000_000;
 
-/** Opens the way; undici is loaded only now, as most sandboxes send nothing. `lookup` is the system's unless a test brings its own. */
-export async function openPost(
-  allowed: DeliverTo,
-  timeoutMs: number,
-  lookup: LookupFunction = systemLookup,
-): Promise<Post> {
-  const { Agent, request } = await import("undici");
+/** Opens the way. `lookup` is the system's unless a test brings its own. */
+export function openPost(allowed: DeliverTo, timeoutMs: number, lookup: LookupFunction = systemLookup): Post {
   const guarded: LookupFunction = (host, options, callback) => {
     lookup(host, options, (error, found, family) => {
       if (error) return callback(error, found, family);

@@ -9,7 +9,7 @@ import type { Settings } from "../options.ts";
 import { backoffSeconds } from "../profile/profile.ts";
 import type { Attempt, Delivery } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
-import { openPost, type Post, type PostResult } from "./post.ts";
+import type { Post, PostResult } from "./post.ts";
 
 /** Deliveries under way at once, in all and to one subscription: a receiver that never answers holds up nobody else. */
 const AT_ONCE = 50;
@@ -167,7 +167,7 @@ export class EventSender {
 
   async #send(delivery: Delivery, secret: string): Promise<PostResult> {
     const { deliverTo, deliveryTimeoutMs } = this.#deps.settings;
-    this.#post ??= openPost(deliverTo, deliveryTimeoutMs);
+    this.#post ??= import("./post.ts").then(({ openPost }) => openPost(deliverTo, deliveryTimeoutMs));
     return (await this.#post).send(delivery.url, delivery.body, {
       "Content-Type": "application/json",
       "User-Agent": "hosting-sandbox-webhooks/1",

@@ -6,7 +6,7 @@ import { STATUS_CODES } from "node:http";
 import type { Settings } from "../options.ts";
 import { firstPage, type Profile } from "../profile/profile.ts";
 import type { Refusal } from "../refusal.ts";
-import { type Body, invoiceBody, itemBody, type Reply, type Sent } from "./items.ts";
+import { invoiceBody, itemBody, type JsonObject, type Reply, type Sent } from "./items.ts";
 import { renderOrdered, renderPage, renderRecord, renderRefusal, renderSingle } from "./rendering.ts";
 
 type Form = Pick<Settings, "profile" | "rendering">;
@@ -64,11 +64,11 @@ export function unshape(body: Record<string, unknown>, profile: Profile): Record
 }
 
 /** A record, rendered. */
-function bodyOf(item: Sent, { profile, rendering }: Form): Body {
+function bodyOf(item: Sent, { profile, rendering }: Form): JsonObject {
   return renderRecord(item.kind, itemBody(item, profile), rendering.kinds?.[item.kind]);
 }
 
-function listed(item: Sent, form: Form): Body {
+function listed(item: Sent, form: Form): JsonObject {
   const body = bodyOf(item, form);
   const wrapper = form.rendering.kinds?.[item.kind]?.wrapped;
   return wrapper === undefined ? body : { [wrapper]: body };

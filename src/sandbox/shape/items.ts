@@ -58,10 +58,10 @@ export type Reply =
   /** Something was done, and there is no record to show. */
   | { form: "done"; message: string };
 
-export type Body = Record<string, unknown>;
+export type JsonObject = Record<string, unknown>;
 
 /** One record as it stands in an answer or an event, without its wrapper. */
-export function itemBody(item: Sent, profile: Profile): Body {
+export function itemBody(item: Sent, profile: Profile): JsonObject {
   switch (item.kind) {
     case "plan":
       return planBody(item.record, item.customer.track === "manage", profile);
@@ -93,7 +93,7 @@ export function itemBody(item: Sent, profile: Profile): Body {
   }
 }
 
-function serviceBody(service: Service, profile: Profile): Body {
+function serviceBody(service: Service, profile: Profile): JsonObject {
   return {
     id: idOf(service.id, profile),
     plan: service.plan,
@@ -110,13 +110,13 @@ function serviceBody(service: Service, profile: Profile): Body {
 }
 
 /** The Manage fields exist for agencies only, and for them always (§2 Plan). */
-function planBody(plan: Plan, manage: boolean, profile: Profile): Body {
+function planBody(plan: Plan, manage: boolean, profile: Profile): JsonObject {
   const price = plan.prices[plan.currency] ?? 0;
   const prices = Object.fromEntries(Object.entries(plan.prices).map(([name, value]) => [name, amount(value, profile)]));
   const one = { currency: plan.currency, price: amount(price, profile) };
   const priced = { plan_id: { ...one, prices }, id: one, prices: { prices }, priceless: {} }[profile.plan];
   const id = idOf(plan.id, profile);
-  const body: Body = {
+  const body: JsonObject = {
     ...(profile.plan === "id" ? { id } : { plan_id: id }),
     name: plan.name,
     product_type: productType(plan.product_type, profile),
@@ -131,7 +131,7 @@ function planBody(plan: Plan, manage: boolean, profile: Profile): Body {
   };
 }
 
-export function invoiceBody(invoice: Invoice, profile: Profile): Body {
+export function invoiceBody(invoice: Invoice, profile: Profile): JsonObject {
   return {
     id: idOf(invoice.id, profile),
     invoice_number: invoice.invoice_number,
@@ -145,7 +145,7 @@ export function invoiceBody(invoice: Invoice, profile: Profile): Body {
   };
 }
 
-function grantBody(grant: Grant, profile: Profile): Body {
+function grantBody(grant: Grant, profile: Profile): JsonObject {
   const id = recordId("grant", grant.id, profile);
   return {
     ...(profile.grant === "grant_id" ? { grant_id: id } : { id }),
@@ -172,12 +172,12 @@ function eventsOf(events: readonly EventName[], profile: Profile): unknown {
   return forms[profile.webhook_events];
 }
 
-function domainOf(domain: string, profile: Profile): Body {
+function domainOf(domain: string, profile: Profile): JsonObject {
   return profile.domain_name === "nested" ? { domain: { name: domain } } : { [profile.domain_name]: domain };
 }
 
 /** "The signing secret is returned once, at registration only" (§2). */
-function webhookBody(webhook: Webhook, withSecret: boolean, profile: Profile): Body {
+function webhookBody(webhook: Webhook, withSecret: boolean, profile: Profile): JsonObject {
   const { url, events, secret } = webhook;
   return {
     id: recordId("webhook", webhook.id, profile),
@@ -188,7 +188,7 @@ function webhookBody(webhook: Webhook, withSecret: boolean, profile: Profile): B
   };
 }
 
-function migrationBody(request: MigrationRequest, profile: Profile): Body {
+function migrationBody(request: MigrationRequest, profile: Profile): JsonObject {
   const body = {
     id: recordId("migration_request", request.id, profile),
     ...domainOf(request.domain, profile),

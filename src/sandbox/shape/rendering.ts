@@ -4,12 +4,11 @@
  * so that servers come about that nobody did. Data alone, so that it can be printed and taken apart. Everything is
  * optional: an empty rendering changes nothing.
  */
-import type { Reply, Sent } from "./items.ts";
+import type { JsonObject, Reply, Sent } from "./items.ts";
 
 type SentKind = Sent["kind"];
 /** A JSON value. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
-type Body = Record<string, unknown>;
 
 export interface Rendering {
   lists?: ListRendering;
@@ -164,9 +163,9 @@ const SPECIFIED: ReadonlySet<string> = new Set(["plan_id", "manage_discount_perc
 const SPECIFIED_KINDS: ReadonlySet<SentKind> = new Set(["service", "invoice"]);
 
 /** A record as it stands in an answer. */
-export function renderRecord(kind: SentKind, body: Body, rendering: KindRendering = {}): Body {
+export function renderRecord(kind: SentKind, body: JsonObject, rendering: KindRendering = {}): JsonObject {
   const { fields = {}, values = {}, words = {}, more = {}, ids, camel = false, nested } = rendering;
-  const written: Body = {};
+  const written: JsonObject = {};
   for (const [name, value] of Object.entries(body)) {
     const place = Object.hasOwn(fields, name) ? fields[name] : nameOf(kind, name, camel);
     if (place === null || place === undefined) continue;
@@ -210,14 +209,18 @@ export function readQuery(
 /** A single record, or what stands in place of it, in its wrapper. */
 export function renderSingle(body: unknown, place: string): unknown {
   if (place === "") return body;
-  const whole: Body = {};
+  const whole: JsonObject = {};
   put(whole, place, body);
   return whole;
 }
 
 /** The answer to an order, of the order and its invoice. */
-export function renderOrdered(order: Body, invoice: Body, { order: at = "data", invoice: beside = "" }): Body {
-  const whole: Body = {};
+export function renderOrdered(
+  order: JsonObject,
+  invoice: JsonObject,
+  { order: at = "data", invoice: beside = "" },
+): JsonObject {
+  const whole: JsonObject = {};
   put(whole, at, { ...order });
   put(whole, beside, invoice);
   return whole;
@@ -226,7 +229,7 @@ export function renderOrdered(order: Body, invoice: Body, { order: at = "data", 
 /** One page of a list. `origin` and `path` are for the addresses in it. */
 export function renderPage(
   reply: Extract<Reply, { form: "page" }>,
-  items: readonly Body[],
+  items: readonly JsonObject[],
   rendering: ListRendering,
   url: URL,
 ): unknown {
@@ -247,7 +250,7 @@ export function renderPage(
   };
   const held = items.length === 0 && empty !== undefined ? EMPTY[empty]() : byId ? idsOf(items) : items;
   if (place === "") return held === undefined ? null : held;
-  const whole: Body = {};
+  const whole: JsonObject = {};
   if (held !== undefined) put(whole, place.replace("*", reply.name), held);
   for (const [name, where] of Object.entries({ ...USUAL_FACTS, ...facts }) as [PageFact, string | null][]) {
     if (where === null) continue;
@@ -260,7 +263,7 @@ export function renderPage(
 /** Made for each page: metadata may come to stand in it. */
 const EMPTY = { null: () => null, object: () => ({}), absent: () => undefined } as const;
 
-const idsOf = (items: readonly Body[]): Body =>
+const idsOf = (items: readonly JsonObject[]): JsonObject =>
   Object.fromEntries(items.map((item, at) => [String(item.id ?? item.plan_id ?? at), item]));
 
 /** The body of an error, where it is JSON and not specified. */
@@ -293,18 +296,18 @@ export function renderRate(
 }
 
 /** Puts a value at a dotted path. Where an object stands there already, the two become one. */
-function put(whole: Body, place: string, value: unknown): void {
+function put(whole: JsonObject, place: string, value: unknown): void {
   const names = place.split(".");
   const last = names.pop() ?? "";
   let holder = whole;
   for (const name of names) {
     if (!isBody(holder[name])) holder[name] = {};
-    holder = holder[name] as Body;
+    holder = holder[name] as JsonObject;
   }
   const before = holder[last];
   holder[last] = isBody(before) && isBody(value) ? { ...before, ...value } : value;
 }
 
-function isBody(value: unknown): value is Body {
+function isBody(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

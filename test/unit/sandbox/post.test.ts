@@ -14,7 +14,7 @@ function names(...answers: string[]): LookupFunction {
 }
 
 async function send(url: string, allowed: DeliverTo, lookup: LookupFunction) {
-  const post = await openPost(allowed, 2_000, lookup);
+  const post = openPost(allowed, 2_000, lookup);
   try {
     return await post.send(url, "{}", { "content-type": "application/json" });
   } finally {
@@ -57,7 +57,7 @@ test.each([
 ] as const)("allowed %j: blocked %s", async (allowed, blocked) => {
   const unreachable: LookupFunction = (_host, _options, callback) =>
     callback(null, [{ address: "192.0.2.7", family: 4 }]);
-  const post = await openPost(allowed, 50, unreachable);
+  const post = openPost(allowed, 50, unreachable);
   const outcome = await post.send("http://hooks.example:9/", "{}", {});
   await post.close();
   expect(outcome).toMatchObject({ status: null, blocked });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkAddress, checkTarget, deliverToOf } from "../../../src/sandbox/events/post.ts";
+import { checkAddress, checkTarget, deliverToOf } from "../../../src/sandbox/events/target.ts";
 import { SandboxOptionError } from "../../../src/sandbox/index.ts";
 
 test.each([
