@@ -35,7 +35,7 @@ ${accounts(visit)}
       ([group, entries]) =>
         html`<p class="group">${group}</p><ul aria-label="${group}">${entries.map(
           ([path, name]) =>
-            html`<li><a href="${hrefOf(path)}"${path === page.nav ? html` aria-current="page"` : ""}>${name}</a></li>`,
+            html`<li><a href="${hrefOf(path)}"${path === (page.nav ?? page.path) ? html` aria-current="page"` : ""}>${name}</a></li>`,
         )}</ul>`,
     )}</nav>
 <main id="main" tabindex="-1">
@@ -65,7 +65,6 @@ export function topClock({ now, frozen }: Visit): Html {
 export function lostPage(title: string, message: string): Page {
   return {
     path: "",
-    nav: "",
     title: () => title,
     body: () => html`<p>${shown(message)}</p><p><a href="/">To the overview</a></p>`,
   };

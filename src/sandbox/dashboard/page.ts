@@ -76,8 +76,8 @@ export interface Page {
   /** Below /dashboard, in hono's notation: "/services/:id". */
   readonly path: string;
   title(visit: Visit): string;
-  /** The entry of the navigation that it belongs to. */
-  readonly nav: string;
+  /** The entry of the navigation that it belongs to; default: its path. */
+  readonly nav?: string;
   body(visit: Visit): Html;
   /** What its buttons do, by the `do` that they send. */
   readonly actions?: Readonly<Record<string, Action>>;

@@ -19,7 +19,6 @@ const STATES = ["unpaid", "paid", "cancelled", "refunded"] as const;
 
 export const invoices: Page = {
   path: "/invoices",
-  nav: "/invoices",
   title: () => "Invoices",
   actions: INVOICE_ACTIONS,
   body: (visit) => {

@@ -7,7 +7,6 @@ import { callAction, idOf, own, type Page, ROOT, type Visit } from "../page.ts";
 
 const migrations: Page = {
   path: "/migrations",
-  nav: "/migrations",
   title: () => "Migrations",
   body: (visit) => {
     const all = own(visit, "migration_requests").toReversed();

@@ -12,7 +12,6 @@ const SHOWN = 60;
 
 const requests: Page = {
   path: "/requests",
-  nav: "/requests",
   title: () => "Requests",
   actions: { forget: callAction("DELETE /requests", "clearRequests", "The log is empty.") },
   live: { rates: ratePictures, log },

@@ -21,7 +21,6 @@ const step = (span: Span): Action => ({ api: "POST /clock/advance", run: (visit)
 
 const clock: Page = {
   path: "/clock",
-  nav: "/clock",
   title: () => "Clock",
   actions: {
     freeze: callAction("POST /clock/freeze", "freezeClock", "The clock stands still."),
@@ -143,7 +142,6 @@ const add: Action = {
 
 const faults: Page = {
   path: "/faults",
-  nav: "/faults",
   title: () => "Faults",
   actions: { add, clear: callAction("DELETE /faults", "clearFaults", "Nothing goes wrong on purpose any more.") },
   live: { list },
@@ -203,7 +201,6 @@ function effectOf({ status, drop, delayMs, body }: Fault): string {
 
 const settings: Page = {
   path: "/settings",
-  nav: "/settings",
   title: () => "Settings",
   actions: { reset: callAction("POST /reset", "reset", "Everything is as it was at the beginning.") },
   body: (visit) => {

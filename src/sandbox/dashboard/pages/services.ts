@@ -65,7 +65,6 @@ const seed: Action = {
 
 const services: Page = {
   path: "/services",
-  nav: "/services",
   title: () => "Services",
   actions: { seed, accept: TRANSFER_ACTIONS.accept, decline: TRANSFER_ACTIONS.decline },
   body: (visit) => {

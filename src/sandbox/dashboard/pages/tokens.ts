@@ -31,7 +31,6 @@ const revoke: Action = {
 
 export const tokens: Page = {
   path: "/tokens",
-  nav: "/tokens",
   title: () => "API tokens",
   actions: { create, revoke },
   body: (visit) => {

@@ -62,7 +62,6 @@ const subscribe: Action = {
 
 const webhooks: Page = {
   path: "/webhooks",
-  nav: "/webhooks",
   title: () => "Webhooks",
   actions: { subscribe, trigger: TRIGGER, replay: REPLAY },
   live: { deliveries },
