@@ -96,7 +96,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
     const adopted = await adoptNoted(kind, noted, planned, front);
     if (adopted !== undefined) {
       const { attributes, diagnostics } = adopted;
-      const kept = { ...markOf(kind, question, attributes, adopted.private), ...origin(name, front) };
+      const kept = { ...markOf(kind, question, attributes, settledMark(adopted.private)), ...origin(name, front) };
       return settled(kind, question, attributes, kept, diagnostics);
     }
     if (name !== undefined) front.session.journal.remove(kind.type, name);
@@ -120,7 +120,7 @@ export async function applyResource(kind: Kind, asked: ApplyQuestion, front: Fro
     front.collections.changed(kind, parentOf(kind, attributes));
     if (existing === undefined) front.noteMade(kind, attributes.id);
     dropReplacing(kind, name, front.session);
-    const marked = markOf(kind, question, attributes, latest.resource?.private ?? mark);
+    const marked = markOf(kind, question, attributes, settledMark(latest.resource?.private ?? mark));
     const kept = { ...marked, ...origin(existing === undefined ? name : mark.made, front) };
     // What failed for good is reported as that, and not as waiting as well.
     const phase = kind.phase?.(attributes, front.session.settings);
@@ -218,7 +218,7 @@ function undone(kind: Kind, { planned, config }: ApplyQuestion, attributes: Json
 /** The mark after a change: what is declared and not done is noted, because Terraform has it recorded as declared. */
 function markOf(kind: Kind, question: ApplyQuestion, attributes: JsonObject, mark: PrivateMark): Mark {
   const { planned, prior } = question;
-  const { waiting: earlier = [], ...rest } = settledMark(mark);
+  const { waiting: earlier = [], ...rest } = mark;
   const now = undone(kind, question, attributes);
   // What this change is about is done, is not declared any more, or waits again.
   const left = earlier.filter((name) => equal(prior?.[name], planned[name]));
@@ -263,7 +263,9 @@ function failed(
     return { ...left, state: { ...question.prior, id: null }, mark: settledMark(question.mark) };
   }
   const unclear = isDoubtful(resource);
-  const mark = unclear ? resource.private : markOf(kind, question, resource.attributes, resource.private);
+  // Of a create without known outcome, too: hostform, which may settle it, takes what the state has for done otherwise.
+  const recordedMark = unclear ? resource.private : settledMark(resource.private);
+  const mark = markOf(kind, question, resource.attributes, recordedMark);
   const kept = { ...mark, ...origin(name, front) };
   const answer = settled(kind, question, resource.attributes, kept, []);
   // Terraform taints what fails in its creation only: a later settling that fails may be red, and is to be in CI.

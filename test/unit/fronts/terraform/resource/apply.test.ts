@@ -41,6 +41,14 @@ describe("a create", () => {
     expect(codesOf(answer.diagnostics)).toContain("warning plan.pending");
   });
 
+  it("whose answer is lost notes what was to follow it: the state has that as declared, and hostform may go on from there", async () => {
+    const config = { ...ORDER, suspended: true, password: "a-good-one", password_version: 1 };
+    const { answer } = await ask("hosting_service", config, { answer: lost });
+    expect(answer.state).toMatchObject({ suspended: true, password_version: 1 });
+    expect(answer.mark).toMatchObject({ pending: { operation: "createService" } });
+    expect(answer.mark.waiting?.toSorted()).toEqual(["password_version", "suspended"]);
+  });
+
   it("whose answer is lost is not taken for what the state has, nor for what this process has made", async () => {
     const others = ["202", "203"].map((id) => ({ ...liveWebhook, id, url: `https://${id}.example` }));
     const { answer, sent } = await ask("hosting_webhook", HOOK, {
