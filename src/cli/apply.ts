@@ -62,7 +62,7 @@ export async function runApply(
   }
   const agreed = flags.autoApprove === true || saved !== undefined;
   if (json && !agreed) {
-    fail("usage", `${command} --json cannot ask for approval`, { fix: "Pass --auto-approve." });
+    fail("usage", `${command} --json cannot ask for approval`, { remedies: ["Pass --auto-approve."] });
   }
   const options: RunOptions = {
     command,
@@ -126,7 +126,7 @@ function refusePlanFlags(flags: ApplyFlags): void {
   const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
   fail("usage", `${flag} does not go with a saved plan`, {
     detail: "The plan holds what it was made with, and does that or nothing.",
-    fix: `Leave it out; or make another plan: \`hostform plan ${flag} … --out FILE\`.`,
+    remedies: [`Leave it out; or make another plan: \`hostform plan ${flag} … --out FILE\`.`],
   });
 }
 
@@ -143,7 +143,7 @@ async function approve(invocation: Invocation, command: "apply" | "destroy", sto
       summary: nobody
         ? "Nobody is there to approve: standard input is not a terminal"
         : "Not approved. Nothing was changed.",
-      ...(nobody && { fix: "Pass --auto-approve to apply without being asked. Nothing was changed." }),
+      ...(nobody && { remedies: ["Pass --auto-approve to apply without being asked. Nothing was changed."] }),
     },
   ]);
 }

@@ -57,7 +57,7 @@ function ownArguments(args: readonly string[]): readonly string[] {
 function usage({ message, code }: CommanderError): HostformError {
   const summary =
     code === "commander.help" ? "No command was given" : message.replace(/^error: /, "").replaceAll("\n", " ");
-  return new HostformError([{ severity: "error", code: "usage", summary, fix: "See `hostform help`." }]);
+  return new HostformError([{ severity: "error", code: "usage", summary, remedies: ["See `hostform help`."] }]);
 }
 
 /** Says what went wrong: to people on standard error, to programs (`--json`) on standard output. */
@@ -79,6 +79,6 @@ function defect(error: unknown) {
     code: "internal" as const,
     summary: "hostform has failed in a way that was not foreseen",
     detail: words,
-    fix: "Run the command again with HOSTFORM_DEBUG=1 and report the output.",
+    remedies: ["Run the command again with HOSTFORM_DEBUG=1 and report the output."],
   };
 }

@@ -38,11 +38,11 @@ export async function runContract(invocation: Invocation, flags: ContractFlags):
   const baseUrl = flags.baseUrl ?? (io.env.HOSTING_BASE_URL || undefined);
   if (baseUrl === undefined) {
     fail("provider.base_url", "No base URL is given", {
-      fix: "Pass `--base-url URL`, or set HOSTING_BASE_URL. To try without an account: `hostform sandbox`.",
+      remedies: ["Pass `--base-url URL`, or set HOSTING_BASE_URL. To try without an account: `hostform sandbox`."],
     });
   }
   if (flags.webhookUrl !== undefined && !flags.write) {
-    fail("usage", "--webhook-url is for --write", { fix: "Add --write, or leave it out." });
+    fail("usage", "--webhook-url is for --write", { remedies: ["Add --write, or leave it out."] });
   }
   checkWebhookUrl(flags.webhookUrl);
   requireAllowedOrigin(baseUrl, io.env, { of: "The base URL" });
@@ -113,7 +113,9 @@ async function tokenOf({ io }: Invocation, variable = "HOSTING_TOKEN"): Promise<
   if (looksLikeToken(variable, true)) {
     learnToken(io.redaction, variable);
     fail("provider.token", "--token-env takes the name of an environment variable, not a token", {
-      fix: "Set a variable to the token and give its name. Revoke the token: other users of the machine may have seen it.",
+      remedies: [
+        "Set a variable to the token and give its name. Revoke the token: other users of the machine may have seen it.",
+      ],
     });
   }
   if (!io.env[variable]) refuseSecretAsName("--token-env", variable);
@@ -129,7 +131,9 @@ function checkWebhookUrl(url: string | undefined): void {
   if (url === undefined) return;
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed?.protocol !== "https:" && parsed?.protocol !== "http:") {
-    fail("usage", "--webhook-url is not a web address", { fix: "Give one such as https://hooks.example.com/check." });
+    fail("usage", "--webhook-url is not a web address", {
+      remedies: ["Give one such as https://hooks.example.com/check."],
+    });
   }
 }
 

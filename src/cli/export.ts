@@ -91,7 +91,7 @@ function target({ io }: Invocation, { out, format }: ExportFlags): { format: For
   }
   if (format !== undefined && format !== named) {
     fail("usage", `Terraform would not read ${out} as ${format}`, {
-      fix: `Name a file that ends in ${ENDINGS[format]}, or a folder.`,
+      remedies: [`Name a file that ends in ${ENDINGS[format]}, or a folder.`],
     });
   }
   return { format: named, file: path.resolve(io.cwd, out) };
@@ -106,7 +106,7 @@ async function put({ io }: Invocation, file: string, text: string, force: boolea
     if (before === text) return "same";
     if (before !== undefined && !force) {
       fail("usage", `There is a ${shown} already, and it is another one`, {
-        fix: "Name another file, or pass --force to replace it.",
+        remedies: ["Name another file, or pass --force to replace it."],
       });
     }
     await writeWhole(file, text);
@@ -115,7 +115,7 @@ async function put({ io }: Invocation, file: string, text: string, force: boolea
     const errno = errnoOf(error);
     if (errno === undefined) throw error;
     return fail("terraform.export", `The configuration cannot be written to ${shown}: ${errno}`, {
-      fix: "Check that the folder exists and that you may write there, or name another with `--out`.",
+      remedies: ["Check that the folder exists and that you may write there, or name another with `--out`."],
     });
   }
 }
@@ -140,7 +140,7 @@ const SECRET: Diagnostic = {
   code: "config.secret",
   summary: "A secret of this run stands in the declaration and would be written into the configuration",
   detail: "It is a token or a password that an environment variable, a file or the state holds as well.",
-  fix: "Take it from the environment: `${env.NAME}` becomes a variable of the configuration.",
+  remedies: ["Take it from the environment: `${env.NAME}` becomes a variable of the configuration."],
 };
 
 function textsIn(value: Json, at: AttributePath): { value: string; at: AttributePath }[] {
@@ -174,7 +174,7 @@ const ENCRYPTED: Diagnostic = {
   severity: "warning",
   code: "terraform.export",
   summary: "The state is encrypted, and Terraform cannot read it",
-  fix: "Write it in the clear before Terraform uses it: `hostform state decrypt`.",
+  remedies: ["Write it in the clear before Terraform uses it: `hostform state decrypt`."],
 };
 
 function left(recovered: readonly string[]): Diagnostic {
@@ -183,6 +183,6 @@ function left(recovered: readonly string[]): Diagnostic {
     code: "terraform.export",
     summary: `An earlier run was stopped: ${plural(recovered.length, "resource")} of the state still ${recovered.length === 1 ? "is" : "are"} in its journal`,
     detail: "Terraform does not read the journal: it would order and create again what is only there.",
-    fix: "Run `hostform apply` before Terraform uses the state.",
+    remedies: ["Run `hostform apply` before Terraform uses the state."],
   };
 }

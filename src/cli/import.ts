@@ -53,7 +53,7 @@ export async function runImport(invocation: Invocation, text: string, id: string
       if (observed.status !== "present") {
         const how = observed.status === "gone" ? observed.how : "was not found";
         fail("api.not_found", `Nothing was imported: ${kind.noun} ${id} ${how}`, {
-          fix: "Check the id, and that the token belongs to the right account.",
+          remedies: ["Check the id, and that the token belongs to the right account."],
           address: resource.address,
         });
       }
@@ -94,7 +94,7 @@ function declaredAt(desired: Desired, text: string): { resource: DesiredResource
   if (resource !== undefined && kind !== undefined) return { resource, kind };
   const known = desired.resources.map((one) => one.address);
   fail("plan.address", `No resource ${text} is declared.${didYouMean(address, known)}`, {
-    fix: "Declare it first: importing needs to know what the object is to be.",
+    remedies: ["Declare it first: importing needs to know what the object is to be."],
   });
 }
 
@@ -102,10 +102,11 @@ function checkFree(state: State, { address }: DesiredResource, kind: Kind, id: s
   const prior = state.resources.get(address);
   if (prior === undefined || prior.private.pending !== undefined) return;
   fail("usage", `${address} is in the state already, as ${kind.noun} ${String(prior.attributes.id)}`, {
-    fix:
+    remedies: [
       prior.attributes.id === id
         ? "Nothing to do."
         : `To have ${id} in its place: \`hostform state rm ${inQuotes(address)}\` first.`,
+    ],
     address,
   });
 }
@@ -131,7 +132,7 @@ function checkUnique(
   const holder = holdersOf(state, kinds).get(identityOf(provider, kind, attributes) ?? "");
   if (holder === undefined || holder === address) return;
   fail("usage", `Nothing was imported: ${String(attributes.id)} is in the state already, as ${holder}`, {
-    fix: `To rename it: \`hostform state mv ${inQuotes(holder)} ${inQuotes(address)}\`.`,
+    remedies: [`To rename it: \`hostform state mv ${inQuotes(holder)} ${inQuotes(address)}\`.`],
     address,
   });
 }
@@ -150,13 +151,13 @@ function checkParent(kind: Kind, { address }: DesiredResource, config: ValueObje
   const given = kind.parseImportId?.(id)?.parent;
   if (declared === undefined && given === undefined) {
     fail("usage", `${kind.parent} of ${address} is not known yet`, {
-      fix: `Import what it refers to first, or give ${kind.parent.toUpperCase()}/${id}.`,
+      remedies: [`Import what it refers to first, or give ${kind.parent.toUpperCase()}/${id}.`],
       address,
     });
   }
   if (declared !== undefined && given !== undefined && declared !== given) {
     fail("usage", `${address} is declared with ${kind.parent} ${declared}, not ${given}`, {
-      fix: `Give the id alone, or ${declared}/ID.`,
+      remedies: [`Give the id alone, or ${declared}/ID.`],
       address,
     });
   }

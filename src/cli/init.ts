@@ -28,7 +28,7 @@ export async function runInit(invocation: Invocation, flags: InitFlags): Promise
   if (before && !flags.force) {
     fail("usage", `There is a ${DECLARATION} already`, {
       detail: file,
-      fix: "Edit that one, or pass --force: it is then kept under another name.",
+      remedies: ["Edit that one, or pass --force: it is then kept under another name."],
     });
   }
   const answers = await ask(invocation, flags);
@@ -76,7 +76,7 @@ async function ask({ io, options }: Invocation, flags: InitFlags) {
     (await question("Digits of amounts behind the point (2: the API counts cents; empty: not known)", ""));
   const moneyScale = parseMoneyScale(digits);
   if (moneyScale === undefined && digits !== "") {
-    fail("usage", `${JSON.stringify(digits)} is not a number of digits`, { fix: "Give 0 to 4, or nothing." });
+    fail("usage", `${JSON.stringify(digits)} is not a number of digits`, { remedies: ["Give 0 to 4, or nothing."] });
   }
   return {
     project,
@@ -120,7 +120,7 @@ async function write(file: string, text: string): Promise<void> {
     if (errnoOf(error) === undefined) throw error;
     fail("usage", `${path.basename(file)} cannot be written: ${errnoOf(error)}`, {
       detail: file,
-      fix: "Check that the folder exists and that you may write there, or name another with `-C`.",
+      remedies: ["Check that the folder exists and that you may write there, or name another with `-C`."],
     });
   }
 }

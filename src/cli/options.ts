@@ -207,19 +207,21 @@ export function stackSource(
     const stray = only.length > 0 ? "--only" : variables.length > 0 ? "--var" : undefined;
     if (stray !== undefined) {
       fail("usage", `${stray} is about stacks, and none is given`, {
-        fix: "Pass `--stack cdktf.out` or `--app COMMAND`. In YAML, `${env.NAME}` takes a value from the environment.",
+        remedies: [
+          "Pass `--stack cdktf.out` or `--app COMMAND`. In YAML, `${env.NAME}` takes a value from the environment.",
+        ],
       });
     }
     return undefined;
   }
   if (app !== undefined && stack !== undefined) {
     fail("usage", "--app and --stack are two ways; give one", {
-      fix: "--app runs the app and reads what it has written.",
+      remedies: ["--app runs the app and reads what it has written."],
     });
   }
   if (withFiles) {
     fail("usage", "-f names a declaration in YAML, and --app or --stack takes its place", {
-      fix: "Leave one of them out.",
+      remedies: ["Leave one of them out."],
     });
   }
   return {
@@ -279,7 +281,9 @@ export function refuseSecretAsName(option: string, name: string): void {
 function refuse(option: string): never {
   fail("usage", `What follows ${option} is no name of an environment variable`, {
     detail: "It is not repeated here, as it may be the secret itself.",
-    fix: "Set a variable to the secret and give its name. If it was the secret, replace it: other users of the machine, and whoever reads a log of the command, may have seen it.",
+    remedies: [
+      "Set a variable to the secret and give its name. If it was the secret, replace it: other users of the machine, and whoever reads a log of the command, may have seen it.",
+    ],
   });
 }
 

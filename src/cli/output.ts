@@ -1,4 +1,4 @@
-import { didYouMean, fail, type Json, type OutputState } from "../core/model/index.ts";
+import { didYouMean, fail, type Json, type OutputState, type Remedy } from "../core/model/index.ts";
 import { type Invocation, revealJson } from "../project/invocation.ts";
 import { checkProject } from "../project/project.ts";
 import { readState } from "../project/state.ts";
@@ -18,17 +18,20 @@ export async function runOutput(invocation: Invocation, { raw = false }: OutputF
   const { io, options } = invocation;
   if (raw && name === undefined) {
     fail("usage", "--raw prints one output, and none is named", {
-      fix: "Write its name: `hostform output --raw NAME`.",
+      remedies: ["Write its name: `hostform output --raw NAME`."],
     });
   }
-  if (raw && options.json) fail("usage", "--raw and --json are two forms", { fix: "Pass one of them." });
+  if (raw && options.json) fail("usage", "--raw and --json are two forms", { remedies: ["Pass one of them."] });
   const { outputs = new Map<string, OutputState>() } = await readState(invocation);
   if (name !== undefined) await show(invocation, raw, name, outputs);
   else if (options.json) revealJson(invocation, Object.fromEntries([...outputs].map(([key, one]) => [key, full(one)])));
   else if (outputs.size > 0) io.out(renderOutputs(outputs));
   else if (!options.quiet)
     io.err(
-      renderDiagnostics(inItsTerms(invocation, [{ ...NONE, fix: await wayToOutputs(invocation) }]), invocation.errLook),
+      renderDiagnostics(
+        inItsTerms(invocation, [{ ...NONE, remedies: await wayToOutputs(invocation) }]),
+        invocation.errLook,
+      ),
     );
   return 0;
 }
@@ -36,12 +39,13 @@ export async function runOutput(invocation: Invocation, { raw = false }: OutputF
 const NONE = { severity: "warning", code: "state.output", summary: "No outputs are recorded" } as const;
 
 /** How a project comes to have outputs. Where nothing is declared, what is to be done about that. */
-async function wayToOutputs(invocation: Invocation): Promise<string> {
+async function wayToOutputs(invocation: Invocation): Promise<readonly Remedy[]> {
   const { options, stack } = invocation;
-  if (stack !== undefined) return "Declare them with `TerraformOutput`, or in `output`; `hostform apply` records them.";
+  if (stack !== undefined)
+    return ["Declare them with `TerraformOutput`, or in `output`; `hostform apply` records them."];
   const { diagnostics } = options.stateNamed === true ? { diagnostics: [] } : await checkProject(invocation);
-  const missing = diagnostics.find(({ code }) => code === "config.missing")?.fix;
-  return missing ?? "Declare them under `outputs`; `hostform apply` records them.";
+  const missing = diagnostics.find(({ code }) => code === "config.missing")?.remedies;
+  return missing ?? ["Declare them under `outputs`; `hostform apply` records them."];
 }
 
 async function show(
@@ -56,10 +60,10 @@ async function show(
     const known = outputs.size === 0 ? "None is recorded." : `There are ${[...outputs.keys()].join(", ")}.`;
     fail("state.output", `The state has no output ${name}.${didYouMean(name, outputs.keys())}`, {
       detail: known,
-      fix:
+      remedies:
         outputs.size === 0
           ? await wayToOutputs(invocation)
-          : "Correct the name. One that was declared lately is recorded by the next `hostform apply`.",
+          : ["Correct the name. One that was declared lately is recorded by the next `hostform apply`."],
     });
   }
   const { value, type } = output;
@@ -74,7 +78,7 @@ function asItIs({ io }: Invocation, name: string, value: Json): string {
   if (!io.breaks(text)) return text;
   return fail("state.output", `The output ${name} holds what the agent of a CI takes as a command`, {
     detail: "`##[`, `##vso[`, or `::` at the beginning of a line. Printed as it is, it could act on this job.",
-    fix: `Use \`hostform output --json ${name}\`, which means the same.`,
+    remedies: [`Use \`hostform output --json ${name}\`, which means the same.`],
   });
 }
 
@@ -85,7 +89,7 @@ function rawText(name: string, value: Json): string {
     `The output ${name} has no raw form: it is ${value === null ? "null" : "no single value"}`,
     {
       detail: "--raw prints texts, numbers and booleans.",
-      fix: `Use \`hostform output --json ${name}\`.`,
+      remedies: [`Use \`hostform output --json ${name}\`.`],
     },
   );
 }

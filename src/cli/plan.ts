@@ -71,7 +71,7 @@ const isApplicable = ({ diagnostics, unread }: Plan) => !diagnostics.some(isErro
 function formatOf({ options }: Invocation, { format }: PlanFlags): PlanFormat {
   if (!options.json) return format ?? "text";
   if (format === undefined || format === "json") return "json";
-  return fail("usage", `--json and --format ${format} are two formats`, { fix: "Pass one of them." });
+  return fail("usage", `--json and --format ${format} are two formats`, { remedies: ["Pass one of them."] });
 }
 
 function rendered({ outLook }: Invocation, { plan, providers }: Run, format: PlanFormat): string {

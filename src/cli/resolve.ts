@@ -44,10 +44,10 @@ export async function runResolve(
   const settling = [flags.adopt !== undefined, flags.absent, flags.wait].filter(Boolean).length;
   if (settling > 1) fail("usage", "--adopt, --absent and --wait are three ways; give one");
   if (settling === 1 && address === undefined) {
-    fail("usage", "Which one is to be settled?", { fix: "Give its address; `hostform resolve` lists them." });
+    fail("usage", "Which one is to be settled?", { remedies: ["Give its address; `hostform resolve` lists them."] });
   }
   if (flags.adopt !== undefined && !/^[\x21-\x7e]{1,200}$/.test(flags.adopt)) {
-    fail("usage", "--adopt needs an id, as the API or the invoice shows it", { fix: "Is a variable unset?" });
+    fail("usage", "--adopt needs an id, as the API or the invoice shows it", { remedies: ["Is a variable unset?"] });
   }
   if (flags.waitTimeout !== undefined && !flags.wait) fail("usage", "--wait-timeout goes with --wait");
   const configs = await loadProviders(invocation);
@@ -57,7 +57,7 @@ export async function runResolve(
     if (one === undefined) return nothingPending(invocation);
     if (settling === 1 && others.length > 0) {
       fail("usage", `${address} names ${pending.length} pending resources; one at a time can be settled`, {
-        fix: `Name one of ${pending.map((each) => `${inQuotes(each.address)}`).join(", ")}.`,
+        remedies: [`Name one of ${pending.map((each) => `${inQuotes(each.address)}`).join(", ")}.`],
       });
     }
     if (flags.absent) return settleAbsent(invocation, store, one);
@@ -86,7 +86,7 @@ function pendingIn(state: State, address: string | undefined): Doubtful[] {
   }
   const known = all.map((one) => one.address);
   fail("plan.address", `The state has no resource ${address}.${didYouMean(address, known)}`, {
-    fix: "`hostform resolve` lists what is pending.",
+    remedies: ["`hostform resolve` lists what is pending."],
   });
 }
 
@@ -149,7 +149,7 @@ async function settleAdopted(
   const adopted = await adopt(account, kind, prior, id);
   if (adopted === undefined) {
     fail("api.not_found", `Nothing was settled: ${kind.noun} ${id} does not exist`, {
-      fix: `\`hostform resolve ${inQuotes(address)}\` shows the candidates.`,
+      remedies: [`\`hostform resolve ${inQuotes(address)}\` shows the candidates.`],
       address,
     });
   }
@@ -175,7 +175,7 @@ async function waitFor(
   const kind = kindOf(prior);
   if (kind.list === undefined) {
     fail("usage", `There is nothing to wait for: the API has no call that shows a ${kind.noun}`, {
-      fix: `See \`hostform resolve ${inQuotes(prior.address)}\`, then --adopt ID or --absent.`,
+      remedies: [`See \`hostform resolve ${inQuotes(prior.address)}\`, then --adopt ID or --absent.`],
       address: prior.address,
     });
   }

@@ -175,7 +175,7 @@ export async function readSnapshotFile(file: string): Promise<string> {
   } catch (error) {
     fail("usage", `The snapshot cannot be read: ${fileFailure(error)}`, {
       detail: file,
-      fix: "GET /snapshot of a sandbox's control port gives one.",
+      remedies: ["GET /snapshot of a sandbox's control port gives one."],
     });
   }
 }
@@ -196,7 +196,7 @@ export async function checkRecordFile(file: string): Promise<void> {
   if (OWN.some((beginning) => beginning.test(there))) return;
   fail("usage", "There is another file where the session is to be written", {
     detail: file,
-    fix: "Name a new file, or one that an earlier recording wrote.",
+    remedies: ["Name a new file, or one that an earlier recording wrote."],
   });
 }
 
@@ -216,7 +216,10 @@ async function writeSession(file: string, text: string): Promise<void> {
 }
 
 function cannotWrite(file: string, error: unknown): never {
-  fail("usage", `The session cannot be written: ${fileFailure(error)}`, { detail: file, fix: "Name another file." });
+  fail("usage", `The session cannot be written: ${fileFailure(error)}`, {
+    detail: file,
+    remedies: ["Name another file."],
+  });
 }
 
 /* Why a file could not be read or written, in words. */

@@ -36,23 +36,25 @@ export async function serviceTarget(
   const parsed = parseAddress(text);
   if (parsed === undefined) return byId(invocation, text, alias);
   if (parsed.type !== SERVICE) {
-    fail("usage", `${text} is not a service`, { fix: `Give a ${SERVICE} address, or the id of a service.` });
+    fail("usage", `${text} is not a service`, { remedies: [`Give a ${SERVICE} address, or the id of a service.`] });
   }
   const state = await readState(invocation);
   const [resource, another] = selectResources(state, text);
   if (resource === undefined || another !== undefined) {
-    fail("usage", `${text} names several services`, { fix: `Name one of them, such as '${resource?.address}'.` });
+    fail("usage", `${text} names several services`, {
+      remedies: [`Name one of them, such as '${resource?.address}'.`],
+    });
   }
   const { address, provider, attributes } = resource;
   if (typeof attributes.id !== "string") {
     fail("plan.pending", `The state knows no id of ${address}`, {
       detail: "Its order has no known outcome.",
-      fix: "Run `hostform apply`, which finds out.",
+      remedies: ["Run `hostform apply`, which finds out."],
       address,
     });
   }
   if (alias !== undefined && alias !== provider) {
-    fail("usage", `${address} belongs to provider ${provider}, not ${alias}`, { fix: "Leave --provider out." });
+    fail("usage", `${address} belongs to provider ${provider}, not ${alias}`, { remedies: ["Leave --provider out."] });
   }
   const type = attributes.product_type;
   return { id: attributes.id, alias: provider, productType: typeof type === "string" ? type : null };
@@ -61,7 +63,7 @@ export async function serviceTarget(
 async function byId(invocation: Invocation, text: string, alias = "default"): Promise<ServiceTarget> {
   const fix = `Give an id such as 1001, or an address such as ${SERVICE}.acme-www (\`hostform state list\`).`;
   if (!/^[A-Za-z0-9_-]+$/.test(text)) {
-    fail("usage", `${JSON.stringify(text)} is neither the id nor the address of a service`, { fix });
+    fail("usage", `${JSON.stringify(text)} is neither the id nor the address of a service`, { remedies: [fix] });
   }
   // An id may be any word, but a word that names a recorded service was hardly meant as an id.
   if (!/^\d+$/.test(text)) {
@@ -69,7 +71,7 @@ async function byId(invocation: Invocation, text: string, alias = "default"): Pr
     const names = services.map((address) => resourceOf(address).slice(SERVICE.length + 1));
     if (names.includes(text)) {
       fail("usage", `${text} is the name of a service, not its id.${didYouMean(`${SERVICE}.${text}`, services)}`, {
-        fix,
+        remedies: [fix],
       });
     }
   }
@@ -109,7 +111,9 @@ export async function runPassword(invocation: Invocation, flags: PasswordFlags, 
     if (password === null) {
       fail("api.malformed", `The password of service ${id} was reset, but the answer does not hold the new one`, {
         detail: `The answer is the only way to learn a generated password. The names in it: ${names ?? "none"}.`,
-        fix: "Set one on the server or in the host's dashboard. To run the command again resets it once more, and the answer is likely to be of the same form.",
+        remedies: [
+          "Set one on the server or in the host's dashboard. To run the command again resets it once more, and the answer is likely to be of the same form.",
+        ],
       });
     }
     io.redaction.learn(password);
@@ -133,19 +137,19 @@ function checkForm(productType: string | null, given: string | undefined): void 
   if (form === "given" && given === undefined) {
     fail("usage", `A service of type ${productType} needs a password that you give`, {
       detail: "The API generates passwords for Root VPS and Virtual Desktop only.",
-      fix: `Pass ${SOURCES}.`,
+      remedies: [`Pass ${SOURCES}.`],
     });
   }
   if (form === "generated" && given !== undefined) {
     fail("usage", `The API generates the password of a service of type ${productType}; none can be given`, {
-      fix: "Leave the password out.",
+      remedies: ["Leave the password out."],
     });
   }
 }
 
 function undecided(productType: string | null): never {
   fail("usage", `It is not known how services of type ${productType ?? "(none told)"} get their password`, {
-    fix: `Pass ${SOURCES}, or --generate to have the API make one.`,
+    remedies: [`Pass ${SOURCES}, or --generate to have the API make one.`],
   });
 }
 
@@ -153,7 +157,9 @@ function undecided(productType: string | null): never {
 async function givenPassword({ io }: Invocation, flags: PasswordFlags): Promise<string | undefined> {
   const { passwordEnv, passwordFile, passwordStdin, generate } = flags;
   if ([passwordEnv, passwordFile, passwordStdin, generate].filter((flag) => flag !== undefined).length > 1) {
-    fail("usage", "The password can come from one place only", { fix: `Pass one of ${SOURCES} and --generate.` });
+    fail("usage", "The password can come from one place only", {
+      remedies: [`Pass one of ${SOURCES} and --generate.`],
+    });
   }
   const [text, place] =
     passwordEnv !== undefined
@@ -166,16 +172,20 @@ async function givenPassword({ io }: Invocation, flags: PasswordFlags): Promise<
   if (text === undefined) return undefined;
   const password = text.replace(/\r?\n$/, "");
   if (/[\r\n]/.test(password)) {
-    fail("usage", `The password has more than one line (${place})`, { fix: "Give the password and nothing else." });
+    fail("usage", `The password has more than one line (${place})`, {
+      remedies: ["Give the password and nothing else."],
+    });
   }
   if ([...password].length < SHORTEST) {
-    fail("usage", `The password is too short (${place})`, { fix: `Give at least ${SHORTEST} characters.` });
+    fail("usage", `The password is too short (${place})`, { remedies: [`Give at least ${SHORTEST} characters.`] });
   }
   return password;
 }
 
 function unset(name: string): never {
-  fail("usage", `The environment variable ${name} is not set`, { fix: "Set it to the password, and export it." });
+  fail("usage", `The environment variable ${name} is not set`, {
+    remedies: ["Set it to the password, and export it."],
+  });
 }
 
 async function readText(file: string): Promise<string> {

@@ -61,7 +61,7 @@ export async function runOnStacks(
   if (reason !== undefined) {
     fail("usage", `${reason}, and there are ${stacks.length} stacks`, {
       detail: `They are ${stacks.map(({ name }) => name).join(", ")}.`,
-      fix: `Choose one: \`--only ${only.name}\`.`,
+      remedies: [`Choose one: \`--only ${only.name}\`.`],
     });
   }
   // As one stack is refused that declares a thing twice: before anything is asked of the account.
@@ -157,8 +157,10 @@ function reasonForOne({ options }: Invocation, { command, scope, flags, words }:
 function refuseStacks(command: string): never {
   if (command === "export") {
     fail("usage", "A stack is a configuration of Terraform already: there is nothing to export", {
-      fix: "Run Terraform in the stack's folder; `hostform terraform install` puts the provider there.",
+      remedies: ["Run Terraform in the stack's folder; `hostform terraform install` puts the provider there."],
     });
   }
-  fail("usage", `\`hostform ${command}\` does not work on a stack`, { fix: "Leave --app, --stack and --var out." });
+  fail("usage", `\`hostform ${command}\` does not work on a stack`, {
+    remedies: ["Leave --app, --stack and --var out."],
+  });
 }

@@ -59,7 +59,7 @@ export async function runStateShow(invocation: Invocation, flags: StateShowFlags
   if (resource === undefined || others.length > 0) {
     fail("usage", `${address} names ${others.length + 1} resources`, {
       detail: [resource, ...others].map((one) => one?.address).join(", "),
-      fix: "Name one of them, in quotes for the shell.",
+      remedies: ["Name one of them, in quotes for the shell."],
     });
   }
   const secrets = secretNames(resource);
@@ -123,7 +123,9 @@ export async function runStateRm(invocation: Invocation, addresses: readonly str
         code: "plan.pending" as const,
         summary: `${resource.address} was not forgotten: it is not known whether it was ordered`,
         detail: "Its record is what keeps it from being ordered again.",
-        fix: `\`hostform resolve ${inQuotes(resource.address)}\` shows what is known of it; \`--absent\` forgets it when it was not.`,
+        remedies: [
+          `\`hostform resolve ${inQuotes(resource.address)}\` shows what is known of it; \`--absent\` forgets it when it was not.`,
+        ],
         address: resource.address,
       };
       problems.push(new HostformError([diagnostic]));
@@ -187,7 +189,7 @@ async function readText(file: string): Promise<string> {
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     fail("config.unreadable", `${file} cannot be read: ${errnoOf(error)}`, {
-      fix: "Check the path, or give `-` for standard input.",
+      remedies: ["Check the path, or give `-` for standard input."],
     });
   }
 }
@@ -269,7 +271,9 @@ export async function runStateRotateKey(invocation: Invocation): Promise<number>
   const encryption = stateEncryption(invocation, NEW_KEY_VARIABLES);
   const key = encryption.required();
   if (await same(old, key)) {
-    fail("usage", `${key.variable} holds the ${key.from} that ${old.variable} holds`, { fix: "Set it to a new one." });
+    fail("usage", `${key.variable} holds the ${key.from} that ${old.variable} holds`, {
+      remedies: ["Set it to a new one."],
+    });
   }
   const { found, changed, backup } = await rotate(invocation, encryption);
   if (invocation.options.json) printJson(invocation, { encrypted: found, changed });
@@ -330,13 +334,13 @@ export async function runForceUnlock(invocation: Invocation, flags: ForceUnlockF
     return 0;
   }
   if (!flags.yes) {
-    if (options.json) fail("usage", "force-unlock --json cannot ask", { fix: "Pass --yes." });
+    if (options.json) fail("usage", "force-unlock --json cannot ask", { remedies: ["Pass --yes."] });
     say(invocation, escapeLine(held));
     const answer = await io.ask('Free it all the same? Only "yes" is accepted: ');
     if (answer?.trim() !== "yes") {
       fail("apply.declined", answer === undefined ? "Nobody is there to ask" : "Not approved", {
         detail: "The state stays locked.",
-        ...(answer === undefined && { fix: "Pass --yes to free it without being asked." }),
+        ...(answer === undefined && { remedies: ["Pass --yes to free it without being asked."] }),
       });
     }
   }

@@ -153,7 +153,7 @@ export async function runCommand(
   } catch (error) {
     const reason = errnoOf(error) === "ENOENT" ? "there is no such command" : (errnoOf(error) ?? String(error));
     return fail("usage", `${JSON.stringify(command)} cannot be run: ${reason}`, {
-      fix: "Give a command that is on the PATH, after `--`.",
+      remedies: ["Give a command that is on the PATH, after `--`."],
     });
   } finally {
     for (const off of handlers) off();
@@ -211,10 +211,11 @@ export async function browse(url: string): Promise<void> {
   const fix = "Leave `--open` out to have the URL printed.";
   try {
     const code = await ended(spawn(command, [...args, url], { stdio: "ignore", env: childEnvironment(process.env) }));
-    if (code !== 0) fail("usage", `The browser could not be opened: ${command} ended with ${code}`, { fix });
+    if (code !== 0)
+      fail("usage", `The browser could not be opened: ${command} ended with ${code}`, { remedies: [fix] });
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
-    fail("usage", `The browser could not be opened: ${command}: ${errnoOf(error)}`, { fix });
+    fail("usage", `The browser could not be opened: ${command}: ${errnoOf(error)}`, { remedies: [fix] });
   }
 }
 

@@ -78,7 +78,7 @@ export async function runTerraformInstall(
 function pluginFolder({ io }: Invocation): string {
   if (io.env.HOME) return path.join(io.env.HOME, ".terraform.d", "plugins");
   return fail("usage", "HOME is not set, so there is no folder in which Terraform looks for providers", {
-    fix: "Name one: `hostform terraform install --mirror DIR`.",
+    remedies: ["Name one: `hostform terraform install --mirror DIR`."],
   });
 }
 
@@ -88,7 +88,7 @@ async function built(file: string, root: string): Promise<Uint8Array> {
     if (errnoOf(error) !== "ENOENT") throw error;
     return fail("terraform.install", "The Terraform provider is not built", {
       detail: `${file} does not exist: this hostform runs from its sources.`,
-      fix: `Build it first: \`npm run build\` in ${root}.`,
+      remedies: [`Build it first: \`npm run build\` in ${root}.`],
     });
   });
 }
@@ -100,7 +100,9 @@ async function attempt<T>(mirror: string, work: () => Promise<T>): Promise<T> {
     const errno = errnoOf(error);
     if (errno === undefined) throw error;
     return fail("terraform.install", `The provider cannot be put into ${mirror}: ${errno}`, {
-      fix: "Check that the folder exists, or can be made, and that you may write there; or name another with `--mirror`.",
+      remedies: [
+        "Check that the folder exists, or can be made, and that you may write there; or name another with `--mirror`.",
+      ],
     });
   }
 }
@@ -112,7 +114,7 @@ const NEW_HASH =
 function refuseOther(folder: string): never {
   fail("terraform.install", `Another build of version ${VERSION} is installed`, {
     detail: `${folder}\nTerraform has a hash of it in the .terraform.lock.hcl of each folder that uses it, and refuses any other under the same version; \`terraform init -upgrade\` does not help.`,
-    fix: `Replace it with --force. Then, in each of those folders: ${NEW_HASH}`,
+    remedies: [`Replace it with --force. Then, in each of those folders: ${NEW_HASH}`],
   });
 }
 

@@ -76,7 +76,7 @@ export async function listen(
   if (at === undefined) {
     if (!namesSecrets(flags)) return undefined;
     return fail("usage", "A signing secret is given, but no address to listen at", {
-      fix: `Add --listen [HOST:]PORT, or leave out ${SECRET_OPTIONS}.`,
+      remedies: [`Add --listen [HOST:]PORT, or leave out ${SECRET_OPTIONS}.`],
     });
   }
   const secrets = await openSecrets(invocation, flags);
@@ -95,7 +95,7 @@ export async function listen(
     if (!(error instanceof HostformError)) throw error;
     const fix = "Choose another one with --listen [HOST:]PORT (port 0: any free one).";
     throw new HostformError(
-      error.diagnostics.map((diagnostic) => ({ ...diagnostic, fix })),
+      error.diagnostics.map((diagnostic) => ({ ...diagnostic, remedies: [fix] })),
       { cause: error },
     );
   }

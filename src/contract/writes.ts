@@ -183,6 +183,6 @@ export function leftoverDiagnostic({ id, url }: Leftover) {
     code: "contract.leftover" as const,
     summary: `The webhook ${which} was registered for the check and may still be there`,
     detail: "It could not be seen to be removed. Events that it would get go nowhere, or to the address that you gave.",
-    fix: "Look for it with `hostform webhooks`, and remove it in the dashboard.",
+    remedies: ["Look for it with `hostform webhooks`, and remove it in the dashboard."],
   };
 }

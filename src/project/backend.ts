@@ -86,7 +86,9 @@ export function refusingForgotten(store: StateStore, forgotten: () => string | u
       await open.close();
       return fail("state.backend", "The backend has no state yet, but there is a state file in the project's folder", {
         detail: `${path} is not used any more, now that a backend is declared.`,
-        fix: `Bring it there with \`hostform state push ${path}\`, then remove it. If it is of no use, remove it.`,
+        remedies: [
+          `Bring it there with \`hostform state push ${path}\`, then remove it. If it is of no use, remove it.`,
+        ],
       });
     },
   };
@@ -107,7 +109,7 @@ function timeoutIn({ HOSTFORM_STATE_TIMEOUT: text }: Invocation["io"]["env"]): n
   const ms = milliseconds(text);
   if (ms !== undefined && ms >= 1_000 && ms <= 3_600_000) return ms;
   return refuse(`HOSTFORM_STATE_TIMEOUT is ${JSON.stringify(text)}, which is no time from 1s to 1h`, {
-    fix: "Set it to a time such as 30s or 5m, or unset it.",
+    remedies: ["Set it to a time such as 30s or 5m, or unset it."],
   });
 }
 
@@ -127,7 +129,7 @@ function httpBackend(backend: Backend, { io, options, errLook }: Invocation, bou
   const address = url("address");
   if (address === undefined) {
     return refuse("The backend has no address", {
-      fix: "Set `address`, or the environment variable TF_HTTP_ADDRESS.",
+      remedies: ["Set `address`, or the environment variable TF_HTTP_ADDRESS."],
     });
   }
   const lockAddress = url("lock_address");
@@ -199,13 +201,15 @@ function keeping({ io, options, errLook }: Pick<Invocation, "io" | "options" | "
       said({
         summary: `What this run recorded is kept in ${name}`,
         detail: "The backend does not have all of it. The file may hold secrets; only you can read it.",
-        fix: `When the backend works: \`hostform state push ${name}\`, then remove the file. If another run has written since, the push is refused: import what is missing.`,
+        remedies: [
+          `When the backend works: \`hostform state push ${name}\`, then remove the file. If another run has written since, the push is refused: import what is missing.`,
+        ],
       });
     } catch (error) {
       said({
         summary: "What this run recorded could not be kept in a file either",
         detail: error instanceof Error ? error.message : String(error),
-        fix: "Run plan: what exists in the account is found there and can be imported.",
+        remedies: ["Run plan: what exists in the account is found there and can be imported."],
       });
     }
   };
@@ -234,23 +238,23 @@ function checkedUrl(text: string, name: string, backend: Backend, insecureHttp: 
   const where = typeof backend.settings[name] === "string" ? `\`${name}\`` : variableOf(name);
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== "https:" && url.protocol !== "http:")) {
-    return refuse(`${where} is not an address`, { fix: "Give it one such as https://gitlab.example/api/v4/…" });
+    return refuse(`${where} is not an address`, { remedies: ["Give it one such as https://gitlab.example/api/v4/…"] });
   }
   if (url.username !== "" || url.password !== "") {
     return refuse(`${where} holds a user name or password`, {
-      fix: "Remove it there, and set TF_HTTP_USERNAME and TF_HTTP_PASSWORD.",
+      remedies: ["Remove it there, and set TF_HTTP_USERNAME and TF_HTTP_PASSWORD."],
     });
   }
   if (url.protocol === "http:" && !insecureHttp && !isLoopback(url)) {
     return refuse(`Plain http to ${url.hostname} would show the state to everyone on the way`, {
       detail: "http is accepted for loopback addresses only.",
-      fix: "Use https, or pass --insecure-http if the way to the server is protected otherwise.",
+      remedies: ["Use https, or pass --insecure-http if the way to the server is protected otherwise."],
     });
   }
   return url;
 }
 
-function refuse(summary: string, more: Pick<Diagnostic, "detail" | "fix">): never {
+function refuse(summary: string, more: Pick<Diagnostic, "detail" | "remedies">): never {
   fail("state.backend", summary, more);
 }
 
@@ -290,7 +294,7 @@ function keyCommand(io: Invocation["io"]): KeyCommand {
     if (failure === undefined) return stdout;
     return fail("state.key", `The command in ${variable} ${failure}`, {
       detail: endOfErrors(stderr, stdout),
-      fix: "Fix the command: it prints the key, 32 bytes in base64 or hexadecimal, and nothing else.",
+      remedies: ["Fix the command: it prints the key, 32 bytes in base64 or hexadecimal, and nothing else."],
     });
   };
 }
@@ -301,7 +305,7 @@ function wordsOf(command: string, variable: string): [string, ...string[]] {
   if (program !== undefined && (command.trim().startsWith("[") || !/["'\\]/.test(command))) return [program, ...args];
   return fail("state.key", `${variable} is not a program with its arguments`, {
     detail: "It is not given to a shell: quotes and backslashes have no meaning.",
-    fix: `Write it as a list in JSON: ${variable}='["program", "an argument"]'.`,
+    remedies: [`Write it as a list in JSON: ${variable}='["program", "an argument"]'.`],
   });
 }
 

@@ -36,7 +36,9 @@ function trackedWarnings(state: string): Diagnostic[] {
       summary: `git tracks ${list}`,
       detail:
         "A pull request or another branch can put another state in its place, an older one even where it is encrypted. In the clear, everyone who can read the repository reads its secrets.",
-      fix: `\`git rm --cached ${tracked.join(" ")}\`, add it to .gitignore, and keep it elsewhere: a backend, or a branch of its own.`,
+      remedies: [
+        `\`git rm --cached ${tracked.join(" ")}\`, add it to .gitignore, and keep it elsewhere: a backend, or a branch of its own.`,
+      ],
     },
   ];
 }

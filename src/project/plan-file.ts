@@ -57,7 +57,7 @@ export async function orUnwritable<T>(file: string, step: () => Promise<T>): Pro
     const errno = errnoOf(error);
     if (errno === undefined) throw error;
     return fail("plan.saved", `The plan cannot be written to ${file}: ${errno}`, {
-      fix: "Check that the folder exists and that you may write there. Nothing was changed.",
+      remedies: ["Check that the folder exists and that you may write there. Nothing was changed."],
     });
   }
 }
@@ -114,6 +114,6 @@ async function beginningOf(target: string): Promise<string> {
 function refuse(file: string, detail: string): never {
   fail("usage", `The plan cannot be saved as ${file}`, {
     detail: `${detail} Nothing was changed.`,
-    fix: "Name another file: `hostform plan --out acme.plan`.",
+    remedies: ["Name another file: `hostform plan --out acme.plan`."],
   });
 }

@@ -52,7 +52,7 @@ const NEW_PLAN = "Make a new plan, see whether it is still what you want, and ap
 /** Refuses a plan that was made from something else. @throws HostformError `plan.saved` that says what. */
 export function checkOrigin(saved: Origin, here: Origin): void {
   const stale = (summary: string, detail?: string) =>
-    fail("plan.saved", summary, { ...(detail !== undefined && { detail }), fix: NEW_PLAN });
+    fail("plan.saved", summary, { ...(detail !== undefined && { detail }), remedies: [NEW_PLAN] });
   if (saved.lineage !== here.lineage && saved.lineage !== "") {
     const found = here.lineage === "" ? "here there is none" : `here it is ${here.lineage}`;
     stale("The plan was made from another state", `Its lineage is ${saved.lineage}; ${found}.`);
@@ -108,7 +108,7 @@ export function refuseDifferences(found: readonly string[]): void {
   const detail = [...found.slice(0, MOST_TOLD), ...(more > 0 ? [`And ${more} more.`] : [])].join("\n");
   fail("plan.saved", "What the plan would do is no longer what it says", {
     detail,
-    fix: `Nothing was changed. ${NEW_PLAN}`,
+    remedies: [`Nothing was changed. ${NEW_PLAN}`],
   });
 }
 

@@ -139,7 +139,7 @@ async function makePlan(
     const stray = addresses.find((address) => !known.has(address));
     if (stray !== undefined) {
       fail("plan.address", `No resource ${stray} is declared or recorded (${flag}).${didYouMean(stray, known)}`, {
-        fix: "Give the address as `hostform plan` shows it.",
+        remedies: ["Give the address as `hostform plan` shows it."],
       });
     }
   }
@@ -213,7 +213,7 @@ function unmanaged({ unmanaged: addresses }: OpenState): Diagnostic[] {
       code: "state.unmanaged",
       summary: `The state holds ${plural(addresses.length, "object")} that hostform leaves alone`,
       detail: addresses.slice(0, 5).map(escapeLine).join(", "),
-      fix: "Nothing to do: what is Terraform's stays in the state.",
+      remedies: ["Nothing to do: what is Terraform's stays in the state."],
     },
   ];
 }

@@ -125,7 +125,8 @@ async function readAndLearn(invocation: Invocation): Promise<Declaration> {
 function withStackHint({ options }: Invocation, declaration: Declaration): Declaration {
   const hint = options.files.length === 0 ? stackHint(options.dir) : undefined;
   if (hint === undefined) return declaration;
-  const told = (one: Diagnostic) => (one.code === "config.missing" ? { ...one, fix: `${hint} ${one.fix}` } : one);
+  const told = (one: Diagnostic) =>
+    one.code === "config.missing" ? { ...one, remedies: [hint, ...(one.remedies ?? [])] } : one;
   return { ...declaration, diagnostics: declaration.diagnostics.map(told) };
 }
 
@@ -187,7 +188,7 @@ async function backendOf(invocation: Invocation): Promise<Backend | undefined> {
   if (backend === "unclear" && !stateNamed) throw new HostformError(diagnostics);
   if (typeof backend === "object" && stateNamed) {
     fail("usage", "--state names a file, and the declaration a backend: the state is at one place only", {
-      fix: "Leave --state out, or remove `backend` from the declaration.",
+      remedies: ["Leave --state out, or remove `backend` from the declaration."],
       ...(backend.range && { range: backend.range }),
     });
   }

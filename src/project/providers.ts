@@ -136,7 +136,7 @@ export class Providers {
       "provider.unknown",
       `No provider ${JSON.stringify(alias)} is declared.${didYouMean(alias, this.#configs.keys())}`,
       {
-        fix: "Declare it under `providers`, or use one that is.",
+        remedies: ["Declare it under `providers`, or use one that is."],
       },
     );
   }
@@ -151,7 +151,9 @@ export class Providers {
     const baseUrl = this.#addressOf(config);
     if (baseUrl === undefined) {
       fail("provider.base_url", `No base URL for provider ${config.alias}`, {
-        fix: "Set HOSTING_BASE_URL, or `base_url` under `providers`. To try without an account: `hostform sandbox`.",
+        remedies: [
+          "Set HOSTING_BASE_URL, or `base_url` under `providers`. To try without an account: `hostform sandbox`.",
+        ],
         ...(config.range && { range: config.range }),
       });
     }
@@ -160,7 +162,7 @@ export class Providers {
     if (twin !== undefined && twin !== config.alias) {
       fail("config.duplicate", `Providers ${twin} and ${config.alias} are the same account: same address, same token`, {
         detail: "What is declared under one would not be seen under the other, and could be ordered twice.",
-        fix: "Use one of the two for both.",
+        remedies: ["Use one of the two for both."],
         ...(config.range && { range: config.range }),
       });
     }
@@ -216,7 +218,7 @@ async function tokenOf(config: ProviderConfig, invocation: Invocation): Promise<
   const variable = tokenEnv ?? (alias === "default" ? "HOSTING_TOKEN" : undefined);
   if (tokenFile === undefined && variable === undefined) {
     fail("provider.token", `Provider ${alias} says nowhere where its token is`, {
-      fix: "Add `token_env: VARIABLE` or `token_file: PATH` to it.",
+      remedies: ["Add `token_env: VARIABLE` or `token_file: PATH` to it."],
       ...place,
     });
   }

@@ -78,7 +78,9 @@ export async function readSavedPlan(invocation: Invocation, file: string): Promi
   } catch (error) {
     if (errnoOf(error) === undefined) throw error;
     fail("plan.saved", `The plan ${file} cannot be read: ${errnoOf(error)}`, {
-      fix: "`hostform apply FILE` takes a file that `hostform plan --out FILE` wrote. One resource: `--target ADDRESS`.",
+      remedies: [
+        "`hostform apply FILE` takes a file that `hostform plan --out FILE` wrote. One resource: `--target ADDRESS`.",
+      ],
     });
   }
   if (bytes.length > MOST_BYTES) refuse(`${file} is not a plan that hostform saved`, "It is too large for one.");
@@ -190,7 +192,7 @@ function isWhole(body: object, stated: unknown): stated is string {
 }
 
 function refuse(summary: string, detail: string): never {
-  fail("plan.saved", summary, { detail, fix: NEW_PLAN });
+  fail("plan.saved", summary, { detail, remedies: [NEW_PLAN] });
 }
 
 /** Independent of how the file is laid out: a tool that formats JSON does no harm. */

@@ -197,5 +197,5 @@ function failed(source: SecretSource, { failure, stdout, stderr }: CommandEnd): 
 }
 
 function unreadable(source: SecretSource, detail: string, fix: string): never {
-  fail("secret.source", `A secret value cannot be read from ${sourcePlace(source)}`, { detail, fix });
+  fail("secret.source", `A secret value cannot be read from ${sourcePlace(source)}`, { detail, remedies: [fix] });
 }

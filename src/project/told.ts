@@ -30,8 +30,9 @@ export function inItsTerms(
   const flags = projectFlags(invocation).join(" ");
   const declared = new Map(desired?.resources.map((resource) => [resource.address, resource]));
   return diagnostics.map((diagnostic) => {
-    const { fix, address = "", attribute, range } = diagnostic;
-    const told = fix === undefined ? diagnostic : { ...diagnostic, fix: asInStack(fix, flags) };
+    const { remedies, address = "", attribute, range } = diagnostic;
+    const told =
+      remedies === undefined ? diagnostic : { ...diagnostic, remedies: remedies.map((one) => asInStack(one, flags)) };
     return range === undefined ? located(told, declared.get(address)?.locate(attribute ?? [])) : told;
   });
 }

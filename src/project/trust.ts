@@ -39,12 +39,12 @@ export async function refuseUntrustedCommand({ io, options }: Invocation, comman
   if (!COMMANDS.includes(command)) {
     fail("usage", `\`hostform ${command}\` is not for untrusted declarations`, {
       detail: "With --untrusted (HOSTFORM_UNTRUSTED), `validate` and `plan` run, which change nothing.",
-      fix: "Run it where the declaration is trusted.",
+      remedies: ["Run it where the declaration is trusted."],
     });
   }
   if (options.stacks?.app !== undefined) {
     fail("usage", "--app runs a program of the project, which --untrusted forbids", {
-      fix: "Synthesize where there are no credentials, and pass what was written: `--stack cdktf.out`.",
+      remedies: ["Synthesize where there are no credentials, and pass what was written: `--stack cdktf.out`."],
     });
   }
   for (const named of [options.dir, options.stacks?.path]) {
@@ -56,7 +56,7 @@ export async function refuseUntrustedCommand({ io, options }: Invocation, comman
 export async function refuseDetour(cwd: string, named: string): Promise<void> {
   if (!isInside(cwd, named) || isInside(await realPlace(cwd), await realPlace(named))) return;
   fail("trust.file", `${path.relative(cwd, named)} leads outside the project through a link`, {
-    fix: "Name the place itself on the command line.",
+    remedies: ["Name the place itself on the command line."],
   });
 }
 
@@ -95,7 +95,7 @@ export async function requireOwnState(invocation: Invocation, file: string): Pro
 async function requireStateIn(roots: readonly string[], { io }: Invocation, file: string): Promise<void> {
   const near = (one: string) => path.relative(io.cwd, one);
   if (!(await liesIn(roots, path.dirname(file)))) {
-    fail("trust.file", `The state ${near(file)} lies outside the project`, { fix: FIX });
+    fail("trust.file", `The state ${near(file)} lies outside the project`, { remedies: [FIX] });
   }
   for (const one of Object.values(filesOfState(file))) await requireOwnFile(one, near(one), { roots, links: false });
 }
@@ -253,7 +253,13 @@ function refusal(
   fix = FIX,
 ): Diagnostic {
   return located(
-    { severity: "error", code: "trust.untrusted", summary: `The untrusted declaration ${what}`, fix, ...place },
+    {
+      severity: "error",
+      code: "trust.untrusted",
+      summary: `The untrusted declaration ${what}`,
+      remedies: [fix],
+      ...place,
+    },
     range,
   );
 }
@@ -296,17 +302,19 @@ export async function requireOwnFile(at: string, shown: string, { roots, links =
   const inside = await Promise.all(roots.map((root) => found(() => realpath(root))));
   if (!inside.some((root) => root !== undefined && isInside(root, real))) {
     fail("trust.file", `${shown} leads to a file outside the project, and is not read`, {
-      fix: links
-        ? "Put the file itself there. If it is meant, name it on the command line: `-f` for a declaration, `--var-file` for values."
-        : "Put the file itself into the project.",
+      remedies: [
+        links
+          ? "Put the file itself there. If it is meant, name it on the command line: `-f` for a declaration, `--var-file` for values."
+          : "Put the file itself into the project.",
+      ],
     });
   }
   if (!(await found(() => stat(real)))?.isFile()) {
-    fail("trust.file", `${shown} is not a regular file`, { fix: "Put a regular file there." });
+    fail("trust.file", `${shown} is not a regular file`, { remedies: ["Put a regular file there."] });
   }
   if (!links && (await found(() => lstat(at)))?.isSymbolicLink()) {
     fail("trust.file", `${shown} is a link, which an untrusted project may not have in place of a file`, {
-      fix: "Put the file itself there.",
+      remedies: ["Put the file itself there."],
     });
   }
 }
@@ -317,7 +325,7 @@ export async function requireOwnFolder(at: string, shown: string, root: string):
   const within = await found(() => realpath(root));
   if (real === undefined || within === undefined || isInside(within, real)) return;
   fail("trust.file", `${shown} leads to a folder outside the project, and is not read`, {
-    fix: "Put the folder itself there.",
+    remedies: ["Put the folder itself there."],
   });
 }
 

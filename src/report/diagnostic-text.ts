@@ -1,4 +1,4 @@
-import { type Diagnostic, formatPath, isError } from "../core/model/index.ts";
+import { type Diagnostic, formatPath, isError, remedyText } from "../core/model/index.ts";
 import { plural } from "./duration.ts";
 import { escapeLine, escapeText } from "./escape.ts";
 import { snippetLines } from "./snippet.ts";
@@ -48,8 +48,8 @@ function gather(diagnostics: readonly Diagnostic[], keyOf: (of: Diagnostic) => u
 }
 
 /** Warnings that differ in nothing but their place are one. */
-function likeWarnings({ code, summary, detail, fix }: Diagnostic): unknown {
-  return JSON.stringify([code, summary, detail, fix]);
+function likeWarnings({ code, summary, detail, remedies }: Diagnostic): unknown {
+  return JSON.stringify([code, summary, detail, remedies]);
 }
 
 /** Mistakes are told one by one, each with its line. A state that fails does so for every resource that comes after. */
@@ -61,7 +61,8 @@ function likeErrors(error: Diagnostic): unknown {
 function diagnosticLines(same: readonly Diagnostic[], look: Look, paint: Paint): string[] {
   const [diagnostic] = same;
   if (diagnostic === undefined) return [];
-  const { severity, code, summary, fix, range } = diagnostic;
+  const { severity, code, summary, remedies, range } = diagnostic;
+  const fix = remedyText(remedies);
   // Where they differ at all, each tells what the one before it did and what has come since.
   const detail = same.at(-1)?.detail;
   const label = severity === "error" ? paint.error("Error:") : paint.warning("Warning:");

@@ -103,5 +103,5 @@ async function write(file: string, handled: ReadonlyMap<string, number>): Promis
 function refused(file: string, why: string): HostformError {
   const summary = `Deliveries cannot be remembered in ${file}: ${why}`;
   const fix = "Name a file of its own, in a folder that may be written to.";
-  return new HostformError([{ severity: "error", code: "webhooks.memory", summary, fix }]);
+  return new HostformError([{ severity: "error", code: "webhooks.memory", summary, remedies: [fix] }]);
 }

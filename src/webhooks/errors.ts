@@ -28,7 +28,7 @@ export class WebhookError extends HostformError {
 
   /** @param sentence what is wrong; nothing of the body, which nobody may have vouched for */
   constructor(code: WebhookCode, sentence: string) {
-    super([{ severity: "error", code, summary: sentence, fix: webhookCodes[code][1] }]);
+    super([{ severity: "error", code, summary: sentence, remedies: [webhookCodes[code][1]] }]);
     this.code = code;
     this.status = STATUS[code];
   }

@@ -7,6 +7,7 @@ import { type Kind, kinds } from "../../src/core/kinds/index.ts";
 import { attributesOf, sameValue } from "../../src/core/lifecycle/index.ts";
 import { isError, type JsonObject } from "../../src/core/model/index.ts";
 import { type Project, startProject } from "../support/project.ts";
+import { fixOf } from "../support/remedies.ts";
 import { losses } from "./losses.ts";
 import { documentOf, type Sample, sampleOf } from "./sample.ts";
 
@@ -175,7 +176,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
       const [refusal] = diagnostics.filter(isError);
       expect(refusal).toMatchObject({ code: "plan.immutable", address: sample.address, attribute: [name] });
       expect(refusal?.range?.file).toContain("hosting.yaml");
-      expect(refusal?.fix).toMatch(/put .* back .*or declare/s);
+      expect(fixOf(refusal)).toMatch(/put .* back .*or declare/s);
       expect(changes.every(({ actions }) => actions[0] === "no-op")).toBe(true);
       expect(project.changesSent()).toEqual([]);
       expect(await project.stateText()).toBe(state);
@@ -298,7 +299,7 @@ describe.each([...kinds.values()])("$type", (kind) => {
     const { diagnostics } = await project.plan();
     const [refusal] = diagnostics.filter(isError);
     expect(refusal).toMatchObject({ code: "plan.exists", address: sample.address });
-    expect(refusal?.fix).toContain(`hostform import '${sample.address}' ${importId}`);
+    expect(fixOf(refusal)).toContain(`hostform import '${sample.address}' ${importId}`);
   });
 
   for (const { loss, fault, done } of losses) {
@@ -387,8 +388,8 @@ describe.each([...kinds.values()])("$type", (kind) => {
       const { diagnostics } = await project.plan();
       const [refusal] = diagnostics.filter(isError);
       expect(refusal).toMatchObject({ code: "plan.prevented", address: sample.address });
-      expect(refusal?.fix).toContain("deletion_policy: forget");
-      expect(refusal?.fix).toContain(`hostform state rm '${sample.address}'`);
+      expect(fixOf(refusal)).toContain("deletion_policy: forget");
+      expect(fixOf(refusal)).toContain(`hostform state rm '${sample.address}'`);
       expect(project.changesSent()).toEqual([]);
       expect(await project.recorded(sample.address)).toBeDefined();
       expect(count()).toBe(1);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isError } from "../../src/core/model/index.ts";
 import { startProject } from "../support/project.ts";
+import { fixOf } from "../support/remedies.ts";
 
 const service = (name: string, more: object = {}) => ({
   plan_id: 11,
@@ -78,7 +79,7 @@ describe("an existing grant with another permission", () => {
     const id = `1003/${project.idOf("grants", 301)}`;
     await project.declare(declare({}));
     const { diagnostics } = await project.plan();
-    expect(diagnostics.filter(isError).map(({ code, fix }) => [code, fix?.includes(id)])).toEqual([
+    expect(diagnostics.filter(isError).map((one) => [one.code, fixOf(one)?.includes(id)])).toEqual([
       ["plan.exists", true],
     ]);
     await project.declare(declare({ import: id }));

@@ -1,10 +1,16 @@
-/** A value for a golden file: in one line for each of its parts, without what is null or empty. */
+import { fixOf } from "./remedies.ts";
+
+/** A value for a golden file: in one line for each of its parts, without what is null or empty; remedies as they read. */
 export function fullText(value: object): string {
   const isEmpty = (part: unknown) => part === null || (typeof part === "object" && Object.keys(part).length === 0);
   const compact = (_: string, part: unknown): unknown =>
     typeof part !== "object" || part === null || Array.isArray(part)
       ? part
-      : Object.fromEntries(Object.entries(part).filter(([, item]) => !isEmpty(item)));
+      : Object.fromEntries(
+          Object.entries(part)
+            .filter(([, item]) => !isEmpty(item))
+            .map(([name, item]) => (name === "remedies" ? ["fix", fixOf({ remedies: item })] : [name, item])),
+        );
   return Object.entries(value)
     .flatMap(([name, part]) => (Array.isArray(part) ? part.map((item) => [name, item]) : [[name, part]]))
     .map(([name, part]) => `${name} ${JSON.stringify(part, compact)}`)

@@ -115,17 +115,17 @@ export function forwardUrl(text: string, insecureHttp: boolean): URL {
   const fix = "Give an address such as http://127.0.0.1:3000/hooks.";
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || (url.protocol !== "http:" && url.protocol !== "https:")) {
-    fail("webhooks.listen", "--forward-to is not an http or https URL", { fix });
+    fail("webhooks.listen", "--forward-to is not an http or https URL", { remedies: [fix] });
   }
   if (url.username !== "" || url.password !== "") {
     fail("webhooks.listen", "The URL of --forward-to contains a user name or password", {
-      fix: "Remove it: the signature tells the application who speaks.",
+      remedies: ["Remove it: the signature tells the application who speaks."],
     });
   }
   if (url.protocol === "http:" && !insecureHttp && !isLoopback(url)) {
     fail("webhooks.listen", `Plain http to ${escapeLine(url.hostname)} would show events to everyone on the way`, {
       detail: "http is accepted for loopback addresses only.",
-      fix: "Use https, or pass --insecure-http if the way there is protected otherwise.",
+      remedies: ["Use https, or pass --insecure-http if the way there is protected otherwise."],
     });
   }
   return url;
@@ -147,7 +147,9 @@ export function forwarderOf(
 ): Forwarder | undefined {
   if (forwardTo === undefined) {
     if (name === undefined) return undefined;
-    fail("usage", "--forward-secret-env is for --forward-to, which is not given", { fix: "Give both, or neither." });
+    fail("usage", "--forward-secret-env is for --forward-to, which is not given", {
+      remedies: ["Give both, or neither."],
+    });
   }
   const url = forwardUrl(forwardTo, options.insecureHttp);
   const shared = { url, clock: io.clock, env: io.env, timeoutMs: FORWARD_MS };
@@ -155,7 +157,7 @@ export function forwarderOf(
     if (secrets !== undefined)
       return new Forwarder({ ...shared, secret: async () => (await secrets.texts())[0] ?? "" });
     return fail("webhooks.secret", "The application cannot know the secret of a subscription that is made only now", {
-      fix: `Name one that it verifies with: --forward-secret-env NAME. (Or give ${SECRET_OPTIONS}.)`,
+      remedies: [`Name one that it verifies with: --forward-secret-env NAME. (Or give ${SECRET_OPTIONS}.)`],
     });
   }
   const secret = io.env[name]?.trim();
@@ -164,7 +166,7 @@ export function forwarderOf(
     refuseSecretAsName("--forward-secret-env", name);
     fail("secret.source", `A signing secret cannot be read from the environment variable ${name}`, {
       detail: secret === undefined ? "It is not set." : "It is empty.",
-      fix: "Set it to the secret that the application verifies with, and export it.",
+      remedies: ["Set it to the secret that the application verifies with, and export it."],
     });
   }
   return new Forwarder({ ...shared, secret: async () => secret });

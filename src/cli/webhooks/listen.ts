@@ -54,7 +54,7 @@ export async function runListen(invocation: Invocation, flags: ListenFlags): Pro
   if (register === undefined && !namesSecrets(flags)) {
     fail("webhooks.secret", "No signing secret is given, so no delivery could be told from a forged one", {
       detail: "The API shows it once, when a webhook is registered.",
-      fix: `Give ${SECRET_OPTIONS}; or --register, which subscribes this address until the end.`,
+      remedies: [`Give ${SECRET_OPTIONS}; or --register, which subscribes this address until the end.`],
     });
   }
   const secrets = namesSecrets(flags) ? await openSecrets(invocation, flags) : undefined;
@@ -186,7 +186,9 @@ class Listener {
   #address({ account, register }: Registering, { url: bound, port }: Receiver): string {
     if (register !== true) {
       if (URL.canParse(register) && /^https?:$/.test(new URL(register).protocol)) return register;
-      fail("usage", "--register takes an http or https URL", { fix: "Give the public address that leads here." });
+      fail("usage", "--register takes an http or https URL", {
+        remedies: ["Give the public address that leads here."],
+      });
     }
     // All addresses of this machine are none that anybody could send to.
     const url = /\/\/(?:0\.0\.0\.0|\[::\])/.test(bound) ? `http://127.0.0.1:${port}` : bound;
@@ -194,7 +196,7 @@ class Listener {
     if (URL.canParse(base) && isLoopback(new URL(base))) return `${url}/`;
     return fail("webhooks.subscription", "The API is not on this machine, so it cannot reach an address on it", {
       detail: `--register alone would subscribe ${url}/.`,
-      fix: "Give the public address that leads here: --register https://….",
+      remedies: ["Give the public address that leads here: --register https://…."],
     });
   }
 
@@ -204,7 +206,7 @@ class Listener {
     if (url === undefined || !isLoopback(url) || Number(url.port || (url.protocol === "http:" ? 80 : 443)) !== port)
       return;
     fail("webhooks.listen", "--forward-to leads back to this command", {
-      fix: "Name the application's port, or another --port.",
+      remedies: ["Name the application's port, or another --port."],
     });
   }
 
@@ -281,7 +283,7 @@ export async function subscribe(
   else await removeNew(invocation, webhooks, same, before);
   return fail("webhooks.subscription", "The API's answer to the registration holds no signing secret", {
     detail: "Without it no delivery could be verified. The subscription was removed again.",
-    fix: "Register the webhook in the dashboard, and give its secret with --secret-env or --secret-file.",
+    remedies: ["Register the webhook in the dashboard, and give its secret with --secret-env or --secret-file."],
   });
 }
 
@@ -336,7 +338,7 @@ function warn({ io, errLook }: Invocation, summary: string, reason: unknown): vo
     code: "webhooks.subscription",
     summary,
     detail: `${reason instanceof Error ? reason.message : String(reason)}.`.replace("..", "."),
-    fix: "`hostform webhooks` shows what there is; remove it in the dashboard.",
+    remedies: ["`hostform webhooks` shows what there is; remove it in the dashboard."],
   };
   io.err(renderDiagnostics([warning], errLook));
 }
@@ -354,6 +356,6 @@ function eventName(name: string): EventName {
   const known = EVENTS.find((one) => one === name);
   if (known !== undefined) return known;
   return fail("usage", `There is no event ${JSON.stringify(name)}.${didYouMean(name, EVENTS)}`, {
-    fix: `The events are ${EVENTS.join(", ")}.`,
+    remedies: [`The events are ${EVENTS.join(", ")}.`],
   });
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { HostformError } from "../../core/model/index.ts";
+import { HostformError, remedyText } from "../../core/model/index.ts";
 import type { Invocation } from "../../project/invocation.ts";
 import { escapeText, jsonText, paint } from "../../report/index.ts";
 import { type DuplicateMemory, parseEvent, type WebhookError, type WebhookEvent } from "../../webhooks/index.ts";
@@ -228,7 +228,7 @@ export class DeliveryLog {
     }
     const more = untold === 0 ? "" : ` (and ${untold} more before)`;
     // What to do about it is worth saying once.
-    const fix = last === undefined ? ` ${diagnostics[0]?.fix ?? ""}` : "";
+    const fix = last === undefined ? ` ${remedyText(diagnostics[0]?.remedies) ?? ""}` : "";
     io.out(`${this.#now()}  ${this.#paint.removed(`refused (${status})`)}: ${message}${more}${fix}\n`);
   }
 

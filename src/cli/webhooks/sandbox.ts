@@ -126,7 +126,9 @@ function inFull({ outLook }: Invocation, { attempts, body, ...delivery }: Delive
 function idOf(what: string, text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   return fail("usage", `${JSON.stringify(text)} cannot be ${what}`, {
-    fix: "Ids of the sandbox are numbers; `hostform services`, `invoices`, `webhooks` and `webhooks deliveries` show them.",
+    remedies: [
+      "Ids of the sandbox are numbers; `hostform services`, `invoices`, `webhooks` and `webhooks deliveries` show them.",
+    ],
   });
 }
 
@@ -188,7 +190,7 @@ export function askControl(
       signal.throwIfAborted();
       if (error instanceof Error && "diagnostics" in error) throw error;
       return fail("sandbox.control", `No sandbox answers at ${base.origin}: ${networkFailure(error).what}`, {
-        fix: FIX,
+        remedies: [FIX],
       });
     }
   });
@@ -196,15 +198,17 @@ export function askControl(
 
 function addressOf(text: string | undefined): URL {
   if (text === undefined || text === "") {
-    fail("sandbox.control", "No sandbox is named, and the API has nothing of the kind", { fix: FIX });
+    fail("sandbox.control", "No sandbox is named, and the API has nothing of the kind", { remedies: [FIX] });
   }
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || url.protocol !== "http:" || url.username !== "" || url.password !== "") {
-    fail("sandbox.control", "The address of the control port is not one such as http://127.0.0.1:8081", { fix: FIX });
+    fail("sandbox.control", "The address of the control port is not one such as http://127.0.0.1:8081", {
+      remedies: [FIX],
+    });
   }
   if (!isLoopback(url)) {
     fail("sandbox.control", `The control port of a sandbox is on this machine, not at ${escapeLine(url.hostname)}`, {
-      fix: FIX,
+      remedies: [FIX],
     });
   }
   return url;
@@ -218,13 +222,15 @@ function understood(status: number, text: string, base: URL): unknown {
   } catch {
     fail("sandbox.control", `What answers at ${base.origin} is no control port of a sandbox`, {
       detail: `Its answer (${status}) is not JSON.`,
-      fix: FIX,
+      remedies: [FIX],
     });
   }
   if (status >= 200 && status < 300) return json;
   const words = isObject(json) && typeof json.message === "string" ? json.message : `It answered ${status}.`;
   return fail("sandbox.control", `The sandbox refused: ${escapeLine(inOptions(words))}`, {
-    fix: "Correct what the message names. `hostform webhooks` lists the subscriptions of the account, `hostform webhooks deliveries` what was sent.",
+    remedies: [
+      "Correct what the message names. `hostform webhooks` lists the subscriptions of the account, `hostform webhooks deliveries` what was sent.",
+    ],
   });
 }
 
@@ -236,7 +242,7 @@ export function deliveriesIn(json: unknown): Delivery[] {
   const list: unknown[] = Array.isArray(json) ? json : [json];
   if (list.every(isDelivery)) return list;
   return fail("sandbox.control", "The sandbox's answer holds no deliveries", {
-    fix: "Use the sandbox of this version of hostform.",
+    remedies: ["Use the sandbox of this version of hostform."],
   });
 }
 

@@ -107,7 +107,7 @@ export function namesSecrets({ secretEnv = [], secretFile = [], webhook = [] }: 
 export async function openSecrets(invocation: Invocation, flags: SecretFlags): Promise<SigningSecrets> {
   if (!namesSecrets(flags)) {
     fail("webhooks.secret", "No signing secret is given, so no delivery could be told from a forged one", {
-      fix: `Give ${SECRET_OPTIONS}: the secret that the API showed when the webhook was registered.`,
+      remedies: [`Give ${SECRET_OPTIONS}: the secret that the API showed when the webhook was registered.`],
     });
   }
   const { secretEnv = [], secretFile = [], webhook = [] } = flags;
@@ -217,7 +217,9 @@ function stateReader(invocation: Invocation, address: string): (anew: boolean) =
 function webhooksOf(resources: readonly ResourceState[], address: string): readonly ResourceState[] {
   const stray = resources.find((one) => !one.address.startsWith("hosting_webhook."));
   if (stray === undefined) return resources;
-  return fail("usage", `${address} is not a webhook`, { fix: "Give the address of a hosting_webhook in the state." });
+  return fail("usage", `${address} is not a webhook`, {
+    remedies: ["Give the address of a hosting_webhook in the state."],
+  });
 }
 
 /** By address: what the place of a `secret_output` holds, and what it held before. */
@@ -271,7 +273,7 @@ async function secretsOfOutput(
     detail: handed
       ? "It was handed to the command of its secret_output, which cannot be asked for it."
       : "The API tells it once, when the webhook is registered; one that was imported has none that hostform knows.",
-    fix: `Give ${OTHERS}.`,
+    remedies: [`Give ${OTHERS}.`],
     address,
   });
 }
@@ -298,7 +300,7 @@ async function contentOf(file: string, place: string): Promise<{ text: string; r
 }
 
 function unreadable(place: string, detail: string, fix: string): never {
-  fail("secret.source", `A signing secret cannot be read from ${place}`, { detail, fix });
+  fail("secret.source", `A signing secret cannot be read from ${place}`, { detail, remedies: [fix] });
 }
 
 /*

@@ -67,7 +67,7 @@ function refusal(error: unknown, { host, port }: Binding): unknown {
   if (code === undefined) return error;
   const summary = `Nothing can be received at ${escapeLine(host)}, port ${port}: ${REASONS[code] ?? code}`;
   const fix = "Choose another one with --port (0: any free one), or another --host.";
-  return new HostformError([{ severity: "error", code: "webhooks.listen", summary, fix }]);
+  return new HostformError([{ severity: "error", code: "webhooks.listen", summary, remedies: [fix] }]);
 }
 
 /* An event in a few words, for people and for programs. What it tells is the sender's: it is escaped, and cut. */

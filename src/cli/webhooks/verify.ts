@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import path from "node:path";
-import { errnoOf, fail } from "../../core/model/index.ts";
+import { errnoOf, fail, type Remedy } from "../../core/model/index.ts";
 import { systemFiles } from "../../fronts/yaml/index.ts";
 import { type Invocation, printJson, say } from "../../project/invocation.ts";
 import { escapeLine } from "../../report/index.ts";
@@ -27,11 +27,11 @@ export async function runVerify(invocation: Invocation, flags: VerifyFlags, file
   const secrets = await (await openSecrets(invocation, flags)).current();
   const body = file === "-" ? await io.readInputBytes(MOST_BYTES + 1) : await bodyOf(path.resolve(io.cwd, file));
   if (body.length === 0)
-    fail("usage", "There is no body to verify: it is empty", { fix: "Name the file it is kept in." });
+    fail("usage", "There is no body to verify: it is empty", { remedies: ["Name the file it is kept in."] });
   if (body.length > MOST_BYTES) {
     fail("usage", `${file === "-" ? "Standard input" : escapeLine(file)} is too large for the body of an event`, {
       detail: `Bodies of up to ${MOST_BYTES / 1024 / 1024} MiB are looked at.`,
-      fix: "Give the raw body of one delivery.",
+      remedies: ["Give the raw body of one delivery."],
     });
   }
   const signature = flags.signature.trim();
@@ -66,7 +66,7 @@ async function bodyOf(full: string): Promise<Uint8Array> {
     if (errnoOf(error) === undefined) throw error;
     return fail("config.unreadable", `The body cannot be read: ${errnoOf(error)}`, {
       detail: escapeLine(full),
-      fix: "Name the file that the raw body is kept in, or - for standard input.",
+      remedies: ["Name the file that the raw body is kept in, or - for standard input."],
     });
   }
 }
@@ -78,7 +78,7 @@ async function bodyOf(full: string): Promise<Uint8Array> {
 /** What is wrong, and what to do about it. */
 export interface Mismatch {
   readonly detail: string;
-  readonly fix: string;
+  readonly remedies: readonly Remedy[];
 }
 
 const DIGEST = /^[0-9a-f]{64}$/i;
@@ -92,23 +92,23 @@ const WRONG_FIX =
 /** The reason, as far as one can be found, that a signature fits with none of the secrets. */
 export function mismatchOf(body: Uint8Array, signature: string, secrets: readonly string[]): Mismatch {
   const { digest, malformed } = formOf(signature);
-  if (digest === undefined) return { detail: malformed ?? "It is not hexadecimal.", fix: HEADER_FIX };
+  if (digest === undefined) return { detail: malformed ?? "It is not hexadecimal.", remedies: [HEADER_FIX] };
   const fits = (bytes: string | Uint8Array, key: string | Uint8Array) =>
     timingSafeEqual(createHmac("sha256", key).update(bytes).digest(), digest);
   if (malformed !== undefined) {
     const rest = secrets.some((secret) => fits(body, secret));
-    return { detail: rest ? `${malformed} What it says fits.` : malformed, fix: HEADER_FIX };
+    return { detail: rest ? `${malformed} What it says fits.` : malformed, remedies: [HEADER_FIX] };
   }
   for (const [what, other] of otherBodies(body)) {
-    if (secrets.some((secret) => fits(other, secret))) return { detail: `It fits ${what}.`, fix: BODY_FIX };
+    if (secrets.some((secret) => fits(other, secret))) return { detail: `It fits ${what}.`, remedies: [BODY_FIX] };
   }
   for (const [what, keyOf] of OTHER_KEYS) {
     const keys = secrets.map(keyOf).filter((key) => key !== undefined && key.length > 0);
     if (keys.some((key) => key !== undefined && fits(body, key)))
-      return { detail: `It fits ${what}.`, fix: SECRET_FIX };
+      return { detail: `It fits ${what}.`, remedies: [SECRET_FIX] };
   }
   const tried = secrets.length === 1 ? "the secret" : `any of the ${secrets.length} secrets`;
-  return { detail: `It fits neither this body nor any near it with ${tried}.`, fix: WRONG_FIX };
+  return { detail: `It fits neither this body nor any near it with ${tried}.`, remedies: [WRONG_FIX] };
 }
 
 /** The digest that a header value holds, and what is wrong with the way it is written. */

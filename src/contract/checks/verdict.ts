@@ -1,5 +1,5 @@
 /** How the verdict on a statement is put together. */
-import type { ApiError, ContractCheck } from "../../core/model/index.ts";
+import { type ApiError, type ContractCheck, remedyText } from "../../core/model/index.ts";
 import { maskText } from "../excerpt.ts";
 
 export type Outcome = Pick<ContractCheck, "verdict" | "detail" | "fix">;
@@ -28,7 +28,8 @@ export function told({ diagnostics: [first], serverMessage, fieldErrors }: ApiEr
   readonly fix?: string;
 } {
   if (first === undefined) return { detail: "It failed." };
-  const { summary, detail, fix } = first;
+  const { summary, detail, remedies } = first;
+  const fix = remedyText(remedies);
   const speaks = serverMessage !== undefined || Object.keys(fieldErrors).length > 0;
   const more = speaks ? "What the server says of it is not shown here." : detail;
   const text = more === undefined ? `${summary}.` : `${summary}. ${more}`;

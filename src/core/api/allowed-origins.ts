@@ -22,7 +22,7 @@ export function requireAllowedOrigin(address: string | URL, env: Environment, { 
   if (allowed === undefined || origin === undefined || allowed.includes(origin)) return;
   fail("trust.origin", `${of} leads to ${origin}, where no credentials may go`, {
     detail: `${VARIABLE} allows ${allowed.join(", ")}. Nothing was sent.`,
-    fix: `Correct the address, or add it to ${VARIABLE}.`,
+    remedies: [`Correct the address, or add it to ${VARIABLE}.`],
     ...place,
   });
 }
@@ -38,9 +38,9 @@ function allowedOrigins(env: Environment): readonly string[] | undefined {
   if (text === undefined) return undefined;
   const words = text.split(/[\s,]+/).filter((word) => word !== "");
   const origins = words.map(
-    (word) => originOf(word) ?? fail("trust.origin", `${VARIABLE} holds what is no origin`, { fix: FORM }),
+    (word) => originOf(word) ?? fail("trust.origin", `${VARIABLE} holds what is no origin`, { remedies: [FORM] }),
   );
-  if (origins.length === 0) fail("trust.origin", `${VARIABLE} is set and empty`, { fix: FORM });
+  if (origins.length === 0) fail("trust.origin", `${VARIABLE} is set and empty`, { remedies: [FORM] });
   return origins;
 }
 
@@ -66,7 +66,7 @@ export function overrideWarnings(
       code: "trust.override",
       summary: `${of} sends its token to ${there}, not to HOSTING_BASE_URL`,
       detail: "The provider's settings name that address.",
-      fix: `Remove \`base_url\` if that is not meant. Where it is, set ${VARIABLE} to the origins that are.`,
+      remedies: [`Remove \`base_url\` if that is not meant. Where it is, set ${VARIABLE} to the origins that are.`],
       ...place,
     },
   ];

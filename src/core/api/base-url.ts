@@ -12,28 +12,30 @@ export function normalizeBaseUrl(text: string, insecureHttp = false): URL {
   try {
     url = new URL(text.trim());
   } catch {
-    fail("provider.base_url", "The base URL is not a URL", { fix: FIX });
+    fail("provider.base_url", "The base URL is not a URL", { remedies: [FIX] });
   }
   if (url.protocol !== "https:" && url.protocol !== "http:") {
-    fail("provider.base_url", `The base URL must begin with https://, not ${url.protocol}//`, { fix: FIX });
+    fail("provider.base_url", `The base URL must begin with https://, not ${url.protocol}//`, { remedies: [FIX] });
   }
   if (url.username !== "" || url.password !== "") {
     fail("provider.base_url", "The base URL contains a user name or password", {
-      fix: "Remove it from the URL. The API token is set on its own.",
+      remedies: ["Remove it from the URL. The API token is set on its own."],
     });
   }
   if (url.search !== "" || url.hash !== "") {
-    fail("provider.base_url", "The base URL contains a query or a fragment", { fix: FIX });
+    fail("provider.base_url", "The base URL contains a query or a fragment", { remedies: [FIX] });
   }
   if (url.protocol === "http:" && !insecureHttp && !isLoopback(url)) {
     fail("provider.base_url", `Plain http to ${url.hostname} would show the API token to everyone on the way`, {
       detail: "http is accepted for loopback addresses only.",
-      fix: "Use https, or pass --insecure-http if the way to the server is protected otherwise.",
+      remedies: ["Use https, or pass --insecure-http if the way to the server is protected otherwise."],
     });
   }
   const prefix = url.pathname.replace(/\/+$/, "").replace(/\/api\/v1$/i, "");
   if (/\/api\/v\d+$/i.test(prefix)) {
-    fail("provider.base_url", "The base URL names another version of the API; hostform speaks /api/v1", { fix: FIX });
+    fail("provider.base_url", "The base URL names another version of the API; hostform speaks /api/v1", {
+      remedies: [FIX],
+    });
   }
   url.pathname = `${prefix.replace(/\/+$/, "")}/api/v1`;
   return url;

@@ -349,7 +349,7 @@ const WAITING: Diagnostic = {
   code: "provider.ledger",
   summary: "Waiting for another process on this machine that creates something with this token",
   detail: "Creates of one token are made in turns, so that two runs do not make the same thing twice.",
-  fix: "Wait for it, or end it if it hangs.",
+  remedies: ["Wait for it, or end it if it hangs."],
 };
 
 function alone(folder: string, reason: unknown): Diagnostic {
@@ -358,6 +358,6 @@ function alone(folder: string, reason: unknown): Diagnostic {
     code: "provider.ledger",
     summary: "Creates of this process are not made in turns with those of others",
     detail: `${folder}: ${reason instanceof Error ? reason.message : String(reason)}. Another run on this machine that uses the token and another state may make the same thing at the same time.`,
-    fix: "Set HOSTFORM_STATE_HOME to a folder that you may write in.",
+    remedies: ["Set HOSTFORM_STATE_HOME to a folder that you may write in."],
   };
 }

@@ -80,7 +80,7 @@ export function validToken(token: string): string {
     "provider.token",
     token.trim() === "" ? "The API token is empty" : "The API token holds characters that no token has",
     {
-      fix: "Copy the token again, without spaces or line breaks.",
+      remedies: ["Copy the token again, without spaces or line breaks."],
     },
   );
 }

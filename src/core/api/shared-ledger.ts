@@ -121,6 +121,8 @@ function aloneWarning(folder: string | undefined, reason: unknown): Diagnostic {
     code: "provider.ledger",
     summary: "Requests are counted in this process alone",
     detail: `${folder === undefined ? "" : `${folder}: `}${what}. Together with others that use the token it may send more than the host allows, and is then made to wait; and another run with another state may make the same thing at the same time.`,
-    fix: "Set HOSTFORM_STATE_HOME to a folder that you may write in, or HOSTFORM_LEDGER=memory if nothing else uses the token.",
+    remedies: [
+      "Set HOSTFORM_STATE_HOME to a folder that you may write in, or HOSTFORM_LEDGER=memory if nothing else uses the token.",
+    ],
   };
 }

@@ -33,7 +33,9 @@ function fromVariable(variable: string, { env, of, otherwise, place }: TokenRead
   if (token) return { token, readableByOthers: false };
   const state = token === undefined ? "not set" : "empty";
   return fail("provider.token", `No API token for ${of}: the environment variable ${variable} is ${state}`, {
-    fix: `Create a token in the dashboard (API Tokens) and set it: \`export ${variable}=…\`${otherwise === undefined ? "" : `, ${otherwise}`}. To try without an account: \`hostform sandbox\`.`,
+    remedies: [
+      `Create a token in the dashboard (API Tokens) and set it: \`export ${variable}=…\`${otherwise === undefined ? "" : `, ${otherwise}`}. To try without an account: \`hostform sandbox\`.`,
+    ],
     ...place,
   });
 }
@@ -46,7 +48,7 @@ async function fromFile(file: string, { of, relativeTo, place }: TokenReading): 
     if (token === "") {
       fail("provider.token", `The token file of ${of} is empty`, {
         detail: file,
-        fix: "Write the API token into it.",
+        remedies: ["Write the API token into it."],
         ...place,
       });
     }
@@ -55,7 +57,7 @@ async function fromFile(file: string, { of, relativeTo, place }: TokenReading): 
     if (errnoOf(error) === undefined) throw error;
     return fail("provider.token", `The token file of ${of} cannot be read`, {
       detail: `${file}: ${errnoOf(error)}`,
-      fix: `Check \`token_file\`; the path is relative to ${relativeTo}.`,
+      remedies: [`Check \`token_file\`; the path is relative to ${relativeTo}.`],
       ...place,
     });
   }

@@ -322,7 +322,7 @@ function halfway(address: string): Diagnostic {
     severity: "warning",
     code: "interrupted",
     summary: `${address} was stopped halfway: what was done is recorded, the rest was not sent`,
-    fix: "Run the same command again: it does the rest.",
+    remedies: ["Run the same command again: it does the rest."],
     address,
   };
 }

@@ -72,7 +72,7 @@ export function twice(address: string, other: string, { noun }: Pick<Kind, "noun
     code: "config.duplicate",
     summary: `${address} and ${other} would be the same ${noun}`,
     detail: "What tells one from another has the same value in both; it would be made twice.",
-    fix: "Remove one of the two, or correct what it refers to.",
+    remedies: ["Remove one of the two, or correct what it refers to."],
     address,
   };
 }
@@ -83,7 +83,9 @@ function renamed(address: string, holder: string, { noun }: Kind): Diagnostic {
     code: "plan.exists",
     summary: `${address} is the ${noun} that the state has as ${holder}`,
     detail: `The API has no call that shows a ${noun}, so the state is the only memory of it; ordering it again would cost money.`,
-    fix: `If it was renamed: \`hostform state mv ${inQuotes(holder)} ${inQuotes(address)}\`. If it is to be ordered again: \`hostform state rm ${inQuotes(holder)}\` first.`,
+    remedies: [
+      `If it was renamed: \`hostform state mv ${inQuotes(holder)} ${inQuotes(address)}\`. If it is to be ordered again: \`hostform state rm ${inQuotes(holder)}\` first.`,
+    ],
     address,
   };
 }

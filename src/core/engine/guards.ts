@@ -135,5 +135,5 @@ const percentOf = (number: number, recorded: number) =>
 const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? "" : "s"}`;
 
 function broken(code: Code, summary: string, detail: string, fix: string, range: Diagnostic["range"]): Diagnostic {
-  return located({ severity: "error", code, summary, detail, fix }, range);
+  return located({ severity: "error", code, summary, detail, remedies: [fix] }, range);
 }

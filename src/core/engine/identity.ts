@@ -78,7 +78,9 @@ function shared({ address, before }: Change, other: string, noun: string): Diagn
     code: "config.duplicate",
     summary: `${address} and ${other} are the same ${noun} ${String(before?.id)}`,
     detail: "An object can be managed under one address only.",
-    fix: `Keep one of the two. If it was renamed: \`hostform state mv ${inQuotes(other)} ${inQuotes(address)}\`, without \`import\`.`,
+    remedies: [
+      `Keep one of the two. If it was renamed: \`hostform state mv ${inQuotes(other)} ${inQuotes(address)}\`, without \`import\`.`,
+    ],
     address,
   };
 }

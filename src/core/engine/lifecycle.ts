@@ -53,7 +53,7 @@ export function protectedOnes(
       severity: "error",
       code: "plan.prevented",
       summary: `${change.address} may not be ${isReplacement(change) ? "replaced" : "removed"}: its block has prevent_destroy`,
-      fix: "If that is meant, take prevent_destroy out first; else take back what makes it necessary.",
+      remedies: ["If that is meant, take prevent_destroy out first; else take back what makes it necessary."],
       address: change.address,
     };
     return [located(diagnostic, resource?.locate([]) ?? names.get(resourceOf(change.address)))];
@@ -88,7 +88,7 @@ export function forgetting({ resources, removed = [] }: Pick<Desired, "resources
       severity: "error",
       code: "config.reference",
       summary: `${from} is said to be removed, but it is declared still`,
-      fix: "Remove the block, or take back `removed`.",
+      remedies: ["Remove the block, or take back `removed`."],
       address: from,
       ...(range && { range }),
     })),

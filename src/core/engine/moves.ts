@@ -120,17 +120,19 @@ function checkBlocks(blocks: readonly Moved[], declared: ReadonlySet<string>): v
     const keyed = parseAddress(from)?.key !== undefined;
     if (keyed ? declared.has(from) : names.has(from)) {
       const summary = `${from} has moved to ${to}, but it is declared still`;
-      return [{ severity: "error", code: "config.reference", summary, fix: "Remove one of the two.", ...place }];
+      return [{ severity: "error", code: "config.reference", summary, remedies: ["Remove one of the two."], ...place }];
     }
     // As in Terraform: which of the two is meant, nobody can tell, and the other one would be ordered or removed.
     const other = blocks.find((one) => one !== block && (one.from === from || one.to === to));
     if (other !== undefined) {
       const twice = other.from === from ? `${from} has moved to two places` : `Two resources have moved to ${to}`;
-      return [{ severity: "error", code: "config.reference", summary: twice, fix: "Remove one of the two.", ...place }];
+      return [
+        { severity: "error", code: "config.reference", summary: twice, remedies: ["Remove one of the two."], ...place },
+      ];
     }
     if (parseAddress(from)?.type === parseAddress(to)?.type) return [];
     const summary = `${from} cannot move to ${to}: the types differ`;
-    return [{ severity: "error", code: "config.reference", summary, fix: "Correct one of the two.", ...place }];
+    return [{ severity: "error", code: "config.reference", summary, remedies: ["Correct one of the two."], ...place }];
   });
   if (wrong.length > 0) throw new HostformError(wrong);
 }
@@ -141,7 +143,9 @@ function occupied({ range }: Moved, from: string, to: string): Diagnostic {
     code: "config.reference",
     summary: `${from} cannot move to ${to}: something is recorded there already`,
     detail: `${from} is no longer declared, so this plan removes it as far as its deletion_policy allows.`,
-    fix: `Look at both with \`hostform state show\`; \`hostform state rm\` or \`state mv\` settles which is which.`,
+    remedies: [
+      `Look at both with \`hostform state show\`; \`hostform state rm\` or \`state mv\` settles which is which.`,
+    ],
     address: from,
     ...(range && { range }),
   };
@@ -152,7 +156,7 @@ function circle({ from, to, range }: Moved): Diagnostic {
     severity: "error",
     code: "config.circle",
     summary: `The moves form a circle: ${from} to ${to}, and in the end back to ${from}`,
-    fix: "Remove one of them; to swap two, use `hostform state mv` by way of a third name.",
+    remedies: ["Remove one of them; to swap two, use `hostform state mv` by way of a third name."],
     ...(range && { range }),
   };
 }

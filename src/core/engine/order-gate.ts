@@ -89,7 +89,7 @@ export class OrderGate {
     if (quote.list === planned.list && quote.billed === planned.billed && quote.most === planned.most) return;
     fail("apply.price", `The price of ${address} is not the planned one any more. It was not ordered`, {
       detail: `Planned: ${this.#priceText(planned)}. Now: ${this.#priceText(quote)}. ${this.#amounts.unit}`,
-      fix: "Run plan again and see the new price.",
+      remedies: ["Run plan again and see the new price."],
       address,
     });
   }

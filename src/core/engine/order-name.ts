@@ -29,7 +29,7 @@ export function checkOrderName(
       code: "terraform.project",
       summary: "The provider needs `project` to order a service",
       detail: "The Idempotency-Key of an order is made from it: two stacks must not share one by accident.",
-      fix: 'Set `"project": "…"` in the provider block (or HOSTFORM_PROJECT) to a name that stays.',
+      remedies: ['Set `"project": "…"` in the provider block (or HOSTFORM_PROJECT) to a name that stays.'],
       address,
     });
   }
@@ -41,7 +41,7 @@ export function checkOrderName(
       summary: `A ${kind.noun} without a domain needs \`reference\``,
       detail:
         "Without a domain nothing names this order, and an order that has no name of its own could be placed twice.",
-      fix: "Add `reference`: a name that is this order's alone in the project, and stays.",
+      remedies: ["Add `reference`: a name that is this order's alone in the project, and stays."],
       address,
       attribute: ["reference"],
     });

@@ -142,7 +142,7 @@ function evaluate(output: DesiredOutput, scope: Scope): OutputValue | Diagnostic
       code: "config.secret",
       summary: `The output ${output.name} would show a secret`,
       detail: "A secret goes into its value, and outputs are shown after each apply.",
-      fix: "Add `sensitive: true` to it, or take the secret out.",
+      remedies: ["Add `sensitive: true` to it, or take the secret out."],
       ...place,
     };
   } catch (error) {

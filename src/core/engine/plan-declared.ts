@@ -145,7 +145,7 @@ function planOne(input: PlanInput, missing: string | undefined): Planned {
         severity: "warning",
         code: "apply.skipped",
         summary: `${input.address} is left alone: ${missing}, which it refers to, is not there`,
-        fix: `Settle ${missing} first.`,
+        remedies: [`Settle ${missing} first.`],
         address: input.address,
       },
     ]);
@@ -165,7 +165,9 @@ function moved({ address, provider }: PlanInput, recorded: string): Diagnostic {
     code: "plan.immutable",
     summary: `${address} cannot move from provider ${recorded} to ${provider}`,
     detail: "The two are different accounts; the API has no call that moves an object from one to the other.",
-    fix: `Put \`provider: ${recorded}\` back, or \`hostform state rm ${inQuotes(address)}\` and import what the other account has.`,
+    remedies: [
+      `Put \`provider: ${recorded}\` back, or \`hostform state rm ${inQuotes(address)}\` and import what the other account has.`,
+    ],
     address,
     attribute: ["provider"],
   };

@@ -130,7 +130,7 @@ function unreadWarnings(unread: readonly Unread[], kinds: Kinds): Diagnostic[] {
         code: "plan.unread",
         summary: `Not compared: ${shown}${more}`,
         detail: `The token may not list what is a ${kind.noun} (403): that needs the ability "${kind.listAbility}". Nothing is planned for ${addresses.length === 1 ? "it" : "them"}, whether or not it is needed, so this plan cannot be applied.`,
-        fix: "Plan the whole where the token has that ability, and only reviewed declarations are used.",
+        remedies: ["Plan the whole where the token has that ability, and only reviewed declarations are used."],
       },
     ];
   });

@@ -6,7 +6,7 @@ export function skipped(address: string, failed: string): Diagnostic {
     severity: "error",
     code: "apply.skipped",
     summary: `${address} was not changed, because ${failed}, which comes before it, was not`,
-    fix: `Mend ${failed} and apply again.`,
+    remedies: [`Mend ${failed} and apply again.`],
     address,
   };
 }
@@ -14,7 +14,13 @@ export function skipped(address: string, failed: string): Diagnostic {
 /** What is said of a change that waits for one that waits. */
 export function waitsFor(address: string, other: string): Diagnostic {
   const summary = `${address} waits for ${other}`;
-  return { severity: "warning", code: "apply.waiting", summary, fix: "Run it again when that is done.", address };
+  return {
+    severity: "warning",
+    code: "apply.waiting",
+    summary,
+    remedies: ["Run it again when that is done."],
+    address,
+  };
 }
 
 /** The verb of a change while it runs: Terraform's words, and what Terraform has none for. */

@@ -45,7 +45,7 @@ function samePlace(resource: DesiredResource, first: DesiredResource): Diagnosti
     code: "config.duplicate",
     summary: `${resource.address} and ${first.address} write their secrets to the same place`,
     detail: "One would overwrite the other, which is told only once.",
-    fix: "Name another file, or another variable of the same `env_file`.",
+    remedies: ["Name another file, or another variable of the same `env_file`."],
     address: resource.address,
     attribute: ["secret_output"],
   };

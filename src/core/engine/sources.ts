@@ -47,7 +47,7 @@ async function readSource(
   if (issue === undefined) return value;
   return fail("secret.source", `The ${name} of ${address} cannot be used: ${issue.message}`, {
     detail: `It was read from ${sourcePlace(source)}.`,
-    fix: "Put one there that can be used, and apply again.",
+    remedies: ["Put one there that can be used, and apply again."],
     address,
     attribute: [name],
   });

@@ -68,7 +68,7 @@ export class Spending {
     if (maxOrders !== undefined && this.#orders >= maxOrders) {
       const made = this.#orders === 1 ? "1 order was" : `${this.#orders} orders were`;
       fail("guard.orders", `${order.address} was not ordered: ${made} made, and max_orders allows ${maxOrders}`, {
-        fix: "Check the orders, then apply again; `--max-orders N` allows more in one run.",
+        remedies: ["Check the orders, then apply again; `--max-orders N` allows more in one run."],
         address: order.address,
       });
     }
@@ -106,7 +106,7 @@ export class Spending {
       const detail = `${some(shares.map((share) => shareText(share, currency)))}.\n${this.#amounts.unit}`;
       const fix =
         "Check the invoices. They can be above the listed prices, such as by tax: leave room for that in max_spend.";
-      return located({ severity: "error", code: "guard.spend", summary, detail, fix }, ranges?.maxSpend);
+      return located({ severity: "error", code: "guard.spend", summary, detail, remedies: [fix] }, ranges?.maxSpend);
     });
   }
 
@@ -166,7 +166,7 @@ export class Spending {
     const flags = `\`--max-spend ${currency}=AMOUNT\`${most === null ? " and `--allow-unknown-prices`" : ""}`;
     const summary = `${address} was not ordered: ${does} ${this.#amounts.text(limit, currency)}`;
     const fix = `Check the invoices, then apply again; ${flags} ${most === null ? "allow" : "allows"} it.`;
-    fail("guard.spend", summary, { detail: `${why} ${this.#amounts.unit}`, fix, address });
+    fail("guard.spend", summary, { detail: `${why} ${this.#amounts.unit}`, remedies: [fix], address });
   }
 
   #invoiced(share: Share, total: number | null, currency: string | null): void {

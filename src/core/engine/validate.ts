@@ -69,7 +69,7 @@ function sameReference(resource: DesiredResource, first: DesiredResource, refere
     code: "config.duplicate",
     summary: `${resource.address} and ${first.address} have the same order reference ${JSON.stringify(reference)}`,
     detail: "The reference makes the Idempotency-Key: two orders with the same one are one order.",
-    fix: "Give each its own `reference`, or none.",
+    remedies: ["Give each its own `reference`, or none."],
     address: resource.address,
     attribute: ["reference"],
   };
@@ -89,7 +89,7 @@ function sameThing(
     code: "config.duplicate",
     summary: `${resource.address} declares the same ${noun}${same} as ${first.address}`,
     detail: `Both would be made, or each taken for the other.${other === undefined ? "" : ` The first is at ${other.file}:${other.line}:${other.column}.`}`,
-    fix: "Remove one of the two.",
+    remedies: ["Remove one of the two."],
     address: resource.address,
   };
   return located(diagnostic, resource.locate([]));

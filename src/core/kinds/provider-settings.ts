@@ -94,7 +94,7 @@ export function moneyScaleOf(
   if (moneyScale !== undefined || baseUrl !== undefined || !text) return moneyScale;
   const summary = "The environment variable HOSTING_MONEY_SCALE is not a number of digits";
   const fix = "Set it to 0 to 4, or unset it.";
-  return parseMoneyScale(text) ?? fail("config.invalid_value", summary, { fix });
+  return parseMoneyScale(text) ?? fail("config.invalid_value", summary, { remedies: [fix] });
 }
 
 /** `90s`, `10m`, `24h`, `7d` -> milliseconds. */

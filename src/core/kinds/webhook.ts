@@ -98,7 +98,9 @@ between.`,
             code: "secret.lost" as const,
             summary: "The API's answer holds no signing secret",
             detail: `The webhook was made and is recorded, but its secret, which only that answer shows, did not come: no receiver can verify its events.${answer?.names === undefined ? "" : ` The names in the answer: ${answer.names}.`}`,
-            fix: "To have another one with a secret: remove it in the dashboard, and apply again. If the dashboard shows its secret or rotates it, give that to the receiver instead.",
+            remedies: [
+              "To have another one with a secret: remove it in the dashboard, and apply again. If the dashboard shows its secret or rotates it, give that to the receiver instead.",
+            ],
           };
     return {
       id: answer?.id ?? null,

@@ -78,7 +78,7 @@ export class Account {
       const remote = await kind.get(this.#context, id);
       if (remote.id === id) return remote;
       return fail("api.malformed", `The API was asked for ${kind.noun} ${id} and answered with ${remote.id}`, {
-        fix: "Look for a cache or proxy between here and the API; nothing is done on such an answer.",
+        remedies: ["Look for a cache or proxy between here and the API; nothing is done on such an answer."],
       });
     } catch (error) {
       if ((unlisted && isNotFound(error)) || (await this.isMissing(error, kind, id))) return undefined;
@@ -97,7 +97,9 @@ export class Account {
     if (!(await this.#again(kind, parent)).has(id)) return true;
     return fail("api.malformed", `The API says that it does not know ${kind.noun} ${id}, and lists it`, {
       detail: error.message,
-      fix: "Try again in a minute: a router or proxy may have answered in the API's place. Nothing is done on such an answer.",
+      remedies: [
+        "Try again in a minute: a router or proxy may have answered in the API's place. Nothing is done on such an answer.",
+      ],
     });
   }
 

@@ -97,7 +97,9 @@ export async function createKeyed(
       `The order of ${change.address} was answered with ${kind.noun} ${made.id}, which is ${holder}`,
       {
         detail: `Nothing was ordered. Either both have the same \`reference\`, and the API took the one order for the other; or ${holder} was adopted by mistake.`,
-        fix: `Correct \`reference\`; or \`hostform state rm ${inQuotes(holder)}\`, and import the right one for it.`,
+        remedies: [
+          `Correct \`reference\`; or \`hostform state rm ${inQuotes(holder)}\`, and import the right one for it.`,
+        ],
         address: change.address,
       },
     );
@@ -106,7 +108,9 @@ export async function createKeyed(
     await context.markGone(String(made.id), generation);
     fail("apply.replayed", `The order of ${change.address} was answered with ${kind.noun} ${made.id}, which is gone`, {
       detail: "The API still remembers this order's Idempotency-Key and repeated its old answer: nothing was ordered.",
-      fix: `Order it anew on purpose with \`--reorder ${inQuotes(change.address)}\`, or declare another \`reference\`.`,
+      remedies: [
+        `Order it anew on purpose with \`--reorder ${inQuotes(change.address)}\`, or declare another \`reference\`.`,
+      ],
       address: change.address,
     });
   }
@@ -174,7 +178,9 @@ function notAnother(kind: Kind, { address }: Change, earlier: Remote): never {
   const { id } = earlier;
   fail("apply.replayed", `The order of ${address} was answered with ${kind.noun} ${id}, which was there before`, {
     detail: "An earlier order had the same project and name, and the API repeated its answer: nothing was ordered.",
-    fix: `If ${id} is the one: \`hostform import ${inQuotes(address)} ${id}\`. To order another one, declare a \`reference\` that no other order has.`,
+    remedies: [
+      `If ${id} is the one: \`hostform import ${inQuotes(address)} ${id}\`. To order another one, declare a \`reference\` that no other order has.`,
+    ],
     address,
   });
 }
@@ -250,7 +256,9 @@ async function refuseOther(
   await unmark();
   fail("apply.replayed", `The order of ${address} was answered with ${kind.noun} ${earlier.id}, which is another one`, {
     detail: `Its ${other} is ${JSON.stringify(earlier.attributes[other])}, declared is ${JSON.stringify(planned[other])}. An earlier order had the same project and name, and the API repeated its answer: nothing was ordered.`,
-    fix: "Declare another `reference` (or another name) to order it, or `hostform import` the one that is there.",
+    remedies: [
+      "Declare another `reference` (or another name) to order it, or `hostform import` the one that is there.",
+    ],
     address,
   });
 }

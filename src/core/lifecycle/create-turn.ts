@@ -171,7 +171,9 @@ function madeElsewhere(
         : `Another run on this machine asked for the ${kind.noun} of ${address} at ${when}, and its answer was lost`,
     detail: `That run has another state. The API has no call that shows a ${kind.noun}, and ordering it again would cost money: nothing was sent.`,
     object,
-    fix: `If it was ordered and is to be managed here: \`hostform import ${inQuotes(address)} ${object}\`. To order it all the same: \`--order-anyway ${inQuotes(address)}\`. Otherwise remove this block.`,
+    remedies: [
+      `If it was ordered and is to be managed here: \`hostform import ${inQuotes(address)} ${object}\`. To order it all the same: \`--order-anyway ${inQuotes(address)}\`. Otherwise remove this block.`,
+    ],
     address,
   };
   return new HostformError([diagnostic]);

@@ -27,7 +27,7 @@ export async function create(
   if (other !== undefined) {
     fail("config.duplicate", `${change.address} would be the same ${kind.noun} as ${other}`, {
       detail: "What tells one from another came to the same value in both; nothing was sent.",
-      fix: "Remove one of the two, or correct what it refers to.",
+      remedies: ["Remove one of the two, or correct what it refers to."],
       address: change.address,
     });
   }

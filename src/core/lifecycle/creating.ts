@@ -96,7 +96,9 @@ export function refusedAgain({ address }: Change, { since, body }: Intent, error
     code: "plan.pending",
     summary: `The order of ${address} that left at ${since} was refused when it was sent again`,
     detail: `What is declared now is not looked at before that is settled. It was sent as it was then: ${JSON.stringify(body ?? {})}.`,
-    fix: `If it was not carried out then: \`hostform resolve ${inQuotes(address)} --absent\`, and the next apply orders what is declared.`,
+    remedies: [
+      `If it was not carried out then: \`hostform resolve ${inQuotes(address)} --absent\`, and the next apply orders what is declared.`,
+    ],
     address,
   };
   return new HostformError([...causes, again], { cause: error });

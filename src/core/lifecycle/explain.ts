@@ -19,7 +19,7 @@ export function explain(kind: Kind, address: string, declared: JsonObject, error
   if (!(error instanceof ApiError) || Object.keys(error.fieldErrors).length === 0)
     return error.diagnostics.map((diagnostic) => ({ address, ...diagnostic }));
   const { endpoint, fieldErrors } = error;
-  return error.diagnostics.flatMap(({ severity, code, fix }) =>
+  return error.diagnostics.flatMap(({ severity, code, remedies = [] }) =>
     Object.entries(fieldErrors).map(([field, messages]): Diagnostic => {
       const attribute = attributeOf(kind, declared, field);
       return {
@@ -27,7 +27,7 @@ export function explain(kind: Kind, address: string, declared: JsonObject, error
         code,
         summary: `The API refuses ${field}: ${messages.join(" ")}`,
         detail: `${endpoint} answered 422.`,
-        fix: attribute === undefined ? fix : `Correct ${attribute.join(".")} in the declaration.`,
+        remedies: attribute === undefined ? remedies : [`Correct ${attribute.join(".")} in the declaration.`],
         address,
         ...(attribute && { attribute }),
       };

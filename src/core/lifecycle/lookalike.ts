@@ -60,7 +60,7 @@ export function billedTwice(kind: Kind, same: readonly Remote[], own: Remote, ad
     code: "account.double",
     summary: `${String(kind.naturalKey(own.attributes))} is the domain of ${ids.length} ${kind.noun}s: ${ids.join(", ")}`,
     detail: `${address} is ${kind.noun} ${own.id}. Each of them is billed, and only one can be in use.`,
-    fix: `If one was ordered by mistake, end it in the dashboard: the API cannot delete a ${kind.noun}.`,
+    remedies: [`If one was ordered by mistake, end it in the dashboard: the API cannot delete a ${kind.noun}.`],
     address,
   };
 }

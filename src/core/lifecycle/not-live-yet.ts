@@ -31,7 +31,7 @@ export class NotLiveYet extends HostformError {
     const [said] = refusal.diagnostics;
     const detail = [said?.summary, said?.detail].filter(Boolean).join(". ");
     const fix = `Run it again when the ${noun} is live: it is provisioned when its invoice is paid.`;
-    super([{ severity: "error", code: "apply.waiting", summary, detail, fix }], { cause: refusal });
+    super([{ severity: "error", code: "apply.waiting", summary, detail, remedies: [fix] }], { cause: refusal });
     this.kind = kind;
     this.service = service;
     this.#what = what;
@@ -55,7 +55,7 @@ export class NotLiveYet extends HostformError {
     const diagnostics = this.refusal.diagnostics.map((each) => ({
       ...each,
       detail: [each.detail, unclear].filter(Boolean).join(" "),
-      fix: [say, each.fix].filter(Boolean).join(" "),
+      remedies: [say, ...(each.remedies ?? [])],
     }));
     return new HostformError(diagnostics, { cause: this.refusal });
   }

@@ -40,7 +40,7 @@ export function planResource(input: PlanInput): Planned {
     const fix = "Remove it, or give a later `expires_at`.";
     const summary = `${input.address} is not created: ${lapsed}`;
     return unchanged(input, null, [
-      { severity: "warning", code: "plan.expired", summary, fix, address: input.address },
+      { severity: "warning", code: "plan.expired", summary, remedies: [fix], address: input.address },
     ]);
   }
   const doubles = input.orderAnyway ? [] : lookalikesOf(kind, input.config, observed.alike ?? [], input.plans, input);

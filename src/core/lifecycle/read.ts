@@ -205,7 +205,9 @@ function refuseStranger(kind: Kind, recorded: JsonObject, { id, attributes }: Re
   if (detail === undefined) return;
   fail("state.stranger", `${kind.noun} ${id} is another one than was recorded`, {
     detail,
-    fix: "Does the provider point to another account or host? Correct its address and token. If the host has given the id to another object, take the old one out of the state.",
+    remedies: [
+      "Does the provider point to another account or host? Correct its address and token. If the host has given the id to another object, take the old one out of the state.",
+    ],
   });
 }
 

@@ -43,7 +43,9 @@ export function immutable(
     detail: `It is ${is} and would become ${becomes}. The API has no call that changes the ${name} of a ${kind.noun}${
       paid ? ", and hostform never orders a replacement by itself" : ""
     }.`,
-    fix: `Either put ${is} back into the declaration, or ${anew} and remove this block (deletion_policy says what that means).`,
+    remedies: [
+      `Either put ${is} back into the declaration, or ${anew} and remove this block (deletion_policy says what that means).`,
+    ],
     address,
     attribute: [name],
   };
@@ -62,7 +64,7 @@ export function mismatch(
     code: "plan.mismatch",
     summary: `${address} cannot adopt ${kind.noun} ${id}: its ${name} is ${is}, declared is ${declared}`,
     detail: `The API has no call that changes the ${name} of a ${kind.noun}.`,
-    fix: secret ? `Correct ${name}, or the id.` : `Declare \`${name}: ${is}\`, or correct the id.`,
+    remedies: [secret ? `Correct ${name}, or the id.` : `Declare \`${name}: ${is}\`, or correct the id.`],
     address,
     attribute: [name],
   };
@@ -79,7 +81,9 @@ export function existing({ kind, address, holder, prior }: Subject, matches: rea
       code: "plan.exists",
       summary: `${address} exists already as ${kind.noun} ${ids[0]}, which is ${known}`,
       detail: "An object can be managed under one address only.",
-      fix: `If it was renamed: \`hostform state mv ${inQuotes(known)} ${inQuotes(address)}\`. If there are to be two, declare something else.`,
+      remedies: [
+        `If it was renamed: \`hostform state mv ${inQuotes(known)} ${inQuotes(address)}\`. If there are to be two, declare something else.`,
+      ],
       address,
     };
   }
@@ -91,7 +95,9 @@ export function existing({ kind, address, holder, prior }: Subject, matches: rea
       summary: `${address} is ${kind.noun} ${recorded} in the state, which is gone; ${kind.noun} ${ids.join(", ")} is in its place`,
       detail: "Nothing says that it is to be managed under this address.",
       object: full,
-      fix: `Adopt it: \`hostform state rm ${inQuotes(address)}\`, then \`hostform import ${inQuotes(address)} ${full}\`. If it is another's, declare something else.`,
+      remedies: [
+        `Adopt it: \`hostform state rm ${inQuotes(address)}\`, then \`hostform import ${inQuotes(address)} ${full}\`. If it is another's, declare something else.`,
+      ],
       address,
     };
   }
@@ -104,7 +110,9 @@ export function existing({ kind, address, holder, prior }: Subject, matches: rea
         : `${address} could be any of ${ids.length} existing ones: ${ids.join(", ")}`,
     detail: `It is not in the state, so nothing says that it is this one; ${kind.quote === undefined ? "creating it would make a second one" : "ordering it would buy a second one"}.`,
     object: full,
-    fix: `Adopt it: \`hostform import ${inQuotes(address)} ${full}\`, or \`import: ${JSON.stringify(full)}\` in its block. If it is another's, declare something else.`,
+    remedies: [
+      `Adopt it: \`hostform import ${inQuotes(address)} ${full}\`, or \`import: ${JSON.stringify(full)}\` in its block. If it is another's, declare something else.`,
+    ],
     address,
   };
 }
@@ -118,7 +126,7 @@ export function gone({ kind, address, prior, importId }: Subject, how: string, c
       ...common,
       severity: "error",
       summary,
-      fix: "Correct the id of `import`, or remove the entry.",
+      remedies: ["Correct the id of `import`, or remove the entry."],
       attribute: ["import"],
     };
   }
@@ -127,7 +135,7 @@ export function gone({ kind, address, prior, importId }: Subject, how: string, c
     severity: "warning",
     summary: `${address} is declared, but ${kind.noun} ${id} ${how}`,
     detail: "It is not ordered again by itself: that would raise another invoice.",
-    fix: `Remove the block, or order it anew on purpose with \`--reorder ${inQuotes(address)}\`.`,
+    remedies: [`Remove the block, or order it anew on purpose with \`--reorder ${inQuotes(address)}\`.`],
   };
 }
 
@@ -147,7 +155,9 @@ export function unreadable({ kind, address }: Subject, config: ValueObject, live
     summary: `${address} may exist already as ${which}: the API shows no ${names} of it that can be read`,
     detail: `Nothing shows whether it is the declared ${kind.noun}, so none is created beside it. The specification does not say how the API shows ${names}.`,
     object: full,
-    fix: `If it is the declared one: \`hostform import ${inQuotes(address)} ${full}\`. If not, import it under an address of its own, or remove it. Report the shape of the API's answer (\`hostform contract\`).`,
+    remedies: [
+      `If it is the declared one: \`hostform import ${inQuotes(address)} ${full}\`. If not, import it under an address of its own, or remove it. Report the shape of the API's answer (\`hostform contract\`).`,
+    ],
     address,
   };
 }
@@ -158,7 +168,7 @@ export function shownLater({ kind, address }: Subject, waitsFor: string): Diagno
     severity: "warning",
     code: "apply.waiting",
     summary: `${address} is adopted when ${waitsFor} is live: the API shows no ${kind.noun}s of it until then`,
-    fix: "Run it again then.",
+    remedies: ["Run it again then."],
     address,
   };
 }
@@ -170,7 +180,7 @@ export function pending({ kind, address }: Subject): Diagnostic {
     code: "plan.pending",
     summary: `It is not known whether ${address} was ordered`,
     detail: `A request for this ${kind.noun} left and its answer was lost. The API has no call that shows a ${kind.noun}, so it is not sent again.`,
-    fix: resolveIt(address),
+    remedies: [resolveIt(address)],
     address,
   };
 }
@@ -182,7 +192,7 @@ export function ownForm({ kind, address }: Subject, name: string, sent: Json, fo
     code: "api.form",
     summary: `The API shows ${name} of ${address} as ${shown(form)}; ${shown(sent)} was sent`,
     detail: `The ${kind.noun} was made as it was asked for, and the API has a form of its own for it: both count as the same.`,
-    fix: "If that is not what you meant, declare it as the API shows it.",
+    remedies: ["If that is not what you meant, declare it as the API shows it."],
     address,
     attribute: [name],
   };
@@ -221,7 +231,7 @@ export function undecided({ kind, address }: Subject, sent: Sent, candidates: re
     summary: `It is not known whether ${address} is ${one ? `${kind.noun} ${ids}` : `one of the ${kind.noun}s ${ids}`}`,
     detail: `${answer} ${one ? "This one was" : "These were"} not there before; ${why}`,
     ...(one && { object: importIdOfFirst(kind, candidates) }),
-    fix: resolveIt(address),
+    remedies: [resolveIt(address)],
     address,
   };
 }
@@ -233,7 +243,7 @@ export function notShown({ kind, address }: Subject): Diagnostic {
     code: "plan.pending",
     summary: `The API accepted the request for ${address}, and no list shows the ${kind.noun} yet`,
     detail: `Its answer named no ${kind.noun}: it may be made by a job. It is looked for by each run, and not sent again.`,
-    fix: `Apply again later. If it was not made: \`hostform resolve ${inQuotes(address)} --absent\`.`,
+    remedies: [`Apply again later. If it was not made: \`hostform resolve ${inQuotes(address)} --absent\`.`],
     address,
   };
 }
@@ -249,7 +259,9 @@ export function renamed({ address }: Pick<Subject, "address">, former: string): 
     code: "plan.lookalike",
     summary: `${address} may be ${former} under a new name`,
     detail: `${former} is of the same plan and no longer declared; without a domain nothing tells one from the other.`,
-    fix: `If it was renamed: \`hostform state mv ${inQuotes(former)} ${inQuotes(address)}\`. To order another one: \`--order-anyway ${inQuotes(address)}\`.`,
+    remedies: [
+      `If it was renamed: \`hostform state mv ${inQuotes(former)} ${inQuotes(address)}\`. To order another one: \`--order-anyway ${inQuotes(address)}\`.`,
+    ],
     address,
   };
 }
@@ -265,7 +277,9 @@ export function lookalike({ kind, address, holder }: Subject, live: readonly Rem
     code: "plan.lookalike",
     summary: `${address} may be ${one ? `${kind.noun} ${ids[0]}` : `one of the ${kind.noun}s ${ids.join(", ")}`}, which ${one ? "is" : "are"} not in the state`,
     detail: `${one ? "It is" : "They are"} of the same plan, and nothing tells one from the other without a domain. Was the state lost?`,
-    fix: `If it is: \`hostform import ${inQuotes(address)} ${one ? ids[0] : "ID"}\`. To order another one: \`--order-anyway ${inQuotes(address)}\`.`,
+    remedies: [
+      `If it is: \`hostform import ${inQuotes(address)} ${one ? ids[0] : "ID"}\`. To order another one: \`--order-anyway ${inQuotes(address)}\`.`,
+    ],
     address,
   };
 }

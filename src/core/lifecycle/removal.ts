@@ -119,7 +119,9 @@ function prevented(kind: Kind, { address, attributes }: ResourceState): Diagnost
     code: "plan.prevented",
     summary: `${address} (${kind.noun} ${String(attributes.id)}) may not be removed`,
     detail: `The API cannot delete a ${kind.noun}, and the recorded deletion_policy is "prevent".`,
-    fix: `Put the block back with \`deletion_policy: forget\`${more}, apply, then remove it; or \`hostform state rm ${inQuotes(address)}\` to stop managing it.`,
+    remedies: [
+      `Put the block back with \`deletion_policy: forget\`${more}, apply, then remove it; or \`hostform state rm ${inQuotes(address)}\` to stop managing it.`,
+    ],
     address,
   };
 }
@@ -131,7 +133,9 @@ function kept(kind: Kind, address: string): Diagnostic {
     severity: "error",
     code: "plan.prevented",
     summary: `A ${kind.noun} stays: the API cannot delete it, and its recorded deletion_policy is "prevent"`,
-    fix: `To let go of it, declare \`deletion_policy: forget\`${more}, apply, then destroy; or \`hostform state rm ADDRESS\`.`,
+    remedies: [
+      `To let go of it, declare \`deletion_policy: forget\`${more}, apply, then destroy; or \`hostform state rm ADDRESS\`.`,
+    ],
     address,
   };
 }
@@ -143,7 +147,7 @@ function notSuspendable(kind: Kind, address: string, before: JsonObject): Diagno
     code: "plan.prevented",
     summary: `${address} may not be removed yet: its status is ${status}`,
     detail: `The recorded deletion_policy is "suspend", and a ${kind.noun} that is not live cannot be suspended.`,
-    fix: `Wait until it is live, or \`hostform state rm ${inQuotes(address)}\` to stop managing it.`,
+    remedies: [`Wait until it is live, or \`hostform state rm ${inQuotes(address)}\` to stop managing it.`],
     address,
   };
 }
@@ -193,7 +197,7 @@ function undecided(kind: Kind, address: string): Diagnostic {
     code: "plan.pending",
     summary: `It is not known whether ${address} was ordered, so it cannot be removed`,
     detail: `An earlier run asked for this ${kind.noun} and the answer was lost.`,
-    fix: resolveIt(address),
+    remedies: [resolveIt(address)],
     address,
   };
 }

@@ -131,7 +131,7 @@ function neverCame(kind: Kind, address: string, { name }: OneTimeSecret, output:
     code: "secret.output",
     summary: `The ${name} of ${address} is not known and could not be written to ${outputPlace(output)}`,
     detail: `The API tells it only when the ${kind.noun} is made. It did not come then, or the ${kind.noun} was made elsewhere.`,
-    fix: `Take the ${kind.noun} out, apply, and declare it again to have another one; or remove secret_output.`,
+    remedies: [`Take the ${kind.noun} out, apply, and declare it again to have another one; or remove secret_output.`],
     address,
     attribute: ["secret_output"],
   };
@@ -149,7 +149,7 @@ function unmovable(
     code: "secret.output",
     summary: `hostform no longer has the ${name} of ${address} and cannot move it to ${outputPlace(to)}`,
     detail: `${where}, and a fingerprint is all that is kept. The new place is recorded, for the next secret.`,
-    fix: "Move it by hand.",
+    remedies: ["Move it by hand."],
     address,
     attribute: ["secret_output"],
   };

@@ -37,7 +37,9 @@ function refuseOther(kind: Kind, { address, attributes, private: { pending } }: 
   if (!before && (pending.knowsAll || !telling || matches(kind, attributes, live))) return;
   fail("usage", `Nothing was settled: ${kind.noun} ${id} is not what ${address} asked for`, {
     detail: before ? "It was there before the request left." : "It has another natural key than what was sent.",
-    fix: `If it is to be managed under this address all the same: \`hostform import ${inQuotes(address)} ${id}\`.`,
+    remedies: [
+      `If it is to be managed under this address all the same: \`hostform import ${inQuotes(address)} ${id}\`.`,
+    ],
     address,
   });
 }

@@ -63,8 +63,8 @@ export function notRemovable(subject: Subject): Diagnostic {
   const summary = `${address} may not be removed yet: ${notUnderstood(attributes.status)}`;
   const planned = said(subject, "error", summary);
   const detail = `The recorded deletion_policy is "suspend". ${planned.detail}`;
-  const fix = `${planned.fix} Or \`hostform state rm ${inQuotes(address)}\` to stop managing it.`;
-  return { ...planned, code: "plan.prevented", detail, fix };
+  const forget = `Or \`hostform state rm ${inQuotes(address)}\` to stop managing it.`;
+  return { ...planned, code: "plan.prevented", detail, remedies: [...(planned.remedies ?? []), forget] };
 }
 
 /** Of an apply: a job was asked for, and the status went from a word that is known to one that is not. */
@@ -103,7 +103,7 @@ function said(
     code: "plan.unknown_status",
     summary,
     detail: `${asked}${rule}`,
-    fix: remedy(attributes.status, provider, job),
+    remedies: [remedy(attributes.status, provider, job)],
     address,
     ...(attribute.length > 0 && { attribute }),
   };

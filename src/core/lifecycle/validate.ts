@@ -31,7 +31,9 @@ export function validate(
         code: "config.missing_attribute",
         summary: `${kind.noun} needs ${name}`,
         detail: meta.description,
-        fix: `Add \`${name}\`${meta.example === undefined ? "" : `, for example \`${name}: ${JSON.stringify(meta.example)}\``}.`,
+        remedies: [
+          `Add \`${name}\`${meta.example === undefined ? "" : `, for example \`${name}: ${JSON.stringify(meta.example)}\``}.`,
+        ],
         address,
         attribute: [name],
       });

@@ -1,4 +1,5 @@
 import type { Code } from "./codes.ts";
+import type { Remedy } from "./remedy.ts";
 import type { AttributePath } from "./value.ts";
 
 /** A place in a source file; lines and columns count from 1, the end is exclusive. */
@@ -14,13 +15,14 @@ export interface SourceRange {
   readonly construct?: string;
 }
 
-/** Something a person should know: what is wrong (summary), where and what came (detail), what to do (fix). */
+/** Something a person should know: what is wrong (summary), where and what came (detail), what to do (remedies). */
 export interface Diagnostic {
   readonly severity: "error" | "warning";
   readonly code: Code;
   readonly summary: string;
   readonly detail?: string;
-  readonly fix?: string;
+  /** What can be done, one or several; each front renders them in its own language. */
+  readonly remedies?: readonly Remedy[];
   /** The resource it is about. */
   readonly address?: string;
   /** The existing object that stands in the way, by the id that `import` takes. */

@@ -51,7 +51,7 @@ export class ApiError extends HostformError {
     options?: ErrorOptions,
   ) {
     const { code, summary, detail, fix } = details;
-    super([{ severity: "error", code, summary, ...(detail && { detail }), ...(fix && { fix }) }], options);
+    super([{ severity: "error", code, summary, ...(detail && { detail }), ...(fix && { remedies: [fix] }) }], options);
     this.status = details.status;
     this.endpoint = details.endpoint;
     this.reached = details.reached;

@@ -19,6 +19,7 @@ export * from "./events.ts";
 export * from "./expression.ts";
 export * from "./money.ts";
 export * from "./plan.ts";
+export * from "./remedy.ts";
 export * from "./schema.ts";
 export * from "./secret.ts";
 export * from "./state.ts";

@@ -104,7 +104,9 @@ export class Encryption {
     if (this.key !== undefined) return this.key;
     const { passphrase, key, command } = this.#variables;
     return fail("state.key", `Neither ${passphrase} nor ${key} is set`, {
-      fix: `Set ${passphrase} to a long passphrase, or ${key} to 32 random bytes in base64 (\`openssl rand -base64 32\`), or ${command} to a command that prints those.`,
+      remedies: [
+        `Set ${passphrase} to a long passphrase, or ${key} to 32 random bytes in base64 (\`openssl rand -base64 32\`), or ${command} to a command that prints those.`,
+      ],
     });
   }
 
@@ -176,7 +178,9 @@ export class Encryption {
         this.key === undefined
           ? `It was encrypted with a ${from}.`
           : `It was encrypted with a ${from}, and ${this.key.variable} holds a ${this.key.from}.`,
-      fix: `Set ${variable} to the ${from} that it was encrypted with${this.key ? `, and unset ${this.key.variable}` : ""}.`,
+      remedies: [
+        `Set ${variable} to the ${from} that it was encrypted with${this.key ? `, and unset ${this.key.variable}` : ""}.`,
+      ],
     });
   }
 
@@ -185,7 +189,7 @@ export class Encryption {
     fail("state.key", `The ${from} in ${variable} is not the one that the state was encrypted with`, {
       // The fingerprint of a derived key says nothing to people: it differs from salt to salt.
       ...(from === "key" && { detail: `The fingerprint of that key is ${expected}, that of the one given ${given}.` }),
-      fix: `Set ${variable} to the ${from} that it was encrypted with.`,
+      remedies: [`Set ${variable} to the ${from} that it was encrypted with.`],
     });
   }
 }
@@ -205,7 +209,7 @@ function parseHeader(found: JsonObject): KeyHeader {
   if (checked.success) return checked.data;
   return fail("state.unreadable", "The encrypted state does not say in a known way what it is encrypted with", {
     detail: "Its `key` was changed or damaged, or a newer version of hostform wrote it.",
-    fix: "Restore it from a backup, or use the version of hostform that wrote it.",
+    remedies: ["Restore it from a backup, or use the version of hostform that wrote it."],
   });
 }
 
@@ -257,6 +261,6 @@ export function fingerprint(key: Buffer): string {
 function refuse(): never {
   fail("state.unreadable", "What was encrypted was changed or damaged", {
     detail: "The key is the right one, but a byte is another, or it was encrypted for another place.",
-    fix: "Restore it from a backup or from version control.",
+    remedies: ["Restore it from a backup or from version control."],
   });
 }

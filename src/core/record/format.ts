@@ -201,7 +201,7 @@ function refuseDuplicate(address: string, source: string): never {
   fail("state.unreadable", `${address} stands twice in the state in ${source}`, {
     address,
     detail: "Two entries for one address: the file was edited by hand or merged by a version control system.",
-    fix: "Remove the one that does not exist (compare the `id` of both with the account), then run plan.",
+    remedies: ["Remove the one that does not exist (compare the `id` of both with the account), then run plan."],
   });
 }
 

@@ -56,7 +56,7 @@ export function createJournalFile(state: StateFile, disk: Disk, uuid: () => stri
       } catch (error) {
         return fail("state.journal", "The journal beside the state cannot be read", {
           detail: `${name}: ${reasonOf(error)}`,
-          fix: "Check that it is a file that you may read. It holds what a run that was stopped had recorded.",
+          remedies: ["Check that it is a file that you may read. It holds what a run that was stopped had recorded."],
         });
       }
     },

@@ -94,7 +94,9 @@ export function refuseForeign(
       : `Put back the state with serial ${serial} of that lineage (${stateName}.backup may be it)`;
   fail("state.journal", "The journal does not belong to the state beside it", {
     detail: `${name} was left by a run that was stopped. It continues serial ${serial} of lineage ${lineage}; ${there} (${stateName}).\nIt holds: ${listed(changes)}.`,
-    fix: `${put}, and run plan: what the journal holds is then recorded. Or, if all of that is known to be recorded elsewhere or gone, move ${name} away.`,
+    remedies: [
+      `${put}, and run plan: what the journal holds is then recorded. Or, if all of that is known to be recorded elsewhere or gone, move ${name} away.`,
+    ],
   });
 }
 
@@ -142,7 +144,9 @@ function leftOut(name: string, length: number): Diagnostic {
     code: "state.journal",
     summary: "The end of the journal beside the state was left out",
     detail: `${name} was left by a run that was stopped. ${what} A run that is stopped while it writes a line leaves that, and has sent nothing after it.`,
-    fix: "There is nothing to do, unless something else wrote to the file: restore it from a copy then, before you apply.",
+    remedies: [
+      "There is nothing to do, unless something else wrote to the file: restore it from a copy then, before you apply.",
+    ],
   };
 }
 
@@ -150,14 +154,14 @@ async function sealOf(header: JsonObject, name: string, sealing: Pick<Sealing, "
   if (sealing !== undefined) return sealing.from(header);
   return fail("state.key", "The journal beside the state is encrypted", {
     detail: `${name} holds what a run that was stopped had recorded.`,
-    fix: "Set the key that the state is encrypted with.",
+    remedies: ["Set the key that the state is encrypted with."],
   });
 }
 
 function refuseUnknown(name: string): never {
   fail("state.journal", "The journal beside the state is of an unknown form", {
     detail: `${name} was left by a run that was stopped, probably of a newer version of hostform.`,
-    fix: "Run plan with the version of hostform that wrote it, or a later one.",
+    remedies: ["Run plan with the version of hostform that wrote it, or a later one."],
   });
 }
 
@@ -165,7 +169,9 @@ function refuseUnknown(name: string): never {
 function refuseDamaged(name: string, line: number, changes: readonly Changes[]): never {
   fail("state.journal", "The journal beside the state is damaged", {
     detail: `${name} was left by a run that was stopped, and was changed since: line ${line} is not what was written. What can be read of it: ${listed(changes)}.`,
-    fix: "Restore it from a copy. If there is none, move it away, and see to it that what it holds is recorded: `hostform plan` finds what exists, `hostform import` records it.",
+    remedies: [
+      "Restore it from a copy. If there is none, move it away, and see to it that what it holds is recorded: `hostform plan` finds what exists, `hostform import` records it.",
+    ],
   });
 }
 

@@ -113,7 +113,7 @@ export function createStateFileLock(statePath: string, context: LockContext): St
         if (!released && fileLock.isCurrent() && (now === undefined || now.id === holder.id)) return;
         fail("state.lost_lock", "The lock on the state was taken over while this process ran", {
           detail: now && `Now: ${describeHolder(now, clock)}.`,
-          fix: "Run plan to see where things stand.",
+          remedies: ["Run plan to see where things stand."],
         });
       },
       release: () => {
@@ -155,19 +155,21 @@ function refuse(holder: LockHolder | undefined, clock: Clock, noticePath: string
   if (holder?.pid === null) {
     fail("state.locked", "Terraform holds the state, or died while it did", {
       detail: `Held by ${describeHolder(holder, clock)}, according to ${noticePath}.`,
-      fix: "Wait for it (`--lock-timeout 5m`); if no Terraform is running, `hostform force-unlock`.",
+      remedies: ["Wait for it (`--lock-timeout 5m`); if no Terraform is running, `hostform force-unlock`."],
     });
   }
   fail("state.locked", "Another process holds the state", {
     detail: holder ? `Held by ${describeHolder(holder, clock)}.` : "Its holder has not given its name yet.",
-    fix: `Wait for it (\`--lock-timeout 5m\`); if it hangs, end it${holder ? ` (\`kill ${holder.pid}\` on that machine)` : ""}, or \`hostform force-unlock\`.`,
+    remedies: [
+      `Wait for it (\`--lock-timeout 5m\`); if it hangs, end it${holder ? ` (\`kill ${holder.pid}\` on that machine)` : ""}, or \`hostform force-unlock\`.`,
+    ],
   });
 }
 
 function refuseOther(id: string, holder: LockHolder | undefined, clock: Clock): never {
   fail("state.locked", "The state is not held under this lock ID", {
     detail: `Given: ${id}. ${holder ? `Held under ${holder.id} by ${describeHolder(holder, clock)}.` : "Nobody gives a name."}`,
-    fix: "Look again who it is: it is not the one that you meant.",
+    remedies: ["Look again who it is: it is not the one that you meant."],
   });
 }
 
@@ -179,7 +181,9 @@ function explained<T>(path: string, action: () => T): T {
     const missing = errnoOf(error) === "ENOENT";
     return fail("state.unwritable", missing ? "The folder of the state does not exist" : "The state cannot be locked", {
       detail: `${path}: ${error instanceof Error ? error.message : String(error)}`,
-      fix: missing ? "Create it, or name another place with `--state`." : "Check that you may write in its folder.",
+      remedies: [
+        missing ? "Create it, or name another place with `--state`." : "Check that you may write in its folder.",
+      ],
     });
   }
 }

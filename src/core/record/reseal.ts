@@ -95,7 +95,7 @@ function conversion(
 function refuseClear(name: string): never {
   fail("state.key", "The state is not encrypted, so it has no key that could be changed", {
     detail: `${name} is in the clear.`,
-    fix: "Set the new key where the old one would be, and encrypt the state: `hostform state encrypt`.",
+    remedies: ["Set the new key where the old one would be, and encrypt the state: `hostform state encrypt`."],
   });
 }
 
@@ -107,7 +107,7 @@ function ofCopy(old: string, place: string): (error: unknown) => Converted {
     if (problem === undefined) throw error;
     return fail("state.unreadable", "The backup beside the state cannot be converted; nothing was changed", {
       detail: `${problem.summary}.`,
-      fix: `Remove ${place}, or mend it, and run the command again.`,
+      remedies: [`Remove ${place}, or mend it, and run the command again.`],
     });
   };
 }
@@ -123,6 +123,6 @@ async function proveReadable(text: StateText, encryption: Encryption, content: s
   if ((await unsealed((await text.read()) ?? "", text.name, encryption)) === content) return;
   fail("state.unwritable", "What was written of the state is not what is read back", {
     detail: `${text.name} does not hold what it was given.`,
-    fix: "Check the disk, and restore the state from a backup.",
+    remedies: ["Check the disk, and restore the state from a backup."],
   });
 }

@@ -60,7 +60,7 @@ export function selectResources(state: State, address: string): ResourceState[] 
   const instances = [...state.resources.values()].filter((resource) => resourceOf(resource.address) === wanted);
   if (instances.length > 0) return instances;
   return fail("plan.address", `The state has no resource ${address}.${didYouMean(wanted, state.resources.keys())}`, {
-    fix: "`hostform state list` shows every address.",
+    remedies: ["`hostform state list` shows every address."],
   });
 }
 
@@ -80,7 +80,7 @@ export function moveResources(document: StateDocument, from: string, to: string)
   const target = parseAddress(to);
   if (target === undefined) {
     return fail("usage", `${to} is not an address`, {
-      fix: 'An address looks like `hosting_grant.acme["a@b.example"]`.',
+      remedies: ['An address looks like `hosting_grant.acme["a@b.example"]`.'],
     });
   }
   const whole = selected.length > 1 || resourceOf(from) === from;
@@ -114,7 +114,7 @@ function checkMove(document: StateDocument, moved: Move["moved"], to: string): v
   const unmanaged = new Set(unmanagedAddresses(document));
   if (new Set(moved.map((step) => step.to)).size < moved.length) {
     fail("usage", `${moved.length} instances cannot all move to ${to}`, {
-      fix: "Leave the key out of the destination, or move them one by one.",
+      remedies: ["Leave the key out of the destination, or move them one by one."],
     });
   }
   for (const { from, to: target } of moved) {
@@ -124,7 +124,7 @@ function checkMove(document: StateDocument, moved: Move["moved"], to: string): v
     if (document.state.resources.has(target) || unmanaged.has(target)) {
       fail("usage", `${target} exists in the state already`, {
         address: target,
-        fix: "Move or remove (`hostform state rm`) that one first.",
+        remedies: ["Move or remove (`hostform state rm`) that one first."],
       });
     }
   }

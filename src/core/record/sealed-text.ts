@@ -48,7 +48,7 @@ export class SealedText implements StateText, Sealing {
         code: "state.key",
         summary: `${key.variable} is set, but the state is not encrypted`,
         detail: `${this.name} stays in the clear, as ${ALLOW_UNENCRYPTED} allows: nothing proves that it is yours.`,
-        fix: `Encrypt it: \`hostform state encrypt\`. Then unset ${ALLOW_UNENCRYPTED}.`,
+        remedies: [`Encrypt it: \`hostform state encrypt\`. Then unset ${ALLOW_UNENCRYPTED}.`],
       },
     ];
   }
@@ -209,7 +209,7 @@ export function parseSealed(text: string, source: string): SealedFile | undefine
       "state.newer",
       `The encrypted state in ${source} has form ${json.hostform_encryption}, hostform knows forms up to ${FORM}`,
       {
-        fix: "Use the version of hostform that wrote it, or a later one.",
+        remedies: ["Use the version of hostform that wrote it, or a later one."],
       },
     );
   }
@@ -225,7 +225,7 @@ function boundTo(lineage: string, serial: number): string {
 function refuse(source: string, detail: string): never {
   fail("state.unreadable", `The encrypted state in ${source} was changed or damaged`, {
     detail,
-    fix: "Restore it from version control or a backup.",
+    remedies: ["Restore it from version control or a backup."],
   });
 }
 
@@ -236,7 +236,9 @@ export const ALLOW_UNENCRYPTED = "HOSTFORM_STATE_ALLOW_UNENCRYPTED";
 export function refuseClearState({ variable }: StateKey, name: string): never {
   fail("state.unencrypted", `${variable} is set, but the state is not encrypted`, {
     detail: `Nothing proves that ${name} is yours: anyone who can write to that place can have written it.`,
-    fix: `If it was encrypted before, someone replaced it: restore it from a backup. If it never was: \`hostform state encrypt\`. To use it in the clear for now: ${ALLOW_UNENCRYPTED}=1.`,
+    remedies: [
+      `If it was encrypted before, someone replaced it: restore it from a backup. If it never was: \`hostform state encrypt\`. To use it in the clear for now: ${ALLOW_UNENCRYPTED}=1.`,
+    ],
   });
 }
 
@@ -252,9 +254,10 @@ export function refuseClearJournal(key: StateKey | undefined, name: string, held
       : `${key.variable} is set, but the journal beside the state is not encrypted`;
   fail("state.unencrypted", summary, {
     detail: `Nothing proves that ${name} is yours: anyone who can write to that place can have written it. It holds: ${held}.`,
-    fix:
+    remedies: [
       key === undefined
         ? "hostform never writes one there. Find out where it comes from, and move it away. Then run plan."
         : `If a run without the key left it: \`hostform state encrypt\` takes it into the state. If not, move it away. To use it in the clear for now: ${ALLOW_UNENCRYPTED}=1.`,
+    ],
   });
 }

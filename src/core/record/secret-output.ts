@@ -135,7 +135,7 @@ export class SecretFiles {
       code: "secret.output",
       summary: `${declared}, where a secret is written to, can be read by others`,
       detail: "Once the secret is written, the file can be read by its owner alone (mode 0600).",
-      fix: `\`chmod 600 ${declared}\`. Whoever else reads it now will not be able to.`,
+      remedies: [`\`chmod 600 ${declared}\`. Whoever else reads it now will not be able to.`],
       address: of.address,
       attribute: ["secret_output"],
     };
@@ -230,7 +230,7 @@ const FIXES: Readonly<Record<string, string>> = {
 function refuse({ output, of: { address, attribute } }: Errand, detail: string, fix: string): never {
   fail("secret.output", `The ${attribute} of ${address} cannot be written to ${outputPlace(output)}`, {
     detail,
-    fix,
+    remedies: [fix],
     address,
     attribute: ["secret_output"],
   });

@@ -73,7 +73,7 @@ export class StateFile implements StateText {
     } catch (error) {
       return fail("state.unreadable", "The state file cannot be read", {
         detail: `${this.name}: ${error instanceof Error ? error.message : String(error)}`,
-        fix: "Check that it is a file that you may read, or name another with `--state`.",
+        remedies: ["Check that it is a file that you may read, or name another with `--state`."],
       });
     }
   }
@@ -133,7 +133,7 @@ export class StateFile implements StateText {
     if (identity === this.#seen?.identity) return;
     fail("state.lost_lock", "The state file was changed by another program while this process ran", {
       detail: `${this.name} is not the file that was read or written last.`,
-      fix: "Run plan to see where things stand.",
+      remedies: ["Run plan to see where things stand."],
     });
   }
 }
@@ -142,7 +142,7 @@ export class StateFile implements StateText {
 export function withEarlier(error: unknown, { earlier }: Pick<StateText, "earlier">): unknown {
   if (!(error instanceof HostformError) || earlier === undefined) return error;
   const diagnostics = error.diagnostics.map((each) =>
-    each.code === "state.unreadable" ? { ...each, fix: [each.fix, earlier].filter(Boolean).join(" ") } : each,
+    each.code === "state.unreadable" ? { ...each, remedies: [...(each.remedies ?? []), earlier] } : each,
   );
   return new HostformError(diagnostics, { cause: error });
 }
@@ -154,7 +154,9 @@ export function unwritable(name: string, error: unknown, consequence: string): D
     code: "state.unwritable",
     summary: "The state could not be written",
     detail: `${name}: ${reasonOf(error)}\n${consequence}`,
-    fix: "Check disk space and permissions. Then run plan: what exists in the account is found there and can be imported.",
+    remedies: [
+      "Check disk space and permissions. Then run plan: what exists in the account is found there and can be imported.",
+    ],
   };
 }
 

@@ -57,7 +57,7 @@ export function parseStateFile(text: string, source: string): StateFileJson {
         .slice(0, 5)
         .map(({ path, message }) => `${formatPath(path as (string | number)[])}: ${message}`)
         .join("\n"),
-      fix: RESTORE,
+      remedies: [RESTORE],
     });
   }
   // The parsed value itself, not zod's copy of it, which would lose a key such as "__proto__".
@@ -68,7 +68,7 @@ function parseText(text: string, source: string): unknown {
   if (text.trim() === "") {
     fail("state.unreadable", `The state in ${source} is empty`, {
       detail: "A state file is never empty: a write was interrupted, or something else emptied the file.",
-      fix: `${RESTORE} Delete the empty file only if nothing was ever applied with it.`,
+      remedies: [`${RESTORE} Delete the empty file only if nothing was ever applied with it.`],
     });
   }
   try {
@@ -79,7 +79,7 @@ function parseText(text: string, source: string): unknown {
       detail: conflict
         ? "It holds the conflict marks of a version control system: two versions of it were merged."
         : `${placeOf(error)} The file was cut off or changed by something else than Terraform or hostform.`,
-      fix: conflict ? "Take one of the two versions whole, then run plan." : RESTORE,
+      remedies: [conflict ? "Take one of the two versions whole, then run plan." : RESTORE],
     });
   }
 }
@@ -98,13 +98,13 @@ function checkVersion(json: unknown, source: string): void {
       "state.newer",
       `The state in ${source} has format ${version}, hostform knows formats up to ${FORMAT_VERSION}`,
       {
-        fix: "Use the version of hostform or Terraform that wrote it, or a later one.",
+        remedies: ["Use the version of hostform or Terraform that wrote it, or a later one."],
       },
     );
   }
   if (typeof json === "object" && json !== null && "hostform_encryption" in json) {
     fail("state.key", `The state in ${source} is encrypted`, {
-      fix: "Set HOSTFORM_STATE_PASSPHRASE or HOSTFORM_STATE_KEY to what it was encrypted with.",
+      remedies: ["Set HOSTFORM_STATE_PASSPHRASE or HOSTFORM_STATE_KEY to what it was encrypted with."],
     });
   }
   const encrypted = typeof json === "object" && json !== null && "encrypted_data" in json;
@@ -114,11 +114,13 @@ function checkVersion(json: unknown, source: string): void {
       : typeof version === "number"
         ? `It has state format ${version}, which Terraform wrote before version 0.12; format ${FORMAT_VERSION} is needed.`
         : `It is JSON, but names no state format: \`"version": ${FORMAT_VERSION}\` was expected.`,
-    fix: encrypted
-      ? "Decrypt it with the program that encrypted it, or name another file with `--state`."
-      : typeof version === "number"
-        ? "Upgrade it with Terraform 0.13 or later (`terraform apply -refresh-only`), or name another file with `--state`."
-        : "Name another file with `--state`.",
+    remedies: [
+      encrypted
+        ? "Decrypt it with the program that encrypted it, or name another file with `--state`."
+        : typeof version === "number"
+          ? "Upgrade it with Terraform 0.13 or later (`terraform apply -refresh-only`), or name another file with `--state`."
+          : "Name another file with `--state`.",
+    ],
   });
 }
 

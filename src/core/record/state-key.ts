@@ -64,7 +64,9 @@ export function readStateKey(
   if (given.length > 1) {
     refuse(`${given.length === 2 ? "Both " : ""}${given.join(" and ")} are set`, {
       detail: "A state is encrypted with one of them.",
-      fix: `Set only one: ${variables.passphrase} for a passphrase, ${variables.key} for a key of ${KEY_BYTES} bytes, ${variables.command} for a command that prints such a key.`,
+      remedies: [
+        `Set only one: ${variables.passphrase} for a passphrase, ${variables.key} for a key of ${KEY_BYTES} bytes, ${variables.command} for a command that prints such a key.`,
+      ],
     });
   }
   const [passphrase, key, command] = [env[variables.passphrase], env[variables.key], env[variables.command]];
@@ -92,7 +94,9 @@ export async function readOldKeys(
   if (current === undefined) {
     refuse(`${first} is set, but there is no key to encrypt with`, {
       detail: "Old keys are for reading only.",
-      fix: `Set ${KEY_VARIABLES.key}, ${KEY_VARIABLES.passphrase} or ${KEY_VARIABLES.command}, or unset ${first}.`,
+      remedies: [
+        `Set ${KEY_VARIABLES.key}, ${KEY_VARIABLES.passphrase} or ${KEY_VARIABLES.command}, or unset ${first}.`,
+      ],
     });
   }
   const keys = (text: string, variable: string, isPrinted = false): StateKey[] =>
@@ -136,7 +140,7 @@ function parsePassphrase(passphrase: string, variable: string): StateKey {
   if (length < PASSPHRASE_CHARACTERS) {
     refuse(`The passphrase in ${variable} is too short`, {
       detail: `It has ${length} characters, at least ${PASSPHRASE_CHARACTERS} are needed.`,
-      fix: "Take a long random one: `openssl rand -base64 24`.",
+      remedies: ["Take a long random one: `openssl rand -base64 24`."],
     });
   }
   return { from: "passphrase", variable, passphrase };
@@ -154,7 +158,7 @@ function parseKey(text: string, variable: string, isPrinted = false): Buffer {
   if (!/^[\w+/-]+={0,2}$/.test(trimmed)) {
     refuse(`${subject[0]?.toUpperCase()}${subject.slice(1)} is neither base64 nor hexadecimal`, {
       detail: `It has ${trimmed.length} characters; a key of ${KEY_BYTES} bytes has 44 in base64, 64 in hexadecimal.`,
-      fix: FIX_KEY,
+      remedies: [FIX_KEY],
     });
   }
   const bytes = Buffer.from(trimmed, "base64");
@@ -163,7 +167,7 @@ function parseKey(text: string, variable: string, isPrinted = false): Buffer {
       detail: /^[0-9a-f]{45,}$/i.test(trimmed)
         ? `It has ${trimmed.length} hexadecimal digits, ${KEY_BYTES * 2} are needed.`
         : `It has ${bytes.length} bytes, ${KEY_BYTES} are needed.`,
-      fix: FIX_KEY,
+      remedies: [FIX_KEY],
     });
   }
   return bytes;
@@ -173,15 +177,15 @@ function refuseEmpty(variable: string, isPrinted = false): never {
   if (isPrinted) {
     refuse(`The command in ${variable} printed nothing`, {
       detail: "It ended well.",
-      fix: "Let it print the key, and nothing else.",
+      remedies: ["Let it print the key, and nothing else."],
     });
   }
   refuse(`${variable} is set, but empty`, {
     detail: "A CI job that is not given a secret has an empty variable in its place.",
-    fix: "Give it its value, or unset it.",
+    remedies: ["Give it its value, or unset it."],
   });
 }
 
-function refuse(summary: string, more: Pick<Diagnostic, "detail" | "fix">): never {
+function refuse(summary: string, more: Pick<Diagnostic, "detail" | "remedies">): never {
   fail("state.key", summary, more);
 }

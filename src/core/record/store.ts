@@ -154,7 +154,7 @@ export async function createFileBackend(options: FileBackendOptions): Promise<St
   const path = await disk.resolve(options.path).catch((error: unknown) =>
     fail("state.unreadable", "The folder of the state does not exist or cannot be entered", {
       detail: `${options.path}: ${reasonOf(error)}`,
-      fix: "Create it, or name another place with `--state`.",
+      remedies: ["Create it, or name another place with `--state`."],
     }),
   );
   const text = new StateFile(path, disk, uuid);
@@ -259,7 +259,9 @@ function decodeGiven(given: string): StateDocument {
   } catch (error) {
     if (!(error instanceof HostformError)) throw error;
     const fix = "Give the text of a state file, as `hostform state pull` prints it. Nothing was replaced.";
-    const diagnostics = error.diagnostics.map((each) => (each.code === "state.unreadable" ? { ...each, fix } : each));
+    const diagnostics = error.diagnostics.map((each) =>
+      each.code === "state.unreadable" ? { ...each, remedies: [fix] } : each,
+    );
     throw new HostformError(diagnostics, { cause: error });
   }
 }
@@ -278,13 +280,13 @@ function checkSuccession(stored: State, next: State, name: string): void {
   if (stored.lineage !== next.lineage) {
     fail("state.conflict", "The state given belongs to another project", {
       detail: `Its lineage is ${next.lineage}, that of ${name} is ${stored.lineage}.`,
-      fix,
+      remedies: [fix],
     });
   }
   if (stored.serial >= next.serial) {
     fail("state.conflict", "The state given is not newer than the one stored", {
       detail: `Its serial is ${next.serial}, that of ${name} is ${stored.serial}.`,
-      fix,
+      remedies: [fix],
     });
   }
 }

@@ -68,7 +68,7 @@ export class Mistakes {
     const summary = `There are ${this.#untold} more mistakes; the first ${MOST} are shown`;
     return [
       ...list,
-      { severity: "error", code: "config.too_large", summary, fix: "Mend these first." },
+      { severity: "error", code: "config.too_large", summary, remedies: ["Mend these first."] },
       ...this.#warnings,
     ];
   }
@@ -83,7 +83,7 @@ function diagnosticOf(
 ): Diagnostic {
   const range = span && rangeOf(span);
   const diagnostic: Diagnostic = { severity, code, summary, ...more, ...(range && { range }) };
-  return fix === undefined ? diagnostic : { ...diagnostic, fix };
+  return fix === undefined ? diagnostic : { ...diagnostic, remedies: [fix] };
 }
 
 /** ` Did you mean "x"?` or nothing. */

@@ -143,7 +143,7 @@ class AccountJournal implements OpenJournal {
     this.#say({
       summary: "What the Terraform provider had noted of its creates was damaged, and is begun anew",
       detail: `${this.#place}.damaged is what was there.`,
-      fix: "Look at the account for what an apply that was stopped may have made; `terraform import` adopts it.",
+      remedies: ["Look at the account for what an apply that was stopped may have made; `terraform import` adopts it."],
     });
   }
 
@@ -151,11 +151,11 @@ class AccountJournal implements OpenJournal {
     this.#say({
       summary,
       detail: `${this.#place ?? "The journal"}: ${error instanceof Error ? error.message : String(error)}. If Terraform is killed before it has written its state, the next apply has to find out by looking at the account, and one-time secrets may be lost.`,
-      fix: "Set HOSTFORM_STATE_HOME to a folder that you may write in.",
+      remedies: ["Set HOSTFORM_STATE_HOME to a folder that you may write in."],
     });
   }
 
-  #say(words: Pick<Diagnostic, "summary" | "detail" | "fix">): void {
+  #say(words: Pick<Diagnostic, "summary" | "detail" | "remedies">): void {
     if (this.#warned.has(words.summary)) return;
     this.#warned.add(words.summary);
     this.#onWarning({ severity: "warning", code: "provider.journal", ...words });

@@ -25,7 +25,9 @@ export function platformOf(platform: string, arch: string): string {
   if (platform === "win32") {
     fail("terraform.install", "The Terraform provider cannot be installed on Windows", {
       detail: "What Terraform starts is a shell script, and Windows has no shell for it.",
-      fix: "Run Terraform and hostform in WSL, or use `hostform plan` and `hostform apply`, which work on Windows.",
+      remedies: [
+        "Run Terraform and hostform in WSL, or use `hostform plan` and `hostform apply`, which work on Windows.",
+      ],
     });
   }
   return `${platform}_${ARCHITECTURES[arch] ?? arch}`;

@@ -91,7 +91,7 @@ async function find(dir: string, fs: DeclarationFiles): Promise<{ paths: string[
     other === undefined
       ? "Create one with `hostform init`, or name files with `-f` or a folder with `-C`."
       : `Rename ${other} so that it ends in .yaml, or name it with \`-f\`.`;
-  return { diagnostic: { severity: "error", code: "config.missing", summary, fix } };
+  return { diagnostic: { severity: "error", code: "config.missing", summary, remedies: [fix] } };
 }
 
 async function readSource(path: string, fs: DeclarationFiles, isNamed: boolean): Promise<SourceFile | Diagnostic> {
@@ -105,7 +105,7 @@ async function readSource(path: string, fs: DeclarationFiles, isNamed: boolean):
   }
   if (bytes.length > LIMITS.bytes) {
     const fix = "Split the declaration into several files named *.hosting.yaml.";
-    return { severity: "error", code: "config.too_large", summary: `${path} is larger than 1 MiB`, fix };
+    return { severity: "error", code: "config.too_large", summary: `${path} is larger than 1 MiB`, remedies: [fix] };
   }
   try {
     return { path, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
@@ -122,7 +122,7 @@ function notUtf8(path: string, bytes: Uint8Array): Diagnostic {
     severity: "error",
     code: "config.syntax",
     summary: `${path} is not a text in UTF-8${utf16 ? ", but in UTF-16" : ""}`,
-    fix: "Save it as UTF-8.",
+    remedies: ["Save it as UTF-8."],
     range: new Source({ path, text, quotable: false }).range(at, at + 1),
   };
 }
@@ -141,6 +141,6 @@ function unreadableDiagnostic(path: string, error: unknown): Diagnostic {
     severity: "error",
     code: "config.unreadable",
     summary: `${path} cannot be read: ${reason}`,
-    fix: "Check that the path exists and that you may read it.",
+    remedies: ["Check that the path exists and that you may read it."],
   };
 }

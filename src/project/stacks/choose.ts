@@ -45,7 +45,7 @@ export async function chooseStacks(invocation: Invocation, source: StackSource, 
   const near = nearTo(invocation);
   refuseTerraformArguments(invocation.io.env, purpose);
   const at = source.app === undefined ? source.path : await synthesize(invocation, source.app);
-  if (at === undefined) return fail("usage", "Which stack?", { fix: "Pass --app or --stack." });
+  if (at === undefined) return fail("usage", "Which stack?", { remedies: ["Pass --app or --stack."] });
   const opened = await stacksAt(at, near, invocation.options.untrusted !== true);
   const only = source.only.length === 0 && opened.meant !== undefined ? [opened.meant.name] : source.only;
   const ordered = inOrder(opened.stacks);
@@ -113,7 +113,7 @@ function refuseUndeclared(stacks: readonly LoadedStack[], options: readonly Vari
   for (const option of options) {
     if ("file" in option || stacks.some(({ outline }) => outline.variables.has(option.name))) continue;
     fail("stack.variables", `None of the stacks declares a variable ${JSON.stringify(option.name)}`, {
-      fix: "Correct the name, or leave `--var` out.",
+      remedies: ["Correct the name, or leave `--var` out."],
     });
   }
 }
@@ -162,14 +162,16 @@ export async function synthesize(invocation: Invocation, app: string): Promise<s
     const detail = options.quiet || options.json ? endOf(last) : complaintIn(last);
     fail("stack.app", `The app ${failure}: ${app}`, {
       ...(detail !== undefined && { detail }),
-      fix: "Run it by itself, and mend what it complains of. Nothing was asked of the account.",
+      remedies: ["Run it by itself, and mend what it complains of. Nothing was asked of the account."],
     });
   }
   if ((await writtenAt(manifest)) === before) {
     const shown = path.relative(io.cwd, manifest);
     fail("stack.app", `The app has ended well, but has not written ${shown}: ${app}`, {
       detail: "It is run with CDKTF_OUTDIR; an `outdir` that the app gives itself leads elsewhere.",
-      fix: "Let it end with `app.synth()`, leave `outdir` out, and name its folder as `output` in cdktf.json if you want another one.",
+      remedies: [
+        "Let it end with `app.synth()`, leave `outdir` out, and name its folder as `output` in cdktf.json if you want another one.",
+      ],
     });
   }
   return output;
@@ -222,11 +224,11 @@ async function settingsOf(folder: string): Promise<{ output?: string; context?: 
     if (text === undefined) return {};
     json = JSON.parse(text);
   } catch (error) {
-    return fail("stack.app", `cdktf.json cannot be read: ${errnoOf(error) ?? "it is not JSON"}`, { fix });
+    return fail("stack.app", `cdktf.json cannot be read: ${errnoOf(error) ?? "it is not JSON"}`, { remedies: [fix] });
   }
   const { output, context } = isObject(json) ? json : {};
   if ((output !== undefined && typeof output !== "string") || (context !== undefined && !isObject(context))) {
-    return fail("stack.app", "cdktf.json: `output` must be a folder, and `context` a map", { fix });
+    return fail("stack.app", "cdktf.json: `output` must be a folder, and `context` a map", { remedies: [fix] });
   }
   return { ...(output && { output }), ...(context && { context: context as JsonObject }) };
 }
@@ -254,7 +256,9 @@ export function refuseSharedStates(
     if (other !== undefined) {
       fail("stack.manifest", `${shown}: the stacks ${other} and ${name} keep their state at the same place`, {
         detail: "What the one has made would be taken for removed by the other. Nothing was asked of the account.",
-        fix: "Give each stack a place of its own: `path` of the local backend, `address` of http, `workspace` of pg.",
+        remedies: [
+          "Give each stack a place of its own: `path` of the local backend, `address` of http, `workspace` of pg.",
+        ],
       });
     }
     holders.set(place, name);
@@ -296,7 +300,9 @@ export function refuseTerraformArguments(env: Readonly<Record<string, string | u
     if (option === undefined) continue;
     fail("stack.variables", `${name} gives Terraform \`-${option}\`, which hostform would not heed`, {
       detail: "The same stack would mean two things, depending on who applies it.",
-      fix: `Unset ${name}. To hostform, give \`--var\`, \`--var-file\` or \`--target\` on its own line, or TF_VAR_NAME.`,
+      remedies: [
+        `Unset ${name}. To hostform, give \`--var\`, \`--var-file\` or \`--target\` on its own line, or TF_VAR_NAME.`,
+      ],
     });
   }
 }
@@ -318,7 +324,9 @@ export async function refuseWorkspaces(
     `The workspace ${JSON.stringify(named)} is selected, and hostform works in \`default\` alone`,
     {
       detail: `${where}. Terraform keeps the state of each workspace in another place.`,
-      fix: "Make a stack for each environment; or select `default`: unset TF_WORKSPACE, `terraform workspace select default`.",
+      remedies: [
+        "Make a stack for each environment; or select `default`: unset TF_WORKSPACE, `terraform workspace select default`.",
+      ],
     },
   );
 }

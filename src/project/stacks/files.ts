@@ -37,7 +37,9 @@ export async function stacksAt(at: string, near: (file: string) => string, links
   const file = statSync(at, { throwIfNoEntry: false })?.isFile() ? at : undefined;
   const folder = file === undefined ? at : path.dirname(file);
   if (file !== undefined && path.basename(file) !== MANIFEST && !file.endsWith(".tf.json")) {
-    fail("stack.files", `${near(file)} is no stack`, { fix: "Name a folder, or a file that ends in `.tf.json`." });
+    fail("stack.files", `${near(file)} is no stack`, {
+      remedies: ["Name a folder, or a file that ends in `.tf.json`."],
+    });
   }
   const manifest = path.join(folder, MANIFEST);
   if (existsSync(manifest) && (file === undefined || file === manifest)) {
@@ -75,17 +77,17 @@ export async function load(stack: Stack, near: (file: string) => string): Promis
   const found = await stackFiles(folder, near(folder));
   if (found.length === 0) {
     fail("stack.files", `There is no *.tf.json in ${near(folder)}`, {
-      fix: "Name a folder that cdktf or cdktn has written (`cdktf.out`), or synthesize first: `--app COMMAND`.",
+      remedies: ["Name a folder that cdktf or cdktn has written (`cdktf.out`), or synthesize first: `--app COMMAND`."],
     });
   }
   if (file !== undefined && !found.includes(file)) {
-    fail("stack.files", `${near(file)} is not there`, { fix: "Synthesize again." });
+    fail("stack.files", `${near(file)} is not there`, { remedies: ["Synthesize again."] });
   }
   const other = found.find((one) => one !== file);
   if (file !== undefined && other !== undefined) {
     fail("stack.files", `${near(other)} lies beside ${near(file)}: Terraform would read both as one stack`, {
       detail: "What it declares would be taken for removed.",
-      fix: `Name the folder, ${near(folder)}; or move one of the two elsewhere.`,
+      remedies: [`Name the folder, ${near(folder)}; or move one of the two elsewhere.`],
     });
   }
   const files = await Promise.all(found.map((one) => readText(one, near(one), { roots: [root], links })));
@@ -122,7 +124,7 @@ export async function stackFiles(folder: string, shown: string): Promise<string[
   if (foreign !== undefined) {
     fail("stack.files", `${path.join(shown, foreign)} is a part of the stack that hostform cannot read`, {
       detail: "It is written in Terraform's own language or for OpenTofu alone; hostform reads `*.tf.json`.",
-      fix: "Use Terraform with the provider for this folder, or name another one.",
+      remedies: ["Use Terraform with the provider for this folder, or name another one."],
     });
   }
   const overriding = names.find((name) => OVERRIDING.test(name));
@@ -131,7 +133,7 @@ export async function stackFiles(folder: string, shown: string): Promise<string[
       "stack.files",
       `${path.join(shown, overriding)} would override parts of the stack, which hostform does not do`,
       {
-        fix: "Write what it says into the other files.",
+        remedies: ["Write what it says into the other files."],
       },
     );
   }
@@ -162,12 +164,12 @@ export async function readText(file: string, shown: string, own?: Ownership): Pr
   if (own !== undefined) await requireOwnFile(file, shown, own);
   const bytes = await systemFiles.read(file, MOST_BYTES + 1).catch((error: unknown) => unreadable(shown, error));
   if (bytes.length > MOST_BYTES) {
-    fail("stack.files", `${shown} is larger than 64 MiB`, { fix: "Split the stack into several." });
+    fail("stack.files", `${shown} is larger than 64 MiB`, { remedies: ["Split the stack into several."] });
   }
   try {
     return { path: shown, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
   } catch {
-    return fail("stack.files", `${shown} is not a text in UTF-8`, { fix: "Save it as UTF-8." });
+    return fail("stack.files", `${shown} is not a text in UTF-8`, { remedies: ["Save it as UTF-8."] });
   }
 }
 
@@ -181,7 +183,9 @@ function unreadable(shown: string, error: unknown): never {
     EACCES: "you may not read it",
   };
   return fail("stack.files", `${shown} cannot be read: ${reasons[errno] ?? errno}`, {
-    fix: "Check the path. A stack is a folder that cdktf or cdktn has written (`cdktf.out`), or one with `*.tf.json`.",
+    remedies: [
+      "Check the path. A stack is a folder that cdktf or cdktn has written (`cdktf.out`), or one with `*.tf.json`.",
+    ],
   });
 }
 
@@ -284,7 +288,7 @@ function said({ constructPath, level, message, stacktrace = [] }: z.infer<typeof
     // `Default` is inside of a construct that somebody has made: they know it by the path before.
     summary: `${constructPath.replace(/(?<=.)(?:\/Default)+$/, "")}: ${first}`,
     ...(rest.length > 0 && { detail: rest.join("\n").trim() }),
-    ...(severity === "error" && { fix: "Mend what the construct complains of, and synthesize again." }),
+    ...(severity === "error" && { remedies: ["Mend what the construct complains of, and synthesize again."] }),
     ...(range && { range }),
   };
 }
@@ -298,7 +302,7 @@ function frame(line: string): SourceRange | undefined {
 }
 
 function refuse(summary: string, detail?: string, fix = FIX): never {
-  fail("stack.manifest", summary, { ...(detail !== undefined && { detail }), fix });
+  fail("stack.manifest", summary, { ...(detail !== undefined && { detail }), remedies: [fix] });
 }
 
 type Body = Readonly<Record<string, Json>>;

@@ -164,12 +164,14 @@ async function outputsOf(invocation: Invocation, stack: ActiveStack, state: Remo
       ...(state.defaults !== undefined && {
         detail: "Its `defaults` stand in for outputs that a state does not have, not for the state.",
       }),
-      fix: "Apply what makes it first, or correct `config`.",
+      remedies: ["Apply what makes it first, or correct `config`."],
     });
   }
   return refuse(`Stack ${sibling.name}, which ${stack.name} refers to, has not been applied yet`, {
     detail: "Its outputs are not known before that.",
-    fix: `Apply it first: \`--only ${sibling.name}\`; or both in one run: \`--only ${sibling.name} --only ${stack.name}\`.`,
+    remedies: [
+      `Apply it first: \`--only ${sibling.name}\`; or both in one run: \`--only ${sibling.name} --only ${stack.name}\`.`,
+    ],
   });
 }
 
@@ -218,16 +220,16 @@ function backendOf({ name, backend: type, config, workspace, defaults }: RemoteS
   if (type !== "local" && type !== "http" && type !== "pg") {
     refuse(`${what}: hostform cannot read a state in the backend ${JSON.stringify(type)}`, {
       detail: "It reads local files, `http` and `pg`.",
-      fix: "Apply this stack with Terraform; or give the value as a variable.",
+      remedies: ["Apply this stack with Terraform; or give the value as a variable."],
     });
   }
   if (!WORKSPACES.includes(workspace)) {
-    refuse(`${what}: hostform reads the workspace \`default\` alone`, { fix: "Leave `workspace` out." });
+    refuse(`${what}: hostform reads the workspace \`default\` alone`, { remedies: ["Leave `workspace` out."] });
   }
   const template = [config, defaults ?? {}].some((value) => /[$%]\{/.test(JSON.stringify(value)));
   if (template) {
     refuse(`${what}: its \`config\` is an expression; hostform reads states whose place is written out`, {
-      fix: "Write the values themselves.",
+      remedies: ["Write the values themselves."],
     });
   }
   const known = ["path", ...WITHOUT_EFFECT];
@@ -237,12 +239,12 @@ function backendOf({ name, backend: type, config, workspace, defaults }: RemoteS
   if (stray !== undefined) {
     refuse(`${what}: hostform does not take the setting ${JSON.stringify(stray[0])} of the backend ${type}`, {
       detail: `The settings are ${names.join(", ")}.`,
-      fix: "What is secret comes from the environment: TF_HTTP_USERNAME and TF_HTTP_PASSWORD, PG_CONN_STR.",
+      remedies: ["What is secret comes from the environment: TF_HTTP_USERNAME and TF_HTTP_PASSWORD, PG_CONN_STR."],
     });
   }
   const settings = Object.fromEntries(entries.filter(([setting]) => !WITHOUT_EFFECT.includes(setting)));
   const wrong = Object.entries(settings).find(([, value]) => !plain(value));
-  if (wrong !== undefined) refuse(`${what}: ${wrong[0]} is not a text`, { fix: "Write the value itself." });
+  if (wrong !== undefined) refuse(`${what}: ${wrong[0]} is not a text`, { remedies: ["Write the value itself."] });
   return { type, settings };
 }
 
@@ -250,6 +252,6 @@ function plain(value: Json): boolean {
   return typeof value === "string" || typeof value === "boolean";
 }
 
-function refuse(summary: string, more: Pick<Diagnostic, "detail" | "fix">): never {
+function refuse(summary: string, more: Pick<Diagnostic, "detail" | "remedies">): never {
   fail("stack.remote_state", summary, more);
 }

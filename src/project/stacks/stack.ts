@@ -103,7 +103,7 @@ export function inOrder<T extends Stack>(stacks: readonly T[]): T[] {
   if (circle !== undefined) {
     const names = [...circle.nodes, circle.nodes[0]].join(" -> ");
     fail("stack.manifest", `The stacks depend on each other in a circle: ${names}`, {
-      fix: "Take one of the references between these stacks away.",
+      remedies: ["Take one of the references between these stacks away."],
     });
   }
   return order.flatMap((name) => known.get(name) ?? []);
@@ -124,7 +124,7 @@ function stackNamed<T extends Stack>(stacks: readonly T[], text: string): T {
   const names = stacks.map(({ name }) => name);
   return fail("usage", `There is no stack ${JSON.stringify(text)}.${didYouMean(text, names)}`, {
     detail: `The stacks are ${names.join(", ")}.`,
-    fix: "Give `--only` the name of a stack, or its construct path.",
+    remedies: ["Give `--only` the name of a stack, or its construct path."],
   });
 }
 

@@ -65,7 +65,9 @@ function refused(name: string): Diagnostic {
     severity: "error",
     code: "trust.untrusted",
     summary: `The untrusted stack reads the environment variable ${PREFIX}${name}`,
-    fix: `Give the value on the command line: \`--var ${name}=VALUE\`. If anyone may see the variable, add its name to HOSTFORM_ENV_ALLOW.`,
+    remedies: [
+      `Give the value on the command line: \`--var ${name}=VALUE\`. If anyone may see the variable, add its name to HOSTFORM_ENV_ALLOW.`,
+    ],
   };
 }
 
@@ -87,7 +89,7 @@ async function variablesFile(file: string, shown: string, own: Ownership | undef
 }
 
 function refuse(summary: string, fix: string): never {
-  throw new HostformError([{ severity: "error", code: "stack.variables", summary, fix }]);
+  throw new HostformError([{ severity: "error", code: "stack.variables", summary, remedies: [fix] }]);
 }
 
 /** The texts in the values of variables that are declared as sensitive, their defaults too. */

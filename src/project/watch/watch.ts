@@ -295,7 +295,7 @@ export class SettledDeclaration {
       if (readings === MOST_READINGS) {
         fail("config.unreadable", "The declaration does not stop changing, so it is not acted upon", {
           detail: `It was another one at each of ${MOST_READINGS} readings.`,
-          fix: "Find out what writes it again and again; if a template makes it, write it once.",
+          remedies: ["Find out what writes it again and again; if a template makes it, write it once."],
         });
       }
       await this.#invocation.io.clock.sleep(SETTLE_MS, signal);

@@ -9,6 +9,7 @@ import { EXECUTABLE, packageFiles, platformOf } from "../../../src/fronts/terraf
 import { looksOf } from "../../../src/project/invocation.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 import { fakeIo } from "../../support/io.ts";
+import { fixOf } from "../../support/remedies.ts";
 import { runIn } from "./harness.ts";
 
 const LEAF = `registry.terraform.io/hostform/hosting/${VERSION}/linux_amd64`;
@@ -56,7 +57,7 @@ async function install({ env = {}, platform = "linux", json = false, ...flags }:
 async function refusal(setting: Setting): Promise<string> {
   const error = await install(setting).catch((thrown: unknown) => thrown);
   if (!(error instanceof HostformError)) throw new Error("it was not refused");
-  return error.diagnostics.map(({ summary, detail, fix }) => [summary, detail, fix].join("\n")).join("\n");
+  return error.diagnostics.map((one) => [one.summary, one.detail, fixOf(one)].join("\n")).join("\n");
 }
 
 describe("terraform install", () => {

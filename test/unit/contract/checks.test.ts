@@ -1,6 +1,7 @@
 /** What the check says of servers that are not as the specification has them. */
 import { describe, expect, it } from "vitest";
 import { ApiError } from "../../../src/core/model/index.ts";
+import { saying } from "../../support/remedies.ts";
 import { type Asked, checkServer, INVOICE, type MadeUp, SERVICE, TOKEN, usual } from "./support.ts";
 
 /** Answers to one line of a request, or to those that begin with it. */
@@ -250,7 +251,7 @@ describe("a server that is not the API", () => {
       return made;
     }).catch((error: unknown) => error);
     expect(failed).toBeInstanceOf(ApiError);
-    expect((failed as ApiError).diagnostics).toMatchObject([{ code, fix: expect.any(String) }]);
+    expect((failed as ApiError).diagnostics).toMatchObject([{ code, remedies: saying(expect.any(String)) }]);
     expect(asked).toEqual(Array.from({ length: requests }, () => "GET /plans"));
   });
 });

@@ -5,6 +5,7 @@ import { snippetLines } from "../../../src/report/snippet.ts";
 import { paint } from "../../../src/report/style.ts";
 import { widthOf } from "../../../src/report/width.ts";
 import fc from "../../support/fc.ts";
+import { fixOf } from "../../support/remedies.ts";
 import { at, diagnostic } from "./builders.ts";
 
 const golden = (name: string) => `../../golden/report/${name}.txt`;
@@ -12,7 +13,7 @@ const golden = (name: string) => `../../golden/report/${name}.txt`;
 const located = diagnostic({
   detail:
     "term is 5. The API sells services for 1, 3, 6, 12, 24 or 36 months, and each term has a prepay discount of its own.",
-  fix: "Give one of 1, 3, 6, 12, 24, 36.",
+  remedies: ["Give one of 1, 3, 6, 12, 24, 36."],
   address: "hosting_service.acme",
   attribute: ["term"],
   range: at("    term: 5", "5"),
@@ -146,7 +147,7 @@ describe("diagnosticJson", () => {
       code: "config.invalid_value",
       summary: "term is not one of the allowed terms",
       detail: located.detail,
-      fix: located.fix,
+      fix: fixOf(located),
       address: "hosting_service.acme",
       attribute: "term",
       range: { filename: "hosting.yaml", start: { line: 12, column: 11 }, end: { line: 12, column: 12 } },

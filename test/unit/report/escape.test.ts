@@ -92,7 +92,7 @@ describe("commands of a CI's agent", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(fc.constantFrom(...COMMANDS), hostile)), (parts) => {
         const text = parts.join("");
-        const bad = diagnostic({ summary: text, detail: `a\n${text}`, fix: text });
+        const bad = diagnostic({ summary: text, detail: `a\n${text}`, remedies: [text] });
         const changes = [change({ address: `hosting_service.${text}`, actions: ["update"], after: { text } })];
         expect(liveCommands(renderPlanMarkdown(plan(changes, { project: text, diagnostics: [bad] })))).toEqual([]);
       }),
@@ -137,7 +137,7 @@ describe("everything printed", () => {
         const bad = diagnostic({
           summary: text,
           detail: text,
-          fix: text,
+          remedies: [text],
           address: text,
           range: { ...at(`key: ${text.replaceAll("\n", "")}`, "key"), file: text },
         });

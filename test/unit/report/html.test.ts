@@ -67,7 +67,7 @@ function page(text: string): string {
         timestamp: text,
         cost: [cost({ currency: text })],
         drift: [drift({ [text]: "moved" }, { address: `hosting_service.${text}` })],
-        diagnostics: [diagnostic({ summary: text, detail: text, fix: text, address: text })],
+        diagnostics: [diagnostic({ summary: text, detail: text, remedies: [text], address: text })],
       },
     ),
   );

@@ -177,7 +177,7 @@ describe("a plan that is too long for a comment", () => {
 /** A plan with a text in every field that can hold one. */
 function worst(text: string) {
   const address = `hosting_service.${text}`;
-  const bad = diagnostic({ summary: text, detail: text, fix: text, address: text });
+  const bad = diagnostic({ summary: text, detail: text, remedies: [text], address: text });
   return plan(
     [
       order({

@@ -293,7 +293,9 @@ export const planCases: readonly { name: string; why: string; plan: Plan; option
           summary: "plan_id of hosting_service.shop cannot be changed",
           detail:
             "It is 101 in the account and declared as 205. The API has no call that changes the plan of a service.",
-          fix: "Keep 101; or declare a second service with plan 205, move over, and give this one `deletion_policy: suspend`.",
+          remedies: [
+            "Keep 101; or declare a second service with plan 205, move over, and give this one `deletion_policy: suspend`.",
+          ],
           address: "hosting_service.shop",
           attribute: ["plan_id"],
           range: at("    plan_id: 205", "205"),

@@ -1,6 +1,7 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { EVENTS, type KnownEvent, parseEvent, WebhookError, type WebhookEvent } from "../../../src/webhooks/index.ts";
 import { fc } from "../../support/fc.ts";
+import { saying } from "../../support/remedies.ts";
 
 const TIMESTAMP = "2026-11-22T10:00:00+00:00";
 const bodyOf = (more: object) =>
@@ -88,7 +89,9 @@ describe("what is no event", () => {
     const refusal = refusalOf(body);
     expect([refusal.code, refusal.status]).toEqual([code, 400]);
     expect(refusal.message).toMatch(words);
-    expect(refusal.diagnostics).toMatchObject([{ severity: "error", code, fix: expect.stringMatching(/\.$/) }]);
+    expect(refusal.diagnostics).toMatchObject([
+      { severity: "error", code, remedies: saying(expect.stringMatching(/\.$/)) },
+    ]);
   });
 
   it("bytes that are not UTF-8", () => {

@@ -165,7 +165,7 @@ function check(config: ValueObject): Diagnostic[] {
       code: "config.missing_attribute",
       summary: "password needs password_version",
       detail: "The password is never stored, so a change of it cannot be seen.",
-      fix: "Add `password_version: 1`, and raise it each time the password is to be set.",
+      remedies: ["Add `password_version: 1`, and raise it each time the password is to be set."],
       attribute: ["password"],
     },
   ];

@@ -23,7 +23,7 @@ export function passwordStep(prior: JsonObject, planned: JsonObject, config: Jso
       // The version is recorded either way: a host that answers so does it each time, and a live server would be reset in vain.
       if (answer.password === null) {
         const warning = lostPassword(form, answer.names);
-        const again = { ...warning, fix: "Apply again to have another one generated, this once." };
+        const again = { ...warning, remedies: ["Apply again to have another one generated, this once."] };
         const never = { attributes: { ...done, ...earlier }, warning };
         return { ...never, ...(answer.names === undefined && { once: { attributes: earlier, warning: again } }) };
       }
@@ -47,7 +47,7 @@ function lostPassword(form: Form, names = "none"): Diagnostic {
     code: "secret.lost",
     summary: "The API's answer holds no generated password",
     detail: `${describeEndpoint("resetPassword")} has reset the password, and only that answer shows the new one: nobody knows it. The names in the answer: ${names}.`,
-    fix: withoutPassword(form),
+    remedies: [withoutPassword(form)],
   };
 }
 
@@ -61,7 +61,9 @@ function unknownPassword(live: JsonObject): Diagnostic[] {
       code: "secret.lost",
       summary: "The generated password of this server is not known",
       detail: "It was reset, and the answer could not be read.",
-      fix: `${withoutPassword("generated")} Take \`password_version\` out when you have set one: that sends nothing.`,
+      remedies: [
+        `${withoutPassword("generated")} Take \`password_version\` out when you have set one: that sends nothing.`,
+      ],
       attribute: ["password_version"],
     },
   ];
@@ -89,7 +91,7 @@ export function passwordSuits(
         severity: "error",
         code: "config.missing_attribute",
         summary: `password_version needs a password: a service of type ${JSON.stringify(type)} does not generate one`,
-        fix: "Declare `password`, or take `password_version` out.",
+        remedies: ["Declare `password`, or take `password_version` out."],
         attribute: ["password_version"],
       },
     ];
@@ -102,7 +104,7 @@ export function passwordSuits(
       summary: `A service of type ${JSON.stringify(type)} takes no password: the server generates one`,
       detail:
         "It comes as `generated_password` when `password_version` is changed. The declared one would not be used.",
-      fix: "Take `password` out, and keep `password_version`.",
+      remedies: ["Take `password` out, and keep `password_version`."],
       attribute: ["password"],
     },
   ];
@@ -123,7 +125,7 @@ export function domainSuits(
       code: "config.missing_attribute",
       summary: `plan_id ${String(id)} is ${JSON.stringify(type)} hosting, which needs a domain`,
       detail: "The API refuses the order of a hosting plan without one.",
-      fix: "Add `domain: www.example.com`, with the domain of the site.",
+      remedies: ["Add `domain: www.example.com`, with the domain of the site."],
       attribute: ["domain"],
     },
   ];
@@ -163,7 +165,7 @@ export function planSuits(
       severity: "error",
       code: "plan.mismatch",
       summary: `plan_id ${id} is ${JSON.stringify(declared)}, and this service is ${JSON.stringify(name)}`,
-      fix: `Declare the plan that it has: \`plan_id\` ${namesakes.join(" or ")}.`,
+      remedies: [`Declare the plan that it has: \`plan_id\` ${namesakes.join(" or ")}.`],
       attribute: ["plan_id"],
     },
   ];

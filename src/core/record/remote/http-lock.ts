@@ -129,7 +129,7 @@ export class HttpStateLock implements StateLock {
         code: "state.locked",
         summary: "The lock of an earlier run on this machine, which was killed, was freed",
         detail: `It was held by ${describe(holder, this.#options.clock)}.`,
-        fix: "Nothing to do: what that run had begun is recorded, and this one goes on from there.",
+        remedies: ["Nothing to do: what that run had begun is recorded, and this one goes on from there."],
       });
     }
     return freed;
@@ -194,7 +194,7 @@ export class HttpStateLock implements StateLock {
         if (!released && this.#hold.lost === undefined) return;
         fail("state.lost_lock", "The lock on the state was taken over while this process ran", {
           ...(this.#hold.lost !== undefined && { detail: this.#hold.lost }),
-          fix: "Run plan to see where things stand.",
+          remedies: ["Run plan to see where things stand."],
         });
       },
       release: async () => {
@@ -219,14 +219,16 @@ export class HttpStateLock implements StateLock {
       code: "state.backend",
       summary: "The lock on the state could not be freed",
       detail: `Lock ID ${id}: ${error instanceof Error ? error.message : String(error)}`,
-      fix: "Free it: `hostform force-unlock`. Until then, the next run finds the state locked.",
+      remedies: ["Free it: `hostform force-unlock`. Until then, the next run finds the state locked."],
     });
   }
 
   #refuseWithout(): never {
     fail("state.backend", "The backend has no lock, so nothing keeps two runs apart", {
       detail: `${nameOfUrl(this.#options.address)} is declared without \`lock_address\`.`,
-      fix: "Set `lock_address` and `unlock_address`: at GitLab the address with `/lock` at its end. If something else keeps runs apart, set `without_lock: true`.",
+      remedies: [
+        "Set `lock_address` and `unlock_address`: at GitLab the address with `/lock` at its end. If something else keeps runs apart, set `without_lock: true`.",
+      ],
     });
   }
 }
@@ -245,7 +247,7 @@ function refuseHeld(answer: HttpResponse, message: HttpRequest, clock: Clock): n
     : `${describeExchange(message, answer)} It does not say who.`;
   return fail("state.locked", "Another process holds the state", {
     detail,
-    fix: "Wait for it (`--lock-timeout 5m`). If it was killed or hangs, end it, then `hostform force-unlock`.",
+    remedies: ["Wait for it (`--lock-timeout 5m`). If it was killed or hangs, end it, then `hostform force-unlock`."],
   });
 }
 
@@ -258,14 +260,16 @@ function describe(holder: LockHolder, clock: Clock): string {
 function refuseUnnamed(message: HttpRequest, answer: HttpResponse): never {
   return fail("state.locked", "The server does not say who holds the state", {
     detail: describeExchange(message, answer),
-    fix: "Name the lock: `hostform force-unlock LOCK-ID`. The holder was told the id, and the server's log may have it.",
+    remedies: [
+      "Name the lock: `hostform force-unlock LOCK-ID`. The holder was told the id, and the server's log may have it.",
+    ],
   });
 }
 
 function refuseOther(holder: LockHolder, id: string, clock: Clock): never {
   return fail("state.locked", "The state is held under another lock ID", {
     detail: `Given: ${id}. Held by ${describe(holder, clock)}.`,
-    fix: "Look again who it is: it is not the one that you meant.",
+    remedies: ["Look again who it is: it is not the one that you meant."],
   });
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Dispatcher, request as httpRequest } from "undici";
-import { type Clock, fail, isObject } from "../../model/index.ts";
+import { type Clock, type Diagnostic, fail, isObject } from "../../model/index.ts";
 import { reasonOf } from "../state-file.ts";
 import { parsedJson } from "../state-json.ts";
 
@@ -97,7 +97,9 @@ export class HttpWire {
       if (!(error instanceof Unanswered)) throw error;
       return fail("state.backend", "The server of the state cannot be reached", {
         detail: `${nameOfUrl(request.url)}: ${error.message}`,
-        fix: "Check the address, the network and the proxy. For a private certificate authority set NODE_EXTRA_CA_CERTS.",
+        remedies: [
+          "Check the address, the network and the proxy. For a private certificate authority set NODE_EXTRA_CA_CERTS.",
+        ],
       });
     }
   }
@@ -167,7 +169,7 @@ async function readBounded(stream: AsyncIterable<Buffer>, url: URL, most: number
     if (size > most) {
       fail("state.backend", "The server of the state answers with more than a state can be", {
         detail: `${nameOfUrl(url)} sent more than ${most} bytes.`,
-        fix: "Check that the address is that of a state.",
+        remedies: ["Check that the address is that of a state."],
       });
     }
     chunks.push(chunk);
@@ -201,10 +203,10 @@ export function isHeld({ status }: HttpResponse): boolean {
  * @param doing what failed: "locked", "read", "freed": `The state could not be …`.
  */
 export function refuseAnswer(doing: string, message: HttpRequest, answer: HttpResponse): never {
-  const { summary, fix } = explain(answer);
+  const { summary, remedies } = explain(answer);
   fail("state.backend", `The state could not be ${doing}: ${summary}`, {
     detail: describeExchange(message, answer),
-    fix,
+    remedies,
   });
 }
 
@@ -214,39 +216,46 @@ export function describeExchange({ method, url }: HttpRequest, answer: HttpRespo
   return `${method} ${nameOfUrl(url)} answered ${answer.status}${words === undefined ? "." : `: ${words}`}`;
 }
 
-function explain(answer: HttpResponse): { readonly summary: string; readonly fix: string } {
+function explain(answer: HttpResponse): Required<Pick<Diagnostic, "summary" | "remedies">> {
   const { status } = answer;
   if (isSuccess(answer)) {
     return {
       summary: "the server answers with a page for people",
-      fix: "Check the address: a proxy or a login page stands in its place.",
+      remedies: ["Check the address: a proxy or a login page stands in its place."],
     };
   }
   if (status === 401 || status === 403) {
     const words = status === 401 ? "the server asks for other credentials" : "these credentials may not do that";
     return {
       summary: `${words} (${status})`,
-      fix: "Set TF_HTTP_USERNAME and TF_HTTP_PASSWORD. At GitLab the password is a token with the scope `api`, and writing needs the role Maintainer.",
+      remedies: [
+        "Set TF_HTTP_USERNAME and TF_HTTP_PASSWORD. At GitLab the password is a token with the scope `api`, and writing needs the role Maintainer.",
+      ],
     };
   }
   if (status >= 300 && status < 400) {
     const target = whereTo(answer.location);
     return {
       summary: `the server redirects${target === undefined ? "" : ` to ${target}`}, which is not followed (${status})`,
-      fix: "Set the address to the final one.",
+      remedies: ["Set the address to the final one."],
     };
   }
-  if (status === 404) return { summary: "there is nothing at that address (404)", fix: "Check the address." };
+  if (status === 404) return { summary: "there is nothing at that address (404)", remedies: ["Check the address."] };
   if (status === 405 || status === 501) {
     return {
       summary: `the server does not know that method (${status})`,
-      fix: "Set `lock_method`, `unlock_method` or `update_method` to those of the server; at GitLab POST, DELETE and POST.",
+      remedies: [
+        "Set `lock_method`, `unlock_method` or `update_method` to those of the server; at GitLab POST, DELETE and POST.",
+      ],
     };
   }
-  if (status === 413) return { summary: "the state is larger than the server accepts (413)", fix: "Raise its limit." };
-  if (status === 429) return { summary: "the server asks for fewer requests (429)", fix: "Try again in a minute." };
-  if (status >= 500) return { summary: `the server fails (${status})`, fix: "Try again later; look into its log." };
-  return { summary: `an answer that the protocol does not have (${status})`, fix: "Check the address." };
+  if (status === 413)
+    return { summary: "the state is larger than the server accepts (413)", remedies: ["Raise its limit."] };
+  if (status === 429)
+    return { summary: "the server asks for fewer requests (429)", remedies: ["Try again in a minute."] };
+  if (status >= 500)
+    return { summary: `the server fails (${status})`, remedies: ["Try again later; look into its log."] };
+  return { summary: `an answer that the protocol does not have (${status})`, remedies: ["Check the address."] };
 }
 
 function whereTo(location: string | undefined): string | undefined {

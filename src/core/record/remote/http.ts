@@ -89,7 +89,7 @@ export class HttpStateText implements StateText {
         code: "state.backend",
         summary: "The server of the state could not be asked whether it has what it stored",
         detail: error.message,
-        fix: "Run plan to see where things stand.",
+        remedies: ["Run plan to see where things stand."],
       });
       return;
     }
@@ -138,12 +138,12 @@ export class HttpStateText implements StateText {
     if (this.#replaced !== undefined && sameState(there, this.#replaced.text)) {
       fail("state.unwritable", "The server answered that it stored the state, and did not", {
         detail: `${this.name} still holds what was there before the last write.`,
-        fix: "Check the server: a full disk, a cache or a proxy may answer in its place. Then run plan.",
+        remedies: ["Check the server: a full disk, a cache or a proxy may answer in its place. Then run plan."],
       });
     }
     fail("state.lost_lock", "The state was changed by another program while this process ran", {
       detail: `What ${this.name} holds is not what was read or written last. Was the lock freed with \`force-unlock\`, or is there none?`,
-      fix: "Run plan to see where things stand.",
+      remedies: ["Run plan to see where things stand."],
     });
   }
 
@@ -152,7 +152,7 @@ export class HttpStateText implements StateText {
     if (answer === undefined) {
       return fail("state.unwritable", "The state could not be written", {
         detail: `${message.method} ${this.name}: ${reason}`,
-        fix: "Check the network and the server. Then run plan: what exists in the account is found there.",
+        remedies: ["Check the network and the server. Then run plan: what exists in the account is found there."],
       });
     }
     if (!isHeld(answer)) return refuseAnswer("written", message, answer);
@@ -161,7 +161,7 @@ export class HttpStateText implements StateText {
     return fail("state.lost_lock", "The server does not accept the write: the lock on the state is another's", {
       detail:
         holder === undefined ? this.#hold.lost : `Now: lock ID ${holder.id}, ${holder.who}, since ${holder.since}.`,
-      fix: "Run plan to see where things stand.",
+      remedies: ["Run plan to see where things stand."],
     });
   }
 }

@@ -47,7 +47,7 @@ export function parsePgServer(env: NodeJS.ProcessEnv, defaultUser: string): PgSe
   const text = env.PG_CONN_STR?.trim() ?? "";
   if (text === "" && !env.PGHOST) {
     refuse("PG_CONN_STR is not set", {
-      fix: `Set it to ${FORMS}. It holds a password: keep it out of the declaration.`,
+      remedies: [`Set it to ${FORMS}. It holds a password: keep it out of the declaration.`],
     });
   }
   const given = /^postgres(?:ql)?:\/\//.test(text) ? fromUrl(text) : fromPairs(text);
@@ -58,11 +58,12 @@ export function parsePgServer(env: NodeJS.ProcessEnv, defaultUser: string): PgSe
   if (known === undefined) {
     refuse("The sslmode of PG_CONN_STR is not one that can be kept", {
       detail: `It can be ${MODES.join(", ")}; the others would send the state in the clear when the server asks for it.`,
-      fix: "Set one of these.",
+      remedies: ["Set one of these."],
     });
   }
   const port = Number(value("port") ?? 5432);
-  if (!Number.isInteger(port) || port < 1 || port > 65535) refuse("The port of PG_CONN_STR is none", { fix: FORMS });
+  if (!Number.isInteger(port) || port < 1 || port > 65535)
+    refuse("The port of PG_CONN_STR is none", { remedies: [FORMS] });
   return {
     host: value("host") ?? "localhost",
     port,
@@ -95,7 +96,7 @@ function fromUrl(text: string): Map<string, string> {
   } catch {
     return refuse("PG_CONN_STR is not an address", {
       detail: "Special characters of a password must be percent-encoded in an address: `@` is `%40`, `/` is `%2F`.",
-      fix: `Give it one of the forms ${FORMS}.`,
+      remedies: [`Give it one of the forms ${FORMS}.`],
     });
   }
 }
@@ -106,7 +107,7 @@ function fromPairs(text: string): Map<string, string> {
   while (pair.lastIndex < text.length) {
     const found = pair.exec(text);
     if (found === null) {
-      return refuse("PG_CONN_STR cannot be understood", { fix: `Give it one of the forms ${FORMS}.` });
+      return refuse("PG_CONN_STR cannot be understood", { remedies: [`Give it one of the forms ${FORMS}.`] });
     }
     const [, name = "", quoted, bare] = found;
     pairs.set(name, (quoted ?? bare ?? "").replace(/\\(.)/gs, "$1"));
@@ -114,6 +115,6 @@ function fromPairs(text: string): Map<string, string> {
   return pairs;
 }
 
-function refuse(summary: string, more: Pick<Diagnostic, "detail" | "fix">): never {
+function refuse(summary: string, more: Pick<Diagnostic, "detail" | "remedies">): never {
   fail("state.backend", summary, more);
 }

@@ -182,14 +182,14 @@ function refusePackage(error: unknown): never {
   const missing = errnoOf(error) === "ERR_MODULE_NOT_FOUND";
   return fail("state.backend", missing ? "The backend `pg` needs the package pg" : "The package pg cannot be loaded", {
     detail: missing ? "It is not installed beside hostform, which needs it for nothing else." : reasonOf(error),
-    fix: "Install it: `npm install pg`; with `--global`, if hostform is.",
+    remedies: ["Install it: `npm install pg`; with `--global`, if hostform is."],
   });
 }
 
 function refuseFile(path: string, error: unknown): never {
   return fail("state.backend", "A certificate or key for the database cannot be read", {
     detail: `${path}: ${reasonOf(error)}`,
-    fix: "Check `sslrootcert`, `sslcert` and `sslkey` of PG_CONN_STR.",
+    remedies: ["Check `sslrootcert`, `sslcert` and `sslkey` of PG_CONN_STR."],
   });
 }
 
@@ -199,18 +199,22 @@ function refuseConnection(server: PgServer, error: unknown): never {
   if (code === "3D000") {
     return fail("state.backend", "The database of the state does not exist", {
       detail: `${nameOfServer(server)}: ${reason}`,
-      fix: "Create it (`createdb`), or name another in PG_CONN_STR or PGDATABASE. Schema and table are made with the first run.",
+      remedies: [
+        "Create it (`createdb`), or name another in PG_CONN_STR or PGDATABASE. Schema and table are made with the first run.",
+      ],
     });
   }
   const access = code.startsWith("28") || reason.includes("SASL");
   const noTls = reason.includes("does not support SSL");
   return fail("state.backend", `The database of the state ${access ? "refuses access" : "cannot be reached"}`, {
     detail: `${nameOfServer(server)}: ${reason}`,
-    fix: noTls
-      ? "Set the server up with TLS. Where nobody can listen on the way (this machine), add `sslmode=disable` to PG_CONN_STR."
-      : access
-        ? "Check user and password in PG_CONN_STR, and the server's pg_hba.conf."
-        : "Check PG_CONN_STR, the network, and that the server runs.",
+    remedies: [
+      noTls
+        ? "Set the server up with TLS. Where nobody can listen on the way (this machine), add `sslmode=disable` to PG_CONN_STR."
+        : access
+          ? "Check user and password in PG_CONN_STR, and the server's pg_hba.conf."
+          : "Check PG_CONN_STR, the network, and that the server runs.",
+    ],
   });
 }
 
@@ -218,7 +222,7 @@ function refuseConnection(server: PgServer, error: unknown): never {
 export function refuseLost(name: string, reason: string): never {
   fail("state.lost_lock", "The connection to the database was lost, and the lock on the state with it", {
     detail: `${name}: ${reason}`,
-    fix: "Run plan to see where things stand.",
+    remedies: ["Run plan to see where things stand."],
   });
 }
 
@@ -229,8 +233,10 @@ export function refuseQuery(name: string, doing: string, database: Database, err
   const denied = errnoOf(error) === "42501";
   fail("state.backend", `The state could not be ${doing}: the database refuses`, {
     detail: `${name}: ${reasonOf(error)}`,
-    fix: denied
-      ? "Give the role of PG_CONN_STR the rights on schema, table and sequence; or let a role that has them run the first plan, which makes what is missing."
-      : "Look into the server's log.",
+    remedies: [
+      denied
+        ? "Give the role of PG_CONN_STR the rights on schema, table and sequence; or let a role that has them run the first plan, which makes what is missing."
+        : "Look into the server's log.",
+    ],
   });
 }

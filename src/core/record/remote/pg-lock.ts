@@ -89,7 +89,7 @@ export class PgStateLock implements StateLock {
       if (id !== undefined && id !== holder.id) {
         fail("state.locked", "The state is held by another database session", {
           detail: `Given: ${id}. Held by ${describeSession(holder, clock)}.`,
-          fix: "Look again who it is: it is not the one that you meant.",
+          remedies: ["Look again who it is: it is not the one that you meant."],
         });
       }
       await this.#terminate(database, holder);
@@ -183,7 +183,7 @@ export class PgStateLock implements StateLock {
       if (errnoOf(error) !== "42501") throw error;
       fail("state.backend", "This role may not end the database session that holds the state", {
         detail: `Held by ${describeSession(holder, this.#options.clock)}.`,
-        fix: `Let its own role or an administrator do it: \`SELECT pg_terminate_backend(${holder.id})\`.`,
+        remedies: [`Let its own role or an administrator do it: \`SELECT pg_terminate_backend(${holder.id})\`.`],
       });
     }
     for (let look = 0; look < LOOKS; look++) {
@@ -192,7 +192,7 @@ export class PgStateLock implements StateLock {
     }
     fail("state.backend", "The database session that holds the state does not end", {
       detail: `Held by ${describeSession(holder, this.#options.clock)}.`,
-      fix: "Look for it in pg_stat_activity.",
+      remedies: ["Look for it in pg_stat_activity."],
     });
   }
 
@@ -201,7 +201,9 @@ export class PgStateLock implements StateLock {
       detail: holder
         ? `Held by ${describeSession(holder, this.#options.clock)}.`
         : "It was free again when it was looked who it is.",
-      fix: "Wait for it (`--lock-timeout 5m`). If it hangs, end it, or its database session with `hostform force-unlock`.",
+      remedies: [
+        "Wait for it (`--lock-timeout 5m`). If it hangs, end it, or its database session with `hostform force-unlock`.",
+      ],
     });
   }
 }

@@ -119,7 +119,7 @@ export class PgStateText implements StateText {
     }
     return fail("state.lost_lock", "The state was changed by another program while this process ran", {
       detail: `${this.name}: the row is not the one that was read or written last. Was it Terraform with \`-lock=false\`?`,
-      fix: "Run plan to see where things stand.",
+      remedies: ["Run plan to see where things stand."],
     });
   }
 }

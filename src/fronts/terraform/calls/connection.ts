@@ -52,7 +52,7 @@ export function requireSession(connection: Connection): Session {
     connection.session ??
     fail("internal", "The provider is not configured", {
       detail: "Terraform made a call that needs the account before it configured the provider.",
-      fix: "Run the command again; if it stays, report it with the command and its output.",
+      remedies: ["Run the command again; if it stays, report it with the command and its output."],
     })
   );
 }

@@ -9,6 +9,7 @@ import {
   IN_DOUBT,
   isCiLog,
   type JsonObject,
+  remedyText,
 } from "../../../core/model/index.ts";
 import { inConfigurationWords } from "../resource/advice.ts";
 import { describeDefect } from "../wire/defect.ts";
@@ -26,11 +27,13 @@ import {
  */
 export function toDiagnostics(diagnostics: readonly Diagnostic[], env = process.env): Message[] {
   const inLog = (text: string) => (isCiLog(env) ? breakCommands(text) : text);
-  return diagnostics.map(inConfigurationWords).map(({ severity, summary, detail, fix, attribute }) =>
+  return diagnostics.map(inConfigurationWords).map(({ severity, summary, detail, remedies, attribute }) =>
     create(DiagnosticSchema, {
       severity: severity === "error" ? Severity.ERROR : Severity.WARNING,
       summary: inLog(escapeLine(summary)),
-      detail: inLog(escapeText([detail, fix].filter((part) => part !== undefined && part !== "").join("\n\n"))),
+      detail: inLog(
+        escapeText([detail, remedyText(remedies)].filter((part) => part !== undefined && part !== "").join("\n\n")),
+      ),
       ...(attribute !== undefined && attribute.length > 0 && { attribute: toPath(attribute) }),
     }),
   );
@@ -60,7 +63,7 @@ export function failureOf(error: unknown): Diagnostic[] {
       code: "internal",
       summary: "The provider met a mistake of its own",
       detail: describeDefect(error).summary,
-      fix: "Report it, with the command and the output of `TF_LOG=debug`. Nothing is lost: apply again.",
+      remedies: ["Report it, with the command and the output of `TF_LOG=debug`. Nothing is lost: apply again."],
     },
   ];
 }
@@ -72,7 +75,7 @@ export function inDoubt(config: JsonObject): Diagnostic[] {
     severity: "error",
     code: "plan.pending",
     summary: `${name} refers to something of which it is not known whether it was made`,
-    fix: "Apply what it refers to again: that is settled first.",
+    remedies: ["Apply what it refers to again: that is settled first."],
     attribute: [name],
   }));
 }

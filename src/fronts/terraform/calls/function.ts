@@ -1,5 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
-import { escapeText, type Json } from "../../../core/model/index.ts";
+import { escapeText, type Json, remedyText } from "../../../core/model/index.ts";
 import { decodeValue, encodeValue } from "../codec/dynamic.ts";
 import { FunctionError } from "../contract.ts";
 import { functions } from "../functions/index.ts";
@@ -33,7 +33,7 @@ function explained(error: unknown): Answer {
   if (error instanceof FunctionError) return failed(error.message, error.argument);
   return failed(
     failureOf(error)
-      .map(({ summary, fix }) => [summary, fix].filter(Boolean).join(". "))
+      .map(({ summary, remedies }) => [summary, remedyText(remedies)].filter(Boolean).join(". "))
       .join("\n"),
   );
 }

@@ -184,6 +184,6 @@ async function told(kind: Kind, { warnings }: Connection, work: () => Promise<re
 
 function newer(kind: Kind, version: bigint): never {
   fail("state.newer", `The state of this ${kind.noun} was written by a newer provider (schema version ${version})`, {
-    fix: "Use that version of the provider or a later one.",
+    remedies: ["Use that version of the provider or a later one."],
   });
 }

@@ -47,12 +47,12 @@ function reading<T>(read: () => T): T {
     const words = error instanceof Error ? error.message : "";
     if (words.includes("__proto__")) {
       return fail("config.invalid_value", "A map has the key __proto__, which cannot be sent", {
-        fix: "Give the key another name.",
+        remedies: ["Give the key another name."],
       });
     }
     return fail("internal", "A value that Terraform sent cannot be read", {
       detail: words,
-      fix: "Run the command again; if it stays, report it with the versions of Terraform and the provider.",
+      remedies: ["Run the command again; if it stays, report it with the versions of Terraform and the provider."],
     });
   }
 }
@@ -60,7 +60,7 @@ function reading<T>(read: () => T): T {
 function unusable({ path, expected, found }: Mismatch): never {
   const name = path.length === 0 ? "The value" : formatPath(path);
   return fail("config.invalid_value", `${name}: expected ${expected}, found ${found}`, {
-    fix: `Give ${expected}.`,
+    remedies: [`Give ${expected}.`],
     ...(path.length > 0 && { attribute: path }),
   });
 }

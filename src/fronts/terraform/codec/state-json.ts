@@ -35,7 +35,9 @@ function cleared(value: JsonObject[string], { type, writeOnly }: Attribute): Jso
 function unreadable(what: string, path: AttributePath): never {
   const place = path.length === 0 ? "an object" : formatPath(path);
   return fail("state.unreadable", `The state of ${place} cannot be read: ${what}`, {
-    fix: "Restore the state from a backup, or remove the resource from it with `terraform state rm` and import it again.",
+    remedies: [
+      "Restore the state from a backup, or remove the resource from it with `terraform state rm` and import it again.",
+    ],
     ...(path.length > 0 && { attribute: path }),
   });
 }

@@ -55,6 +55,6 @@ export function writeValue(value: Value, type: Type, path: AttributePath = []): 
 function unfit(path: AttributePath, expected: string): never {
   return fail("internal", `The provider made a value that does not fit its schema: ${formatPath(path)}`, {
     detail: `Expected ${expected}.`,
-    fix: "Report it with the command and its output.",
+    remedies: ["Report it with the command and its output."],
   });
 }

@@ -45,7 +45,7 @@ function notADomain(name: Value, at: number): Diagnostic {
     severity: "error",
     code: "config.invalid_value",
     summary: `${JSON.stringify(name)} is not a domain name`,
-    fix: "Give names such as acme.example.",
+    remedies: ["Give names such as acme.example."],
     attribute: ["domains", at],
   };
 }

@@ -43,12 +43,18 @@ export function exactlyOne(config: ValueObject, names: readonly [string, string]
   const words = names.map((name) => `\`${name}\``).join(" or ");
   if (last === undefined) {
     const summary = `Nothing to look for: ${words} is missing`;
-    return [{ severity: "error", code: "config.missing_attribute", summary, fix: `Give ${words}.` }];
+    return [{ severity: "error", code: "config.missing_attribute", summary, remedies: [`Give ${words}.`] }];
   }
   if (given.length === 1) return [];
   const summary = `Only one of ${words} can be given`;
   return [
-    { severity: "error", code: "config.invalid_value", summary, fix: "Remove one of the two.", attribute: [last] },
+    {
+      severity: "error",
+      code: "config.invalid_value",
+      summary,
+      remedies: ["Remove one of the two."],
+      attribute: [last],
+    },
   ];
 }
 
@@ -68,11 +74,11 @@ export interface Sought<T> {
 export function theOnly<T>(found: readonly T[], { what, attribute, nameOf, none, several }: Sought<T>): T {
   const [only, another] = found;
   const place = { attribute: [attribute] };
-  if (only === undefined) return fail("terraform.lookup", `There is no ${what}`, { fix: none, ...place });
+  if (only === undefined) return fail("terraform.lookup", `There is no ${what}`, { remedies: [none], ...place });
   if (another === undefined) return only;
   return fail("terraform.lookup", `There is more than one ${what}`, {
     detail: `They are ${inWords(found.map(nameOf))}.`,
-    fix: several,
+    remedies: [several],
     ...place,
   });
 }
@@ -101,7 +107,7 @@ export async function existing<T>(
   if (found !== undefined) return found;
   return fail("terraform.lookup", `There is no ${noun} ${id}`, {
     detail: "The API does not know it, or not in the account of this token.",
-    fix: `Correct the id; \`data "${source}"\` tells those that there are.`,
+    remedies: [`Correct the id; \`data "${source}"\` tells those that there are.`],
     attribute: [attribute],
   });
 }

@@ -103,7 +103,9 @@ export const hostingServices: CheckedDataSource = {
             severity: "error",
             code: "config.invalid_value",
             summary: `There is no phase ${JSON.stringify(phase)}`,
-            fix: `Give one of ${PHASES.map((name) => `\`${name}\``).join(", ")}. The API's own words are told as \`status\`.`,
+            remedies: [
+              `Give one of ${PHASES.map((name) => `\`${name}\``).join(", ")}. The API's own words are told as \`status\`.`,
+            ],
             attribute: ["phase"],
           },
         ],

@@ -34,7 +34,7 @@ Terraform opens ephemeral resources during \`plan\` as well, as soon as \`servic
       if (!isNotFound(error)) throw error;
       return fail("terraform.lookup", `There is no service ${id} to sign on to`, {
         detail: "The API does not know it, or not in the account of this token.",
-        fix: "Correct `service_id`.",
+        remedies: ["Correct `service_id`."],
         attribute: ["service_id"],
       });
     }

@@ -119,7 +119,7 @@ function guardsWarning(guards: Guards | undefined): Diagnostic | undefined {
     code: "terraform.export",
     summary: "The guards have no counterpart in Terraform and are left out",
     detail: `They limit what one run of hostform does: ${limits.join("; ")}.`,
-    fix: "Check the plans in another way: with a policy on `terraform show -json`, for example.",
+    remedies: ["Check the plans in another way: with a policy on `terraform show -json`, for example."],
     ...(range && { range }),
   };
 }
@@ -136,7 +136,7 @@ function circular(written: ReadonlyMap<string, WrittenResource>): Diagnostic[] {
       code: "terraform.export",
       summary: `References form a circle in Terraform: ${[...nodes, first].join(" -> ")}`,
       detail: "Instances of one name are one block with `for_each` there, and blocks cannot refer to each other.",
-      fix: "Write the value itself in place of one of the references.",
+      remedies: ["Write the value itself in place of one of the references."],
       address: last,
       ...(range && { range }),
     };
@@ -196,7 +196,13 @@ function backendBlock(backend: Backend | undefined, places: Places): { block: Tf
   const { workspace = "default", without_lock, ...own } = settings;
   const warn = (summary: string, fix: string) => {
     comments.push(`${summary}. ${fix}`);
-    diagnostics.push({ severity: "warning", code: "terraform.export", summary, fix, ...(range && { range }) });
+    diagnostics.push({
+      severity: "warning",
+      code: "terraform.export",
+      summary,
+      remedies: [fix],
+      ...(range && { range }),
+    });
   };
   if (workspace !== "default") {
     warn(
@@ -246,7 +252,7 @@ function settingsOf(provider: ProviderConfig, project: string, places: Places, i
   if (alias !== "default" && tokenEnv === undefined && tokenFile === undefined) {
     fail("provider.token", `Provider ${alias} says nowhere where its token is`, {
       detail: "Terraform would take HOSTING_TOKEN, which is the token of another account.",
-      fix: "Add `token_env: VARIABLE` or `token_file: PATH` to it.",
+      remedies: ["Add `token_env: VARIABLE` or `token_file: PATH` to it."],
       ...(provider.range && { range: provider.range }),
     });
   }
@@ -303,7 +309,7 @@ export function outputBlocks(
     if (config === undefined) {
       const summary = `The output ${name} is not declared in YAML and cannot be exported`;
       const fix = "Terraform reads what it is declared in as it is.";
-      diagnostics.push({ severity: "error", code: "terraform.export", summary, fix, ...at });
+      diagnostics.push({ severity: "error", code: "terraform.export", summary, remedies: [fix], ...at });
       return [];
     }
     const onUse = (use: Use) => {
@@ -343,5 +349,5 @@ const counted = (name: string, { reference }: Use): Diagnostic => ({
   code: "terraform.export",
   summary: `The output ${name} counts the items of a set, which have no order in Terraform`,
   detail: `There \${${reference.text}} is the item at that place when all are sorted.`,
-  fix: "Write the value itself in its place.",
+  remedies: ["Write the value itself in its place."],
 });

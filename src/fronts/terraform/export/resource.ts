@@ -129,7 +129,7 @@ function remarksOn({ reference, path }: Use, resource: DesiredResource, name: st
     found.push(
       at("error", `${formatPath(path)} refers to another instance of the same resource, which Terraform cannot`, {
         detail: `${name} is one block with \`for_each\` there: \${${reference.text}} would make it refer to itself.`,
-        fix: "Write the value itself in its place.",
+        remedies: ["Write the value itself in its place."],
       }),
     );
   }
@@ -137,7 +137,7 @@ function remarksOn({ reference, path }: Use, resource: DesiredResource, name: st
     found.push(
       at("warning", `${formatPath(path)} takes a secret, and Terraform will hide all of it`, {
         detail: "Its first plan shows an update in place that marks the value as sensitive. Nothing is sent for it.",
-        fix: "Nothing to do.",
+        remedies: ["Nothing to do."],
       }),
     );
   }
@@ -145,7 +145,7 @@ function remarksOn({ reference, path }: Use, resource: DesiredResource, name: st
     found.push(
       at("warning", `${formatPath(path)} counts the items of a set, which have no order in Terraform`, {
         detail: `There \${${reference.text}} is the item at that place when all are sorted.`,
-        fix: "Write the value itself in its place.",
+        remedies: ["Write the value itself in its place."],
       }),
     );
   }
@@ -154,7 +154,7 @@ function remarksOn({ reference, path }: Use, resource: DesiredResource, name: st
 
 const remarkAt =
   (resource: DesiredResource, attribute: AttributePath) =>
-  (severity: Diagnostic["severity"], summary: string, more: Pick<Diagnostic, "detail" | "fix">): Diagnostic =>
+  (severity: Diagnostic["severity"], summary: string, more: Pick<Diagnostic, "detail" | "remedies">): Diagnostic =>
     located(
       { severity, code: "terraform.export", summary, ...more, address: resource.address, attribute },
       resource.locate(attribute),
@@ -168,7 +168,7 @@ function dependsOnItself(name: string, instances: readonly DesiredResource[]): D
     code: "terraform.export",
     summary,
     detail: "They are one block with `for_each` in Terraform, which cannot depend on itself.",
-    fix: "Nothing to do, unless their order matters.",
+    remedies: ["Nothing to do, unless their order matters."],
     ...(resource && { address: resource.address }),
   };
   return located(diagnostic, resource?.locate([]));
@@ -185,7 +185,7 @@ function misplaced(written: readonly WrittenInstance[]): Diagnostic[] {
         "secret_output is relative to the folder that Terraform runs in",
         {
           detail: `It is taken over as it is (${outputNames(output as JsonObject)}): another path would be a change.`,
-          fix: "Run Terraform in the project's folder (`--out .`), or give a path in full.",
+          remedies: ["Run Terraform in the project's folder (`--out .`), or give a path in full."],
         },
       ),
     ];

@@ -43,12 +43,12 @@ const PROJECT_NAME: Diagnostic = {
   code: "config.invalid_value",
   summary: "project: not the name of a project",
   detail: "It is part of the key under which services are ordered, so it is not to change once something was ordered.",
-  fix: "Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit.",
+  remedies: ["Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit."],
   attribute: ["project"],
 };
 
 function error(attribute: AttributePath, code: Code, summary: string, fix: string, detail?: string): Diagnostic {
-  return { severity: "error", code, summary, ...(detail !== undefined && { detail }), fix, attribute };
+  return { severity: "error", code, summary, ...(detail !== undefined && { detail }), remedies: [fix], attribute };
 }
 
 const WITHOUT_TOKEN =

@@ -73,7 +73,9 @@ function refuseUntrusted(env: Surroundings["env"]): void {
   if (!untrustedByEnvironment(env)) return;
   fail("trust.untrusted", "HOSTFORM_UNTRUSTED is set, and Terraform runs programs that a configuration names", {
     detail: "The provider cannot keep an untrusted configuration from doing harm. Nothing was sent.",
-    fix: "If you trust the configuration, unset HOSTFORM_UNTRUSTED. A stranger's stack in JSON is planned with hostform itself, without Terraform.",
+    remedies: [
+      "If you trust the configuration, unset HOSTFORM_UNTRUSTED. A stranger's stack in JSON is planned with hostform itself, without Terraform.",
+    ],
   });
 }
 

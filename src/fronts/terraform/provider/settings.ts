@@ -24,7 +24,9 @@ export function addressOf(config: ValueObject, env: Env): string {
   const address = given(config, "base_url") ?? (env.HOSTING_BASE_URL || undefined);
   if (typeof address === "string") return address;
   return fail("provider.base_url", "The provider has no base URL", {
-    fix: "Set `base_url` in the provider block, or the environment variable HOSTING_BASE_URL. To try without an account: `hostform sandbox`.",
+    remedies: [
+      "Set `base_url` in the provider block, or the environment variable HOSTING_BASE_URL. To try without an account: `hostform sandbox`.",
+    ],
     attribute: ["base_url"],
   });
 }
@@ -36,7 +38,7 @@ export function projectOf(config: ValueObject, env: Env): string | undefined {
   const name = env.HOSTFORM_PROJECT || undefined;
   if (name === undefined || isProjectName(name)) return name;
   return fail("config.invalid_value", "The environment variable HOSTFORM_PROJECT does not hold the name of a project", {
-    fix: "Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit.",
+    remedies: ["Use 1 to 64 letters, digits, `.`, `_` and `-`, beginning and ending with a letter or digit."],
     attribute: ["project"],
   });
 }
@@ -67,7 +69,7 @@ export async function tokenOf(config: ValueObject, env: Env, folder: string): Pr
     code: "provider.token",
     summary: "The token file can be read by others",
     detail: source.file,
-    fix: `\`chmod 600 ${source.file}\`.`,
+    remedies: [`\`chmod 600 ${source.file}\`.`],
     ...place,
   };
   return { token, attribute, warning };

@@ -13,7 +13,9 @@ export function notKnown(settings: readonly string[]): never {
     {
       detail:
         "It comes from something that is still to be made, and what the account holds has to be looked at before.",
-      fix: "Give a value that is known when the plan is made, or apply what it comes from first: `terraform apply -target=…`.",
+      remedies: [
+        "Give a value that is known when the plan is made, or apply what it comes from first: `terraform apply -target=…`.",
+      ],
     },
   );
 }

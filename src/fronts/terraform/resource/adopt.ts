@@ -87,7 +87,7 @@ function otherwise(kind: Kind, noted: ResourceState, name: string): Diagnostic {
     code: "plan.exists",
     summary: `${kind.noun} ${id} was made by a run that was cut off, with another ${name}`,
     detail: `${has} Terraform did not come to record it, and nothing is made beside it.`,
-    fix: `${back}; or \`terraform import ${kind.type}.NAME '${importIdOf(kind, id, attributes)}'\`.`,
+    remedies: [`${back}; or \`terraform import ${kind.type}.NAME '${importIdOf(kind, id, attributes)}'\`.`],
     attribute: [name],
   };
 }
@@ -98,7 +98,9 @@ function ownedBy(kind: Kind, id: string, owner: string): Diagnostic {
     code: "plan.exists",
     summary: `${kind.noun} ${id}, which a run that was cut off had made, is ${owner}`,
     detail: "Two resources must not manage one object: what one of them removes, the other one loses.",
-    fix: "Remove one of the two from the configuration. If there are to be two objects, give this one other attributes.",
+    remedies: [
+      "Remove one of the two from the configuration. If there are to be two objects, give this one other attributes.",
+    ],
   };
 }
 
@@ -108,7 +110,7 @@ function goneSince(kind: Kind, id: string): Diagnostic {
     code: "plan.gone",
     summary: `${kind.noun} ${id}, which a run that was cut off had made, no longer exists`,
     detail: "It is not ordered again automatically: that would raise another invoice.",
-    fix: "Order another on purpose, with another `reference`.",
+    remedies: ["Order another on purpose, with another `reference`."],
     attribute: ["reference"],
   };
 }

@@ -1,5 +1,5 @@
 import type { Kind } from "../../../core/kinds/kind.ts";
-import type { Code, Diagnostic } from "../../../core/model/index.ts";
+import { type Code, type Diagnostic, remedyText } from "../../../core/model/index.ts";
 
 /**
  * What only hostform's command line and its YAML have. The lifecycle speaks their language; this front never does, so that
@@ -42,9 +42,10 @@ const WAYS: Partial<Record<Code, (diagnostic: Diagnostic, kind: Kind) => string>
     creation === "keyed"
       ? "Remove the block, or order it anew on purpose: another `reference`, and `terraform apply -replace=ADDRESS`."
       : "Remove the block, or make it anew on purpose with `terraform apply -replace=ADDRESS`.",
-  "plan.prevented": ({ fix = "" }, { retire }) => {
+  "plan.prevented": ({ remedies }, { retire }) => {
     const without =
       "Or a `removed` block with `destroy = false` (`terraform state rm`): Terraform stops managing it, and it goes on.";
+    const fix = remedyText(remedies) ?? "";
     if (fix.includes("status_words"))
       return `${inProviderBlock(fix.replace(/ Or `hostform state rm .*$/, ""))} ${without}`;
     if (fix.startsWith("Wait")) return `Wait until it is live, and apply again. ${without}`;
@@ -78,7 +79,7 @@ const WAYS: Partial<Record<Code, (diagnostic: Diagnostic, kind: Kind) => string>
     `If it is: \`terraform import ${type}.NAME ID\`. To order another one, declare another \`reference\`.`,
   "plan.unreadable": ({ object = "ID" }, { type }) =>
     `If it is the declared one: \`terraform import ${type}.NAME '${object}'\`. If not, remove it, or import it as a resource of its own.`,
-  "plan.unknown_status": ({ fix = "" }) => inProviderBlock(fix),
+  "plan.unknown_status": ({ remedies }) => inProviderBlock(remedyText(remedies) ?? ""),
   "plan.catalogue": () => "Declare one of those that the data source `hosting_plans` shows.",
   "apply.replayed": ({ summary }) =>
     summary.endsWith("which is gone")
@@ -93,10 +94,10 @@ export function inTerraform(kind: Kind, diagnostic: Diagnostic): Diagnostic {
   // The body of an earlier request holds values that the user may have marked as sensitive.
   const detail = diagnostic.detail?.replace(/ It was sent as it was then: [\s\S]*/, "");
   const told = detail === undefined ? others : { ...others, detail };
-  const { fix } = diagnostic;
+  const fix = remedyText(diagnostic.remedies);
   if (fix === undefined || !OF_HOSTFORM.test(fix)) return told;
   const way = WAYS[diagnostic.code];
-  return way === undefined ? told : { ...told, fix: way(diagnostic, kind) };
+  return way === undefined ? told : { ...told, remedies: [way(diagnostic, kind)] };
 }
 
 /** Turns of speech of the lifecycle, and what they are here. Long enough that no value of a user's is one. */
@@ -117,13 +118,15 @@ const TURNS: readonly (readonly [RegExp, string])[] = [
  * `name = value`. The server's own words stay as they are.
  */
 export function inConfigurationWords(diagnostic: Diagnostic): Diagnostic {
-  const { summary, detail, fix, code } = diagnostic;
+  const { summary, detail, remedies, code } = diagnostic;
   const ofServer = code.startsWith("api.");
   return {
     ...diagnostic,
     ...(!ofServer && { summary: turned(summary) }),
     ...(detail !== undefined && !ofServer && { detail: turned(detail) }),
-    ...(fix !== undefined && { fix: turned(fix).replace(/`([a-z_]+): ([^`]+)`/g, assigned) }),
+    ...(remedies !== undefined && {
+      remedies: remedies.map((one) => turned(one).replace(/`([a-z_]+): ([^`]+)`/g, assigned)),
+    }),
   };
 }
 

@@ -14,7 +14,9 @@ export async function importResource(kind: Kind, id: string, front: Front): Prom
   if (kind.parent !== undefined && parsed === undefined) {
     fail("usage", `A ${kind.noun} is imported by two ids: ${kind.parent}/ID`, {
       detail: `The id is ${JSON.stringify(id)}.`,
-      fix: `For example \`terraform import ${kind.type}.NAME '1001/${kind.nested?.keyAttribute === "email" ? "dev@acme.example" : "7"}'\`.`,
+      remedies: [
+        `For example \`terraform import ${kind.type}.NAME '1001/${kind.nested?.keyAttribute === "email" ? "dev@acme.example" : "7"}'\`.`,
+      ],
     });
   }
   const alone = await front.collections.isAlone(kind, parsed?.parent);
@@ -23,7 +25,9 @@ export async function importResource(kind: Kind, id: string, front: Front): Prom
     const how = seen.status === "gone" ? seen.how : "does not exist";
     fail("plan.gone", `${kind.noun} ${id} ${how}`, {
       detail: `The account of this provider configuration does not show it.${kind.parent === undefined ? ` A ${kind.noun} is imported by its id, nothing else.` : ""}`,
-      fix: `Correct the id: \`data "${kind.type}s"\` shows those that there are. Or use the provider configuration (token) of the account that has it.`,
+      remedies: [
+        `Correct the id: \`data "${kind.type}s"\` shows those that there are. Or use the provider configuration (token) of the account that has it.`,
+      ],
     });
   }
   front.importing(kind, seen.attributes.id);

@@ -34,7 +34,7 @@ export function notAsMade(
         code: "plan.immutable",
         summary: `${name} of ${what} cannot be changed`,
         detail: `It was made without one, and would become ${told(kind, name, declared[name] ?? null)}. The API has no call that changes the ${name} of a ${kind.noun}.`,
-        fix: "Take it out of the configuration.",
+        remedies: ["Take it out of the configuration."],
         attribute: [name],
       }),
     ),
@@ -54,7 +54,7 @@ function renamed(what: string, made: string): Diagnostic {
     code: "plan.immutable",
     summary: `reference of ${what} cannot be changed`,
     detail: `It was ordered under the name ${JSON.stringify(made)}, and the API knows the order by it. A second order with that name would be answered with this one.`,
-    fix: "Put the old one back into the configuration.",
+    remedies: ["Put the old one back into the configuration."],
     attribute: ["reference"],
   };
 }

@@ -43,7 +43,9 @@ export function decodeMark(bytes: Uint8Array): Mark {
   }
   return fail("state.unreadable", "What the provider keeps of this resource in the state is damaged", {
     detail: "The field `private` of the instance should be a JSON object that the provider wrote.",
-    fix: "Restore the state from a backup, or take the resource out with `terraform state rm` and import it again.",
+    remedies: [
+      "Restore the state from a backup, or take the resource out with `terraform state rm` and import it again.",
+    ],
   });
 }
 

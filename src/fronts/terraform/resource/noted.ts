@@ -59,7 +59,7 @@ export function busy({ address }: Note): Diagnostic {
     code: "config.duplicate",
     summary: `${address} is being made by another process at this moment`,
     detail: "Another apply of this configuration is under way, or another provider block of it means the same account.",
-    fix: "Wait until the other apply has ended. Use one provider block for one account.",
+    remedies: ["Wait until the other apply has ended. Use one provider block for one account."],
     address,
   };
 }
@@ -72,7 +72,9 @@ function foreign(kind: Kind, note: Note): Diagnostic {
       code: "plan.pending",
       summary: `${note.address} was begun by Terraform for another state, or this one has lost it, and is not settled`,
       detail: "The project, and what tells one object from another, are the same there and here.",
-      fix: "Apply there first. If that state is lost: import what was made; if nothing was, `terraform apply` once with HOSTFORM_STATE_HOME set to an empty folder. If this is the same configuration in another folder, set HOSTFORM_PLACE to one word for both. If there are to be two, give this one another `project`, or other attributes.",
+      remedies: [
+        "Apply there first. If that state is lost: import what was made; if nothing was, `terraform apply` once with HOSTFORM_STATE_HOME set to an empty folder. If this is the same configuration in another folder, set HOSTFORM_PLACE to one word for both. If there are to be two, give this one another `project`, or other attributes.",
+      ],
     };
   }
   const id = String(note.attributes.id);
@@ -83,7 +85,9 @@ function foreign(kind: Kind, note: Note): Diagnostic {
     detail:
       "It was made for another state (another folder, workspace or backend), or this state has lost it. Two states must not manage one object: what one of them removes, the other one loses.",
     object: importIdOf(kind, id, note.attributes),
-    fix: "If this state is to have it: import it. If this is the same configuration in another folder, set HOSTFORM_PLACE to one word for both. If there are to be two, give this one another `project`, or other attributes.",
+    remedies: [
+      "If this state is to have it: import it. If this is the same configuration in another folder, set HOSTFORM_PLACE to one word for both. If there are to be two, give this one another `project`, or other attributes.",
+    ],
   };
 }
 

@@ -22,7 +22,7 @@ export function notices(
       severity: "warning",
       code: "apply.waiting",
       summary: `A job of the ${kind.noun} is queued and not done yet`,
-      fix: "The next plan shows whether it is. `timeouts` says how long it is waited for.",
+      remedies: ["The next plan shows whether it is. `timeouts` says how long it is waited for."],
     });
   }
   if (awaiting === "payment") {
@@ -50,10 +50,11 @@ export function notKnown(kind: Kind): Diagnostic {
     summary: `It is not known whether the ${kind.noun} was made`,
     detail:
       "A request to make it left and its answer was lost. It is in the state without an id, with a note of that request.",
-    fix:
+    remedies: [
       kind.creation === "blind"
         ? "Look in the dashboard. If it was ordered: `terraform state rm` it and import it. If it was not: `terraform plan` once, `terraform state rm` it, and apply again."
         : "Apply again: what was made is adopted, and what was not is made. Nothing is ordered twice.",
+    ],
   };
 }
 
@@ -63,7 +64,10 @@ export function secretLost(said: Diagnostic, isTainted: boolean): Diagnostic {
     ? "Apply again: Terraform has marked it as tainted and replaces it."
     : "`terraform apply -replace=ADDRESS` makes another one, with a secret.";
   const keep = isTainted ? "`terraform untaint ADDRESS`, and give" : "give";
-  return { ...said, fix: `${again} If the dashboard shows its secret or rotates it: ${keep} that to the receiver.` };
+  return {
+    ...said,
+    remedies: [`${again} If the dashboard shows its secret or rotates it: ${keep} that to the receiver.`],
+  };
 }
 
 export function incomplete(kind: Kind, { attributes }: ResourceState): Diagnostic {
@@ -72,7 +76,7 @@ export function incomplete(kind: Kind, { attributes }: ResourceState): Diagnosti
     code: "apply.skipped",
     summary: `${kind.noun} ${String(attributes.id)} was made, but not everything that was to follow was done`,
     detail: "It is in the state as far as it has come; an error here would have Terraform make it anew.",
-    fix: "Apply again: the next plan shows what is missing.",
+    remedies: ["Apply again: the next plan shows what is missing."],
   };
 }
 
@@ -83,7 +87,7 @@ export function different(kind: Kind, name: string, attributes: JsonObject): Dia
     code: "apply.drifted",
     summary: `The ${kind.noun} has another ${name} than was asked for`,
     detail: `The API answered with ${told(kind, name, attributes[name] ?? null)}.`,
-    fix: "The next plan shows the difference.",
+    remedies: ["The next plan shows the difference."],
     attribute: [name],
   };
 }
@@ -95,7 +99,7 @@ export function twice(kind: Kind, other: string): Diagnostic {
     code: "config.duplicate",
     summary: `Another resource is the same ${kind.noun}: ${other}`,
     detail: "What tells one from another came to the same value in both; nothing was sent for this one.",
-    fix: "Remove one of the two, or correct what it refers to.",
+    remedies: ["Remove one of the two, or correct what it refers to."],
   };
 }
 
@@ -127,14 +131,14 @@ export function waits(kind: Kind, { waiting = [], job }: Mark, isLive: boolean):
       {
         ...common,
         summary: `Declared, and not done yet: ${names.join(", ")} of the ${kind.noun}`,
-        fix: `Apply again: the next plan shows ${they}.`,
+        remedies: [`Apply again: the next plan shows ${they}.`],
       },
     ];
   return [
     {
       ...common,
       summary: `Declared, but not possible yet: ${names.join(", ")} ${verb} until the ${kind.noun} is live`,
-      fix: `Apply again when the ${kind.noun} is live: the plan shows ${they} then.`,
+      remedies: [`Apply again when the ${kind.noun} is live: the plan shows ${they} then.`],
     },
   ];
 }
@@ -146,7 +150,7 @@ export function shownLater(kind: Kind, waitsFor: string): Diagnostic {
     code: "apply.waiting",
     summary: `The API shows no ${kind.noun}s of ${waitsFor} until that is live`,
     detail: "What is recorded of them is taken as it is, and what is new is made then.",
-    fix: "Apply again when it is live: it is provisioned when its invoice is paid.",
+    remedies: ["Apply again when it is live: it is provisioned when its invoice is paid."],
   };
 }
 
@@ -158,10 +162,11 @@ export function otherHost(kind: Kind, prior: JsonObject, what: "changed" | "refr
     code: "state.stranger",
     summary: `${kind.noun} ${String(prior.id)} was recorded at another address of the API`,
     detail: `Nothing is ${what} on an id alone: at another host it is another object.`,
-    fix:
+    remedies: [
       what === "refreshed"
         ? "Correct `base_url`. If it is the same host at a new address: `terraform state rm` it and import it."
         : "Correct `base_url`; or, if the host has moved, apply once with a refresh, which looks at the object.",
+    ],
   };
 }
 
@@ -171,5 +176,7 @@ const askedElsewhere = (kind: Kind, prior: JsonObject): Diagnostic => ({
   code: "state.stranger",
   summary: `The request to make ${labelOf(kind, prior)} was sent to another address of the API`,
   detail: "Its answer was lost, and only that host shows what it made. Nothing is sent here: there could be two then.",
-  fix: "Correct `base_url`. If the host has moved: look in the dashboard; `terraform state rm` it, and import it if it was made.",
+  remedies: [
+    "Correct `base_url`. If the host has moved: look in the dashboard; `terraform state rm` it, and import it if it was made.",
+  ],
 });

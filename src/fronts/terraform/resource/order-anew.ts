@@ -81,7 +81,9 @@ export function prevented(kind: Kind, id: string): Diagnostic {
     code: "plan.prevented",
     summary: `${kind.noun} ${id} may not be replaced: its deletion_policy is "prevent"`,
     detail: `The API cannot delete a ${kind.noun}: Terraform would no longer manage the old one, and it would go on.`,
-    fix: `Set \`deletion_policy = "forget"\`${kind.retire === undefined ? "" : ' (or "suspend")'}, apply, then make the change.`,
+    remedies: [
+      `Set \`deletion_policy = "forget"\`${kind.retire === undefined ? "" : ' (or "suspend")'}, apply, then make the change.`,
+    ],
     attribute: ["deletion_policy"],
   };
 }
@@ -93,6 +95,6 @@ function suspendedFirst(kind: Kind): Diagnostic {
     code: "plan.prevented",
     summary: `The old ${kind.noun} is suspended before the new one is ordered`,
     detail: `Should the order be refused (a coupon that is not valid, a plan that is not sold), nothing stands in its place until an order goes through.`,
-    fix: 'With `deletion_policy = "forget"` the old one goes on until you end it in the dashboard.',
+    remedies: ['With `deletion_policy = "forget"` the old one goes on until you end it in the dashboard.'],
   };
 }

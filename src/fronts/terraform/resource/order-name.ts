@@ -24,7 +24,7 @@ export function checkOrder(kind: Kind, declared: ValueObject, { replacing }: Mar
       code: "terraform.project",
       summary: "The provider needs `project` to order a service",
       detail: "The Idempotency-Key of an order is made from it: two configurations must not share one by accident.",
-      fix: 'Set `project = "…"` in the provider block (or HOSTFORM_PROJECT) to a name that stays.',
+      remedies: ['Set `project = "…"` in the provider block (or HOSTFORM_PROJECT) to a name that stays.'],
     });
   }
   const open = declared.reference === UNKNOWN || declared.domain === UNKNOWN;
@@ -36,7 +36,7 @@ export function checkOrder(kind: Kind, declared: ValueObject, { replacing }: Mar
       summary: `A ${kind.noun} without a domain needs \`reference\``,
       detail:
         "Terraform tells the provider no resource address. Without a domain nothing names this order, and an order that has no name of its own could be placed twice.",
-      fix: 'Add `reference = "…"`: a name that is this order\'s alone in the project, and stays.',
+      remedies: ['Add `reference = "…"`: a name that is this order\'s alone in the project, and stays.'],
       attribute: ["reference"],
     });
   }
@@ -46,7 +46,7 @@ export function checkOrder(kind: Kind, declared: ValueObject, { replacing }: Mar
       code: "terraform.reference",
       summary: "The `reference` of a replacement must be known when it is planned",
       detail: `${kind.noun} ${replacing.id} would be let go of before it is known whether the new order has a name of its own. Without a \`reference\` that is its domain.`,
-      fix: "Give a value that is known when the plan is made.",
+      remedies: ["Give a value that is known when the plan is made."],
       attribute: ["reference"],
     });
   }
@@ -56,7 +56,7 @@ export function checkOrder(kind: Kind, declared: ValueObject, { replacing }: Mar
       code: "terraform.reference",
       summary: "A second order needs a `reference` of its own",
       detail: `${kind.noun} ${replacing.id} was ordered under the name "${name}"; the API would take the new order for a repetition of it, and order nothing.`,
-      fix: `Set \`reference\` to another name, for example "${name}-2".`,
+      remedies: [`Set \`reference\` to another name, for example "${name}-2".`],
       attribute: ["reference"],
     });
   }

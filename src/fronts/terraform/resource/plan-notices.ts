@@ -42,7 +42,9 @@ export function heldByOther(kind: Kind, name: string, { replacing }: Mark, front
       detail: blind
         ? "What is registered cannot be registered once more."
         : "The Idempotency-Key is made from the name: a second order with it would be answered with the first one's.",
-      fix: `If the resource was renamed, add a \`moved\` block; if Terraform has it marked as tainted, \`terraform untaint\` it.${blind ? "" : " If there are to be two, give the second another `reference`."}`,
+      remedies: [
+        `If the resource was renamed, add a \`moved\` block; if Terraform has it marked as tainted, \`terraform untaint\` it.${blind ? "" : " If there are to be two, give the second another `reference`."}`,
+      ],
       ...(!blind && { attribute: ["reference"] }),
     },
   ];
@@ -59,7 +61,7 @@ export function deferred(kind: Kind, names: readonly string[]): Diagnostic[] {
       severity: "warning",
       code: "apply.waiting",
       summary: `Declared, but not possible yet: ${names.join(", ")} ${names.length === 1 ? "waits" : "wait"} until the ${kind.noun} is live`,
-      fix: `Apply again when it is live.`,
+      remedies: [`Apply again when it is live.`],
       attribute: [first],
     },
   ];
@@ -83,7 +85,9 @@ export function effectNotices(kind: Kind, prior: JsonObject, change: Change): Di
         detail: leaves
           ? `Terraform calls it "destroy". The API cannot delete a ${kind.noun}: by its deletion_policy it is suspended, and stays in the account without being managed.`
           : 'Terraform calls it "update in-place".',
-        fix: leaves ? "To end it for good, cancel it in the dashboard." : "Leave `suspended` out if that is not meant.",
+        remedies: [
+          leaves ? "To end it for good, cancel it in the dashboard." : "Leave `suspended` out if that is not meant.",
+        ],
       },
     ];
   }
@@ -95,7 +99,7 @@ export function effectNotices(kind: Kind, prior: JsonObject, change: Change): Di
       code: "plan.stays",
       summary: `${what} stays in the account${billed}`,
       detail: `Terraform calls it "destroy". The API cannot delete a ${kind.noun}: Terraform stops managing it, and nothing else happens.`,
-      fix: "To end it, cancel it in the dashboard.",
+      remedies: ["To end it, cancel it in the dashboard."],
     },
   ];
 }
@@ -107,7 +111,9 @@ export function twoAddresses(kind: Kind, id: string): Diagnostic {
     code: "plan.exists",
     summary: `${kind.noun} ${id} is imported, and another address of this state has it already`,
     detail: "An object can be managed under one address only.",
-    fix: "If it is to be managed under another address, use a `moved` block or `terraform state mv` instead of the import.",
+    remedies: [
+      "If it is to be managed under another address, use a `moved` block or `terraform state mv` instead of the import.",
+    ],
   };
 }
 
@@ -119,7 +125,7 @@ export function stillPending(kind: Kind, prior: JsonObject, name: string): Diagn
     code: "plan.pending",
     summary: `${name} was changed while it is not known what became of the ${kind.noun}'s creation`,
     detail: "A request to make it left and its answer was lost. It is settled first, as it was sent.",
-    fix: `Put \`${name}\` back to ${told(kind, name, was)}, apply, then change it.`,
+    remedies: [`Put \`${name}\` back to ${told(kind, name, was)}, apply, then change it.`],
     attribute: [name],
   };
 }
@@ -133,7 +139,7 @@ export function refersToDoubt(kind: Kind, declared: ValueObject): Diagnostic[] {
       code: "plan.pending",
       summary: `${name} refers to something of which it is not known whether it was made`,
       detail: `The ${kind.noun} is not made or changed before that is settled.`,
-      fix: "Apply again: what is in doubt is settled first.",
+      remedies: ["Apply again: what is in doubt is settled first."],
       attribute: [name],
     }),
   );
@@ -146,7 +152,9 @@ export function settleFirst(what: string): Diagnostic {
     code: "plan.pending",
     summary: `${what} cannot be made anew: it is not known whether it was made`,
     detail: "A request to make it left and its answer was lost. Made anew, it could be there, and be paid for, twice.",
-    fix: "Settle it first: without `-replace`, and after `terraform untaint ADDRESS` if it is marked as tainted, apply.",
+    remedies: [
+      "Settle it first: without `-replace`, and after `terraform untaint ADDRESS` if it is marked as tainted, apply.",
+    ],
   };
 }
 
@@ -165,7 +173,7 @@ export function strangers(
       code: "plan.lookalike",
       summary: `${which} of the same plan, and this state holds no ${kind.noun}`,
       detail: "Without a domain nothing tells one from the other. Was the state lost?",
-      fix: "If it is the declared one, import it. Else another one is ordered.",
+      remedies: ["If it is the declared one, import it. Else another one is ordered."],
     },
   ];
 }
@@ -185,7 +193,7 @@ export function hiddenOnes(
       code: "plan.unreadable",
       summary: `This ${kind.noun} may exist already as ${which}: the API shows too little to be sure`,
       detail: `If it is in this state under another address, nothing is wrong. If it is not, another ${kind.noun} is created beside it.`,
-      fix: "If it is the declared one, import it.",
+      remedies: ["If it is the declared one, import it."],
     },
   ];
 }
@@ -198,7 +206,7 @@ export function laterRefused(kind: Kind, inTheWay: readonly Remote[]): Diagnosti
     summary: `${kind.noun} ${id} exists already, and is not known to be the one that is to be replaced`,
     detail: "If it is not in this state, the apply orders nothing.",
     object: id,
-    fix: "If the state was lost, import it.",
+    remedies: ["If the state was lost, import it."],
   }));
 }
 

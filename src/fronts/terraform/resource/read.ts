@@ -103,7 +103,7 @@ async function notAgain(
       severity: "warning",
       code: "plan.expired",
       summary: `${what} is gone and is not made again: ${lapsed}`,
-      fix: "Remove it, or give a later `expires_at`.",
+      remedies: ["Remove it, or give a later `expires_at`."],
     };
   }
   const parent = parentOf(kind, recorded);
@@ -115,7 +115,7 @@ async function notAgain(
     severity: "warning",
     code: "apply.skipped",
     summary: `${what} is left alone: ${holder.noun} ${parent}, which it belongs to, is gone`,
-    fix: `Remove both, or settle the ${holder.noun} first.`,
+    remedies: [`Remove both, or settle the ${holder.noun} first.`],
   };
 }
 
@@ -142,7 +142,7 @@ function leftBehind(kind: Kind, { id }: JsonObject): Diagnostic {
     code: "plan.prevented",
     summary: `${kind.noun} ${String(id)}, which this one replaced, is still there`,
     detail: "A run of hostform made the new one and could not delete the old one.",
-    fix: `It is deleted with the next change of this ${kind.noun}; or delete it yourself.`,
+    remedies: [`It is deleted with the next change of this ${kind.noun}; or delete it yourself.`],
   };
 }
 
@@ -153,7 +153,7 @@ function notListed(kind: Kind, what: string, created: string): Diagnostic {
     code: "account.unlisted",
     summary: `A ${kind.noun} was created just now, and no list shows it yet`,
     detail: `${what} was created at ${created}. It is taken as recorded.`,
-    fix: "Nothing to do. Once `list_lag` is over, a plan shows what the account has.",
+    remedies: ["Nothing to do. Once `list_lag` is over, a plan shows what the account has."],
   };
 }
 

@@ -105,7 +105,9 @@ function notFound(kind: Kind, recorded: ResourceState, now: number): PlannedRemo
     summary: `${recorded.address} may not be removed: this account does not know ${kind.noun} ${String(recorded.attributes.id)}`,
     detail:
       'Its deletion_policy is "prevent", and that nothing is found does not say that it has ended: another account answers so, too.',
-    fix: "Check the token and the address of the provider. If it has really ended: a `removed` block with `destroy = false`, or `terraform state rm`.",
+    remedies: [
+      "Check the token and the address of the provider. If it has really ended: a `removed` block with `destroy = false`, or `terraform state rm`.",
+    ],
   };
   return { change, diagnostics: [refusal] };
 }
@@ -117,6 +119,6 @@ function stillSuspending(kind: Kind, prior: JsonObject): Diagnostic {
     code: "apply.waiting",
     summary: `The suspension of ${kind.noun} ${String(prior.id)} is queued and not done yet`,
     detail: 'Its deletion_policy is "suspend": it leaves the state only when it is suspended.',
-    fix: 'Run the command again later, or give it longer: `timeouts = { delete = "20m" }`.',
+    remedies: ['Run the command again later, or give it longer: `timeouts = { delete = "20m" }`.'],
   };
 }

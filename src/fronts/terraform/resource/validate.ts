@@ -20,7 +20,7 @@ export function validateResource(kind: Kind, config: ValueObject, writeOnlyAllow
       code: "terraform.too_old",
       summary: `${name} needs Terraform 1.11 or later (OpenTofu 1.11)`,
       detail: "It is a write-only attribute: an older Terraform would write it into plan and state.",
-      fix: `Use a newer Terraform; or leave ${name} out, and set it in the dashboard.`,
+      remedies: [`Use a newer Terraform; or leave ${name} out, and set it in the dashboard.`],
       attribute: [name],
     }),
   );
@@ -29,13 +29,15 @@ export function validateResource(kind: Kind, config: ValueObject, writeOnlyAllow
 
 /** What the declaration lacks, as it is written in HCL. */
 function inHcl(kind: Kind, diagnostic: Diagnostic): Diagnostic {
-  const { fix, code, attribute = [], detail } = diagnostic;
-  if (fix === undefined) return diagnostic;
+  const { remedies, code, attribute = [], detail } = diagnostic;
+  if (remedies === undefined) return diagnostic;
   const [, , meta] = attributesOf(kind).find(([name]) => name === attribute[0]) ?? [];
   const words = code === "config.missing_attribute" && attribute.length === 1 ? (meta?.hcl ?? detail) : detail;
   return {
     ...diagnostic,
     ...(words !== undefined && { detail: words }),
-    fix: fix.replace(/`([a-z_]+): ([^`]*)`/g, (_, name: string, value: string) => `\`${name} = ${value}\``),
+    remedies: remedies.map((one) =>
+      one.replace(/`([a-z_]+): ([^`]*)`/g, (_, name: string, value: string) => `\`${name} = ${value}\``),
+    ),
   };
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { endpoints, HostingClient } from "../../../../src/core/api/index.ts";
 import { networkFailure } from "../../../../src/core/api/network-failure.ts";
 import { createRedact } from "../../../../src/core/api/redact.ts";
+import { fixOf } from "../../../support/remedies.ts";
 import { api, failureOf, setUp, TOKEN, textOf, useNock } from "./support.ts";
 
 useNock();
@@ -82,7 +83,7 @@ describe("each failure gives a clear sentence", () => {
       expect(error.diagnostics[0]?.code).toBe(code);
       for (const words of says) expect(textOf(error)).toContain(words);
       expect(textOf(error)).not.toContain("secret-path");
-      expect(error.diagnostics[0]?.fix).toBeTruthy();
+      expect(fixOf(error.diagnostics[0])).toBeTruthy();
     });
   }
 
@@ -119,7 +120,7 @@ describe("403 names the ability that the endpoint needs (§4, §5)", () => {
         .reply(403, { message: "Wrong account." });
       const error = await failureOf(call(setUp().client));
       expect(error.diagnostics[0]?.summary).toContain(`${method} /api/v1${path}`);
-      expect(error.diagnostics[0]?.fix).toContain(`needs the ability "${ability}"`);
+      expect(fixOf(error.diagnostics[0])).toContain(`needs the ability "${ability}"`);
       expect(error).toMatchObject({ status: 403, reached: "answered", serverMessage: "Wrong account." });
     });
   }

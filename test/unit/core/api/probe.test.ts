@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { MemoryLedger, type RequestEvent } from "../../../../src/core/api/index.ts";
 import { Prober, probeTitle } from "../../../../src/core/api/probe.ts";
 import { testClock } from "../../../support/clock.ts";
+import { saying } from "../../../support/remedies.ts";
 
 const TOKEN = "7|canary-token-Zq81xYp4";
 const ends: (() => Promise<void>)[] = [];
@@ -152,7 +153,9 @@ describe("a probe", () => {
       server.close();
     });
     const probe = prober.probe({ endpoint: "listPlans" });
-    await expect(probe).rejects.toMatchObject({ diagnostics: [{ code: "api.timeout", fix: expect.any(String) }] });
+    await expect(probe).rejects.toMatchObject({
+      diagnostics: [{ code: "api.timeout", remedies: saying(expect.any(String)) }],
+    });
   });
 
   it("has a title without ids", () => {

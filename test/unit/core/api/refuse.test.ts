@@ -4,6 +4,7 @@ import { type EndpointName, endpoints } from "../../../../src/core/api/endpoints
 import type { ApiRequest, Reply } from "../../../../src/core/api/exchange.ts";
 import { refusal } from "../../../../src/core/api/refuse.ts";
 import { START, testClock } from "../../../support/clock.ts";
+import { fixOf } from "../../../support/remedies.ts";
 
 const PAGE = "<!DOCTYPE html><html><head><title>Oh no</title></head></html>";
 const OWN = '{"message":"No."}';
@@ -80,10 +81,17 @@ function read(endpoint: EndpointName, [status, text, headers = {}, cut]: Answer)
   const said = refusal(request, reply, { redact: (words) => words, clock: testClock(START) });
   const { reached, transient, waitMs, fieldErrors, serverMessage } = said;
   expect(said.status).toBe(status);
-  const [{ code, summary, detail, fix } = { code: "", summary: "", detail: "", fix: "" }] = said.diagnostics;
+  const [{ code, summary, detail } = { code: "", summary: "", detail: "" }] = said.diagnostics;
   const flags = [code, `reached ${reached}`, ...(transient ? ["transient"] : []), waitMs && `wait ${waitMs} ms`];
   const fields = Object.keys(fieldErrors).length === 0 ? [] : [JSON.stringify(fieldErrors)];
-  const lines = [flags.filter(Boolean).join(", "), summary, detail, fix, serverMessage, ...fields];
+  const lines = [
+    flags.filter(Boolean).join(", "),
+    summary,
+    detail,
+    fixOf(said.diagnostics[0]),
+    serverMessage,
+    ...fields,
+  ];
   return lines.map((line) => `  ${(line ?? "-").replaceAll(`${method} /api/v1${path}`, "REQUEST")}`).join("\n");
 }
 

@@ -5,6 +5,7 @@ import { endpoints, HostingClient, VERSION } from "../../../../src/core/api/inde
 import { buildRequest } from "../../../../src/core/api/request.ts";
 import { HostformError } from "../../../../src/core/model/index.ts";
 import fc from "../../../support/fc.ts";
+import { saying } from "../../../support/remedies.ts";
 import { api, failureOf, service, setUp, useNock } from "./support.ts";
 
 useNock();
@@ -58,7 +59,7 @@ describe("the base URL", () => {
     expect(error).toBeInstanceOf(HostformError);
     expect((error as HostformError).diagnostics[0]).toMatchObject({
       code: "provider.base_url",
-      fix: expect.stringContaining("--insecure-http"),
+      remedies: saying(expect.stringContaining("--insecure-http")),
     });
   });
 

@@ -1,6 +1,7 @@
 import nock from "nock";
 import { describe, expect, it } from "vitest";
 import type { HostingClient } from "../../../../src/core/api/index.ts";
+import { fixOf } from "../../../support/remedies.ts";
 import { api, failureOf, service, setUp, useNock } from "./support.ts";
 
 useNock();
@@ -192,7 +193,7 @@ describe("bounds", () => {
     const error = await failureOf(client.services.create(order, { idempotencyKey: "key-1" }));
     expect(error).toMatchObject({ reached: "maybe", diagnostics: [{ code: "api.too_late" }] });
     expect(error.message).toContain("was not sent again: it waited for its turn in the rate limit");
-    expect(error.diagnostics[0]?.fix).toContain("Run the command again: it looks in the account");
+    expect(fixOf(error.diagnostics[0])).toContain("Run the command again: it looks in the account");
     expect(JSON.stringify(error.diagnostics)).not.toContain("may be sent again");
     expect(client.requests).toBe(1);
   });
@@ -289,7 +290,7 @@ describe("an order whose key is in flight (409, §7)", () => {
     const { client, clock } = setUp();
     const error = await failureOf(client.services.create(order, { idempotencyKey: "key-1" }));
     expect(error).toMatchObject({ status, reached: "answered", diagnostics: [{ code: "api.rejected" }] });
-    expect(error.diagnostics[0]?.fix).toContain("declare another `reference`");
+    expect(fixOf(error.diagnostics[0])).toContain("declare another `reference`");
     expect(clock.waits).toEqual([]);
   });
 

@@ -2,6 +2,7 @@ import nock from "nock";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished } from "vitest";
 import { type ClientOptions, HostingClient, type RequestEvent } from "../../../../src/core/api/index.ts";
 import { ApiError, type Clock } from "../../../../src/core/model/index.ts";
+import { fixOf } from "../../../support/remedies.ts";
 
 // Loading nock takes over the network of the process, even for files that came before and do not want it.
 nock.restore();
@@ -99,7 +100,7 @@ export async function failureOf(call: Promise<unknown>): Promise<ApiError> {
 /** Everything an error says, in one text. */
 export function textOf(error: ApiError): string {
   const fields = Object.entries(error.fieldErrors).flat(2);
-  const parts = error.diagnostics.flatMap(({ summary, detail, fix }) => [summary, detail, fix]);
+  const parts = error.diagnostics.flatMap((one) => [one.summary, one.detail, fixOf(one)]);
   return [error.message, error.serverMessage, error.endpoint, ...parts, ...fields].filter(Boolean).join("\n");
 }
 

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readToken, type TokenSource } from "../../../../src/core/api/token.ts";
+import { saying } from "../../../support/remedies.ts";
 
 const TOKEN = "17|Zk3vY0pQ8sT2uW5xA7bC9dE1fG4hJ6kL";
 const place = { attribute: ["token_file"] };
@@ -40,7 +41,9 @@ describe("a token", () => {
   ])("%j: %s", async (source, summary) => {
     const from = "file" in source ? { file: path.join(dir, source.file ?? "") } : { env: source.env ?? "" };
     await expect(read(from, { EMPTY: "  " })).rejects.toMatchObject({
-      diagnostics: [{ severity: "error", code: "provider.token", summary, fix: expect.any(String), ...place }],
+      diagnostics: [
+        { severity: "error", code: "provider.token", summary, remedies: saying(expect.any(String)), ...place },
+      ],
     });
   });
 });

@@ -6,6 +6,7 @@ import { Account, type Observation } from "../../../../src/core/lifecycle/index.
 import type { Desired, DesiredResource, JsonObject } from "../../../../src/core/model/index.ts";
 import { START, testClock } from "../../../support/clock.ts";
 import { fc } from "../../../support/fc.ts";
+import { saying } from "../../../support/remedies.ts";
 import { declared, desiredOf, failure, fakeWriter, stateOf } from "../../../support/subjects.ts";
 
 /** What the server makes of an order: its invoice, or how the request fails. `lost` may have been carried out or not. */
@@ -367,7 +368,7 @@ describe("while a plan is applied", () => {
         summary: "hosting_service.b was not ordered: this run might spend more than 800 USD (8.00)",
         detail:
           "So far: 450 USD (4.50). This order: at most 500 USD (5.00). Amounts are in the API's own unit, in brackets by money_scale.",
-        fix: "Check the invoices, then apply again; `--max-spend USD=AMOUNT` allows it.",
+        remedies: saying("Check the invoices, then apply again; `--max-spend USD=AMOUNT` allows it."),
         address: "hosting_service.b",
       },
     ]);
@@ -381,7 +382,7 @@ describe("while a plan is applied", () => {
         code: "guard.spend",
         summary: "hosting_service.b was not ordered: this run spent more than 500 USD",
         detail: "So far: 900 USD. Amounts are in the API's own unit.",
-        fix: "Check the invoices, then apply again; `--max-spend USD=AMOUNT` allows it.",
+        remedies: saying("Check the invoices, then apply again; `--max-spend USD=AMOUNT` allows it."),
         address: "hosting_service.b",
       },
     ]);
@@ -431,7 +432,9 @@ describe("while a plan is applied", () => {
         summary: "The orders of this run may have cost 1400 USD; max_spend allows 900 USD",
         detail:
           "hosting_service.a 300, hosting_service.b at most 200 (no invoice names the amount), hosting_service.c 900 (at most 300 by its price).\nAmounts are in the API's own unit.",
-        fix: "Check the invoices. They can be above the listed prices, such as by tax: leave room for that in max_spend.",
+        remedies: saying(
+          "Check the invoices. They can be above the listed prices, such as by tax: leave room for that in max_spend.",
+        ),
       },
     ]);
     expect((await run(orders, { limits: USD(1400) })).told).toEqual([]);
@@ -483,7 +486,7 @@ describe("the price of an order", () => {
         summary: "The price of hosting_service.b is not the planned one any more. It was not ordered",
         detail:
           "Planned: list price 700 USD, billed 700 USD. Now: list price 650 USD, billed 650 USD. Amounts are in the API's own unit.",
-        fix: "Run plan again and see the new price.",
+        remedies: saying("Run plan again and see the new price."),
         address: "hosting_service.b",
       },
     ]);

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { checkGuards, type GuardContext, type Limits } from "../../../../src/core/engine/index.ts";
 import { kinds } from "../../../../src/core/kinds/index.ts";
 import type { Change, Diagnostic, ProviderConfig, Quote } from "../../../../src/core/model/index.ts";
+import { fixOf, saying } from "../../../support/remedies.ts";
 
 const change = (address: string, over: Partial<Change>): Change =>
   ({ address, type: address.split(".")[0], provider: "default", reasons: [], ...over }) as unknown as Change;
@@ -76,7 +77,7 @@ describe("max_orders", () => {
       code: "guard.orders",
       summary: "The plan makes 2 orders; max_orders allows 1",
       detail: "hosting_service.a, hosting_service.b",
-      fix: "Check the orders. To allow them in this run only: `--max-orders 2`.",
+      remedies: saying("Check the orders. To allow them in this run only: `--max-orders 2`."),
       range,
     });
   });
@@ -146,7 +147,7 @@ describe("max_spend", () => {
     expect(found?.detail).toBe(
       "At most: hosting_service.a 450, hosting_service.b 450.\nUnknown: hosting_domain.d (the API gives no price for domains).\nAmounts are in the API's own unit.",
     );
-    expect(found?.fix).toContain("`--max-spend USD=900` and `--allow-unknown-prices`; orders of unknown amount then");
+    expect(fixOf(found)).toContain("`--max-spend USD=900` and `--allow-unknown-prices`; orders of unknown amount then");
   });
 
   it.each<[string, readonly Change[], Limits, detail: string, fix: string]>([
@@ -179,14 +180,14 @@ describe("max_spend", () => {
       "Check the orders. To allow them in this run only: `--max-spend USD=450`.",
     ],
   ])("names %s and the flags that allow them", (_, changes, limits, detail, fix) => {
-    expect(check(changes, limits)).toMatchObject([{ severity: "error", detail, fix }]);
+    expect(check(changes, limits)).toMatchObject([{ severity: "error", detail, remedies: saying(fix) }]);
   });
 
   it("writes amounts scaled beside the API's own where the user knows the scale: with cents it matters", () => {
     const [found] = check([order("a")], { maxSpend: { USD: 20 } }, { providers: providersOf({ moneyScale: 2 }) });
     expect(found?.summary).toBe("The orders of the plan may cost 450 USD (4.50); max_spend allows 20 USD (0.20)");
     expect(found?.detail).toContain("in the API's own unit, in brackets by money_scale");
-    expect(found?.fix).toContain("--max-spend USD=450");
+    expect(fixOf(found)).toContain("--max-spend USD=450");
   });
 
   it("does not scale where the accounts of the orders differ", () => {
@@ -354,7 +355,7 @@ describe("removals", () => {
     expect(found?.detail).toBe(
       "hosting_webhook.a, hosting_webhook.b\nWas a file of the declaration left out, or does a pattern match too little?",
     );
-    expect(found?.fix).toContain("`--allow-removals`");
+    expect(fixOf(found)).toContain("`--allow-removals`");
   });
 });
 

@@ -4,6 +4,7 @@ import { doubles, sameThing, sameThingIn } from "../../../../src/core/engine/dou
 import { holdersOf, identityIn, identityOf, sharedObjects, siblingsOf } from "../../../../src/core/engine/identity.ts";
 import { kinds } from "../../../../src/core/kinds/index.ts";
 import type { Change, JsonObject, ResourceState } from "../../../../src/core/model/index.ts";
+import { fixOf } from "../../../support/remedies.ts";
 import { kindOf, recorded, stateOf } from "../../../support/subjects.ts";
 
 const change = (address: string, over: Partial<Change>): Change =>
@@ -116,8 +117,8 @@ describe("two creates of one thing", () => {
 
   it("says how each is put right, with addresses as a shell takes them", () => {
     const [found] = doubles([domain('a["x"]')], kinds, stateOf(acme));
-    expect(found?.fix).toContain(`\`hostform state mv 'hosting_domain.old' 'hosting_domain.a["x"]'\``);
-    expect(found?.fix).toContain("`hostform state rm 'hosting_domain.old'`");
+    expect(fixOf(found)).toContain(`\`hostform state mv 'hosting_domain.old' 'hosting_domain.a["x"]'\``);
+    expect(fixOf(found)).toContain("`hostform state rm 'hosting_domain.old'`");
   });
 });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { amountsOf, type Limits, type Order, some } from "../../../../src/core/engine/orders.ts";
 import { Spending } from "../../../../src/core/engine/spending.ts";
 import { HostformError } from "../../../../src/core/model/index.ts";
+import { fixOf } from "../../../support/remedies.ts";
 
 const order = (name: string, most: number | null, over: Partial<Order> = {}): Order => ({
   address: name,
@@ -24,7 +25,7 @@ function refused(spending: Spending, ...args: Parameters<typeof order>): string 
     return undefined;
   } catch (error) {
     if (!(error instanceof HostformError)) throw error;
-    return error.diagnostics.map(({ code, summary, detail, fix }) => [code, summary, detail, fix].join("\n")).join();
+    return error.diagnostics.map((one) => [one.code, one.summary, one.detail, fixOf(one)].join("\n")).join();
   }
 }
 

@@ -9,6 +9,7 @@ import type { JsonObject, PrivateMark } from "../../../../src/core/model/index.t
 import { changeOf, fakeRun, outcomeOf } from "../../../support/changes.ts";
 import { START, testClock } from "../../../support/clock.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
+import { saying } from "../../../support/remedies.ts";
 import {
   failure,
   fakeAccount,
@@ -536,7 +537,7 @@ describe("a domain, which nothing shows", () => {
           severity: "error",
           code: "plan.exists",
           summary: expect.stringContaining("Another run on this machine ordered the domain of hosting_domain.acme"),
-          fix: expect.stringContaining("`hostform import 'hosting_domain.acme' acme.example`"),
+          remedies: saying(expect.stringContaining("`hostform import 'hosting_domain.acme' acme.example`")),
         },
       ]);
     }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { explain } from "../../../../src/core/lifecycle/index.ts";
 import { ApiError, HostformError } from "../../../../src/core/model/index.ts";
+import { fixOf } from "../../../support/remedies.ts";
 import { kindOf } from "../../../support/subjects.ts";
 
 const refused = (fieldErrors: Record<string, readonly string[]>) =>
@@ -47,7 +48,7 @@ describe("explain", () => {
     });
     if (attribute === undefined) expect(diagnostic).not.toHaveProperty("attribute");
     else expect(diagnostic?.attribute).toEqual(attribute);
-    expect(diagnostic?.fix).toContain(attribute === undefined ? "Correct the attributes" : attribute.join("."));
+    expect(fixOf(diagnostic)).toContain(attribute === undefined ? "Correct the attributes" : attribute.join("."));
   });
 
   it("tells every field", () => {

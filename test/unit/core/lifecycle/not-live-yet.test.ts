@@ -13,6 +13,7 @@ import {
 import { ApiError, type Code, type JsonObject, type Phase, type Reached } from "../../../../src/core/model/index.ts";
 import { changeOf, fakeRun } from "../../../support/changes.ts";
 import { START } from "../../../support/clock.ts";
+import { saying } from "../../../support/remedies.ts";
 import {
   fakeAccount,
   fakeWriter,
@@ -134,7 +135,10 @@ describe("a grant of a service that is not live yet", () => {
       expect(outcome).toMatchObject({
         message: "not now",
         diagnostics: [
-          { detail: expect.stringContaining('is "active", which'), fix: expect.stringContaining("status_words") },
+          {
+            detail: expect.stringContaining('is "active", which'),
+            remedies: saying(expect.stringContaining("status_words")),
+          },
         ],
       });
     },
@@ -145,7 +149,7 @@ describe("a grant of a service that is not live yet", () => {
     expect(outcome).toMatchObject({
       diagnostics: [{ detail: "The status of service 1001 is not shown: it may not be live yet." }],
     });
-    expect(outcome).not.toMatchObject({ diagnostics: [{ fix: expect.stringContaining("status_words") }] });
+    expect(outcome).not.toMatchObject({ diagnostics: [{ remedies: saying(expect.stringContaining("status_words")) }] });
   });
 
   it("that is paid is waited for, and the grant is made", async () => {

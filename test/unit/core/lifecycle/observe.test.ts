@@ -24,6 +24,7 @@ import {
   type ValueObject,
 } from "../../../../src/core/model/index.ts";
 import { START } from "../../../support/clock.ts";
+import { fixOf, saying } from "../../../support/remedies.ts";
 import {
   failure,
   fakeAccount,
@@ -476,7 +477,7 @@ describe("a create on its way", () => {
     ]);
     expect(error.diagnostics[1]).toMatchObject({
       detail: expect.stringContaining('{"url":"u"}'),
-      fix: expect.stringContaining("--absent"),
+      remedies: saying(expect.stringContaining("--absent")),
       address: "hosting_webhook.a",
     });
     expect(refusedAgain(change, { since: at(0), operation: "x" }, "else").diagnostics).toHaveLength(1);
@@ -485,8 +486,8 @@ describe("a create on its way", () => {
 
 describe("a value that is wrong", () => {
   const words = (type: string, config: ValueObject) =>
-    validate(kindOf(type), config, `${type}.a`).diagnostics.map(({ severity, summary, detail, fix }) =>
-      [severity, summary, detail, fix].filter(Boolean).join(" | "),
+    validate(kindOf(type), config, `${type}.a`).diagnostics.map(({ severity, summary, detail, remedies = [] }) =>
+      [severity, summary, detail, fixOf({ remedies })].filter(Boolean).join(" | "),
     );
   const order = { plan_id: 11, currency: "USD" };
 

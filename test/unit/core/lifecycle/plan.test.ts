@@ -20,6 +20,7 @@ import {
 } from "../../../../src/core/model/index.ts";
 import { START } from "../../../support/clock.ts";
 import { fullText } from "../../../support/full-text.ts";
+import { fixOf } from "../../../support/remedies.ts";
 import { complete, kindOf, liveGrant, liveService, liveWebhook, recorded, remote } from "../../../support/subjects.ts";
 
 interface Case {
@@ -1204,8 +1205,8 @@ describe("the plan of a resource", () => {
           actions: [],
         };
         const [said] = planResource(inputOf(one)).diagnostics;
-        expect(said?.fix).toContain(`providers: { default: { status_words: { ${words} } } }`);
-        expect(said?.fix?.match(/\b(?:live|suspended)\b(?=[ `])/g)).not.toContain(
+        expect(fixOf(said)).toContain(`providers: { default: { status_words: { ${words} } } }`);
+        expect(fixOf(said)?.match(/\b(?:live|suspended)\b(?=[ `])/g)).not.toContain(
           toward === "live" ? "suspended`" : "live",
         );
         expect(said?.detail).toContain('was asked for at 2026-11-21T09:00:00Z, when the status was "active"');
@@ -1214,7 +1215,7 @@ describe("the plan of a resource", () => {
   );
 
   it("without a job offers what the word looks like first, and the other", () => {
-    const fixOf = (status: string | null) => {
+    const fixAt = (status: string | null) => {
       const one: Case = {
         why: "",
         config: { ...order, suspended: true },
@@ -1222,13 +1223,13 @@ describe("the plan of a resource", () => {
         phase: "unknown",
         actions: [],
       };
-      return planResource(inputOf(one)).diagnostics[0]?.fix;
+      return fixOf(planResource(inputOf(one)).diagnostics[0]);
     };
-    expect(fixOf("SUSPENDED_BY_NEIGHBOUR")).toContain(
+    expect(fixAt("SUSPENDED_BY_NEIGHBOUR")).toContain(
       '"SUSPENDED_BY_NEIGHBOUR": suspended } } }` if it is suspended, `live` if it is up',
     );
-    expect(fixOf("odd")).toContain('"odd": live } } }` if it is up, `suspended` if it is suspended');
-    expect(fixOf(null)).toContain("until the API shows a status");
+    expect(fixAt("odd")).toContain('"odd": live } } }` if it is up, `suspended` if it is suspended');
+    expect(fixAt(null)).toContain("until the API shows a status");
   });
 
   // The golden file is what others rely on: `npm test -- -u test/unit/core/lifecycle/plan.test.ts`, then read the diff.
@@ -1251,7 +1252,7 @@ describe("the plan of a resource", () => {
   it("refuses with ways out: every error names something to do, and where", () => {
     for (const one of cases) {
       for (const diagnostic of planResource(inputOf(one)).diagnostics.filter(isError)) {
-        expect(diagnostic.fix, one.why).toMatch(/`|put|Correct/);
+        expect(fixOf(diagnostic), one.why).toMatch(/`|put|Correct/);
         expect(diagnostic.address, one.why).toMatch(/\.acme$/);
       }
     }

@@ -3,6 +3,7 @@ import { type Observation, planRemoval, policyOf } from "../../../../src/core/li
 import type { Json, JsonObject, Phase, PrivateMark } from "../../../../src/core/model/index.ts";
 import { START } from "../../../support/clock.ts";
 import { fullText } from "../../../support/full-text.ts";
+import { fixOf } from "../../../support/remedies.ts";
 import { complete, kindOf, liveGrant, liveService, liveWebhook, recorded, remote } from "../../../support/subjects.ts";
 
 const GONE: Observation = { status: "gone", how: "no longer exists", matches: [] };
@@ -367,8 +368,9 @@ describe("the removal of a resource", () => {
     expect(change.unfulfilled).toBe(phase === "unknown" && policy === "suspend" ? true : undefined);
     expect(diagnostics.map(({ severity, code }) => `${severity} ${code}`)).toEqual(one.says ?? []);
     expect(JSON.parse(JSON.stringify(change))).toEqual(change);
-    for (const { fix, address } of diagnostics) {
-      expect(fix).toMatch(/`hostform (?:state rm|resolve) /);
+    for (const diagnostic of diagnostics) {
+      const { address } = diagnostic;
+      expect(fixOf(diagnostic)).toMatch(/`hostform (?:state rm|resolve) /);
       expect(address).toBe(prior.address);
     }
   });

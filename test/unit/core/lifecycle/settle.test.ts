@@ -4,6 +4,7 @@ import type { Kind } from "../../../../src/core/kinds/kind.ts";
 import type { Doubtful } from "../../../../src/core/lifecycle/doubt.ts";
 import { adopt, withdraw } from "../../../../src/core/lifecycle/settle.ts";
 import { HostformError, type Intent, type JsonObject, type PrivateMark } from "../../../../src/core/model/index.ts";
+import { saying } from "../../../support/remedies.ts";
 import { fakeAccount, kindOf, liveService, liveWebhook, recorded, remote } from "../../../support/subjects.ts";
 
 const pending: Intent = { since: "2026-11-21T10:00:00Z", operation: "createWebhook", known: ["200"] };
@@ -78,7 +79,7 @@ describe("an object that the user names", () => {
         code: "usage",
         summary: `Nothing was settled: webhook ${id} is not what hosting_webhook.a asked for`,
         detail,
-        fix: expect.stringContaining(`\`hostform import 'hosting_webhook.a' ${id}\``),
+        remedies: saying(expect.stringContaining(`\`hostform import 'hosting_webhook.a' ${id}\``)),
         address: "hosting_webhook.a",
       },
     ]);

@@ -8,6 +8,7 @@ import {
   unseenNames,
 } from "../../../../src/core/lifecycle/status.ts";
 import type { Job, JsonObject } from "../../../../src/core/model/index.ts";
+import { saying } from "../../../support/remedies.ts";
 import { kindOf } from "../../../support/subjects.ts";
 
 const kind = kindOf("hosting_service");
@@ -28,7 +29,7 @@ describe("a plan", () => {
       ...common,
       summary: 'suspended, x of hosting_service.www is left alone: the status "ODD" is not understood',
       detail: `The suspension was asked for at 2026-11-21T09:00:00Z, when the status was "ACTIVE". ${RULE}`,
-      fix: `If the dashboard shows it as suspended, say so: ${mapped("ODD", "suspended")}.`,
+      remedies: saying(`If the dashboard shows it as suspended, say so: ${mapped("ODD", "suspended")}.`),
       attribute: ["suspended"],
     });
   });
@@ -39,7 +40,7 @@ describe("a plan", () => {
       summary:
         'It cannot be seen whether suspended, y of hosting_service.www is as declared: the status "ODD" is not understood',
       detail: `The end of the suspension was asked for at 2026-11-21T09:00:00Z. ${RULE}`,
-      fix: `If the dashboard shows it as up again, say so: ${mapped("ODD", "live")}.`,
+      remedies: saying(`If the dashboard shows it as up again, say so: ${mapped("ODD", "live")}.`),
       attribute: ["suspended"],
     });
   });
@@ -51,14 +52,16 @@ describe("a plan", () => {
   ])("leaves open what %s means, without anything that was asked for", (word, first, when, other, otherwise) => {
     expect(unknownPhase(subject(word), { left: [], unseen: ["suspended"] })).toMatchObject({
       detail: RULE,
-      fix: `Look at it in the dashboard, and say what the word means: ${mapped(word, first)} ${when}, \`${other}\` ${otherwise} (or pending, or gone).`,
+      remedies: saying(
+        `Look at it in the dashboard, and say what the word means: ${mapped(word, first)} ${when}, \`${other}\` ${otherwise} (or pending, or gone).`,
+      ),
     });
   });
 
   it.each([null, undefined])("maps nothing where there is no word (%j)", (word) => {
     expect(unknownPhase(subject(word, SUSPENDED), { left: ["suspended"], unseen: [] })).toMatchObject({
       summary: "suspended of hosting_service.www is left alone: the API shows no status",
-      fix: "Compare it with the dashboard. Nothing is done until the API shows a status.",
+      remedies: saying("Compare it with the dashboard. Nothing is done until the API shows a status."),
     });
   });
 
@@ -69,7 +72,9 @@ describe("a plan", () => {
       code: "plan.prevented",
       summary: 'hosting_service.www may not be removed yet: the status "ODD" is not understood',
       detail: `The recorded deletion_policy is "suspend". The suspension was asked for at 2026-11-21T09:00:00Z, when the status was "ACTIVE". ${RULE}`,
-      fix: `If the dashboard shows it as suspended, say so: ${mapped("ODD", "suspended")}. Or \`hostform state rm 'hosting_service.www'\` to stop managing it.`,
+      remedies: saying(
+        `If the dashboard shows it as suspended, say so: ${mapped("ODD", "suspended")}. Or \`hostform state rm 'hosting_service.www'\` to stop managing it.`,
+      ),
     });
   });
 });

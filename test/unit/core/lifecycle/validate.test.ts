@@ -4,6 +4,7 @@ import { attribute } from "../../../../src/core/kinds/attribute.ts";
 import type { Kind } from "../../../../src/core/kinds/kind.ts";
 import { validate } from "../../../../src/core/lifecycle/index.ts";
 import { UNKNOWN, type Value, type ValueObject } from "../../../../src/core/model/index.ts";
+import { saying } from "../../../support/remedies.ts";
 import { kindOf } from "../../../support/subjects.ts";
 
 const order: ValueObject = { plan_id: 11, currency: "USD" };
@@ -156,7 +157,7 @@ describe("validate", () => {
   ])("says what is missing %s", (_, example, fix) => {
     const kind = kindWith({ a: z.string() }, example);
     expect(validate(kind, {}, "x.y").diagnostics).toMatchObject([
-      { summary: "service needs a", fix, detail: "What a is." },
+      { summary: "service needs a", remedies: saying(fix), detail: "What a is." },
     ]);
   });
 

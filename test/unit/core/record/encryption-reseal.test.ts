@@ -5,6 +5,7 @@ import { reseal } from "../../../../src/core/record/reseal.ts";
 import { SealedText, sealState } from "../../../../src/core/record/sealed-text.ts";
 import type { StateText } from "../../../../src/core/record/state-file.ts";
 import { StateFile } from "../../../../src/core/record/state-file.ts";
+import { saying } from "../../../support/remedies.ts";
 import { countingUuids, diagnosticOf, file } from "./builders.ts";
 import { everyLuck, FakeDisk } from "./fake-disk.ts";
 import { passphraseKey, quick, rawKey } from "./keys.ts";
@@ -156,7 +157,7 @@ describe("a backup", () => {
   test("that is no state stops everything, and the message names it", async () => {
     const disk = new FakeDisk({ [path]: plain, [backup]: "garbage" });
     const problem = await diagnosticOf(() => reseal(place(disk), encryption, { to: "sealed" }, allowed));
-    expect(problem).toMatchObject({ code: "state.unreadable", fix: expect.stringContaining(backup) });
+    expect(problem).toMatchObject({ code: "state.unreadable", remedies: saying(expect.stringContaining(backup)) });
     expect([disk.text(path), disk.text(backup)]).toEqual([plain, "garbage"]);
   });
 });

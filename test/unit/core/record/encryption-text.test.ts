@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Encryption } from "../../../../src/core/record/encryption.ts";
 import { SealedText, sealState } from "../../../../src/core/record/sealed-text.ts";
 import { StateFile } from "../../../../src/core/record/state-file.ts";
+import { saying } from "../../../support/remedies.ts";
 import { countingUuids, diagnosticOf, file } from "./builders.ts";
 import { FakeDisk } from "./fake-disk.ts";
 import { passphraseKey, quick, rawKey } from "./keys.ts";
@@ -92,8 +93,8 @@ describe("a state in the clear", () => {
     expect(await diagnosticOf(() => text.read())).toMatchObject({
       code: "state.unencrypted",
       summary: "HOSTFORM_STATE_PASSPHRASE is set, but the state is not encrypted",
-      fix: expect.stringMatching(
-        /restore it from a backup.*`hostform state encrypt`.*HOSTFORM_STATE_ALLOW_UNENCRYPTED=1/,
+      remedies: saying(
+        expect.stringMatching(/restore it from a backup.*`hostform state encrypt`.*HOSTFORM_STATE_ALLOW_UNENCRYPTED=1/),
       ),
     });
     expect(text.warnings).toEqual([]);
@@ -112,7 +113,7 @@ describe("a state in the clear", () => {
         severity: "warning",
         code: "state.key",
         summary: "HOSTFORM_STATE_PASSPHRASE is set, but the state is not encrypted",
-        fix: "Encrypt it: `hostform state encrypt`. Then unset HOSTFORM_STATE_ALLOW_UNENCRYPTED.",
+        remedies: saying("Encrypt it: `hostform state encrypt`. Then unset HOSTFORM_STATE_ALLOW_UNENCRYPTED."),
       },
     ]);
   });

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../../../src/core/model/index.ts";
 import { Encryption, PBKDF2_ITERATIONS } from "../../../../src/core/record/encryption.ts";
 import type { StateKey } from "../../../../src/core/record/state-key.ts";
 import { fc } from "../../../support/fc.ts";
+import { fixOf, saying } from "../../../support/remedies.ts";
 import { diagnosticOf } from "./builders.ts";
 import { countingBytes, passphraseKey, quick, rawKey } from "./keys.ts";
 
@@ -60,7 +61,7 @@ describe.each([
     const problem = await diagnosticOf(() => quick(other(key)).from(header));
     expect(problem).toMatchObject({
       code: "state.key",
-      fix: `Set ${key.variable} to the ${key.from} that it was encrypted with.`,
+      remedies: saying(`Set ${key.variable} to the ${key.from} that it was encrypted with.`),
     });
     expect(problem?.summary).toBe(
       `The ${key.from} in ${key.variable} is not the one that the state was encrypted with`,
@@ -84,8 +85,8 @@ describe.each([
     const problem = await diagnosticOf(() => quick(given).from(header));
     expect(problem?.code).toBe("state.key");
     expect(problem?.detail).toBe(`It was encrypted with a ${key.from}, and ${given.variable} holds a ${given.from}.`);
-    expect(problem?.fix).toContain(`Set ${key.variable}`);
-    expect(problem?.fix).toContain(`unset ${given.variable}`);
+    expect(fixOf(problem)).toContain(`Set ${key.variable}`);
+    expect(fixOf(problem)).toContain(`unset ${given.variable}`);
   });
 });
 

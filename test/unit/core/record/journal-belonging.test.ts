@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { decodeState } from "../../../../src/core/record/index.ts";
+import { saying } from "../../../support/remedies.ts";
 import { countingUuids, diagnosticOf, resource } from "./builders.ts";
 import { FakeDisk } from "./fake-disk.ts";
 import {
@@ -170,7 +171,9 @@ describe("a journal that belongs to another state", () => {
       expect(diagnostic).toMatchObject({
         code: "state.journal",
         detail: expect.stringMatching(detail),
-        fix: expect.stringMatching(/Put back the state with serial 1.*hosting\.tfstate\.backup.*move .*\.journal away/),
+        remedies: saying(
+          expect.stringMatching(/Put back the state with serial 1.*hosting\.tfstate\.backup.*move .*\.journal away/),
+        ),
       });
       expect(diagnostic?.detail).toContain(`It holds: ${B} (id 201).`);
       expect(JSON.stringify(diagnostic)).not.toContain("whsec_1");

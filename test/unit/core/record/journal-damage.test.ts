@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { HostformError } from "../../../../src/core/model/index.ts";
+import { saying } from "../../../support/remedies.ts";
 import { countingUuids, diagnosticOf, resource } from "./builders.ts";
 import { FakeDisk } from "./fake-disk.ts";
 import { idsOf, idsOn, journalPath, openOn, readOn, statePath } from "./journal-harness.ts";
@@ -68,7 +69,7 @@ describe("a journal that a crash cut off", () => {
         code: "state.journal",
         summary: "The end of the journal beside the state was left out",
         detail: expect.stringContaining(`${journalPath} was left by a run that was stopped.`),
-        fix: expect.stringContaining("unless something else wrote to the file"),
+        remedies: saying(expect.stringContaining("unless something else wrote to the file")),
       },
     ]);
     expect((await openOn(left(journal))).warnings).toEqual([]);
@@ -151,7 +152,7 @@ describe("a journal that was changed", () => {
       detail: expect.stringMatching(
         /line 2 is not what was written.*hosting_service\.a \(id 1b\).*the removal of hosting_service\.old/,
       ),
-      fix: expect.stringContaining("Restore it from a copy"),
+      remedies: saying(expect.stringContaining("Restore it from a copy")),
     });
     expect(diagnostic?.detail).not.toContain("ü");
     expect(disk.text(journalPath)).toBe(changed.toString("utf8"));

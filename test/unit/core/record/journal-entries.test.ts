@@ -11,6 +11,7 @@ import {
   readChain,
 } from "../../../../src/core/record/journal-lines.ts";
 import { type Journal, readJournal, refuseForeign, relationOf } from "../../../../src/core/record/journal-reading.ts";
+import { fixOf } from "../../../support/remedies.ts";
 
 const HEAD = { lineage: "7a1e7a1e-0000-4000-8000-000000000001", serial: 4 };
 const bare: ResourceState = {
@@ -257,7 +258,7 @@ describe("a journal and the state beside it", () => {
       refuseForeign(one, "hosting.tfstate", beside);
     } catch (error) {
       const [first] = (error as HostformError).diagnostics;
-      return `${first?.code}\n${first?.detail}\n${first?.fix}`;
+      return `${first?.code}\n${first?.detail}\n${fixOf(first)}`;
     }
     return "not refused";
   };

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { openDatabase, takeFileLock } from "../../../../src/core/local/index.ts";
 import { createStateFileLock } from "../../../../src/core/record/index.ts";
+import { saying } from "../../../support/remedies.ts";
 import { countingUuids, diagnosticOf, manualClock } from "./builders.ts";
 
 const request = { command: "apply", timeoutMs: 0 };
@@ -39,7 +40,7 @@ describe("the lock of a state file", () => {
     expect(diagnostic).toMatchObject({
       code: "state.locked",
       detail: expect.stringMatching(/process 4711 \(apply\), ana@ci-1, since 2026-01-02T03:04:05.000Z \(0 s ago\)/),
-      fix: expect.stringMatching(/--lock-timeout.*kill 4711.*force-unlock/),
+      remedies: saying(expect.stringMatching(/--lock-timeout.*kill 4711.*force-unlock/)),
     });
     held.verify();
     await held.release();
@@ -136,7 +137,7 @@ describe("the lock of a state file", () => {
       expect(await diagnosticOf(() => lockOf("bo").acquire(request))).toMatchObject({
         code: "state.locked",
         summary: expect.stringContaining("Terraform"),
-        fix: expect.stringContaining("force-unlock"),
+        remedies: saying(expect.stringContaining("force-unlock")),
       });
       expect(readFileSync(notice(), "utf8")).toBe(terraformNotice);
       const clock = manualClock(() => rmSync(notice(), { force: true }));

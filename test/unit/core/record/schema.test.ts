@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { decodeState } from "../../../../src/core/record/index.ts";
+import { saying } from "../../../support/remedies.ts";
 import { base64, diagnosticOf, entry, file, instance } from "./builders.ts";
 
 const terraformText = readFileSync(new URL("fixtures/written-by-terraform.txt", import.meta.url), "utf8");
@@ -55,7 +56,7 @@ describe("a file that cannot be used", () => {
     expect(diagnostic).toMatchObject({
       code,
       summary: expect.stringMatching(summary),
-      fix: expect.stringMatching(fix),
+      remedies: saying(expect.stringMatching(fix)),
     });
     expect(diagnostic?.summary).toContain("hosting.tfstate");
   });

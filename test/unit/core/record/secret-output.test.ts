@@ -5,6 +5,7 @@ import { HostformError, type SecretOutput } from "../../../../src/core/model/ind
 import { type CommandEnd, endOfErrors, type PathStat, SecretFiles } from "../../../../src/core/record/index.ts";
 import { systemSecretFiles } from "../../../../src/core/record/secret-output.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
+import { fixOf, saying } from "../../../support/remedies.ts";
 import { everyLuck, FakeDisk } from "./fake-disk.ts";
 
 const SECRET = "whsec_0123456789abcdef";
@@ -92,7 +93,7 @@ describe("a secret that is written to a file", () => {
     async (operation) => {
       const { files, disk } = outputs();
       disk.failures.push({ operation, code: "ENOSPC" });
-      expect((await refusal(files.write(FILE, OF, SECRET)))?.fix).toBe("Make room on the disk.");
+      expect(fixOf(await refusal(files.write(FILE, OF, SECRET)))).toBe("Make room on the disk.");
       expect([...disk.names.keys()].filter((name) => name !== "/p/hook")).toEqual([]);
     },
   );
@@ -118,7 +119,7 @@ describe("a secret that is written to a file", () => {
     for (const failing of [files.write(LINE, OF, SECRET), files.check(LINE, OF)])
       expect(await refusal(failing)).toMatchObject({
         detail: "/p/.env is not a text in UTF-8; rewriting it would damage it.",
-        fix: "Name another file.",
+        remedies: saying("Name another file."),
       });
     expect([...disk.names].map(([name, { text }]) => [name, text])).toEqual([["/p/.env", "A=\uFFFD\n"]]);
     const whole = outputs({ disk: new FakeDisk({ "/p/hook": "\uFFFD" }) });
@@ -137,7 +138,7 @@ describe("a secret that is written to a file", () => {
   it("is refused where no notation of env files can hold it", async () => {
     const { files, disk } = outputs();
     const odd = `it's "${SECRET}"`;
-    expect((await refusal(files.write(LINE, OF, odd)))?.fix).toBe("Use `file` or `command` instead.");
+    expect(fixOf(await refusal(files.write(LINE, OF, odd)))).toBe("Use `file` or `command` instead.");
     expect(disk.names.size).toBe(0);
   });
 });
@@ -169,7 +170,7 @@ describe("the trial of an output", () => {
         code: "secret.output",
         summary: ".env, where a secret is written to, can be read by others",
         detail: expect.stringContaining("mode 0600"),
-        fix: expect.stringMatching(/^`chmod 600 \.env`/),
+        remedies: saying(expect.stringMatching(/^`chmod 600 \.env`/)),
         address: OF.address,
         attribute: ["secret_output"],
       },
@@ -187,7 +188,7 @@ describe("the trial of an output", () => {
     const { files } = outputs({ disk, owner: "Terraform", isOwn: (file) => file.endsWith(".tfvars") });
     for (const file of ["link", "x.tfvars"]) {
       const said = await refusal(files.check({ file }, OF));
-      expect([said?.detail, said?.fix]).toEqual([
+      expect([said?.detail, fixOf(said)]).toEqual([
         "It is a file that Terraform itself reads or writes.",
         "Name another file.",
       ]);
@@ -219,7 +220,7 @@ describe("a file that cannot be made", () => {
     const disk = new FakeDisk();
     const { files } = outputs({ disk, look: async (path) => (path === "/p" ? folder : undefined) });
     disk.failures.push({ operation: "create", code: "ENOENT" });
-    expect((await refusal(files.check(FILE, OF)))?.fix).toMatch(fix);
+    expect(fixOf(await refusal(files.check(FILE, OF)))).toMatch(fix);
   });
 });
 
@@ -234,7 +235,7 @@ describe("a place that refuses", () => {
     const disk = new FakeDisk();
     disk.failures.push({ operation: "create", code });
     expect(await refusal(outputs({ disk }).files.check(FILE, OF))).toMatchObject({
-      fix,
+      remedies: saying(fix),
       detail: `${code}: the disk says so`,
       summary: "The secret of hosting_webhook.billing cannot be written to the file hook",
     });
@@ -247,7 +248,7 @@ describe("a place that refuses", () => {
       if (path === "/p") throw Object.assign(new Error("no"), { code: "EACCES" });
       return undefined;
     };
-    expect((await refusal(outputs({ disk, look }).files.check(FILE, OF)))?.fix).toMatch(/^Make its folder first/);
+    expect(fixOf(await refusal(outputs({ disk, look }).files.check(FILE, OF)))).toMatch(/^Make its folder first/);
   });
 
   it("before its path is known, says to make the folder", async () => {
@@ -256,7 +257,7 @@ describe("a place that refuses", () => {
       throw Object.assign(new Error("ENOENT"), { code: "ENOENT" });
     };
     const { files } = outputs({ disk, standing: { form: "folder", readableByOthers: false } });
-    expect((await refusal(files.check(FILE, OF)))?.fix).toMatch(/^Make its folder first/);
+    expect(fixOf(await refusal(files.check(FILE, OF)))).toMatch(/^Make its folder first/);
   });
 
   it("is not blamed for a mistake of ours", async () => {
@@ -290,7 +291,7 @@ describe("a command that takes a secret", () => {
     expect(await refusal(files.check(COMMAND, OF))).toMatchObject({
       detail:
         "It could not be found when it was tried (HOSTFORM_SECRET_OUTPUT=test). It wrote nothing to standard error.",
-      fix: "Fix the command, or name another.",
+      remedies: saying("Fix the command, or name another."),
     });
   });
 

@@ -13,6 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createFileStore, decodeState } from "../../../../src/core/record/index.ts";
+import { saying } from "../../../support/remedies.ts";
 import { countingUuids, diagnosticOf, resource } from "./builders.ts";
 import { FakeDisk, freeLock } from "./fake-disk.ts";
 
@@ -117,7 +118,7 @@ describe("a state file on this machine", () => {
     expect(await diagnosticOf(() => store.open({ ...request, write }))).toMatchObject({
       code: "state.unreadable",
       summary: expect.stringContaining("folder"),
-      fix: expect.stringContaining("--state"),
+      remedies: saying(expect.stringContaining("--state")),
     });
   });
 
@@ -196,7 +197,7 @@ describe("pull and push", () => {
     const disk = new FakeDisk({ [path]: stored });
     expect(await diagnosticOf(() => push(disk, given))).toMatchObject({
       code: "state.unreadable",
-      fix: expect.stringMatching(fix),
+      remedies: saying(expect.stringMatching(fix)),
     });
   });
 

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { createStateStore, type Encryption } from "../../../../src/core/record/index.ts";
 import { CHAIN_START, chainLine, readChain } from "../../../../src/core/record/journal-lines.ts";
+import { saying } from "../../../support/remedies.ts";
 import { countingUuids, diagnosticOf, resource } from "./builders.ts";
 import { FakeDisk } from "./fake-disk.ts";
 import { backupPath, idsOf, journalPath, placeOn, statePath } from "./journal-harness.ts";
@@ -60,7 +61,7 @@ describe("with a key", () => {
     ];
     const outcome = (disk: FakeDisk, encryption: Encryption) =>
       idsWith(disk, encryption).catch((error) => {
-        expect(error.diagnostics[0]).toMatchObject({ code: "state.unencrypted", fix: expect.any(String) });
+        expect(error.diagnostics[0]).toMatchObject({ code: "state.unencrypted", remedies: saying(expect.any(String)) });
         return error.diagnostics[0].summary;
       });
     for (const [what, disk, otherwise, accepted] of table) {
@@ -74,7 +75,7 @@ describe("with a key", () => {
     const problem = await diagnosticOf(() => idsWith(on(sealed.state, clear.journal), quick(rawKey)));
     expect(problem).toMatchObject({
       detail: expect.stringContaining(`It holds: ${B} (id id of ${B}), ${C} (id id of ${C}).`),
-      fix: expect.stringContaining("move it away"),
+      remedies: saying(expect.stringContaining("move it away")),
     });
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../../../src/core/kinds/index.ts";
 import { parseDeclaration } from "../../../../src/fronts/yaml/index.ts";
+import { saying } from "../../../support/remedies.ts";
 
 const env = { HOST: "https://gitlab.example", EMPTY: "", LEAK: "https://u:canary@gitlab.example/s" };
 
@@ -106,7 +107,7 @@ describe("mistakes in the section backend", () => {
   ])("a credential is refused and not shown: %s", (_, text, variable) => {
     const { backend, diagnostics } = read(text);
     expect(diagnostics).toMatchObject([
-      { code: "config.secret", range: { line: 4 }, fix: expect.stringContaining(variable) },
+      { code: "config.secret", range: { line: 4 }, remedies: saying(expect.stringContaining(variable)) },
     ]);
     expect(JSON.stringify(diagnostics)).not.toContain("canary");
     expect(backend).toBe("unclear");

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Json } from "../../../../src/core/model/index.ts";
+import { saying } from "../../../support/remedies.ts";
 import { desiredOf, given, linesOf, PROVIDER, read, SERVICE, scope } from "./stacks.ts";
 
 const outputs = (stack: Json, over: Parameters<typeof desiredOf>[1] = {}) =>
@@ -67,7 +68,7 @@ describe("variables", () => {
       const { desired, diagnostics } = read(stack, { variables: given({ TF_VAR_v: text }) });
       expect(desired).toBeUndefined();
       expect(diagnostics).toMatchObject([
-        { code: "config.variable", fix: expect.stringContaining("without functions") },
+        { code: "config.variable", remedies: saying(expect.stringContaining("without functions")) },
       ]);
     },
   );

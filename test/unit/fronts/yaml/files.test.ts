@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type DeclarationFiles, readDeclaration, systemFiles } from "../../../../src/fronts/yaml/index.ts";
+import { fixOf } from "../../../support/remedies.ts";
 import { kinds, told } from "./fakes.ts";
 
 /** A folder in memory; `null` is a file that may not be read. */
@@ -63,7 +64,7 @@ describe("files of a declaration", () => {
     const { diagnostics } = await read(folder(files));
     expect(diagnostics).toHaveLength(1);
     expect(diagnostics[0]).toMatchObject({ code: "config.missing", summary });
-    expect(diagnostics[0]?.fix).toContain(fix);
+    expect(fixOf(diagnostics[0])).toContain(fix);
   });
 
   it("a folder that does not exist is said so", async () => {

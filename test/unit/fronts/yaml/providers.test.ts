@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { fixOf } from "../../../support/remedies.ts";
 import { declare, declareFiles, told } from "./fakes.ts";
 
 const TOKEN = "17|Zk3vY0pQ8sT2uW5xA7bC9dE1fG4hJ6kL";
@@ -156,7 +157,7 @@ describe("a token in a declaration", () => {
   ])("%s is refused and never repeated", (_, text, secret) => {
     const { diagnostics } = declare(`${text}\n`);
     expect(diagnostics.map(({ code }) => code)).toEqual(["config.secret"]);
-    expect(diagnostics[0]?.fix).toContain("token_env");
+    expect(fixOf(diagnostics[0])).toContain("token_env");
     expect(JSON.stringify(diagnostics)).not.toContain(secret);
   });
 

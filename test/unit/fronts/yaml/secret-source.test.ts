@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { fixOf } from "../../../support/remedies.ts";
 import { declare, told } from "./fakes.ts";
 
 const SECRET = "correct horse battery";
@@ -104,7 +105,7 @@ describe("a mistake in the source of a secret", () => {
 
   it("names the three ways", () => {
     const { diagnostics } = declare(service(SECRET));
-    expect(diagnostics[0]?.fix).toBe(
+    expect(fixOf(diagnostics[0])).toBe(
       "Say where it is read when it is needed: `password: { env: NAME }`, `{ file: PATH }` or `{ command: [PROGRAM, …] }`.",
     );
     expect(diagnostics[0]).toMatchObject({ address: "hosting_service.a", attribute: ["password"] });

@@ -7,6 +7,7 @@ import { createHttpBackend, createStateStore, type StateStore } from "../../../.
 import { testClock } from "../../../../support/clock.ts";
 import { temporaryFolder } from "../../../../support/folder.ts";
 import { type Flavour, HttpBackend, type HttpBackendOptions } from "../../../../support/http-backend.ts";
+import { fixOf, saying } from "../../../../support/remedies.ts";
 import { countingUuids, diagnosticOf, resource } from "../builders.ts";
 
 const request = { command: "apply", timeoutMs: 0 };
@@ -114,7 +115,7 @@ describe.each<Flavour>(["plain", "gitlab"])("a state at a server (%s)", (flavour
     expect(diagnostic).toMatchObject({
       code: "state.locked",
       detail: expect.stringMatching(/nino@ci-1.*since 2026-11-21.*lock ID id\d+-1/),
-      fix: expect.stringContaining("force-unlock"),
+      remedies: saying(expect.stringContaining("force-unlock")),
     });
     // GitLab repeats the asker's fields: what it says beside id, name and time is not the holder's.
     if (flavour === "plain") expect(diagnostic?.detail).toContain("process 1 (apply)");
@@ -364,7 +365,10 @@ describe("a server that does not say who holds the state", () => {
     const refused = await diagnosticOf(() => storeAt(server).open({ ...request, write: true }));
     expect(refused).toMatchObject({ code: "state.locked", detail: expect.stringContaining("does not say who") });
     const unnamed = await diagnosticOf(() => storeAt(server).forceUnlock());
-    expect(unnamed).toMatchObject({ code: "state.locked", fix: expect.stringContaining("force-unlock LOCK-ID") });
+    expect(unnamed).toMatchObject({
+      code: "state.locked",
+      remedies: saying(expect.stringContaining("force-unlock LOCK-ID")),
+    });
     await storeAt(server).forceUnlock(String(server.lock?.ID));
     expect(server.lock).toBeUndefined();
   });
@@ -374,7 +378,10 @@ describe("a backend without a lock", () => {
   test("is refused for writing, and can be read", async () => {
     const server = await start();
     const diagnostic = await diagnosticOf(() => storeAt(server, { locked: false }).open({ ...request, write: true }));
-    expect(diagnostic).toMatchObject({ code: "state.backend", fix: expect.stringContaining("without_lock") });
+    expect(diagnostic).toMatchObject({
+      code: "state.backend",
+      remedies: saying(expect.stringContaining("without_lock")),
+    });
     expect(await storeAt(server, { locked: false }).pull()).toBeUndefined();
     expect((await diagnosticOf(() => storeAt(server, { locked: false }).forceUnlock()))?.code).toBe("state.backend");
   });
@@ -416,7 +423,7 @@ describe("answers that are not a state", () => {
     expect(diagnostic).toMatchObject({
       code: "state.backend",
       summary: expect.stringMatching(summary),
-      fix: expect.stringMatching(fix),
+      remedies: saying(expect.stringMatching(fix)),
     });
     expect(JSON.stringify(diagnostic)).not.toContain("token=t");
     expect(server.lock, "the lock is free again").toBeUndefined();
@@ -438,7 +445,7 @@ describe("answers that are not a state", () => {
     const server = await start();
     server.fault = (line) =>
       line.startsWith("GET") ? { status: 200, type: "application/json", body: "{}x" } : undefined;
-    const { fix } = (await diagnosticOf(() => storeAt(server).open({ ...request, write: false }))) ?? {};
+    const fix = fixOf(await diagnosticOf(() => storeAt(server).open({ ...request, write: false })));
     expect(fix).toBe(
       "Restore it from version control or a backup. The server may keep earlier versions, as GitLab does.",
     );

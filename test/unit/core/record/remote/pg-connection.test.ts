@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { connectTo, type PgModule, parsePgServer } from "../../../../../src/core/record/index.ts";
+import { saying } from "../../../../support/remedies.ts";
 import { diagnosticOf } from "../builders.ts";
 
 /** The package, of which only the settings of a connection matter; `failing` is what each query after the first throws. */
@@ -132,7 +133,7 @@ describe("a connection", () => {
       code: "state.backend",
       summary: "The database of the state does not exist",
       detail: expect.stringContaining('3D000: database "d" does not exist'),
-      fix: expect.stringContaining("Create it"),
+      remedies: saying(expect.stringContaining("Create it")),
     });
   });
 

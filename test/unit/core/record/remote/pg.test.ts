@@ -12,6 +12,7 @@ import {
 } from "../../../../../src/core/record/index.ts";
 import { testClock } from "../../../../support/clock.ts";
 import { noPostgres, type Postgres, startPostgres } from "../../../../support/postgres.ts";
+import { saying } from "../../../../support/remedies.ts";
 import { countingUuids, diagnosticOf, resource } from "../builders.ts";
 
 const request = { command: "apply", timeoutMs: 0 };
@@ -142,7 +143,7 @@ describe.skipIf(noPostgres !== undefined)(
         detail: expect.stringMatching(
           /Held by process 12 \(apply\), nino@ci-1 \(role hostform, database session \d+ from 127.0.0.1\), since 20\d\d-.*Z/,
         ),
-        fix: expect.stringContaining("--lock-timeout"),
+        remedies: saying(expect.stringContaining("--lock-timeout")),
       });
       await first.close();
       await write({}, "2");
@@ -307,7 +308,7 @@ describe.skipIf(noPostgres !== undefined)(
         expect(diagnostic).toMatchObject({
           code: "state.backend",
           detail: expect.stringContaining("permission denied for schema"),
-          fix: expect.stringContaining("rights"),
+          remedies: saying(expect.stringContaining("rights")),
         });
       });
 
@@ -320,7 +321,7 @@ describe.skipIf(noPostgres !== undefined)(
         const diagnostic = await diagnosticOf(() => storeAt({ connection: asReader() }).forceUnlock());
         expect(diagnostic).toMatchObject({
           code: "state.backend",
-          fix: expect.stringMatching(/SELECT pg_terminate_backend\(\d+\)/),
+          remedies: saying(expect.stringMatching(/SELECT pg_terminate_backend\(\d+\)/)),
         });
         await state.close();
       });
@@ -353,7 +354,7 @@ describe.skipIf(noPostgres !== undefined)(
         expect(diagnostic).toMatchObject({
           code: "state.backend",
           summary: expect.stringMatching(summary),
-          fix: expect.stringMatching(fix),
+          remedies: saying(expect.stringMatching(fix)),
         });
         expect(JSON.stringify(diagnostic)).not.toMatch(/wrong-password|canary/);
       });
@@ -369,7 +370,7 @@ describe("without the package pg", () => {
     expect(await diagnosticOf(() => connectTo(server, "test", { from: missing }))).toMatchObject({
       code: "state.backend",
       summary: "The backend `pg` needs the package pg",
-      fix: expect.stringContaining("npm install pg"),
+      remedies: saying(expect.stringContaining("npm install pg")),
     });
   });
 });

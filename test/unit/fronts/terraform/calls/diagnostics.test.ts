@@ -7,7 +7,7 @@ it("a diagnostic holds no command of a CI's agent where Terraform prints it into
   fc.assert(
     fc.property(fc.array(fc.oneof(fc.constantFrom(...COMMANDS), hostile), { maxLength: 6 }), (parts) => {
       const text = parts.join("");
-      const given = [{ severity: "error", code: "internal", summary: text, detail: text, fix: text }] as const;
+      const given = [{ severity: "error", code: "internal", summary: text, detail: text, remedies: [text] }] as const;
       const [{ summary, detail } = { summary: text, detail: text }] = toDiagnostics(given, { GITHUB_ACTIONS: "true" });
       expect(liveCommands(`${summary}\n${detail}`)).toEqual([]);
     }),

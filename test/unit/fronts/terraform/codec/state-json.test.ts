@@ -3,6 +3,7 @@ import { HostformError } from "../../../../../src/core/model/index.ts";
 import type { Attribute, Attributes } from "../../../../../src/core/model/schema.ts";
 import { fromStateJson } from "../../../../../src/fronts/terraform/codec/state-json.ts";
 import { fc } from "../../../../support/fc.ts";
+import { fixOf } from "../../../../support/remedies.ts";
 import { attributes, objectOf, orderedType } from "./arbitrary.ts";
 
 const of = (type: Attribute["type"], writeOnly = false): Attribute => ({
@@ -76,7 +77,7 @@ describe("the attributes of a recorded instance", () => {
     expect(told?.code).toBe("state.unreadable");
     expect(told?.attribute).toEqual(attribute);
     expect(told?.summary).toContain(words);
-    expect(told?.fix).toBeTruthy();
+    expect(fixOf(told)).toBeTruthy();
   });
 
   it("are the same when nothing is to be done", () => {

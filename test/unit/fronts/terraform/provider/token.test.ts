@@ -3,6 +3,7 @@ import path from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Diagnostic, ValueObject } from "../../../../../src/core/model/index.ts";
 import { temporaryFolder } from "../../../../support/folder.ts";
+import { fixOf } from "../../../../support/remedies.ts";
 import { BASE, failure, open, sandboxed, TOKEN } from "./harness.ts";
 
 describe("the token", () => {
@@ -88,6 +89,6 @@ describe("the token", () => {
     await writeFile(path.join(dir, "broken"), `${TOKEN}\n${TOKEN}`, { mode: 0o600 });
     const found = await failure({ ...BASE, ...given }, { env, folder: dir });
     expect(found).toMatchObject([{ severity: "error", code: "provider.token", ...expected }]);
-    expect(found[0]?.fix).toBeTruthy();
+    expect(fixOf(found[0])).toBeTruthy();
   });
 });

@@ -12,6 +12,7 @@ import {
 } from "../../../../../src/core/model/index.ts";
 import { adoptNoted, settledByNow } from "../../../../../src/fronts/terraform/resource/adopt.ts";
 import { START } from "../../../../support/clock.ts";
+import { fixOf } from "../../../../support/remedies.ts";
 import { liveGrant, liveService, liveWebhook, recorded, remote } from "../../../../support/subjects.ts";
 import { codesOf, refusalOf, surroundings } from "./front.ts";
 
@@ -149,7 +150,7 @@ describe("what was made before Terraform recorded it", () => {
   ])("is refused with %s", async (_, one, detail, fix) => {
     const refusal = await refusalOf(adopt(noteOf(one), one.planned));
     expect(refusal.detail).toContain(detail);
-    expect(refusal.fix).toMatch(fix);
+    expect(fixOf(refusal)).toMatch(fix);
     expect(JSON.stringify(refusal)).not.toContain("HUSH");
   });
 

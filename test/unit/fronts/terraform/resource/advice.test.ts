@@ -17,6 +17,7 @@ import {
 import { prevented } from "../../../../../src/fronts/terraform/resource/order-anew.ts";
 import { settleFirst, stillPending, twoAddresses } from "../../../../../src/fronts/terraform/resource/plan-notices.ts";
 import { terraformKind } from "../../../../../src/fronts/terraform/resource/subject.ts";
+import { fixOf } from "../../../../support/remedies.ts";
 import { recorded } from "../../../../support/subjects.ts";
 import { asHeld } from "./front.ts";
 import { everythingSaid } from "./spoken.ts";
@@ -52,7 +53,7 @@ function foreignTexts(): { file: string; text: string }[] {
       (line) => !/^\s*(?:\/?\*|\/\/|import\b)/.test(line) && !NEVER_HERE.test(`${file}:${line}`),
     );
     const messages = file.startsWith("core/kinds/")
-      ? code.filter((line) => /\b(?:fix|detail|summary): /.test(line))
+      ? code.filter((line) => /\b(?:fix|remedies|detail|summary): /.test(line))
       : code;
     return messages
       .flatMap((line) => line.replaceAll(/\$\{(?:[^{}]|\{[^}]*\})*\}/g, "\0").split(/\0|(?<!\\)[`"]/))
@@ -66,7 +67,7 @@ const textOf = ({ kind, diagnostic }: Spoken): string =>
     .map(({ summary, detail }) => `${summary}\n${detail}`)
     .join("\n");
 
-const fixOf = (code: string, kind: string, has = ""): string => {
+const foundText = (code: string, kind: string, has = ""): string => {
   const found = said.find(
     ({ kind: { type }, diagnostic }) =>
       diagnostic.code === code && type === kind && JSON.stringify(diagnostic).includes(has),
@@ -83,8 +84,8 @@ describe("what is said to Terraform's users", () => {
 
   it("says what is to be done wherever the lifecycle did", () => {
     for (const { kind, diagnostic } of said) {
-      if (diagnostic.fix === undefined) continue;
-      expect(inTerraform(kind, diagnostic).fix?.length, diagnostic.summary).toBeGreaterThan(10);
+      if (fixOf(diagnostic) === undefined) continue;
+      expect(fixOf(inTerraform(kind, diagnostic))?.length, diagnostic.summary).toBeGreaterThan(10);
     }
   });
 
@@ -131,7 +132,7 @@ describe("what is to be done", () => {
     ["apply.replayed", "hosting_service", "", "another `reference`"],
   ])("%s of a %s (%s): %s", (code, type, has, words) => {
     const place = has === "no longer declared" ? 'recorded deletion_policy is \\"prevent\\"' : has;
-    expect(fixOf(code, type, place)).toContain(words);
+    expect(foundText(code, type, place)).toContain(words);
   });
 
   it("with plain http is a setting, not a flag", () => {
@@ -164,7 +165,7 @@ describe("what is in this front's own words", () => {
   it.each(own.map((diagnostic) => [diagnostic.summary, diagnostic] as const))("stays: %s", (_, diagnostic) => {
     const { address: _address, ...rest } = diagnostic;
     expect(inConfigurationWords(inTerraform(service, diagnostic))).toEqual(rest);
-    expect(diagnostic.fix).not.toMatch(OF_HOSTFORM);
+    expect(fixOf(diagnostic)).not.toMatch(OF_HOSTFORM);
   });
 });
 

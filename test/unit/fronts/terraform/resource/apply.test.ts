@@ -6,6 +6,7 @@ import { type ApplyAnswer, applyResource } from "../../../../../src/fronts/terra
 import type { Mark } from "../../../../../src/fronts/terraform/resource/mark.ts";
 import { readResource } from "../../../../../src/fronts/terraform/resource/read.ts";
 import { fullText } from "../../../../support/full-text.ts";
+import { fixOf } from "../../../../support/remedies.ts";
 import { liveService, liveWebhook, remote } from "../../../../support/subjects.ts";
 import { type Asked, ask, DOMAIN, HOOK, hookMade, lost, ORDER, ordered, pendingOf, refused } from "./asking.ts";
 import { asHeld, codesOf, memoryJournal, type Options, surroundings } from "./front.ts";
@@ -93,7 +94,7 @@ describe("a create", () => {
     expect(answer.mark).toMatchObject({ host: "here", made: "https://hooks.acme.example/ invoice.paid" });
     expect(answer.mark.lost).toBe(lost);
     expect(codesOf(answer.diagnostics)).toEqual(["error secret.lost", "warning secret.lost"]);
-    expect(answer.diagnostics.map((each) => each.fix)).toEqual([expect.stringContaining(fix), undefined]);
+    expect(answer.diagnostics.map((each) => fixOf(each))).toEqual([expect.stringContaining(fix), undefined]);
   });
 
   it("refused in place of one that was deleted, since its secret was lost, is over: the next refresh drops it", async () => {

@@ -5,6 +5,7 @@ import { importResource } from "../../../../../src/fronts/terraform/resource/imp
 import { planDeclared } from "../../../../../src/fronts/terraform/resource/plan.ts";
 import { terraformKind } from "../../../../../src/fronts/terraform/resource/subject.ts";
 import { schemaOf } from "../../../../../src/fronts/terraform/schema/of-kind.ts";
+import { fixOf } from "../../../../support/remedies.ts";
 import { liveGrant, liveService, remote } from "../../../../support/subjects.ts";
 import { asHeld, refusalOf, surroundings } from "./front.ts";
 
@@ -54,19 +55,19 @@ describe("an import", () => {
 
   it.each(["301", "/301", "1001/", ""])("of a grant by %j says which two ids it takes", async (id) => {
     const { kind, front, fake } = surroundings("hosting_grant");
-    const { code, summary, fix } = await refusalOf(importResource(kind, id, front));
-    expect(code).toBe("usage");
-    expect(summary).toContain("service_id/ID");
-    expect(fix).toMatch(/terraform import hosting_grant\.NAME '\d+\/\S+@\S+'/);
+    const refusal = await refusalOf(importResource(kind, id, front));
+    expect(refusal.code).toBe("usage");
+    expect(refusal.summary).toContain("service_id/ID");
+    expect(fixOf(refusal)).toMatch(/terraform import hosting_grant\.NAME '\d+\/\S+@\S+'/);
     expect(fake.asked).toEqual([]);
   });
 
   it("by a domain says that the id is meant, and where the ids are told", async () => {
     const { kind, front } = surroundings("hosting_service", { objects: [remote(liveService)] });
-    const { code, summary, detail, fix } = await refusalOf(importResource(kind, "www.acme.example", front));
-    expect({ code, summary }).toEqual({ code: "plan.gone", summary: "service www.acme.example does not exist" });
-    expect(detail).toContain("imported by its id");
-    expect(fix).toContain('`data "hosting_services"`');
+    const refusal = await refusalOf(importResource(kind, "www.acme.example", front));
+    expect(refusal).toMatchObject({ code: "plan.gone", summary: "service www.acme.example does not exist" });
+    expect(refusal.detail).toContain("imported by its id");
+    expect(fixOf(refusal)).toContain('`data "hosting_services"`');
   });
 
   it("of what has ended says so", async () => {
@@ -77,7 +78,7 @@ describe("an import", () => {
 
   it.each(readable.map(({ type }) => type))("of a %s names a data source that there is", async (type) => {
     const { kind, front } = surroundings(type);
-    const { fix } = await refusalOf(importResource(kind, kind.parent === undefined ? "9" : "1/9", front));
+    const fix = fixOf(await refusalOf(importResource(kind, kind.parent === undefined ? "9" : "1/9", front)));
     const [, named] = /`data "(\w+)"`/.exec(fix ?? "") ?? [];
     expect(dataSources.map(({ name }) => name)).toContain(named);
   });

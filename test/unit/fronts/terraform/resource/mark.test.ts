@@ -8,6 +8,7 @@ import {
   withoutDoubt,
 } from "../../../../../src/fronts/terraform/resource/mark.ts";
 import fc from "../../../../support/fc.ts";
+import { saying } from "../../../../support/remedies.ts";
 
 const PENDING = { since: "2026-11-21T09:00:00Z", operation: "createService" };
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -55,7 +56,10 @@ describe("what is kept beside the attributes", () => {
     expect(() => decodeMark(bytes(text))).toThrow(
       expect.objectContaining({
         diagnostics: [
-          expect.objectContaining({ code: "state.unreadable", fix: expect.stringContaining("terraform state rm") }),
+          expect.objectContaining({
+            code: "state.unreadable",
+            remedies: saying(expect.stringContaining("terraform state rm")),
+          }),
         ],
       }),
     );

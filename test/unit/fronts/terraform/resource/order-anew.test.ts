@@ -3,6 +3,7 @@ import { type Diagnostic, type JsonObject, UNKNOWN, type ValueObject } from "../
 import type { Mark } from "../../../../../src/fronts/terraform/resource/mark.ts";
 import { orderAnew, prevented, replacedObject } from "../../../../../src/fronts/terraform/resource/order-anew.ts";
 import { terraformKind } from "../../../../../src/fronts/terraform/resource/subject.ts";
+import { fixOf } from "../../../../support/remedies.ts";
 import { liveService, liveWebhook } from "../../../../support/subjects.ts";
 import { asHeld, codesOf, surroundings } from "./front.ts";
 
@@ -132,7 +133,7 @@ it.each([
   ["hosting_client_account", '`deletion_policy = "forget"`, apply'],
 ])("what its policy keeps, a %s, is not replaced, and the fix names the policies that it has", (type, fix) => {
   const { attribute, ...said } = prevented(terraformKind(type), "7");
-  expect({ attribute, fix: said.fix }).toEqual({
+  expect({ attribute, fix: fixOf(said) }).toEqual({
     attribute: ["deletion_policy"],
     fix: `Set ${fix}, then make the change.`,
   });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { UNKNOWN, type ValueObject } from "../../../../../src/core/model/index.ts";
 import type { Mark } from "../../../../../src/fronts/terraform/resource/mark.ts";
 import { checkOrder } from "../../../../../src/fronts/terraform/resource/order-name.ts";
+import { fixOf } from "../../../../support/remedies.ts";
 import { surroundings } from "./front.ts";
 
 const OLD: Mark = { replacing: { id: "1001", name: "www.acme.example" } };
@@ -70,8 +71,8 @@ describe("an order", () => {
     const { kind, session } = surroundings("hosting_service", { ...("project" in rest && { session: rest }) });
     const found = checkOrder(kind, declared, mark, session);
     expect(found.map(({ code, attribute = [] }) => [code, ...attribute].join(" "))).toEqual(says);
-    for (const { severity, fix } of found)
-      expect({ severity, fix }).toEqual({ severity: "error", fix: expect.any(String) });
+    for (const one of found)
+      expect({ severity: one.severity, fix: fixOf(one) }).toEqual({ severity: "error", fix: expect.any(String) });
   });
 
   it("is what is paid: nothing else needs a project or a name", () => {

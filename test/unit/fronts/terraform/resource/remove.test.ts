@@ -3,6 +3,7 @@ import type { JsonObject } from "../../../../../src/core/model/index.ts";
 import type { Mark } from "../../../../../src/fronts/terraform/resource/mark.ts";
 import { GONE } from "../../../../../src/fronts/terraform/resource/read.ts";
 import { destroyResource, planDestroy } from "../../../../../src/fronts/terraform/resource/remove.ts";
+import { fixOf } from "../../../../support/remedies.ts";
 import { liveGrant, liveService, liveWebhook, notFound, recorded, remote } from "../../../../support/subjects.ts";
 import { HOOK, LONG_AGO, ORDER, pendingOf } from "./asking.ts";
 import { asHeld, codesOf, type Options, refusalOf, surroundings } from "./front.ts";
@@ -68,14 +69,14 @@ describe("the plan of a destroy", () => {
     const { kind, front, prior } = held("hosting_service", { ...SERVICE, deletion_policy: "prevent", status: GONE });
     const { diagnostics } = await planDestroy(kind, prior, {}, front);
     expect(diagnostics[0]?.detail).toContain("another account");
-    expect(diagnostics[0]?.fix).toContain("terraform state rm");
+    expect(fixOf(diagnostics[0])).toContain("terraform state rm");
   });
 
   it("of what has no id and no word of why is refused: a request of it may be out", async () => {
     const { kind, front, prior } = held("hosting_service", { ...SERVICE, id: null });
     const { diagnostics, change } = await planDestroy(kind, prior, {}, front);
     expect(codesOf(diagnostics)).toEqual(["error plan.pending"]);
-    expect(diagnostics[0]?.fix).not.toContain("hostform");
+    expect(fixOf(diagnostics[0])).not.toContain("hostform");
     expect(change.removal).not.toBe("delete");
   });
 

@@ -94,7 +94,9 @@ export async function everythingSaidByClient(): Promise<readonly Diagnostic[]> {
     ...names.flatMap((name) => [...malformed(name, { came: "null" }).diagnostics, ...tooLate(name).diagnostics]),
     ...network.flatMap((code): Diagnostic[] => {
       const { what, fix } = networkFailure(Object.assign(new Error(code), { code }));
-      return [{ severity: "error", code: "api.unreachable", summary: what, ...(fix !== undefined && { fix }) }];
+      return [
+        { severity: "error", code: "api.unreachable", summary: what, ...(fix !== undefined && { remedies: [fix] }) },
+      ];
     }),
     ...(await Promise.all(addresses.map((address) => failureOf(() => normalizeBaseUrl(address))))).flat(),
     ...(await failureOf(() => readToken({ env: "HOSTING_TOKEN" }, reading))),
